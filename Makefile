@@ -1,0 +1,43 @@
+# Two commands: `make run` opens the dashboard, `make test` checks everything at small size.
+PYTHON ?= python3
+VENV := .venv
+PY := $(VENV)/bin/python
+READY := $(VENV)/installed
+
+.PHONY: run test lint soak pins clean
+
+run: $(READY)
+	@$(PY) -m compute serve
+
+test: $(READY) lint
+	$(PY) -m pytest
+
+lint: $(READY)
+	$(VENV)/bin/ruff check .
+	$(VENV)/bin/ruff format --check .
+	$(VENV)/bin/basedpyright --level error
+
+# The counts of the long runs; the rest of the suite stays as `make test` has it.
+soak: $(READY)
+	BEIRSCOPE_CASES=1000 BEIRSCOPE_KILLS=30 $(PY) -m pytest tests/test_measures.py tests/test_runs.py tests/test_kills.py
+
+# On Linux PyPI's torch brings gigabytes of CUDA; TORCH_INDEX=<PyTorch's CPU index> avoids them.
+$(READY): requirements.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Beirscope needs Python 3.11 or newer: make run PYTHON=python3.11"; exit 1; }
+	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
+	@echo "Installing the pinned packages into $(VENV) (about 3 GB, two minutes; once)"
+	@if [ -n "$(TORCH_INDEX)" ]; then \
+		$(PY) -m pip install --quiet --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' requirements.txt)"; fi
+	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+# Compiles the short list of pyproject.toml into requirements.txt.
+pins:
+	$(PY) -m pip install --quiet uv
+	$(VENV)/bin/uv pip compile --quiet --python $(PY) --no-header --no-emit-index-url \
+		--no-emit-find-links --extra test pyproject.toml -o requirements.txt
+	sed -i.bak 's/^\(torch==[0-9.]*\)+cpu/\1/' requirements.txt && rm requirements.txt.bak
+
+clean:
+	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis

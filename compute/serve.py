@@ -1,0 +1,103 @@
+"""Start the dashboard and, beside it, the demo; one of them per home folder."""
+
+import contextlib
+import fcntl
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+from compute.errors import Unavailable
+from compute.settings import PROJECT, Settings
+
+ADDRESS = "127.0.0.1"
+FIRST_PORT = 8501
+
+
+@contextlib.contextmanager
+def sole(file: Path) -> Iterator[TextIO | None]:
+    """Hold the lock file while the body runs; None when another process holds it.
+
+    The lock goes with the process, however that ends; what it wrote there stays readable.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a+", encoding="utf-8") as held:
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            yield None
+            return
+        held.seek(0)
+        held.truncate()
+        yield held
+
+
+def free_port(first: int = FIRST_PORT) -> int:
+    """The first port from `first` on that nobody listens on. Raises Unavailable after 50."""
+    for port in range(first, first + 50):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):
+                probe.bind((ADDRESS, port))
+                return port
+    raise Unavailable(f"ports {first} to {first + 49} are all taken: stop one of their programs")
+
+
+def running_at(file: Path) -> str:
+    """Where the process that holds the lock serves, or empty while it starts."""
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        return str(json.loads(file.read_text("utf-8"))["url"])
+    return ""
+
+
+def serve(settings: Settings) -> int:
+    """Run the dashboard until it is stopped; returns the exit status for the shell."""
+    lock = settings.home / "serve.lock"
+    with sole(lock) as held:
+        if held is None:
+            print(f"Beirscope is already running at {running_at(lock)}: open that, or stop it first.")  # noqa: T201 - the answer to the command
+            return 0
+        port = free_port()
+        url = f"http://{ADDRESS}:{port}"
+        json.dump({"url": url, "process": os.getpid()}, held)
+        held.flush()
+        if port != FIRST_PORT:
+            print(f"Port {FIRST_PORT} is taken; using {port}.")  # noqa: T201 - as above
+        print(f"Beirscope: {url}   (stop with Ctrl-C)", flush=True)  # noqa: T201 - as above
+        return _run_both(settings, port)
+
+
+def _run_both(settings: Settings, port: int) -> int:
+    """The dashboard in front, the demo behind it; the demo ends when the dashboard does."""
+    environment = {**os.environ, "BEIRSCOPE_HOME": str(settings.home)}
+    (settings.home / "logs").mkdir(parents=True, exist_ok=True)
+    with (settings.home / "logs" / "demo.log").open("a", encoding="utf-8") as log:
+        demo = subprocess.Popen(
+            ["nice", sys.executable, "-m", "compute", "demo"],
+            cwd=PROJECT,
+            env=environment,
+            stdout=log,
+            stderr=log,
+            start_new_session=True,
+        )
+    dashboard = subprocess.Popen(
+        [sys.executable, "-m", "streamlit", "run", "app.py"]
+        + [f"--server.port={port}", f"--server.address={ADDRESS}"],
+        cwd=PROJECT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    )
+    signal.signal(signal.SIGTERM, lambda *_: dashboard.terminate())
+    try:
+        return dashboard.wait()
+    except KeyboardInterrupt:
+        return dashboard.wait()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(demo.pid, signal.SIGTERM)
+        demo.wait()

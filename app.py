@@ -1,0 +1,21 @@
+"""The dashboard: every page in one table."""
+
+import streamlit as st
+
+from pages import _shared
+
+PAGES = (
+    ("pages/leaderboard.py", "Leaderboard"),
+    ("pages/dataset.py", "Dataset"),
+    ("pages/query.py", "Query"),
+    ("pages/about.py", "About the numbers"),
+)
+
+st.set_page_config(page_title="Beirscope", layout="wide", initial_sidebar_state="collapsed")
+_shared.require_loopback()
+page = st.navigation(
+    [st.Page(file, title=title, default=place == 0) for place, (file, title) in enumerate(PAGES)],
+    position="top",
+)
+_shared.begin()
+page.run()

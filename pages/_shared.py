@@ -1,0 +1,126 @@
+"""What pages share: `read`, cached by version; the pickers; text from outside, shown as text."""
+
+import ipaddress
+from collections.abc import Callable, Mapping, Sequence
+from types import FunctionType
+from typing import Any
+
+import plotly.graph_objects as go
+import streamlit as st
+from pandas import DataFrame
+
+from compute import settings
+from compute.errors import Unavailable
+from compute.reading import Reading, open_version
+from compute.settings import Settings
+from compute.store import Store
+
+Query = Callable[..., DataFrame]
+Version = tuple[int, int]
+"""The manifest's version and the id of the last added judgement."""
+
+
+def require_loopback() -> None:
+    """Refuse to serve other machines: there is no sign-in."""
+    address = str(st.get_option("server.address") or "")
+    if address == "localhost":
+        return
+    try:
+        local = ipaddress.ip_address(address).is_loopback
+    except ValueError:
+        local = False
+    if not local:
+        raise Unavailable(
+            f"the dashboard has no sign-in and serves this machine only, not {address!r}: "
+            "start it with --server.address 127.0.0.1"
+        )
+
+
+@st.cache_resource(hash_funcs={Settings: repr}, show_spinner=False)
+def _store(now: Settings) -> Store:
+    return Store(now)
+
+
+@st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
+def _reading(now: Settings, version: Version) -> Reading:
+    return open_version(_store(now), version[0])
+
+
+@st.cache_data(
+    hash_funcs={Settings: repr, FunctionType: lambda f: f"{f.__module__}.{f.__qualname__}"},
+    max_entries=200,
+    show_spinner=False,
+)
+def _read(now: Settings, version: Version, query: Query, params: Mapping[str, Any]) -> DataFrame:
+    return query(_reading(now, version).cursor(), **params)
+
+
+def _current() -> Version:
+    store = _store(settings.load())
+    return store.version(), store.judgement_version()
+
+
+def begin() -> None:
+    """Fix the version that this run of the page reads, so that its figures agree."""
+    st.session_state["_version"] = _current()
+
+
+def read(query: Query, **params: Any) -> DataFrame:
+    """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy."""
+    version = st.session_state.get("_version") or _current()
+    return _read(settings.load(), version, query, params)
+
+
+def theme() -> str:
+    """ "light" or "dark", as the browser shows the page."""
+    return st.context.theme.type or "light"
+
+
+def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:
+    """Draw a figure in its own colours, with one button: the picture as SVG."""
+    keep = {"displaylogo": False, "modeBarButtons": [["toImage"]]}
+    config = keep | {"toImageButtonOptions": {"format": "svg", "filename": key}}
+    return st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, **options)
+
+
+def pickers() -> Any:
+    """The row of pickers under the title; it wraps on a narrow screen."""
+    return st.container(horizontal=True, vertical_alignment="top", gap="small")
+
+
+def pick(
+    label: str, options: Sequence[str], key: str, *, default: str | None = None, width: int = 190
+) -> str:
+    """One of `options`, bound to the address under `key`.
+
+    Options are the canonical names: the address holds what the picker shows.
+    """
+    choices = list(options)
+    return st.selectbox(
+        label,
+        choices,
+        index=choices.index(default) if default in choices else 0,
+        key=key,
+        bind="query-params",
+        width=width,
+    )
+
+
+def pick_many(label: str, options: Sequence[str], key: str, *, width: int = 230) -> list[str]:
+    """Some of `options`, bound to the address under `key`; none chosen means all."""
+    return st.multiselect(
+        label,
+        list(options),
+        key=key,
+        placeholder="all",
+        bind="query-params",
+        width=width,
+    )
+
+
+_MARKDOWN = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]()<>#+-.!|~$:&\"'"})
+
+
+def text(words: str) -> str:
+    """Words from outside for a place that reads Markdown, such as a caption: letter by letter."""
+    return " ".join(str(words).split()).translate(_MARKDOWN)

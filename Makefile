@@ -26,7 +26,7 @@ $(READY): requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Beirscope needs Python 3.11 or newer: make run PYTHON=python3.11"; exit 1; }
 	@test -x $(PY) || $(PYTHON) -m venv $(VENV)
-	@echo "Installing the pinned packages into $(VENV) (about 3 GB, two minutes; once)"
+	@echo "Installing the pinned packages into $(VENV) (two minutes; 3 GB with a CPU torch, else 7 GB)"
 	@if [ -n "$(TORCH_INDEX)" ]; then \
 		$(PY) -m pip install --quiet --index-url "$(TORCH_INDEX)" "$$(grep '^torch==' requirements.txt)"; fi
 	@$(PY) -m pip install --quiet --disable-pip-version-check -r requirements.txt

@@ -1,40 +1,20 @@
 """Start the dashboard and, beside it, the demo; one of them per home folder."""
 
 import contextlib
-import fcntl
 import json
 import os
 import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import TextIO
 
 from compute.errors import Unavailable
+from compute.locks import sole
 from compute.settings import PROJECT, Settings
 
 ADDRESS = "127.0.0.1"
 FIRST_PORT = 8501
-
-
-@contextlib.contextmanager
-def sole(file: Path) -> Iterator[TextIO | None]:
-    """Hold the lock file while the body runs; None when another process holds it.
-
-    The lock goes with the process, however that ends; what it wrote there stays readable.
-    """
-    file.parent.mkdir(parents=True, exist_ok=True)
-    with file.open("a+", encoding="utf-8") as held:
-        try:
-            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            yield None
-            return
-        held.seek(0)
-        held.truncate()
-        yield held
 
 
 def free_port(first: int = FIRST_PORT) -> int:
@@ -60,15 +40,17 @@ def serve(settings: Settings) -> int:
     lock = settings.home / "serve.lock"
     with sole(lock) as held:
         if held is None:
-            print(f"Beirscope is already running at {running_at(lock)}: open that, or stop it first.")  # noqa: T201 - the answer to the command
+            _say(
+                f"Beirscope is already running at {running_at(lock)}: open that, or stop it first."
+            )
             return 0
         port = free_port()
         url = f"http://{ADDRESS}:{port}"
         json.dump({"url": url, "process": os.getpid()}, held)
         held.flush()
         if port != FIRST_PORT:
-            print(f"Port {FIRST_PORT} is taken; using {port}.")  # noqa: T201 - as above
-        print(f"Beirscope: {url}   (stop with Ctrl-C)", flush=True)  # noqa: T201 - as above
+            _say(f"Port {FIRST_PORT} is taken; using {port}.")
+        _say(f"Beirscope: {url}   (stop with Ctrl-C)")
         return _run_both(settings, port)
 
 
@@ -86,8 +68,7 @@ def _run_both(settings: Settings, port: int) -> int:
             start_new_session=True,
         )
     dashboard = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py"]
-        + [f"--server.port={port}", f"--server.address={ADDRESS}"],
+        [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
         cwd=PROJECT,
         env=environment,
         stdout=subprocess.DEVNULL,
@@ -101,3 +82,8 @@ def _run_both(settings: Settings, port: int) -> int:
         with contextlib.suppress(ProcessLookupError):
             os.killpg(demo.pid, signal.SIGTERM)
         demo.wait()
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

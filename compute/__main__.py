@@ -1,0 +1,157 @@
+"""The command line: `python -m compute …`, one row per command."""
+
+import argparse
+import logging
+import sys
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from compute import commands, settings
+from compute.errors import BeirscopeError
+
+Arguments = argparse.Namespace
+Option = tuple[tuple[str, ...], dict[str, object]]
+
+
+def _option(*names: str, **kind: object) -> Option:
+    return names, kind
+
+
+JSON = _option("--json", action="store_true", help="print JSON instead of a table")
+DATASETS = _option("datasets", nargs="*", metavar="DATASET", help="all that have a run, if none")
+AGAIN = _option("--again", action="store_true", help="recompute even what is up to date")
+AS_BEIR = _option(
+    "--drop-equal-ids",
+    action="store_true",
+    help="as BEIR's code: drop documents whose id equals the query's on every dataset",
+)
+
+
+class Command(NamedTuple):
+    """A command: what it does, its options, and the function that does it."""
+
+    text: str
+    run: Callable[[Arguments], int]
+    options: tuple[Option, ...] = ()
+
+
+COMMANDS = {
+    "datasets": Command("every dataset and what is stored of it", commands.datasets, (JSON,)),
+    "systems": Command("every system and whether it runs here", commands.systems, (JSON,)),
+    "check": Command(
+        "report what is in a BEIR folder or archive, run or qrels file; change nothing",
+        commands.check,
+        (_option("path", type=Path), JSON),
+    ),
+    "run": Command(
+        "load, index, search, score and publish a system on datasets",
+        commands.run,
+        (
+            _option("system", metavar="SYSTEM"),
+            _option("datasets", nargs="+", metavar="DATASET"),
+            AGAIN,
+            AS_BEIR,
+        ),
+    ),
+    "import-dataset": Command(
+        "take in an own collection: a BEIR folder or archive, or judgements alone",
+        commands.import_dataset,
+        (
+            _option("path", type=Path, nargs="?", help="a BEIR folder or archive"),
+            _option("--qrels", type=Path, help="judgements alone, where documents cannot be had"),
+            _option("--name", required=True, help="what to call it"),
+            _option("--split", default="test", help="the split to score (test)"),
+            _option("--language", default="en", choices=("en", "pl")),
+            _option("--drop-self", action="store_true", help="drop a query's own document"),
+        ),
+    ),
+    "import-run": Command(
+        "take in TREC run files as systems of a dataset",
+        commands.import_run,
+        (
+            _option("files", nargs="+", type=Path, metavar="FILE"),
+            _option("--dataset", required=True),
+            _option("--system", help="its name (default: the run's own tag)"),
+            AS_BEIR,
+        ),
+    ),
+    "score": Command("score stored runs again", commands.score, (DATASETS, AGAIN)),
+    "show": Command(
+        "print what is stored",
+        commands.show,
+        (
+            _option("what", choices=("scores", "holes")),
+            _option("--dataset"),
+            _option("--system"),
+            _option("--measure"),
+            _option("--published", action="store_true", help="the papers' figures instead"),
+            _option(
+                "--returned-only",
+                action="store_true",
+                help="as BEIR's code: average over the queries that the run answers",
+            ),
+            JSON,
+        ),
+    ),
+    "demo": Command("the four systems on the five PyDocs collections", commands.demo),
+    "serve": Command("start the dashboard and the demo behind it", commands.serve),
+    "ship": Command(
+        "write what is stored of datasets to data/precomputed, without texts",
+        commands.ship,
+        (_option("datasets", nargs="+", metavar="DATASET"),),
+    ),
+    "snapshot": Command(
+        "write everything that is stored to one DuckDB file",
+        commands.snapshot,
+        (_option("file", type=Path),),
+    ),
+}
+
+
+def parser() -> argparse.ArgumentParser:
+    """The parser of the whole command line."""
+    top = argparse.ArgumentParser(prog="python -m compute", description=__doc__)
+    choose = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, command in COMMANDS.items():
+        sub = choose.add_parser(name, help=command.text, description=command.text)
+        for names, kind in command.options:
+            sub.add_argument(*names, **kind)  # pyright: ignore[reportArgumentType]
+    return top
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run one command: 0 done, 2 wrong input in one sentence, 1 a bug with its log's id."""
+    arguments = parser().parse_args(words)
+    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    try:
+        return COMMANDS[arguments.command].run(arguments)
+    except BeirscopeError as error:
+        sys.stderr.write(f"{error}\n")
+        return 2
+    except BrokenPipeError:
+        return 0
+    except KeyboardInterrupt:
+        sys.stderr.write("stopped; nothing half-done was published\n")
+        return 130
+    except Exception:
+        return _bug(arguments.command)
+
+
+def _bug(command: str) -> int:
+    """Log the exception in hand under a new id and say where it is."""
+    bug = uuid.uuid4().hex[:8]
+    folder = settings.load().home / "logs"
+    folder.mkdir(parents=True, exist_ok=True)
+    log = folder / f"bug-{bug}.log"
+    logger = logging.getLogger(f"compute.{command}")
+    logger.addHandler(logging.FileHandler(log, encoding="utf-8"))
+    logger.propagate = False
+    logger.exception("bug %s", bug)
+    sys.stderr.write(f"bug {bug} in Beirscope, not in your input: please report {log}\n")
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,49 @@
+"""Locks between processes that end with the process that holds them."""
+
+import contextlib
+import fcntl
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TextIO
+
+PROBES = 10
+
+
+@contextlib.contextmanager
+def sole(file: Path) -> Iterator[TextIO | None]:
+    """Hold the lock file, emptied, while the body runs; None when another process holds it.
+
+    The lock goes with the process, however that ends; what it wrote there stays readable.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    with file.open("a+", encoding="utf-8") as held:
+        if not _locked(held):
+            yield None
+            return
+        held.seek(0)
+        held.truncate()
+        yield held
+
+
+def is_held(file: Path) -> bool:
+    """Whether some process holds the lock file now."""
+    if not file.exists():
+        return False
+    with file.open(encoding="utf-8") as probe:
+        try:
+            fcntl.flock(probe, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        return False
+
+
+def _locked(held: TextIO) -> bool:
+    # `is_held` takes a shared lock for an instant: one refusal is not yet an answer.
+    for _ in range(PROBES):
+        try:
+            fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return True
+        except BlockingIOError:
+            time.sleep(0.02)
+    return False

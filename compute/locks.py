@@ -47,3 +47,16 @@ def _locked(held: TextIO) -> bool:
         except BlockingIOError:
             time.sleep(0.02)
     return False
+
+
+@contextlib.contextmanager
+def locked(file: Path, *, shared: bool = False, wait: bool = True) -> Iterator[None]:
+    """Hold a lock file alone, or together with other sharers, while the body runs.
+
+    Raises BlockingIOError when another holds it and `wait` is false.
+    """
+    file.parent.mkdir(parents=True, exist_ok=True)
+    how = (fcntl.LOCK_SH if shared else fcntl.LOCK_EX) | (0 if wait else fcntl.LOCK_NB)
+    with file.open("a", encoding="utf-8") as held:
+        fcntl.flock(held, how)
+        yield

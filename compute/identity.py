@@ -1,0 +1,64 @@
+"""Identity: what makes two results the same result. Provenance records everything; this is less."""
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+FORMAT = {
+    "corpus": 1,
+    "queries": 1,
+    "judgements": 1,
+    "documents": 1,
+    "lengths": 1,
+    "ngrams": 1,
+    "index": 1,
+    "embeddings": 1,
+    "hits": 1,
+    "top": 1,
+    "scores": 1,
+    "efficiency": 1,
+}
+"""The format version of every kind, raised by hand when the meaning of its content changes."""
+
+
+def fingerprint(kind: str, inputs: Sequence[str], **parameters: Any) -> str:
+    """SHA-256, in hexadecimal, of the canonical JSON of kind, format, inputs and parameters.
+
+    `inputs` are fingerprints, in an order that the kind fixes. Parameters are what changes the
+    result: the canonical system name, revisions, hashes, depth. Seconds, hardware and versions of
+    libraries are not. Raises KeyError for an unknown kind, TypeError or ValueError for a parameter
+    that JSON cannot hold exactly.
+    """
+    if kind not in FORMAT:
+        raise KeyError(f"no kind {kind!r}; known: {', '.join(FORMAT)}")
+    if isinstance(inputs, str):
+        raise TypeError("inputs is a list of fingerprints, not one string")
+    record = {
+        "kind": kind,
+        "format": FORMAT[kind],
+        "inputs": list(inputs),
+        "parameters": parameters,
+    }
+    return hashlib.sha256(canonical_json(record).encode("utf-8")).hexdigest()
+
+
+def canonical_json(value: Any) -> str:
+    """One text per value: keys sorted, no spaces, equal numbers alike (1.0 is 1), no NaN."""
+    return json.dumps(
+        _plain(value), sort_keys=True, separators=(",", ":"), ensure_ascii=False, allow_nan=False
+    )
+
+
+def _plain(value: Any) -> Any:
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    if isinstance(value, float):
+        return int(value) if value.is_integer() else value
+    if isinstance(value, Mapping):
+        if not all(isinstance(key, str) for key in value):
+            raise TypeError("keys of parameters are strings")
+        return {key: _plain(item) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(item) for item in value]
+    raise TypeError(f"{type(value).__name__} is not a parameter: use strings, numbers and lists")

@@ -1,0 +1,126 @@
+"""Parts: one immutable Parquet file, written so that it is there whole or not at all."""
+
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
+from typing import BinaryIO
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pandas import DataFrame
+
+Content = DataFrame | pa.Table | Iterable[pa.RecordBatch]
+
+ROW_GROUP = 122_880
+"""Rows that DuckDB reads as one piece of work."""
+GROUP_BYTES = 64 * 1024**2
+"""Documents are long: a row group of them ends here, so that writing stays small in memory."""
+
+
+def write_part(
+    path: Path,
+    schema: pa.Schema,
+    content: Content,
+    constants: Mapping[str, str],
+    compression_level: int = 3,
+) -> int:
+    """Write content with constant columns to a new file; returns the number of rows.
+
+    The file appears under its name only when it is complete and on the disk. Raises ValueError for
+    a missing column, or a null where the schema has none.
+    """
+    make_folder(path.parent)
+    aside = path.with_name(f".{path.stem}.tmp")
+    try:
+        with aside.open("wb") as file:
+            rows = _write(file, schema, content, constants, compression_level)
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(path)
+    finally:
+        aside.unlink(missing_ok=True)
+    sync_folder(path.parent)
+    return rows
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, each on the disk when this returns."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring a folder's list of names to the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _write(
+    file: BinaryIO,
+    schema: pa.Schema,
+    content: Content,
+    constants: Mapping[str, str],
+    compression_level: int,
+) -> int:
+    rows = 0
+    options = {"compression": "zstd", "compression_level": compression_level}
+    with pq.ParquetWriter(file, schema, **options) as writer:
+        for table in _tables(content, schema, constants):
+            rows += table.num_rows
+            writer.write_table(table, row_group_size=ROW_GROUP)
+    return rows
+
+
+def _tables(
+    content: Content, schema: pa.Schema, constants: Mapping[str, str]
+) -> Iterator[pa.Table]:
+    given = pa.schema([field for field in schema if field.name not in constants])
+    if isinstance(content, DataFrame):
+        content = pa.Table.from_pandas(_columns(content, given), given, preserve_index=False)
+    tables = [content] if isinstance(content, pa.Table) else _groups(content)
+    for table in tables:
+        table = _select(table, given)
+        for name, value in constants.items():
+            position = schema.get_field_index(name)
+            column = pa.repeat(pa.scalar(value, pa.string()), table.num_rows)
+            table = table.add_column(position, schema.field(name), column)
+        yield table
+
+
+def _columns(frame: DataFrame, given: pa.Schema) -> DataFrame:
+    _check_columns(set(frame.columns), given)
+    return frame[given.names]
+
+
+def _select(table: pa.Table, given: pa.Schema) -> pa.Table:
+    _check_columns(set(table.column_names), given)
+    table = table.select(given.names).cast(given)
+    for field in given:
+        if not field.nullable and table[field.name].null_count:
+            raise ValueError(f"column {field.name!r} has empty values")
+    return table
+
+
+def _check_columns(found: set[str], given: pa.Schema) -> None:
+    missing = set(given.names) - found
+    if missing:
+        raise ValueError(f"no column {', '.join(sorted(missing))}; needed: {given.names}")
+
+
+def _groups(batches: Iterable[pa.RecordBatch]) -> Iterator[pa.Table]:
+    held: list[pa.RecordBatch] = []
+    rows = size = 0
+    for batch in batches:
+        held.append(batch)
+        rows += batch.num_rows
+        size += batch.nbytes
+        if rows >= ROW_GROUP or size >= GROUP_BYTES:
+            yield pa.Table.from_batches(held)
+            held, rows, size = [], 0, 0
+    if held:
+        yield pa.Table.from_batches(held)

@@ -1,0 +1,308 @@
+"""State: the small mutable tables, in SQLite or PostgreSQL: the manifest and added judgements."""
+
+import json
+import os
+import sqlite3
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from sqlalchemy import (
+    BigInteger,
+    Column,
+    Connection,
+    Engine,
+    MetaData,
+    Table,
+    Text,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    inspect,
+    make_url,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+
+from compute.errors import Conflict, Unavailable, WrongInput
+from compute.settings import Settings
+
+STEPS: tuple[tuple[str, ...], ...] = (
+    (
+        """
+        create table parts (
+            id text primary key,
+            kind text not null,
+            dataset text not null,
+            system text not null,
+            fingerprint text not null,
+            "rows" bigint not null,
+            bytes bigint not null,
+            created text not null,
+            provenance text not null,
+            job text not null,
+            published_version bigint not null,
+            retired_version bigint,
+            retired_time text
+        )
+        """,
+        "create index parts_identity on parts (kind, dataset, system)",
+        """
+        create table added_judgements (
+            id bigint primary key,
+            dataset text not null,
+            query_id text not null,
+            doc_id text not null,
+            relevance bigint,
+            person text not null,
+            task text not null,
+            guideline_version text not null,
+            source text not null,
+            "time" text not null
+        )
+        """,
+        "create table counters (name text primary key, value bigint not null)",
+        "insert into counters (name, value) values ('manifest', 0), ('judgements', 0), ('gone', 0)",
+    ),
+)
+"""Step n brings the state from format n to n + 1; steps are added, never edited."""
+
+FORMAT = len(STEPS)
+"""The format version of a home folder and its state."""
+
+metadata = MetaData()
+parts = Table(
+    "parts",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("dataset", Text, nullable=False),
+    Column("system", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("created", Text, nullable=False),
+    Column("provenance", Text, nullable=False),
+    Column("job", Text, nullable=False),
+    Column("published_version", BigInteger, nullable=False),
+    Column("retired_version", BigInteger),
+    Column("retired_time", Text),
+)
+added_judgements = Table(
+    "added_judgements",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("dataset", Text, nullable=False),
+    Column("query_id", Text, nullable=False),
+    Column("doc_id", Text, nullable=False),
+    Column("relevance", BigInteger),
+    Column("person", Text, nullable=False),
+    Column("task", Text, nullable=False),
+    Column("guideline_version", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("time", Text, nullable=False),
+)
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", BigInteger, nullable=False),
+)
+steps = Table(
+    "steps",
+    metadata,
+    Column("format", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Text, nullable=False),
+)
+
+
+def now() -> str:
+    """The time as the state keeps it: UTC, ISO 8601 with microseconds; sorts as text."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def open_state(settings: Settings) -> Engine:
+    """The state of a home, made or migrated first; call it under the lock of the home.
+
+    Raises Conflict for a home or state of a newer Beirscope, Unavailable when the database cannot
+    be reached, WrongInput for a bad address or a broken home.json.
+    """
+    _refuse_newer(_home_format(settings.home), str(settings.home))
+    engine = _engine(settings)
+    try:
+        _migrate(engine, settings.home)
+    except OperationalError as error:
+        engine.dispose()
+        where = engine.url.render_as_string(hide_password=True)
+        cause = str(error.orig).strip().splitlines()[0] if error.orig else "no answer"
+        raise Unavailable(
+            f"the state {where} cannot be used ({cause}): check the setting `state`"
+        ) from error
+    except BaseException:
+        engine.dispose()
+        raise
+    _write_home_format(settings.home)
+    return engine
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """One transaction that writes; it waits for other writers before it reads anything."""
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        yield connection
+
+
+def count(connection: Connection, counter: str, by: int = 1) -> int:
+    """Raise a counter and return its new value; the row stays locked until the commit.
+
+    So numbers become visible in their order: who has seen 7 will never later find a 6.
+    """
+    statement = (
+        update(counters)
+        .where(counters.c.name == counter)
+        .values(value=counters.c.value + by)
+        .returning(counters.c.value)
+    )
+    return connection.execute(statement).scalar_one()
+
+
+def counted(connection: Connection, counter: str) -> int:
+    """The value of a counter."""
+    statement = select(counters.c.value).where(counters.c.name == counter)
+    return connection.execute(statement).scalar_one()
+
+
+def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:
+    """Delete the rows of parts retired before a time; returns their (kind, id).
+
+    Versions that had them are gone from then on: the counter `gone` is the oldest that is whole.
+    """
+    columns = parts.c
+    with writing(engine) as connection:
+        old = select(columns.kind, columns.id, columns.retired_version)
+        rows = connection.execute(old.where(columns.retired_time < before)).all()
+        if rows:
+            gone = max(row.retired_version for row in rows)
+            behind = (counters.c.name == "gone") & (counters.c.value < gone)
+            connection.execute(update(counters).where(behind).values(value=gone))
+            connection.execute(delete(parts).where(columns.retired_time < before))
+    return [(row.kind, row.id) for row in rows]
+
+
+def listed(engine: Engine) -> set[str]:
+    """The ids of all parts in the manifest, live or superseded."""
+    with engine.connect() as connection:
+        return set(connection.execute(select(parts.c.id)).scalars())
+
+
+def _engine(settings: Settings) -> Engine:
+    if not settings.state:
+        engine = create_engine(f"sqlite:///{settings.home / 'state.sqlite'}")
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    try:
+        url = make_url(settings.state)
+    except ArgumentError:
+        url = None
+    if url is None or url.get_backend_name() != "postgresql":
+        raise WrongInput(
+            "the setting `state` is no postgresql:// address: mend it, or leave it empty for SQLite"
+        )
+    return create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
+    # The driver must not begin transactions itself: _begin_sqlite says which kind.
+    connection.isolation_level = None
+    connection.execute("pragma busy_timeout = 60000")
+    connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma synchronous = full")
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A writer takes the lock at once: one that reads first could not upgrade without failing.
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("begin immediate" if writes else "begin")
+
+
+def _migrate(engine: Engine, home: Path) -> None:
+    found = _state_format(engine)
+    _refuse_newer(found, engine.url.render_as_string(hide_password=True))
+    if found == FORMAT:
+        return
+    if found and engine.dialect.name == "sqlite":
+        _copy_sqlite(engine, home / f"state-before-{FORMAT}.sqlite")
+    try:
+        with writing(engine) as connection:
+            _apply(connection, found)
+    except DBAPIError:
+        # Another machine on the same PostgreSQL may have made the same steps meanwhile.
+        if _state_format(engine) != FORMAT:
+            raise
+
+
+def _apply(connection: Connection, found: int) -> None:
+    if not found:
+        metadata.tables["steps"].create(connection)
+    for number, statements in enumerate(STEPS[found:], found + 1):
+        for statement in statements:
+            connection.execute(text(statement))
+        connection.execute(insert(steps).values(format=number, time=now()))
+
+
+def _state_format(engine: Engine) -> int:
+    if not inspect(engine).has_table("steps"):
+        return 0
+    with engine.connect() as connection:
+        return connection.execute(select(func.max(steps.c.format))).scalar() or 0
+
+
+def _copy_sqlite(engine: Engine, file: Path) -> None:
+    # By SQLite's own backup: copying the file would drop the locks that this process holds on it.
+    aside = file.with_suffix(".tmp")
+    aside.unlink(missing_ok=True)
+    source = engine.raw_connection()
+    target = sqlite3.connect(aside)
+    try:
+        cast(sqlite3.Connection, source.driver_connection).backup(target)
+    finally:
+        target.close()
+        source.close()
+    aside.replace(file)
+
+
+def _refuse_newer(found: int, where: str) -> None:
+    if found > FORMAT:
+        raise Conflict(
+            f"{where} has format {found}, this Beirscope knows {FORMAT}: "
+            "update Beirscope, or set BEIRSCOPE_HOME to another folder"
+        )
+
+
+def _home_format(home: Path) -> int:
+    file = home / "home.json"
+    try:
+        record: Any = json.loads(file.read_text("utf-8"))
+        return int(record["format"])
+    except FileNotFoundError:
+        return 0
+    except (ValueError, KeyError, TypeError):
+        raise WrongInput(f'{file}: not {{"format": <number>}}: mend or remove it') from None
+
+
+def _write_home_format(home: Path) -> None:
+    if _home_format(home) == FORMAT:
+        return
+    aside = home / "home.json.tmp"
+    with aside.open("w", encoding="utf-8") as file:
+        json.dump({"format": FORMAT}, file)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(home / "home.json")

@@ -1,0 +1,398 @@
+"""The store: immutable Parquet parts, made visible by one transaction of the manifest."""
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pyarrow as pa
+from pandas import DataFrame
+from sqlalchemy import ColumnElement, Row, insert, or_, select, update
+
+from compute import state
+from compute.errors import Conflict, Missing, WrongInput
+from compute.locks import locked
+from compute.parts import Content, make_folder, write_part
+from compute.settings import PROJECT, Settings
+
+SHIPPED = PROJECT / "data" / "precomputed"
+"""Results that ship: a read-only second root of parts, its manifest beside them."""
+
+_TEXT = pa.string()
+_HITS = [
+    ("dataset", _TEXT),
+    ("system", _TEXT),  # canonical name with all parameters that differ from the defaults
+    ("query_id", _TEXT),
+    ("doc_id", _TEXT),
+    ("rank", pa.int32()),  # from 1, in the order of the contract of evaluation
+    ("score", pa.float64()),  # as the system gave it
+]
+KINDS: Mapping[str, pa.Schema] = {
+    kind: pa.schema([pa.field(name, type_, nullable=name == "text") for name, type_ in columns])
+    for kind, columns in {
+        # The ranked lists of one system on one dataset, to the depth that is kept.
+        "hits": _HITS,
+        # The hits of rank <= 10, sorted by query_id and rank: what pages read.
+        "top": _HITS,
+        # One value per query and measure; a query without a value (Hole@k without hits) is absent.
+        "scores": [
+            ("dataset", _TEXT),
+            ("system", _TEXT),
+            ("query_id", _TEXT),
+            ("measure", _TEXT),  # as ir_measures writes it
+            ("value", pa.float64()),
+        ],
+        # The corpus, in file order; dataset is the collection, which splits share.
+        "documents": [
+            ("dataset", _TEXT),
+            ("doc_id", _TEXT),
+            ("title", _TEXT),  # empty where there is none
+            ("text", _TEXT),
+            ("n_words", pa.int32()),  # pieces between white space in title and text
+        ],
+        # The queries of the split.
+        "queries": [
+            ("dataset", _TEXT),
+            ("query_id", _TEXT),
+            ("text", _TEXT),  # null where texts do not ship
+            ("n_words", pa.int32()),
+        ],
+        # The official judgements of the split.
+        "judgements": [
+            ("dataset", _TEXT),
+            ("query_id", _TEXT),
+            ("doc_id", _TEXT),
+            ("relevance", pa.int32()),  # below 0: judged, gain 0
+        ],
+        # The length of every document; dataset is the collection. Ships where documents do not.
+        "lengths": [("dataset", _TEXT), ("doc_id", _TEXT), ("n_words", pa.int32())],
+        # What a run cost; measure names the quantity and its unit.
+        "efficiency": [
+            ("dataset", _TEXT),
+            ("system", _TEXT),
+            ("measure", _TEXT),
+            ("value", pa.float64()),
+        ],
+        # How often a term occurs in the corpus; n is 1 for words, 2 for pairs of neighbours.
+        "ngrams": [
+            ("dataset", _TEXT),
+            ("n", pa.int32()),
+            ("term", _TEXT),
+            ("count", pa.int64()),
+        ],
+    }.items()
+}
+"""The kinds of parts and what their columns hold: the meanings stand here, once."""
+
+SUPERSEDED_STAYS = timedelta(hours=1)
+"""A replaced part stays this long for those who still read an older version."""
+UNLISTED_STAYS = timedelta(hours=24)
+"""A file outside the manifest may belong to a job that is still at work."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One immutable Parquet file and what the manifest knows of it."""
+
+    id: str
+    kind: str
+    dataset: str
+    system: str
+    """Canonical name; empty where a part belongs to no system."""
+    fingerprint: str
+    path: Path
+    rows: int
+    bytes: int
+    created: str
+    """UTC, ISO 8601."""
+    provenance: dict[str, Any]
+    job: str
+    shipped: bool = False
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """Kind, dataset and system: at most one live part has them."""
+        return self.kind, self.dataset, self.system
+
+
+class Publication:
+    """The parts of one job, written aside until the job's with-block ends."""
+
+    def __init__(self, home: Path, job: str) -> None:
+        self.job = job
+        self.added: dict[tuple[str, str, str], Part] = {}
+        self.removed: set[tuple[str, str, str]] = set()
+        self._home = home
+
+    def add(
+        self,
+        kind: str,
+        content: Content,
+        *,
+        dataset: str,
+        system: str = "",
+        fingerprint: str,
+        provenance: Mapping[str, Any],
+    ) -> Part:
+        """Write a part; it replaces the live one of the same kind, dataset and system.
+
+        `content` has the columns of `KINDS[kind]` without dataset and system, as a frame, a table
+        or a stream of record batches. Raises ValueError for a missing column or an empty value,
+        Conflict for a second part of one identity.
+        """
+        identity = (kind, dataset, system)
+        if identity in self.added:
+            raise Conflict(f"{kind} of {dataset} {system} written twice by one job: keep one")
+        recorded = json.loads(json.dumps(dict(provenance), allow_nan=False))
+        part_id = uuid.uuid4().hex
+        path = self._home / part_path(kind, part_id)
+        rows = write_part(path, KINDS[kind], content, constants(kind, dataset, system))
+        part = Part(
+            id=part_id,
+            kind=kind,
+            dataset=dataset,
+            system=system,
+            fingerprint=fingerprint,
+            path=path,
+            rows=rows,
+            bytes=path.stat().st_size,
+            created=state.now(),
+            provenance=recorded,
+            job=self.job,
+        )
+        self.added[identity] = part
+        return part
+
+    def remove(self, kind: str, dataset: str, system: str = "") -> None:
+        """Take the live local part away; a shipped one of the same identity shows again."""
+        self.removed.add((kind, dataset, system))
+
+
+class Store:
+    """The parts and the judgements of one home folder, beside the parts that ship.
+
+    Any number of processes and threads may read and publish at once.
+    """
+
+    def __init__(self, settings: Settings, shipped: Path = SHIPPED) -> None:
+        self.settings = settings
+        self.home = settings.home
+        make_folder(self.home)
+        with locked(self.home / "locks" / "home.lock"):
+            self._state = state.open_state(settings)
+        self._shipped = {part.identity: part for part in _read_shipped(shipped)}
+
+    def close(self) -> None:
+        """Close the connections to the state."""
+        self._state.dispose()
+
+    def version(self) -> int:
+        """The version of the manifest: the number of publications so far."""
+        with self._state.connect() as connection:
+            return state.counted(connection, "manifest")
+
+    def parts(
+        self,
+        kind: str | None = None,
+        dataset: str | None = None,
+        system: str | None = None,
+        version: int | None = None,
+    ) -> list[Part]:
+        """The parts live at a version (default: now), local over shipped, in a fixed order.
+
+        Raises Missing for a version whose parts have been tidied away.
+        """
+        wanted = {"kind": kind, "dataset": dataset, "system": system}
+        wanted = {name: value for name, value in wanted.items() if value is not None}
+        rows = select(state.parts).where(*(state.parts.c[n] == v for n, v in wanted.items()))
+        with self._state.connect() as connection:
+            local = [self._part(row) for row in connection.execute(rows.where(_live(version)))]
+            if version is not None and version < state.counted(connection, "gone"):
+                raise Missing(f"version {version} of the results is gone: read the newest one")
+        found = {part.identity: part for part in self._shipped.values() if _is(part, wanted)}
+        found |= {part.identity: part for part in local}
+        return [found[identity] for identity in sorted(found)]
+
+    def part(self, kind: str, dataset: str, system: str = "") -> Part | None:
+        """The live part of an identity."""
+        return next(iter(self.parts(kind, dataset, system)), None)
+
+    def done(self, kind: str, dataset: str, system: str, fingerprint: str) -> Part | None:
+        """The live part that a step would only write again.
+
+        Shipped parts never count: they are cut or without texts.
+        """
+        part = self.part(kind, dataset, system)
+        if part is None or part.shipped or part.fingerprint != fingerprint:
+            return None
+        return part if part.path.exists() else None
+
+    @contextmanager
+    def publishing(self, job: str) -> Iterator[Publication]:
+        """The publication of one job: all its parts become visible together when the block ends.
+
+        Nothing is visible, and no file stays, if the block raises.
+        """
+        publication = Publication(self.home, job)
+        try:
+            yield publication
+        except BaseException:
+            for part in publication.added.values():
+                part.path.unlink(missing_ok=True)
+            raise
+        # A failure from here on leaves the files: the commit may have happened all the same.
+        if publication.added or publication.removed:
+            self._publish(publication)
+
+    def add_judgements(self, judgements: DataFrame) -> int:
+        """Append judgements, all or none; returns the id of the last.
+
+        Columns: dataset, query_id, doc_id, relevance (missing: withdrawn), person, task,
+        guideline_version, source.
+        """
+        names = [c.name for c in state.added_judgements.c if c.name not in ("id", "time")]
+        records: list[dict[str, Any]] = judgements[names].to_dict("records")  # pyright: ignore
+        with state.writing(self._state) as connection:
+            last = state.count(connection, "judgements", len(records))
+            first = last - len(records) + 1
+            time = state.now()
+            for number, record in enumerate(records, first):
+                given = record["relevance"]
+                record |= {"id": number, "time": time}
+                record["relevance"] = None if pd.isna(given) else int(given)
+            if records:
+                connection.execute(insert(state.added_judgements), records)
+        return last
+
+    def withdraw_judgement(self, judgement: int, source: str) -> int:
+        """Append the withdrawal of an added judgement; returns the new row's id."""
+        found = self.added_judgements(judgement - 1).query("id == @judgement")
+        if found.empty:
+            raise Missing(f"no added judgement {judgement}: list them to find its number")
+        return self.add_judgements(found.assign(relevance=None, source=source))
+
+    def added_judgements(self, since: int = 0) -> DataFrame:
+        """The added judgements with an id above `since`, in the order they were saved."""
+        table = state.added_judgements
+        query = select(table).where(table.c.id > since).order_by(table.c.id)
+        with self._state.connect() as connection:
+            rows = [tuple(row) for row in connection.execute(query)]
+        frame = DataFrame(rows, columns=[column.name for column in table.c])
+        return frame.astype(dict.fromkeys(frame, "str") | {"id": "int64", "relevance": "Int64"})
+
+    def judgement_version(self) -> int:
+        """The id of the newest added judgement; 0 before the first."""
+        with self._state.connect() as connection:
+            return state.counted(connection, "judgements")
+
+    def tidy(self, at: datetime | None = None) -> list[Path]:
+        """Remove superseded parts and unlisted files that have waited long enough."""
+        at = at or datetime.now(UTC)
+        before = (at - SUPERSEDED_STAYS).isoformat(timespec="microseconds")
+        superseded = state.forget_superseded(self._state, before)
+        removed = [self.home / part_path(kind, part_id) for kind, part_id in superseded]
+        removed += self._unlisted(at - UNLISTED_STAYS)
+        for path in removed:
+            path.unlink(missing_ok=True)
+        return removed
+
+    def _publish(self, publication: Publication) -> None:
+        for part in publication.added.values():
+            # A file that waited for the end of a long job is fresh again.
+            os.utime(part.path)
+        table, time = state.parts, state.now()
+        with state.writing(self._state) as connection:
+            version = state.count(connection, "manifest")
+            for identity in publication.removed | set(publication.added):
+                retire = update(table).where(_has(identity), table.c.retired_version.is_(None))
+                connection.execute(retire.values(retired_version=version, retired_time=time))
+            rows = [_row(part, version) for part in publication.added.values()]
+            if rows:
+                connection.execute(insert(table), rows)
+
+    def _unlisted(self, before: datetime) -> list[Path]:
+        files = [file for file in self.home.glob("parts/*/*") if _age(file) < before.timestamp()]
+        listed = state.listed(self._state)
+        return [file for file in files if file.stem not in listed]
+
+    def _part(self, row: Row[Any]) -> Part:
+        columns = {name: row._mapping[name] for name in _PART_COLUMNS}
+        columns["provenance"] = json.loads(row.provenance)
+        return Part(path=self.home / part_path(row.kind, row.id), **columns)
+
+
+_PART_COLUMNS = [c.name for c in state.parts.c if c.name in Part.__dataclass_fields__]
+
+
+def part_path(kind: str, part_id: str) -> Path:
+    """Where a part lies under its root: nothing from outside is in it."""
+    if kind not in KINDS:
+        raise KeyError(f"no kind {kind!r}; known: {', '.join(KINDS)}")
+    return Path("parts") / kind / f"{part_id}.parquet"
+
+
+def constants(kind: str, dataset: str, system: str) -> dict[str, str]:
+    """The columns that have one value throughout a part."""
+    names = {"dataset": dataset, "system": system}
+    return {name: value for name, value in names.items() if name in KINDS[kind].names}
+
+
+def top(hits: DataFrame) -> DataFrame:
+    """What the kind `top` holds of a run: rank <= 10, sorted by query_id and rank."""
+    return hits[hits["rank"] <= 10].sort_values(["query_id", "rank"], ignore_index=True)
+
+
+def _live(version: int | None) -> ColumnElement[bool]:
+    published, retired = state.parts.c.published_version, state.parts.c.retired_version
+    if version is None:
+        return retired.is_(None)
+    return (published <= version) & or_(retired.is_(None), retired > version)
+
+
+def _has(identity: tuple[str, str, str]) -> ColumnElement[bool]:
+    kind, dataset, system = identity
+    columns = state.parts.c
+    return (columns.kind == kind) & (columns.dataset == dataset) & (columns.system == system)
+
+
+def _is(part: Part, wanted: Mapping[str, str]) -> bool:
+    return all(getattr(part, name) == value for name, value in wanted.items())
+
+
+def _row(part: Part, version: int) -> dict[str, Any]:
+    row = {name: getattr(part, name) for name in _PART_COLUMNS}
+    row["provenance"] = json.dumps(part.provenance, ensure_ascii=False)
+    return row | {"published_version": version}
+
+
+def _age(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except FileNotFoundError:  # another process tidies too, or a writer has renamed it
+        return float("inf")
+
+
+def _read_shipped(root: Path) -> list[Part]:
+    file = root / "manifest.json"
+    if not file.exists():
+        return []
+    try:
+        return [_shipped_part(root, record) for record in json.loads(file.read_text("utf-8"))]
+    except (ValueError, KeyError, TypeError) as error:
+        raise WrongInput(f"{file}: not a manifest ({error}): fetch it again") from None
+
+
+def _shipped_part(root: Path, record: dict[str, Any]) -> Part:
+    found = re.fullmatch(r"parts/(\w+)/([0-9a-f]{32})\.parquet", record["path"])
+    if found is None:
+        raise ValueError(f"path {record['path']!r}")
+    kind, part_id = found.groups()
+    path = root / part_path(kind, part_id)
+    return Part(**record | {"id": part_id, "kind": kind, "path": path, "shipped": True})

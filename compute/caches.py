@@ -1,0 +1,106 @@
+"""Caches: indexes and embeddings, folders under the name of what they depend on.
+
+A folder is built aside and appears whole. It can be built again, so the least used go when all
+together are larger than the setting `cache_bytes`.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from compute.locks import locked
+from compute.parts import make_folder, sync_folder
+from compute.settings import Settings
+
+
+@contextlib.contextmanager
+def folder(settings: Settings, fingerprint: str, build: Callable[[Path], object]) -> Iterator[Path]:
+    """The finished folder of a fingerprint, built first where it is not there.
+
+    `build` fills an empty folder. Two processes that want the same folder build it once, and no
+    process removes it while the body runs.
+    """
+    if not re.fullmatch("[0-9a-f]{64}", fingerprint):
+        raise ValueError(f"{fingerprint!r} is no fingerprint")
+    finished = _caches(settings) / fingerprint
+    while True:
+        with locked(_lock(finished), shared=True):
+            if finished.is_dir():
+                os.utime(_lock(finished))
+                yield finished
+                return
+        with locked(_lock(finished)):
+            if not finished.is_dir():
+                _build(finished, build)
+                os.utime(_lock(finished))
+                trim(settings)
+
+
+def trim(settings: Settings) -> list[str]:
+    """Remove what builders left that died, and the least used folders above the setting.
+
+    Returns the fingerprints that went. Folders in use stay.
+    """
+    for left in _caches(settings).glob("*.aside"):
+        with contextlib.suppress(BlockingIOError), locked(_lock(left), wait=False):
+            shutil.rmtree(left, ignore_errors=True)
+    found = [path for path in _caches(settings).glob("*") if not path.suffix and path.is_dir()]
+    sizes = {path: _size(path) for path in sorted(found, key=_last_use)}
+    excess, gone = sum(sizes.values()) - settings.cache_bytes, []
+    for path, size in sizes.items():
+        if excess <= 0:
+            break
+        with contextlib.suppress(BlockingIOError), locked(_lock(path), wait=False):
+            path.rename(_aside(path))
+            shutil.rmtree(_aside(path))
+            excess -= size
+            gone.append(path.name)
+    return gone
+
+
+def _build(finished: Path, build: Callable[[Path], object]) -> None:
+    aside = _aside(finished)
+    shutil.rmtree(aside, ignore_errors=True)
+    make_folder(aside)
+    try:
+        build(aside)
+        _sync(aside)
+    except BaseException:
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
+    aside.rename(finished)
+    sync_folder(finished.parent)
+
+
+def _caches(settings: Settings) -> Path:
+    return settings.home / "caches"
+
+
+def _aside(path: Path) -> Path:
+    return path.with_suffix(".aside")
+
+
+def _lock(path: Path) -> Path:
+    return path.with_suffix(".lock")
+
+
+def _last_use(path: Path) -> float:
+    lock = _lock(path)
+    return lock.stat().st_mtime if lock.exists() else 0.0
+
+
+def _size(path: Path) -> int:
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+
+
+def _sync(path: Path) -> None:
+    for entry in path.rglob("*"):
+        if entry.is_dir():
+            sync_folder(entry)
+        elif entry.is_file():
+            with entry.open("rb") as file:
+                os.fsync(file.fileno())
+    sync_folder(path)

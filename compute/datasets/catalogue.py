@@ -1,0 +1,364 @@
+"""The catalogue of datasets: derived from data/published, plus the facts that no paper prints."""
+
+import csv
+import difflib
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from types import MappingProxyType
+from typing import Any
+
+from compute.errors import Conflict, Missing, WrongInput
+from compute.settings import PROJECT
+
+PUBLISHED = PROJECT / "data" / "published"
+
+DROP_SELF = {"arguana", "quora"}
+"""Queries that are documents of their own corpus: a system must not answer with the query itself.
+BEIR's code drops equal ids everywhere; on the other datasets such a match is chance."""
+
+DEFAULT_SPLIT = {"msmarco": "dev"}
+"""The split that a name without one means, where it is not `test`."""
+
+RELEVANCE = {"msmarco/test": "4-level"}
+
+NOTES = {
+    "webis-touche2020": "Statistics of BEIR v1; v4 counts 19.0 relevant documents per query,"
+    " on other judgements.",
+    "robust04": "Statistics of BEIR v4.",
+    "msmarco": "Scored on dev; the papers' tables call it test.",
+    "msmarco/test": "TREC Deep Learning 2019, graded judgements.",
+    "msmarco-pl/test": "The paper's Table 1 prints the 6,980 queries of dev; its figures are on"
+    " the test split (TREC Deep Learning 2019).",
+}
+
+POLEVAL = {
+    "wiki-trivia": ("wiki-trivia", "Wikipedia"),
+    "legal-questions": ("legal questions", "Law"),
+    "allegro-faq": ("Allegro FAQ", "E-commerce"),
+}
+
+OPEN_DOMAIN = {
+    "nq-dpr": ("Natural Questions (DPR's split)", "https://github.com/facebookresearch/DPR"),
+    "entity-questions": ("EntityQuestions", "https://github.com/princeton-nlp/EntityQuestions"),
+    "triviaqa": ("TriviaQA", "https://nlp.cs.washington.edu/triviaqa/"),
+}
+
+PYDOCS = {
+    "numpy": "https://numpy.org",
+    "scipy": "https://scipy.org",
+    "pandas": "https://pandas.pydata.org",
+    "scikit-learn": "https://scikit-learn.org",
+    "networkx": "https://networkx.org",
+}
+
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
+
+
+@dataclass(frozen=True)
+class Dataset:
+    """One collection and split, with what the papers print about it; unknown numbers are None."""
+
+    name: str
+    title: str
+    collection: str
+    """The corpus: its documents and its archive bear this name; splits of it share it."""
+    split: str
+    language: str
+    task: str
+    domain: str
+    licence: str
+    relevance: str
+    group: str
+    """BEIR, BEIR-PL, PolEval, Open-domain QA, PyDocs or own."""
+    drop_self: bool = False
+    """A document whose id equals the query's is no answer and leaves the ranking."""
+    zero_shot: bool = False
+    """Counts in the zero-shot average. Parts and further splits do not: once is enough."""
+    parts: tuple[str, ...] = ()
+    """Datasets whose means this one averages; it has no run of its own."""
+    has_split: bool = True
+    """False: known from published figures only, there is no split to run on."""
+    archive: str | None = None
+    md5: str | None = None
+    public: bool = True
+    """False: the licence forbids offering the documents for download."""
+    homepage: str = ""
+    has_title: bool | None = None
+    n_documents: int | None = None
+    n_queries: int | None = None
+    train_pairs: int | None = None
+    relevant_per_query: float | None = None
+    query_words: float | None = None
+    document_words: float | None = None
+    """Means over queries and over documents (title and text), in words."""
+    note: str = ""
+
+    def record(self) -> dict[str, Any]:
+        """The dataset as JSON holds it; `from_record` reads it back."""
+        return asdict(self) | {"parts": list(self.parts)}
+
+    @staticmethod
+    def from_record(record: Mapping[str, Any]) -> "Dataset":
+        """The dataset that `record` wrote. Raises WrongInput for unknown or missing fields."""
+        known = {field.name for field in fields(Dataset)}
+        if unknown := set(record) - known:
+            raise WrongInput(f"dataset record with unknown fields {sorted(unknown)}: remove them")
+        try:
+            values: dict[str, Any] = {**record, "parts": tuple(record.get("parts", ()))}
+            return Dataset(**values)
+        except TypeError as error:
+            raise WrongInput(f"incomplete dataset record ({error}): import it again") from None
+
+
+def catalogue(rows: Iterable[Dataset]) -> Mapping[str, Dataset]:
+    """The rows by name. Raises Conflict when two bear the same name."""
+    named: dict[str, Dataset] = {}
+    for row in rows:
+        if row.name in named:
+            raise Conflict(f"two datasets are called {row.name!r}: rename one")
+        named[row.name] = row
+    return MappingProxyType(named)
+
+
+def dataset(name: str, own: Mapping[str, Dataset] | None = None) -> Dataset:
+    """The dataset of that name, of the catalogue or the user's own. Raises Missing."""
+    known = {**DATASETS, **(own or {})}
+    if name in known:
+        return known[name]
+    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
+    hint = f"did you mean {' or '.join(near)}? " if near else ""
+    raise Missing(f"no dataset {name!r}: {hint}python -m compute datasets lists all")
+
+
+def own(
+    name: str,
+    *,
+    title: str = "",
+    split: str = "",
+    language: str = "en",
+    relevance: str = "",
+    drop_self: bool = False,
+) -> Dataset:
+    """A record for a user's collection; `mine/dev` is split dev of the collection `mine`.
+
+    Raises WrongInput for a name that cannot stand in an address, Conflict for a catalogue name.
+    """
+    if not _NAME.fullmatch(name):
+        raise WrongInput(f"dataset name {name!r}: use letters, digits, '.', '_' and '-' only")
+    if name in DATASETS:
+        raise Conflict(f"{name!r} is a dataset of the catalogue: choose another name")
+    collection, _, named_split = name.partition("/")
+    return Dataset(
+        name=name,
+        title=title or name,
+        collection=collection,
+        split=split or named_split or "test",
+        language=language,
+        task="Own collection",
+        domain="Own",
+        licence="own",
+        relevance=relevance,
+        group="own",
+        drop_self=drop_self,
+    )
+
+
+def _rows(file: str) -> list[dict[str, str]]:
+    with (PUBLISHED / file).open(encoding="utf-8", newline="") as stream:
+        return list(csv.DictReader(stream))
+
+
+def _whole(text: str) -> int | None:
+    return int(text) if text else None
+
+
+def _decimal(text: str) -> float | None:
+    return float(text) if text else None
+
+
+def _statistics(row: Mapping[str, str]) -> dict[str, Any]:
+    return {
+        "n_documents": _whole(row["documents"]),
+        "n_queries": _whole(row["test_queries"]),
+        "query_words": _decimal(row["avg_query_words"]),
+        "document_words": _decimal(row["avg_document_words"]),
+    }
+
+
+def _english(row: Mapping[str, str], archive: Mapping[str, str]) -> Dataset:
+    name = row["dataset"]
+    return Dataset(
+        name=name,
+        title=row["name"],
+        collection=name,
+        split=DEFAULT_SPLIT.get(name, "test"),
+        language="en",
+        task=row["task"],
+        domain=row["domain"],
+        licence=row["licence"],
+        relevance=row["relevance"],
+        group="BEIR",
+        drop_self=name in DROP_SELF,
+        zero_shot=row["zero_shot"] == "yes",
+        archive=archive["url"] or None,
+        md5=archive["md5"] or None,
+        public=archive["public"] == "yes",
+        homepage=row["homepage"],
+        has_title=row["has_title"] == "yes",
+        train_pairs=_whole(row["train_pairs"]),
+        relevant_per_query=_decimal(row["avg_relevant_per_query"]),
+        note=NOTES.get(name, ""),
+        **_statistics(row),
+    )
+
+
+def _further_splits(base: Dataset, splits: Iterable[str], row: Mapping[str, str]) -> list[Dataset]:
+    return [
+        replace(
+            base,
+            name=f"{base.name}/{split}",
+            title=f"{base.title} ({split})",
+            split=split,
+            relevance=RELEVANCE.get(f"{base.name}/{split}", base.relevance),
+            zero_shot=False,
+            n_queries=_whole(row["dev_queries"]) if split == "dev" else None,
+            relevant_per_query=None,
+            query_words=None,
+            note=NOTES.get(f"{base.name}/{split}", ""),
+        )
+        for split in splits
+        if split != base.split
+    ]
+
+
+def _with_parts(base: Dataset, forums: Iterable[str]) -> list[Dataset]:
+    nothing_printed = dict.fromkeys(
+        ("n_documents", "n_queries", "relevant_per_query", "query_words", "document_words")
+    )
+    parts = [
+        replace(
+            base,
+            name=f"{base.name}/{forum}",
+            title=f"{base.title}: {forum}",
+            collection=f"{base.name}/{forum}",
+            zero_shot=False,
+            **nothing_printed,
+        )
+        for forum in forums
+    ]
+    return [replace(base, parts=tuple(part.name for part in parts)), *parts]
+
+
+def _beir(forums: list[str]) -> Iterator[Dataset]:
+    archives = {row["dataset"]: row for row in _rows("archives.csv")}
+    for row in _rows("datasets.csv"):
+        archive = archives[row["dataset"]]
+        base = _english(row, archive)
+        if base.name == "cqadupstack":
+            yield from _with_parts(base, forums)
+        else:
+            yield from (base, *_further_splits(base, archive["splits"].split(), row))
+
+
+def _polish(row: Mapping[str, str], english: Dataset) -> Dataset:
+    collection, _, split = row["dataset"].partition("/")
+    return replace(
+        english,
+        name=row["dataset"],
+        title=f"{english.title.split(' (')[0]}-PL" + (f" ({split})" if split else ""),
+        collection=collection,
+        split=split or "test",
+        language="pl",
+        group="BEIR-PL",
+        zero_shot=english.collection != "msmarco",
+        parts=(),
+        archive=None,
+        md5=None,
+        homepage="https://huggingface.co/clarin-knext",
+        train_pairs=None,
+        relevant_per_query=None,
+        note=NOTES.get(row["dataset"], ""),
+        **_statistics(row),
+    )
+
+
+def _beir_pl(english: Mapping[str, Dataset], forums: list[str]) -> Iterator[Dataset]:
+    for row in _rows("datasets_pl.csv"):
+        base = _polish(row, english[row["dataset"].replace("-pl", "")])
+        yield from _with_parts(base, forums) if base.name == "cqadupstack-pl" else [base]
+
+
+def _poleval(names: Iterable[str]) -> Iterator[Dataset]:
+    for name in names:
+        found = re.fullmatch(r"poleval-(.+)-(test-([ab]))", name)
+        if not found:
+            continue
+        title, domain = POLEVAL[found[1]]
+        yield Dataset(
+            name=name,
+            title=f"PolEval {title}, test {found[3].upper()}",
+            collection=f"poleval-{found[1]}",
+            split=found[2],
+            language="pl",
+            task="Passage-Retrieval",
+            domain=domain,
+            licence="not reported",
+            relevance="Binary",
+            group="PolEval",
+            zero_shot=True,
+            homepage="https://github.com/poleval/2022-passage-retrieval",
+        )
+
+
+def _open_domain() -> Iterator[Dataset]:
+    for name, (title, homepage) in OPEN_DOMAIN.items():
+        yield Dataset(
+            name=name,
+            title=title,
+            collection=name,
+            split="test",
+            language="en",
+            task="Question Answering (QA)",
+            domain="Wikipedia",
+            licence="not reported",
+            relevance="answer match",
+            group="Open-domain QA",
+            has_split=False,
+            homepage=homepage,
+        )
+
+
+def _pydocs() -> Iterator[Dataset]:
+    for library, homepage in PYDOCS.items():
+        yield Dataset(
+            name=f"pydocs-{library}",
+            title=f"PyDocs {library}",
+            collection=f"pydocs-{library}",
+            split="test",
+            language="en",
+            task="Related-Function Retrieval",
+            domain="Software",
+            licence="BSD 3-Clause",
+            relevance="Binary",
+            group="PyDocs",
+            drop_self=True,
+            zero_shot=True,
+            homepage=homepage,
+            has_title=True,
+        )
+
+
+def _everything() -> Iterator[Dataset]:
+    named = sorted({row["dataset"] for row in _rows("results.csv")})
+    forums = [name.partition("/")[2] for name in named if name.startswith("cqadupstack-pl/")]
+    english = list(_beir(forums))
+    yield from english
+    yield from _beir_pl({row.name: row for row in english}, forums)
+    yield from _poleval(named)
+    yield from _open_domain()
+    yield from _pydocs()
+
+
+DATASETS: Mapping[str, Dataset] = catalogue(_everything())
+"""Every dataset that the papers name and the five PyDocs collections, by name."""

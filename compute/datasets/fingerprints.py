@@ -1,0 +1,79 @@
+"""Fingerprints of a dataset: SHA-256 over its parsed records in file order.
+
+Folder and archive of the same data agree, because line ends, spacing and key order of the files
+do not enter; a record is hashed as a canonical JSON array and a line feed.
+"""
+
+import hashlib
+import json
+from collections.abc import Iterable, Iterator
+
+from pandas import DataFrame
+
+from compute.datasets.records import Document
+
+_canonical = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
+
+
+class Fingerprint:
+    """A SHA-256 that grows with the records that stream past."""
+
+    def __init__(self) -> None:
+        self._hash = hashlib.sha256()
+
+    def add(self, *record: str | int) -> None:
+        """Count one record in."""
+        self._hash.update(_canonical(record).encode("utf-8") + b"\n")
+
+    def hexdigest(self) -> str:
+        """64 hexadecimal digits over all records so far."""
+        return self._hash.hexdigest()
+
+
+class CorpusCount:
+    """What one pass over a corpus tells: fingerprint, size, and which judged ids it lacks."""
+
+    def __init__(self, judged: Iterable[str] = ()) -> None:
+        self.n_documents = 0
+        self.missing: set[str] = set(judged)
+        """Of the judged ids, those that no document has borne so far."""
+        self._fingerprint = Fingerprint()
+
+    def watch(self, documents: Iterable[Document]) -> Iterator[Document]:
+        """The same documents, counted as they pass; none is kept."""
+        for document in documents:
+            self.n_documents += 1
+            self.missing.discard(document.doc_id)
+            self._fingerprint.add(*document)
+            yield document
+
+    @property
+    def fingerprint(self) -> str:
+        """The corpus fingerprint of what has passed."""
+        return self._fingerprint.hexdigest()
+
+
+def corpus_fingerprint(documents: Iterable[Document]) -> str:
+    """The fingerprint of a corpus, streaming."""
+    count = CorpusCount()
+    for _ in count.watch(documents):
+        pass
+    return count.fingerprint
+
+
+def queries_fingerprint(queries: DataFrame) -> str:
+    """The fingerprint of `query_id, text` rows in their order; an absent text counts as null."""
+    return _frame_fingerprint(queries, ["query_id", "text"])
+
+
+def judgements_fingerprint(judgements: DataFrame) -> str:
+    """The fingerprint of `query_id, doc_id, relevance` rows in their order."""
+    return _frame_fingerprint(judgements, ["query_id", "doc_id", "relevance"])
+
+
+def _frame_fingerprint(frame: DataFrame, columns: list[str]) -> str:
+    fingerprint = Fingerprint()
+    plain = frame[columns].astype(object)
+    for record in plain.where(plain.notna(), None).itertuples(index=False, name=None):
+        fingerprint.add(*record)
+    return fingerprint.hexdigest()

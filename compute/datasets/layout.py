@@ -1,0 +1,211 @@
+"""Where the files of the BEIR layout lie: in a folder, or inside an archive read as it stands.
+
+Nothing is ever unpacked, so an archive cannot write anywhere; it is still refused when it holds
+links, names that leave it, a name twice, or files that unpack to absurd sizes.
+"""
+
+import io
+import stat
+import zipfile
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+from typing import Any, BinaryIO, Protocol
+
+from compute.errors import Missing, WrongInput
+
+LARGEST_FILE = 256 * 1024**3
+"""Bytes one file of an archive may unpack to; BEIR's largest corpus has 22 GB."""
+LARGEST_RATIO = 200
+"""Unpacked over packed size, for files above 10 MiB; real text reaches 3 to 30."""
+
+CORPUS = "corpus.jsonl"
+QUERIES = "queries.jsonl"
+
+
+class Files(Protocol):
+    """The files of one or more collections, by their path inside the folder or archive."""
+
+    @property
+    def path(self) -> Path:
+        """The folder or archive."""
+        ...
+
+    def roots(self) -> list[str]:
+        """The inner folders that hold a corpus; '' is the top."""
+        ...
+
+    def splits(self, root: str) -> list[str]:
+        """The names of the qrels files, sorted, without their ending."""
+        ...
+
+    def where(self, name: str) -> str:
+        """How a message calls the file."""
+        ...
+
+    def stamp(self, names: list[str]) -> dict[str, Any]:
+        """What tells cheaply that these files are unchanged: sizes and times of change."""
+        ...
+
+    def open(self, name: str) -> Any:
+        """Context manager of a buffered binary stream. Raises Missing."""
+        ...
+
+
+@dataclass(frozen=True)
+class Folder:
+    """Files in a folder. Links are followed: the folder is the user's own."""
+
+    path: Path
+
+    def roots(self) -> list[str]:
+        """The folder itself and two levels down, where they hold a corpus."""
+        found = [
+            file.parent.relative_to(self.path)
+            for depth in ("", "*/", "*/*/")
+            for file in self.path.glob(depth + CORPUS)
+        ]
+        return sorted("" if root == Path() else root.as_posix() for root in found)
+
+    def splits(self, root: str) -> list[str]:
+        """The names of the qrels files, sorted, without their ending."""
+        return sorted(file.stem for file in (self.path / root / "qrels").glob("*.tsv"))
+
+    def where(self, name: str) -> str:
+        """How a message calls the file."""
+        return str(self.path / name)
+
+    def stamp(self, names: list[str]) -> dict[str, Any]:
+        """Path, size and time of change of each file."""
+        return {"path": str(self.path), "files": [_stamp(self.path / name) for name in names]}
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[BinaryIO]:
+        """A buffered stream of the file. Raises Missing when it is not there or not readable."""
+        try:
+            stream = (self.path / name).open("rb")
+        except OSError as error:
+            raise _absent(self.where(name), error) from None
+        with stream:
+            yield stream
+
+
+@dataclass(frozen=True)
+class Archive:
+    """Files inside a zip archive, read as streams."""
+
+    path: Path
+
+    def roots(self) -> list[str]:
+        """Inner folders at most two levels down that hold a corpus."""
+        names = (PurePosixPath(name) for name in self._members())
+        found = [name.parent for name in names if name.name == CORPUS and len(name.parts) <= 3]
+        visible = [root for root in found if "__MACOSX" not in root.parts]
+        return sorted("" if root == PurePosixPath() else str(root) for root in visible)
+
+    def splits(self, root: str) -> list[str]:
+        """The names of the qrels files, sorted, without their ending."""
+        folder = PurePosixPath(root) / "qrels"
+        names = (PurePosixPath(name) for name in self._members())
+        found = (name for name in names if name.parent == folder and name.suffix == ".tsv")
+        return sorted(name.stem for name in found if not name.name.startswith("."))
+
+    def where(self, name: str) -> str:
+        """How a message calls the file."""
+        return f"{self.path}: {name}"
+
+    def stamp(self, names: list[str]) -> dict[str, Any]:
+        """Path, size and time of change of the archive, and which of its files are meant."""
+        return {"path": str(self.path), "files": [_stamp(self.path)], "members": names}
+
+    @contextmanager
+    def open(self, name: str) -> Iterator[BinaryIO]:
+        """A buffered stream of the file. Raises Missing without it, WrongInput if damaged."""
+        member = self._members().get(name)
+        if member is None:
+            raise _absent(self.where(name), None)
+        try:
+            with zipfile.ZipFile(self.path) as archive, archive.open(member) as stream:
+                yield io.BufferedReader(stream, 1 << 20)  # pyright: ignore[reportArgumentType]
+        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
+            raise WrongInput(f"{self.where(name)} is damaged ({error}): fetch it again") from None
+
+    def _members(self) -> dict[str, zipfile.ZipInfo]:
+        try:
+            with zipfile.ZipFile(self.path) as archive:
+                infos = archive.infolist()
+        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+            raise WrongInput(f"{self.path} is no sound zip archive ({error})" + _AGAIN) from None
+        except OSError as error:
+            raise _absent(str(self.path), error) from None
+        members: dict[str, zipfile.ZipInfo] = {}
+        for info in infos:
+            if info.filename in members:
+                raise WrongInput(f"{self.path} holds {info.filename!r} twice" + _AGAIN)
+            _safe(self.path, info)
+            members[info.filename] = info
+        return {name: info for name, info in members.items() if not info.is_dir()}
+
+
+_AGAIN = ": pack or fetch it again"
+
+
+def files(path: Path) -> Files:
+    """The folder or zip archive at a path. Raises Missing or WrongInput."""
+    if path.is_dir():
+        return Folder(path)
+    if not path.exists():
+        raise Missing(f"{path} does not exist: give a folder or a zip archive of the BEIR layout")
+    if not zipfile.is_zipfile(path):
+        raise WrongInput(f"{path} is neither a folder nor a zip archive: unpack it first")
+    return Archive(path)
+
+
+def root(files: Files, part: str = "") -> str:
+    """The inner folder of the collection, or of its part (a forum's folder of that name).
+
+    Raises WrongInput when there is none, or several to choose from.
+    """
+    roots = files.roots()
+    if part:
+        fitting = [name for name in roots if PurePosixPath(name).name == part]
+    else:
+        fitting = [""] if "" in roots else [name for name in roots if name.count("/") == 0]
+    if len(fitting) == 1:
+        return fitting[0]
+    if not roots:
+        raise WrongInput(f"{files.path} holds no {CORPUS}: it is not in the BEIR layout")
+    what = f"no one folder {part!r}" if part else "several collections"
+    raise WrongInput(f"{files.path} holds {what} but {', '.join(roots)}: name one of them")
+
+
+def _safe(path: Path, info: zipfile.ZipInfo) -> None:
+    name = PurePosixPath(info.filename)
+    trouble = ""
+    if name.is_absolute() or ".." in name.parts or "\\" in info.filename:
+        trouble = "leads out of the archive"
+    elif stat.S_ISLNK(info.external_attr >> 16):
+        trouble = "is a link"
+    elif info.flag_bits & 1:
+        trouble = "is encrypted"
+    elif info.file_size > LARGEST_FILE or (
+        info.file_size > 10 * 1024**2 and info.file_size > LARGEST_RATIO * info.compress_size
+    ):
+        trouble = f"would unpack to {info.file_size:,} bytes"
+    if trouble:
+        raise WrongInput(f"{path}: {info.filename!r} {trouble}: it is not opened" + _AGAIN)
+
+
+def _stamp(file: Path) -> dict[str, Any]:
+    try:
+        state = file.stat()
+    except OSError as error:
+        raise _absent(str(file), error) from None
+    return {"name": file.name, "size": state.st_size, "mtime_ns": state.st_mtime_ns}
+
+
+def _absent(where: str, error: OSError | None) -> Missing:
+    reason = error.strerror if error and not isinstance(error, FileNotFoundError) else ""
+    return Missing(f"{where} is missing" + (f" ({reason})" if reason else "") + ": add it")

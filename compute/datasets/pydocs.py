@@ -1,0 +1,223 @@
+"""PyDocs: the documentation of an installed library as a test collection.
+
+A document is a public function or class: its docstring without the See Also section. A query is
+the summary line of one; relevant are the functions that its authors list under See Also. The text
+is read from the installed package, so that equal versions give equal collections.
+"""
+
+import importlib
+import inspect
+import pkgutil
+import re
+import sys
+import textwrap
+import warnings
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import NamedTuple
+
+from compute.datasets.records import Document, Judgement, Query
+from compute.errors import Missing, Unavailable
+
+BUILDER_VERSION = 1
+"""Raised by hand whenever the same library would give another collection than before."""
+
+PACKAGES = {
+    "numpy": "numpy",
+    "scipy": "scipy",
+    "pandas": "pandas",
+    "scikit-learn": "sklearn",
+    "networkx": "networkx",
+}
+"""The package to import for each library."""
+
+ABBREVIATIONS = {"np": "numpy", "sp": "scipy", "pd": "pandas", "nx": "networkx"}
+
+METHODS_OF = {"pandas": ("DataFrame", "Series")}
+"""Classes whose methods count as functions: pandas has its functions there."""
+
+# Test suites, vendored code, build tools, what its library declares private, and C-level copies
+# of functions documented elsewhere.
+_NOT_PUBLIC = {"tests", "testutils", "conftest", "externals", "f2py", "distutils"} | {
+    "core",
+    "compat",
+    "cython_special",
+    "print_coercion_tables",
+}
+
+_UNDERLINE = re.compile(r"\s*(-{3,}|={3,})\s*")
+_ROLE = re.compile(r"(:\w+)?:\w+:(?=`)")
+_DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
+
+
+class Collection(NamedTuple):
+    """A whole collection; documents and queries in the order of their ids."""
+
+    documents: tuple[Document, ...]
+    queries: tuple[Query, ...]
+    judgements: tuple[Judgement, ...]
+
+
+@dataclass
+class Names:
+    """The public functions and classes of a library: one id each, and every name they go by."""
+
+    objects: dict[str, object] = field(default_factory=dict)
+    """By id, which is the shortest dotted name, the first in the alphabet among equals."""
+    ids: dict[str, str] = field(default_factory=dict)
+    """The id by any public dotted name."""
+    by_identity: dict[int, str] = field(default_factory=dict)
+    """The id by `id(object)`."""
+    by_ending: dict[str, set[str]] = field(default_factory=dict)
+    """The ids that end so: `norm` and `linalg.norm` for numpy.linalg.norm."""
+
+
+def build(library: str) -> Collection:
+    """The collection of an installed library. Raises Missing for an unknown one, Unavailable
+    when it is not installed."""
+    if library not in PACKAGES:
+        raise Missing(f"no PyDocs collection of {library!r}; there are: {', '.join(PACKAGES)}")
+    with warnings.catch_warnings():
+        # Old names warn when they are touched; whoever builds a collection cannot mend them.
+        warnings.simplefilter("ignore")
+        names = public_names(PACKAGES[library])
+    documents, queries, judgements = [], [], []
+    for doc_id in sorted(names.objects):
+        docstring = _docstring(names.objects[doc_id])
+        text, see_also = without_see_also(docstring)
+        documents.append(Document(doc_id, doc_id, text))
+        listed = (resolve(name, doc_id, names) for name in listed_names(see_also))
+        relevant = dict.fromkeys(other for other in listed if other and other != doc_id)
+        summary = summary_line(text, doc_id)
+        if relevant and summary:
+            queries.append(Query(doc_id, summary))
+            judgements += [Judgement(doc_id, other, 1) for other in relevant]
+    return Collection(tuple(documents), tuple(queries), tuple(judgements))
+
+
+def public_names(package: str) -> Names:
+    """Every documented public function and class of the package, its own submodules included."""
+    found: dict[int, tuple[object, list[str]]] = {}
+    for dotted, value in _candidates(package):
+        if _is_documented(value, package):
+            found.setdefault(id(value), (value, []))[1].append(dotted)
+    names = Names()
+    for value, all_dotted in found.values():
+        doc_id = min(all_dotted, key=lambda name: (name.count("."), len(name), name))
+        names.objects[doc_id] = value
+        names.ids |= dict.fromkeys(all_dotted, doc_id)
+        names.by_identity[id(value)] = doc_id
+        parts = doc_id.split(".")
+        for start in range(1, len(parts)):
+            names.by_ending.setdefault(".".join(parts[start:]), set()).add(doc_id)
+    return names
+
+
+def _candidates(package: str) -> Iterator[tuple[str, object]]:
+    for module in _modules(package):
+        for name in _listed(module):
+            yield f"{module.__name__}.{name}", vars(module).get(name)
+    for kind in METHODS_OF.get(package, ()):
+        owner = getattr(sys.modules[package], kind)
+        for name in (name for name in dir(owner) if not name.startswith("_")):
+            method = inspect.getattr_static(owner, name)
+            if not inspect.isclass(method):
+                yield f"{package}.{kind}.{name}", getattr(method, "__func__", method)
+
+
+def _modules(name: str) -> Iterator[ModuleType]:
+    try:
+        module = importlib.import_module(name)
+    except ImportError as error:
+        if "." in name:  # A submodule that wants an optional package: not part of the collection.
+            return
+        raise Unavailable(f"{name} is not installed ({error}): make run installs it") from None
+    yield module
+    for inner in pkgutil.iter_modules(getattr(module, "__path__", [])):
+        if not inner.name.startswith("_") and inner.name not in _NOT_PUBLIC:
+            yield from _modules(f"{name}.{inner.name}")
+
+
+def _listed(module: ModuleType) -> Iterable[str]:
+    listed = getattr(module, "__all__", [])
+    if listed and not hasattr(module, "__path__"):
+        return listed
+    # A package may import a star from within and list the rest alone.
+    public = (name for name in vars(module) if not name.startswith("_"))
+    return dict.fromkeys([*listed, *public])
+
+
+def _is_documented(value: object, package: str) -> bool:
+    kind = type(value)
+    callable_kind = inspect.isroutine(value) or inspect.isclass(value) or kind.__name__ == "ufunc"
+    origins = (getattr(value, "__module__", None) or "", kind.__module__ or "")
+    own = any(origin.partition(".")[0] == package for origin in origins)
+    return callable_kind and own and bool(_docstring(value))
+
+
+def _docstring(value: object) -> str:
+    docstring = getattr(value, "__doc__", None)
+    return inspect.cleandoc(docstring).strip() if isinstance(docstring, str) else ""
+
+
+def without_see_also(docstring: str) -> tuple[str, list[str]]:
+    """The docstring without its See Also section, and the lines of that section."""
+    lines = docstring.splitlines()
+    starts = [i for i in range(len(lines) - 1) if _UNDERLINE.fullmatch(lines[i + 1])]
+    starts = [i for i in starts if lines[i].strip()]
+    for start in starts:
+        if lines[start].strip().lower() == "see also":
+            end = min((other for other in starts if other > start), default=len(lines))
+            kept = "\n".join(lines[:start] + lines[end:]).strip()
+            return kept, lines[start + 2 : end]
+    return docstring, []
+
+
+def listed_names(see_also: Iterable[str]) -> list[str]:
+    """The names that a See Also section lists, in numpydoc's form `name, name : description`."""
+    names = []
+    for line in textwrap.dedent("\n".join(see_also)).splitlines():
+        if line[:1].isspace():
+            continue
+        before = re.split(r"\s:(?:\s|$)|:\s|:$", _ROLE.sub("", line), maxsplit=1)[0]
+        for word in before.split(","):
+            name = word.strip().strip("`~.").removesuffix("()")
+            if _DOTTED.fullmatch(name):
+                names.append(name)
+    return names
+
+
+def resolve(name: str, doc_id: str, names: Names) -> str | None:
+    """The id that a name means where doc_id's authors wrote it, or None.
+
+    Tried in turn: the name as it stands, within the module of doc_id and those around it, as the
+    defining module's own code would read it, and as the ending of one id alone.
+    """
+    head, dot, rest = name.partition(".")
+    name = ABBREVIATIONS.get(head, head) + dot + rest
+    around = doc_id.split(".")[:-1]
+    for depth in range(len(around), -1, -1):
+        dotted = ".".join([*around[:depth], name])
+        if dotted in names.ids:
+            return names.ids[dotted]
+    home = sys.modules.get(getattr(names.objects[doc_id], "__module__", None) or "")
+    value = vars(home).get(head) if home else None
+    for attribute in rest.split(".") if rest else ():
+        value = inspect.getattr_static(value, attribute, None)
+    if id(value) in names.by_identity:
+        return names.by_identity[id(value)]
+    endings = names.by_ending.get(name, set())
+    return next(iter(endings)) if len(endings) == 1 else None
+
+
+def summary_line(text: str, doc_id: str) -> str:
+    """The first paragraph in one line, a leading call signature left out; '' without one."""
+    own_name = doc_id.rpartition(".")[2]
+    for paragraph in re.split(r"\n\s*\n", text):
+        lines = paragraph.strip().splitlines()
+        if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]):
+            return ""
+        if lines and not lines[0].lstrip().startswith(f"{own_name}("):
+            return " ".join(" ".join(lines).split())
+    return ""

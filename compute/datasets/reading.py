@@ -1,0 +1,290 @@
+"""Reading a collection: documents streaming in file order, queries and judgements as frames."""
+
+from abc import ABC, abstractmethod
+from array import array
+from collections.abc import Iterator
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, BinaryIO
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute.datasets import layout, pydocs, records
+from compute.datasets.catalogue import Dataset
+from compute.datasets.layout import CORPUS, QUERIES, Files
+from compute.datasets.records import Document, Judgement, Problem, refuse
+from compute.errors import Missing, WrongInput
+from compute.judgements import read_qrels
+from compute.settings import Settings
+
+
+class Source(ABC):
+    """One collection and split, read from where it lies."""
+
+    @abstractmethod
+    def documents(self) -> Iterator[Document]:
+        """Every document in file order, one at a time. Raises WrongInput with file and line.
+
+        A repeated id is known only when all have passed: it is raised at the end.
+        """
+
+    @abstractmethod
+    def all_queries(self) -> DataFrame:
+        """query_id, text: the queries of all splits, in file order."""
+
+    @abstractmethod
+    def judgements(self) -> DataFrame:
+        """query_id, doc_id, relevance: the judgements of the split, in file order."""
+
+    @abstractmethod
+    def identity(self) -> dict[str, Any] | None:
+        """What tells without reading it all that the source is unchanged."""
+
+    def queries(self) -> DataFrame:
+        """query_id, text: the queries of the split, which are those with a judgement in it."""
+        queries = self.all_queries()
+        judged = queries["query_id"].isin(self.judgements()["query_id"])
+        return queries[judged].reset_index(drop=True)
+
+
+class BeirSource(Source):
+    """A folder or archive of the BEIR layout. `check` passes its own problem handler."""
+
+    def __init__(self, files: Files, root: str, split: str, problem: Problem = refuse) -> None:
+        self.files = files
+        self.split = split
+        self.corpus = _inside(root, CORPUS)
+        self.query_file = _inside(root, QUERIES)
+        self.qrels = _inside(root, f"qrels/{split}.tsv")
+        self._root = root
+        self._problem = problem
+
+    def documents(self) -> Iterator[Document]:
+        """Every document in file order, one at a time. Raises WrongInput with file and line."""
+        where = self.files.where(self.corpus)
+        # Eight bytes per document: 15 million ids as strings would take gigabytes.
+        hashes = array("q")
+        with self.files.open(self.corpus) as stream:
+            for _, document in records.records(stream, where, records.document, self._problem):
+                hashes.append(hash(document.doc_id))
+                yield document
+        if not hashes:
+            self._problem("empty corpus", f"{where} holds no document: fill it")
+        self._repeated_documents(hashes)
+
+    @cached_property
+    def _queries(self) -> DataFrame:
+        where = self.files.where(self.query_file)
+        texts: dict[str, str] = {}
+        with self.files.open(self.query_file) as stream:
+            for line, query in records.records(stream, where, records.query, self._problem):
+                if query.query_id in texts:
+                    self._problem("repeated _id", _repeated(where, line, query.query_id))
+                texts.setdefault(*query)
+        return _frame(list(texts.items()), ["query_id", "text"])
+
+    def all_queries(self) -> DataFrame:
+        """query_id, text: the queries of all splits, in file order."""
+        return self._queries.copy()
+
+    @cached_property
+    def _judged(self) -> tuple[DataFrame, int]:
+        self._known_split()
+        where = self.files.where(self.qrels)
+        known = set(self._queries["query_id"])
+        relevance: dict[tuple[str, str], int] = {}
+        n_lines = 0
+        with self.files.open(self.qrels) as stream:
+            for line, (query_id, doc_id, value) in _judgement_lines(stream, where, self._problem):
+                if query_id not in known:
+                    self._problem(
+                        "unknown query",
+                        f"{where} line {line}: no query {query_id!r} in {QUERIES}: add it there"
+                        " or remove the judgement",
+                    )
+                n_lines += 1
+                relevance[query_id, doc_id] = value
+        if not relevance:
+            self._problem("no judgement", f"{where} holds no judgement: add some")
+        rows = [(*pair, value) for pair, value in relevance.items()]
+        frame = _frame(rows, ["query_id", "doc_id", "relevance"])
+        return frame.astype({"relevance": "int32"}), n_lines - len(rows)
+
+    def judgements(self) -> DataFrame:
+        """query_id, doc_id, relevance of the split; of a pair judged twice the last, as BEIR."""
+        return self._judged[0].copy()
+
+    def n_repeated_judgements(self) -> int:
+        """How many lines of the qrels judge a pair again."""
+        return self._judged[1]
+
+    def identity(self) -> dict[str, Any]:
+        """Path, sizes and times of change of the files, and the split."""
+        names = [self.corpus, self.query_file, self.qrels]
+        return self.files.stamp(names) | {"split": self.split}
+
+    def _known_split(self) -> None:
+        splits = self.files.splits(self._root)
+        if self.split not in splits:
+            known = ", ".join(splits) or "none"
+            raise Missing(f"{self.files.where(self.qrels)} is missing; splits there: {known}")
+
+    def _repeated_documents(self, hashes: array) -> None:
+        ordered = pd.Series(hashes, dtype="int64")
+        suspects = set(ordered[ordered.duplicated()])
+        if not suspects:
+            return
+        where = self.files.where(self.corpus)
+        seen: set[str] = set()
+        with self.files.open(self.corpus) as stream:
+            for line, document in records.records(stream, where, records.document, _ignore):
+                if document.doc_id in seen:
+                    self._problem("repeated _id", _repeated(where, line, document.doc_id))
+                elif hash(document.doc_id) in suspects:
+                    seen.add(document.doc_id)
+
+
+class QrelsOnly(Source):
+    """Judgements without documents: ids stand for text."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def documents(self) -> Iterator[Document]:
+        """None: the documents cannot be had."""
+        return iter(())
+
+    def all_queries(self) -> DataFrame:
+        """query_id, text: the judged queries in file order; every text is absent (NA)."""
+        ids = self._judgements["query_id"].drop_duplicates().reset_index(drop=True)
+        return DataFrame({"query_id": ids, "text": pd.Series(pd.NA, ids.index, dtype="str")})
+
+    def judgements(self) -> DataFrame:
+        """query_id, doc_id, relevance. Raises WrongInput with file and line."""
+        return self._judgements.copy()
+
+    def identity(self) -> dict[str, Any]:
+        """Path, size and time of change of the file."""
+        return layout.Folder(self.path.parent).stamp([self.path.name])
+
+    @cached_property
+    def _judgements(self) -> DataFrame:
+        return read_qrels(self.path)
+
+
+class PyDocs(Source):
+    """The documentation of an installed library as a collection: see `pydocs`."""
+
+    def __init__(self, library: str) -> None:
+        self.library = library
+
+    @cached_property
+    def _collection(self) -> pydocs.Collection:
+        return pydocs.build(self.library)
+
+    def documents(self) -> Iterator[Document]:
+        """One per public function or class, by name."""
+        return iter(self._collection.documents)
+
+    def all_queries(self) -> DataFrame:
+        """query_id, text: summary lines; the id is that of the function's own document."""
+        return _frame(list(self._collection.queries), ["query_id", "text"])
+
+    def judgements(self) -> DataFrame:
+        """query_id, doc_id, relevance 1 for each function listed under See Also."""
+        frame = _frame(list(self._collection.judgements), ["query_id", "doc_id", "relevance"])
+        return frame.astype({"relevance": "int32"})
+
+    def identity(self) -> dict[str, Any]:
+        """Library, its version, and the builder's version."""
+        return {
+            "library": self.library,
+            "version": version(self.library),
+            "builder": pydocs.BUILDER_VERSION,
+        }
+
+
+def source(dataset: Dataset, settings: Settings) -> Source:
+    """Where the dataset lies: an installed library, or an archive or folder in the settings'
+    datasets folder or under the home. Raises Missing with what to put where."""
+    if dataset.group == "PyDocs":
+        return PyDocs(dataset.collection.removeprefix("pydocs-"))
+    if dataset.parts:
+        raise WrongInput(f"{dataset.name} is the mean of its parts: name them, {dataset.parts[0]}…")
+    if not dataset.has_split:
+        raise Missing(f"{dataset.name} has published figures only: choose another dataset")
+    name, _, part = dataset.collection.partition("/")
+    for folder in _folders(settings):
+        for path in (folder / f"{name}.zip", folder / name):
+            if path.exists():
+                files = layout.files(path)
+                return BeirSource(files, layout.root(files, part), dataset.split)
+    raise Missing(_how_to_get(dataset, name, settings))
+
+
+def open_path(path: Path, split: str = "", part: str = "") -> BeirSource:
+    """A user's own folder or zip archive; the split may be left out if it is test or the only one.
+
+    Raises Missing or WrongInput.
+    """
+    files = layout.files(path)
+    root = layout.root(files, part)
+    splits = files.splits(root)
+    if not split and len(splits) > 1 and "test" not in splits:
+        raise WrongInput(f"{path} has the splits {', '.join(splits)}: name one")
+    return BeirSource(files, root, split or (splits[0] if len(splits) == 1 else "test"))
+
+
+def _folders(settings: Settings) -> list[Path]:
+    named = [settings.datasets] if settings.datasets else []
+    return [*named, settings.home / "datasets"]
+
+
+def _how_to_get(dataset: Dataset, name: str, settings: Settings) -> str:
+    place = f"the folder named by BEIRSCOPE_DATASETS, or into {settings.home / 'datasets'}"
+    if not dataset.public:
+        return (
+            f"the documents of {dataset.title} cannot be downloaded, their licence forbids it:"
+            f" get them from {dataset.homepage} and put them as {name}.zip or {name}/,"
+            f" in the BEIR layout, into {place}"
+        )
+    origin = f" ({dataset.archive})" if dataset.archive else ", in the BEIR layout,"
+    return f"{dataset.title} is not here: put the archive {name}.zip{origin} into {place}"
+
+
+def _judgement_lines(
+    stream: BinaryIO, where: str, problem: Problem
+) -> Iterator[tuple[int, Judgement]]:
+    """The judgements below the header. A missing header is a problem, told of its line."""
+    first = True
+
+    def parse(line: str) -> Judgement | None:
+        nonlocal first
+        if first:
+            first = False
+            records.header(line)
+            return None
+        return records.judgement(line)
+
+    for line, judgement in records.records(stream, where, parse, problem):
+        if judgement is not None:
+            yield line, judgement
+
+
+def _frame(rows: list[tuple], columns: list[str]) -> DataFrame:
+    frame = DataFrame(rows, columns=columns)
+    return frame.astype({name: "str" for name in columns if name != "relevance"})
+
+
+def _inside(root: str, name: str) -> str:
+    return f"{root}/{name}" if root else name
+
+
+def _repeated(where: str, line: int, identifier: str) -> str:
+    return f"{where} line {line}: _id {identifier!r} stands above already: remove one of the two"
+
+
+def _ignore(kind: str, sentence: str) -> None:
+    """The second pass over a corpus: its problems have been told by the first."""

@@ -1,0 +1,196 @@
+"""The records of the BEIR layout, line by line: what a line must hold, and what is said if not."""
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
+
+from compute.errors import WrongInput
+
+LONGEST_LINE = 64 * 1024 * 1024
+"""Bytes. A document above this is no document; reading on would only fill the memory."""
+
+HEADER = "query-id\tcorpus-id\tscore"
+
+_BOM = b"\xef\xbb\xbf"
+_RELEVANCE = re.compile(r"[+-]?[0-9]{1,9}")
+_UNFIT = re.compile(r"[\s\x00-\x1f\x7f]")
+
+Problem = Callable[[str, str], None]
+"""Told of each thing wrong: its kind in few words, and the whole sentence with file and line."""
+
+Record = TypeVar("Record")
+
+
+class Document(NamedTuple):
+    """A document; `title` is empty where there is none."""
+
+    doc_id: str
+    title: str
+    text: str
+
+
+class Query(NamedTuple):
+    """A query of any split."""
+
+    query_id: str
+    text: str
+
+
+class Judgement(NamedTuple):
+    """How relevant a document is to a query; 0 and below: not."""
+
+    query_id: str
+    doc_id: str
+    relevance: int
+
+
+class BadLine(Exception):
+    """A line that holds no record: `kind` in few words, and what to do about it."""
+
+    def __init__(self, kind: str, sentence: str) -> None:
+        super().__init__(sentence)
+        self.kind = kind
+
+
+def refuse(kind: str, sentence: str) -> NoReturn:
+    """The problem handler of all reading but `check`: the first problem is the last."""
+    raise WrongInput(sentence)
+
+
+def n_words(*texts: str) -> int:
+    """Words separated by white space in the texts together; title and text of a document."""
+    return sum(len(text.split()) for text in texts)
+
+
+def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int, str]]:
+    """Line number from 1 and text of every line that is not blank, without its line end.
+
+    A byte order mark and CRLF are taken off. Lines that are not UTF-8 are problems; a line
+    above LONGEST_LINE raises WrongInput.
+    """
+    number = 0
+    while line := stream.readline(LONGEST_LINE + 1):
+        number += 1
+        if len(line) > LONGEST_LINE:
+            raise WrongInput(f"{where} line {number}: longer than 64 MiB: is this the right file?")
+        if number == 1:
+            line = line.removeprefix(_BOM)
+        if not line.strip():
+            continue
+        try:
+            yield number, line.decode("utf-8").rstrip("\r\n")
+        except UnicodeDecodeError as error:
+            problem(
+                "not UTF-8",
+                f"{where} line {number}: byte {error.start + 1} is not UTF-8:"
+                " save the file as UTF-8",
+            )
+
+
+def records(
+    stream: BinaryIO, where: str, parse: Callable[[str], Record], problem: Problem
+) -> Iterator[tuple[int, Record]]:
+    """Line number and record of every line that holds one; the others go to `problem`."""
+    for number, line in lines(stream, where, problem):
+        try:
+            record = parse(line)
+        except BadLine as bad:
+            problem(bad.kind, f"{where} line {number}: {bad}")
+        else:
+            yield number, record
+
+
+def document(line: str) -> Document:
+    """The document of a line of corpus.jsonl. Raises BadLine."""
+    fields = _object(line)
+    return Document(_id(fields), _text(fields, "title", line, ""), _text(fields, "text", line))
+
+
+def query(line: str) -> Query:
+    """The query of a line of queries.jsonl. Raises BadLine."""
+    fields = _object(line)
+    return Query(_id(fields), _text(fields, "text", line))
+
+
+def judgement(line: str) -> Judgement:
+    """The judgement of a line of qrels/<split>.tsv. Raises BadLine."""
+    columns = line.split("\t")
+    if len(columns) != 3:
+        raise BadLine(
+            "wrong number of columns",
+            f"{len(columns)} columns, not the 3 of {HEADER!r}: separate them by one tab",
+        )
+    query_id, doc_id, relevance = columns
+    for column in (query_id, doc_id):
+        _fit(column)
+    if not _RELEVANCE.fullmatch(relevance):
+        raise BadLine(
+            "relevance not a whole number",
+            f"relevance {relevance[:40]!r} is not a whole number: write 0, 1, 2, …",
+        )
+    return Judgement(query_id, doc_id, int(relevance))
+
+
+def header(line: str) -> None:
+    """Raises BadLine unless the line can be the header of a qrels file."""
+    columns = line.split("\t")
+    if len(columns) != 3:
+        raise BadLine(
+            "wrong number of columns",
+            f"{len(columns)} columns, not 3: the first line must be {HEADER!r}",
+        )
+    if _RELEVANCE.fullmatch(columns[2]):
+        raise BadLine("no header", f"a judgement, not the header: put {HEADER!r} above it")
+
+
+def _object(line: str) -> dict[str, Any]:
+    try:
+        fields = json.loads(line)
+    except (ValueError, RecursionError) as error:
+        raise BadLine("broken JSON", f"not JSON ({error}): mend or remove the line") from None
+    if not isinstance(fields, dict):
+        raise BadLine("broken JSON", 'not a JSON object: write {"_id": …, "text": …}')
+    return fields
+
+
+def _id(fields: dict[str, Any]) -> str:
+    """The id as a string: a whole number becomes its decimal digits, as qrels write it."""
+    value = fields.get("_id")
+    if value is None:
+        raise BadLine("missing _id", "no _id: give every record an _id of its own")
+    if isinstance(value, int) and not isinstance(value, bool):
+        return str(value)
+    if not isinstance(value, str):
+        raise BadLine("unfit _id", f"_id is of type {type(value).__name__}: write it as a string")
+    _fit(value)
+    return value
+
+
+def _fit(identifier: str) -> None:
+    # Run files separate their columns by white space, so such an id could never be written.
+    if not identifier or _UNFIT.search(identifier) or not _encodable(identifier):
+        raise BadLine(
+            "unfit _id", f"id {identifier[:40]!r} is empty or holds white space: use another"
+        )
+
+
+def _text(fields: dict[str, Any], key: str, line: str, default: str | None = None) -> str:
+    """The string under a key; null counts as empty, half a surrogate pair becomes U+FFFD."""
+    value = fields.get(key, default)
+    if value is None and key in fields:
+        return ""
+    if value is None:
+        raise BadLine(f"missing {key}", f'no {key}: write "{key}": "" where there is none')
+    if not isinstance(value, str):
+        raise BadLine(
+            f"{key} not a string", f"{key} is of type {type(value).__name__}: write it as a string"
+        )
+    # JSON can escape half a pair (\ud83d); no UTF-8 can hold it. Only such lines pay the check.
+    if "\\ud" in line or "\\uD" in line:
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    return value
+
+
+def _encodable(text: str) -> bool:
+    return not any("\ud800" <= letter <= "\udfff" for letter in text)

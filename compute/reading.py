@@ -59,19 +59,20 @@ JUDGEMENTS = pa.schema(
 
 _MEANS = """
 create table means as
-with evaluated as (
+with evaluated as materialized (
     select distinct dataset, system, query_id from scores
 ),
 answered as (
-    select distinct dataset, system, query_id, true as answered from top where rank = 1
+    select dataset, system, query_id from top where rank = 1
+),
+-- The few queries without hits: joining scores with these is quicker than with all the others.
+unanswered as materialized (
+    select dataset, system, query_id, true as unanswered
+    from evaluated anti join answered using (dataset, system, query_id)
 ),
 counts as (
-    select
-        dataset,
-        system,
-        count(*) as n_queries,
-        case when bool_or(answered) then count(*) - count(answered) end as n_unanswered
-    from evaluated left join answered using (dataset, system, query_id)
+    select dataset, system, count(*) as n_queries, count(unanswered) as n_unanswered
+    from evaluated left join unanswered using (dataset, system, query_id)
     group by dataset, system
 ),
 per_run as (
@@ -80,12 +81,22 @@ per_run as (
         system,
         measure,
         favg(value) as value,
-        favg(value) filter (where answered) as value_returned
-    from scores left join answered using (dataset, system, query_id)
+        favg(value) filter (where unanswered is null) as value_returned
+    from scores left join unanswered using (dataset, system, query_id)
     group by dataset, system, measure
 )
-select dataset, system, measure, value, value_returned, n_queries, n_unanswered
-from per_run join counts using (dataset, system)
+select
+    dataset,
+    system,
+    measure,
+    value,
+    -- Without the hits nobody can tell which queries were answered.
+    case when id is not null then value_returned end as value_returned,
+    n_queries,
+    case when id is not null then n_unanswered end as n_unanswered
+from per_run
+join counts using (dataset, system)
+left join (select id, dataset, system from parts where kind = 'top') using (dataset, system)
 order by dataset, system, measure
 """
 

@@ -183,7 +183,10 @@ class Store:
 
     def __init__(self, settings: Settings, shipped: Path = SHIPPED) -> None:
         self.settings = settings
-        self.home = settings.home
+        self.home = settings.home.resolve()
+        # DuckDB takes a list of folders, and patterns in file names.
+        if set(str(self.home)) & set(",*?[]"):
+            raise WrongInput(f"{self.home}: choose a home folder without any of , * ? [ ]")
         make_folder(self.home)
         with locked(self.home / "locks" / "home.lock"):
             self._state = state.open_state(settings)
@@ -216,7 +219,8 @@ class Store:
             local = [self._part(row) for row in connection.execute(rows.where(_live(version)))]
             if version is not None and version < state.counted(connection, "gone"):
                 raise Missing(f"version {version} of the results is gone: read the newest one")
-        found = {part.identity: part for part in self._shipped.values() if _is(part, wanted)}
+        shipped = self._shipped.items()
+        found = {key: part for key, part in shipped if wanted.items() <= vars(part).items()}
         found |= {part.identity: part for part in local}
         return [found[identity] for identity in sorted(found)]
 
@@ -362,10 +366,6 @@ def _has(identity: tuple[str, str, str]) -> ColumnElement[bool]:
     return (columns.kind == kind) & (columns.dataset == dataset) & (columns.system == system)
 
 
-def _is(part: Part, wanted: Mapping[str, str]) -> bool:
-    return all(getattr(part, name) == value for name, value in wanted.items())
-
-
 def _row(part: Part, version: int) -> dict[str, Any]:
     row = {name: getattr(part, name) for name in _PART_COLUMNS}
     row["provenance"] = json.dumps(part.provenance, ensure_ascii=False)
@@ -384,7 +384,8 @@ def _read_shipped(root: Path) -> list[Part]:
     if not file.exists():
         return []
     try:
-        return [_shipped_part(root, record) for record in json.loads(file.read_text("utf-8"))]
+        records = json.loads(file.read_text("utf-8"))["parts"]
+        return [_shipped_part(root, record) for record in records]
     except (ValueError, KeyError, TypeError) as error:
         raise WrongInput(f"{file}: not a manifest ({error}): fetch it again") from None
 

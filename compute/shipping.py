@@ -1,0 +1,160 @@
+"""Shipping: what is stored of datasets, cut small and without texts, as the parts that ship."""
+
+import hashlib
+import json
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from compute.datasets.catalogue import DATASETS, Dataset
+from compute.errors import Missing
+from compute.parts import make_folder, write_part
+from compute.store import KINDS, Part, Store, constants, part_path
+
+DEPTH = 100
+"""Hits per query that ship."""
+FORMAT = 1
+"""The format of `manifest.json`."""
+
+_ORDER = {
+    "hits": ["query_id", "rank"],
+    "top": ["query_id", "rank"],
+    "scores": ["measure", "query_id"],
+    "queries": ["query_id"],
+    "judgements": ["query_id", "doc_id"],
+    "lengths": ["doc_id"],
+}
+_PATH = re.compile(
+    r"""(?P<quote>['"])(?:file://|~?/|\.{1,2}/).*?(?P=quote)"""  # a quoted path may hold blanks
+    r"""|file://\S*"""
+    r"""|(?<![\w./:…])(?:~|\.{0,2})/[\w.~-][^\s'"]*"""
+)
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A part of the store on its way out: which, and what is left of its content."""
+
+    part: Part
+    table: pa.Table
+
+
+def ship(store: Store, datasets: Sequence[str], systems: Sequence[str], folder: Path) -> list[Part]:
+    """Write the parts of datasets and systems, and their manifest, to a folder; nothing else stays.
+
+    Hits are cut at rank 100; queries keep their ids and lengths but no text; documents do not ship,
+    only their lengths. Provenance loses the paths of this machine. The same content makes the
+    same files. Raises Missing for a run or dataset that is not stored.
+    """
+    names = [part for name in datasets for part in _forums(name)]
+    # Everything is found before anything is written.
+    found = [part for name in names for part in _dataset_parts(store, name)]
+    found += [part for name in names for system in systems for part in _runs(store, name, system)]
+    unique = {part.identity: part for part in found}
+    shipped = [_write(_cut(part), folder) for part in unique.values()]
+    _write_manifest(shipped, folder)
+    kept = {part.path for part in shipped}
+    for file in (folder / "parts").glob("*/*"):
+        if file not in kept:
+            file.unlink()
+    return shipped
+
+
+def portable(value: Any) -> Any:
+    """Provenance without the paths of this machine: a path goes, and with it a key of its own."""
+    if isinstance(value, str):
+        return _PATH.sub("…", value)
+    if isinstance(value, dict):
+        cleaned = {key: portable(item) for key, item in value.items()}
+        return {key: item for key, item in cleaned.items() if item != "…"}
+    if isinstance(value, list):
+        return [portable(item) for item in value]
+    return value
+
+
+def _forums(name: str) -> tuple[str, ...]:
+    return DATASETS[name].parts or (name,) if name in DATASETS else (name,)
+
+
+def _dataset_parts(store: Store, name: str) -> Iterator[Part]:
+    queries = _stored(store, "queries", name)
+    record = queries.provenance.get("dataset")
+    collection = Dataset.from_record(record).collection if record else name
+    yield queries
+    yield _stored(store, "judgements", name)
+    # A collection without documents has no lengths either.
+    lengths = store.part("lengths", collection)
+    if lengths:
+        yield lengths
+
+
+def _runs(store: Store, name: str, system: str) -> Iterator[Part]:
+    for kind in ("hits", "top", "scores"):
+        yield _stored(store, kind, name, system)
+
+
+def _stored(store: Store, kind: str, dataset: str, system: str = "") -> Part:
+    part = store.part(kind, dataset, system)
+    if part is None:
+        of = f"{system} on {dataset}" if system else dataset
+        raise Missing(f"no {kind} of {of}: python -m compute run {system or 'bm25'} {dataset}")
+    return part
+
+
+def _cut(part: Part) -> Cut:
+    table = pq.read_table(part.path)
+    if part.kind == "hits":
+        table = table.filter(pc.field("rank") <= DEPTH)
+    if part.kind == "queries":
+        position = table.schema.get_field_index("text")
+        table = table.set_column(position, "text", pa.nulls(table.num_rows, pa.string()))
+    return Cut(part, table.sort_by([(name, "ascending") for name in _ORDER[part.kind]]))
+
+
+def _write(cut: Cut, folder: Path) -> Part:
+    part = cut.part
+    # A name that follows from the content: shipping the same again changes no file.
+    content = "\n".join((*part.identity, part.fingerprint))
+    part_id = hashlib.sha256(content.encode("utf-8")).hexdigest()[:32]
+    path = folder / part_path(part.kind, part_id)
+    own = constants(part.kind, part.dataset, part.system)
+    rows = write_part(path, KINDS[part.kind], cut.table, own, compression_level=19)
+    return replace(
+        part,
+        id=part_id,
+        path=path,
+        rows=rows,
+        bytes=path.stat().st_size,
+        job=portable(part.job),
+        provenance=portable(part.provenance) | ({"cut": DEPTH} if part.kind == "hits" else {}),
+        shipped=True,
+    )
+
+
+def _write_manifest(parts: list[Part], folder: Path) -> None:
+    record = {"format": FORMAT, "parts": [_record(part) for part in parts]}
+    make_folder(folder)
+    aside = folder / ".manifest.json.tmp"
+    text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False)
+    aside.write_text(text + "\n", encoding="utf-8")
+    aside.replace(folder / "manifest.json")
+
+
+def _record(part: Part) -> dict[str, Any]:
+    return {
+        "path": part_path(part.kind, part.id).as_posix(),
+        "dataset": part.dataset,
+        "system": part.system,
+        "fingerprint": part.fingerprint,
+        "rows": part.rows,
+        "bytes": part.bytes,
+        "created": part.created,
+        "job": part.job,
+        "provenance": part.provenance,
+    }

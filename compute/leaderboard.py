@@ -5,13 +5,15 @@ the dataset: shown, but in no average and never the best; wins count it, as the 
 A *suspect* cell contradicts its neighbours in print: shown, never used. Nothing is filled in.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 
 import pandas as pd
 from pandas import DataFrame, Series
 
 from compute.datasets.catalogue import DATASETS
+from compute.errors import WrongInput
+from compute.systems import system
 
 # Nearly every neural system was trained on it: a best would compare memory with search.
 TRAINED_ON = ("msmarco", "msmarco-pl")
@@ -184,6 +186,27 @@ def tally(gaps: DataFrame, sign: int = 1) -> DataFrame:
     return order.drop(columns="worth").reset_index(drop=True)
 
 
+def described(names: Iterable[str]) -> DataFrame:
+    """system, title, family of each name; imported runs have the title they came with."""
+    rows = []
+    for name in dict.fromkeys(names):
+        try:
+            known = system(name)
+            rows.append((name, known.title, known.family))
+        except WrongInput:
+            rows.append((name, name, "imported"))
+    return DataFrame(rows, columns=["system", "title", "family"], dtype=str)
+
+
+def chosen(cells: DataFrame, table: DataFrame, by: str, **wanted: Collection[str]) -> DataFrame:
+    """The cells whose dataset or system (`by`) has the wanted values in `table`; none means all."""
+    kept = table
+    for column, values in wanted.items():
+        if values:
+            kept = kept[kept[column].isin(list(values))]
+    return cells[cells[by].isin(kept[by])] if any(wanted.values()) else cells
+
+
 def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str) -> DataFrame:
     """Cells from the means of stored runs.
 
@@ -212,7 +235,7 @@ def _remarks(frame: DataFrame) -> list[str]:
         frame["hole"], frame["n_queries"], frame["n_unanswered"], strict=True
     ):
         parts = [f"{int(queries):,} queries"]
-        if unanswered:
+        if pd.notna(unanswered) and unanswered:
             parts.append(f"{int(unanswered):,} of them unanswered")
         if pd.notna(hole):
             parts.append(f"{hole:.0%} of the top 10 unjudged")
@@ -255,3 +278,27 @@ def baseline_of(board: Board) -> str | None:
     names = list(board.systems["system"])
     lexical = [name for name in names if name.startswith("bm25") and "+" not in name]
     return min(lexical, key=len) if lexical else (names[0] if names else None)
+
+
+def caption(board: Board, origin: str) -> list[str]:
+    """What stands under the figure: source and counts, the average's ground, what is left out."""
+    sizes = f"{len(board.datasets)} datasets, {len(board.systems)} systems"
+    sentences = [f"{origin}: {board.measure}, {sizes}.", _average_note(board)]
+    if board.cells["in_domain"].any():
+        sentences.append("Italic: the system was trained on the dataset; in no average, no best.")
+    if board.cells["suspect"].any():
+        sentences.append("?: contradicts its neighbours in print; shown, never used.")
+    if len(board.cells) < len(board.datasets) * len(board.systems):
+        sentences.append("–: no figure; nothing is filled in.")
+    return [sentence for sentence in sentences if sentence]
+
+
+def _average_note(board: Board) -> str:
+    titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    if not board.averaged:
+        return "No average: no dataset has a sound figure of every system shown."
+    partly = [titles[name] for name in board.counted if name not in board.averaged]
+    note = f"Average over {len(board.averaged)} datasets that all systems shown have"
+    if partly:
+        note += f", without {', '.join(partly)}"
+    return f"{note}."

@@ -185,6 +185,12 @@ def signed(value: float, digits: int = 3) -> str:
     return text if text.startswith(("−", "–")) else f"+{text}"
 
 
+def precise(value: float, *, with_sign: bool = False) -> str:
+    """A value as a hover shows it: `0.757`; a fourth digit where it says something."""
+    sign = "−" if value < 0 else "+" if with_sign else ""
+    return sign + f"{abs(value):.4f}".removesuffix("0")
+
+
 def template(theme: str) -> go.layout.Template:
     """What every figure of a theme shares: font, inks, grid, hover, no margin to spare."""
     look = palette(theme)

@@ -1,0 +1,332 @@
+"""The leaderboard's heatmap of datasets and systems.
+
+Heatmaps give no clicks, so an invisible scatter lies over the cells for hover and selection.
+Uneven gaps between the blocks of tasks would stretch one heatmap: every row is a trace.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import plotly.graph_objects as go
+
+from compute import leaderboard
+from compute.figures.theme import (
+    INKS,
+    Palette,
+    colorscale,
+    colour,
+    escape,
+    ink,
+    palette,
+    plain,
+    precise,
+    signed,
+    template,
+)
+from compute.leaderboard import Board
+
+BELOW_BEST = "Below the best"
+AGAINST = "Against the baseline"
+VALUE = "Value"
+COLOURS = (BELOW_BEST, AGAINST, VALUE)
+DIFFERENCE = "Difference"
+"""What the cells of a board of differences are coloured by; no choice."""
+
+AVERAGE = ""
+"""Stands for the average's row where a dataset's name stands."""
+
+ROW = 28
+GAP = 0.3
+CLIP = 0.2
+"""Differences beyond this have the darkest colour."""
+MOST_WITH_NUMBERS = 24
+
+
+@dataclass(frozen=True)
+class _Cell:
+    dataset: str
+    system: str
+    x: int
+    y: float
+    text: str
+    hover: str
+    share: float = math.nan
+    """Place on the colour scale, 0 to 1; nan leaves the cell unfilled."""
+    best: bool = False
+    faint: bool = False
+
+
+@dataclass(frozen=True)
+class _View:
+    """How the values of a board are shown."""
+
+    board: Board
+    colour: str
+    baseline: str | None
+    titles: Mapping[str, str]
+    rows: Mapping[str, str]
+
+    @property
+    def signed(self) -> bool:
+        return self.colour in (AGAINST, DIFFERENCE)
+
+
+def heatmap(
+    board: Board,
+    *,
+    colour_by: str,
+    baseline: str | None,
+    theme: str,
+    chosen: tuple[str, str] | None = None,
+) -> go.Figure:
+    """Datasets down, systems across; the average first, then blocks of tasks.
+
+    `colour_by` is one of COLOURS, or DIFFERENCE for a board whose values are differences.
+    `chosen` is the dataset and system of the cell with an outline. Points of the overlay carry
+    [dataset, system] as customdata; the average's row carries AVERAGE as its dataset.
+    """
+    look = palette(theme)
+    view = _view(board, colour_by, baseline)
+    cells = list(_cells(view))
+    stops = look.diverging if view.signed else look.sequential
+    figure = go.Figure(layout={"template": template(theme)})
+    for traces in (_fills(cells, stops), _texts(cells, stops, look), [_overlay(cells)]):
+        figure.add_traces(list(traces))
+    if chosen:
+        figure.update_layout(shapes=_outline(cells, chosen, look))
+    _axes(figure, view, cells)
+    return figure
+
+
+def _view(board: Board, colour_by: str, baseline: str | None) -> _View:
+    average = "Zero-shot average" if board.datasets["zero_shot"].any() else "Average"
+    rows = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    return _View(board, colour_by, baseline, titles, {AVERAGE: average} | rows)
+
+
+def _places(board: Board) -> dict[str, float]:
+    """Where each row lies: 0 for the average, then 1 apart, more between blocks."""
+    places, y, before = {AVERAGE: 0.0}, 1 + GAP + 0.1, None
+    for row in board.datasets.itertuples():
+        block = (row.zero_shot, row.task)
+        y += GAP if before is not None and block != before else 0
+        places[str(row.dataset)] = y
+        y, before = y + 1, block
+    return places
+
+
+def _cells(view: _View) -> Iterator[_Cell]:
+    places = _places(view.board)
+    frame = view.board.cells.assign(
+        share=leaderboard.below_best(view.board),
+        gap=leaderboard.against(view.board, view.baseline or ""),
+    )
+    known = {(row["dataset"], row["system"]): row for row in frame.to_dict("records")}
+    known |= {(AVERAGE, row["system"]): row for row in _averages(view)}
+    for x, system in enumerate(view.board.systems["system"]):
+        for dataset, y in places.items():
+            row = known.get((dataset, system))
+            yield _absent(view, dataset, system, x, y) if row is None else _cell(view, row, x, y)
+
+
+def _averages(view: _View) -> Iterator[dict]:
+    systems = view.board.systems
+    base = systems.loc[systems["system"] == view.baseline, "average"]
+    best = (view.board.sign * systems["average"]).max() * view.board.sign
+    for row in systems.dropna(subset="average").to_dict("records"):
+        value = row["average"]
+        high, low = (value, best) if view.board.sign > 0 else (best, value)
+        yield {
+            "dataset": AVERAGE,
+            "system": row["system"],
+            "value": value,
+            "usable": True,
+            "best": row["best"],
+            "rank": math.nan,
+            "suspect": False,
+            "in_domain": False,
+            "remark": f"over {len(view.board.averaged)} datasets that all systems shown have",
+            "share": 1.0 if value == best else high / low if low else 0.0,
+            "gap": value - base.iloc[0] if len(base) else math.nan,
+        }
+
+
+def _absent(view: _View, dataset: str, system: str, x: int, y: float) -> _Cell:
+    missing = "no average" if dataset == AVERAGE else "no figure"
+    hover = f"{_where(view, dataset, system)}<br>{missing}"
+    return _Cell(dataset, system, x, y, "–", hover, faint=True)
+
+
+def _cell(view: _View, row: Mapping, x: int, y: float) -> _Cell:
+    relative = view.colour == AGAINST and row["system"] != view.baseline
+    shown = row["gap"] if relative else row["value"]
+    text = signed(shown) if relative or view.colour == DIFFERENCE else plain(shown)
+    if relative and math.isnan(shown):
+        # Nothing to compare with: the value itself, unfilled.
+        text, shown = plain(row["value"]), math.nan
+    cell = _Cell(row["dataset"], row["system"], x, y, text, _hover(view, row))
+    if row["suspect"] or row["in_domain"]:
+        return replace(cell, text=text + ("?" if row["suspect"] else ""), faint=True)
+    best = bool(row["best"]) and view.colour != DIFFERENCE
+    return replace(cell, best=best, share=_share(view, row, shown))
+
+
+def _share(view: _View, row: Mapping, shown: float) -> float:
+    if not row["usable"]:
+        return math.nan
+    if view.colour == VALUE:
+        return min(max(row["value"], 0.0), 1.0)
+    if view.colour == BELOW_BEST:
+        return max(2 * row["share"] - 1, 0.0)
+    if view.colour == AGAINST and row["system"] == view.baseline:
+        return math.nan
+    sign = 1 if view.colour == DIFFERENCE else view.board.sign
+    return min(max((sign * shown / CLIP + 1) / 2, 0.0), 1.0)
+
+
+def _where(view: _View, dataset: str, system: str) -> str:
+    on = "" if dataset == AVERAGE else " on"
+    title, row = escape(view.titles[system]), escape(view.rows[dataset])
+    return f"<b>{title}</b>{on}{',' if dataset == AVERAGE else ''} <b>{row}</b>"
+
+
+def _hover(view: _View, row: Mapping) -> str:
+    value = precise(row["value"], with_sign=view.colour == DIFFERENCE)
+    lines = [_where(view, row["dataset"], row["system"]), f"{view.board.measure} {value}"]
+    if row["rank"] == row["rank"] and view.colour != DIFFERENCE:
+        lines[-1] += f", rank {int(row['rank'])} of {int(row['n_ranked'])}"
+    compared = view.baseline not in (None, row["system"]) and view.colour != DIFFERENCE
+    if compared and not math.isnan(row["gap"]):
+        base = escape(view.titles.get(str(view.baseline), str(view.baseline)))
+        lines.append(f"{precise(row['gap'], with_sign=True)} against {base}")
+    if row["in_domain"]:
+        lines.append("in-domain: trained on this dataset; in no average")
+    if row["suspect"]:
+        lines.append("shown, never used")
+    if row["remark"] and row["remark"] != "in-domain":
+        lines.append(escape(row["remark"], longest=120))
+    return "<br>".join(lines)
+
+
+def _fills(cells: list[_Cell], stops: tuple[str, ...]) -> Iterator[go.Heatmap]:
+    width = 1 + max(cell.x for cell in cells)
+    for y in sorted({cell.y for cell in cells}):
+        row: list[float | None] = [None] * width
+        for cell in cells:
+            if cell.y == y and cell.share == cell.share:
+                row[cell.x] = cell.share
+        yield go.Heatmap(
+            z=[row],
+            x0=0,
+            dx=1,
+            y0=y,
+            dy=1,
+            zmin=0,
+            zmax=1,
+            colorscale=colorscale(stops),
+            showscale=False,
+            hoverinfo="skip",
+            xgap=2,
+            ygap=2,
+        )
+
+
+def _texts(cells: list[_Cell], stops: tuple[str, ...], look: Palette) -> Iterator[go.Scatter]:
+    """One trace per ink: a selection would fade the text of all the others."""
+    width = 1 + max(cell.x for cell in cells)
+    if width > MOST_WITH_NUMBERS:
+        return
+    by_ink: dict[str, list[_Cell]] = {name: [] for name in (*INKS, look.text, look.muted)}
+    for cell in cells:
+        by_ink[_ink_of(cell, stops, look)].append(cell)
+    size = 13 if width <= 12 else 12 if width <= 16 else 11
+    for name, of_ink in by_ink.items():
+        if of_ink:
+            yield go.Scatter(
+                x=[cell.x for cell in of_ink],
+                y=[cell.y for cell in of_ink],
+                text=[_styled(cell) for cell in of_ink],
+                mode="text",
+                textfont={"color": name, "size": size},
+                unselected={"textfont": {"color": name}},
+                hoverinfo="skip",
+                showlegend=False,
+            )
+
+
+def _ink_of(cell: _Cell, stops: tuple[str, ...], look: Palette) -> str:
+    if cell.share == cell.share:
+        return ink(colour(cell.share, stops))
+    return look.muted if cell.faint else look.text
+
+
+def _styled(cell: _Cell) -> str:
+    if cell.best:
+        return f"<b>{cell.text}</b>"
+    return f"<i>{cell.text}</i>" if cell.faint and cell.text != "–" else cell.text
+
+
+def _overlay(cells: list[_Cell]) -> go.Scatter:
+    return go.Scatter(
+        x=[cell.x for cell in cells],
+        y=[cell.y for cell in cells],
+        customdata=[[cell.dataset, cell.system] for cell in cells],
+        hovertext=[cell.hover for cell in cells],
+        hovertemplate="%{hovertext}<extra></extra>",
+        mode="markers",
+        marker={"opacity": 0, "size": 20},
+        showlegend=False,
+    )
+
+
+def _outline(cells: list[_Cell], chosen: tuple[str, str], look: Palette) -> list[dict]:
+    return [
+        {
+            "type": "rect",
+            "x0": cell.x - 0.5,
+            "x1": cell.x + 0.5,
+            "y0": cell.y - 0.5,
+            "y1": cell.y + 0.5,
+            "line": {"color": look.outline, "width": 3},
+        }
+        for cell in cells
+        if (cell.dataset, cell.system) == chosen
+    ]
+
+
+def _axes(figure: go.Figure, view: _View, cells: list[_Cell]) -> None:
+    places = _places(view.board)
+    last, width = max(places.values()), len(view.board.systems)
+    short = leaderboard.short_titles(view.board.systems)
+    crowded = width > MOST_WITH_NUMBERS
+    rows = [escape(view.rows[name], 32) for name in places]
+    rows[0] = f"<b>{rows[0]}</b>"
+    still = {"showgrid": False, "zeroline": False, "showline": False, "ticks": ""}
+    figure.update_xaxes(
+        **still,
+        side="top",
+        fixedrange=True,
+        range=[-0.5, width - 0.5],
+        tickvals=list(range(width)),
+        ticktext=[escape(short[name], 28) for name in view.board.systems["system"]],
+        tickfont={"size": 9 if crowded else 13},
+        tickangle=-90 if crowded else "auto",
+        autotickangles=[0, -40],
+    )
+    figure.update_yaxes(
+        **still,
+        fixedrange=True,
+        range=[last + 0.5, -0.5],
+        tickvals=list(places.values()),
+        ticktext=rows,
+        tickfont={"size": 13},
+    )
+    figure.update_layout(
+        height=round(ROW * (last + 1)) + 44,
+        margin={"l": 8, "r": 8, "t": 30, "b": 6},
+        hoverdistance=-1,
+        dragmode=False,
+        clickmode="event+select",
+    )

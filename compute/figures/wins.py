@@ -1,0 +1,171 @@
+"""Wins and losses against a baseline: a strip of dots per system, one dot per dataset."""
+
+import math
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute import leaderboard
+from compute.figures.theme import Palette, escape, palette, precise, signed, template
+from compute.leaderboard import Board
+
+LANE = 45
+BEYOND = 0.3
+"""Differences beyond this are drawn at the edge, as a triangle."""
+_OFFSETS = (0.0, -0.12, 0.12, -0.24, 0.24, -0.36, 0.36)
+
+
+def strip(board: Board, baseline: str, theme: str) -> go.Figure:
+    """A line of dots per system, one per counted dataset, at its difference to the baseline.
+
+    Sorted by wins; an open dot is an in-domain cell; the tick is the median; at the right how
+    many are won and lost. Raises ValueError for a board without anything to compare.
+    """
+    look = palette(theme)
+    gaps = leaderboard.differences(board, baseline)
+    counts = leaderboard.tally(gaps, board.sign)
+    lines = {system: place for place, system in enumerate(counts["system"])}
+    figure = go.Figure(layout={"template": template(theme)})
+    dots = _dots(board, gaps, lines)
+    figure.add_traces([_dot_trace(dots, look, win=win) for win in (True, False, None)])
+    figure.add_trace(_medians(counts, look))
+    _axes(figure, board, baseline, counts, look)
+    figure.update_xaxes(**_ticks(dots["x"].tolist()))
+    return figure
+
+
+def _dots(board: Board, gaps: DataFrame, lines: Mapping[str, int]) -> DataFrame:
+    names = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    x = gaps["difference"].clip(-BEYOND, BEYOND)
+    dots = gaps.assign(x=x, line=gaps["system"].map(lines)).sort_values(["line", "x"])
+    span = max(float(dots["x"].max() - dots["x"].min()), 0.1)
+    dots["y"] = dots["line"] + _lanes(dots, span / 75)
+    dots["hover"] = [
+        f"<b>{escape(titles[system])}</b> on <b>{escape(names[dataset])}</b><br>"
+        f"{precise(gap, with_sign=True)}{', in-domain' if in_domain else ''}"
+        for system, dataset, gap, in_domain in zip(
+            dots["system"], dots["dataset"], dots["difference"], dots["in_domain"], strict=True
+        )
+    ]
+    dots["worth"] = board.sign * dots["difference"]
+    return dots
+
+
+def _lanes(dots: DataFrame, width: float) -> list[float]:
+    """Offsets that keep dots of a line from covering each other, as far as lanes go."""
+    offsets, ends, line = [], {}, None
+    for row_line, x in zip(dots["line"], dots["x"], strict=True):
+        if row_line != line:
+            ends, line = {}, row_line
+        free = [offset for offset in _OFFSETS if x - ends.get(offset, -math.inf) >= width]
+        offset = free[0] if free else min(ends, key=lambda lane: ends[lane])
+        ends[offset] = x
+        offsets.append(offset)
+    return offsets
+
+
+def _dot_trace(dots: DataFrame, look: Palette, *, win: bool | None) -> go.Scatter:
+    if win is None:
+        chosen, shade = dots[dots["worth"] == 0], look.muted
+    else:
+        chosen = dots[dots["worth"] > 0] if win else dots[dots["worth"] < 0]
+        shade = look.win if win else look.loss
+    open_mark = chosen["in_domain"].tolist()
+    return go.Scatter(
+        x=chosen["x"],
+        y=chosen["y"],
+        mode="markers",
+        marker={
+            "size": 10,
+            "opacity": 1,
+            "symbol": [_symbol(gap) for gap in chosen["difference"]],
+            "color": [look.background if is_open else shade for is_open in open_mark],
+            "line": {
+                "width": [2 if is_open else 1 for is_open in open_mark],
+                "color": [shade if is_open else look.background for is_open in open_mark],
+            },
+        },
+        hovertext=chosen["hover"],
+        hovertemplate="%{hovertext}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _symbol(gap: float) -> str:
+    if gap < -BEYOND:
+        return "triangle-left"
+    return "triangle-right" if gap > BEYOND else "circle"
+
+
+def _medians(counts: DataFrame, look: Palette) -> go.Scatter:
+    x = counts["median"].clip(-BEYOND, BEYOND)
+    return go.Scatter(
+        x=x,
+        y=list(range(len(counts))),
+        mode="markers",
+        marker={
+            "symbol": "line-ns",
+            "size": 14,
+            "opacity": 1,
+            "line": {"width": 2, "color": look.text},
+        },
+        hoverinfo="skip",
+        showlegend=False,
+    )
+
+
+def _axes(figure: go.Figure, board: Board, baseline: str, counts: DataFrame, look: Palette) -> None:
+    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    short = leaderboard.short_titles(board.systems)
+    for place, row in enumerate(counts.to_dict("records")):
+        equal = f", {row['equal']} equal" if row["equal"] else ""
+        _note(figure, place, f"<b>{row['won']}</b> : {row['lost']}{equal}", look.text)
+    _note(figure, -0.75, "won : lost", look.muted)
+    figure.update_xaxes(
+        fixedrange=True,
+        zeroline=True,
+        zerolinewidth=1.5,
+        title_text=f"{board.measure} minus {escape(titles[baseline])}, one dot per dataset"
+        f"; tick = median; open = in-domain; ◂ beyond −{BEYOND}",
+    )
+    figure.update_yaxes(
+        range=[len(counts) - 0.4, -1.1],
+        tickvals=list(range(len(counts))),
+        ticktext=[escape(short[name], 28) for name in counts["system"]],
+        showgrid=False,
+        zeroline=False,
+        fixedrange=True,
+    )
+    figure.update_layout(
+        height=LANE * (len(counts) + 1) + 60,
+        margin={"l": 8, "r": 110, "t": 8, "b": 50},
+        dragmode=False,
+        hoverdistance=12,
+    )
+
+
+def _note(figure: go.Figure, y: float, text: str, shade: str) -> None:
+    figure.add_annotation(
+        x=1,
+        y=y,
+        xref="paper",
+        xshift=12,
+        xanchor="left",
+        text=text,
+        font={"color": shade},
+        showarrow=False,
+    )
+
+
+def _ticks(x: list[float]) -> dict:
+    low, high = min([*x, 0.0]), max([*x, 0.0])
+    step = next(step for step in (0.01, 0.02, 0.05, 0.1) if (high - low) / step <= 8)
+    first, last = math.floor(low / step - 0.2), math.ceil(high / step + 0.2)
+    values = [round(step * place, 2) for place in range(first, last + 1)]
+    return {
+        "range": [low - step / 4, high + step / 4],
+        "tickvals": values,
+        "ticktext": ["0" if not v else signed(v, 1 if step == 0.1 else 2) for v in values],
+    }

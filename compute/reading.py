@@ -21,10 +21,11 @@ from duckdb import DuckDBPyConnection
 from compute import published
 from compute import settings as settings_module
 from compute.datasets.catalogue import DATASETS, Dataset
-from compute.errors import Conflict, Missing, WrongInput
+from compute.errors import BeirscopeError, Conflict, Missing, WrongInput
 from compute.locks import locked
 from compute.settings import Settings
 from compute.store import KINDS, Part, Store
+from compute.systems import SYSTEMS, System, system
 
 PARTS = pa.schema(
     [
@@ -41,6 +42,15 @@ PARTS = pa.schema(
         ("shipped", pa.bool_()),
         ("provenance", pa.string()),  # JSON
     ]
+)
+SYSTEM_COLUMNS = (
+    "name",
+    "title",
+    "family",
+    "published_in",
+    "checkpoint",
+    "settings",
+    "status",  # empty if it runs here, else why not
 )
 JUDGEMENTS = pa.schema(
     [
@@ -234,6 +244,7 @@ def _fill(connection: DuckDBPyConnection, store: Store, parts: list[Part], *, bu
     records = [_part_record(part, store.home) for part in parts]
     _table(connection, "parts", pa.Table.from_pylist(records, PARTS))
     _table(connection, "datasets", _datasets(parts))
+    _table(connection, "systems", _systems(parts))
     _table(connection, "published", pa.Table.from_pandas(published.results()))
     added = pa.Table.from_pandas(store.added_judgements(), JUDGEMENTS, preserve_index=False)
     _table(connection, "added_judgements", added)
@@ -266,6 +277,23 @@ def _datasets(parts: list[Part]) -> pa.Table:
         if part.kind == "queries" and part.dataset not in DATASETS
     ]
     return _records([*DATASETS.values(), *own], Dataset)
+
+
+def _systems(parts: list[Part]) -> pa.Table:
+    """The catalogue, then the stored systems that it lacks: parameters of one's own, imports."""
+    stored = sorted({part.system for part in parts if part.system} - set(SYSTEMS))
+    rows = [*SYSTEMS.values(), *map(_further, stored)]
+    schema = pa.schema([(name, pa.string()) for name in SYSTEM_COLUMNS])
+    return pa.Table.from_pylist(
+        [{name: getattr(row, name) for name in SYSTEM_COLUMNS} for row in rows], schema
+    )
+
+
+def _further(name: str) -> System:
+    try:
+        return system(name)
+    except BeirscopeError:
+        return System(name, title=name, family="imported")
 
 
 def _records(rows: Iterable[Any], of: type) -> pa.Table:

@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.errors import Missing
 from compute.parts import make_folder, write_part
-from compute.store import KINDS, Part, Store, constants, part_path
+from compute.store import KINDS, SHIPPED, Part, Store, constants, part_path
 
 DEPTH = 100
 """Hits per query that ship."""
@@ -45,17 +45,22 @@ class Cut:
     table: pa.Table
 
 
-def ship(store: Store, datasets: Sequence[str], systems: Sequence[str], folder: Path) -> list[Part]:
+def ship(
+    store: Store, datasets: Sequence[str], systems: Sequence[str] = (), folder: Path = SHIPPED
+) -> list[Part]:
     """Write the parts of datasets and systems, and their manifest, to a folder; nothing else stays.
 
-    Hits are cut at rank 100; queries keep their ids and lengths but no text; documents do not ship,
-    only their lengths. Provenance loses the paths of this machine. The same content makes the
-    same files. Raises Missing for a run or dataset that is not stored.
+    Without `systems` every stored run of the datasets goes. Hits are cut at rank 100; queries keep
+    their ids and lengths but no text; documents do not ship, only their lengths. Provenance loses
+    the paths of this machine. The same content makes the same files. Raises Missing for a run or
+    dataset that is not stored.
     """
     names = [part for name in datasets for part in _forums(name)]
     # Everything is found before anything is written.
     found = [part for name in names for part in _dataset_parts(store, name)]
-    found += [part for name in names for system in systems for part in _runs(store, name, system)]
+    for name in names:
+        for system in systems or [part.system for part in store.parts("hits", name)]:
+            found += [_stored(store, kind, name, system) for kind in ("hits", "top", "scores")]
     unique = {part.identity: part for part in found}
     shipped = [_write(_cut(part), folder) for part in unique.values()]
     _write_manifest(shipped, folder)
@@ -92,11 +97,6 @@ def _dataset_parts(store: Store, name: str) -> Iterator[Part]:
     lengths = store.part("lengths", collection)
     if lengths:
         yield lengths
-
-
-def _runs(store: Store, name: str, system: str) -> Iterator[Part]:
-    for kind in ("hits", "top", "scores"):
-        yield _stored(store, kind, name, system)
 
 
 def _stored(store: Store, kind: str, dataset: str, system: str = "") -> Part:

@@ -1,0 +1,261 @@
+"""What the commands do: each takes its parsed arguments and returns the exit status."""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Iterable
+from typing import Any
+
+import pandas as pd
+from pandas import DataFrame
+from tqdm import tqdm
+
+from compute import demo as demonstration
+from compute import imports, queries, reading, recompute, settings, shipping
+from compute import serve as server
+from compute.datasets import DATASETS, Dataset, check_path, dataset
+from compute.errors import Missing
+from compute.recompute import Bench
+from compute.store import Store
+from compute.systems import SYSTEMS, system
+
+
+def _bench() -> Bench:
+    now = settings.load()
+    return Bench(Store(now), now, _Bar() if sys.stderr.isatty() else recompute.quiet)
+
+
+class _Bar:
+    """A progress bar on a terminal, one for each unit of work."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm[Any] | None = None
+
+    def __call__(self, done: int, total: int, unit: str) -> None:
+        if self._bar is None or self._bar.unit != unit or done < self._bar.n:
+            self.close()
+            self._bar = tqdm(total=total or None, unit=unit, leave=False, file=sys.stderr)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def _known(bench: Bench) -> dict[str, Dataset]:
+    return imports.own_datasets(bench.store)
+
+
+def _named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
+    """The datasets of these names, a dataset of parts as its parts. Raises Missing."""
+    known = _known(bench)
+    rows = [dataset(name, known) for name in names]
+    return [dataset(part, known) for row in rows for part in row.parts or (row.name,)]
+
+
+def _show(frame: DataFrame, as_json: bool) -> int:
+    if as_json:
+        sys.stdout.write(frame.to_json(orient="records", force_ascii=False, indent=1) + "\n")
+    elif frame.empty:
+        sys.stderr.write("nothing is stored that fits\n")
+    else:
+        sys.stdout.write(_table(frame) + "\n")
+    return 0
+
+
+def _table(frame: DataFrame) -> str:
+    """The frame as text; what is not printable, such as a terminal escape, shows as its code."""
+    shown = frame.map(lambda value: _printable(value) if isinstance(value, str) else value)
+    return shown.to_string(index=False, na_rep="–", float_format=lambda value: f"{value:.4f}")
+
+
+def _printable(text: str) -> str:
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def datasets(arguments: Namespace) -> int:
+    """List every dataset with what is stored of it."""
+    bench = _bench()
+    stored = {part.dataset for part in bench.store.parts("queries")}
+    runs = pd.Series([part.dataset for part in bench.store.parts("hits")]).value_counts()
+    rows = [
+        {
+            "dataset": row.name,
+            "title": row.title,
+            "group": row.group,
+            "split": row.split if row.has_split else None,
+            "task": row.task,
+            "stored": "yes" if row.name in stored else "no",
+            "runs": int(runs.get(row.name, 0)),
+        }
+        for row in (DATASETS | _known(bench)).values()
+    ]
+    return _show(DataFrame(rows), arguments.json)
+
+
+def systems(arguments: Namespace) -> int:
+    """List every system with its family and whether it runs here."""
+    rows = [
+        {
+            "system": row.name,
+            "title": row.title,
+            "family": row.family,
+            "status": row.status,
+            "checkpoint": row.checkpoint or None,
+        }
+        for row in SYSTEMS.values()
+    ]
+    return _show(DataFrame(rows), arguments.json)
+
+
+def check(arguments: Namespace) -> int:
+    """Report what is in a file or folder; nothing is changed."""
+    report = check_path(arguments.path)
+    if arguments.json:
+        sys.stdout.write(json.dumps(report.record(), ensure_ascii=False, indent=1) + "\n")
+    else:
+        sys.stdout.write(_printable_lines(str(report)) + "\n")
+    return 2 if report.refused else 0
+
+
+def _printable_lines(text: str) -> str:
+    return "\n".join(_printable(line) for line in text.splitlines())
+
+
+def run(arguments: Namespace) -> int:
+    """Run a system on datasets, one after another; each is published when it is done."""
+    bench = _bench()
+    chosen = system(arguments.system)
+    for row in _named(bench, arguments.datasets):
+        outcome = recompute.run(
+            bench, chosen, row, again=arguments.again, drop_equal_ids=arguments.drop_equal_ids
+        )
+        _tell(bench, row, chosen.name, outcome)
+    return _done(bench)
+
+
+def import_dataset(arguments: Namespace) -> int:
+    """Take in an own collection."""
+    bench = _bench()
+    loaded = imports.import_dataset(
+        bench,
+        arguments.name,
+        path=arguments.path,
+        qrels=arguments.qrels,
+        split=arguments.split,
+        language=arguments.language,
+        drop_self=arguments.drop_self,
+    )
+    documents = loaded.documents.rows if loaded.documents else 0
+    unknown = loaded.queries.provenance["judgements_of_unknown_documents"]
+    sys.stdout.write(
+        f"{arguments.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
+        f" {loaded.judgements.rows:,} judgements"
+        + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
+        + "\n"
+    )
+    return _done(bench)
+
+
+def import_run(arguments: Namespace) -> int:
+    """Take in run files, each whole or not at all."""
+    bench = _bench()
+    row = dataset(arguments.dataset, _known(bench))
+    if arguments.system and len(arguments.files) > 1:
+        raise Missing("--system names one run: import several files without it, by their tags")
+    for file in arguments.files:
+        outcome = imports.import_run(
+            bench,
+            file,
+            row,
+            system=arguments.system or "",
+            drop_equal_ids=arguments.drop_equal_ids,
+        )
+        _tell(bench, row, outcome.hits.system, outcome)
+    return _done(bench)
+
+
+def score(arguments: Namespace) -> int:
+    """Score stored runs, computing only what changed."""
+    bench = _bench()
+    runs = bench.store.parts("hits")
+    names = {row.name for row in _named(bench, arguments.datasets)}
+    for hits in runs:
+        if hits.shipped or (names and hits.dataset not in names):
+            continue
+        row = dataset(hits.dataset, _known(bench))
+        loaded = recompute.stored_dataset(bench.store, row)
+        outcome = recompute.score(bench, loaded, hits, again=arguments.again)
+        _tell(bench, row, hits.system, outcome)
+    return _done(bench)
+
+
+def show(arguments: Namespace) -> int:
+    """Print scores or holes, or the papers' figures."""
+    bench = _bench()
+    opened = reading.open_version(bench.store)
+    measure = arguments.measure or ("Hole@10" if arguments.what == "holes" else None)
+    frame = queries.scores_shown(
+        opened.cursor(),
+        dataset=arguments.dataset,
+        system=arguments.system,
+        measure=measure,
+        published=arguments.published,
+        returned_only=arguments.returned_only,
+    )
+    return _show(frame, arguments.json)
+
+
+def demo(arguments: Namespace) -> int:
+    """Run the demo; what is stored already is not computed again."""
+    bench = _bench()
+    state = demonstration.run(bench.store, bench.settings)
+    for line in state.failed:
+        sys.stderr.write(f"{_printable(line)}\n")
+    sys.stdout.write(f"{state.done} of {state.total} runs are stored\n")
+    _done(bench)
+    return 2 if state.failed else 0
+
+
+def serve(arguments: Namespace) -> int:
+    """Start the dashboard, and the demo behind it."""
+    return server.serve(settings.load())
+
+
+def ship(arguments: Namespace) -> int:
+    """Write the stored results of datasets to where they ship."""
+    bench = _bench()
+    rows = _named(bench, arguments.datasets)
+    parts = shipping.ship(bench.store, [row.name for row in rows])
+    sys.stdout.write(f"{len(parts)} parts, {sum(part.bytes for part in parts):,} bytes\n")
+    return 0
+
+
+def snapshot(arguments: Namespace) -> int:
+    """Write everything to one DuckDB file."""
+    reading.snapshot(_bench().store, arguments.file)
+    return 0
+
+
+def _tell(bench: Bench, row: Dataset, name: str, outcome: recompute.Outcome) -> None:
+    if isinstance(bench.progress, _Bar):
+        bench.progress.close()
+    scores = recompute.read(outcome.scores).groupby("measure")["value"].mean()
+    values = ", ".join(f"{m} {scores[m]:.4f}" for m in ("nDCG@10", "R@100") if m in scores)
+    news = [] if outcome.new else ["up to date"]
+    about = outcome.hits.provenance
+    for what, words in (("duplicates", "documents twice in a list, the higher place kept"),):
+        if about.get(what):
+            news.append(f"{about[what]:,} {words}")
+    remark = f" ({'; '.join(news)})" if news else ""
+    sys.stdout.write(f"{_printable(name)} on {row.name}: {values}{remark}\n")
+    sys.stdout.flush()
+
+
+def _done(bench: Bench) -> int:
+    """Write the database for notebooks anew, and tidy away what is old."""
+    reading.write_database(bench.store)
+    bench.store.tidy()
+    return 0

@@ -5,15 +5,12 @@ the dataset: shown, but in no average and never the best; wins count it, as the 
 A *suspect* cell contradicts its neighbours in print: shown, never used. Nothing is filled in.
 """
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from dataclasses import dataclass
 
-import pandas as pd
 from pandas import DataFrame, Series
 
 from compute.datasets.catalogue import DATASETS
-from compute.errors import WrongInput
-from compute.systems import system
 
 # Nearly every neural system was trained on it: a best would compare memory with search.
 TRAINED_ON = ("msmarco", "msmarco-pl")
@@ -186,98 +183,11 @@ def tally(gaps: DataFrame, sign: int = 1) -> DataFrame:
     return order.drop(columns="worth").reset_index(drop=True)
 
 
-def described(names: Iterable[str]) -> DataFrame:
-    """system, title, family of each name; imported runs have the title they came with."""
-    rows = []
-    for name in dict.fromkeys(names):
-        try:
-            known = system(name)
-            rows.append((name, known.title, known.family))
-        except WrongInput:
-            rows.append((name, name, "imported"))
-    return DataFrame(rows, columns=["system", "title", "family"], dtype=str)
-
-
-def chosen(cells: DataFrame, table: DataFrame, by: str, **wanted: Collection[str]) -> DataFrame:
-    """The cells whose dataset or system (`by`) has the wanted values in `table`; none means all."""
-    kept = table
-    for column, values in wanted.items():
-        if values:
-            kept = kept[kept[column].isin(list(values))]
-    return cells[cells[by].isin(kept[by])] if any(wanted.values()) else cells
-
-
-def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str) -> DataFrame:
-    """Cells from the means of stored runs.
-
-    `means`: dataset, system, value, value_returned, n_queries, n_unanswered; `column` says which
-    of the two values. `holes`: dataset, system, hole (Hole@10, 0 to 1). `trained`: dataset and
-    system of in-domain pairs. The remark tells the holes and the unanswered queries.
-    """
-    pairs = ["dataset", "system"]
-    frame = means.merge(holes, on=pairs, how="left")
-    frame = frame.merge(trained.assign(in_domain=True), on=pairs, how="left")
-    return DataFrame(
-        {
-            "dataset": frame["dataset"],
-            "system": frame["system"],
-            "value": frame[column],
-            "in_domain": frame["in_domain"].eq(True),
-            "suspect": False,
-            "remark": _remarks(frame),
-        }
-    )
-
-
-def _remarks(frame: DataFrame) -> list[str]:
-    remarks = []
-    for hole, queries, unanswered in zip(
-        frame["hole"], frame["n_queries"], frame["n_unanswered"], strict=True
-    ):
-        parts = [f"{int(queries):,} queries"]
-        if pd.notna(unanswered) and unanswered:
-            parts.append(f"{int(unanswered):,} of them unanswered")
-        if pd.notna(hole):
-            parts.append(f"{hole:.0%} of the top 10 unjudged")
-        remarks.append(", ".join(parts))
-    return remarks
-
-
-def printed(figures: DataFrame) -> DataFrame:
-    """Cells from rows of `published.results`: the note of the table becomes the remark."""
-    note = figures["note"].where(~figures["note"].str.startswith("lang="), "")
-    return figures[["dataset", "system", "value", "in_domain", "suspect"]].assign(remark=note)
-
-
-def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
-    """Cells where both a run and a sound printed figure stand: value is the run's minus it."""
-    sound = theirs.loc[~theirs["suspect"], ["dataset", "system", "value"]]
-    both = ours.merge(sound, on=["dataset", "system"], suffixes=("", "_printed"))
-    pairs = zip(both["value"], both["value_printed"], both["remark"], strict=True)
-    return DataFrame(
-        {
-            "dataset": both["dataset"],
-            "system": both["system"],
-            "value": both["value"] - both["value_printed"],
-            "in_domain": both["in_domain"],
-            "suspect": False,
-            "remark": [f"computed {a:.4f}, published {b:.3f}; {more}" for a, b, more in pairs],
-        }
-    )
-
-
 def short_titles(systems: DataFrame) -> dict[str, str]:
     """Titles for columns: without what stands in brackets where that stays unambiguous."""
     bare = systems["title"].str.replace(r" \(.*\)$", "", regex=True)
     clear = ~bare.duplicated(keep=False)
     return dict(zip(systems["system"], bare.where(clear, systems["title"]), strict=True))
-
-
-def baseline_of(board: Board) -> str | None:
-    """The system to compare with unless told otherwise: the table's BM25, else its first."""
-    names = list(board.systems["system"])
-    lexical = [name for name in names if name.startswith("bm25") and "+" not in name]
-    return min(lexical, key=len) if lexical else (names[0] if names else None)
 
 
 def caption(board: Board, origin: str) -> list[str]:

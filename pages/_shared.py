@@ -2,6 +2,7 @@
 
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from types import FunctionType
 from typing import Any
 
@@ -83,13 +84,49 @@ def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:
     return st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, **options)
 
 
+def _open_clicked(key: str, measure: str) -> None:
+    points = st.session_state[key]["selection"]["points"]
+    dataset, system = points[0]["customdata"] if points else ("", "")
+    if dataset:
+        st.query_params.update(dataset=dataset, system=system)
+        st.session_state["_open"] = {"dataset": dataset, "measure": measure}
+
+
+def plot_cells(figure: go.Figure, alt: str, *, measure: str) -> None:
+    """Draw a heatmap; a click on a cell opens its dataset.
+
+    The click stays in the address, so that the cell has its outline on the way back.
+    """
+    key = "cells"
+    click = partial(_open_clicked, key, measure)
+    plot(figure, key, alt, on_select=click, selection_mode="points")
+    if target := st.session_state.pop("_open", None):
+        st.switch_page("pages/dataset.py", query_params=target)
+
+
+def chosen_cell() -> tuple[str, str]:
+    """The dataset and system of the cell in the address; empty where there is none."""
+    return st.query_params.get("dataset", ""), st.query_params.get("system", "")
+
+
+def caption(*sentences: str) -> None:
+    """Sentences under a figure; they may hold words from outside."""
+    st.caption(text(" ".join(sentences)))
+
+
 def pickers() -> Any:
     """The row of pickers under the title; it wraps on a narrow screen."""
     return st.container(horizontal=True, vertical_alignment="top", gap="small")
 
 
 def pick(
-    label: str, options: Sequence[str], key: str, *, default: str | None = None, width: int = 190
+    label: str,
+    options: Sequence[str],
+    key: str,
+    *,
+    default: str | None = None,
+    width: int = 190,
+    disabled: bool = False,
 ) -> str:
     """One of `options`, bound to the address under `key`.
 
@@ -103,7 +140,13 @@ def pick(
         key=key,
         bind="query-params",
         width=width,
+        disabled=disabled,
     )
+
+
+def switch(label: str, key: str) -> bool:
+    """On or off, bound to the address under `key`."""
+    return st.toggle(label, key=key, bind="query-params")
 
 
 def pick_many(label: str, options: Sequence[str], key: str, *, width: int = 230) -> list[str]:

@@ -7,6 +7,7 @@ import pytest
 from pandas import DataFrame
 
 from compute import leaderboard, published
+from compute.cells import printed
 from compute.datasets.catalogue import DATASETS
 from compute.leaderboard import Board, board
 
@@ -25,7 +26,7 @@ def cells(*rows: tuple[str, str, float], in_domain: Collection[tuple[str, str]] 
 def of(source: str, measure: str = "nDCG@10") -> Board:
     figures = published.results()
     rows = figures[(figures["source"] == source) & (figures["measure"] == measure)]
-    return board(leaderboard.printed(rows), CATALOGUE, NO_SYSTEMS, measure)
+    return board(printed(rows), CATALOGUE, NO_SYSTEMS, measure)
 
 
 def won(of_board: Board, baseline: str) -> dict[str, int]:
@@ -202,33 +203,6 @@ def test_what_the_catalogue_does_not_know_is_shown_by_its_name() -> None:
     assert result.counted == ("mine",)
 
 
-def test_computed_minus_published_stands_where_both_are() -> None:
-    ours = cells(("scifact", "a", 0.66), ("scifact", "b", 0.7), ("fiqa", "a", 0.2))
-    theirs = cells(("scifact", "a", 0.65), ("scifact", "b", 0.6), ("nq", "a", 0.3))
-    theirs.loc[1, "suspect"] = True
-    both = leaderboard.computed_minus_published(ours, theirs)
-    assert both[["dataset", "system"]].values.tolist() == [["scifact", "a"]]
-    assert both["value"].tolist() == [pytest.approx(0.01)]
-
-
-def test_computed_cells_tell_holes_and_unanswered_queries() -> None:
-    means = DataFrame(
-        {
-            "dataset": ["scifact"],
-            "system": ["sparta"],
-            "value": [0.5],
-            "value_returned": [0.6],
-            "n_queries": [300],
-            "n_unanswered": [50],
-        }
-    )
-    holes = DataFrame({"dataset": ["scifact"], "system": ["sparta"], "hole": [0.851]})
-    trained = DataFrame({"dataset": ["scifact"], "system": ["sparta"]})
-    cell = leaderboard.computed(means, holes, trained, "value_returned").iloc[0]
-    assert (cell["value"], cell["in_domain"]) == (0.6, True)
-    assert cell["remark"] == "300 queries, 50 of them unanswered, 85% of the top 10 unjudged"
-
-
 def test_brackets_leave_a_title_only_where_it_stays_clear() -> None:
     systems = DataFrame(
         {
@@ -241,9 +215,3 @@ def test_brackets_leave_a_title_only_where_it_stays_clear() -> None:
         "b": "BM25 (Pyserini)",
         "c": "BM25+CE",
     }
-
-
-def test_the_baseline_is_the_tables_bm25() -> None:
-    assert leaderboard.baseline_of(of("BEIR v4, Table 2")) == "bm25-multifield"
-    assert leaderboard.baseline_of(of("BEIR v1, Table 2")) == "bm25-elasticsearch"
-    assert leaderboard.baseline_of(of("BEIR v1, Table 10")) == "sbert-cosine"

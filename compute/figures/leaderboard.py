@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import plotly.graph_objects as go
 
 from compute import leaderboard
+from compute.cells import DIFFERENCE
 from compute.figures.theme import (
     INKS,
     Palette,
@@ -30,9 +31,6 @@ BELOW_BEST = "Below the best"
 AGAINST = "Against the baseline"
 VALUE = "Value"
 COLOURS = (BELOW_BEST, AGAINST, VALUE)
-DIFFERENCE = "Difference"
-"""What the cells of a board of differences are coloured by; no choice."""
-
 AVERAGE = ""
 """Stands for the average's row where a dataset's name stands."""
 

@@ -1,0 +1,140 @@
+"""The leaderboard's cells: the papers', ours, or the difference; and which of them to show.
+
+A frame of cells has dataset, system, value, in_domain, suspect and a remark for the hover.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute.errors import WrongInput
+from compute.measures import MEASURES
+from compute.systems import system
+
+PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
+NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
+"""What a board can show; a difference is computed minus published."""
+
+
+def measures(numbers: str, stored: DataFrame, tables: DataFrame, source: str) -> list[str]:
+    """The measures that these numbers have, in the order of MEASURES.
+
+    `stored`: measure, of the runs. `tables`: source and measure, of the printed tables.
+    """
+    printed = set(tables.loc[tables["source"] == source, "measure"])
+    known = {PUBLISHED: printed, COMPUTED: set(stored["measure"])}
+    names = known.get(numbers, printed & set(stored["measure"]))
+    order = {measure: place for place, measure in enumerate(MEASURES)}
+    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
+
+
+def origin(numbers: str, source: str) -> str:
+    """Where the numbers come from, for the caption."""
+    if numbers == PUBLISHED:
+        return source
+    ours = "Computed with the official judgements"
+    return ours if numbers == COMPUTED else f"{ours}, minus {source}"
+
+
+def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:
+    """The cells of these numbers, from those of the papers and ours."""
+    if numbers == PUBLISHED:
+        return printed
+    return ours if numbers == COMPUTED else computed_minus_published(ours, printed)
+
+
+def described(names: Iterable[str]) -> DataFrame:
+    """system, title, family of each name; imported runs have the title they came with."""
+    rows = []
+    for name in dict.fromkeys(names):
+        try:
+            known = system(name)
+            rows.append((name, known.title, known.family))
+        except WrongInput:
+            rows.append((name, name, "imported"))
+    return DataFrame(rows, columns=["system", "title", "family"], dtype=str)
+
+
+def of_datasets(
+    cells: DataFrame, datasets: DataFrame, wanted: Mapping[str, Collection[str]]
+) -> DataFrame:
+    """The cells on datasets with the wanted values in their columns; no value named means all."""
+    kept = datasets
+    for column, values in wanted.items():
+        kept = kept[kept[column].isin(list(values))] if values else kept
+    return cells[cells["dataset"].isin(kept["dataset"])] if any(wanted.values()) else cells
+
+
+def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str) -> DataFrame:
+    """Cells from the means of stored runs.
+
+    `means`: dataset, system, value, value_returned, n_queries, n_unanswered; `column` says which
+    of the two values. `holes`: dataset, system, hole (Hole@10, 0 to 1). `trained`: dataset and
+    system of in-domain pairs. The remark tells the holes and the unanswered queries.
+    """
+    pairs = ["dataset", "system"]
+    frame = means.merge(holes, on=pairs, how="left")
+    frame = frame.merge(trained.assign(in_domain=True), on=pairs, how="left")
+    return DataFrame(
+        {
+            "dataset": frame["dataset"],
+            "system": frame["system"],
+            "value": frame[column],
+            "in_domain": frame["in_domain"].eq(True),
+            "suspect": False,
+            "remark": _remarks(frame),
+        }
+    )
+
+
+def _remarks(frame: DataFrame) -> list[str]:
+    remarks = []
+    for hole, queries, unanswered in zip(
+        frame["hole"], frame["n_queries"], frame["n_unanswered"], strict=True
+    ):
+        parts = [f"{int(queries):,} queries"]
+        if pd.notna(unanswered) and unanswered:
+            parts.append(f"{int(unanswered):,} of them unanswered")
+        if pd.notna(hole):
+            parts.append(f"{hole:.0%} of the top 10 unjudged")
+        remarks.append(", ".join(parts))
+    return remarks
+
+
+def printed(figures: DataFrame) -> DataFrame:
+    """Cells from rows of `published.results`: the note of the table becomes the remark."""
+    note = figures["note"].where(~figures["note"].str.startswith("lang="), "")
+    return figures[["dataset", "system", "value", "in_domain", "suspect"]].assign(remark=note)
+
+
+def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
+    """Cells where both a run and a sound printed figure stand: value is the run's minus it."""
+    sound = theirs.loc[~theirs["suspect"], ["dataset", "system", "value"]]
+    both = ours.merge(sound, on=["dataset", "system"], suffixes=("", "_printed"))
+    pairs = zip(both["value"], both["value_printed"], both["remark"], strict=True)
+    return DataFrame(
+        {
+            "dataset": both["dataset"],
+            "system": both["system"],
+            "value": both["value"] - both["value_printed"],
+            "in_domain": both["in_domain"],
+            "suspect": False,
+            "remark": [f"computed {a:.4f}, published {b:.3f}; {more}" for a, b, more in pairs],
+        }
+    )
+
+
+def of_families(
+    cells: DataFrame, systems: DataFrame, families: Collection[str], baseline: str
+) -> DataFrame:
+    """The cells of these families, all if none is named; the baseline always stays."""
+    wanted = systems["family"].isin(list(families)) | (systems["system"] == baseline)
+    return cells[cells["system"].isin(systems.loc[wanted, "system"])] if families else cells
+
+
+def baseline(systems: Iterable[str]) -> str | None:
+    """The system to compare with unless told otherwise: the table's BM25, else its first."""
+    names = list(systems)
+    lexical = [name for name in names if name.startswith("bm25") and "+" not in name]
+    return min(lexical, key=len) if lexical else (names[0] if names else None)

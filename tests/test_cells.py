@@ -1,0 +1,74 @@
+"""The leaderboard's cells: the papers', ours and the difference."""
+
+import pytest
+from pandas import DataFrame
+
+from compute import cells
+
+
+def of(*rows: tuple[str, str, float]) -> DataFrame:
+    frame = DataFrame(rows, columns=["dataset", "system", "value"])
+    return frame.assign(in_domain=False, suspect=False, remark="")
+
+
+def test_computed_minus_published_stands_where_both_are() -> None:
+    ours = of(("scifact", "a", 0.66), ("scifact", "b", 0.7), ("fiqa", "a", 0.2))
+    theirs = of(("scifact", "a", 0.65), ("scifact", "b", 0.6), ("nq", "a", 0.3))
+    theirs.loc[1, "suspect"] = True
+    both = cells.computed_minus_published(ours, theirs)
+    assert both[["dataset", "system"]].values.tolist() == [["scifact", "a"]]
+    assert both["value"].tolist() == [pytest.approx(0.01)]
+
+
+def test_computed_cells_tell_holes_and_unanswered_queries() -> None:
+    means = DataFrame(
+        {
+            "dataset": ["scifact"],
+            "system": ["sparta"],
+            "value": [0.5],
+            "value_returned": [0.6],
+            "n_queries": [300],
+            "n_unanswered": [50],
+        }
+    )
+    holes = DataFrame({"dataset": ["scifact"], "system": ["sparta"], "hole": [0.851]})
+    trained = DataFrame({"dataset": ["scifact"], "system": ["sparta"]})
+    cell = cells.computed(means, holes, trained, "value_returned").iloc[0]
+    assert (cell["value"], cell["in_domain"]) == (0.6, True)
+    assert cell["remark"] == "300 queries, 50 of them unanswered, 85% of the top 10 unjudged"
+
+
+def test_the_baseline_is_the_tables_bm25() -> None:
+    assert cells.baseline(["ance", "bm25+ce-minilm", "bm25-multifield"]) == "bm25-multifield"
+    assert cells.baseline(["minilm", "bm25-rm3", "bm25"]) == "bm25"
+    assert cells.baseline(["sbert-cosine", "sbert-dot"]) == "sbert-cosine"
+    assert cells.baseline([]) is None
+
+
+def test_measures_are_those_that_both_have_for_a_difference() -> None:
+    stored = DataFrame({"measure": ["Hole@10", "nDCG@20", "R@100", "nDCG@10"]})
+    tables = DataFrame({"source": ["a", "a", "b"], "measure": ["nDCG@10", "RR@10", "R@100"]})
+    assert cells.measures(cells.PUBLISHED, stored, tables, "a") == ["nDCG@10", "RR@10"]
+    assert cells.measures(cells.DIFFERENCE, stored, tables, "a") == ["nDCG@10"]
+    ours = cells.measures(cells.COMPUTED, stored, tables, "a")
+    assert ours == ["nDCG@10", "R@100", "Hole@10", "nDCG@20"]
+
+
+def test_filters_keep_the_baseline_and_all_where_nothing_is_named() -> None:
+    table = of(("scifact", "bm25", 0.6), ("scifact", "minilm", 0.5), ("nq", "ance", 0.4))
+    systems = cells.described(table["system"])
+    assert systems["family"].tolist() == ["lexical", "dense", "dense"]
+    assert len(cells.of_families(table, systems, [], "bm25")) == 3
+    lexical = cells.of_families(table, systems, ["lexical"], "ance")
+    assert lexical["system"].tolist() == ["bm25", "ance"]
+    datasets = DataFrame({"dataset": ["scifact", "nq"], "task": ["Fact Checking", "QA"]})
+    assert len(cells.of_datasets(table, datasets, {"task": []})) == 3
+    assert cells.of_datasets(table, datasets, {"task": ["QA"]})["dataset"].tolist() == ["nq"]
+
+
+def test_an_imported_run_is_described_by_its_name() -> None:
+    table = cells.described(["run <b>1</b>", "bm25(k1=1.2)"])
+    assert table.values.tolist() == [
+        ["run <b>1</b>", "run <b>1</b>", "imported"],
+        ["bm25(k1=1.2)", "BM25 (Pyserini) (k1=1.2)", "lexical"],
+    ]

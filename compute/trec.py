@@ -1,7 +1,7 @@
 """TREC's text files: lines of columns between blanks, plain, gzip or zstd, into Arrow tables.
 
 Files are read in blocks. A block that is tidied and parsed as a whole costs little; only a
-block that will not parse is walked line by line, to name the line that is wrong.
+block that will not parse is halved until the line that is wrong can be named.
 """
 
 import math
@@ -48,7 +48,8 @@ def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
         try:
             tables.append(_parsed(_tidied(block, layout.tabs), layout))
         except pa.ArrowInvalid:
-            raise _complain(block, layout, path, number) from None
+            line, fault = _complaint(block, layout)
+            raise WrongInput(f"{path}, line {number + line}: {fault}, mend the line") from None
         number += block.count(b"\n")
     table = pa.concat_tables(tables)
     if not table.num_rows:
@@ -136,16 +137,19 @@ def _tidied(block: bytes, tabs: bool) -> bytes:
     return block
 
 
-def _complain(block: bytes, layout: Layout, path: Path, number: int) -> WrongInput:
-    """What is wrong first in a block that begins at line `number` of the file."""
-    for at, line in enumerate(block.split(b"\n"), start=number):
-        values = line.rstrip(b"\r").split(b"\t") if layout.tabs else line.split()
-        if values in ([], [b""]) or values[0].startswith(b"#"):
-            continue
-        fault = _fault(values, layout)
-        if fault:
-            return WrongInput(f"{path}, line {at}: {fault}, mend the line")
-    return WrongInput(f"{path}: cannot be read from line {number} on as lines of {layout}")
+def _complaint(block: bytes, layout: Layout) -> tuple[int, str]:
+    """The first line of the block that does not parse, from 0, and what is wrong with it."""
+    lines = block.split(b"\n")
+    low, high = 0, len(lines)
+    while high - low > 1:  # the line looked for is one of lines[low:high]
+        middle = (low + high) // 2
+        try:
+            _parsed(_tidied(b"\n".join(lines[low:middle]), layout.tabs), layout)
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    line = lines[low].rstrip(b"\r")
+    return low, _fault(line.split(b"\t") if layout.tabs else line.split(), layout)
 
 
 def _fault(values: list[bytes], layout: Layout) -> str:
@@ -153,16 +157,20 @@ def _fault(values: list[bytes], layout: Layout) -> str:
         wanted = len(layout.columns)
         return f"{len(values)} columns where a {layout.what} has {wanted} ({layout})"
     for (name, kind), value in zip(layout.columns, values, strict=True):
-        try:
-            number = pa.scalar(value.decode()).cast(kind).as_py() if _is_number(kind) else 0
-        except UnicodeDecodeError:
-            return f"{name} {value!r} is not UTF-8 text"
-        except pa.ArrowInvalid:
-            number = math.nan
-        if not math.isfinite(number):
-            whole = "whole" if kind is not None and pa.types.is_integer(kind) else "finite"
-            return f"{name} is {value.decode()!r}, not a {whole} number"
-    return ""
+        text = value.decode("utf-8", "replace")
+        if kind is not None and text.encode() != value:
+            return f"{name} {text!r} is not UTF-8 text"
+        if _is_number(kind) and not _is_finite(text, kind):
+            whole = "whole" if pa.types.is_integer(kind) else "finite"
+            return f"{name} is {text!r}, not a {whole} number"
+    return f"not a line of {layout}"
+
+
+def _is_finite(text: str, kind: pa.DataType | None) -> bool:
+    try:
+        return math.isfinite(pa.scalar(text).cast(kind).as_py())
+    except pa.ArrowInvalid:
+        return False
 
 
 def _is_number(kind: pa.DataType | None) -> bool:

@@ -1,0 +1,89 @@
+import re
+
+import pandas as pd
+import pytest
+
+from compute.errors import WrongInput
+from compute.judgements import read_qrels, write_qrels
+
+ROWS = [("1", "d1", 2), ("01", "d2", 0), ("01", "d1", -1)]
+TREC = "1 0 d1 2\n01 0 d2 0\n01 0 d1 -1\n"
+BEIR = "query-id\tcorpus-id\tscore\n1\td1\t2\n01\td2\t0\n01\td1\t-1\n"
+
+
+def written(tmp_path, text: str):
+    file = tmp_path / "qrels"
+    file.write_bytes(text.encode())
+    return file
+
+
+def rows(frame: pd.DataFrame) -> list[tuple]:
+    return list(frame.itertuples(index=False, name=None))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TREC,
+        TREC.replace(" 0 ", " 0.5  "),
+        TREC.replace(" ", "\t"),
+        TREC.replace("\n", " \r\n"),
+        "\ufeff# a remark\n" + TREC,
+        BEIR,
+        BEIR.replace("\n", "\r\n"),
+        "\ufeff" + BEIR,
+        "\n" + BEIR,
+        BEIR + "1\td1\t2\n",
+    ],
+)
+def test_both_kinds_of_qrels_are_read(tmp_path, text):
+    assert rows(read_qrels(written(tmp_path, text))) == ROWS
+
+
+def test_beir_ids_may_hold_blanks(tmp_path):
+    file = written(tmp_path, "query-id\tcorpus-id\tscore\nq 1\ta document\t1\n")
+    assert rows(read_qrels(file)) == [("q 1", "a document", 1)]
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        (TREC + "1 0 d3\n", "line 4: 3 columns where a qrels line has 4"),
+        (TREC + "1 0 d3 1.5\n", "line 4: relevance is '1.5', not a whole number"),
+        (TREC + "1 0 d3 high\n", "line 4: relevance is 'high', not a whole number"),
+        (BEIR + "1\td3\n", "line 5: 2 columns where a qrels line has 3"),
+        (BEIR + "1\td3\tx\n", "line 5: relevance is 'x', not a whole number"),
+    ],
+)
+def test_wrong_line_is_named(tmp_path, text, fault):
+    file = written(tmp_path, text)
+    with pytest.raises(WrongInput, match=re.escape(f"{file}, {fault}")):
+        read_qrels(file)
+
+
+def test_qrels_without_their_header_are_refused(tmp_path):
+    with pytest.raises(WrongInput, match="the first line is a judgement, not the header"):
+        read_qrels(written(tmp_path, "1\td1\t2\n01\td2\t0\n"))
+
+
+def test_a_pair_judged_twice_differently_is_refused(tmp_path):
+    with pytest.raises(WrongInput, match="query '1' and document 'd1' are judged twice"):
+        read_qrels(written(tmp_path, TREC + "1 0 d1 1\n"))
+
+
+def test_empty_qrels_are_refused(tmp_path):
+    with pytest.raises(WrongInput, match="no qrels line in it"):
+        read_qrels(written(tmp_path, ""))
+
+
+def test_written_qrels_come_back(tmp_path):
+    frame = pd.DataFrame(ROWS, columns=["query_id", "doc_id", "relevance"])
+    write_qrels(frame, tmp_path / "qrels")
+    assert (tmp_path / "qrels").read_text() == TREC
+    assert rows(read_qrels(tmp_path / "qrels")) == ROWS
+
+
+def test_id_that_qrels_cannot_carry_is_refused(tmp_path):
+    frame = pd.DataFrame([("q 1", "d", 1)], columns=["query_id", "doc_id", "relevance"])
+    with pytest.raises(WrongInput, match="cannot carry"):
+        write_qrels(frame, tmp_path / "qrels")

@@ -1,0 +1,256 @@
+import math
+import os
+from pathlib import Path
+
+import ir_measures
+import pandas as pd
+import pytest
+import pytrec_eval
+from hypothesis import given
+
+from compute.errors import WrongInput
+from compute.judgements import read_qrels
+from compute.measures import MEASURES, evaluate, label, means, parse
+from compute.runs import canonical, read_trec
+from tests import worlds
+
+CUTS = (1, 2, 3, 5, 10)
+ORACLE = {"nDCG": "ndcg_cut", "R": "recall", "AP": "map_cut", "P": "P", "Success": "success"}
+
+
+def run_of(**lists: str) -> pd.DataFrame:
+    """A canonical run from lists such as `q1="a b c"`."""
+    rows = [
+        (query_id, doc_id, rank)
+        for query_id, documents in lists.items()
+        for rank, doc_id in enumerate(documents.split(), start=1)
+    ]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "rank"])
+
+
+def judged(**grades: dict[str, int]) -> pd.DataFrame:
+    rows = [(query, doc, grade) for query, docs in grades.items() for doc, grade in docs.items()]
+    return pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+
+
+def values(run: pd.DataFrame, judgements: pd.DataFrame, measure: str) -> dict[str, float]:
+    scores = evaluate(run, judgements, (measure,), depth=1000)
+    return dict(zip(scores["query_id"], scores["value"], strict=True))
+
+
+def qrels(judgements: pd.DataFrame) -> dict[str, dict[str, int]]:
+    return {
+        str(query_id): dict(zip(part["doc_id"], part["relevance"].tolist(), strict=True))
+        for query_id, part in judgements.groupby("query_id")
+    }
+
+
+def rows(frame: pd.DataFrame) -> list[tuple]:
+    return list(frame.itertuples(index=False, name=None))
+
+
+Expected = dict[tuple[str, str], float]
+
+
+def by_pytrec_eval(judged: dict, lists: dict) -> Expected:
+    """Values by measure and query; a query that it leaves out scores 0, as with trec_eval -c."""
+    # trec_eval reads stray memory for a query judged below 0 alone; a 0 never retrieved mends it.
+    judged = {
+        query: grades if max(grades.values()) >= 0 else {"never": 0} | grades
+        for query, grades in judged.items()
+    }
+    cuts = ",".join(map(str, CUTS))
+    wanted = {f"{name}.{cuts}" for name in ORACLE.values()} | {"bpref"}
+    found = pytrec_eval.RelevanceEvaluator(judged, wanted).evaluate(lists)
+    first = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank"})
+    expected = {("Bpref", query): found.get(query, {}).get("bpref", 0.0) for query in judged}
+    for k in CUTS:
+        cut = first.evaluate({query: dict([*hits.items()][:k]) for query, hits in lists.items()})
+        for query in judged:
+            expected[f"RR@{k}", query] = cut.get(query, {}).get("recip_rank", 0.0)
+            for ours, theirs in ORACLE.items():
+                expected[f"{ours}@{k}", query] = found.get(query, {}).get(f"{theirs}_{k}", 0.0)
+    return expected
+
+
+def by_ir_measures(judged: dict, lists: dict) -> Expected:
+    """Judged@k, and Hole@k as what it leaves, of the queries with hits."""
+    # It breaks ties the other way round, so it is given places as scores.
+    placed = {
+        query: {doc_id: -place for place, doc_id in enumerate(hits)}
+        for query, hits in lists.items()
+    }
+    measures = [ir_measures.parse_measure(f"Judged@{k}") for k in CUTS]
+    expected = {}
+    for query, measure, value in ir_measures.iter_calc(measures, judged, placed):
+        if query in lists:
+            expected[str(measure), query] = value
+            expected[str(measure).replace("Judged", "Hole"), query] = 1 - value
+    return expected
+
+
+def by_definition(judged: dict, lists: dict) -> Expected:
+    """R_cap@k and Hole_beir@k, read word by word."""
+    anywhere = {doc_id for grades in judged.values() for doc_id in grades}
+    expected = {}
+    for query, grades in judged.items():
+        relevant = {doc_id for doc_id, grade in grades.items() if grade > 0}
+        for k in CUTS:
+            top = list(lists.get(query, {}))[:k]
+            found = len(relevant & set(top))
+            expected[f"R_cap@{k}", query] = found / min(k, len(relevant)) if relevant else 0.0
+            if top:
+                holes = [doc_id for doc_id in top if doc_id not in anywhere]
+                expected[f"Hole_beir@{k}", query] = len(holes) / k
+    return expected
+
+
+@worlds.CASES
+@given(worlds.hits(), worlds.judgements())
+def test_every_measure_of_every_query_equals_its_oracle(hits, judgements):
+    judged, lists = qrels(judgements), worlds.lists(hits)
+    expected = by_definition(judged, lists)
+    if judged:  # both oracles need a query
+        expected |= by_pytrec_eval(judged, lists) | by_ir_measures(judged, lists)
+    names = [*ORACLE, "RR", "Judged", "Hole", "R_cap", "Hole_beir"]
+    wanted = ["Bpref", *(f"{name}@{k}" for name in names for k in CUTS)]
+    run = canonical(hits, depth=10, drop_self=False).frame
+    scores = evaluate(run, judgements, wanted, depth=12)
+    assert len(scores) == len(expected)
+    for query_id, measure, value in rows(scores):
+        assert math.isclose(value, expected[measure, query_id], abs_tol=1e-9), (measure, query_id)
+
+
+RUN = run_of(q1="a b c d e")
+GRADES = judged(q1={"a": 0, "b": 2, "d": 1, "x": 3}, q2={"c": 1})
+# Relevant of q1: b at rank 2, d at rank 4, x not retrieved. q2 is not answered.
+WORKED = {
+    "nDCG@5": (2 / math.log2(3) + 1 / math.log2(5)) / (3 + 2 / math.log2(3) + 1 / math.log2(4)),
+    "nDCG@2": (2 / math.log2(3)) / (3 + 2 / math.log2(3)),
+    "R@2": 1 / 3,
+    "R@5": 2 / 3,
+    "R_cap@2": 1 / 2,
+    "R_cap@5": 2 / 3,
+    "AP@5": (1 / 2 + 2 / 4) / 3,
+    "AP@3": (1 / 2) / 3,
+    "RR@5": 1 / 2,
+    "RR@1": 0.0,
+    "P@5": 2 / 5,
+    "P@10": 2 / 10,
+    "Success@1": 0.0,
+    "Success@2": 1.0,
+    "Bpref": (1 - 1 / 1 + 1 - 1 / 1) / 3,
+    "Judged@5": 3 / 5,
+    "Judged@10": 3 / 5,
+    "Hole@5": 2 / 5,
+    "Hole@10": 2 / 5,
+    "Hole_beir@5": 1 / 5,
+    "Hole_beir@10": 1 / 10,
+}
+
+
+@pytest.mark.parametrize("measure", WORKED)
+def test_worked_by_hand(measure):
+    assert values(RUN, GRADES, measure)["q1"] == pytest.approx(WORKED[measure], abs=1e-12)
+
+
+def test_unanswered_query_scores_0_but_has_no_holes():
+    for measure in ("nDCG@10", "R@100", "R_cap@100", "AP@100", "RR@10", "P@10", "Success@5"):
+        assert values(RUN, GRADES, measure)["q2"] == 0
+    for measure in ("Judged@10", "Hole@10", "Hole_beir@10"):
+        assert "q2" not in values(RUN, GRADES, measure)
+
+
+def test_judged_for_another_query_is_still_a_hole():
+    run, grades = run_of(q1="a", q2="b"), judged(q1={"a": 1}, q2={"a": 1})
+    assert values(run, grades, "Hole@1") == {"q1": 0, "q2": 1}
+    run = run_of(q1="b", q2="a")
+    grades = judged(q1={"a": 1}, q2={"b": 1})
+    assert values(run, grades, "Hole@1") == {"q1": 1, "q2": 1}
+    assert values(run, grades, "Hole_beir@1") == {"q1": 0, "q2": 0}
+
+
+def test_short_list_divides_hole_by_its_length_and_beirs_by_k():
+    run, grades = run_of(q1="a x"), judged(q1={"a": 1})
+    assert values(run, grades, "Hole@10") == {"q1": 0.5}
+    assert values(run, grades, "Hole_beir@10") == {"q1": 0.1}
+
+
+def test_query_without_a_relevant_document_scores_0_on_every_measure():
+    run, grades = run_of(q1="a b"), judged(q1={"a": 0, "b": -1})
+    for measure in ("nDCG@10", "R@10", "R_cap@10", "AP@10", "RR@10", "P@10", "Success@1", "Bpref"):
+        assert values(run, grades, measure) == {"q1": 0}
+    assert values(run, grades, "Judged@10") == {"q1": 1}
+
+
+def test_query_without_a_judgement_is_not_evaluated():
+    assert values(run_of(q1="a", q3="a"), judged(q1={"a": 1}), "nDCG@10") == {"q1": 1}
+
+
+def test_relevance_below_0_is_judged_with_gain_0():
+    run, grades = run_of(q1="a b"), judged(q1={"a": -2, "b": 1})
+    assert values(run, grades, "nDCG@2") == {"q1": pytest.approx(1 / math.log2(3))}
+    assert values(run, grades, "Hole@2") == {"q1": 0}
+
+
+def test_a_run_without_hits_scores_0_for_every_judged_query():
+    scores = evaluate(run_of(), GRADES, depth=1000)
+    assert set(scores["value"]) == {0}
+    assert set(scores["query_id"]) == {"q1", "q2"}
+    assert not {"Judged@10", "Hole@10", "Hole_beir@10"} & set(scores["measure"])
+
+
+def test_without_judgements_there_are_no_scores():
+    scores = evaluate(RUN, judged(), depth=1000)
+    assert list(scores.columns) == ["query_id", "measure", "value"]
+    assert scores.empty
+
+
+def test_measures_deeper_than_the_run_was_kept_are_absent():
+    shallow = evaluate(RUN, GRADES, depth=100)
+    assert set(shallow["measure"]) == set(MEASURES) - {"R@1000"}
+    assert "R@1000" in set(evaluate(RUN, GRADES, depth=1000)["measure"])
+    assert evaluate(RUN, GRADES, ("nDCG@10",), depth=5).empty
+
+
+def test_evaluating_leaves_the_callers_frames_alone():
+    run, grades = RUN.copy(), GRADES.copy()
+    evaluate(run, grades, depth=1000)
+    pd.testing.assert_frame_equal(run, RUN)
+    pd.testing.assert_frame_equal(grades, GRADES)
+
+
+def test_means_over_all_queries_and_over_those_returned():
+    scores = evaluate(RUN, GRADES, ("P@5", "Hole@5"), depth=1000)
+    assert rows(means(scores, {"q1"})) == [("P@5", 0.2, 0.4, 2, 1), ("Hole@5", 0.4, 0.4, 1, 1)]
+
+
+def test_any_cut_is_a_measure_and_prints_as_it_was_written():
+    for measure in (*MEASURES, "nDCG@20", "R@7", "Bpref"):
+        assert str(parse(measure)) == measure
+    assert label("Hole_beir@10") == "Hole@10 as BEIR's code"
+
+
+@pytest.mark.parametrize("measure", ["MRR@10", "nDCG", "nDCG@0", "nDCG@010", "Bpref@5", "ndcg@10"])
+def test_unknown_measure_is_answered_with_the_known(measure):
+    with pytest.raises(WrongInput, match=r"no measure .*; known: nDCG@k, R@k, .*Bpref"):
+        parse(measure)
+
+
+REFERENCE = os.environ.get("BEIRSCOPE_REFERENCE", "")
+
+
+@pytest.mark.skipif(not REFERENCE, reason="BEIRSCOPE_REFERENCE is not set")
+def test_official_scores_of_trec_covid_round_1():
+    folder = Path(REFERENCE) / "runs" / "trec-covid-round1"
+    judgements = read_qrels(folder / "qrels.txt.gz")
+    official = pd.read_csv(folder / "official_scores.csv").set_index("run")
+    files = sorted(set(folder.glob("*.gz")) - {folder / "qrels.txt.gz"})
+    assert len(files) == 14
+    names = {"nDCG@10": "ndcg@10", "P@5": "p@5", "Bpref": "bpref", "AP@1000": "MAP"}
+    for file in files:
+        tag, hits = read_trec(file)
+        run = canonical(hits, depth=1000, drop_self=False).frame
+        scores = means(evaluate(run, judgements, list(names), depth=1000), set(run["query_id"]))
+        for measure, value in zip(scores["measure"], scores["value"], strict=True):
+            assert value == pytest.approx(official.loc[tag, names[measure]], abs=5.001e-5)

@@ -1,0 +1,63 @@
+"""Generated runs and judgements with everything in them that has ever moved a score."""
+
+import os
+
+import numpy as np
+import pandas as pd
+from hypothesis import HealthCheck, settings
+from hypothesis import strategies as st
+
+CASES = settings(
+    max_examples=int(os.environ.get("BEIRSCOPE_CASES", "200")),
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
+)
+QUERIES = ("1", "01", "q10", "q9", "ü")
+# In bytes "10" < "9", "Z" < "a" < "é", and U+FFFF < U+10000, which UTF-16 would turn round.
+DOCUMENTS = ("9", "10", "Z", "a", "aa", "é", "z", "\uffff", "\U00010000", "q9", "1", '"x"')
+# Pairs that are one number in 32 bits: 1 and 1+1e-9, 2^24 and 2^24+1, 0 and 1e-60, 1e39 and 1e300.
+SCORES = (0.0, -0.0, 1e-60, 1.0, 1 + 1e-9, 0.1, -2.5, 2.0**24, 2.0**24 + 1, 1e39, 1e300, -1e39)
+
+_scores = st.sampled_from(SCORES) | st.floats(allow_nan=False, allow_infinity=False)
+_hits = st.tuples(st.sampled_from(QUERIES), st.sampled_from(DOCUMENTS), _scores)
+_pairs = st.tuples(st.sampled_from(QUERIES), st.sampled_from(DOCUMENTS))
+_grades = st.integers(-2, 3) | st.just(0)
+
+
+@st.composite
+def hits(draw: st.DrawFn) -> pd.DataFrame:
+    """query_id, doc_id, score in any order; ties and duplicates are frequent, empty is possible."""
+    rows = draw(st.lists(_hits, max_size=60))
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "score"])
+    return frame.astype({"query_id": "str", "doc_id": "str", "score": np.float64})
+
+
+@st.composite
+def judgements(draw: st.DrawFn) -> pd.DataFrame:
+    """query_id, doc_id, relevance; some queries have only zeros, some have no hits."""
+    grades = draw(st.dictionaries(_pairs, _grades, max_size=40))
+    zeros = draw(st.sets(st.sampled_from(QUERIES), max_size=2))
+    rows = [(q, d, 0 if q in zeros else grade) for (q, d), grade in grades.items()]
+    frame = pd.DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+    return frame.astype({"query_id": "str", "doc_id": "str", "relevance": np.int64})
+
+
+def single(score: float) -> np.float32:
+    with np.errstate(over="ignore"):
+        return np.float32(score)
+
+
+def lists(hits: pd.DataFrame) -> dict[str, dict[str, float]]:
+    """The hits by query as pytrec_eval takes them, in the contract's order, without duplicates."""
+    scored: dict[str, dict[str, float]] = {}
+    for query_id, doc_id, score in hits[["query_id", "doc_id", "score"]].itertuples(index=False):
+        found = scored.setdefault(query_id, {})
+        found[doc_id] = max(score, found.get(doc_id, -np.inf))
+    return {
+        query_id: dict(
+            sorted(found.items(), key=lambda hit: (single(hit[1]), hit[0].encode()), reverse=True)
+        )
+        for query_id, found in scored.items()
+    }

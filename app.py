@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from compute.errors import BeirscopeError
 from pages import _shared
 
 PAGES = (
@@ -17,5 +18,8 @@ page = st.navigation(
     [st.Page(file, title=title, default=place == 0) for place, (file, title) in enumerate(PAGES)],
     position="top",
 )
-_shared.begin()
-page.run()
+try:
+    _shared.begin()
+    page.run()
+except BeirscopeError as error:
+    _shared.show_error(error)

@@ -11,7 +11,7 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute import settings
-from compute.errors import Unavailable
+from compute.errors import BeirscopeError, Unavailable
 from compute.reading import Reading, open_version
 from compute.settings import Settings
 from compute.store import Store
@@ -72,6 +72,11 @@ def read(query: Query, **params: Any) -> DataFrame:
     return _read(settings.load(), version, query, params)
 
 
+def show_error(error: BeirscopeError) -> None:
+    """An error a person can act on, as plain text."""
+    st.error(text(str(error)), icon=":material/error:")
+
+
 def theme() -> str:
     """ "light" or "dark", as the browser shows the page."""
     return st.context.theme.type or "light"
@@ -116,7 +121,7 @@ def caption(*sentences: str) -> None:
 
 def pickers() -> Any:
     """The row of pickers under the title; it wraps on a narrow screen."""
-    return st.container(horizontal=True, vertical_alignment="top", gap="small")
+    return st.container(horizontal=True, vertical_alignment="bottom", gap="small")
 
 
 def pick(

@@ -308,9 +308,11 @@ def _axes(figure: go.Figure, view: _View, cells: list[_Cell]) -> None:
         fixedrange=True,
         range=[-0.5, width - 0.5],
         tickvals=list(range(width)),
-        ticktext=[escape(short[name], 28) for name in view.board.systems["system"]],
+        # Blanks around a name turn the names before they touch.
+        ticktext=[f"  {escape(short[name], 28)}  " for name in view.board.systems["system"]],
+        ticklabelstandoff=2,
         tickfont={"size": 9 if crowded else 13},
-        tickangle=-90 if crowded else "auto",
+        tickangle=-90 if crowded else None,
         autotickangles=[0, -40],
     )
     figure.update_yaxes(
@@ -319,6 +321,7 @@ def _axes(figure: go.Figure, view: _View, cells: list[_Cell]) -> None:
         range=[last + 0.5, -0.5],
         tickvals=list(places.values()),
         ticktext=rows,
+        ticklabelstandoff=6,
         tickfont={"size": 13},
     )
     figure.update_layout(

@@ -41,7 +41,7 @@ def _dots(board: Board, gaps: DataFrame, lines: Mapping[str, int]) -> DataFrame:
     x = gaps["difference"].clip(-BEYOND, BEYOND)
     dots = gaps.assign(x=x, line=gaps["system"].map(lines)).sort_values(["line", "x"])
     span = max(float(dots["x"].max() - dots["x"].min()), 0.1)
-    dots["y"] = dots["line"] + _lanes(dots, span / 75)
+    dots["y"] = dots["line"] + _lanes(dots, span / 55)
     dots["hover"] = [
         f"<b>{escape(titles[system])}</b> on <b>{escape(names[dataset])}</b><br>"
         f"{precise(gap, with_sign=True)}{', in-domain' if in_domain else ''}"
@@ -126,7 +126,7 @@ def _axes(figure: go.Figure, board: Board, baseline: str, counts: DataFrame, loo
     figure.update_xaxes(
         fixedrange=True,
         zeroline=True,
-        zerolinewidth=1.5,
+        zerolinewidth=1,
         title_text=f"{board.measure} minus {escape(titles[baseline])}, one dot per dataset"
         f"; tick = median; open = in-domain; ◂ beyond −{BEYOND}",
     )

@@ -1,5 +1,6 @@
 """`check`: what a folder, archive, run or qrels file holds, and what is wrong with it."""
 
+import zipfile
 from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -105,7 +106,7 @@ def check(path: Path) -> Report:
     if not path.exists():
         raise Missing(f"{path} does not exist: give a folder, an archive, a run or a qrels file")
     tally, counts = Tally(), {}
-    if path.is_dir() or path.suffix.lower() == ".zip":
+    if path.is_dir() or path.suffix.lower() == ".zip" or zipfile.is_zipfile(path):
         kind = "BEIR folder" if path.is_dir() else "BEIR archive"
         with tally.step("not the BEIR layout"):
             _check_collections(layout.files(path), counts, tally)

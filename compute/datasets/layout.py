@@ -159,7 +159,7 @@ def files(path: Path) -> Files:
     if not path.exists():
         raise Missing(f"{path} does not exist: give a folder or a zip archive of the BEIR layout")
     if not zipfile.is_zipfile(path):
-        raise WrongInput(f"{path} is neither a folder nor a zip archive: unpack it first")
+        raise WrongInput(f"{path} is neither a folder nor a sound zip archive" + _AGAIN)
     return Archive(path)
 
 
@@ -207,5 +207,6 @@ def _stamp(file: Path) -> dict[str, Any]:
 
 
 def _absent(where: str, error: OSError | None) -> Missing:
-    reason = error.strerror if error and not isinstance(error, FileNotFoundError) else ""
-    return Missing(f"{where} is missing" + (f" ({reason})" if reason else "") + ": add it")
+    if error is None or isinstance(error, FileNotFoundError):
+        return Missing(f"{where} is missing: add it")
+    return Missing(f"{where} cannot be read ({error.strerror}): mend its permissions or replace it")

@@ -6,9 +6,13 @@ is read from the installed package, so that equal versions give equal collection
 """
 
 import importlib
+import importlib.util
 import inspect
+import json
+import os
 import pkgutil
 import re
+import subprocess
 import sys
 import textwrap
 import warnings
@@ -19,6 +23,7 @@ from typing import NamedTuple
 
 from compute.datasets.records import Document, Judgement, Query
 from compute.errors import Missing, Unavailable
+from compute.settings import PROJECT
 
 BUILDER_VERSION = 1
 """Raised by hand whenever the same library would give another collection than before."""
@@ -75,17 +80,44 @@ class Names:
 
 def build(library: str) -> Collection:
     """The collection of an installed library. Raises Missing for an unknown one, Unavailable
-    when it is not installed."""
+    when it is not installed.
+
+    A process of its own reads the docstrings, because libraries edit each other's: importing
+    SciPy lengthens that of numpy.sinc.
+    """
     if library not in PACKAGES:
         raise Missing(f"no PyDocs collection of {library!r}; there are: {', '.join(PACKAGES)}")
-    with warnings.catch_warnings():
-        # Old names warn when they are touched; whoever builds a collection cannot mend them.
-        warnings.simplefilter("ignore")
-        names = public_names(PACKAGES[library])
+    if importlib.util.find_spec(PACKAGES[library]) is None:
+        raise Unavailable(f"{library} is not installed: make run installs it")
+    script = "import sys; from compute.datasets import pydocs; pydocs.write(sys.argv[1])"
+    # Switches such as SCIPY_ARRAY_API change what a docstring says, others where modules are found.
+    switches = ("PYTHONOPTIMIZE", "PYTHONSAFEPATH", "SCIPY_", "NUMPY_", "NETWORKX_")
+    answer = subprocess.run(
+        [sys.executable, "-c", script, library],
+        cwd=PROJECT,
+        env={name: value for name, value in os.environ.items() if not name.startswith(switches)},
+        stdout=subprocess.PIPE,
+        check=True,
+    )
+    documents, queries, judgements = json.loads(answer.stdout)
+    return Collection(
+        tuple(Document(*row) for row in documents),
+        tuple(Query(*row) for row in queries),
+        tuple(Judgement(*row) for row in judgements),
+    )
+
+
+def write(library: str) -> None:
+    """Write the collection to standard output as one JSON array."""
+    sys.stdout.write(json.dumps(collect(PACKAGES[library])))
+
+
+def collect(package: str) -> Collection:
+    """The collection of a package as this process sees it."""
+    names = public_names(package)
     documents, queries, judgements = [], [], []
     for doc_id in sorted(names.objects):
-        docstring = _docstring(names.objects[doc_id])
-        text, see_also = without_see_also(docstring)
+        text, see_also = without_see_also(_docstring(names.objects[doc_id]))
         documents.append(Document(doc_id, doc_id, text))
         listed = (resolve(name, doc_id, names) for name in listed_names(see_also))
         relevant = dict.fromkeys(other for other in listed if other and other != doc_id)
@@ -99,9 +131,12 @@ def build(library: str) -> Collection:
 def public_names(package: str) -> Names:
     """Every documented public function and class of the package, its own submodules included."""
     found: dict[int, tuple[object, list[str]]] = {}
-    for dotted, value in _candidates(package):
-        if _is_documented(value, package):
-            found.setdefault(id(value), (value, []))[1].append(dotted)
+    with warnings.catch_warnings():
+        # Old names warn when they are touched; whoever builds a collection cannot mend them.
+        warnings.simplefilter("ignore")
+        for dotted, value in _candidates(package):
+            if _is_documented(value, package):
+                found.setdefault(id(value), (value, []))[1].append(dotted)
     names = Names()
     for value, all_dotted in found.values():
         doc_id = min(all_dotted, key=lambda name: (name.count("."), len(name), name))
@@ -129,10 +164,8 @@ def _candidates(package: str) -> Iterator[tuple[str, object]]:
 def _modules(name: str) -> Iterator[ModuleType]:
     try:
         module = importlib.import_module(name)
-    except ImportError as error:
-        if "." in name:  # A submodule that wants an optional package: not part of the collection.
-            return
-        raise Unavailable(f"{name} is not installed ({error}): make run installs it") from None
+    except ImportError:  # A submodule that wants an optional package.
+        return
     yield module
     for inner in pkgutil.iter_modules(getattr(module, "__path__", [])):
         if not inner.name.startswith("_") and inner.name not in _NOT_PUBLIC:

@@ -4,10 +4,11 @@ from abc import ABC, abstractmethod
 from array import array
 from collections.abc import Iterator
 from functools import cached_property
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any, BinaryIO
 
+import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
@@ -15,7 +16,7 @@ from compute.datasets import layout, pydocs, records
 from compute.datasets.catalogue import Dataset
 from compute.datasets.layout import CORPUS, QUERIES, Files
 from compute.datasets.records import Document, Judgement, Problem, refuse
-from compute.errors import Missing, WrongInput
+from compute.errors import Missing, Unavailable, WrongInput
 from compute.judgements import read_qrels
 from compute.settings import Settings
 
@@ -132,8 +133,8 @@ class BeirSource(Source):
             raise Missing(f"{self.files.where(self.qrels)} is missing; splits there: {known}")
 
     def _repeated_documents(self, hashes: array) -> None:
-        ordered = pd.Series(hashes, dtype="int64")
-        suspects = set(ordered[ordered.duplicated()])
+        ordered = np.sort(np.frombuffer(hashes, dtype=np.int64))
+        suspects = set(ordered[1:][ordered[1:] == ordered[:-1]].tolist())
         if not suspects:
             return
         where = self.files.where(self.corpus)
@@ -199,9 +200,13 @@ class PyDocs(Source):
 
     def identity(self) -> dict[str, Any]:
         """Library, its version, and the builder's version."""
+        try:
+            installed = version(self.library)
+        except PackageNotFoundError:
+            raise Unavailable(f"{self.library} is not installed: make run installs it") from None
         return {
             "library": self.library,
-            "version": version(self.library),
+            "version": installed,
             "builder": pydocs.BUILDER_VERSION,
         }
 

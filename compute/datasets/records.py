@@ -14,7 +14,7 @@ HEADER = "query-id\tcorpus-id\tscore"
 
 _BOM = b"\xef\xbb\xbf"
 _RELEVANCE = re.compile(r"[+-]?[0-9]{1,9}")
-_UNFIT = re.compile(r"[\s\x00-\x1f\x7f]")
+_UNFIT = re.compile(r"[\x00-\x20\x7f]")
 
 Problem = Callable[[str, str], None]
 """Told of each thing wrong: its kind in few words, and the whole sentence with file and line."""
@@ -73,7 +73,9 @@ def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int,
     while line := stream.readline(LONGEST_LINE + 1):
         number += 1
         if len(line) > LONGEST_LINE:
-            raise WrongInput(f"{where} line {number}: longer than 64 MiB: is this the right file?")
+            raise WrongInput(
+                f"{where} line {number}: longer than {LONGEST_LINE:,} bytes: is it the right file?"
+            )
         if number == 1:
             line = line.removeprefix(_BOM)
         if not line.strip():
@@ -124,7 +126,7 @@ def judgement(line: str) -> Judgement:
     query_id, doc_id, relevance = columns
     for column in (query_id, doc_id):
         _fit(column)
-    if not _RELEVANCE.fullmatch(relevance):
+    if not _RELEVANCE.fullmatch(relevance.strip()):
         raise BadLine(
             "relevance not a whole number",
             f"relevance {relevance[:40]!r} is not a whole number: write 0, 1, 2, …",
@@ -140,7 +142,7 @@ def header(line: str) -> None:
             "wrong number of columns",
             f"{len(columns)} columns, not 3: the first line must be {HEADER!r}",
         )
-    if _RELEVANCE.fullmatch(columns[2]):
+    if _RELEVANCE.fullmatch(columns[2].strip()):
         raise BadLine("no header", f"a judgement, not the header: put {HEADER!r} above it")
 
 
@@ -162,7 +164,7 @@ def _id(fields: dict[str, Any]) -> str:
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise BadLine("unfit _id", f"_id is of type {type(value).__name__}: write it as a string")
+        raise BadLine("unfit id", f"_id is of type {type(value).__name__}: write it as a string")
     _fit(value)
     return value
 
@@ -171,7 +173,7 @@ def _fit(identifier: str) -> None:
     # Run files separate their columns by white space, so such an id could never be written.
     if not identifier or _UNFIT.search(identifier) or not _encodable(identifier):
         raise BadLine(
-            "unfit _id", f"id {identifier[:40]!r} is empty or holds white space: use another"
+            "unfit id", f"id {identifier[:40]!r} is empty or holds white space: use another"
         )
 
 

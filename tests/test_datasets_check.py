@@ -1,0 +1,178 @@
+"""`check`: everything wrong is counted with one example; nothing is changed."""
+
+import json
+import os
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compute.datasets import Report, check_path
+from compute.errors import BeirscopeError, Missing, WrongInput
+from tests.tiny import write_tiny
+from tests.worlds import CASES
+
+
+def found(report: Report) -> dict[str, int]:
+    return {finding.what: finding.count for finding in report.findings}
+
+
+def test_a_sound_folder_is_counted(tmp_path: Path) -> None:
+    report = check_path(write_tiny(tmp_path / "tiny"))
+    assert not report.refused
+    assert report.kind == "BEIR folder"
+    assert report.findings == ()
+    assert report.counts["documents"] == 6
+    assert report.counts["queries"] == 3
+    assert report.counts["test judgements"] == 5
+    assert report.counts["test relevance 2"] == 1
+
+
+def test_every_kind_is_counted_with_its_first_line(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    with (folder / "corpus.jsonl").open("a", encoding="utf-8") as corpus:
+        corpus.write('{"text": "a"}\n{"text": "b"}\nnot JSON\n{"_id": "d1", "text": "again"}\n')
+        corpus.write('{"_id": "d8", "title": "only", "text": " "}\n{"_id": "d9", "text": ""}\n')
+    with (folder / "qrels/test.tsv").open("a", encoding="utf-8") as qrels:
+        qrels.write("q9\td1\t1\nq1\tghost\t1\nq2\tghost\t0\nq1\tghost\t0\nq3\td6\n")
+    before = {file: file.read_bytes() for file in folder.rglob("*.*")}
+    report = check_path(folder)
+    assert report.refused
+    assert found(report) == {
+        "missing _id": 2,
+        "broken JSON": 1,
+        "repeated _id": 1,
+        "unknown query": 1,
+        "wrong number of columns": 1,
+        "pair judged again": 1,
+        "document with a title only": 1,
+        "empty document": 1,
+        "judged document not in the corpus": 1,
+    }
+    examples = {finding.what: finding.example for finding in report.findings}
+    assert "corpus.jsonl line 7: no _id" in examples["missing _id"]
+    assert "test.tsv line 7: no query 'q9'" in examples["unknown query"]
+    assert "'ghost'" in examples["judged document not in the corpus"]
+    assert {file: file.read_bytes() for file in folder.rglob("*.*")} == before
+
+
+def test_a_missing_header_is_told_and_the_rest_still_read(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    qrels = folder / "qrels/test.tsv"
+    qrels.write_text(qrels.read_text("utf-8").partition("\n")[2], "utf-8")
+    report = check_path(folder)
+    assert found(report)["no header"] == 1
+    assert report.counts["documents"] == 6
+
+
+@pytest.mark.parametrize("name", ["corpus.jsonl", "queries.jsonl", "qrels/test.tsv"])
+def test_a_missing_file_is_a_finding(tmp_path: Path, name: str) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    (folder / name).unlink()
+    report = check_path(folder)
+    assert report.refused
+    assert any(name.split("/")[0] in finding.example for finding in report.findings)
+
+
+def test_a_query_without_relevant_document_and_an_empty_one_are_remarked(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    queries = folder / "queries.jsonl"
+    queries.write_text(queries.read_text("utf-8") + '{"_id": "q4", "text": ""}\n', "utf-8")
+    with (folder / "qrels/test.tsv").open("a", encoding="utf-8") as qrels:
+        qrels.write("q4\td1\t-1\n")
+    report = check_path(folder)
+    assert not report.refused
+    assert found(report) == {"empty query": 1, "query without relevant document": 1}
+
+
+def test_all_collections_of_a_folder_are_counted_apart(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "all/android")
+    write_tiny(tmp_path / "all/unix")
+    counts = check_path(tmp_path / "all").counts
+    assert counts["android: documents"] == counts["unix: documents"] == 6
+
+
+def test_a_run_file_is_counted(tmp_path: Path) -> None:
+    file = tmp_path / "some.run"
+    file.write_text("q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 3.0 t\nq1 Q0 d1 3 1 t\nq2 Q0 q2 1 5 t\n", "utf-8")
+    report = check_path(file)
+    assert (report.kind, report.refused) == ("TREC run", False)
+    assert report.counts["hits"] == 4
+    assert report.counts["longest list"] == 3
+    assert found(report) == {
+        "document twice in a list": 1,
+        "tied with a hit above": 1,
+        "document named like its query": 1,
+    }
+
+
+def test_a_broken_run_is_refused_with_its_line(tmp_path: Path) -> None:
+    file = tmp_path / "some.run"
+    file.write_text("q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 nan t\n", "utf-8")
+    report = check_path(file)
+    assert report.refused
+    assert "line 2" in report.findings[0].example
+
+
+@pytest.mark.parametrize(
+    "text", ["q1 0 d1 1\nq1 0 d2 0\n", "query-id\tcorpus-id\tscore\nq1\td1\t1\nq1\td2\t0\n"]
+)
+def test_qrels_are_counted(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "qrels.tsv"
+    file.write_text(text, "utf-8")
+    report = check_path(file)
+    assert (report.kind, report.refused) == ("qrels", False)
+    assert report.counts["judgements"] == 2
+    assert report.counts["relevance 1"] == 1
+
+
+def test_what_is_nothing_of_this_is_said(tmp_path: Path) -> None:
+    file = tmp_path / "letter.txt"
+    file.write_text("Dear all,\n", "utf-8")
+    with pytest.raises(WrongInput, match="begins neither like a TREC run"):
+        check_path(file)
+    with pytest.raises(Missing, match="does not exist"):
+        check_path(tmp_path / "nowhere")
+    (tmp_path / "empty").mkdir()
+    assert check_path(tmp_path / "empty").refused
+
+
+def test_a_report_prints_and_survives_json(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    (folder / "corpus.jsonl").write_text("{\n", "utf-8")
+    report = check_path(folder)
+    record = json.loads(json.dumps(report.record()))
+    assert record["refused"] is True
+    assert record["findings"][0]["what"] == "broken JSON"
+    assert "not fit for import" in str(report)
+
+
+@CASES
+@given(
+    data=st.binary(max_size=120)
+    | st.lists(st.sampled_from(["q1", "0", "d1", "1.5", "\t", " ", "\n", "nan", "#"])).map(
+        lambda parts: "".join(parts).encode()
+    ),
+    name=st.sampled_from(["x.txt", "x.zip", "x.gz", "x"]),
+)
+def test_no_file_at_all_is_a_bug(data: bytes, name: str) -> None:
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / name
+        file.write_bytes(data)
+        try:
+            check_path(file)
+        except BeirscopeError as error:
+            assert str(file) in str(error)
+
+
+@pytest.mark.skipif(
+    not os.environ.get("BEIRSCOPE_REFERENCE"), reason="BEIRSCOPE_REFERENCE is not set"
+)
+def test_reference_archives_and_runs_are_fit() -> None:
+    folder = Path(os.environ["BEIRSCOPE_REFERENCE"])
+    scifact = check_path(folder / "beir/scifact.zip")
+    assert (scifact.findings, scifact.counts["words per document"]) == ((), 214.63)
+    run = check_path(folder / "runs/trec-covid-round1/run1.gz")
+    assert (run.refused, run.counts["queries"]) == (False, 30)

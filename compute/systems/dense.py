@@ -110,7 +110,7 @@ class Dense:
         progress: Progress,
     ) -> DataFrame:
         """query_id, doc_id, score: the cosine. Every query has `depth` hits, if there are many."""
-        texts = [text or "" for text in queries["text"]]
+        texts = queries["text"].fillna("").tolist()
         if not texts:
             return no_hits()
         model = self._load(settings)

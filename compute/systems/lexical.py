@@ -7,6 +7,7 @@ ids themselves would give.
 
 import json
 import re
+import shutil
 import tempfile
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -28,9 +29,11 @@ from compute.systems.searcher import Progress, no_hits
 _CLAUSES = 1024
 """Lucene refuses queries of more distinct terms."""
 _TERM = re.compile(
-    # Scripts that Lucene cuts into single characters, then whole words.
-    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
+    # What Lucene cuts into single characters (Chinese, kana, signs such as emoji), then words.
+    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\x00-\x7f\w\s]"
+    r"|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
 )
+"""At least as many matches as terms."""
 
 
 @dataclass(frozen=True)
@@ -76,6 +79,8 @@ class Bm25:
 
         A document whose indexed field `contents` is empty is left out, as in Pyserini's indexes.
         """
+        for left in folder.glob("collection-*"):
+            shutil.rmtree(left)
         with tempfile.TemporaryDirectory(dir=folder, prefix="collection-") as collection:
             total = _write_collection(documents, Path(collection), folder, self._record, progress)
             return _index(Path(collection), folder / "lucene", total, settings, progress)
@@ -89,8 +94,7 @@ class Bm25:
         progress: Progress,
     ) -> DataFrame:
         """query_id, doc_id, score (4 decimals; Anserini sets ties 0.000001 apart)."""
-        limit = _CLAUSES // len(self.FIELDS)
-        topics = [_one_line(text, limit) for text in queries["text"]]
+        topics = [_one_line(text, self._limit()) for text in queries["text"].fillna("")]
         lines = [f"{serial}\t{text}\n" for serial, text in enumerate(topics) if text]
         if not lines:
             return no_hits()
@@ -98,6 +102,10 @@ class Bm25:
             (Path(scratch) / "topics.tsv").write_text("".join(lines), "utf-8", newline="\n")
             run = _search(folder, Path(scratch), depth, self._options(), settings, progress)
             return _hits(run, folder, queries["query_id"].to_numpy())
+
+    def _limit(self) -> int:
+        """Distinct words of a query that count."""
+        return _CLAUSES
 
     def _record(self, title: str, text: str) -> dict[str, str]:
         return {"contents": f"{title} {text}"}
@@ -125,6 +133,9 @@ class Multifield(Bm25):
         _at_least(self, "contents", 0)
         _at_least(self, "title", 0)
 
+    def _limit(self) -> int:
+        return _CLAUSES // 2
+
     def _record(self, title: str, text: str) -> dict[str, str]:
         return {"contents": text, "title": title}
 
@@ -136,8 +147,9 @@ class Multifield(Bm25):
 class Rm3(Bm25):
     """BM25, its query then expanded by terms of the first documents (RM3).
 
-    Abdul-Jaleel et al., "UMass at TREC 2004"; Anserini's version and its English term filter.
-    Raises WrongInput for counts below 1 or a weight outside 0 to 1.
+    Abdul-Jaleel et al., "UMass at TREC 2004"; Anserini's version, which
+    leaves out words that are not English or occur in more than a tenth of the documents.
+    Raises WrongInput for counts below 1, more than 512 terms, or a weight outside 0 to 1.
     """
 
     fb_terms: int = 10
@@ -154,9 +166,12 @@ class Rm3(Bm25):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _at_least(self, "fb_terms", 1)
+        _between(self, "fb_terms", 1, _CLAUSES // 2)
         _at_least(self, "fb_docs", 1)
         _between(self, "original_query_weight", 0, 1)
+
+    def _limit(self) -> int:
+        return _CLAUSES - self.fb_terms
 
     def _options(self) -> list[str]:
         return [

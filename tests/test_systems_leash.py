@@ -1,0 +1,27 @@
+import subprocess
+import sys
+from pathlib import Path
+
+from compute.systems import leash
+
+
+def _start(script: str) -> "subprocess.Popen[bytes]":
+    return subprocess.Popen(
+        [sys.executable, "-I", str(Path(leash.__file__)), sys.executable, "-c", script],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+
+
+def test_a_command_ends_when_its_caller_lets_go() -> None:
+    with _start("import signal; print('ready', flush=True); signal.pause()") as process:
+        assert process.stdout is not None
+        assert process.stdin is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.stdin.close()
+        assert process.wait(timeout=60) == 128 + 9
+
+
+def test_the_exit_status_is_that_of_the_command() -> None:
+    with _start("raise SystemExit(3)") as process:
+        assert process.wait(timeout=60) == 3

@@ -90,7 +90,7 @@ def datasets(arguments: Namespace) -> int:
             "stored": "yes" if row.name in stored else "no",
             "runs": int(runs.get(row.name, 0)),
         }
-        for row in (DATASETS | _known(bench)).values()
+        for row in (dict(DATASETS) | _known(bench)).values()
     ]
     return _show(DataFrame(rows), arguments.json)
 
@@ -102,12 +102,15 @@ def systems(arguments: Namespace) -> int:
             "system": row.name,
             "title": row.title,
             "family": row.family,
-            "status": row.status,
-            "checkpoint": row.checkpoint or None,
+            "status": row.status or "runs here",
+            "checkpoint": row.checkpoint,
+            "settings": row.settings,
         }
         for row in SYSTEMS.values()
     ]
-    return _show(DataFrame(rows), arguments.json)
+    shown = DataFrame(rows)
+    # A terminal is too narrow for the long columns.
+    return _show(shown if arguments.json else shown.iloc[:, :4], arguments.json)
 
 
 def check(arguments: Namespace) -> int:

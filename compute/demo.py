@@ -6,10 +6,11 @@ The queue of jobs will replace the lock file; the walk through the stations stay
 import json
 import os
 import time
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
+from typing import Any
 
-from compute import recompute
+from compute import recompute, systems
 from compute.datasets import DATASETS
 from compute.errors import BeirscopeError
 from compute.locks import is_held, sole
@@ -59,7 +60,7 @@ def _step(store: Store, settings: Settings, state: State, system: str, dataset: 
 
     bench = recompute.Bench(store, settings, progress)
     try:
-        recompute.run(bench, system, dataset)
+        recompute.run(bench, systems.system(system), DATASETS[dataset])
     except BeirscopeError as error:
         return _write(settings, state, failed=(*state.failed, f"{system} on {dataset}: {error}"))
     return _write(settings, state, done=state.done + 1)
@@ -69,8 +70,8 @@ def _file(settings: Settings) -> Path:
     return settings.home / "demo.json"
 
 
-def _write(settings: Settings, state: State, **changes: object) -> State:
-    state = State(**(asdict(state) | changes))
+def _write(settings: Settings, state: State, **changes: Any) -> State:
+    state = replace(state, **changes)
     aside = _file(settings).with_suffix(f".{os.getpid()}.tmp")
     aside.write_text(json.dumps(asdict(state)), encoding="utf-8")
     aside.replace(_file(settings))

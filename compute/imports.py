@@ -5,7 +5,7 @@ import re
 import time
 from pathlib import Path
 
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute import provenance, recompute, runs
 from compute.datasets import DATASETS, Dataset, QrelsOnly, Source, catalogue, open_path
@@ -71,33 +71,33 @@ def import_run(
     start = time.perf_counter()
     tag, hits = runs.read_trec(file)
     name = _free_name(bench, dataset, system or tag)
-    known = hits["query_id"].isin(recompute.read(loaded.queries)["query_id"])
-    if not known.any():
-        raise WrongInput(
-            f"{file}: none of its {hits['query_id'].nunique()} queries is a query of"
-            f" {dataset.name}: is it a run on another dataset?"
-        )
+    known = _known(hits, loaded, file)
     drop_self = dataset.drop_self or drop_equal_ids
     depth = bench.settings.depth
     run = runs.canonical(hits[known], depth=depth, drop_self=drop_self)
+    content = {"sha256": _sha256(file), "drop_self": drop_self}
     about = provenance.record(
         ["import-run", file.name, "--dataset", dataset.name, "--system", name],
         time.perf_counter() - start,
         imported=True,
         file=file.name,
-        sha256=_sha256(file),
-        drop_self=drop_self,
         hits_of_other_queries=int((~known).sum()),
+        **content,
     )
-    identity = fingerprint(
-        "hits",
-        [loaded.queries.fingerprint],
-        system=name,
-        sha256=about["sha256"],
-        depth=depth,
-        drop_self=drop_self,
-    )
+    inputs = [loaded.queries.fingerprint]
+    identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
     return recompute.publish_run(bench, loaded, name, run, depth, identity, about)
+
+
+def _known(hits: DataFrame, loaded: Loaded, file: Path) -> Series:
+    """Which hits answer a query of the split."""
+    known = hits["query_id"].isin(recompute.read(loaded.queries)["query_id"])
+    if not known.any():
+        raise WrongInput(
+            f"{file}: none of its {hits['query_id'].nunique()} queries is a query of"
+            f" {loaded.dataset.name}: is it a run on another dataset?"
+        )
+    return known
 
 
 def _free_name(bench: Bench, dataset: Dataset, name: str) -> str:

@@ -1,5 +1,7 @@
 """Every SELECT of the pages: a cursor and parameters go in, a frame comes out."""
 
+from collections.abc import Sequence
+
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
@@ -66,3 +68,312 @@ def holes(cursor: DuckDBPyConnection) -> DataFrame:
         order by dataset, system
         """
     ).df()
+
+
+# Dataset
+
+
+def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, title, computed (systems scored here): those with any first, then as listed."""
+    return cursor.execute(
+        """
+        select name as dataset, title, count(distinct system) as computed
+        from datasets left join means on name = dataset
+        group by name, title, datasets.rowid
+        order by computed = 0, datasets.rowid
+        """
+    ).df()
+
+
+def facts(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """The record of a dataset: one row with the fields of `Dataset`."""
+    return cursor.execute("select * from datasets where name = ?", [dataset]).df()
+
+
+def statistics(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], collections: Sequence[str]
+) -> DataFrame:
+    """One row of what is loaded of these datasets (one, or all parts) and their collections.
+
+    n_documents, n_queries, relevant_per_query, query_words, document_words (means over documents
+    and queries), n_judgements; absent where nothing is loaded.
+    """
+    return cursor.execute(
+        """
+        with words as (
+            select n_words from lengths where dataset in (select unnest($collections))
+            union all
+            select n_words from documents
+            where dataset in (select unnest($collections))
+              and dataset not in (
+                  select dataset from lengths where dataset in (select unnest($collections)))
+        ), asked as (
+            select n_words from queries where dataset in (select unnest($datasets))
+        ), judged as (
+            select count(*) as n, count(*) filter (where relevance > 0) as relevant
+            from judgements where dataset in (select unnest($datasets))
+            group by dataset, query_id
+        )
+        select nullif((select count(*) from words), 0) as n_documents,
+               nullif((select count(*) from asked), 0) as n_queries,
+               (select avg(relevant) from judged) as relevant_per_query,
+               (select avg(n_words) from asked) as query_words,
+               (select avg(n_words) from words) as document_words,
+               (select sum(n) from judged) as n_judgements
+        """,
+        {"datasets": list(datasets), "collections": list(collections)},
+    ).df()
+
+
+def means_of(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+    """Every mean of some datasets: dataset, system, measure, value, n_queries, n_unanswered."""
+    return cursor.execute(
+        """
+        select dataset, system, measure, value, n_queries, n_unanswered
+        from means
+        where dataset in (select unnest($datasets))
+        order by dataset, system, measure
+        """,
+        {"datasets": list(datasets)},
+    ).df()
+
+
+def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
+    """How a measure spreads over the queries of datasets (one, or all parts), a row per system.
+
+    system, n_queries, mean, the quantiles p5 p25 p50 p75 p95, at_0 and at_1 (the
+    number of queries at exactly 0 and 1); best mean first.
+    """
+    return cursor.execute(
+        """
+        select system, count(*) as n_queries, avg(value) as mean,
+               quantile_cont(value, 0.05) as p5, quantile_cont(value, 0.25) as p25,
+               quantile_cont(value, 0.50) as p50, quantile_cont(value, 0.75) as p75,
+               quantile_cont(value, 0.95) as p95,
+               count(*) filter (where value <= 0) as at_0,
+               count(*) filter (where value >= 1) as at_1
+        from scores
+        where dataset in (select unnest($datasets)) and measure = $measure
+        group by system
+        order by mean desc, system
+        """,
+        {"datasets": list(datasets), "measure": measure},
+    ).df()
+
+
+def histogram(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str, steps: int
+) -> DataFrame:
+    """system, step (0 to steps - 1), n_queries: those strictly between 0 and 1, in equal steps."""
+    return cursor.execute(
+        """
+        select system, least(floor(value * $steps)::int, $steps - 1) as step,
+               count(*) as n_queries
+        from scores
+        where dataset in (select unnest($datasets)) and measure = $measure
+          and value > 0 and value < 1
+        group by all order by all
+        """,
+        {"datasets": list(datasets), "measure": measure, "steps": steps},
+    ).df()
+
+
+def example(cursor: DuckDBPyConnection, dataset: str, collection: str) -> DataFrame:
+    """The first query in file order with a relevant document, and its first most relevant one.
+
+    query_id, query, doc_id, relevance, title, text (absent where texts are not loaded); no row
+    where nothing is judged relevant.
+    """
+    return cursor.execute(
+        """
+        with asked as (
+            select query_id, text as query from queries
+            where dataset = $dataset and query_id in (
+                select query_id from judgements where dataset = $dataset and relevance > 0)
+            limit 1
+        ), answer as (
+            select query_id, doc_id, relevance from judgements
+            where dataset = $dataset and query_id = (select query_id from asked)
+        ), best as (
+            select * from answer where relevance = (select max(relevance) from answer) limit 1
+        ), written as (
+            select doc_id, title, text from documents
+            where dataset = $collection and doc_id = (select doc_id from best)
+        )
+        select asked.query_id, query, best.doc_id, relevance, title, text
+        from asked join best using (query_id) left join written using (doc_id)
+        """,
+        {"dataset": dataset, "collection": collection},
+    ).df()
+
+
+def published_figures(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """The papers' figures for a dataset: source, system, printed, measure, value, note."""
+    return cursor.execute(
+        """
+        select source, system, printed, measure, value, note
+        from published where dataset = $dataset
+        order by source, measure, value desc
+        """,
+        {"dataset": dataset},
+    ).df()
+
+
+# Query
+
+
+def runs(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, system: the runs whose ranked lists are stored, in the catalogue's order."""
+    return cursor.execute(
+        """
+        select dataset, system
+        from parts left join datasets on dataset = name
+        where kind = 'top' order by datasets.rowid, system
+        """
+    ).df()
+
+
+_QUERIES = """
+with scored as (
+    select query_id, max(value) filter (where system = $a) as value_a,
+           max(value) filter (where system = $b) as value_b
+    from scores
+    where dataset = $dataset and measure = $measure and system in ($a, $b)
+    group by query_id
+), relevant as (
+    select query_id, count(*) filter (where relevance > 0) as n_relevant
+    from judgements where dataset = $dataset group by query_id
+), placed as (
+    select query_id, text, value_a, value_b, coalesce(n_relevant, 0) as n_relevant,
+           row_number() over (
+               order by case when $by_difference then abs(value_a - value_b) end desc nulls last,
+                        try_cast(query_id as bigint) nulls last, query_id) as place
+    from queries left join scored using (query_id) left join relevant using (query_id)
+    where dataset = $dataset
+      and (contains(lower(query_id), lower($find)) or contains(lower(text), lower($find))
+           or query_id = $keep)
+)
+select *, lag(query_id) over (order by place) as previous,
+       lead(query_id) over (order by place) as next, count(*) over () as n_found
+from placed
+qualify place <= 200 or query_id = $keep
+order by place
+"""
+
+
+def queries(
+    cursor: DuckDBPyConnection,
+    *,
+    dataset: str,
+    measure: str,
+    a: str,
+    b: str,
+    by_difference: bool = False,
+    find: str = "",
+    keep: str = "",
+) -> DataFrame:
+    """The first 200 queries of a dataset with `find` in id or text, and the query `keep`.
+
+    place (from 1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found.
+    Sorted by the difference of systems a and b, largest first, or by id, numbers as numbers.
+    """
+    wanted = {"dataset": dataset, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
+    return cursor.execute(_QUERIES, wanted | {"by_difference": by_difference}).df()
+
+
+def ranked(
+    cursor: DuckDBPyConnection, dataset: str, collection: str, query_id: str, systems: Sequence[str]
+) -> DataFrame:
+    """The top 10 of systems for a query: system, rank, doc_id, score, relevance, title, text.
+
+    relevance is absent for a hole, title and text where texts are not loaded.
+    """
+    hits = cursor.execute(
+        """
+        select system, rank, doc_id, score, relevance
+        from (select * from top
+              where dataset = $dataset and query_id = $query_id
+                and system in (select unnest($systems))) as hit
+        left join (select doc_id, relevance from judgements
+                   where dataset = $dataset and query_id = $query_id) as judged using (doc_id)
+        order by system, rank
+        """,
+        {"dataset": dataset, "query_id": query_id, "systems": list(systems)},
+    ).df()
+    # The ids go in as values: DuckDB then skips row groups instead of joining the corpus.
+    texts = cursor.execute(
+        """
+        select doc_id, title, text from documents
+        where dataset = $collection and doc_id in (select unnest($doc_ids))
+        """,
+        {"collection": collection, "doc_ids": hits["doc_id"].unique().tolist()},
+    ).df()
+    return hits.merge(texts, on="doc_id", how="left")
+
+
+def query_values(
+    cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
+) -> DataFrame:
+    """What a query scores: system, measure, value."""
+    return cursor.execute(
+        """
+        select system, measure, value from scores
+        where dataset = $dataset and query_id = $query_id and system in (select unnest($systems))
+        order by system, measure
+        """,
+        {"dataset": dataset, "query_id": query_id, "systems": list(systems)},
+    ).df()
+
+
+# About the numbers
+
+
+def origins(cursor: DuckDBPyConnection) -> DataFrame:
+    """Where the stored runs come from: dataset, system, rows, created, shipped, command."""
+    return cursor.execute(
+        """
+        select dataset, system, rows, created, shipped,
+               json_extract_string(provenance, '$.command') as command
+        from parts where kind = 'hits'
+        order by dataset, system
+        """
+    ).df()
+
+
+def scores_shown(
+    cursor: DuckDBPyConnection,
+    *,
+    dataset: str | None = None,
+    system: str | None = None,
+    measure: str | None = None,
+    published: bool = False,
+    returned_only: bool = False,
+) -> DataFrame:
+    """dataset, system, measure, value and what it rests on, for `show`; None: all of them.
+
+    Computed: n_queries and n_unanswered. Published: paper, its table as source, and the remark.
+    """
+    chosen = {"dataset": dataset, "system": system, "measure": measure}
+    if published:
+        return cursor.execute(_PUBLISHED_SHOWN, chosen).df()
+    return cursor.execute(_MEANS_SHOWN, chosen | {"returned_only": returned_only}).df()
+
+
+_MEANS_SHOWN = """
+    select
+        dataset, system, measure, n_queries, n_unanswered,
+        if($returned_only, value_returned, value) as value
+    from means
+    where dataset = coalesce($dataset, dataset)
+        and system = coalesce($system, system)
+        and measure = coalesce($measure, measure)
+    order by dataset, system, measure
+"""
+_PUBLISHED_SHOWN = """
+    select dataset, system, measure, value, paper, source, note
+    from published
+    where dataset = coalesce($dataset, dataset)
+        and system = coalesce($system, system)
+        and measure = coalesce($measure, measure)
+    order by all
+"""

@@ -238,17 +238,30 @@ def run(
     stored = bench.store.done("hits", dataset.name, system.name, name)
     if stored and not again:
         return score(bench, loaded, stored)
+    return _compute(bench, system.name, searcher, loaded, loaded.documents, drop_self, name)
+
+
+def _compute(
+    bench: Bench,
+    system: str,
+    searcher: Searcher,
+    loaded: Loaded,
+    documents: Part,
+    drop_self: bool,
+    name: str,
+) -> Outcome:
     start = time.perf_counter()
-    found, facts = _search(bench, searcher, loaded, loaded.documents, drop_self)
-    run = runs.canonical(found, depth=bench.settings.depth, drop_self=drop_self)
+    found, facts = _search(bench, searcher, loaded, documents, drop_self)
+    depth = bench.settings.depth
+    run = runs.canonical(found, depth=depth, drop_self=drop_self)
     about = provenance.record(
-        ["run", system.name, dataset.name],
+        ["run", system, loaded.dataset.name],
         time.perf_counter() - start,
         identity=searcher.identity(),
         drop_self=drop_self,
         **facts,
     )
-    return publish_run(bench, loaded, system.name, run, bench.settings.depth, name, about)
+    return publish_run(bench, loaded, system, run, depth, name, about)
 
 
 def _search(

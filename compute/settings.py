@@ -37,7 +37,9 @@ def _value(kind: Any, text: str, origin: str) -> Any:
         try:
             return int(text)
         except ValueError:
-            raise WrongInput(f"{origin} is {text!r}, not a whole number: mend or unset it") from None
+            raise WrongInput(
+                f"{origin} is {text!r}, not a whole number: mend or unset it"
+            ) from None
     if kind is str:
         return text
     return Path(text).expanduser().resolve() if text else None

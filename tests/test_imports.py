@@ -1,0 +1,109 @@
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from compute import imports, recompute
+from compute.datasets import Dataset
+from compute.errors import Conflict, Missing, WrongInput
+from compute.recompute import Bench
+from compute.settings import Settings
+from compute.store import Store
+from compute.systems import system
+from tests.tiny import write_tiny
+
+RUN = "q1 Q0 d1 1 3.0 mine\nq1 Q0 d2 2 2.0 mine\nq2 Q0 d2 1 1.0 mine\n"
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    now = Settings(home=tmp_path / "home", threads=1)
+    return Bench(Store(now, shipped=tmp_path / "nothing"), now)
+
+
+@pytest.fixture
+def tiny(bench: Bench, tmp_path: Path) -> Dataset:
+    return imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
+
+
+def _file(tmp_path: Path, text: str) -> Path:
+    file = tmp_path / "some.run"
+    file.write_text(text, encoding="utf-8")
+    return file
+
+
+def test_a_run_is_named_by_its_tag_and_scored(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
+    outcome = imports.import_run(bench, _file(tmp_path, RUN), tiny)
+    assert outcome.hits.system == "mine"
+    values = recompute.read(outcome.scores).set_index(["query_id", "measure"])["value"]
+    assert values["q2", "nDCG@10"] == pytest.approx(1 / (1 + 1 / 1.5849625007211562))
+    assert values["q3", "nDCG@10"] == 0
+    assert ("q3", "Hole@10") not in values.index
+
+
+def test_hits_of_other_queries_are_counted_not_kept(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    outcome = imports.import_run(bench, _file(tmp_path, RUN + "q9 Q0 d1 1 1.0 mine\n"), tiny)
+    assert outcome.hits.provenance["hits_of_other_queries"] == 1
+    assert outcome.hits.rows == 3
+
+
+def test_a_run_on_another_dataset_is_refused(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
+    with pytest.raises(WrongInput, match="none of its 1 queries is a query of tiny"):
+        imports.import_run(bench, _file(tmp_path, "x Q0 d1 1 1.0 mine\n"), tiny)
+    assert bench.store.parts("hits") == []
+
+
+@pytest.mark.parametrize("name", ["bm25", "ance"])
+def test_names_of_the_catalogue_are_taken(
+    bench: Bench, tiny: Dataset, tmp_path: Path, name: str
+) -> None:
+    with pytest.raises(Conflict, match="is a system of the catalogue"):
+        imports.import_run(bench, _file(tmp_path, RUN), tiny, system=name)
+
+
+def test_the_name_of_a_computed_run_is_taken(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
+    recompute.run(bench, system("bm25(b=0.9)"), tiny)
+    with pytest.raises((Conflict, WrongInput)):
+        imports.import_run(bench, _file(tmp_path, RUN), tiny, system="bm25(b=0.9)")
+
+
+def test_importing_again_replaces_the_run(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
+    imports.import_run(bench, _file(tmp_path, RUN), tiny)
+    imports.import_run(bench, _file(tmp_path, RUN + "q3 Q0 d6 1 1.0 mine\n"), tiny)
+    (part,) = bench.store.parts("hits")
+    assert part.rows == 4
+
+
+def test_a_dataset_name_of_the_catalogue_is_taken(bench: Bench, tmp_path: Path) -> None:
+    with pytest.raises(Conflict, match="'scifact' is a dataset of the catalogue"):
+        imports.import_dataset(bench, "scifact", path=write_tiny(tmp_path / "x"))
+
+
+def test_either_a_collection_or_judgements_alone(bench: Bench, tmp_path: Path) -> None:
+    with pytest.raises(WrongInput, match="give either"):
+        imports.import_dataset(bench, "both")
+
+
+def test_a_run_on_nothing_says_what_to_do(bench: Bench, tmp_path: Path) -> None:
+    row = Dataset.from_record({**imports.catalogue.own("ghost").record()})
+    with pytest.raises(Missing, match="ghost is not stored here"):
+        imports.import_run(bench, _file(tmp_path, RUN), row)
+
+
+def test_trec_covid_round_1_has_the_official_scores(bench: Bench) -> None:
+    reference = os.environ.get("BEIRSCOPE_REFERENCE")
+    if not reference:
+        pytest.skip("BEIRSCOPE_REFERENCE is not set: official scores not compared")
+    folder = Path(reference) / "runs" / "trec-covid-round1"
+    row = imports.import_dataset(bench, "covid", qrels=folder / "qrels.txt.gz").dataset
+    official = pd.read_csv(folder / "official_scores.csv").set_index("run")["ndcg@10"]
+    files = [file for file in sorted(folder.glob("*.gz")) if not file.name.startswith("qrels")]
+    assert len(files) == 14
+    for file in files:
+        outcome = imports.import_run(bench, file, row)
+        scores = recompute.read(outcome.scores)
+        mean = scores[scores["measure"] == "nDCG@10"]["value"].mean()
+        assert f"{mean:.4f}" == f"{official[file.name.removesuffix('.gz')]:.4f}"

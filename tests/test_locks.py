@@ -1,0 +1,41 @@
+import subprocess
+import sys
+from pathlib import Path
+
+from compute.locks import is_held, sole
+
+HOLD = """
+import sys
+from pathlib import Path
+from compute.locks import sole
+with sole(Path(sys.argv[1])) as held:
+    held.write("mine")
+    held.flush()
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_one_process_holds_the_lock_and_the_other_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "a.lock"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    with sole(file) as held:
+        assert held is None
+    assert is_held(file)
+    assert file.read_text("utf-8") == "mine"
+    holder.kill()
+    holder.communicate()
+    assert not is_held(file)
+    with sole(file) as held:
+        assert held is not None
+
+
+def test_a_lock_that_was_never_taken_is_not_held(tmp_path: Path) -> None:
+    assert not is_held(tmp_path / "none.lock")

@@ -1,0 +1,39 @@
+from pathlib import Path
+
+import pytest
+
+from compute.errors import WrongInput
+from compute.settings import Settings, load
+
+
+def test_the_environment_wins_over_the_file_and_the_file_over_the_defaults(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("depth = 50\nthreads = 3\n", encoding="utf-8")
+    now = load({"BEIRSCOPE_HOME": str(tmp_path), "BEIRSCOPE_DEPTH": "20"})
+    assert (now.depth, now.threads, now.java_memory) == (20, 3, Settings.java_memory)
+    assert now.home == tmp_path
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("depht = 5", "no setting 'depht'"),
+        ("depth = 'deep'", "not a whole number"),
+        ("depth = ", "not valid TOML"),
+    ],
+)
+def test_a_wrong_settings_file_is_refused_with_its_name(
+    tmp_path: Path, text: str, words: str
+) -> None:
+    (tmp_path / "settings.toml").write_text(text, encoding="utf-8")
+    with pytest.raises(WrongInput, match=words) as refused:
+        load({"BEIRSCOPE_HOME": str(tmp_path)})
+    assert "settings.toml" in str(refused.value)
+
+
+def test_a_wrong_variable_is_refused_with_its_name(tmp_path: Path) -> None:
+    with pytest.raises(WrongInput, match="BEIRSCOPE_THREADS is 'two'"):
+        load({"BEIRSCOPE_HOME": str(tmp_path), "BEIRSCOPE_THREADS": "two"})
+
+
+def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
+    assert load({"BEIRSCOPE_HOME": str(tmp_path), "BEIRSCOPE_DATASETS": ""}).datasets is None

@@ -1,0 +1,41 @@
+"""What to do next when something about a dataset is not here: one sentence each, for pages."""
+
+from pandas import DataFrame
+
+from compute.datasets import Dataset
+
+
+def record(facts: DataFrame) -> Dataset:
+    """The dataset of a row of the table `datasets`."""
+    row = facts.astype(object).where(facts.notna(), None).iloc[0]
+    return Dataset.from_record({str(name): value for name, value in row.items()})
+
+
+def how_to_run(dataset: Dataset) -> str:
+    """What computes a first run; for an archive also where to put it."""
+    command = f"python -m compute run bm25 {dataset.name}"
+    if dataset.group == "PyDocs":
+        return f"{command} builds it from the installed library"
+    name = dataset.collection.partition("/")[0]
+    folder = "the folder that $BEIRSCOPE_DATASETS names"
+    if not dataset.public:
+        return (
+            f"its documents cannot be downloaded; get them from {dataset.homepage}, put them as"
+            f" {name}/ in the BEIR layout into {folder}, then {command}"
+        )
+    origin = f" ({dataset.archive})" if dataset.archive else " in the BEIR layout"
+    return f"put {name}.zip{origin} into {folder}, then {command}"
+
+
+def without_texts(dataset: Dataset) -> str:
+    """Why ids stand where texts should, and what brings the texts."""
+    if dataset.group == "own":
+        return "This collection came without texts: ids stand for them."
+    return f"Texts are not shipped: {how_to_run(dataset)}."
+
+
+def without_runs(dataset: Dataset) -> str:
+    """Why nothing computed is shown, and what computes it."""
+    if not dataset.has_split:
+        return f"{dataset.title} has published figures only: there is no BEIR split to run on."
+    return f"Nothing is computed on {dataset.title} yet: {how_to_run(dataset)}."

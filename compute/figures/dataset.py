@@ -1,0 +1,208 @@
+"""One dataset: its statistics and systems in tables, and how its queries score."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+from pandas import DataFrame, Series
+from pandas.io.formats.style import Styler
+
+from compute.figures import theme as looks
+from compute.leaderboard import better
+
+STEPS = 25
+"""Columns of a histogram between 0 and 1."""
+ROW = 61
+"""Height of a system in pixels: its distribution above, its quartiles below."""
+_SHOULDER = 0.6
+_AT_0, _AT_1 = -0.035, 1.035
+
+Row = Mapping[Hashable, Any]
+
+STATISTICS = {
+    "n_documents": ("Documents", 0),
+    "n_queries": ("Queries", 0),
+    "relevant_per_query": ("Relevant documents per query", 1),
+    "document_words": ("Words per document, mean", 2),
+    "query_words": ("Words per query, mean", 2),
+}
+"""Name, label and digits of what papers print about a dataset."""
+
+
+def distribution(spread: DataFrame, histogram: DataFrame, measure: str, *, theme: str) -> go.Figure:
+    """How a measure spreads over the queries, one half histogram per system, in given order.
+
+    `spread`: title, family, n_queries, mean, p5 p25 p50 p75 p95, at_0, at_1, by system.
+    `histogram`: system, step, n_queries over STEPS equal steps, only the queries strictly between
+    0 and 1; those at exactly 0 and 1, often most of them, are shares at its ends. Below: 5 to
+    95 % of all queries thin, the middle half thick, the median a ring; at the right mean, median.
+    """
+    shares = histogram.merge(spread[["system", "n_queries"]], on="system", suffixes=("", "_all"))
+    shares["share"] = shares["n_queries"] / shares["n_queries_all"]
+    tallest = float(shares["share"].max()) if len(shares) else 1.0
+    figure = go.Figure()
+    for place, row in enumerate(spread.to_dict("records")):
+        colour, _ = looks.mark(row["family"], looks.FAMILIES, theme)
+        own = shares[shares["system"] == row["system"]]
+        _columns(figure, own.assign(share=own["share"] / tallest * _SHOULDER), place, colour)
+        _quantiles(figure, row, place, theme)
+        _values(figure, row, place, theme)
+    _layout(figure, spread["title"].tolist(), measure, theme)
+    return figure
+
+
+def _columns(figure: go.Figure, shares: DataFrame, place: int, colour: str) -> None:
+    figure.add_bar(
+        x=(shares["step"] + 0.5) / STEPS,
+        width=1 / STEPS,
+        y=-shares["share"],
+        base=place,
+        marker={"color": colour, "opacity": 0.85, "line": {"width": 0}},
+        hoverinfo="skip",
+    )
+
+
+def _quantiles(figure: go.Figure, row: Row, place: int, theme: str) -> None:
+    look = looks.palette(theme)
+    y = place + 0.1
+    for ends, width in (((row["p5"], row["p95"]), 1.25), ((row["p25"], row["p75"]), 5)):
+        figure.add_scatter(
+            x=list(ends),
+            y=[y, y],
+            mode="lines",
+            line={"width": width, "color": look.muted},
+            hoverinfo="skip",
+        )
+    ring = {"size": 10, "opacity": 1, "color": look.background}
+    figure.add_scatter(
+        x=[row["p50"]],
+        y=[y],
+        mode="markers",
+        marker=ring | {"line": {"width": 2, "color": look.text}},
+        hovertemplate=_hover(row),
+    )
+
+
+def _values(figure: go.Figure, row: Row, place: int, theme: str) -> None:
+    mean, median = looks.plain(row["mean"]), looks.plain(row["p50"])
+    muted = looks.palette(theme).muted
+    said = f'<b>{mean}</b> <span style="color:{muted}">{median}</span>'
+    _note(figure, 1, place - 0.05, said, xref="paper", xanchor="left", xshift=12)
+    _note(figure, _AT_0, place - 0.1, f"{row['at_0'] / row['n_queries']:.0%}")
+    _note(figure, _AT_1, place - 0.1, f"{row['at_1'] / row['n_queries']:.0%}")
+
+
+def _hover(row: Row) -> str:
+    return (
+        f"<b>{looks.escape(row['title'])}</b><br>mean {row['mean']:.3f}, median {row['p50']:.3f}"
+        f"<br>{row['n_queries']:,} queries: {row['at_0']:,} at 0, {row['at_1']:,} at 1"
+        "<extra></extra>"
+    )
+
+
+def _layout(figure: go.Figure, titles: Sequence[str], measure: str, theme: str) -> None:
+    still = {"fixedrange": True, "zeroline": False}
+    across = {"range": [-0.07, 1.07], "title": {"text": f"{looks.escape(measure)} of a query"}}
+    ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "ticktext": ["0", ".2", ".4", ".6", ".8", "1"]}
+    names = {
+        "range": [len(titles) - 0.7, -0.75],
+        "tickvals": list(range(len(titles))),
+        "ticktext": [looks.escape(title, 28) for title in titles],
+        "showgrid": False,
+    }
+    figure.update_layout(
+        template=looks.template(theme),
+        height=ROW * len(titles) + 96,
+        showlegend=False,
+        barmode="overlay",
+        bargap=0,
+        hovermode="closest",
+        dragmode=False,
+        margin={"r": 92, "t": 30},
+        xaxis=still | across | ticks,
+        yaxis=still | names,
+    )
+    heads: dict[str, Any] = {"yref": "paper", "yanchor": "bottom"}
+    heads["font"] = {"color": looks.palette(theme).muted}
+    _note(figure, 1, 1, "mean, median", xref="paper", xanchor="left", xshift=12, **heads)
+    _note(figure, _AT_0, 1, "at 0", **heads)
+    _note(figure, _AT_1, 1, "at 1", **heads)
+
+
+def _note(figure: go.Figure, x: float, y: float, text: str, **placing: Any) -> None:
+    figure.add_annotation(x=x, y=y, text=text, showarrow=False, **placing)
+
+
+def measure_table(means: DataFrame, measures: Sequence[str]) -> Styler:
+    """The systems of a dataset with every measure that they have, the best of each in bold.
+
+    `means`: system, title, measure, value, n_unanswered. Sorted by the first measure.
+    """
+    wide = means.pivot(index="system", columns="measure", values="value")
+    shown = [measure for measure in measures if measure in wide]
+    by_system = means.groupby("system")
+    wide = wide[shown].assign(Unanswered=by_system["n_unanswered"].max())
+    wide.insert(0, "System", by_system["title"].first())
+    table = wide.sort_values(shown[0], ascending=False).reset_index(drop=True)
+    table.columns.name = None
+
+    def bold(column: Series) -> list[str]:
+        if column.name not in shown:
+            return [""] * len(column)
+        merit = (column * better(str(column.name))).round(3)
+        return ["font-weight: bold" if one == merit.max() else "" for one in merit]
+
+    return table.style.format(dict.fromkeys(shown, _shown)).apply(bold)
+
+
+def _shown(value: object) -> str:
+    return looks.plain(float(str(value)))
+
+
+def statistics_table(printed: DataFrame, counted: DataFrame) -> DataFrame:
+    """What the papers print about a dataset beside what is loaded: Statistic, Published, Here,
+    Difference, as text; `printed` and `counted` have one row and share the names of STATISTICS."""
+    rows = []
+    for name, (label, digits) in STATISTICS.items():
+        one = pd.to_numeric(printed[name]).iloc[0]
+        other = pd.to_numeric(counted[name]).iloc[0]
+        gap = round(other, digits) - round(one, digits)
+        rows.append((label, _number(one, digits), _number(other, digits), _gap(gap, digits)))
+    return DataFrame(rows, columns=["Statistic", "Published", "Here", "Difference"])
+
+
+def _number(value: float, digits: int) -> str:
+    return "–" if pd.isna(value) else f"{value:,.{digits}f}"
+
+
+def _gap(value: float, digits: int) -> str:
+    if pd.isna(value):
+        return "–"
+    return f"{value:+,.{digits}f}".replace("-", "−") if round(value, digits) else "0"
+
+
+def published_table(figures: DataFrame, measures: Sequence[str]) -> DataFrame:
+    """The papers' figures for a dataset: System and Table, a column per measure, Remark; as text.
+
+    `figures`: source, printed, measure, value, note. The known `measures` come first.
+    """
+    named = figures.assign(value=figures["value"].map(looks.plain))
+    wide = named.pivot_table(
+        index=["source", "printed"],
+        columns="measure",
+        values="value",
+        aggfunc=", ".join,
+        sort=False,
+    )
+    found = [str(measure) for measure in wide]
+    first = [measure for measure in measures if measure in found]
+    wide = wide[first + sorted(set(found) - set(first))].fillna("–")
+    remarks = named.groupby(["source", "printed"], sort=False)["note"].agg(_joined)
+    table = wide.assign(Remark=remarks).reset_index()
+    table.columns.name = None
+    return table.rename(columns={"source": "Table", "printed": "System"})
+
+
+def _joined(notes: Series) -> str:
+    return "; ".join(dict.fromkeys(note for note in notes if note))

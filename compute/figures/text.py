@@ -1,0 +1,55 @@
+"""Documents as HTML: nothing from outside becomes markup, the words of the query are marked."""
+
+import html
+import re
+
+_WORD = re.compile(r"(\w+)")
+# The 33 of Lucene's English analyser first, then the function words that claims and questions
+# are full of, English and Polish: marking them would hide the words that matter.
+STOP_WORDS = frozenset(
+    _WORD.findall(
+        """
+        a an and are as at be but by for if in into is it no not of on or such that the their then
+        there these they this to was will with
+        about after all also am any because been before being between both can could did do does
+        doing during each from had has have having he her here his how i its just may me might more
+        most must my of our out over she should so some than them those through too under until up
+        us very we were what when where which while who whom why would you your
+        ale albo bo by być co czy dla do gdzie i ich ile jak jaka jakie jaki jako jest jej jego już
+        kiedy kto która które który lub ma mi mnie może na nad nie o od oraz po pod przez przy są
+        się ta tak także te tej ten to tu tym w we więc z za ze że
+        """
+    )
+)
+
+_MARK = (
+    '<mark style="color:inherit;background:color-mix(in srgb, #f5c400 38%, transparent);'
+    'border-radius:0.2rem;padding:0 0.1rem">'
+)
+
+
+def query_words(query: str) -> frozenset[str]:
+    """The words of a query worth marking: lower case, no stop words, no single letters."""
+    words = {word.casefold() for word in _WORD.findall(query)}
+    return frozenset(word for word in words - STOP_WORDS if len(word) > 1)
+
+
+def highlighted(text: str, query: str) -> str:
+    """`text` as HTML with the query's words in `<mark>`; everything else is escaped.
+
+    The text is split into words and the runs between them, each is escaped by itself, so
+    nothing from the text or the query reaches the page as markup.
+    """
+    marked = query_words(query)
+    pieces = (
+        f"{_MARK}{html.escape(piece)}</mark>" if piece.casefold() in marked else html.escape(piece)
+        for piece in _WORD.split(text)
+    )
+    return "".join(pieces)
+
+
+def document(title: str, text: str, query: str) -> str:
+    """A document as HTML at reading width, title in bold, the query's words marked."""
+    heading = f"<strong>{highlighted(title, query)}</strong><br>" if title.strip() else ""
+    body = highlighted(text, query)
+    return f'<div dir="auto" style="max-width:72ch;white-space:pre-wrap">{heading}{body}</div>'

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, cast
 
+from pandas import DataFrame
 from sqlalchemy import (
     BigInteger,
     Column,
@@ -33,7 +34,9 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 from compute.errors import Conflict, Unavailable, WrongInput
 from compute.settings import Settings
 
-STEPS: tuple[tuple[str, ...], ...] = (
+Steps = tuple[tuple[str, ...], ...]
+
+STEPS: Steps = (
     (
         """
         create table parts (
@@ -71,10 +74,10 @@ STEPS: tuple[tuple[str, ...], ...] = (
         "insert into counters (name, value) values ('manifest', 0), ('judgements', 0), ('gone', 0)",
     ),
 )
-"""Step n brings the state from format n to n + 1; steps are added, never edited."""
+"""Step n brings the state to format n, from 1; steps are added at the end, never edited.
 
-FORMAT = len(STEPS)
-"""The format version of a home folder and its state."""
+The number of steps is the format version of a home folder and its state.
+"""
 
 metadata = MetaData()
 parts = Table(
@@ -127,16 +130,18 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def open_state(settings: Settings) -> Engine:
+def open_state(settings: Settings, to: Steps = STEPS) -> Engine:
     """The state of a home, made or migrated first; call it under the lock of the home.
+
+    SQLite is copied before a migration; a PostgreSQL server has backups of its own.
 
     Raises Conflict for a home or state of a newer Beirscope, Unavailable when the database cannot
     be reached, WrongInput for a bad address or a broken home.json.
     """
-    _refuse_newer(_home_format(settings.home), str(settings.home))
+    _refuse_newer(_home_format(settings.home), len(to), str(settings.home))
     engine = _engine(settings)
     try:
-        _migrate(engine, settings.home)
+        _migrate(engine, settings.home, to)
     except OperationalError as error:
         engine.dispose()
         where = engine.url.render_as_string(hide_password=True)
@@ -147,7 +152,7 @@ def open_state(settings: Settings) -> Engine:
     except BaseException:
         engine.dispose()
         raise
-    _write_home_format(settings.home)
+    _write_home_format(settings.home, len(to))
     return engine
 
 
@@ -201,6 +206,18 @@ def listed(engine: Engine) -> set[str]:
         return set(connection.execute(select(parts.c.id)).scalars())
 
 
+def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
+    """Rows of `added_judgements` without id and time. Raises ValueError for an empty value."""
+    given = [c.name for c in added_judgements.c if c.name not in ("id", "time")]
+    for name in given:
+        if name != "relevance" and judgements[name].isna().any():
+            raise ValueError(f"a judgement without {name}")
+    # Whole numbers or missing: 2.5 raises here instead of becoming 2.
+    whole = judgements[given].astype({"relevance": "Int64"}).astype(object)
+    rows = whole.where(whole.notna(), None).itertuples(index=False, name=None)
+    return [dict(zip(given, row, strict=True)) for row in rows]
+
+
 def _engine(settings: Settings) -> Engine:
     if not settings.state:
         engine = create_engine(f"sqlite:///{settings.home / 'state.sqlite'}")
@@ -232,26 +249,26 @@ def _begin_sqlite(connection: Connection) -> None:
     connection.exec_driver_sql("begin immediate" if writes else "begin")
 
 
-def _migrate(engine: Engine, home: Path) -> None:
+def _migrate(engine: Engine, home: Path, to: Steps) -> None:
     found = _state_format(engine)
-    _refuse_newer(found, engine.url.render_as_string(hide_password=True))
-    if found == FORMAT:
+    _refuse_newer(found, len(to), engine.url.render_as_string(hide_password=True))
+    if found == len(to):
         return
     if found and engine.dialect.name == "sqlite":
-        _copy_sqlite(engine, home / f"state-before-{FORMAT}.sqlite")
+        _copy_sqlite(engine, home / f"state-before-{len(to)}.sqlite")
     try:
         with writing(engine) as connection:
-            _apply(connection, found)
+            _apply(connection, found, to)
     except DBAPIError:
         # Another machine on the same PostgreSQL may have made the same steps meanwhile.
-        if _state_format(engine) != FORMAT:
+        if _state_format(engine) != len(to):
             raise
 
 
-def _apply(connection: Connection, found: int) -> None:
+def _apply(connection: Connection, found: int, to: Steps) -> None:
     if not found:
-        metadata.tables["steps"].create(connection)
-    for number, statements in enumerate(STEPS[found:], found + 1):
+        steps.create(connection)
+    for number, statements in enumerate(to[found:], found + 1):
         for statement in statements:
             connection.execute(text(statement))
         connection.execute(insert(steps).values(format=number, time=now()))
@@ -278,10 +295,10 @@ def _copy_sqlite(engine: Engine, file: Path) -> None:
     aside.replace(file)
 
 
-def _refuse_newer(found: int, where: str) -> None:
-    if found > FORMAT:
+def _refuse_newer(found: int, known: int, where: str) -> None:
+    if found > known:
         raise Conflict(
-            f"{where} has format {found}, this Beirscope knows {FORMAT}: "
+            f"{where} has format {found}, this Beirscope knows {known}: "
             "update Beirscope, or set BEIRSCOPE_HOME to another folder"
         )
 
@@ -297,12 +314,12 @@ def _home_format(home: Path) -> int:
         raise WrongInput(f'{file}: not {{"format": <number>}}: mend or remove it') from None
 
 
-def _write_home_format(home: Path) -> None:
-    if _home_format(home) == FORMAT:
+def _write_home_format(home: Path, number: int) -> None:
+    if _home_format(home) == number:
         return
     aside = home / "home.json.tmp"
     with aside.open("w", encoding="utf-8") as file:
-        json.dump({"format": FORMAT}, file)
+        json.dump({"format": number}, file)
         file.flush()
         os.fsync(file.fileno())
     aside.replace(home / "home.json")

@@ -11,7 +11,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 from pandas import DataFrame
 from sqlalchemy import ColumnElement, Row, insert, or_, select, update
@@ -259,18 +258,14 @@ class Store:
         """Append judgements, all or none; returns the id of the last.
 
         Columns: dataset, query_id, doc_id, relevance (missing: withdrawn), person, task,
-        guideline_version, source.
+        guideline_version, source. Raises ValueError for an empty value elsewhere.
         """
-        names = [c.name for c in state.added_judgements.c if c.name not in ("id", "time")]
-        records: list[dict[str, Any]] = judgements[names].to_dict("records")  # pyright: ignore
+        records = state.judgement_rows(judgements)
         with state.writing(self._state) as connection:
             last = state.count(connection, "judgements", len(records))
-            first = last - len(records) + 1
             time = state.now()
-            for number, record in enumerate(records, first):
-                given = record["relevance"]
+            for number, record in enumerate(records, last - len(records) + 1):
                 record |= {"id": number, "time": time}
-                record["relevance"] = None if pd.isna(given) else int(given)
             if records:
                 connection.execute(insert(state.added_judgements), records)
         return last

@@ -8,9 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 import pandas as pd
 from pandas import DataFrame
 
-from compute.errors import WrongInput
 from compute.measures import MEASURES
-from compute.systems import system
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
@@ -42,18 +40,6 @@ def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:
     if numbers == PUBLISHED:
         return printed
     return ours if numbers == COMPUTED else computed_minus_published(ours, printed)
-
-
-def described(names: Iterable[str]) -> DataFrame:
-    """system, title, family of each name; imported runs have the title they came with."""
-    rows = []
-    for name in dict.fromkeys(names):
-        try:
-            known = system(name)
-            rows.append((name, known.title, known.family))
-        except WrongInput:
-            rows.append((name, name, "imported"))
-    return DataFrame(rows, columns=["system", "title", "family"], dtype=str)
 
 
 def of_datasets(
@@ -129,8 +115,10 @@ def of_families(
     cells: DataFrame, systems: DataFrame, families: Collection[str], baseline: str
 ) -> DataFrame:
     """The cells of these families, all if none is named; the baseline always stays."""
-    wanted = systems["family"].isin(list(families)) | (systems["system"] == baseline)
-    return cells[cells["system"].isin(systems.loc[wanted, "system"])] if families else cells
+    if not families:
+        return cells
+    named = systems.loc[systems["family"].isin(list(families)), "system"]
+    return cells[cells["system"].isin([*named, baseline])]
 
 
 def baseline(systems: Iterable[str]) -> str | None:

@@ -18,6 +18,11 @@ def datasets(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
+def systems(cursor: DuckDBPyConnection) -> DataFrame:
+    """system, title, family: the catalogue and what else was computed or imported."""
+    return cursor.execute("select name as system, title, family from systems").df()
+
+
 def published_tables(cursor: DuckDBPyConnection) -> DataFrame:
     """source, measure: which printed table holds figures of which measure."""
     return cursor.execute(

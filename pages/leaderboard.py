@@ -11,7 +11,8 @@ from pages import _shared
 from pages._shared import pick, pick_many, read
 
 st.title("Leaderboard", anchor=False)
-tables, stored, datasets = map(read, (queries.published_tables, queries.measures, queries.datasets))
+tables, stored = read(queries.published_tables), read(queries.measures)
+datasets, systems = read(queries.datasets), read(queries.systems)
 row = _shared.pickers()
 with row:
     numbers = pick("Numbers", NUMBERS, "numbers", width=130)
@@ -35,10 +36,9 @@ shown = cells.of_datasets(cells.cells(numbers, printed, ours), datasets, wanted)
 if shown.empty:
     st.info("Nothing to show for these choices. python -m compute demo computes runs.")
     st.stop()
-systems = cells.described(shown["system"])
+names = list(dict.fromkeys(shown["system"]))
 with place_of_baseline:
-    usual = cells.baseline(systems["system"])
-    baseline = pick("Baseline", list(systems["system"]), "baseline", default=usual)
+    baseline = pick("Baseline", names, "baseline", default=cells.baseline(names))
 shown = cells.of_families(shown, systems, families, baseline)
 board = leaderboard.board(shown, datasets, systems, measure)
 theme, chosen = _shared.theme(), _shared.chosen_cell()

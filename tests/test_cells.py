@@ -56,19 +56,12 @@ def test_measures_are_those_that_both_have_for_a_difference() -> None:
 
 def test_filters_keep_the_baseline_and_all_where_nothing_is_named() -> None:
     table = of(("scifact", "bm25", 0.6), ("scifact", "minilm", 0.5), ("nq", "ance", 0.4))
-    systems = cells.described(table["system"])
-    assert systems["family"].tolist() == ["lexical", "dense", "dense"]
+    systems = DataFrame(
+        {"system": ["bm25", "minilm", "ance"], "family": ["lexical", "dense", "dense"]}
+    )
     assert len(cells.of_families(table, systems, [], "bm25")) == 3
     lexical = cells.of_families(table, systems, ["lexical"], "ance")
     assert lexical["system"].tolist() == ["bm25", "ance"]
     datasets = DataFrame({"dataset": ["scifact", "nq"], "task": ["Fact Checking", "QA"]})
     assert len(cells.of_datasets(table, datasets, {"task": []})) == 3
     assert cells.of_datasets(table, datasets, {"task": ["QA"]})["dataset"].tolist() == ["nq"]
-
-
-def test_an_imported_run_is_described_by_its_name() -> None:
-    table = cells.described(["run <b>1</b>", "bm25(k1=1.2)"])
-    assert table.values.tolist() == [
-        ["run <b>1</b>", "run <b>1</b>", "imported"],
-        ["bm25(k1=1.2)", "BM25 (Pyserini) (k1=1.2)", "lexical"],
-    ]

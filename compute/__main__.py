@@ -62,7 +62,9 @@ COMMANDS = {
             _option("path", type=Path, nargs="?", help="a BEIR folder or archive"),
             _option("--qrels", type=Path, help="judgements alone, where documents cannot be had"),
             _option("--name", required=True, help="what to call it"),
-            _option("--split", default="test", help="the split to score (test)"),
+            _option(
+                "--split", default="", help="the split to score (default: test, or the only one)"
+            ),
             _option("--language", default="en", choices=("en", "pl")),
             _option("--drop-self", action="store_true", help="drop a query's own document"),
         ),

@@ -30,6 +30,11 @@ class State:
     failed: tuple[str, ...] = ()
     finished: bool = False
 
+    @property
+    def share(self) -> float:
+        """How much is done, from 0 to 1."""
+        return self.done / self.total if self.total else 0.0
+
 
 def pairs() -> list[tuple[str, str]]:
     """(system, dataset) of every run, the quick systems first so that pages fill early."""

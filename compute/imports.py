@@ -34,8 +34,12 @@ def import_dataset(
     """
     if (path is None) == (qrels is None):
         raise WrongInput("give either a BEIR folder or archive, or --qrels FILE alone")
+    if path is not None:
+        origin: Source = open_path(path, split)
+        split = origin.split
+    else:
+        origin = QrelsOnly(Path(str(qrels)))
     row = catalogue.own(name, split=split, language=language, drop_self=drop_self)
-    origin: Source = open_path(path, row.split) if path else QrelsOnly(Path(str(qrels)))
     return recompute.load(bench, _with_grades(row, origin.judgements()), origin)
 
 

@@ -107,3 +107,9 @@ def test_trec_covid_round_1_has_the_official_scores(bench: Bench) -> None:
         scores = recompute.read(outcome.scores)
         mean = scores[scores["measure"] == "nDCG@10"]["value"].mean()
         assert f"{mean:.4f}" == f"{official[file.name.removesuffix('.gz')]:.4f}"
+
+
+def test_the_only_split_needs_no_name(bench: Bench, tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "dev.tsv")
+    assert imports.import_dataset(bench, "tiny", path=folder).dataset.split == "dev"

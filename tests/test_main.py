@@ -1,0 +1,114 @@
+"""The command line, run as a person runs it."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compute import commands
+from compute.__main__ import COMMANDS, main, parser
+from compute.settings import PROJECT
+from tests.tiny import HOSTILE, write_tiny
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BEIRSCOPE_DATASETS", "")
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parser().parse_args([name, "--help"])
+    assert ended.value.code == 0
+    assert COMMANDS[name].text.split()[0] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_readme_names_every_command(name: str) -> None:
+    assert f"`{name}" in (PROJECT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["run", "bm25", "scifac"], "did you mean scifact"),
+        (["run", "bm52", "scifact"], "no system 'bm52'"),
+        (["run", "bm25(k1=x)", "scifact"], "k1"),
+        (["run", "seal", "scifact"], "published figures only"),
+        (["run", "bm25", "bioasq"], "cannot be downloaded"),
+        (["run", "bm25", "nq-dpr"], "published figures only"),
+        (["check", "nowhere"], "nowhere does not exist"),
+        (["import-dataset", "--name", "x"], "give either"),
+        (["import-dataset", "nowhere", "--name", "x"], "nowhere does not exist"),
+        (["import-run", "nowhere", "--dataset", "nothing"], "no dataset 'nothing'"),
+        (["score", "nothing"], "no dataset 'nothing'"),
+        (["snapshot", "/nowhere/at/all.duckdb"], "no folder"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_status_2(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+    assert "Traceback" not in said
+
+
+def test_a_bug_is_logged_under_the_id_that_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(arguments: object) -> int:
+        raise ZeroDivisionError("the bug")
+
+    monkeypatch.setitem(COMMANDS, "systems", COMMANDS["systems"]._replace(run=broken))
+    assert main(["systems"]) == 1
+    (log,) = (tmp_path / "home" / "logs").glob("bug-*.log")
+    assert log.stem.removeprefix("bug-") in capsys.readouterr().err
+    assert "ZeroDivisionError: the bug" in log.read_text("utf-8")
+
+
+def test_a_collection_goes_from_folder_to_scores(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    assert main(["check", str(folder)]) == 0
+    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
+    assert "6 documents, 3 queries, 5 judgements" in capsys.readouterr().out
+    assert main(["run", "bm25", "tiny"]) == 0
+    assert main(["run", "bm25", "tiny"]) == 0
+    assert "(up to date)" in capsys.readouterr().out
+    assert main(["show", "scores", "--dataset", "tiny", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["measure"] for row in rows} >= {"nDCG@10", "R@100", "Hole@10"}
+    assert all(row["n_queries"] == 3 for row in rows)
+    assert main(["show", "holes", "--dataset", "tiny", "--json"]) == 0
+    (hole,) = json.loads(capsys.readouterr().out)
+    assert 0 < hole["value"] < 1
+    assert main(["score", "tiny", "--again"]) == 0
+    assert (tmp_path / "home" / "beirscope.duckdb").exists()
+    assert main(["snapshot", str(tmp_path / "all.duckdb")]) == 0
+    assert (tmp_path / "all.duckdb").stat().st_size > 0
+
+
+def test_published_figures_show_without_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "show",
+        "scores",
+        "--published",
+        "--dataset",
+        "trec-covid",
+        "--system",
+        "bm25-multifield",
+    ]
+    assert main([*words, "--measure", "nDCG@10", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    values = {row["value"] for row in rows if row["source"] == "BEIR v4, Table 2"}
+    assert values == {0.656}
+
+
+def test_tables_show_control_characters_as_codes() -> None:
+    escape = f"\x1b[31m{HOSTILE}\x07"
+    assert commands._printable(escape) == f"\\x1b[31m{HOSTILE}\\x07"

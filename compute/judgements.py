@@ -61,7 +61,8 @@ def write_qrels(judgements: pd.DataFrame, path: Path) -> None:
 
     Raises WrongInput for an id that holds a blank.
     """
-    trec.carried((*judgements["query_id"].unique(), *judgements["doc_id"].unique()), path)
+    for names in (judgements["query_id"], judgements["doc_id"]):
+        trec.refuse_blanks(names, path)
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
     path.write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows), "utf-8")
 

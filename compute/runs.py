@@ -128,27 +128,22 @@ def write_trec(run: pd.DataFrame, tag: str, path: Path) -> None:
     same ties and with them the same order. Raises WrongInput for an id or tag that a file of
     columns between blanks cannot hold.
     """
-    trec.carried((*run["query_id"].unique(), *run["doc_id"].unique(), tag), path)
+    for names in (run["query_id"], run["doc_id"], pd.Series([tag], dtype="str")):
+        trec.refuse_blanks(names.astype("str"), path)
     with pa.output_stream(str(path), compression="detect") as file:
         for start in range(0, len(run), _WRITTEN):
-            file.write("".join(_lines(run.iloc[start : start + _WRITTEN], tag)).encode())
+            file.write(_text(run.iloc[start : start + _WRITTEN], tag).encode())
 
 
-def _lines(run: pd.DataFrame, tag: str) -> pd.Series:
+def _text(run: pd.DataFrame, tag: str) -> str:
     limit = float(np.finfo(np.float32).max)
-    score = pa.array(run["score"].clip(-limit, limit).to_numpy(np.float32))
-    columns = pd.DataFrame(
-        {
-            "query_id": run["query_id"].array,
-            "doc_id": run["doc_id"].array,
-            "rank": run["rank"].array.astype("str"),
-            "score": score.cast(pa.string()).to_pandas().array,
-        }
+    score = run["score"].clip(-limit, limit).to_numpy(np.float32)
+    table = pa.Table.from_pandas(run[["query_id", "doc_id", "rank"]], preserve_index=False)
+    query_id, doc_id, rank, score = (
+        column.cast(pa.string()).combine_chunks()
+        for column in (*table.columns, pa.chunked_array([score]))
     )
-    return (
-        columns["query_id"]
-        + (" Q0 " + columns["doc_id"])
-        + (" " + columns["rank"])
-        + (" " + columns["score"])
-        + f" {tag}\n"
-    )
+    columns = [query_id, "Q0", doc_id, rank, score, f"{tag}\n"]
+    lines = pc.call_function("binary_join_element_wise", [*columns, " "])
+    whole = pa.ListArray.from_arrays([0, len(lines)], lines)
+    return pc.call_function("binary_join", [whole, ""])[0].as_py()

@@ -6,12 +6,13 @@ block that will not parse is halved until the line that is wrong can be named.
 
 import math
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as pa_csv
 
@@ -64,14 +65,14 @@ def lines(path: Path, limit: int) -> list[str]:
     return [line.decode("utf-8", "replace") for line in head.splitlines()[:limit]]
 
 
-def carried(names: Iterable[str], path: Path) -> None:
+def refuse_blanks(names: pd.Series, path: Path) -> None:
     """Raises WrongInput for a name that a file of columns between blanks cannot carry."""
-    for name in names:
-        if not re.fullmatch(r"[^ \t\n\r\v\f]+", name):
-            raise WrongInput(
-                f"{path}: {name!r} is empty or holds a blank, which this format cannot carry; "
-                "leave it out or rename it"
-            )
+    wrong = names[names.str.contains(r"[ \t\n\r\v\f]|^$", regex=True)]
+    if len(wrong):
+        raise WrongInput(
+            f"{path}: {wrong.iloc[0]!r} is empty or holds a blank, which this format cannot "
+            "carry; leave it out or rename it"
+        )
 
 
 @contextmanager

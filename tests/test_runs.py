@@ -241,6 +241,12 @@ def test_written_ranks_begin_at_1_and_scores_are_short(tmp_path):
     )
 
 
+def test_frame_put_together_from_pieces_is_written_whole(tmp_path):
+    run = canonical(hits(*HITS), depth=10, drop_self=False).frame
+    write_trec(pd.concat([run[:1], run[1:]]), "sys", tmp_path / "run")
+    assert rows(read_trec(tmp_path / "run")[1]) == [HITS[2], HITS[0], HITS[1]]
+
+
 def test_name_ending_in_gz_is_packed(tmp_path):
     write_trec(canonical(hits(*HITS), depth=10, drop_self=False).frame, "s", tmp_path / "run.gz")
     assert gzip.decompress((tmp_path / "run.gz").read_bytes()).startswith(b"01 Q0 d1 1 3 s\n")

@@ -32,13 +32,13 @@ def import_dataset(
 
     Raises WrongInput unless exactly one is given, Conflict for a name of the catalogue.
     """
-    if (path is None) == (qrels is None):
-        raise WrongInput("give either a BEIR folder or archive, or --qrels FILE alone")
-    if path is not None:
+    if path is not None and qrels is None:
         origin: Source = open_path(path, split)
         split = origin.split
+    elif qrels is not None and path is None:
+        origin = QrelsOnly(qrels)
     else:
-        origin = QrelsOnly(Path(str(qrels)))
+        raise WrongInput("give either a BEIR folder or archive, or --qrels FILE alone")
     row = catalogue.own(name, split=split, language=language, drop_self=drop_self)
     return recompute.load(bench, _with_grades(row, origin.judgements()), origin)
 

@@ -1,0 +1,115 @@
+"""What ships is small, sorted, and says nothing of the machine it was made on."""
+
+from pathlib import Path
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+
+from compute.errors import Missing
+from compute.shipping import portable, ship
+from compute.store import SHIPPED, Store
+from tests.storage import hits, open_store, publish_run, scores
+
+DEEP = hits(*(("q1", f"d{rank}", rank) for rank in range(150, 0, -1)))
+ABOUT = {
+    "command": "python -m compute import-run '/home/ada/my runs/a.txt' --dataset tiny",
+    "source": {"path": "/home/ada/tiny.zip", "size": 12},
+    "homepage": "https://example.org/a/b",
+    "versions": ["numpy 2.4.6", "~/bin/java", "../shared/beir"],
+}
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    """A dataset with documents, and two runs of 150 hits."""
+    store = open_store(tmp_path / "home")
+    texts = {"doc_id": ["d2", "d1"], "title": ["", ""], "text": ["secret", "text"]}
+    parts = {
+        "documents": pd.DataFrame({**texts, "n_words": [1, 1]}),
+        "lengths": pd.DataFrame({"doc_id": ["d2", "d1"], "n_words": [1, 1]}),
+        "queries": pd.DataFrame({"query_id": ["q1"], "text": ["secret words"], "n_words": [2]}),
+        "judgements": pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1]}),
+    }
+    with store.publishing("load") as publication:
+        for kind, content in parts.items():
+            publication.add(kind, content, dataset="tiny", fingerprint=kind, provenance=ABOUT)
+    for system in ("bm25", "other"):
+        publish_run(store, "tiny", system, DEEP, scores("nDCG@10", q1=1.0))
+    return store
+
+
+def test_hits_are_cut_at_100_and_no_text_ships(store: Store, tmp_path: Path) -> None:
+    ship(store, ["tiny"], ["bm25"], tmp_path / "out")
+    shipped = open_store(tmp_path / "other", shipped=tmp_path / "out")
+    assert [(part.kind, part.system, part.rows) for part in shipped.parts()] == [
+        ("hits", "bm25", 100),
+        ("judgements", "", 1),
+        ("lengths", "", 2),
+        ("queries", "", 1),
+        ("scores", "bm25", 1),
+        ("top", "bm25", 10),
+    ]
+    run = shipped.part("hits", "tiny", "bm25")
+    assert run and pq.read_table(run.path)["rank"].to_pylist() == list(range(1, 101))
+    for file in (tmp_path / "out").rglob("*"):
+        assert not file.is_file() or b"secret" not in file.read_bytes()
+
+
+def test_without_systems_every_stored_run_ships(store: Store, tmp_path: Path) -> None:
+    ship(store, ["tiny"], folder=tmp_path / "out")
+    shipped = open_store(tmp_path / "other", shipped=tmp_path / "out")
+    assert [part.system for part in shipped.parts("hits")] == ["bm25", "other"]
+
+
+def test_a_shipped_part_is_never_taken_for_a_finished_step(store: Store, tmp_path: Path) -> None:
+    ship(store, ["tiny"], ["bm25"], tmp_path / "out")
+    shipped = open_store(tmp_path / "other", shipped=tmp_path / "out")
+    assert shipped.part("queries", "tiny") is not None
+    assert shipped.done("queries", "tiny", "", "queries") is None
+
+
+def test_shipping_again_changes_no_file_and_leaves_nothing_old(
+    store: Store, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    ship(store, ["tiny"], folder=out)
+    before = {file: file.read_bytes() for file in out.rglob("*.*")}
+    ship(store, ["tiny"], folder=out)
+    assert {file: file.read_bytes() for file in out.rglob("*.*")} == before
+    ship(store, ["tiny"], ["bm25"], out)
+    left = set(before) - set(out.rglob("*.*"))
+    assert {file.parent.name for file in left} == {"hits", "top", "scores"}
+
+
+def test_what_is_not_stored_is_named_before_anything_is_written(
+    store: Store, tmp_path: Path
+) -> None:
+    with pytest.raises(Missing, match="no hits of rm3 on tiny: python -m compute run rm3 tiny"):
+        ship(store, ["tiny"], ["bm25", "rm3"], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_provenance_ships_without_the_paths_of_a_machine() -> None:
+    assert portable(ABOUT) == {
+        "command": "python -m compute import-run … --dataset tiny",
+        "source": {"size": 12},
+        "homepage": "https://example.org/a/b",
+        "versions": ["numpy 2.4.6", "…", "…"],
+    }
+    assert portable({"a": "read file:///srv/x y", "b": "title + text, 3 words/s, and/or 1/2"}) == {
+        "a": "read … y",
+        "b": "title + text, 3 words/s, and/or 1/2",
+    }
+
+
+@pytest.mark.skipif(not (SHIPPED / "manifest.json").exists(), reason="nothing ships yet")
+def test_what_ships_here_is_whole_small_and_names_no_folder(tmp_path: Path) -> None:
+    parts = open_store(tmp_path / "home", shipped=SHIPPED).parts()
+    assert all(part.path.stat().st_size == part.bytes for part in parts)
+    assert sum(part.bytes for part in parts) < 25_000_000
+    assert "documents" not in {part.kind for part in parts}
+    for part in parts:
+        assert portable(part.provenance) == part.provenance
+        if part.kind == "queries":
+            assert pq.read_table(part.path)["text"].null_count == part.rows

@@ -8,6 +8,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 import streamlit as st
+import streamlit.components.v2 as components
 from pandas import DataFrame
 
 from compute import settings
@@ -19,6 +20,28 @@ from compute.store import Store
 Query = Callable[..., DataFrame]
 Version = tuple[int, int]
 """The manifest's version and the id of the last added judgement."""
+
+
+# A change of the browser's colours reruns nothing by itself, and figures are drawn for one theme.
+_SCHEME = components.component(
+    "colour_scheme",
+    js="""
+    export default function ({ data, parentElement, setStateValue }) {
+      const media = window.matchMedia("(prefers-color-scheme: dark)");
+      const tell = () => {
+        const style = getComputedStyle(parentElement.host ?? parentElement);
+        const colour = style.getPropertyValue("--st-background-color").trim();
+        const shade = parseInt(colour.slice(1, 3), 16);
+        const shown = shade < 128 ? "dark" : "light";
+        if (!Number.isNaN(shade) && shown !== data.theme) setStateValue("theme", shown);
+      };
+      const later = () => setTimeout(tell, 300);
+      tell();
+      media.addEventListener("change", later);
+      return () => media.removeEventListener("change", later);
+    }
+    """,
+)
 
 
 def require_loopback() -> None:
@@ -62,8 +85,9 @@ def _current() -> Version:
 
 
 def begin() -> None:
-    """Fix the version that this run of the page reads, so that its figures agree."""
+    """Fix the version that this run of the page reads, and the colours it is shown in."""
     st.session_state["_version"] = _current()
+    _SCHEME(data={"theme": theme()}, key="_scheme", on_theme_change=lambda: None)
 
 
 def read(query: Query, **params: Any) -> DataFrame:
@@ -89,24 +113,23 @@ def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:
     return st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, **options)
 
 
-def _open_clicked(key: str, measure: str) -> None:
+def _keep_click(key: str) -> None:
     points = st.session_state[key]["selection"]["points"]
     dataset, system = points[0]["customdata"] if points else ("", "")
     if dataset:
         st.query_params.update(dataset=dataset, system=system)
-        st.session_state["_open"] = {"dataset": dataset, "measure": measure}
+        st.session_state["_open"] = dataset
 
 
-def plot_cells(figure: go.Figure, alt: str, *, measure: str) -> None:
+def plot_cells(figure: go.Figure, alt: str) -> None:
     """Draw a heatmap; a click on a cell opens its dataset.
 
     The click stays in the address, so that the cell has its outline on the way back.
     """
-    key = "cells"
-    click = partial(_open_clicked, key, measure)
-    plot(figure, key, alt, on_select=click, selection_mode="points")
-    if target := st.session_state.pop("_open", None):
-        st.switch_page("pages/dataset.py", query_params=target)
+    click = partial(_keep_click, "cells")
+    plot(figure, "cells", alt, on_select=click, selection_mode="points")
+    if dataset := st.session_state.pop("_open", None):
+        st.switch_page("pages/dataset.py", query_params={"dataset": dataset})
 
 
 def chosen_cell() -> tuple[str, str]:

@@ -44,7 +44,7 @@ board = leaderboard.board(shown, datasets, systems, measure)
 theme, chosen = _shared.theme(), _shared.chosen_cell()
 colour = DIFFERENCE if numbers == DIFFERENCE else colour
 figure = heatmap(board, colour_by=colour, baseline=baseline, theme=theme, chosen=chosen)
-_shared.plot_cells(figure, f"{measure} of systems on datasets", measure=measure)
+_shared.plot_cells(figure, f"{measure} of systems on datasets")
 _shared.caption(*leaderboard.caption(board, cells.origin(numbers, source)))
 if numbers != DIFFERENCE and len(leaderboard.differences(board, baseline)):
     st.subheader("Wins and losses", anchor=False)

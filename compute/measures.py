@@ -41,19 +41,19 @@ Counts = NDArray[np.int64]
 _RETRIEVED = """
 select number, count(*) as hits
 from run join queries using (query_id)
-where rank <= $depth
+where rank <= $shallow
 group by number
 """
 _JUDGED = """
 select number, rank, relevance
 from run join judgements using (query_id, doc_id)
-where rank <= $depth
+where rank <= $deep
 order by number, rank
 """
 _KNOWN = """
 select number, rank
 from run join queries using (query_id)
-where rank <= $known and doc_id in (select doc_id from judgements)
+where rank <= $shallow and doc_id in (select doc_id from judgements)
 """
 
 
@@ -88,13 +88,13 @@ class Held:
     """A run held against the judgements of n queries; arrays by query have n elements."""
 
     retrieved: Counts
-    """Hits by query."""
+    """Hits by query down to the deepest cut of a measure that asks (Judged, Hole)."""
     judged: Places
     """Where the run has documents that are judged for their query."""
     ideal: Places
     """The judged documents in the best order: by query, relevance descending."""
     known: Places
-    """Where the run has documents that are judged for any query, as far as was asked for."""
+    """Where the run has documents that are judged for any query, down to the same cut."""
 
     def total(self, places: Places, weights: Values | None = None) -> Values:
         """The sum of the weights, or the number of places, by query."""
@@ -273,9 +273,10 @@ def evaluate(
     """
     wanted = [parse(measure) for measure in dict.fromkeys(measures)]
     wanted = [measure for measure in wanted if (measure.k or 1) <= depth]
-    known = max((m.k or 0 for m in wanted if m.formula.values is hole_beir), default=0)
+    deep = max((measure.k or depth for measure in wanted), default=0)
+    shallow = max((m.k or 0 for m in wanted if m.formula.answered_only), default=0)
     numbers, queries = pd.factorize(judgements["query_id"], sort=True)
-    held = _held(run, judgements.assign(number=numbers), depth=depth, known=known)
+    held = _held(run, judgements.assign(number=numbers), deep=deep, shallow=shallow)
     columns = {}
     for measure in wanted:
         values = measure.formula.values(held, measure.k or depth)
@@ -301,16 +302,16 @@ def means(scores: pd.DataFrame, answered: Collection[str]) -> pd.DataFrame:
     return frame.reset_index()[columns]
 
 
-def _held(run: pd.DataFrame, judgements: pd.DataFrame, *, depth: int, known: int) -> Held:
-    """Joins run and judgements, whose queries are numbered; `known` ranks are looked up there."""
+def _held(run: pd.DataFrame, judgements: pd.DataFrame, *, deep: int, shallow: int) -> Held:
+    """Joins the run's top `deep` with judgements whose queries are numbered."""
     queries = judgements[["query_id", "number"]].drop_duplicates()
     with scratch() as database:
         database.register("run", _arrow(run[["query_id", "doc_id", "rank"]]))
         database.register("judgements", _arrow(judgements))
         database.register("queries", _arrow(queries))
-        answers = database.sql(_RETRIEVED, params={"depth": depth}).fetchnumpy()
-        found = database.sql(_JUDGED, params={"depth": depth}).fetchnumpy()
-        seen = database.sql(_KNOWN, params={"known": known}).fetchnumpy()
+        found = database.sql(_JUDGED, params={"deep": deep}).fetchnumpy()
+        answers = database.sql(_RETRIEVED, params={"shallow": shallow}).fetchnumpy()
+        seen = database.sql(_KNOWN, params={"shallow": shallow}).fetchnumpy()
     retrieved = np.zeros(len(queries), np.int64)
     retrieved[answers["number"]] = answers["hits"]
     return Held(

@@ -192,7 +192,7 @@ def short_titles(systems: DataFrame) -> dict[str, str]:
 
 def caption(board: Board, origin: str) -> list[str]:
     """What stands under the figure: source and counts, the average's ground, what is left out."""
-    sizes = f"{len(board.datasets)} datasets, {len(board.systems)} systems"
+    sizes = f"{_count(len(board.datasets), 'dataset')}, {_count(len(board.systems), 'system')}"
     sentences = [f"{origin}: {board.measure}, {sizes}.", _average_note(board)]
     if board.cells["in_domain"].any():
         sentences.append("Italic: the system was trained on the dataset; in no average, no best.")
@@ -203,12 +203,16 @@ def caption(board: Board, origin: str) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
 def _average_note(board: Board) -> str:
     titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     if not board.averaged:
         return "No average: no dataset has a sound figure of every system shown."
     partly = [titles[name] for name in board.counted if name not in board.averaged]
-    note = f"Average over {len(board.averaged)} datasets that all systems shown have"
+    note = f"Average over {_count(len(board.averaged), 'dataset')} that all systems shown have"
     if partly:
         note += f", without {', '.join(partly)}"
     return f"{note}."

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from compute import cells, leaderboard, published, queries
-from compute.cells import DIFFERENCE, NUMBERS
-from compute.figures.leaderboard import COLOURS, heatmap
+from compute.cells import COMPUTED, DIFFERENCE, NUMBERS
+from compute.figures.leaderboard import COLOURS, NOTES, heatmap
 from compute.figures.theme import FAMILIES
 from compute.figures.wins import strip
 from pages import _shared
@@ -16,7 +16,9 @@ datasets, systems = read(queries.datasets), read(queries.systems)
 row = _shared.pickers()
 with row:
     numbers = pick("Numbers", NUMBERS, "numbers", width=130)
-    source = pick("Table", published.sources(tables), "table", width=250)
+    source = pick(
+        "Table", published.sources(tables), "table", width=250, disabled=numbers == COMPUTED
+    )
     known = cells.measures(numbers, stored, tables, source)
     measure = pick("Measure", known, "measure", default="nDCG@10", width=150)
     colour = pick("Colour", COLOURS, "colour", disabled=numbers == DIFFERENCE)
@@ -38,14 +40,15 @@ if shown.empty:
     st.stop()
 names = list(dict.fromkeys(shown["system"]))
 with place_of_baseline:
-    baseline = pick("Baseline", names, "baseline", default=cells.baseline(names))
+    usual = cells.baseline(names)
+    baseline = pick("Baseline", names, "baseline", default=usual, disabled=numbers == DIFFERENCE)
 shown = cells.of_families(shown, systems, families, baseline)
 board = leaderboard.board(shown, datasets, systems, measure)
 theme, chosen = _shared.theme(), _shared.chosen_cell()
 colour = DIFFERENCE if numbers == DIFFERENCE else colour
 figure = heatmap(board, colour_by=colour, baseline=baseline, theme=theme, chosen=chosen)
 _shared.plot_cells(figure, f"{measure} of systems on datasets")
-_shared.caption(*leaderboard.caption(board, cells.origin(numbers, source)))
+_shared.caption(*leaderboard.caption(board, cells.origin(numbers, source)), NOTES[colour])
 if numbers != DIFFERENCE and len(leaderboard.differences(board, baseline)):
     st.subheader("Wins and losses", anchor=False)
     _shared.plot(strip(board, baseline, theme), "wins", f"Wins and losses against {baseline}")

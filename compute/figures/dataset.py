@@ -165,11 +165,14 @@ def statistics_table(printed: DataFrame, counted: DataFrame) -> DataFrame:
     Difference, as text; `printed` and `counted` have one row and share the names of STATISTICS."""
     rows = []
     for name, (label, digits) in STATISTICS.items():
-        one = pd.to_numeric(printed[name]).iloc[0]
-        other = pd.to_numeric(counted[name]).iloc[0]
+        one, other = _one(printed[name]), _one(counted[name])
         gap = round(other, digits) - round(one, digits)
         rows.append((label, _number(one, digits), _number(other, digits), _gap(gap, digits)))
     return DataFrame(rows, columns=["Statistic", "Published", "Here", "Difference"])
+
+
+def _one(column: Series) -> float:
+    return float(pd.to_numeric(column).astype("float64").iloc[0])
 
 
 def _number(value: float, digits: int) -> str:
@@ -182,26 +185,23 @@ def _gap(value: float, digits: int) -> str:
     return f"{value:+,.{digits}f}".replace("-", "−") if round(value, digits) else "0"
 
 
-def published_table(figures: DataFrame, measures: Sequence[str]) -> DataFrame:
-    """The papers' figures for a dataset: System and Table, a column per measure, Remark; as text.
+def published_table(figures: DataFrame, measures: Sequence[str]) -> Styler:
+    """The papers' figures for a dataset: Table and System, a column per measure, Remark.
 
     `figures`: source, printed, measure, value, note. The known `measures` come first.
     """
-    named = figures.assign(value=figures["value"].map(looks.plain))
-    wide = named.pivot_table(
-        index=["source", "printed"],
-        columns="measure",
-        values="value",
-        aggfunc=", ".join,
-        sort=False,
+    keys = ["source", "printed"]
+    wide = figures.pivot_table(
+        index=keys, columns="measure", values="value", aggfunc="first", sort=False
     )
     found = [str(measure) for measure in wide]
-    first = [measure for measure in measures if measure in found]
-    wide = wide[first + sorted(set(found) - set(first))].fillna("–")
-    remarks = named.groupby(["source", "printed"], sort=False)["note"].agg(_joined)
-    table = wide.assign(Remark=remarks).reset_index()
+    shown = [measure for measure in measures if measure in found]
+    shown += sorted(set(found) - set(shown))
+    remarks = figures.groupby(keys, sort=False)["note"].agg(_joined)
+    table = wide[shown].assign(Remark=remarks).reset_index()
     table.columns.name = None
-    return table.rename(columns={"source": "Table", "printed": "System"})
+    table = table.rename(columns={"source": "Table", "printed": "System"})
+    return table.style.format(dict.fromkeys(shown, _shown))
 
 
 def _joined(notes: Series) -> str:

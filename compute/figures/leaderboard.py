@@ -31,6 +31,13 @@ BELOW_BEST = "Below the best"
 AGAINST = "Against the baseline"
 VALUE = "Value"
 COLOURS = (BELOW_BEST, AGAINST, VALUE)
+NOTES = {
+    BELOW_BEST: "Colour: how far below the best of its row, down to half of it; bold is the best.",
+    AGAINST: "Colour: minus the baseline on the same dataset, darkest from .2 on.",
+    VALUE: "Colour: the value, 0 to 1; bold is the best of its row.",
+    DIFFERENCE: "Colour: the difference, darkest from .2 on.",
+}
+"""What the caption says of the colours."""
 AVERAGE = ""
 """Stands for the average's row where a dataset's name stands."""
 
@@ -39,6 +46,8 @@ GAP = 0.3
 CLIP = 0.2
 """Differences beyond this have the darkest colour."""
 MOST_WITH_NUMBERS = 24
+FEWEST_COLUMNS = 6
+"""With fewer systems the right stays empty: cells would become bars."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +108,7 @@ def heatmap(
 
 def _view(board: Board, colour_by: str, baseline: str | None) -> _View:
     average = "Zero-shot average" if board.datasets["zero_shot"].any() else "Average"
+    average = "Mean difference" if colour_by == DIFFERENCE else average
     rows = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
     return _View(board, colour_by, baseline, titles, {AVERAGE: average} | rows)
@@ -306,7 +316,7 @@ def _axes(figure: go.Figure, view: _View, cells: list[_Cell]) -> None:
         **still,
         side="top",
         fixedrange=True,
-        range=[-0.5, width - 0.5],
+        range=[-0.5, max(width, FEWEST_COLUMNS) - 0.5],
         tickvals=list(range(width)),
         # Blanks around a name turn the names before they touch.
         ticktext=[f"  {escape(short[name], 28)}  " for name in view.board.systems["system"]],

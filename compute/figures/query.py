@@ -23,6 +23,11 @@ _PADDING = 0.006
 _CLEAR = "rgba(0,0,0,0)"
 
 
+BY_DIFFERENCE, BY_ID = "by difference", "by id"
+ORDERS = (BY_DIFFERENCE, BY_ID)
+"""How a page orders the queries of a dataset."""
+
+
 class Hit(NamedTuple):
     """A box: the list it stands in, from the left, and what it shows."""
 
@@ -34,6 +39,7 @@ class Hit(NamedTuple):
     """The title; where there is none the start of the text; where no text is loaded the id."""
     kind: str
     grade: int
+    said: str
 
     def label(self, letters: int) -> str:
         sign = {"relevant": "✓", "judged": "·", "hole": "<b>?</b>"}[self.kind]
@@ -41,14 +47,9 @@ class Hit(NamedTuple):
         return f"{sign}{grade} {looks.escape(self.name, letters)}"
 
     def hover(self, system: str) -> str:
-        said = {
-            "relevant": f"relevant, grade {self.grade}",
-            "judged": f"judged not relevant, grade {looks.plain(self.grade, 0)}",
-            "hole": "not judged for this query: a hole",
-        }[self.kind]
         return (
             f"<b>{looks.escape(system)}</b> at rank {self.rank}, score {self.score:.4f}<br>"
-            f"{looks.escape(self.name, 90)}<br>{looks.escape(self.doc_id)} · {said}"
+            f"{looks.escape(self.name, 90)}<br>{looks.escape(self.doc_id)} · {self.said}"
         )
 
 
@@ -57,6 +58,43 @@ def judgement(relevance: float) -> str:
     if pd.isna(relevance):
         return "hole"
     return "relevant" if relevance > 0 else "judged"
+
+
+def said(relevance: float) -> str:
+    """The judgement in words."""
+    return {
+        "relevant": f"relevant, grade {relevance}",
+        "judged": f"judged not relevant, grade {relevance}".replace("-", "−"),
+        "hole": "not judged for this query: a hole",
+    }[judgement(relevance)]
+
+
+def names(hits: DataFrame) -> dict[str, str]:
+    """The documents of `hits` (doc_id, title, text) by id, each with a line for a picker."""
+    lines = {}
+    for row in hits.to_dict("records"):
+        name = _name(row)
+        doc_id = row["doc_id"]
+        lines[doc_id] = doc_id if name == doc_id else f"{doc_id} · {_line(name)}"
+    return lines
+
+
+def option(query: Mapping[Hashable, Any]) -> str:
+    """A line for a picker of queries: id, text where loaded, what systems a and b score."""
+    text = f" · {_line(query['text'])}" if isinstance(query["text"], str) else ""
+    scores = f"{looks.plain(query['value_a'])} and {looks.plain(query['value_b'])}"
+    return f"{query['query_id']}{text} · {scores}"
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 110 else line[:109] + "…"
+
+
+def pair(a: str, b: str, systems: DataFrame) -> list[tuple[str, str]]:
+    """Name and title of two systems, or of one where both are the same."""
+    titles = dict(zip(systems["system"], systems["title"], strict=True))
+    return [(name, titles.get(name, name)) for name in dict.fromkeys((a, b))]
 
 
 def ranked_lists(
@@ -75,11 +113,11 @@ def ranked_lists(
     remark per head. A click on a box gives its doc_id as customdata; that of `chosen` is outlined.
     Titles and ids are drawn letter by letter, whatever stands in them.
     """
-    names = [name for name, _ in systems]
+    places = [name for name, _ in systems]
     hits = [
-        _hit(row, names.index(row["system"]))
+        _hit(row, places.index(row["system"]))
         for row in lists.to_dict("records")
-        if row["rank"] <= depth and row["system"] in names
+        if row["rank"] <= depth and row["system"] in places
     ]
     figure = go.Figure()
     _axes(figure, len(systems), depth, theme)
@@ -92,11 +130,22 @@ def ranked_lists(
 
 
 def _hit(row: Mapping[Hashable, Any], place: int) -> Hit:
+    relevance = row["relevance"]
+    return Hit(
+        place=place,
+        rank=int(row["rank"]),
+        doc_id=row["doc_id"],
+        score=float(row["score"]),
+        name=_name(row),
+        kind=judgement(relevance),
+        grade=0 if pd.isna(relevance) else int(relevance),
+        said=said(relevance),
+    )
+
+
+def _name(row: Mapping[Hashable, Any]) -> str:
     texts = [text for text in (row["title"], row["text"]) if isinstance(text, str)]
-    name = next((text for text in texts if text.strip()), row["doc_id"])
-    grade = 0 if pd.isna(row["relevance"]) else int(row["relevance"])
-    kind = judgement(row["relevance"])
-    return Hit(place, int(row["rank"]), row["doc_id"], float(row["score"]), name[:400], kind, grade)
+    return next((text for text in texts if text.strip()), row["doc_id"])[:400]
 
 
 def _span(place: int, n_lists: int) -> tuple[float, float]:
@@ -257,6 +306,13 @@ def _heads(
             text=f'<b>{looks.escape(title, 30)}</b>  <span style="color:{muted}">{said}</span>',
             font={"size": 14},
         )
+
+
+def notes(values: DataFrame, systems: Sequence[tuple[str, str]], measure: str) -> list[str]:
+    """What each head says of the measure, from system, measure, value of one query."""
+    chosen = values[values["measure"] == measure]
+    known = dict(zip(chosen["system"], chosen["value"], strict=True))
+    return [f"{measure} {looks.plain(known.get(name, np.nan))}" for name, _ in systems]
 
 
 def value_table(values: DataFrame, systems: Sequence[tuple[str, str]]) -> DataFrame:

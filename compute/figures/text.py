@@ -53,3 +53,8 @@ def document(title: str, text: str, query: str) -> str:
     heading = f"<strong>{highlighted(title, query)}</strong><br>" if title.strip() else ""
     body = highlighted(text, query)
     return f'<div dir="auto" style="max-width:72ch;white-space:pre-wrap">{heading}{body}</div>'
+
+
+def line(words: str) -> str:
+    """Words from outside as one bold line of HTML."""
+    return f'<div dir="auto" style="max-width:72ch"><strong>{html.escape(words)}</strong></div>'

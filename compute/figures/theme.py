@@ -180,9 +180,9 @@ def plain(value: float, digits: int = 3) -> str:
 
 
 def signed(value: float, digits: int = 3) -> str:
-    """A difference as a cell shows it: `+.053`, `−.175`."""
+    """A difference as a cell shows it: `+.053`, `−.175`; without a sign where it rounds to 0."""
     text = plain(value, digits)
-    return text if text.startswith(("−", "–")) else f"+{text}"
+    return f"+{text}" if value > 0 and float(text) else text
 
 
 def precise(value: float, *, with_sign: bool = False) -> str:

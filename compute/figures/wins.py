@@ -160,8 +160,9 @@ def _note(figure: go.Figure, y: float, text: str, shade: str) -> None:
 
 
 def _ticks(x: list[float]) -> dict:
-    low, high = min([*x, 0.0]), max([*x, 0.0])
-    step = next(step for step in (0.01, 0.02, 0.05, 0.1) if (high - low) / step <= 8)
+    # Small differences shall look small.
+    low, high = min([*x, -0.05]), max([*x, 0.05])
+    step = next(step for step in (0.02, 0.05, 0.1) if (high - low) / step <= 8)
     first, last = math.floor(low / step - 0.2), math.ceil(high / step + 0.2)
     values = [round(step * place, 2) for place in range(first, last + 1)]
     return {

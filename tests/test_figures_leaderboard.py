@@ -1,0 +1,235 @@
+"""The heatmap and the strip: what they draw for boards worked by hand and for the papers'."""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import pytest
+from pandas import DataFrame
+
+from compute import leaderboard, published
+from compute.cells import DIFFERENCE, printed
+from compute.datasets.catalogue import DATASETS
+from compute.figures.leaderboard import AGAINST, AVERAGE, BELOW_BEST, VALUE, heatmap
+from compute.figures.theme import INKS, palette
+from compute.figures.wins import strip
+from compute.leaderboard import Board, board
+from compute.systems import SYSTEMS
+
+DATASET_TABLE = DataFrame([row.record() for row in DATASETS.values()]).rename(
+    columns={"name": "dataset"}
+)
+SYSTEM_TABLE = DataFrame(
+    [(row.name, row.title, row.family) for row in SYSTEMS.values()],
+    columns=["system", "title", "family"],
+)
+
+
+@pytest.fixture(scope="module")
+def v4() -> Board:
+    figures = published.results()
+    rows = figures[figures["source"] == "BEIR v4, Table 2"]
+    return board(printed(rows), DATASET_TABLE, SYSTEM_TABLE, "nDCG@10")
+
+
+def made(*rows: tuple[str, str, float], measure: str = "nDCG@10") -> Board:
+    frame = DataFrame(rows, columns=["dataset", "system", "value"])
+    frame = frame.assign(in_domain=False, suspect=False, remark="")
+    return board(frame, DATASET_TABLE, SYSTEM_TABLE, measure)
+
+
+def drawn(of_board: Board, colour_by: str = BELOW_BEST, **options: Any) -> Any:
+    return heatmap(
+        of_board, **{"baseline": None, "theme": "light", "colour_by": colour_by} | options
+    )
+
+
+def dots(of_board: Board, baseline: str, theme: str = "light") -> Any:
+    return strip(of_board, baseline, theme)
+
+
+def texts(figure: Any) -> dict[tuple[float, float], tuple[str, str]]:
+    """Place -> text and its ink."""
+    return {
+        (x, y): (text, trace["textfont"]["color"])
+        for trace in figure.select_traces({"mode": "text"})
+        for x, y, text in zip(trace["x"], trace["y"], trace["text"], strict=True)
+    }
+
+
+def overlay(figure: Any) -> dict[tuple[str, str], tuple[float, float, str]]:
+    """Dataset and system -> place and hover."""
+    (trace,) = figure.select_traces({"mode": "markers"})
+    rows = zip(trace["customdata"], trace["x"], trace["y"], trace["hovertext"], strict=True)
+    return {(dataset, system): (x, y, hover) for (dataset, system), x, y, hover in rows}
+
+
+def text_of(figure: Any, dataset: str, system: str) -> str:
+    x, y, _ = overlay(figure)[dataset, system]
+    return texts(figure)[x, y][0]
+
+
+def fill_of(figure: Any, dataset: str, system: str) -> float | None:
+    x, y, _ = overlay(figure)[dataset, system]
+    (row,) = [trace for trace in figure.select_traces({"type": "heatmap"}) if trace["y0"] == y]
+    return row["z"][0][int(x)]
+
+
+def test_the_first_row_is_the_average_and_systems_stand_by_it(v4: Board) -> None:
+    figure = drawn(v4)
+    assert figure.layout.yaxis.ticktext[0] == "<b>Zero-shot average</b>"
+    names = [name.strip() for name in figure.layout.xaxis.ticktext]
+    assert names[:4] == ["BM25+CE", "docT5query", "ColBERT", "BM25"]
+    assert [text_of(figure, AVERAGE, name) for name in ("bm25+ce-minilm", "dpr")] == [
+        "<b>.476</b>",
+        ".223",
+    ]
+
+
+def test_every_cell_can_be_clicked_and_tells_what_it_is(v4: Board) -> None:
+    cells = overlay(drawn(v4, baseline="bm25-multifield"))
+    assert len(cells) == 20 * 10
+    assert cells["nq", "ance"][2] == (
+        "<b>ANCE</b> on <b>NQ</b><br>nDCG@10 0.446, rank 4 of 9<br>+0.117 against BM25 (Anserini)"
+    )
+    assert "in-domain" in cells["nq", "dpr"][2]
+    (trace,) = drawn(v4).select_traces({"mode": "markers"})
+    assert trace["marker"]["opacity"] == 0
+
+
+def test_the_best_is_bold_and_in_domain_is_italic_without_fill(v4: Board) -> None:
+    figure = drawn(v4)
+    assert text_of(figure, "webis-touche2020", "bm25-multifield") == "<b>.367</b>"
+    assert text_of(figure, "nq", "dpr") == "<i>.474</i>"
+    assert fill_of(figure, "nq", "dpr") is None
+    assert text_of(figure, "msmarco", "bm25-multifield") == ".228"
+    assert fill_of(figure, "msmarco", "bm25-multifield") == 1.0
+
+
+def test_below_best_is_coloured_from_half_of_the_best_on() -> None:
+    figure = drawn(made(("fiqa", "a", 0.4), ("fiqa", "b", 0.3), ("fiqa", "c", 0.1)))
+    fills = [fill_of(figure, "fiqa", name) for name in "abc"]
+    assert fills == [1.0, pytest.approx(0.5), 0.0]
+
+
+def test_against_the_baseline_its_column_stays_unfilled_and_absolute() -> None:
+    table = made(("fiqa", "bm25", 0.3), ("fiqa", "a", 0.4), ("fiqa", "b", 0.0))
+    figure = drawn(table, AGAINST, baseline="bm25")
+    assert text_of(figure, "fiqa", "bm25") == ".300"
+    assert fill_of(figure, "fiqa", "bm25") is None
+    assert text_of(figure, "fiqa", "a") == "<b>+.100</b>"
+    assert fill_of(figure, "fiqa", "a") == pytest.approx(0.75)
+    assert (text_of(figure, "fiqa", "b"), fill_of(figure, "fiqa", "b")) == ("−.300", 0.0)
+
+
+def test_value_is_coloured_from_0_to_1() -> None:
+    figure = drawn(made(("fiqa", "a", 0.4), ("fiqa", "b", 0.3)), VALUE)
+    assert fill_of(figure, "fiqa", "a") == 0.4
+
+
+def test_fewer_holes_are_a_win() -> None:
+    table = made(("fiqa", "bm25", 0.3), ("fiqa", "a", 0.2), measure="Hole@10")
+    figure = drawn(table, AGAINST, baseline="bm25")
+    assert text_of(figure, "fiqa", "a") == "<b>−.100</b>"
+    assert fill_of(figure, "fiqa", "a") == pytest.approx(0.75)
+    assert dots(table, "bm25").layout.annotations[0].text == "<b>1</b> : 0"
+
+
+def test_a_board_of_differences_is_coloured_around_zero_without_a_best() -> None:
+    figure = drawn(made(("fiqa", "a", 0.0001), ("scifact", "a", -0.05)), DIFFERENCE)
+    assert text_of(figure, "fiqa", "a") == ".000"
+    assert text_of(figure, "scifact", "a") == "−.050"
+    assert fill_of(figure, "scifact", "a") == pytest.approx(0.375)
+    assert figure.layout.yaxis.ticktext[0] == "<b>Mean difference</b>"
+
+
+def test_what_is_missing_is_a_dash_and_suspect_values_are_marked() -> None:
+    table = made(("fiqa", "a", 0.4), ("scifact", "b", 0.3))
+    figure = drawn(table)
+    assert text_of(figure, "fiqa", "b") == "–"
+    assert fill_of(figure, "fiqa", "b") is None
+    assert text_of(figure, AVERAGE, "a") == "–"
+    table.cells.loc[0, ["suspect", "usable", "best"]] = [True, False, False]
+    assert text_of(drawn(table), "fiqa", "a") == "<i>.400?</i>"
+
+
+def test_blocks_of_tasks_stand_apart_and_rows_do_not_overlap(v4: Board) -> None:
+    rows = sorted(trace["y0"] for trace in drawn(v4).select_traces({"type": "heatmap"}))
+    gaps = {round(after - before, 6) for before, after in pairwise(rows)}
+    assert gaps == {1.0, 1.3, 1.4}
+
+
+def test_text_keeps_its_ink_when_a_cell_is_selected(v4: Board) -> None:
+    for theme in ("light", "dark"):
+        figure = drawn(v4, theme=theme)
+        inks = [trace["textfont"]["color"] for trace in figure.select_traces({"mode": "text"})]
+        faded = [
+            trace["unselected"]["textfont"]["color"]
+            for trace in figure.select_traces({"mode": "text"})
+        ]
+        look = palette(theme)
+        assert inks == faded and set(inks) <= {*INKS, look.text, look.muted}
+
+
+def test_the_chosen_cell_has_an_outline(v4: Board) -> None:
+    figure = drawn(v4, chosen=("nq", "ance"))
+    x, y, _ = overlay(figure)["nq", "ance"]
+    (shape,) = figure.layout.shapes
+    assert (shape.x0, shape.x1, shape.y0, shape.y1) == (x - 0.5, x + 0.5, y - 0.5, y + 0.5)
+    assert shape.line.width == 3
+    assert not drawn(v4, chosen=("nowhere", "ance")).layout.shapes
+
+
+def test_over_24_systems_names_stand_upright_and_numbers_go() -> None:
+    figure = drawn(made(*[("fiqa", f"s{number}", number / 30) for number in range(25)]))
+    assert texts(figure) == {}
+    assert figure.layout.xaxis.tickangle == -90
+    assert figure.layout.xaxis.tickfont.size == 9
+    assert len(overlay(figure)) == 50
+
+
+def test_names_from_outside_are_no_markup() -> None:
+    hostile = "<a href='javascript:alert(1)'>x</a>"
+    table = made((hostile, hostile, 0.4), (hostile, "bm25", 0.3))
+    for figure in (drawn(table, AGAINST, baseline="bm25"), dots(table, "bm25")):
+        figure.update_traces(customdata=None)  # data for clicks, never drawn
+        content = figure.to_json().replace("\\u003c", "<").replace("\\u0026", "&")
+        assert "<a" not in content
+        assert "&lt;a" in content
+
+
+def test_the_strip_counts_in_domain_cells_and_shows_them_open(v4: Board) -> None:
+    figure = dots(v4, "bm25-multifield")
+    notes = [note.text for note in figure.layout.annotations]
+    assert notes[0] == "<b>16</b> : 2"
+    assert "<b>1</b> : 17" in notes
+    won = figure.data[0]
+    open_marks = [x for x, shade in zip(won.x, won.marker.color, strict=True) if shade == "#ffffff"]
+    assert open_marks == [pytest.approx(0.145)]
+    assert len(won.x) + len(figure.data[1].x) == 9 * 18
+
+
+def test_the_strip_clips_what_lies_beyond_its_edge(v4: Board) -> None:
+    lost = dots(v4, "bm25-multifield").data[1]
+    beyond = [x for x, mark in zip(lost.x, lost.marker.symbol, strict=True) if "left" in mark]
+    assert beyond and set(beyond) == {-0.3}
+    assert min(lost.x) == -0.3
+
+
+def test_equal_values_are_named_beside_the_strip() -> None:
+    table = made(("fiqa", "bm25", 0.3), ("fiqa", "a", 0.3), ("nq", "bm25", 0.3), ("nq", "a", 0.4))
+    figure = dots(table, "bm25")
+    assert figure.layout.annotations[0].text == "<b>1</b> : 0, 1 equal"
+
+
+def test_dots_of_a_line_lie_in_lanes_of_their_own() -> None:
+    rows = [(f"d{place}", name, 0.3) for place in range(4) for name in ("bm25", "a")]
+    figure = dots(made(*rows), "bm25")
+    equal = figure.data[2]
+    assert len(set(equal.y)) == 4 and set(equal.x) == {0.0}
+
+
+def test_nothing_to_compare_leaves_no_differences() -> None:
+    table = made(("fiqa", "a", 0.3))
+    assert leaderboard.differences(table, "a").empty
+    assert math.isnan(leaderboard.against(table, "b").iloc[0])

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from huggingface_hub import constants
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
@@ -142,9 +143,10 @@ def test_other_weights_than_the_pinned_ones_are_refused() -> None:
 
 
 def test_weights_neither_installed_nor_reachable_are_named(
-    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setenv("HF_HUB_OFFLINE", "1")
+    # Its name in the environment is read once, when the first test imports the library.
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     absent = replace(minilm(), model="beirscope-test/no-such-model", package="no_such_package")
     with pytest.raises(Unavailable, match="beirscope-test/no-such-model"):
         absent.check()

@@ -137,6 +137,11 @@ def test_a_failure_of_java_is_one_sentence_and_its_log_is_kept(
     assert "valid index" in log.read_text("utf-8")
 
 
+def test_too_small_a_heap_names_the_setting(flat: Path, settings: Settings) -> None:
+    with pytest.raises(Unavailable, match="set BEIRSCOPE_JAVA_MEMORY to more"):
+        _search(Bm25(), flat, replace(settings, java_memory="3m"))
+
+
 def test_a_heap_that_is_no_size_is_refused(flat: Path, settings: Settings) -> None:
     with pytest.raises(WrongInput, match="like 2g"):
         _search(Bm25(), flat, replace(settings, java_memory="plenty"))

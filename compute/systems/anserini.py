@@ -74,7 +74,9 @@ def run(
         raise WrongInput(
             f"java_memory is {settings.java_memory!r}: write a number with k, m or g, like 2g"
         )
-    command = [str(_java()), f"-Xmx{settings.java_memory}", "-cp", str(_jar()), main, *arguments]
+    # Without the second option a thread that runs out of memory leaves Anserini waiting for ever.
+    heap = [f"-Xmx{settings.java_memory}", "-XX:+ExitOnOutOfMemoryError"]
+    command = [str(_java()), *heap, "-cp", str(_jar()), main, *arguments]
     log: deque[str] = deque(maxlen=400)
     failed = False
     process = subprocess.Popen(

@@ -213,16 +213,23 @@ def _config(now: Settings) -> dict[str, Any]:
 
 
 def _write_file(store: Store, file: Path, aside: Path, *, bulk: bool) -> None:
-    aside.unlink(missing_ok=True)
+    # What a killed writer left, its log too: that would not fit the new file.
+    for left in (aside, _log(aside)):
+        left.unlink(missing_ok=True)
     config = _config(store.settings) | {"file_search_path": str(store.home)}
     try:
         with duckdb.connect(str(aside), config=config) as connection:
             _fill(connection, store, store.parts(), bulk=bulk)
-        # What a shell that was killed left of the old file would not fit the new one.
-        file.with_name(f"{file.name}.wal").unlink(missing_ok=True)
+        # The same of a killed shell that had the old file open.
+        _log(file).unlink(missing_ok=True)
         aside.replace(file)
     finally:
         aside.unlink(missing_ok=True)
+
+
+def _log(file: Path) -> Path:
+    """DuckDB's write-ahead log of a file."""
+    return file.with_name(f"{file.name}.wal")
 
 
 def _fill(connection: DuckDBPyConnection, store: Store, parts: list[Part], *, bulk: bool) -> None:
@@ -231,8 +238,8 @@ def _fill(connection: DuckDBPyConnection, store: Store, parts: list[Part], *, bu
     for part in parts:
         if not part.path.exists():
             raise Missing(
-                f"the {part.kind} of {part.system or 'the dataset'} on {part.dataset} are lost "
-                f"({part.path}): run it again to replace them"
+                f"the {part.kind} file {part.path} is lost: "
+                f"python -m compute run {part.system or 'bm25'} {part.dataset}"
             )
         files[part.kind].append(_relative(part, store.home))
     for kind, schema in KINDS.items():

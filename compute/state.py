@@ -11,6 +11,7 @@ from typing import Any, cast
 
 from pandas import DataFrame
 from sqlalchemy import (
+    URL,
     BigInteger,
     Column,
     Connection,
@@ -220,7 +221,7 @@ def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
 
 def _engine(settings: Settings) -> Engine:
     if not settings.state:
-        engine = create_engine(f"sqlite:///{settings.home / 'state.sqlite'}")
+        engine = create_engine(URL.create("sqlite", database=str(settings.home / "state.sqlite")))
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine

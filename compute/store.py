@@ -224,8 +224,9 @@ class Store:
         return [found[identity] for identity in sorted(found)]
 
     def part(self, kind: str, dataset: str, system: str = "") -> Part | None:
-        """The live part of an identity."""
-        return next(iter(self.parts(kind, dataset, system)), None)
+        """The live part of an identity; None where its file is lost, too."""
+        found = self.parts(kind, dataset, system)
+        return found[0] if found and found[0].path.exists() else None
 
     def done(self, kind: str, dataset: str, system: str, fingerprint: str) -> Part | None:
         """The live part that a step would only write again.
@@ -233,9 +234,8 @@ class Store:
         Shipped parts never count: they are cut or without texts.
         """
         part = self.part(kind, dataset, system)
-        if part is None or part.shipped or part.fingerprint != fingerprint:
-            return None
-        return part if part.path.exists() else None
+        whole = part is not None and not part.shipped and part.fingerprint == fingerprint
+        return part if whole else None
 
     @contextmanager
     def publishing(self, job: str) -> Iterator[Publication]:

@@ -114,7 +114,7 @@ def test_a_lost_file_is_named_with_what_to_run(store: Store) -> None:
     part = store.part("scores", "tiny", "bm25")
     assert part is not None
     part.path.unlink()
-    with pytest.raises(Missing, match=r"the scores of bm25 on tiny are lost .*: run it again"):
+    with pytest.raises(Missing, match=r"is lost .*: python -m compute run bm25 tiny"):
         open_version(store)
 
 
@@ -211,6 +211,14 @@ def test_the_database_file_reads_from_the_home_folder(
         assert shell.execute(MEANS, ["nDCG@10"]).fetchall() == [(0.5, 0.75, 3, 1)]
         assert shell.execute("select count(*) from hits").fetchone() == (3,)
     assert [path.name for path in store.home.glob("*.tmp")] == []
+
+
+def test_what_killed_writers_of_the_database_left_does_no_harm(store: Store) -> None:
+    for name in (".beirscope.duckdb.tmp", ".beirscope.duckdb.tmp.wal", "beirscope.duckdb.wal"):
+        (store.home / name).write_bytes(b"half")
+    file = write_database(store)
+    with duckdb.connect(str(file), read_only=True) as shell:
+        assert shell.execute(MEANS, ["nDCG@10"]).fetchall() == [(0.5, 0.75, 3, 1)]
 
 
 def test_jobs_that_end_together_leave_a_whole_database_of_the_newest(store: Store) -> None:

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compute.errors import Conflict, Missing, WrongInput
+from compute.reading import open_version
 from compute.store import KINDS, Store, top
 from tests.storage import hits, judgement, open_store, publish_run, scores
 
@@ -178,6 +179,7 @@ def test_a_step_is_done_only_by_a_whole_local_part_of_its_fingerprint(local: Sto
     assert local.done("hits", "d", "t", "f") is None
     part.path.unlink()
     assert local.done("hits", "d", "s", "f") is None
+    assert local.part("hits", "d", "s") is None
 
 
 def test_superseded_parts_go_an_hour_later_and_their_version_with_them(store: Store) -> None:
@@ -317,3 +319,10 @@ def test_people_judging_at_once_get_numbers_in_the_order_they_become_visible(loc
         given = list(pool.map(judge, ["ada", "bo", "cy", "di"]))
     assert sorted(number for numbers in given for number in numbers) == list(range(1, 41))
     assert all(numbers == sorted(numbers) for numbers in given)
+
+
+@pytest.mark.parametrize("name", ["a b", "ü%20#'\"", "x=1"])
+def test_a_home_may_have_nearly_any_name(tmp_path: Path, name: str) -> None:
+    store = open_store(tmp_path / name)
+    publish_run(store, "d", "s", RUN, SCORES)
+    assert open_version(store).cursor().execute("select count(*) from hits").fetchone() == (3,)

@@ -99,7 +99,7 @@ class Bm25:
         if not lines:
             return no_hits()
         with tempfile.TemporaryDirectory(prefix="beirscope-") as scratch:
-            (Path(scratch) / "topics.tsv").write_text("".join(lines), "utf-8", newline="\n")
+            (Path(scratch) / "topics.tsv").write_text("".join(lines), "utf-8", "replace", "\n")
             run = _search(folder, Path(scratch), depth, self._options(), settings, progress)
             return _hits(run, folder, queries["query_id"].to_numpy())
 

@@ -1,0 +1,91 @@
+"""The results that ship: whole, without texts, and their scores follow from their hits."""
+
+import json
+import math
+
+import pandas as pd
+import pyarrow.parquet as pq
+import pytest
+import pytrec_eval
+
+from compute.settings import PROJECT, Settings
+from compute.store import Part, Store
+
+FOLDER = PROJECT / "data" / "precomputed"
+DOCUMENTED = {
+    # Pyserini's reproductions and MTEB's results, as published.
+    ("scifact", "bm25", "nDCG@10"): 0.6789,
+    ("scifact", "bm25", "R@100"): 0.9253,
+    ("scifact", "bm25-multifield", "nDCG@10"): 0.6647,
+    ("scifact", "bm25-multifield", "R@100"): 0.9076,
+    ("scifact", "minilm", "nDCG@10"): 0.6451,
+    ("scifact", "minilm", "R@100"): 0.9250,
+    ("nfcorpus", "bm25", "nDCG@10"): 0.3218,
+    ("nfcorpus", "bm25", "R@100"): 0.2457,
+    ("nfcorpus", "bm25-multifield", "nDCG@10"): 0.3254,
+    ("nfcorpus", "bm25-multifield", "R@100"): 0.2500,
+    ("nfcorpus", "minilm", "nDCG@10"): 0.3159,
+    ("nfcorpus", "minilm", "R@100"): 0.3115,
+}
+RUNS = [
+    (dataset, system)
+    for dataset in ("scifact", "nfcorpus")
+    for system in ("bm25", "bm25-multifield", "bm25-rm3", "minilm")
+]
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    return Store(Settings(home=tmp_path_factory.mktemp("home")))
+
+
+def _frame(part: Part | None) -> pd.DataFrame:
+    assert part is not None
+    assert part.shipped
+    return pq.read_table(part.path).to_pandas()
+
+
+def _oracle(store: Store, dataset: str, system: str) -> pd.DataFrame:
+    """pytrec_eval on the shipped hits and judgements; a query that is not answered scores 0."""
+    judged = _frame(store.part("judgements", dataset))
+    hits = _frame(store.part("hits", dataset, system))
+    qrels = {
+        query: dict(zip(rows["doc_id"], map(int, rows["relevance"]), strict=True))
+        for query, rows in judged.groupby("query_id")
+    }
+    run = {
+        query: dict(zip(rows["doc_id"], rows["score"], strict=True))
+        for query, rows in hits.groupby("query_id")
+    }
+    evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "recall.100"})
+    scored = pd.DataFrame(evaluator.evaluate(run)).T.reindex(list(qrels), fill_value=0.0)
+    return scored.rename(columns={"ndcg_cut_10": "nDCG@10", "recall_100": "R@100"})
+
+
+@pytest.mark.parametrize(("dataset", "system"), RUNS)
+def test_shipped_scores_follow_from_shipped_hits(store: Store, dataset: str, system: str) -> None:
+    scores = _frame(store.part("scores", dataset, system))
+    expected = _oracle(store, dataset, system)
+    for measure in ("nDCG@10", "R@100"):
+        rows = scores[scores["measure"] == measure].set_index("query_id")["value"]
+        assert set(rows.index) == set(expected.index)
+        assert (rows - expected[measure]).abs().max() < 1e-9
+        documented = DOCUMENTED.get((dataset, system, measure))
+        if documented:
+            assert math.isclose(rows.mean(), documented, abs_tol=0.00006)
+
+
+def test_no_text_ships(store: Store) -> None:
+    assert not (FOLDER / "parts" / "documents").exists()
+    for dataset in ("scifact", "nfcorpus"):
+        assert _frame(store.part("queries", dataset))["text"].isna().all()
+
+
+def test_the_manifest_names_every_file_and_no_place_of_the_machine_that_made_it() -> None:
+    text = (FOLDER / "manifest.json").read_text("utf-8")
+    named = {part["path"] for part in json.loads(text)["parts"]}
+    lying = {file.relative_to(FOLDER).as_posix() for file in FOLDER.glob("parts/*/*")}
+    assert named == lying
+    assert "/home/" not in text
+    assert "/tmp/" not in text
+    assert sum(file.stat().st_size for file in FOLDER.rglob("*") if file.is_file()) < 25_000_000

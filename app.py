@@ -13,12 +13,12 @@ PAGES = (
 )
 
 st.set_page_config(page_title="Beirscope", layout="wide", initial_sidebar_state="collapsed")
-_shared.require_loopback()
 page = st.navigation(
     [st.Page(file, title=title, default=place == 0) for place, (file, title) in enumerate(PAGES)],
     position="top",
 )
 try:
+    _shared.require_loopback(st.get_option("server.address"))
     _shared.begin()
     page.run()
 except BeirscopeError as error:

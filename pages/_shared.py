@@ -44,19 +44,19 @@ _SCHEME = components.component(
 )
 
 
-def require_loopback() -> None:
-    """Refuse to serve other machines: there is no sign-in."""
-    address = str(st.get_option("server.address") or "")
-    if address == "localhost":
-        return
+def require_loopback(address: str | None) -> None:
+    """Raises Unavailable unless the server listens to this machine alone: there is no sign-in.
+
+    Without an address Streamlit listens to every network.
+    """
     try:
-        local = ipaddress.ip_address(address).is_loopback
+        local = address == "localhost" or ipaddress.ip_address(address or "").is_loopback
     except ValueError:
         local = False
     if not local:
         raise Unavailable(
-            f"the dashboard has no sign-in and serves this machine only, not {address!r}: "
-            "start it with --server.address 127.0.0.1"
+            f"the dashboard has no sign-in and serves its own machine only, not {address or 'all'}"
+            ": start it with --server.address=127.0.0.1"
         )
 
 

@@ -97,13 +97,17 @@ def heatmap(
     view = _view(board, colour_by, baseline)
     cells = list(_cells(view))
     stops = look.diverging if view.signed else look.sequential
-    figure = go.Figure(layout={"template": template(theme)})
-    for traces in (_fills(cells, stops), _texts(cells, stops, look), [_overlay(cells)]):
-        figure.add_traces(list(traces))
-    if chosen:
-        figure.update_layout(shapes=_outline(cells, chosen, look))
-    _axes(figure, view, cells)
-    return figure
+    scale = {"cmin": 0, "cmax": 1, "colorscale": colorscale(stops), "showscale": False}
+    # Made at once from plain values: Plotly checks a figure again at every change.
+    return go.Figure(
+        data=[*_fills(cells), *_texts(cells, stops, look), _overlay(cells)],
+        layout={
+            "template": template(theme),
+            "coloraxis": scale,
+            "shapes": _outline(cells, chosen, look) if chosen else [],
+            **_axes(view),
+        },
+    )
 
 
 def _view(board: Board, colour_by: str, baseline: str | None) -> _View:
@@ -218,30 +222,19 @@ def _hover(view: _View, row: Mapping) -> str:
     return "<br>".join(lines)
 
 
-def _fills(cells: list[_Cell], stops: tuple[str, ...]) -> Iterator[go.Heatmap]:
+def _fills(cells: list[_Cell]) -> Iterator[dict]:
     width = 1 + max(cell.x for cell in cells)
-    for y in sorted({cell.y for cell in cells}):
-        row: list[float | None] = [None] * width
-        for cell in cells:
-            if cell.y == y and cell.share == cell.share:
-                row[cell.x] = cell.share
-        yield go.Heatmap(
-            z=[row],
-            x0=0,
-            dx=1,
-            y0=y,
-            dy=1,
-            zmin=0,
-            zmax=1,
-            colorscale=colorscale(stops),
-            showscale=False,
-            hoverinfo="skip",
-            xgap=2,
-            ygap=2,
-        )
+    rows: dict[float, list[float | None]] = {}
+    for cell in cells:
+        row = rows.setdefault(cell.y, [None] * width)
+        row[cell.x] = None if math.isnan(cell.share) else cell.share
+    for y, row in rows.items():
+        place = {"x0": 0, "dx": 1, "y0": y, "dy": 1}
+        look = {"coloraxis": "coloraxis", "hoverinfo": "skip", "xgap": 2, "ygap": 2}
+        yield {"type": "heatmap", "z": [row], **place, **look}
 
 
-def _texts(cells: list[_Cell], stops: tuple[str, ...], look: Palette) -> Iterator[go.Scatter]:
+def _texts(cells: list[_Cell], stops: tuple[str, ...], look: Palette) -> Iterator[dict]:
     """One trace per ink: a selection would fade the text of all the others."""
     width = 1 + max(cell.x for cell in cells)
     if width > MOST_WITH_NUMBERS:
@@ -252,16 +245,17 @@ def _texts(cells: list[_Cell], stops: tuple[str, ...], look: Palette) -> Iterato
     size = 13 if width <= 12 else 12 if width <= 16 else 11
     for name, of_ink in by_ink.items():
         if of_ink:
-            yield go.Scatter(
-                x=[cell.x for cell in of_ink],
-                y=[cell.y for cell in of_ink],
-                text=[_styled(cell) for cell in of_ink],
-                mode="text",
-                textfont={"color": name, "size": size},
-                unselected={"textfont": {"color": name}},
-                hoverinfo="skip",
-                showlegend=False,
-            )
+            yield {
+                "type": "scatter",
+                "x": [cell.x for cell in of_ink],
+                "y": [cell.y for cell in of_ink],
+                "text": [_styled(cell) for cell in of_ink],
+                "mode": "text",
+                "textfont": {"color": name, "size": size},
+                "unselected": {"textfont": {"color": name}},
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
 
 
 def _ink_of(cell: _Cell, stops: tuple[str, ...], look: Palette) -> str:
@@ -276,17 +270,18 @@ def _styled(cell: _Cell) -> str:
     return f"<i>{cell.text}</i>" if cell.faint and cell.text != "–" else cell.text
 
 
-def _overlay(cells: list[_Cell]) -> go.Scatter:
-    return go.Scatter(
-        x=[cell.x for cell in cells],
-        y=[cell.y for cell in cells],
-        customdata=[[cell.dataset, cell.system] for cell in cells],
-        hovertext=[cell.hover for cell in cells],
-        hovertemplate="%{hovertext}<extra></extra>",
-        mode="markers",
-        marker={"opacity": 0, "size": 20},
-        showlegend=False,
-    )
+def _overlay(cells: list[_Cell]) -> dict:
+    return {
+        "type": "scatter",
+        "x": [cell.x for cell in cells],
+        "y": [cell.y for cell in cells],
+        "customdata": [[cell.dataset, cell.system] for cell in cells],
+        "hovertext": [cell.hover for cell in cells],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "mode": "markers",
+        "marker": {"opacity": 0, "size": 20},
+        "showlegend": False,
+    }
 
 
 def _outline(cells: list[_Cell], chosen: tuple[str, str], look: Palette) -> list[dict]:
@@ -304,40 +299,38 @@ def _outline(cells: list[_Cell], chosen: tuple[str, str], look: Palette) -> list
     ]
 
 
-def _axes(figure: go.Figure, view: _View, cells: list[_Cell]) -> None:
+def _axes(view: _View) -> dict:
     places = _places(view.board)
     last, width = max(places.values()), len(view.board.systems)
     short = leaderboard.short_titles(view.board.systems)
     crowded = width > MOST_WITH_NUMBERS
     rows = [escape(view.rows[name], 32) for name in places]
     rows[0] = f"<b>{rows[0]}</b>"
-    still = {"showgrid": False, "zeroline": False, "showline": False, "ticks": ""}
-    figure.update_xaxes(
-        **still,
-        side="top",
-        fixedrange=True,
-        range=[-0.5, max(width, FEWEST_COLUMNS) - 0.5],
-        tickvals=list(range(width)),
+    still = {"showgrid": False, "zeroline": False, "showline": False, "fixedrange": True}
+    across = {
+        "side": "top",
+        "range": [-0.5, max(width, FEWEST_COLUMNS) - 0.5],
+        "tickvals": list(range(width)),
         # Blanks around a name turn the names before they touch.
-        ticktext=[f"  {escape(short[name], 28)}  " for name in view.board.systems["system"]],
-        ticklabelstandoff=2,
-        tickfont={"size": 9 if crowded else 13},
-        tickangle=-90 if crowded else None,
-        autotickangles=[0, -40],
-    )
-    figure.update_yaxes(
-        **still,
-        fixedrange=True,
-        range=[last + 0.5, -0.5],
-        tickvals=list(places.values()),
-        ticktext=rows,
-        ticklabelstandoff=6,
-        tickfont={"size": 13},
-    )
-    figure.update_layout(
-        height=round(ROW * (last + 1)) + 44,
-        margin={"l": 8, "r": 8, "t": 30, "b": 6},
-        hoverdistance=-1,
-        dragmode=False,
-        clickmode="event+select",
-    )
+        "ticktext": [f"  {escape(short[name], 28)}  " for name in view.board.systems["system"]],
+        "ticklabelstandoff": 2,
+        "tickfont": {"size": 9 if crowded else 13},
+        "tickangle": -90 if crowded else None,
+        "autotickangles": [0, -40],
+    }
+    down = {
+        "range": [last + 0.5, -0.5],
+        "tickvals": list(places.values()),
+        "ticktext": rows,
+        "ticklabelstandoff": 6,
+        "tickfont": {"size": 13},
+    }
+    return {
+        "xaxis": still | across,
+        "yaxis": still | down,
+        "height": round(ROW * (last + 1)) + 44,
+        "margin": {"l": 8, "r": 8, "t": 30, "b": 6},
+        "hoverdistance": -1,
+        "dragmode": False,
+        "clickmode": "event+select",
+    }

@@ -7,6 +7,7 @@ import html
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import plotly.graph_objects as go
 
@@ -191,6 +192,7 @@ def precise(value: float, *, with_sign: bool = False) -> str:
     return sign + f"{abs(value):.4f}".removesuffix("0")
 
 
+@cache
 def template(theme: str) -> go.layout.Template:
     """What every figure of a theme shares: font, inks, grid, hover, no margin to spare."""
     look = palette(theme)

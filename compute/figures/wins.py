@@ -1,7 +1,7 @@
 """Wins and losses against a baseline: a strip of dots per system, one dot per dataset."""
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import plotly.graph_objects as go
 from pandas import DataFrame
@@ -26,13 +26,14 @@ def strip(board: Board, baseline: str, theme: str) -> go.Figure:
     gaps = leaderboard.differences(board, baseline)
     counts = leaderboard.tally(gaps, board.sign)
     lines = {system: place for place, system in enumerate(counts["system"])}
-    figure = go.Figure(layout={"template": template(theme)})
     dots = _dots(board, gaps, lines)
-    figure.add_traces([_dot_trace(dots, look, win=win) for win in (True, False, None)])
-    figure.add_trace(_medians(counts, look))
-    _axes(figure, board, baseline, counts, look)
-    figure.update_xaxes(**_ticks(dots["x"].tolist()))
-    return figure
+    return go.Figure(
+        data=[
+            *(_dot_trace(dots, look, win) for win in (True, False, None)),
+            _medians(counts, look),
+        ],
+        layout={"template": template(theme), **_layout(board, baseline, counts, dots, look)},
+    )
 
 
 def _dots(board: Board, gaps: DataFrame, lines: Mapping[str, int]) -> DataFrame:
@@ -66,18 +67,19 @@ def _lanes(dots: DataFrame, width: float) -> list[float]:
     return offsets
 
 
-def _dot_trace(dots: DataFrame, look: Palette, *, win: bool | None) -> go.Scatter:
+def _dot_trace(dots: DataFrame, look: Palette, win: bool | None) -> dict:
     if win is None:
         chosen, shade = dots[dots["worth"] == 0], look.muted
     else:
         chosen = dots[dots["worth"] > 0] if win else dots[dots["worth"] < 0]
         shade = look.win if win else look.loss
     open_mark = chosen["in_domain"].tolist()
-    return go.Scatter(
-        x=chosen["x"],
-        y=chosen["y"],
-        mode="markers",
-        marker={
+    return {
+        "type": "scatter",
+        "x": chosen["x"].tolist(),
+        "y": chosen["y"].tolist(),
+        "mode": "markers",
+        "marker": {
             "size": 10,
             "opacity": 1,
             "symbol": [_symbol(gap) for gap in chosen["difference"]],
@@ -87,10 +89,10 @@ def _dot_trace(dots: DataFrame, look: Palette, *, win: bool | None) -> go.Scatte
                 "color": [shade if is_open else look.background for is_open in open_mark],
             },
         },
-        hovertext=chosen["hover"],
-        hovertemplate="%{hovertext}<extra></extra>",
-        showlegend=False,
-    )
+        "hovertext": chosen["hover"].tolist(),
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "showlegend": False,
+    }
 
 
 def _symbol(gap: float) -> str:
@@ -99,64 +101,52 @@ def _symbol(gap: float) -> str:
     return "triangle-right" if gap > BEYOND else "circle"
 
 
-def _medians(counts: DataFrame, look: Palette) -> go.Scatter:
-    x = counts["median"].clip(-BEYOND, BEYOND)
-    return go.Scatter(
-        x=x,
-        y=list(range(len(counts))),
-        mode="markers",
-        marker={
-            "symbol": "line-ns",
-            "size": 14,
-            "opacity": 1,
-            "line": {"width": 2, "color": look.text},
-        },
-        hoverinfo="skip",
-        showlegend=False,
-    )
+def _medians(counts: DataFrame, look: Palette) -> dict:
+    line = {"width": 2, "color": look.text}
+    return {
+        "type": "scatter",
+        "x": counts["median"].clip(-BEYOND, BEYOND).tolist(),
+        "y": list(range(len(counts))),
+        "mode": "markers",
+        "marker": {"symbol": "line-ns", "size": 14, "opacity": 1, "line": line},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
 
 
-def _axes(figure: go.Figure, board: Board, baseline: str, counts: DataFrame, look: Palette) -> None:
+def _layout(board: Board, baseline: str, counts: DataFrame, dots: DataFrame, look: Palette) -> dict:
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
     short = leaderboard.short_titles(board.systems)
-    for place, row in enumerate(counts.to_dict("records")):
+    note = (
+        f"{board.measure} minus {escape(titles[baseline])}, one dot per dataset"
+        f"; tick = median; open = in-domain; ◂ beyond −{BEYOND}"
+    )
+    down = {
+        "range": [len(counts) - 0.4, -1.1],
+        "tickvals": list(range(len(counts))),
+        "ticktext": [escape(short[name], 28) for name in counts["system"]],
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+    }
+    across = {"fixedrange": True, "zeroline": True, "zerolinewidth": 1, "title": {"text": note}}
+    return {
+        "xaxis": across | _ticks(dots["x"].tolist()),
+        "yaxis": down,
+        "annotations": list(_notes(counts, look)),
+        "height": LANE * (len(counts) + 1) + 60,
+        "margin": {"l": 8, "r": 110, "t": 8, "b": 50},
+        "dragmode": False,
+        "hoverdistance": 12,
+    }
+
+
+def _notes(counts: DataFrame, look: Palette) -> Iterator[dict]:
+    place = {"x": 1, "xref": "paper", "xshift": 12, "xanchor": "left", "showarrow": False}
+    for y, row in enumerate(counts.to_dict("records")):
         equal = f", {row['equal']} equal" if row["equal"] else ""
-        _note(figure, place, f"<b>{row['won']}</b> : {row['lost']}{equal}", look.text)
-    _note(figure, -0.75, "won : lost", look.muted)
-    figure.update_xaxes(
-        fixedrange=True,
-        zeroline=True,
-        zerolinewidth=1,
-        title_text=f"{board.measure} minus {escape(titles[baseline])}, one dot per dataset"
-        f"; tick = median; open = in-domain; ◂ beyond −{BEYOND}",
-    )
-    figure.update_yaxes(
-        range=[len(counts) - 0.4, -1.1],
-        tickvals=list(range(len(counts))),
-        ticktext=[escape(short[name], 28) for name in counts["system"]],
-        showgrid=False,
-        zeroline=False,
-        fixedrange=True,
-    )
-    figure.update_layout(
-        height=LANE * (len(counts) + 1) + 60,
-        margin={"l": 8, "r": 110, "t": 8, "b": 50},
-        dragmode=False,
-        hoverdistance=12,
-    )
-
-
-def _note(figure: go.Figure, y: float, text: str, shade: str) -> None:
-    figure.add_annotation(
-        x=1,
-        y=y,
-        xref="paper",
-        xshift=12,
-        xanchor="left",
-        text=text,
-        font={"color": shade},
-        showarrow=False,
-    )
+        yield place | {"y": y, "text": f"<b>{row['won']}</b> : {row['lost']}{equal}"}
+    yield place | {"y": -0.75, "text": "won : lost", "font": {"color": look.muted}}
 
 
 def _ticks(x: list[float]) -> dict:

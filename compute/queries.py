@@ -212,15 +212,16 @@ def example(cursor: DuckDBPyConnection, dataset: str, collection: str) -> DataFr
     ).df()
 
 
-def published_figures(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
-    """The papers' figures for a dataset: source, system, printed, measure, value, note."""
+def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+    """The papers' figures for datasets: dataset, source, system, printed, measure, value,
+    in_domain, suspect, note."""
     return cursor.execute(
         """
-        select source, system, printed, measure, value, note
-        from published where dataset = $dataset
+        select dataset, source, system, printed, measure, value, in_domain, suspect, note
+        from published where dataset in (select unnest($datasets))
         order by source, measure, value desc
         """,
-        {"dataset": dataset},
+        {"datasets": list(datasets)},
     ).df()
 
 
@@ -337,7 +338,7 @@ def origins(cursor: DuckDBPyConnection) -> DataFrame:
     """Where the stored runs come from: dataset, system, rows, created, shipped, command."""
     return cursor.execute(
         """
-        select dataset, system, rows, created, shipped,
+        select dataset, system, rows, left(created, 16) as created, shipped,
                json_extract_string(provenance, '$.command') as command
         from parts where kind = 'hits'
         order by dataset, system

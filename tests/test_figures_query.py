@@ -78,11 +78,12 @@ def test_the_head_counts_holes_over_the_ranks_that_are_filled() -> None:
     assert "no hits" in heads[1]
 
 
-def test_every_box_can_be_clicked_and_names_its_document() -> None:
+def test_every_box_can_be_clicked_on_its_own_axes_and_names_its_document() -> None:
     shown = lists(("bm25", 1, "d1", 1), ("minilm", 1, "d<2>", None))
-    (targets,) = [t for t in drawn(shown, SYSTEMS).data if t.customdata]
-    assert set(targets.customdata) == {"d1", "d<2>"}
-    assert targets.marker.opacity == 0
+    targets = [trace for trace in drawn(shown, SYSTEMS).data if trace.mode == "markers"]
+    assert [set(target.customdata) for target in targets] == [{"d1"}, {"d<2>"}]
+    assert [target.xaxis for target in targets] == ["x2", "x3"]
+    assert {target.marker.opacity for target in targets} == {0}
 
 
 def test_ranks_below_the_depth_are_not_drawn() -> None:
@@ -109,7 +110,7 @@ def test_the_values_of_a_query_stand_in_one_row_per_system() -> None:
         [("bm25", "nDCG@10", 0.5), ("minilm", "nDCG@10", 1.0), ("bm25", "Hole@10", 0.0)],
         columns=["system", "measure", "value"],
     )
-    table = value_table(values, SYSTEMS)
+    table = value_table(values, SYSTEMS, ("nDCG@10", "R@100", "Hole@10"))
     assert table.to_numpy().tolist() == [["BM25", ".500", ".000"], ["<b>MiniLM</b>", "1.000", "–"]]
 
 

@@ -18,7 +18,7 @@ _HEAD = 34
 # Share of the plot that the boxes take together; the rest is for the curves between them.
 _WIDTH = {1: 1.0, 2: 0.86, 3: 0.84, 4: 0.82}
 # What a box holds at 1440 pixels; on a narrower screen its own plot area cuts the text off.
-_LETTERS = {1: 190, 2: 88, 3: 54, 4: 38}
+_LETTERS = {1: 200, 2: 98, 3: 60, 4: 42}
 _PADDING = 0.006
 _CLEAR = "rgba(0,0,0,0)"
 
@@ -89,6 +89,13 @@ def option(query: Mapping[Hashable, Any]) -> str:
 def _line(text: str) -> str:
     line = " ".join(text.split())
     return line if len(line) <= 110 else line[:109] + "…"
+
+
+def first_pair(systems: Sequence[str]) -> tuple[str, str]:
+    """Which two of a dataset's systems to show unless told: BM25, if it is there, and the last."""
+    a = "bm25" if "bm25" in systems else systems[0]
+    others = [system for system in systems if system != a]
+    return a, others[-1] if others else a
 
 
 def pair(a: str, b: str, systems: DataFrame) -> list[tuple[str, str]]:
@@ -181,6 +188,8 @@ def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
             "automargin": False,
         },
     )
+    # Axes without a trace are not laid out, and there may be no curve.
+    figure.add_scatter(x=[None], y=[None], hoverinfo="skip")
     for place in range(n_lists):
         left, right = _span(place, n_lists)
         inside = hidden | {"domain": [left + _PADDING, right - _PADDING], "anchor": "y"}
@@ -263,24 +272,24 @@ def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) ->
 
 
 def _targets(figure: go.Figure, hits: Sequence[Hit], titles: Sequence[str]) -> None:
-    """What the mouse hits: five unseen points along every box, each knowing its document."""
-    points = [
-        (left + (right - left) * share, hit)
-        for hit in hits
-        for left, right in [_span(hit.place, len(titles))]
-        for share in (0.1, 0.3, 0.5, 0.7, 0.9)
-    ]
-    figure.add_scatter(
-        x=[x for x, _ in points],
-        y=[hit.rank for _, hit in points],
-        mode="markers",
-        marker={"opacity": 0, "size": 24},
-        customdata=[hit.doc_id for _, hit in points],
-        hovertext=[hit.hover(titles[hit.place]) for _, hit in points],
-        hovertemplate="%{hovertext}<extra></extra>",
-        unselected={"marker": {"opacity": 0}},
-        zorder=3,
-    )
+    """What the mouse hits: five unseen points along every box, each knowing its document.
+
+    They stand on the axes of their list: the mouse meets the topmost plot alone.
+    """
+    for place, title in enumerate(titles):
+        points = [(x, hit) for hit in hits if hit.place == place for x in (0.1, 0.3, 0.5, 0.7, 0.9)]
+        figure.add_scatter(
+            x=[x for x, _ in points],
+            y=[hit.rank for _, hit in points],
+            xaxis=f"x{place + 2}",
+            mode="markers",
+            marker={"opacity": 0, "size": 24},
+            customdata=[hit.doc_id for _, hit in points],
+            hovertext=[hit.hover(title) for _, hit in points],
+            hovertemplate="%{hovertext}<extra></extra>",
+            unselected={"marker": {"opacity": 0}},
+            zorder=3,
+        )
 
 
 def _heads(
@@ -315,17 +324,19 @@ def notes(values: DataFrame, systems: Sequence[tuple[str, str]], measure: str) -
     return [f"{measure} {looks.plain(known.get(name, np.nan))}" for name, _ in systems]
 
 
-def value_table(values: DataFrame, systems: Sequence[tuple[str, str]]) -> DataFrame:
-    """What a query scores: System and one column per measure, as text; `–` where absent.
+def value_table(
+    values: DataFrame, systems: Sequence[tuple[str, str]], measures: Sequence[str]
+) -> DataFrame:
+    """What a query scores: System and a column per measure that there is, as text, `–` if absent.
 
-    `values`: system, measure, value, the measures in the order to show them.
+    `values`: system, measure, value of one query.
     """
-    measures = values["measure"].unique().tolist()
     known = {
         (row["system"], row["measure"]): float(row["value"]) for row in values.to_dict("records")
     }
+    shown = [measure for measure in measures if measure in set(values["measure"])]
     rows = [
-        [title, *(looks.plain(known.get((name, measure), np.nan)) for measure in measures)]
+        [title, *(looks.plain(known.get((name, measure), np.nan)) for measure in shown)]
         for name, title in systems
     ]
-    return DataFrame(rows, columns=["System", *measures])
+    return DataFrame(rows, columns=["System", *shown])

@@ -1,0 +1,63 @@
+"""What the address names, where no bound widget holds it; names that there are not."""
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+import streamlit as st
+
+from pages import _shared
+
+
+def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
+    """Say so where the address names something that there is not; pickers then show a default."""
+    name, choices = st.query_params.get(key, ""), list(names)
+    if not name or name in choices:
+        return
+    near = get_close_matches(name, choices, n=3, cutoff=0.5)
+    hint = f"Did you mean {' or '.join(near)}?" if near else "Choose another below."
+    st.warning(_shared.text(f"The address names no {what} that is here: {name}. {advice or hint}"))
+
+
+def choose(key: str, name: str | None) -> None:
+    """Put a name into the address, for the `on_click` of a button."""
+    if name:
+        st.query_params[key] = name
+
+
+def link(label: str, page: str, **names: str) -> None:
+    """A link to a page with these pickers set.
+
+    Streamlit drops from an address what a widget of the page one leaves is bound to, whatever
+    a link says, so the names travel in the session; `arrive` picks them up.
+    """
+    if st.button(label, icon=":material/arrow_forward:", type="tertiary"):
+        st.session_state["_arriving"] = names
+        st.switch_page(page, query_params={})
+
+
+def arrive() -> None:
+    """Set the pickers that a link named; a page calls it before it draws them."""
+    for key, name in st.session_state.pop("_arriving", {}).items():
+        st.session_state[key] = name
+
+
+def chosen(key: str, names: dict[str, str]) -> str:
+    """The name in the address if it is one of `names`, else their first; empty for none."""
+    name = st.query_params.get(key, "")
+    return name if name in names else next(iter(names), "")
+
+
+def pick(key: str, label: str, names: dict[str, str]) -> None:
+    """A picker of `names` (name -> what it shows), kept in the address under `key`.
+
+    A bound widget would put what it shows into the address; here that is a text, not a name.
+    """
+    st.session_state[f"_{key}"] = chosen(key, names)
+    st.selectbox(
+        label,
+        list(names),
+        format_func=names.__getitem__,
+        key=f"_{key}",
+        on_change=lambda: choose(key, st.session_state[f"_{key}"]),
+        width="stretch",
+    )

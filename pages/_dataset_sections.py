@@ -1,0 +1,112 @@
+"""The sections of the page Dataset."""
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute import advice, cells, leaderboard, queries
+from compute.datasets import Dataset
+from compute.figures import dataset as figures
+from compute.figures import text
+from compute.figures.leaderboard import BELOW_BEST, heatmap
+from compute.figures.query import said
+from compute.measures import MEASURES
+from pages import _shared
+from pages._shared import read
+
+
+def facts(dataset: Dataset) -> None:
+    """What the dataset is, in one line."""
+    st.subheader(_shared.text(dataset.title), anchor=False)
+    zero_shot = "in the zero-shot average" if dataset.zero_shot else ""
+    size = f"{len(dataset.parts)} parts" if dataset.parts else f"split {dataset.split}"
+    said = [dataset.task, dataset.domain, dataset.language, size, dataset.relevance]
+    said += [f"licence: {dataset.licence}", zero_shot, dataset.homepage, dataset.note]
+    _shared.caption(" · ".join(word for word in said if word))
+
+
+def statistics(dataset: Dataset, printed: DataFrame) -> None:
+    """What the papers count beside what is loaded."""
+    names = list(dataset.parts) or [dataset.name]
+    roots = list(dataset.parts) or [dataset.collection]
+    counted = read(queries.statistics, datasets=names, collections=roots)
+    st.dataframe(figures.statistics_table(printed, counted), hide_index=True)
+    _shared.caption(
+        "Published by the papers; here: counted in what is loaded, words split at white space."
+    )
+
+
+def example(dataset: Dataset) -> None:
+    """A query with a relevant document, both as text that cannot act."""
+    name = (*dataset.parts, dataset.name)[0]
+    collection = name if dataset.parts else dataset.collection
+    found = read(queries.example, dataset=name, collection=collection)
+    for row in found.to_dict("records"):
+        query, words = (
+            word if isinstance(word, str) else "" for word in (row["query"], row["text"])
+        )
+        with st.container(border=True, height=264):
+            st.html(text.line(query or f"Query {row['query_id']}"))
+            if words:
+                st.html(text.document(row["title"], words, query))
+            else:
+                st.text(advice.without_texts(dataset))
+            _shared.caption(
+                f"An example: query {row['query_id']}, document {row['doc_id']},"
+                f" {said(row['relevance'])}."
+            )
+
+
+def systems(means: DataFrame) -> None:
+    """Every system with every measure."""
+    st.subheader("Systems", anchor=False)
+    pinned = {"System": st.column_config.TextColumn(pinned=True)}
+    table = figures.measure_table(means, MEASURES)
+    st.dataframe(table, hide_index=True, column_config=pinned, placeholder="–")
+    _shared.caption(
+        "Means over all evaluated queries; an unanswered query scores 0. The best in bold."
+        " Hole@10: share of the top 10 that nobody judged for the query."
+    )
+
+
+def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
+    """How the measure spreads over the queries of each system."""
+    names = list(dataset.parts) or [dataset.name]
+    rows = read(queries.spread, datasets=names, measure=measure).merge(named, on="system")
+    if rows.empty:
+        return
+    steps = read(queries.histogram, datasets=names, measure=measure, steps=figures.STEPS)
+    st.subheader(_shared.text(f"{measure}, query by query"), anchor=False)
+    figure = figures.distribution(rows, steps, measure, theme=_shared.theme())
+    _shared.plot(figure, "spread", f"{measure} of the queries of each system")
+    pooled = "The queries of all parts together." if dataset.parts else ""
+    _shared.caption(
+        f"{rows['n_queries'].max():,} queries. Columns: those strictly between 0 and 1; bars:"
+        " 5 to 95 % and the middle half of all; ring: median.",
+        pooled,
+    )
+
+
+def parts(dataset: Dataset, measure: str) -> None:
+    """A dataset of parts, part by part: computed, else as printed."""
+    means = read(queries.means, measure=measure)
+    means = means[means["dataset"].isin(dataset.parts)]
+    shown = cells.computed(means, read(queries.holes), read(queries.trained_pairs), "value")
+    if shown.empty:
+        printed = read(queries.published_figures, datasets=list(dataset.parts))
+        shown = cells.printed(printed[printed["measure"] == measure])
+    if shown.empty:
+        return
+    st.subheader(_shared.text(f"{measure} of the parts"), anchor=False)
+    board = leaderboard.board(shown, read(queries.datasets), read(queries.systems), measure)
+    figure = heatmap(board, colour_by=BELOW_BEST, baseline=None, theme=_shared.theme())
+    _shared.plot(figure, "parts", f"{measure} of systems on the parts of {dataset.title}")
+    _shared.caption("Its value is the mean of its parts' means.", "Published." * means.empty)
+
+
+def published(dataset: Dataset) -> None:
+    """Every printed figure."""
+    printed = read(queries.published_figures, datasets=[dataset.name])
+    if len(printed):
+        st.subheader("Published figures", anchor=False)
+        table = figures.published_table(printed, MEASURES)
+        st.dataframe(table, hide_index=True, placeholder="–")

@@ -1,0 +1,37 @@
+"""About the numbers: what every number here means, and where it comes from."""
+
+import streamlit as st
+
+from compute import contract, queries
+from pages import _shared
+from pages._shared import read
+
+WIDTH = 900
+
+st.title("About the numbers", anchor=False)
+st.markdown(contract.RULES, width=WIDTH)
+st.subheader("Measures", anchor=False)
+st.table(contract.definitions(), hide_index=True, border="horizontal")
+_shared.caption("Names as ir_measures writes them; any other k may be asked for.")
+st.subheader("Published figures", anchor=False)
+st.markdown(
+    "Shown beside the computed figures and never mixed with them. *In-domain*: the system was"
+    " trained on that dataset. *Suspect*: the value contradicts its neighbours in print; it is"
+    " shown and never used.",
+    width=WIDTH,
+)
+st.table(contract.printed_tables(), hide_index=True, border="horizontal", width=WIDTH)
+st.subheader("Known differences", anchor=False)
+st.markdown(contract.DIFFERENCES, width=WIDTH)
+st.subheader("What is stored here", anchor=False)
+st.markdown(
+    "A result is kept under a fingerprint of all that could change it: the collection, the system"
+    " with its parameters and weights, the version of each kind's meaning. Versions of libraries"
+    " are recorded beside it and do not make it another result.",
+    width=WIDTH,
+)
+origins = read(queries.origins)
+st.dataframe(origins, hide_index=True)
+_shared.caption(f"{len(origins):,} runs; shipped ones came with the project, cut to their top 100.")
+st.subheader("Versions", anchor=False)
+st.dataframe(contract.versions(), hide_index=True, width=420)

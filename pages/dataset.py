@@ -1,0 +1,39 @@
+"""Dataset: everything about one dataset."""
+
+import streamlit as st
+
+from compute import advice, queries
+from compute.measures import MEASURES
+from pages import _address, _shared
+from pages import _dataset_sections as sections
+from pages._shared import pick, read
+
+st.title("Dataset", anchor=False)
+_address.arrive()
+names = list(read(queries.catalogue)["dataset"])
+_address.known("dataset", names, "dataset")
+_address.known("measure", MEASURES, "measure")
+with _shared.pickers():
+    name = pick("Dataset", names, "dataset", width=280)
+    measure = pick("Measure", MEASURES, "measure", width=160)
+facts = read(queries.facts, dataset=name)
+dataset = advice.record(facts)
+means = read(queries.means_of, datasets=[name])
+named = read(queries.systems)
+sections.facts(dataset)
+if means.empty:
+    st.info(_shared.text(advice.without_runs(dataset)))
+left, right = st.columns([0.52, 0.48])
+with left:
+    sections.statistics(dataset, facts)
+with right:
+    sections.example(dataset)
+if len(means):
+    sections.systems(means.merge(named, on="system"))
+    if not dataset.parts:
+        target = {"dataset": name, "measure": measure}
+        _address.link("Its queries, list by list", "pages/query.py", **target)
+    sections.spread(dataset, measure, named)
+if dataset.parts:
+    sections.parts(dataset, measure)
+sections.published(dataset)

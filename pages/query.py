@@ -1,0 +1,53 @@
+"""Query: the ranked lists of two systems side by side, with text and judgements."""
+
+import streamlit as st
+
+from compute import advice, queries
+from compute.figures.query import BY_DIFFERENCE, ORDERS, first_pair, pair
+from compute.figures.text import line
+from compute.measures import MEASURES
+from pages import _address, _shared
+from pages import _query_sections as sections
+from pages._shared import pick, read
+
+st.title("Query", anchor=False)
+_address.arrive()
+runs = read(queries.runs)
+if runs.empty:
+    st.info("No ranked lists are stored yet: python -m compute demo computes some.")
+    st.stop()
+names = list(dict.fromkeys(runs["dataset"]))
+sections.known_dataset(names)
+_address.known("measure", MEASURES, "measure")
+above = st.container()
+with _shared.pickers():
+    name = pick("Dataset", names, "dataset", width=220)
+    systems = list(runs.loc[runs["dataset"] == name, "system"])
+    with above:
+        _address.known("a", systems, f"run on {name}")
+        _address.known("b", systems, f"run on {name}")
+    first, second = first_pair(systems)
+    a = pick("A", systems, "a", default=first, width=170)
+    b = pick("B", systems, "b", default=second, width=170)
+    measure = pick("Measure", MEASURES, "measure", width=140)
+    order = pick("Order", ORDERS, "order", width=150)
+    find = st.text_input("Find", key="find", bind="query-params", width=150)
+dataset = advice.record(read(queries.facts, dataset=name))
+keep = st.query_params.get("query", "")
+choice = {"dataset": name, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
+rows = read(queries.queries, by_difference=order == BY_DIFFERENCE, **choice)
+_address.known("query", rows["query_id"], f"query of {name}")
+if rows.empty:
+    st.info("No query holds these words.")
+    st.stop()
+query = sections.choose_query(rows)
+words = query["text"] if isinstance(query["text"], str) else ""
+st.html(line(words or f"Query {query['query_id']}"))
+shown = pair(a, b, read(queries.systems))
+asked = {"dataset": name, "query_id": query["query_id"], "systems": [a, b]}
+hits = read(queries.ranked, collection=dataset.collection, **asked)
+values = read(queries.query_values, **asked)
+chosen = sections.lists(hits, shown, measure, values)
+_shared.caption(f"Documents judged relevant to this query: {query['n_relevant']:,}.")
+sections.values(values, shown)
+sections.document(hits, chosen, words, dataset)

@@ -3,7 +3,7 @@
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
         text = environment.get(f"BEIRSCOPE_{name.upper()}")
         if text:
             values[name] = _value(kind, text, f"BEIRSCOPE_{name.upper()}")
-    return Settings(**(values | {"home": home}))
+    return replace(Settings(), **(values | {"home": home}))
 
 
 def _from_file(file: Path) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from pandas import DataFrame
 from tqdm import tqdm
 
 from compute import demo as demonstration
-from compute import imports, queries, reading, recompute, settings, shipping
+from compute import imports, loading, queries, reading, recompute, settings, shipping
 from compute import serve as server
 from compute.datasets import DATASETS, Dataset, check_path, dataset
 from compute.errors import Missing
@@ -22,7 +22,7 @@ from compute.systems import SYSTEMS, system
 
 def _bench() -> Bench:
     now = settings.load()
-    return Bench(Store(now), now, _Bar() if sys.stderr.isatty() else recompute.quiet)
+    return Bench(Store(now), now, _Bar() if sys.stderr.isatty() else loading.quiet)
 
 
 class _Bar:

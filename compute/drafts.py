@@ -1,0 +1,76 @@
+"""Drafts: what a search found, kept under its fingerprint until it is published.
+
+A job that dies between searching and publishing finds it here and does not search again.
+"""
+
+import contextlib
+import json
+import os
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compute.parts import make_folder, sync_folder
+from compute.runs import Run
+from compute.settings import Settings
+
+STAYS = 24 * 3600
+"""Seconds that the draft of a job that was given up stays."""
+_FACTS = b"beirscope"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A canonical run and what its making took, in seconds by name."""
+
+    run: Run
+    facts: Mapping[str, float]
+
+
+def kept(settings: Settings, fingerprint: str) -> Draft | None:
+    """The draft of these hits, if a search has been finished."""
+    try:
+        table = pq.read_table(_file(settings, fingerprint))
+    except FileNotFoundError:
+        return None
+    record = json.loads((table.schema.metadata or {})[_FACTS])
+    # Without pandas' own metadata the frame comes back with plain columns.
+    frame = table.replace_schema_metadata(None).to_pandas()
+    return Draft(Run(frame, **record["counts"]), record["facts"])
+
+
+def keep(settings: Settings, fingerprint: str, draft: Draft) -> None:
+    """Write the draft aside and rename it: it is there whole or not at all."""
+    file = _file(settings, fingerprint)
+    make_folder(file.parent)
+    _forget_old(file.parent)
+    counts = {name: getattr(draft.run, name) for name in ("duplicates", "self_hits", "tied")}
+    record = json.dumps({"counts": counts, "facts": dict(draft.facts)})
+    table = pa.Table.from_pandas(draft.run.frame, preserve_index=False)
+    aside = file.with_suffix(".tmp")
+    with aside.open("wb") as stream:
+        pq.write_table(table.replace_schema_metadata({_FACTS: record}), stream)
+        stream.flush()
+        os.fsync(stream.fileno())
+    aside.replace(file)
+    sync_folder(file.parent)
+
+
+def drop(settings: Settings, fingerprint: str) -> None:
+    """Remove a draft that is published."""
+    _file(settings, fingerprint).unlink(missing_ok=True)
+
+
+def _file(settings: Settings, fingerprint: str) -> Path:
+    return settings.home / "drafts" / f"{fingerprint}.parquet"
+
+
+def _forget_old(folder: Path) -> None:
+    for file in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - file.stat().st_mtime > STAYS:
+                file.unlink()

@@ -1,0 +1,69 @@
+import os
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from compute import drafts, imports, recompute
+from compute.datasets import Dataset
+from compute.drafts import Draft
+from compute.loading import Bench
+from compute.runs import Run
+from compute.settings import Settings
+from compute.store import Store
+from compute.systems import system
+from tests.storage import hits
+from tests.tiny import write_tiny
+
+NAME = "a" * 64
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    now = Settings(home=tmp_path / "home", threads=1)
+    return Bench(Store(now, shipped=tmp_path / "nothing"), now)
+
+
+@pytest.fixture
+def tiny(bench: Bench, tmp_path: Path) -> Dataset:
+    return imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
+
+
+def test_a_draft_comes_back_as_it_was_kept(bench: Bench) -> None:
+    run = Run(hits(("q1", "d2", 1), ("q1", "d1", 2)), duplicates=1, self_hits=2, tied=3)
+    drafts.keep(bench.settings, NAME, Draft(run, {"search_seconds": 1.5}))
+    found = drafts.kept(bench.settings, NAME)
+    assert found is not None
+    pd.testing.assert_frame_equal(found.run.frame, run.frame)
+    assert (found.run.duplicates, found.run.self_hits, found.run.tied) == (1, 2, 3)
+    assert found.facts == {"search_seconds": 1.5}
+    drafts.drop(bench.settings, NAME)
+    assert drafts.kept(bench.settings, NAME) is None
+
+
+def test_the_draft_of_a_job_that_was_given_up_goes_after_a_day(bench: Bench) -> None:
+    run = Run(hits(("q1", "d1", 1)))
+    drafts.keep(bench.settings, NAME, Draft(run, {}))
+    (file,) = (bench.settings.home / "drafts").iterdir()
+    os.utime(file, (0, 0))
+    drafts.keep(bench.settings, "b" * 64, Draft(run, {}))
+    assert drafts.kept(bench.settings, NAME) is None
+
+
+def test_what_was_searched_is_published_without_searching_again(
+    bench: Bench, tiny: Dataset
+) -> None:
+    pair = recompute.pair(bench, system("bm25"), tiny)
+    with recompute.index(bench, pair) as (_, built):
+        assert built
+    with recompute.index(bench, pair) as (_, built):
+        assert not built
+    draft, new = recompute.search(bench, pair)
+    assert new
+    assert not recompute.search(bench, pair)[1]
+    outcome = recompute.publish(bench, pair)
+    assert recompute.read(outcome.hits)["doc_id"].tolist() == draft.run.frame["doc_id"].tolist()
+    assert outcome.hits.provenance["search_seconds"] == draft.facts["search_seconds"]
+    assert outcome.hits.provenance["index_seconds"] > 0
+    assert drafts.kept(bench.settings, pair.names.hits) is None
+    assert not recompute.publish(bench, pair).new

@@ -27,12 +27,12 @@ def measures(numbers: str, stored: DataFrame, tables: DataFrame, source: str) ->
     return sorted(names, key=lambda name: (order.get(name, len(order)), name))
 
 
-def origin(numbers: str, source: str) -> str:
-    """Where the numbers come from, for the caption."""
+def origin(numbers: str, source: str, *, returned: bool = False) -> str:
+    """Where the numbers come from, for the caption; `returned`: over returned queries only."""
     if numbers == PUBLISHED:
         return source
-    ours = "Computed with the official judgements"
-    return ours if numbers == COMPUTED else f"{ours}, minus {source}"
+    over = "the returned queries only, as BEIR's code" if returned else "all judged queries"
+    return f"Computed over {over}" + (f", minus {source}" if numbers == DIFFERENCE else "")
 
 
 def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:

@@ -7,18 +7,18 @@ from compute.cells import COMPUTED, DIFFERENCE, NUMBERS
 from compute.figures.leaderboard import COLOURS, NOTES, heatmap
 from compute.figures.theme import FAMILIES
 from compute.figures.wins import strip
-from pages import _shared
+from pages import _address, _shared
 from pages._shared import pick, pick_many, read
 
 st.title("Leaderboard", anchor=False)
 tables, stored = read(queries.published_tables), read(queries.measures)
 datasets, systems = read(queries.datasets), read(queries.systems)
+sources = published.sources(tables)
+_address.known("table", sources, "printed table")
 row = _shared.pickers()
 with row:
     numbers = pick("Numbers", NUMBERS, "numbers", width=130)
-    source = pick(
-        "Table", published.sources(tables), "table", width=250, disabled=numbers == COMPUTED
-    )
+    source = pick("Table", sources, "table", width=250, disabled=numbers == COMPUTED)
     known = cells.measures(numbers, stored, tables, source)
     measure = pick("Measure", known, "measure", default="nDCG@10", width=150)
     colour = pick("Colour", COLOURS, "colour", disabled=numbers == DIFFERENCE)
@@ -48,7 +48,8 @@ theme, chosen = _shared.theme(), _shared.chosen_cell()
 colour = DIFFERENCE if numbers == DIFFERENCE else colour
 figure = heatmap(board, colour_by=colour, baseline=baseline, theme=theme, chosen=chosen)
 _shared.plot_cells(figure, f"{measure} of systems on datasets")
-_shared.caption(*leaderboard.caption(board, cells.origin(numbers, source)), NOTES[colour])
+origin = cells.origin(numbers, source, returned=returned)
+_shared.caption(*leaderboard.caption(board, origin), NOTES[colour])
 if numbers != DIFFERENCE and len(leaderboard.differences(board, baseline)):
     st.subheader("Wins and losses", anchor=False)
     _shared.plot(strip(board, baseline, theme), "wins", f"Wins and losses against {baseline}")

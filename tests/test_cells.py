@@ -65,3 +65,10 @@ def test_filters_keep_the_baseline_and_all_where_nothing_is_named() -> None:
     datasets = DataFrame({"dataset": ["scifact", "nq"], "task": ["Fact Checking", "QA"]})
     assert len(cells.of_datasets(table, datasets, {"task": []})) == 3
     assert cells.of_datasets(table, datasets, {"task": ["QA"]})["dataset"].tolist() == ["nq"]
+
+
+def test_the_origin_says_what_is_shown() -> None:
+    assert cells.origin(cells.PUBLISHED, "BEIR v4, Table 2") == "BEIR v4, Table 2"
+    assert cells.origin(cells.COMPUTED, "x") == "Computed over all judged queries"
+    both = cells.origin(cells.DIFFERENCE, "BEIR v4, Table 2", returned=True)
+    assert both.endswith("as BEIR's code, minus BEIR v4, Table 2")

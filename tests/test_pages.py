@@ -119,6 +119,15 @@ def test_every_picker_of_the_leaderboard_opens_from_the_address(
         assert app.multiselect(key="family").value == ["dense"]
 
 
+def test_an_address_that_names_no_table_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    app = opened(table="BEIR v4, Table 22")
+    assert "Did you mean BEIR v4, Table 2" in app.warning[0].value.replace("\\", "")
+    assert app.get("plotly_chart")
+
+
 def test_every_printed_table_and_measure_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

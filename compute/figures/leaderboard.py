@@ -299,38 +299,42 @@ def _outline(cells: list[_Cell], chosen: tuple[str, str], look: Palette) -> list
     ]
 
 
+_STILL = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
+
+
 def _axes(view: _View) -> dict:
     places = _places(view.board)
-    last, width = max(places.values()), len(view.board.systems)
-    short = leaderboard.short_titles(view.board.systems)
-    crowded = width > MOST_WITH_NUMBERS
+    last = max(places.values())
     rows = [escape(view.rows[name], 32) for name in places]
-    rows[0] = f"<b>{rows[0]}</b>"
-    still = {"showgrid": False, "zeroline": False, "showline": False, "fixedrange": True}
-    across = {
-        "side": "top",
-        "range": [-0.5, max(width, FEWEST_COLUMNS) - 0.5],
-        "tickvals": list(range(width)),
-        # Blanks around a name turn the names before they touch.
-        "ticktext": [f"  {escape(short[name], 28)}  " for name in view.board.systems["system"]],
-        "ticklabelstandoff": 2,
-        "tickfont": {"size": 9 if crowded else 13},
-        "tickangle": -90 if crowded else None,
-        "autotickangles": [0, -40],
-    }
     down = {
         "range": [last + 0.5, -0.5],
         "tickvals": list(places.values()),
-        "ticktext": rows,
+        "ticktext": [f"<b>{rows[0]}</b>", *rows[1:]],
         "ticklabelstandoff": 6,
         "tickfont": {"size": 13},
     }
     return {
-        "xaxis": still | across,
-        "yaxis": still | down,
+        "xaxis": _STILL | _across(view.board),
+        "yaxis": _STILL | down,
         "height": round(ROW * (last + 1)) + 44,
         "margin": {"l": 8, "r": 8, "t": 30, "b": 6},
         "hoverdistance": -1,
         "dragmode": False,
         "clickmode": "event+select",
+    }
+
+
+def _across(board: Board) -> dict:
+    short, width = leaderboard.short_titles(board.systems), len(board.systems)
+    crowded = width > MOST_WITH_NUMBERS
+    return {
+        "side": "top",
+        "range": [-0.5, max(width, FEWEST_COLUMNS) - 0.5],
+        "tickvals": list(range(width)),
+        # Blanks around a name turn the names before they touch.
+        "ticktext": [f"  {escape(short[name], 28)}  " for name in board.systems["system"]],
+        "ticklabelstandoff": 2,
+        "tickfont": {"size": 9 if crowded else 13},
+        "tickangle": -90 if crowded else None,
+        "autotickangles": [0, -40],
     }

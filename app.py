@@ -4,6 +4,7 @@ import streamlit as st
 
 from compute.errors import BeirscopeError
 from pages import _shared
+from pages._progress import demo_progress
 
 PAGES = (
     ("pages/leaderboard.py", "Leaderboard"),
@@ -21,5 +22,10 @@ try:
     _shared.require_loopback(st.get_option("server.address"))
     _shared.begin()
     page.run()
+    demo_progress()
 except BeirscopeError as error:
     _shared.show_error(error)
+except Exception as error:  # the rim: whatever else comes here is a bug
+    _shared.show_bug(error)
+except Exception as error:
+    _shared.show_bug(error)

@@ -3,12 +3,11 @@
 import argparse
 import logging
 import sys
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from compute import commands, settings
+from compute import bugs, commands, settings
 from compute.errors import BeirscopeError
 
 Arguments = argparse.Namespace
@@ -137,20 +136,12 @@ def main(words: Sequence[str] | None = None) -> int:
     except KeyboardInterrupt:
         sys.stderr.write("stopped; nothing half-done was published\n")
         return 130
-    except Exception:
-        return _bug(arguments.command)
+    except Exception as error:
+        return _bug(arguments.command, error)
 
 
-def _bug(command: str) -> int:
-    """Log the exception in hand under a new id and say where it is."""
-    bug = uuid.uuid4().hex[:8]
-    folder = settings.load().home / "logs"
-    folder.mkdir(parents=True, exist_ok=True)
-    log = folder / f"bug-{bug}.log"
-    logger = logging.getLogger(f"compute.{command}")
-    logger.addHandler(logging.FileHandler(log, encoding="utf-8"))
-    logger.propagate = False
-    logger.exception("bug %s", bug)
+def _bug(command: str, error: Exception) -> int:
+    bug, log = bugs.record(settings.load(), command, error)
     sys.stderr.write(f"bug {bug} in Beirscope, not in your input: please report {log}\n")
     return 1
 

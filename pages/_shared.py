@@ -1,6 +1,8 @@
 """What pages share: `read`, cached by version; the pickers; text from outside, shown as text."""
 
 import ipaddress
+import logging
+import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import FunctionType
@@ -11,11 +13,13 @@ import streamlit as st
 import streamlit.components.v2 as components
 from pandas import DataFrame
 
-from compute import settings
+from compute import bugs, settings
 from compute.errors import BeirscopeError, Unavailable
 from compute.reading import Reading, open_version
 from compute.settings import Settings
 from compute.store import Store
+
+_LOG = logging.getLogger(__name__)
 
 Query = Callable[..., DataFrame]
 Version = tuple[int, int]
@@ -90,6 +94,11 @@ def begin() -> None:
     _SCHEME(data={"theme": theme()}, key="_scheme", on_theme_change=lambda: None)
 
 
+def is_outdated() -> bool:
+    """Whether something was published since this run of the page began."""
+    return st.session_state.get("_version") != _current()
+
+
 def read(query: Query, **params: Any) -> DataFrame:
     """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy."""
     version = st.session_state.get("_version") or _current()
@@ -99,6 +108,19 @@ def read(query: Query, **params: Any) -> DataFrame:
 def show_error(error: BeirscopeError) -> None:
     """An error a person can act on, as plain text."""
     st.error(text(str(error)), icon=":material/error:")
+
+
+def show_bug(error: Exception) -> None:
+    """A bug: logged under the id that is shown, its details not on the page."""
+    bug, log = bugs.record(settings.load(), "dashboard", error)
+    st.error(text(f"Bug {bug} in Beirscope, not in your input: please report {log}"))
+
+
+def show_bug(error: Exception) -> None:
+    """A bug: the log has all of it under an id, the page has the id."""
+    mark = uuid.uuid4().hex[:8]
+    _LOG.error("bug %s", mark, exc_info=error)
+    st.error(f"This is a bug of Beirscope. The dashboard's log tells more under {mark}.")
 
 
 def theme() -> str:

@@ -192,21 +192,20 @@ def example(cursor: DuckDBPyConnection, dataset: str, collection: str) -> DataFr
     return cursor.execute(
         """
         with asked as (
-            select query_id, text as query from queries
-            where dataset = $dataset and query_id in (
-                select query_id from judgements where dataset = $dataset and relevance > 0)
-            limit 1
-        ), answer as (
-            select query_id, doc_id, relevance from judgements
-            where dataset = $dataset and query_id = (select query_id from asked)
+            select query_id, text as query, row_number() over () as place
+            from queries where dataset = $dataset
+        ), judged as (
+            select query_id, doc_id, relevance, row_number() over () as line
+            from judgements where dataset = $dataset
         ), best as (
-            select * from answer where relevance = (select max(relevance) from answer) limit 1
+            select * from asked join judged using (query_id)
+            where relevance > 0 order by place, relevance desc, line limit 1
         ), written as (
             select doc_id, title, text from documents
             where dataset = $collection and doc_id = (select doc_id from best)
         )
-        select asked.query_id, query, best.doc_id, relevance, title, text
-        from asked join best using (query_id) left join written using (doc_id)
+        select query_id, query, doc_id, relevance, title, text
+        from best left join written using (doc_id)
         """,
         {"dataset": dataset, "collection": collection},
     ).df()

@@ -1,8 +1,6 @@
 """What pages share: `read`, cached by version; the pickers; text from outside, shown as text."""
 
 import ipaddress
-import logging
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from types import FunctionType
@@ -18,8 +16,6 @@ from compute.errors import BeirscopeError, Unavailable
 from compute.reading import Reading, open_version
 from compute.settings import Settings
 from compute.store import Store
-
-_LOG = logging.getLogger(__name__)
 
 Query = Callable[..., DataFrame]
 Version = tuple[int, int]
@@ -116,16 +112,10 @@ def show_bug(error: Exception) -> None:
     st.error(text(f"Bug {bug} in Beirscope, not in your input: please report {log}"))
 
 
-def show_bug(error: Exception) -> None:
-    """A bug: the log has all of it under an id, the page has the id."""
-    mark = uuid.uuid4().hex[:8]
-    _LOG.error("bug %s", mark, exc_info=error)
-    st.error(f"This is a bug of Beirscope. The dashboard's log tells more under {mark}.")
-
-
 def theme() -> str:
-    """ "light" or "dark", as the browser shows the page."""
-    return st.context.theme.type or "light"
+    """The colours that the browser shows the page in: "light" or "dark"."""
+    told = st.session_state.get("_scheme") or {}
+    return told.get("theme") or st.context.theme.type or "light"
 
 
 def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:

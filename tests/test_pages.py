@@ -1,6 +1,7 @@
 """Every page of the table draws, on an empty store and on a filled one; addresses open views."""
 
 import ast
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -72,7 +73,8 @@ def opened(page: str = PAGES[0], **address: str | list[str]) -> AppTest:
     if page != PAGES[0]:
         app.switch_page(page)
     app.run()
-    assert not app.exception, app.exception
+    assert not app.exception
+    assert not [error for error in app.error if "Bug" in error.value]
     return app
 
 
@@ -137,7 +139,7 @@ def test_every_printed_table_and_measure_draws(
         app.selectbox(key="table").set_value(table).run()
         for measure in app.selectbox(key="measure").options:
             app.selectbox(key="measure").set_value(measure).run()
-            assert not app.exception and app.get("plotly_chart"), (table, measure)
+            assert not app.error and app.get("plotly_chart"), (table, measure)
 
 
 def test_filters_leave_what_they_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -198,6 +200,20 @@ def test_nothing_is_shown_at_another_address() -> None:
         option.set_value(before, origin)
     assert "serves its own machine only" in app.error[0].value
     assert not app.title
+
+
+def test_a_bug_is_logged_under_the_id_that_the_page_shows(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = shutil.copytree(filled, tmp_path / "home")
+    for file in (home / "parts" / "scores").iterdir():
+        file.write_bytes(b"no Parquet")
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60).run()
+    assert not app.exception
+    (log,) = (home / "logs").glob("bug-*.log")
+    assert log.stem.removeprefix("bug-") in app.error[0].value
+    assert "Traceback" in log.read_text("utf-8")
 
 
 def test_pages_are_short_and_neither_ask_the_database_nor_calculate() -> None:

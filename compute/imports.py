@@ -3,6 +3,7 @@
 import hashlib
 import re
 import time
+from dataclasses import replace
 from pathlib import Path
 
 from pandas import DataFrame, Series
@@ -51,11 +52,10 @@ def own_datasets(store: Store) -> dict[str, Dataset]:
 
 
 def _with_grades(row: Dataset, judgements: DataFrame) -> Dataset:
-    """The row with its relevance levels, as the judgements show them."""
-    levels = judgements["relevance"].clip(lower=0).nunique() if len(judgements) else 0
-    graded = levels > 2 or judgements["relevance"].max() > 1
-    found = f"{max(levels, 2)}-level" if graded else "Binary"
-    return Dataset.from_record(row.record() | {"relevance": found})
+    """The row with its relevance levels, not relevant among them, as the judgements show them."""
+    levels = {0, *judgements["relevance"].clip(lower=0)}
+    found = "Binary" if levels <= {0, 1} else f"{len(levels)}-level"
+    return replace(row, relevance=found)
 
 
 def import_run(

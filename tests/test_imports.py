@@ -109,6 +109,10 @@ def test_trec_covid_round_1_has_the_official_scores(bench: Bench) -> None:
         assert f"{mean:.4f}" == f"{official[file.name.removesuffix('.gz')]:.4f}"
 
 
+def test_relevance_levels_are_read_off_the_judgements(bench: Bench, tiny: Dataset) -> None:
+    assert tiny.relevance == "3-level"
+
+
 def test_the_only_split_needs_no_name(bench: Bench, tmp_path: Path) -> None:
     folder = write_tiny(tmp_path / "tiny")
     (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "dev.tsv")

@@ -25,7 +25,5 @@ try:
     demo_progress()
 except BeirscopeError as error:
     _shared.show_error(error)
-except Exception as error:  # the rim: whatever else comes here is a bug
-    _shared.show_bug(error)
 except Exception as error:
     _shared.show_bug(error)

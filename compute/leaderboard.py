@@ -31,7 +31,7 @@ class Board:
     counted: tuple[str, ...]
     """The datasets that averages and wins are about: the zero-shot ones, else all shown."""
     averaged: tuple[str, ...]
-    """Those of `counted` on which every system shown has a value."""
+    """Those of `counted` on which every system has a value that has one on any of them."""
 
     @property
     def sign(self) -> int:
@@ -101,8 +101,10 @@ def _ranked(cells: DataFrame, rows: DataFrame, sign: int) -> DataFrame:
 
 
 def _shared_by_all(cells: DataFrame, counted: Collection[str]) -> tuple[str, ...]:
-    n_systems = cells["system"].nunique()
-    sound = cells[~cells["suspect"] & cells["value"].notna()]
+    # A run imported for one collection of one's own must not empty the average of all others.
+    taking_part = cells[cells["dataset"].isin(counted)]
+    n_systems = taking_part["system"].nunique()
+    sound = taking_part[~taking_part["suspect"] & taking_part["value"].notna()]
     n_values = sound.groupby("dataset")["system"].nunique()
     return tuple(dataset for dataset in counted if n_values.get(dataset, 0) == n_systems)
 
@@ -118,12 +120,17 @@ def _columns(
     columns["average"] = columns["system"].map(counts.groupby("system")["value"].mean())
     worth = sign * columns["average"]
     columns["best"] = worth == worth.max()
-    # Systems without an average follow, by the mean of what they have.
-    own = sign * columns["system"].map(cells[cells["usable"]].groupby("system")["value"].mean())
-    order = columns.assign(worth=worth, own=own).sort_values(
-        ["worth", "own"], ascending=False, na_position="last", kind="stable"
+    # Systems without an average follow: those with most datasets, then by the mean of these.
+    values = cells[cells["usable"]].groupby("system")["value"]
+    ranks = {
+        "worth": worth,
+        "many": columns["system"].map(values.count()),
+        "own": sign * columns["system"].map(values.mean()),
+    }
+    order = columns.assign(**ranks).sort_values(
+        list(ranks), ascending=False, na_position="last", kind="stable"
     )
-    return order.drop(columns=["worth", "own"]).reset_index(drop=True)
+    return order.drop(columns=list(ranks)).reset_index(drop=True)
 
 
 def below_best(board: Board) -> Series:
@@ -207,12 +214,16 @@ def _count(number: int, thing: str) -> str:
     return f"{number} {thing}" + ("" if number == 1 else "s")
 
 
+def _which(board: Board) -> str:
+    return "with an average" if board.systems["average"].isna().any() else "shown"
+
+
 def _average_note(board: Board) -> str:
     titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     if not board.averaged:
         return "No average: no dataset has a sound figure of every system shown."
     partly = [titles[name] for name in board.counted if name not in board.averaged]
-    note = f"Average over {_count(len(board.averaged), 'dataset')} that all systems shown have"
+    note = f"Average over {_count(len(board.averaged), 'dataset')} that all systems {_which(board)} have"
     if partly:
         note += f", without {', '.join(partly)}"
     return f"{note}."

@@ -111,6 +111,19 @@ def test_average_is_over_the_datasets_that_all_systems_have() -> None:
     assert averages(result) == {"a": 0.6, "b": 0.5}
 
 
+def test_a_system_on_no_counted_dataset_takes_no_part_in_the_average() -> None:
+    table = cells(("scifact", "a", 0.6), ("scifact", "b", 0.5), ("mine", "own", 0.99))
+    result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
+    assert result.averaged == ("scifact",)
+    assert list(result.systems["system"]) == ["a", "b", "own"]
+
+
+def test_without_an_average_the_system_with_most_datasets_comes_first() -> None:
+    table = cells(("scifact", "a", 0.2), ("fiqa", "a", 0.1), ("nfcorpus", "b", 0.9))
+    result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
+    assert list(result.systems["system"]) == ["a", "b"]
+
+
 def test_nothing_in_common_has_no_average() -> None:
     table = cells(("scifact", "a", 0.6), ("fiqa", "b", 0.9))
     result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")

@@ -117,10 +117,11 @@ def _medians(counts: DataFrame, look: Palette) -> dict:
 def _layout(board: Board, baseline: str, counts: DataFrame, dots: DataFrame, look: Palette) -> dict:
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
     short = leaderboard.short_titles(board.systems)
-    note = (
-        f"{board.measure} minus {escape(titles[baseline])}, one dot per dataset"
-        f"; tick = median; open = in-domain; ◂ beyond −{BEYOND}"
-    )
+    note = f"{board.measure} minus {escape(titles[baseline])}, one dot per dataset; tick = median"
+    if dots["in_domain"].any():
+        note += "; open = in-domain"
+    if dots["difference"].abs().max() > BEYOND:
+        note += f"; ◂ ▸ beyond {BEYOND}"
     down = {
         "range": [len(counts) - 0.4, -1.1],
         "tickvals": list(range(len(counts))),

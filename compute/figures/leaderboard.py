@@ -317,7 +317,7 @@ def _axes(view: _View) -> dict:
         "xaxis": _STILL | _across(view.board),
         "yaxis": _STILL | down,
         "height": round(ROW * (last + 1)) + 44,
-        "margin": {"l": 8, "r": 8, "t": 30, "b": 6},
+        "margin": {"l": 8, "r": 8 + max(_lean(view.board), 0), "t": 30, "b": 6},
         "hoverdistance": -1,
         "dragmode": False,
         "clickmode": "event+select",
@@ -337,4 +337,13 @@ def _across(board: Board) -> dict:
         "tickfont": {"size": 9 if crowded else 13},
         "tickangle": -90 if crowded else None,
         "autotickangles": [0, -40],
+        # Turned names of the last columns lean past the edge, where Plotly would drop them.
+        "ticklabeloverflow": "allow",
     }
+
+
+def _lean(board: Board) -> int:
+    """Pixels that the turned names of the last columns need at the right."""
+    titles = leaderboard.short_titles(board.systems)
+    last = [titles[name] for name in board.systems["system"][-3:]]
+    return min(max(6 * (len(title) - 7) for title in last), 110) if last else 0

@@ -18,6 +18,13 @@ def _option(*names: str, **kind: object) -> Option:
     return names, kind
 
 
+def _count(text: str) -> int:
+    number = int(text)
+    if number < 1:
+        raise argparse.ArgumentTypeError("it must be 1 or more")
+    return number
+
+
 JSON = _option("--json", action="store_true", help="print JSON instead of a table")
 DATASETS = _option("datasets", nargs="*", metavar="DATASET", help="all that have a run, if none")
 AGAIN = _option("--again", action="store_true", help="recompute even what is up to date")
@@ -79,11 +86,29 @@ COMMANDS = {
         ),
     ),
     "score": Command("score stored runs again", commands.score, (DATASETS, AGAIN)),
+    "jobs": Command(
+        "start, list, cancel and retry jobs, which workers do",
+        commands.job,
+        (
+            _option("what", choices=("start", "list", "cancel", "retry")),
+            _option("names", nargs="*", metavar="KIND|JOB", help="what to start, or job ids"),
+            _option("--systems", nargs="+", default=(), metavar="SYSTEM"),
+            _option("--datasets", nargs="+", default=(), metavar="DATASET"),
+            AGAIN,
+            AS_BEIR,
+            JSON,
+        ),
+    ),
+    "worker": Command(
+        "do jobs until stopped; several workers at once are fine",
+        commands.work,
+        (_option("--concurrency", type=_count, default=1, help="this many workers (default: 1)"),),
+    ),
     "show": Command(
-        "print what is stored",
+        "print what is stored, or the jobs",
         commands.show,
         (
-            _option("what", choices=("scores", "holes")),
+            _option("what", choices=("scores", "holes", "jobs")),
             _option("--dataset"),
             _option("--system"),
             _option("--measure"),

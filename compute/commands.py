@@ -4,6 +4,7 @@ import json
 import sys
 from argparse import Namespace
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 import pandas as pd
@@ -11,10 +12,11 @@ from pandas import DataFrame
 from tqdm import tqdm
 
 from compute import demo as demonstration
-from compute import imports, loading, queries, reading, recompute, settings, shipping
+from compute import imports, jobs, loading, queries, reading, recompute, settings, shipping
 from compute import serve as server
 from compute.datasets import DATASETS, Dataset, check_path, dataset
-from compute.errors import Missing
+from compute.errors import Missing, WrongInput
+from compute.jobs import worker
 from compute.recompute import Bench
 from compute.store import Store
 from compute.systems import SYSTEMS, system
@@ -196,8 +198,10 @@ def score(arguments: Namespace) -> int:
 
 
 def show(arguments: Namespace) -> int:
-    """Print scores or holes, or the papers' figures."""
+    """Print scores or holes, or the papers' figures, or the jobs."""
     bench = _bench()
+    if arguments.what == "jobs":
+        return _show(_jobs_shown(bench), arguments.json)
     opened = reading.open_version(bench.store)
     measure = arguments.measure or ("Hole@10" if arguments.what == "holes" else None)
     frame = queries.scores_shown(
@@ -209,6 +213,76 @@ def show(arguments: Namespace) -> int:
         returned_only=arguments.returned_only,
     )
     return _show(frame, arguments.json)
+
+
+def _jobs_shown(bench: Bench) -> DataFrame:
+    rows = [
+        {
+            "job": job.id,
+            "state": job.state,
+            "what": f"{job.kind}: {job.title}",
+            "tasks": job.summary,
+            "now": _now(job.progress),
+            "created": pd.Timestamp(job.created, unit="s", tz="UTC").isoformat(),
+            "error": job.error,
+        }
+        for job in jobs.listed(bench.settings, 50)
+    ]
+    return DataFrame(rows)
+
+
+def _now(progress: jobs.Progress | None) -> str:
+    if progress is None:
+        return ""
+    if not progress.unit:
+        return progress.step
+    of = f" of {progress.total:,}" if progress.total else ""
+    left = progress.seconds_left
+    rest = f", {left:.0f} s left" if left is not None else ""
+    return f"{progress.step}: {progress.done:,}{of} {progress.unit}{rest}"
+
+
+def job(arguments: Namespace) -> int:
+    """Start, list, cancel or retry jobs."""
+    bench = _bench()
+    if arguments.what == "list":
+        return _show(_jobs_shown(bench), arguments.json)
+    if arguments.what == "cancel":
+        for name in arguments.names:
+            jobs.cancel(bench.settings, name)
+            sys.stdout.write(f"{name} is cancelled\n")
+        return 0
+    if arguments.what == "retry":
+        started = [jobs.retry(bench.store, name) for name in arguments.names]
+    else:
+        started = [_start(bench, arguments)]
+    if arguments.json:
+        sys.stdout.write(json.dumps([asdict(one) for one in started], indent=1) + "\n")
+        return 0
+    sys.stdout.write("".join(f"{one.sentence}\n" for one in started))
+    if any(one.job for one in started) and not jobs.workers_alive(bench.settings):
+        sys.stdout.write("no worker is running: python -m compute worker starts one\n")
+    return 0
+
+
+def _start(bench: Bench, arguments: Namespace) -> jobs.Started:
+    if len(arguments.names) != 1:
+        raise WrongInput(f"name one kind of job to start: {', '.join(jobs.KINDS)}")
+    return jobs.start(
+        bench.store,
+        arguments.names[0],
+        arguments.systems,
+        arguments.datasets,
+        again=arguments.again,
+        drop_equal_ids=arguments.drop_equal_ids,
+    )
+
+
+def work(arguments: Namespace) -> int:
+    """Take jobs from the queue and do them, until stopped."""
+    if arguments.concurrency == 1:
+        worker.work(settings.load())
+    return worker.several(arguments.concurrency)
 
 
 def demo(arguments: Namespace) -> int:

@@ -217,11 +217,12 @@ def publish_run(
         add = partial(publication.add, dataset=dataset, system=system, provenance=about)
         hits = add("hits", run.frame, fingerprint=name)
         add("top", top(run.frame), fingerprint=fingerprint("top", [name]))
-        scored = add("scores", scores, fingerprint=_scores_name(name, loaded, depth))
+        scored = add("scores", scores, fingerprint=scores_name(name, loaded, depth))
     return Outcome(hits, scored, new=True)
 
 
-def _scores_name(hits: str, loaded: Loaded, depth: int) -> str:
+def scores_name(hits: str, loaded: Loaded, depth: int) -> str:
+    """The fingerprint of the scores of these hits on the judgements of the dataset."""
     inputs = [hits, loaded.judgements.fingerprint]
     return fingerprint("scores", inputs, measures=list(MEASURES), depth=depth)
 
@@ -229,7 +230,7 @@ def _scores_name(hits: str, loaded: Loaded, depth: int) -> str:
 def score(bench: Bench, loaded: Loaded, hits: Part, *, again: bool = False) -> Outcome:
     """The scores of a stored run, computed only if run, judgements or measures changed."""
     depth = hits.provenance["depth"]
-    name = _scores_name(hits.fingerprint, loaded, depth)
+    name = scores_name(hits.fingerprint, loaded, depth)
     stored = bench.store.done("scores", hits.dataset, hits.system, name)
     if stored and not again:
         return Outcome(hits, stored, new=False)

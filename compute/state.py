@@ -140,7 +140,7 @@ def open_state(settings: Settings, to: Steps = STEPS) -> Engine:
     be reached, WrongInput for a bad address or a broken home.json.
     """
     _refuse_newer(_home_format(settings.home), len(to), str(settings.home))
-    engine = _engine(settings)
+    engine = engine_of(settings)
     try:
         _migrate(engine, settings.home, to)
     except OperationalError as error:
@@ -219,9 +219,13 @@ def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
     return [dict(zip(given, row, strict=True)) for row in rows]
 
 
-def _engine(settings: Settings) -> Engine:
+def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
+    """Connections to PostgreSQL where the setting `state` says so, else to a file of the home.
+
+    Raises WrongInput for an address that is not PostgreSQL's.
+    """
     if not settings.state:
-        engine = create_engine(URL.create("sqlite", database=str(settings.home / "state.sqlite")))
+        engine = create_engine(URL.create("sqlite", database=str(settings.home / file)))
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine

@@ -1,0 +1,35 @@
+"""Jobs: recomputes that workers do in the background, queued by DBOS. Read `queue` first.
+
+Importing this loads neither DBOS nor anything that computes.
+"""
+
+from compute.jobs.kinds import KINDS, Kind
+from compute.jobs.logs import file as log_file
+from compute.jobs.logs import tail as log_tail
+from compute.jobs.matrix import Estimate, estimate, matrix
+from compute.jobs.queue import Started, cancel, retry, start
+from compute.jobs.records import Job, Progress, job, tasks
+from compute.jobs.records import jobs as listed
+from compute.jobs.workers import Worker
+from compute.jobs.workers import alive as workers_alive
+
+__all__ = [
+    "KINDS",
+    "Estimate",
+    "Job",
+    "Kind",
+    "Progress",
+    "Started",
+    "Worker",
+    "cancel",
+    "estimate",
+    "job",
+    "listed",
+    "log_file",
+    "log_tail",
+    "matrix",
+    "retry",
+    "start",
+    "tasks",
+    "workers_alive",
+]

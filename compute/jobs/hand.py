@@ -1,0 +1,171 @@
+"""What a worker sees of its hands: child processes that do heavy steps, watched and ended here."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import fields
+from typing import Any
+
+from compute.jobs import logs
+from compute.loading import Progress
+from compute.parts import make_folder
+from compute.settings import PROJECT, Settings
+
+GRACE = 3.0
+"""Seconds between asking a hand to end and killing it."""
+LOOK = 0.5
+"""Seconds between two looks at whether the task is still wanted."""
+
+
+class StepFailed(Exception):
+    """A step failed; the message is the sentence that is shown."""
+
+
+class Stopped(Exception):
+    """The task was cancelled, or given to another worker, while a step ran."""
+
+
+class Crew:
+    """The hands of one worker, so that they can all be ended at once."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.ending = threading.Event()
+        self._hands: set[Hand] = set()
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def hand(self, job: str) -> Iterator["Hand"]:
+        """A hand for one task, ended with the block."""
+        hand = Hand(self, job)
+        with self._lock:
+            self._hands.add(hand)
+        try:
+            yield hand
+        finally:
+            hand.stop()
+            with self._lock:
+                self._hands.discard(hand)
+
+    def end(self) -> None:
+        """Kill all hands; threads that wait for one never come back."""
+        self.ending.set()
+        with self._lock:
+            for hand in self._hands:
+                hand.kill()
+
+
+class Hand:
+    """One child process in a process group of its own, started at the first step."""
+
+    def __init__(self, crew: Crew, job: str) -> None:
+        self._crew = crew
+        self._job = job
+        self._process: subprocess.Popen[bytes] | None = None
+        self._rest = b""
+
+    def do(
+        self, order: Mapping[str, Any], *, watch: Progress, wanted: Callable[[], bool]
+    ) -> dict[str, Any]:
+        """Have a step done and return its answer; `watch` hears how far it is.
+
+        Raises StepFailed with its sentence, Stopped when it is no longer `wanted`.
+        """
+        process = self._started()
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps({**order, "job": self._job}).encode() + b"\n")
+            process.stdin.flush()
+        for answer in self._answers(process, wanted):
+            if "progress" in answer:
+                watch(*answer["progress"])
+            elif "error" in answer:
+                raise StepFailed(answer["error"])
+            else:
+                return answer
+        raise StepFailed(self._ended(process))
+
+    def stop(self) -> None:
+        """End the hand: it may clean up for a moment, then it is killed with all it started."""
+        process = self._process
+        if process is None:
+            return
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGTERM)
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(GRACE)
+        self.kill()
+        process.wait()
+        for pipe in (process.stdin, process.stdout):
+            if pipe is not None:
+                with contextlib.suppress(BrokenPipeError):
+                    pipe.close()
+        self._process = None
+
+    def kill(self) -> None:
+        """Kill the hand's whole group at once."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        if self._process is None:
+            settings = self._crew.settings
+            log = logs.file(settings, self._job)
+            make_folder(log.parent)
+            with log.open("ab") as errors:
+                self._process = subprocess.Popen(
+                    [sys.executable, "-m", "compute.jobs.steps"],
+                    cwd=PROJECT,
+                    env=os.environ | _environment(settings),
+                    stdin=subprocess.PIPE,
+                    stdout=subprocess.PIPE,
+                    stderr=errors,
+                    process_group=0,
+                )
+        return self._process
+
+    def _answers(
+        self, process: "subprocess.Popen[bytes]", wanted: Callable[[], bool]
+    ) -> Iterator[dict[str, Any]]:
+        assert process.stdout is not None
+        looked = time.monotonic()
+        while True:
+            ready, _, _ = select.select([process.stdout], [], [], LOOK)
+            if time.monotonic() - looked >= LOOK:
+                looked = time.monotonic()
+                if not wanted():
+                    self.stop()
+                    raise Stopped(self._job)
+            if ready:
+                received = os.read(process.stdout.fileno(), 65536)
+                if not received:
+                    return
+                *lines, self._rest = (self._rest + received).split(b"\n")
+                yield from map(json.loads, lines)
+
+    def _ended(self, process: "subprocess.Popen[bytes]") -> str:
+        status = process.wait()
+        if self._crew.ending.is_set():
+            # The worker is about to end; the task is not to be recorded as failed.
+            threading.Event().wait()
+        if status == -signal.SIGKILL:
+            return "the step was killed, most often for want of memory: free some, then retry"
+        return f"the step ended without an answer (status {status}): see the log"
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    """The settings as the child reads them."""
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    given = {
+        f"BEIRSCOPE_{name.upper()}": "" if value is None else str(value)
+        for name, value in values.items()
+    }
+    return given | {"OMP_NUM_THREADS": str(settings.threads)}

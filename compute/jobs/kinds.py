@@ -1,0 +1,85 @@
+"""The kinds of jobs: one row each. A job is a list of targets, each goes through the steps."""
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+from types import MappingProxyType
+
+from compute import demo, imports
+from compute.datasets import dataset
+from compute.errors import Conflict, Missing, Unavailable, WrongInput
+from compute.jobs.matrix import Target
+from compute.store import Store
+from compute.systems import system
+
+Named = Sequence[str]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What a job of this name does."""
+
+    name: str
+    text: str
+    targets: Callable[[Store, Named, Named], list[Target]]
+    """(store, systems, datasets) as they were named to what is to be done. Raises for wrong
+    names, before anything is queued."""
+    steps: tuple[str, ...]
+    """Of each target, in this order: names in `compute.jobs.steps.STEPS`."""
+    check: bool = True
+    """What is up to date is left out, unless the job says `again`."""
+
+    @property
+    def work(self) -> str:
+        """What is done to a target: kinds of the same steps share their tasks."""
+        return "+".join(self.steps)
+
+
+def kinds(*rows: Kind) -> Mapping[str, Kind]:
+    """The kinds by name. Raises Conflict for a name given twice."""
+    table: dict[str, Kind] = {}
+    for row in rows:
+        if row.name in table:
+            raise Conflict(f"two kinds of jobs are called {row.name!r}: rename one of them")
+        table[row.name] = row
+    return MappingProxyType(table)
+
+
+def _runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
+    """Every system on every dataset, a dataset of parts as its parts."""
+    if not systems or not datasets:
+        raise WrongInput("a run needs systems and datasets: name at least one of each")
+    rows = [system(name) for name in systems]
+    for row in rows:
+        if row.search is None:
+            raise Unavailable(f"{row.name} is {row.status}: python -m compute systems lists more")
+    names = _datasets(store, datasets)
+    return list(dict.fromkeys((row.name, name) for row in rows for name in names))
+
+
+def _stored_runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
+    """The stored runs of these systems on these datasets; of all, where none is named."""
+    wanted: Collection[str] = _datasets(store, datasets)
+    runs = [part for part in store.parts("hits") if not part.shipped]
+    found = [
+        (part.system, part.dataset)
+        for part in runs
+        if (not wanted or part.dataset in wanted) and (not systems or part.system in systems)
+    ]
+    if not found:
+        raise Missing("no stored run fits: python -m compute show scores lists what there is")
+    return found
+
+
+def _datasets(store: Store, names: Named) -> list[str]:
+    own = imports.own_datasets(store)
+    rows = [dataset(name, own) for name in names]
+    return list(dict.fromkeys(part for row in rows for part in row.parts or (row.name,)))
+
+
+_RUN = ("load", "index", "search", "publish")
+
+KINDS = kinds(
+    Kind("run", "systems on datasets: load, index, search, score, publish", _runs, _RUN),
+    Kind("score", "stored runs, scored again", _stored_runs, ("score",), check=False),
+    Kind("demo", "four systems on the PyDocs collections", lambda *_: demo.pairs(), _RUN),
+)

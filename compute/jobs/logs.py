@@ -1,0 +1,40 @@
+"""The log of each job and task: a file of its own under `logs/jobs`, without document text."""
+
+import re
+from datetime import UTC, datetime
+from pathlib import Path
+
+from compute.errors import Missing
+from compute.parts import make_folder
+from compute.settings import Settings
+
+_TAIL = 64 * 1024
+
+
+def file(settings: Settings, job: str) -> Path:
+    """Where the log of a job or task lies. Raises Missing for what is no id."""
+    if not re.fullmatch(r"[a-z]+-[0-9a-f]{12}(\.\d{1,6})?", job):
+        raise Missing(f"no job {job[:60]!r}: python -m compute jobs list shows them")
+    return settings.home / "logs" / "jobs" / f"{job}.log"
+
+
+def write(settings: Settings, job: str, line: str) -> None:
+    """Add a line with the time, UTC. Several workers may write to the log of one job."""
+    target = file(settings, job)
+    make_folder(target.parent)
+    time = datetime.now(UTC).isoformat(sep=" ", timespec="milliseconds")[:23]
+    with target.open("a", encoding="utf-8") as log:
+        log.write(f"{time} {line}\n")
+
+
+def tail(settings: Settings, job: str, lines: int = 40) -> str:
+    """The last lines of the log; empty before the first."""
+    target = file(settings, job)
+    try:
+        with target.open("rb") as log:
+            log.seek(0, 2)
+            log.seek(max(log.tell() - _TAIL, 0))
+            text = log.read().decode("utf-8", errors="replace")
+    except FileNotFoundError:
+        return ""
+    return "\n".join(text.splitlines()[-lines:])

@@ -1,0 +1,246 @@
+"""Every system that runs on every dataset there is: what is stored, and how long the rest takes.
+
+Only the manifest, the provenance and the files' stamps are looked at; no corpus is read.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from pandas import DataFrame
+
+from compute import imports, loading, recompute
+from compute.datasets import DATASETS, Dataset, source
+from compute.errors import BeirscopeError
+from compute.jobs import records
+from compute.settings import Settings
+from compute.store import Part, Store
+from compute.systems import SYSTEMS, System, system
+
+UP_TO_DATE, STALE, MISSING = "up to date", "stale", "missing"
+CANNOT = "cannot run here"
+STATES = (UP_TO_DATE, STALE, MISSING, records.RUNNING, records.QUEUED, records.FAILED, CANNOT)
+"""What a cell can say."""
+
+Target = tuple[str, str]
+"""The names of a system and a dataset."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One system on one dataset: a word of STATES, why, and the task that says so."""
+
+    state: str
+    remark: str = ""
+    task: str = ""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """What some runs would take, from what runs took before."""
+
+    seconds: float
+    """Of those that can be told."""
+    unknown: int
+    """How many cannot: nothing like them was run here yet."""
+
+
+def known_systems(store: Store) -> dict[str, System]:
+    """The systems that run here, and those with other parameters that have runs."""
+    found = {name: row for name, row in SYSTEMS.items() if row.search is not None}
+    for name in sorted({part.system for part in store.parts("hits")} - set(found)):
+        try:
+            row = system(name)
+        except BeirscopeError:  # a run that was imported
+            continue
+        if row.search is not None:
+            found[name] = row
+    return found
+
+
+def known_datasets(store: Store) -> dict[str, Dataset]:
+    """The datasets that have a run of their own: no means of parts, none known only from print."""
+    rows = dict(DATASETS) | imports.own_datasets(store)
+    return {name: row for name, row in rows.items() if row.has_split and not row.parts}
+
+
+def matrix(store: Store) -> DataFrame:
+    """system, dataset, state, remark, task (an id, or empty) of every pair."""
+    systems, datasets = known_systems(store), known_datasets(store)
+    found = cells(store, [(name, row) for name in systems for row in datasets])
+    rows = [(*target, cell.state, cell.remark, cell.task) for target, cell in found.items()]
+    return DataFrame(rows, columns=["system", "dataset", "state", "remark", "task"])
+
+
+def cells(store: Store, targets: Iterable[Target]) -> dict[Target, Cell]:
+    """The cell of each target; the system's name is canonical."""
+    seen = Seen(store)
+    tasks = records.latest_tasks(store.settings)
+    return {target: _cell(seen, tasks.get(target), *target) for target in targets}
+
+
+def _cell(seen: "Seen", task: records.Job | None, name: str, dataset: str) -> Cell:
+    if task is not None and task.active:
+        return Cell(task.state, task.progress.step if task.progress else "", task.id)
+    stored = seen.stored(name, dataset)
+    if stored.state == UP_TO_DATE:
+        return stored
+    if why := seen.obstacle(name, dataset):
+        return Cell(CANNOT, why)
+    if task is not None and task.state == records.FAILED:
+        return Cell(records.FAILED, task.error, task.id)
+    return stored
+
+
+class Seen:
+    """What one look at the store and the sources found: each is asked once."""
+
+    def __init__(self, store: Store) -> None:
+        self.store = store
+        self.systems, self.datasets = known_systems(store), known_datasets(store)
+        live = store.parts()
+        self.parts = {part.identity: part for part in live if not part.shipped}
+        self._shipped = {part.identity for part in live if part.shipped}
+        self.loaded = {name: self._load(row) for name, row in self.datasets.items()}
+        self._checked: dict[str, str] = {}
+        self._sources: dict[str, tuple[str, object]] = {}
+
+    def _load(self, row: Dataset) -> loading.Loaded | None:
+        queries = self.parts.get(("queries", row.name, ""))
+        judgements = self.parts.get(("judgements", row.name, ""))
+        if queries is None or judgements is None:
+            return None
+        documents = self.parts.get(("documents", row.collection, ""))
+        return loading.Loaded(row, documents, queries, judgements)
+
+    def stored(self, name: str, dataset: str) -> Cell:
+        """What the store says of the pair, whatever jobs there are."""
+        hits = self.parts.get(("hits", dataset, name))
+        scores = self.parts.get(("scores", dataset, name))
+        if hits is None or scores is None:
+            ships = ("hits", dataset, name) in self._shipped
+            return Cell(MISSING, "precomputed, not computed here" if ships else "")
+        loaded = self.loaded.get(dataset)
+        if loaded is None or loaded.documents is None:
+            return Cell(STALE, "its dataset was removed")
+        if hits.fingerprint != self.names(name, loaded, loaded.documents).hits:
+            return Cell(STALE, "the documents, the queries or the settings changed since")
+        depth = hits.provenance["depth"]
+        if scores.fingerprint != recompute.scores_name(hits.fingerprint, loaded, depth):
+            return Cell(STALE, "the judgements or the measures changed since")
+        if self._source_changed(loaded):
+            return Cell(STALE, "the files of the dataset changed since")
+        return Cell(UP_TO_DATE)
+
+    def names(self, name: str, loaded: loading.Loaded, documents: Part) -> recompute.Names:
+        """The fingerprints that a run now would have."""
+        row = self.systems[name]
+        assert row.search is not None
+        return recompute.names(
+            row,
+            row.search,
+            loaded,
+            documents,
+            depth=self.store.settings.depth,
+            drop_self=loaded.dataset.drop_self,
+        )
+
+    def _source(self, dataset: str) -> tuple[str, object]:
+        """Why there is no source, or its identity."""
+        if dataset not in self._sources:
+            try:
+                origin = source(self.datasets[dataset], self.store.settings)
+                self._sources[dataset] = "", origin.identity()
+            except BeirscopeError as error:
+                self._sources[dataset] = str(error), None
+        return self._sources[dataset]
+
+    def _source_changed(self, loaded: loading.Loaded) -> bool:
+        missing, identity = self._source(loaded.dataset.name)
+        return not missing and identity != loaded.queries.provenance["source"]
+
+    def obstacle(self, name: str, dataset: str) -> str:
+        """Why the system cannot run here or the dataset cannot be had; empty if neither."""
+        if dataset not in self.datasets or name not in self.systems:
+            return "not known here"
+        loaded = self.loaded[dataset]
+        if loaded is not None and loaded.documents is None:
+            return "it has judgements alone, no documents to search"
+        if name not in self._checked:
+            self._checked[name] = _check(self.systems[name])
+        return self._checked[name] or ("" if loaded else self._source(dataset)[0])
+
+
+def _check(row: System) -> str:
+    try:
+        if row.search is not None:
+            row.search.check()
+    except BeirscopeError as error:
+        return str(error)
+    return ""
+
+
+def estimate(store: Store, targets: Sequence[Target]) -> Estimate:
+    """How long these would take on one worker, scaled by documents and queries.
+
+    Indexing grows with the documents, searching with the queries: Lucene's and FAISS's share that
+    grows with both is small beside starting and encoding. An index that is there costs nothing.
+    """
+    seen = Seen(store)
+    rates = _Rates(seen.parts.values(), seen)
+    seconds, unknown, indexes = 0.0, 0, set[object]()
+    for name, dataset in targets:
+        found = rates.seconds(name, dataset, store.settings, indexes)
+        unknown += found is None
+        seconds += found or 0.0
+    return Estimate(seconds, unknown)
+
+
+class _Rates:
+    """Seconds per document and per query of each system, from the runs that are stored."""
+
+    def __init__(self, parts: Iterable[Part], seen: Seen) -> None:
+        self._seen = seen
+        self._index: dict[str, list[tuple[float, int]]] = {}
+        self._search: dict[str, list[tuple[float, int]]] = {}
+        for part in parts:
+            facts = part.provenance
+            counted = self._counts(part.dataset)
+            if part.kind != "hits" or counted is None or "search_seconds" not in facts:
+                continue
+            base = part.system.partition("(")[0]
+            self._index.setdefault(base, []).append((facts["index_seconds"], counted[0]))
+            self._search.setdefault(base, []).append((facts["search_seconds"], counted[1]))
+
+    def _counts(self, dataset: str) -> tuple[int, int] | None:
+        """Documents and queries: as stored, else as printed."""
+        loaded = self._seen.loaded.get(dataset)
+        if loaded is not None and loaded.documents is not None:
+            return loaded.documents.rows, loaded.queries.rows
+        row = self._seen.datasets.get(dataset)
+        if row is None or not row.n_documents or not row.n_queries:
+            return None
+        return row.n_documents, row.n_queries
+
+    def seconds(
+        self, name: str, dataset: str, settings: Settings, indexes: set[object]
+    ) -> float | None:
+        base, counted = name.partition("(")[0], self._counts(dataset)
+        if counted is None or base not in self._search:
+            return None
+        index = self._index_key(name, dataset)
+        ready = index in indexes or (settings.home / "caches" / str(index)).is_dir()
+        indexes.add(index)
+        indexing = 0.0 if ready else _scaled(self._index[base], counted[0])
+        return indexing + _scaled(self._search[base], counted[1])
+
+    def _index_key(self, name: str, dataset: str) -> object:
+        loaded = self._seen.loaded.get(dataset)
+        if loaded is None or loaded.documents is None or name not in self._seen.systems:
+            return name, dataset
+        return self._seen.names(name, loaded, loaded.documents).index
+
+
+def _scaled(known: Sequence[tuple[float, int]], count: int) -> float:
+    """Seconds for `count`, from (seconds, count) pairs: by their sum, so long runs weigh more."""
+    seconds, counted = sum(s for s, _ in known), sum(n for _, n in known)
+    return seconds / max(counted, 1) * count

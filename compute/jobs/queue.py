@@ -1,0 +1,210 @@
+"""Asking for jobs: start, cancel, retry. Nothing here computes; workers do."""
+
+import hashlib
+import json
+import time
+import uuid
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from compute.errors import Conflict, Missing, WrongInput
+from compute.jobs import logs, records, tables
+from compute.jobs.kinds import KINDS, Kind
+from compute.jobs.matrix import UP_TO_DATE, Target, cells
+from compute.settings import Settings
+from compute.store import Store
+
+if TYPE_CHECKING:
+    from dbos import DBOSClient
+
+APPLICATION = "beirscope"
+VERSION = "1"
+"""What workers and jobs must agree on; raised when jobs of before cannot go on."""
+JOBS_QUEUE, TASKS_QUEUE = "jobs", "tasks"
+
+
+@dataclass(frozen=True)
+class Started:
+    """What became of a request."""
+
+    job: str
+    """The id of the job that does it; empty where nothing is left to do."""
+    joined: bool
+    """Whether that job was queued or running already."""
+    targets: tuple[Target, ...]
+    """What the job does."""
+    up_to_date: tuple[Target, ...]
+    """What was left out: `again=True` recomputes it all the same."""
+
+    @property
+    def sentence(self) -> str:
+        """What happened, in one sentence."""
+        left = f"{len(self.up_to_date)} up to date" if self.up_to_date else ""
+        if not self.job:
+            return f"nothing to do, {left}: ask again to recompute anyway"
+        words = "already at work as" if self.joined else "queued as"
+        tail = f" ({left}, left out)" if left else ""
+        return f"{len(self.targets)} {words} {self.job}{tail}"
+
+
+def start(
+    store: Store,
+    kind: str,
+    systems: Sequence[str] = (),
+    datasets: Sequence[str] = (),
+    *,
+    again: bool = False,
+    drop_equal_ids: bool = False,
+) -> Started:
+    """Queue a job, or join the one that does the same already.
+
+    What is up to date is left out unless `again`. Raises WrongInput, Missing or Unavailable for
+    names that cannot be run and where the database cannot be reached.
+    """
+    row = _kind(kind)
+    targets = row.targets(store, systems, datasets)
+    options = {"again": again, "drop_equal_ids": drop_equal_ids}
+    return _start(store, row, targets, options)
+
+
+def _kind(name: str) -> Kind:
+    if name not in KINDS:
+        raise WrongInput(f"no kind of job {name!r}; there are: {', '.join(KINDS)}")
+    return KINDS[name]
+
+
+def _start(
+    store: Store, kind: Kind, targets: Sequence[Target], options: Mapping[str, Any]
+) -> Started:
+    current: tuple[Target, ...] = ()
+    if kind.check and not options["again"] and not options["drop_equal_ids"]:
+        found = cells(store, targets)
+        current = tuple(target for target in targets if found[target].state == UP_TO_DATE)
+    wanted = tuple(target for target in targets if target not in current)
+    if not wanted:
+        return Started("", False, (), current)
+    same = _at_work(store.settings, kind, wanted, options)
+    if same:
+        return Started(same, True, wanted, current)
+    job = f"{kind.name}-{uuid.uuid4().hex[:12]}"
+    given = _enqueue(store.settings, job, kind, wanted, options)
+    return Started(given, given != job, wanted, current)
+
+
+def _at_work(
+    settings: Settings, kind: Kind, wanted: Sequence[Target], options: Mapping[str, Any]
+) -> str:
+    """The job that does all of it already."""
+    for job in records.jobs(settings, 100):
+        same = KINDS[job.kind].work == kind.work if job.kind in KINDS else False
+        if job.active and same and job.options == options and set(wanted) <= set(job.targets):
+            return job.id
+    return ""
+
+
+def _enqueue(
+    settings: Settings,
+    job: str,
+    kind: Kind,
+    targets: Sequence[Target],
+    options: Mapping[str, Any],
+) -> str:
+    about = {
+        "kind": kind.name,
+        "title": _title(targets),
+        "targets": [list(target) for target in targets],
+        "options": dict(options),
+        "created": time.time(),
+    }
+    content = json.dumps([kind.work, sorted(targets), options], sort_keys=True)
+    with client(settings) as queue:
+        handle = queue.enqueue(
+            {
+                "workflow_name": records.JOB,
+                "queue_name": JOBS_QUEUE,
+                "workflow_id": job,
+                "attributes": about,
+                # Two who ask for the same in the same moment get one job.
+                "deduplication_id": hashlib.sha256(content.encode()).hexdigest(),
+                "duplication_policy": "return-existing",
+            },
+            about,
+        )
+    given = handle.workflow_id
+    if given == job:
+        logs.write(settings, job, f"queued: {kind.name} {about['title']}")
+    return given
+
+
+def _title(targets: Sequence[Target]) -> str:
+    if len(targets) == 1:
+        return " on ".join(targets[0])
+    systems, datasets = (len(set(names)) for names in zip(*targets, strict=True))
+    return f"{_count(systems, 'system')} on {_count(datasets, 'dataset')}"
+
+
+def _count(number: int, word: str) -> str:
+    return f"{number} {word}{'s' * (number != 1)}"
+
+
+def cancel(settings: Settings, job: str) -> None:
+    """End a job with its tasks, or one task; a step that runs ends within seconds.
+
+    Raises Missing for an unknown id, Conflict for what has ended already.
+    """
+    found = _existing(settings, job)
+    if not found.active:
+        raise Conflict(f"{job} has ended already: it is {found.state}")
+    with client(settings) as queue:
+        queue.cancel_workflow(job, cancel_children=True)
+    logs.write(settings, job, "cancelled")
+
+
+def retry(store: Store, job: str) -> Started:
+    """Start a new job for what failed or was cancelled in this one, or for this one task.
+
+    Raises Missing for an unknown id, Conflict for a job that is still at work or failed nowhere.
+    """
+    found = _existing(store.settings, job)
+    if found.active:
+        raise Conflict(f"{job} is still {found.state}: wait for it, or cancel it first")
+    ended = records.tasks(store.settings, job) if found.targets else [found]
+    done = {(task.system, task.dataset) for task in ended if task.state == records.DONE}
+    wanted = found.targets or ((found.system, found.dataset),)
+    targets = [target for target in wanted if target not in done]
+    if not targets:
+        raise Conflict(f"nothing failed in {job}: start it anew with --again to recompute")
+    return _start(store, _kind(found.kind), targets, found.options or {})
+
+
+def _existing(settings: Settings, job: str) -> records.Job:
+    logs.file(settings, job)
+    found = records.job(settings, job)
+    if found is None:
+        raise Missing(f"no job {job!r}: python -m compute jobs list shows them")
+    return found
+
+
+@contextmanager
+def client(settings: Settings) -> Iterator["DBOSClient"]:
+    """A connection to the queue, its tables made first. Raises Unavailable."""
+    # Imported late: it takes most of a second, and who only watches jobs never needs it.
+    from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
+
+    address = tables.address(settings)
+    if not tables.exist(settings):
+        DBOS.migrate(address)
+    with tables.reaching(settings):
+        opened = DBOSClient(
+            system_database_url=address,
+            # Not pickled: who can write to the database must not be able to run code.
+            serializer=DBOSPortableJSONSerializer(),
+            application_name=APPLICATION,
+            retry_connection_errors=False,
+        )
+        try:
+            yield opened
+        finally:
+            opened.destroy()

@@ -1,0 +1,220 @@
+"""Jobs as they are read from the database: what is asked for, how far it is, what it came to."""
+
+import json
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from sqlalchemy import ColumnElement, Row, select
+
+from compute.jobs import tables
+from compute.settings import Settings
+
+QUEUED, RUNNING, DONE, FAILED, CANCELLED = "queued", "running", "done", "failed", "cancelled"
+ACTIVE = (QUEUED, RUNNING)
+_STATES = {
+    "ENQUEUED": QUEUED,
+    "DELAYED": QUEUED,
+    "PENDING": RUNNING,
+    "SUCCESS": DONE,
+    "CANCELLED": CANCELLED,
+    "ERROR": FAILED,
+    "MAX_RECOVERY_ATTEMPTS_EXCEEDED": FAILED,
+}
+JOB, TASK = "job", "task"
+"""The names of the two workflows: a job, and the tasks that it fans out into."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """How far the present step of a task is."""
+
+    step: str
+    done: int
+    total: int
+    """0 where it is not known."""
+    unit: str
+    """What is counted, such as documents."""
+    rate: float | None
+    """Units per second; None while there is too little to tell."""
+
+    @property
+    def seconds_left(self) -> float | None:
+        """What remains of the step at this rate."""
+        if not self.rate or not self.total:
+            return None
+        return max(self.total - self.done, 0) / self.rate
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job, or one of its tasks: one system on one dataset."""
+
+    id: str
+    kind: str
+    state: str
+    """queued, running, done, failed or cancelled."""
+    title: str
+    """What it does, such as `bm25 on scifact`."""
+    created: float
+    """Seconds since 1970, like `started` and `ended`."""
+    started: float | None = None
+    ended: float | None = None
+    system: str = ""
+    dataset: str = ""
+    """Of a task; empty for a job."""
+    error: str = ""
+    """One sentence, if it failed."""
+    progress: Progress | None = None
+    """Of a running task; a job has that of its running task."""
+    targets: tuple[tuple[str, str], ...] = ()
+    """(system, dataset) of all tasks of a job."""
+    counts: Mapping[str, int] | None = None
+    """Of a job: how many tasks are in each state."""
+    options: Mapping[str, Any] | None = None
+    """What the job was asked for besides systems and datasets."""
+
+    @property
+    def active(self) -> bool:
+        """Whether it is queued or running."""
+        return self.state in ACTIVE
+
+    @property
+    def share(self) -> float:
+        """How much is done, from 0 to 1; the running step of a task counts for the part it is."""
+        if self.counts is None:
+            return self._step_share() if self.state == RUNNING else float(self.state == DONE)
+        ended = sum(self.counts.get(state, 0) for state in (DONE, FAILED, CANCELLED))
+        running = self._step_share() if self.counts.get(RUNNING) else 0.0
+        return min((ended + running) / max(len(self.targets), 1), 1.0)
+
+    def _step_share(self) -> float:
+        if self.progress is None or not self.progress.total:
+            return 0.0
+        # The last step ends when the task does.
+        return min(self.progress.done / self.progress.total, 1.0) * 0.9
+
+    @property
+    def summary(self) -> str:
+        """`7 of 20 done, 1 failed`."""
+        counts = self.counts or {self.state: 1}
+        words = [f"{counts.get(DONE, 0)} of {max(len(self.targets), 1)} done"]
+        words += [f"{counts[state]} {state}" for state in (FAILED, CANCELLED) if counts.get(state)]
+        return ", ".join(words)
+
+
+def jobs(settings: Settings, limit: int = 50) -> list[Job]:
+    """The newest jobs, newest first, with the counts of their tasks."""
+    if not tables.exist(settings):
+        return []
+    found = _read(settings, tables.status.c.name == JOB, limit)
+    # DBOS keeps whole seconds in SQLite.
+    found.sort(key=lambda one: one.created, reverse=True)
+    return _with_tasks(settings, found)
+
+
+def job(settings: Settings, name: str) -> Job | None:
+    """The job or task of this id."""
+    if not tables.exist(settings):
+        return None
+    found = _read(settings, tables.status.c.workflow_uuid == name, 1)
+    return next(iter(_with_tasks(settings, found)), None)
+
+
+def tasks(settings: Settings, name: str) -> list[Job]:
+    """The tasks of a job in their order; those that it shares with another job too."""
+    return _tasks(settings, [name]).get(name, [])
+
+
+def latest_tasks(settings: Settings) -> dict[tuple[str, str], Job]:
+    """Of each (system, dataset) the task that runs or waits, else the one that ended last."""
+    if not tables.exist(settings):
+        return {}
+    found = _read(settings, tables.status.c.name == TASK, None)
+    found.sort(key=lambda task: (task.active, task.ended or task.created))
+    return {(task.system, task.dataset): task for task in found}
+
+
+def _read(settings: Settings, where: ColumnElement[bool], limit: int | None) -> list[Job]:
+    status, outputs, progress = tables.status, tables.outputs, tables.progress
+    joined = status.outerjoin(outputs, outputs.c.workflow_uuid == status.c.workflow_uuid)
+    joined = joined.outerjoin(progress, progress.c.job == status.c.workflow_uuid)
+    query = (
+        select(*status.c, outputs.c.error, *progress.c)
+        .select_from(joined)
+        .where(where)
+        .order_by(status.c.created_at.desc(), status.c.workflow_uuid.desc())
+        .limit(limit)
+    )
+    with tables.reaching(settings), tables.engine(settings).connect() as connection:
+        return [_job(row) for row in connection.execute(query)]
+
+
+def _job(row: Row[Any]) -> Job:
+    about = row.attributes or {}
+    state = _STATES.get(row.status, FAILED)
+    return Job(
+        id=row.workflow_uuid,
+        kind=about.get("kind", ""),
+        state=state,
+        title=about.get("title", ""),
+        created=about.get("created", row.created_at / 1000),
+        started=row.started_at_epoch_ms / 1000 if row.started_at_epoch_ms else None,
+        ended=row.completed_at / 1000 if row.completed_at else None,
+        system=about.get("system", ""),
+        dataset=about.get("dataset", ""),
+        error=_sentence(row.error) if state == FAILED else "",
+        progress=_progress(row) if state == RUNNING else None,
+        targets=tuple((system, dataset) for system, dataset in about.get("targets", ())),
+        options=about.get("options"),
+    )
+
+
+def _progress(row: Row[Any]) -> Progress | None:
+    if row.job is None:
+        return None
+    return Progress(row.step, row.done, row.total, row.unit, row.rate)
+
+
+def _sentence(error: str | None) -> str:
+    if error is None:
+        return "its worker ended again and again while it ran: see the log"
+    return str(json.loads(error).get("message", "see the log"))
+
+
+def _with_tasks(settings: Settings, found: list[Job]) -> list[Job]:
+    of_jobs = _tasks(settings, [one.id for one in found if one.targets])
+    return [_whole(one, of_jobs.get(one.id, [])) if one.targets else one for one in found]
+
+
+def _whole(one: Job, tasks: Collection[Job]) -> Job:
+    """A job with what its tasks say of it."""
+    counts = Counter(task.state for task in tasks)
+    if one.active:
+        counts[QUEUED] += len(one.targets) - len(tasks)
+    running = [task for task in tasks if task.progress is not None]
+    failed = [task for task in tasks if task.state == FAILED]
+    state, error = one.state, one.error
+    if state == DONE and (failed or counts[CANCELLED]):
+        state = FAILED if failed else CANCELLED
+    if failed and state == FAILED and not error:
+        error = f"{len(failed)} of {len(one.targets)} failed; {failed[0].title}: {failed[0].error}"
+    progress = running[0].progress if running else None
+    return replace(one, state=state, error=error, counts=dict(counts), progress=progress)
+
+
+def _tasks(settings: Settings, names: Iterable[str]) -> dict[str, list[Job]]:
+    operations = tables.operations.c
+    query = select(operations.workflow_uuid, operations.child_workflow_id).where(
+        operations.workflow_uuid.in_(list(names)), operations.child_workflow_id.is_not(None)
+    )
+    with tables.reaching(settings), tables.engine(settings).connect() as connection:
+        pairs = sorted({(row[0], row[1]) for row in connection.execute(query)})
+    wanted = tables.status.c.workflow_uuid.in_({child for _, child in pairs})
+    found = {task.id: task for task in _read(settings, wanted, None)} if pairs else {}
+    of_jobs: dict[str, list[Job]] = {}
+    for parent, child in pairs:
+        if child in found:
+            of_jobs.setdefault(parent, []).append(found[child])
+    return of_jobs

@@ -1,0 +1,210 @@
+"""The hand: a child process of a worker that does the heavy steps of one task, one after another.
+
+It reads orders and writes answers, a line of JSON each. It ends when its worker does: by the
+kernel's signal on Linux, and everywhere because the pipe of its orders closes.
+"""
+
+import ctypes
+import errno
+import json
+import os
+import queue
+import signal
+import sys
+import threading
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from typing import Any, NoReturn, TextIO
+
+from sqlalchemy.exc import InterfaceError, OperationalError
+
+from compute import imports, loading, reading, recompute, settings
+from compute.datasets import Dataset, dataset
+from compute.errors import BeirscopeError
+from compute.loading import Bench
+from compute.store import Store
+from compute.systems import System, system
+
+SHOWN = 0.25
+"""Seconds between two reports of progress."""
+_DEATH_SIGNAL = 1
+"""PR_SET_PDEATHSIG of Linux's prctl."""
+
+Options = Mapping[str, Any]
+
+
+def _load(bench: Bench, row: System, on: Dataset, options: Options) -> bool:
+    before = loading.stored(bench.store, on)
+    loaded = _pair(bench, row, on, options).loaded
+    return before is None or before.queries.id != loaded.queries.id
+
+
+def _index(bench: Bench, row: System, on: Dataset, options: Options) -> bool:
+    pair = _pair(bench, row, on, options)
+    if recompute.published(bench, pair, again=options["again"]):
+        return False
+    with recompute.index(bench, pair) as (_, built):
+        return built
+
+
+def _search(bench: Bench, row: System, on: Dataset, options: Options) -> bool:
+    pair = _pair(bench, row, on, options)
+    if recompute.published(bench, pair, again=options["again"]):
+        return False
+    return recompute.search(bench, pair)[1]
+
+
+def _publish(bench: Bench, row: System, on: Dataset, options: Options) -> bool:
+    pair = _pair(bench, row, on, options)
+    return recompute.publish(bench, pair, again=options["again"]).new
+
+
+def _pair(bench: Bench, row: System, on: Dataset, options: Options) -> recompute.Pair:
+    return recompute.pair(bench, row, on, drop_equal_ids=options["drop_equal_ids"])
+
+
+STEPS: Mapping[str, Callable[[Bench, System, Dataset, Options], bool]] = {
+    "load": _load,
+    "index": _index,
+    "search": _search,
+    "publish": _publish,
+}
+"""The steps of a run: each finds what is done, and tells whether it had to do anything."""
+
+
+def _score(bench: Bench, order: Mapping[str, Any]) -> bool:
+    """The one step that takes imported runs too: its system need not be in the catalogue."""
+    on = _dataset(bench, order)
+    hits = bench.store.part("hits", on.name, order["system"])
+    if hits is None or hits.shipped:
+        return False
+    loaded = recompute.stored_dataset(bench.store, on)
+    return recompute.score(bench, loaded, hits, again=order["options"]["again"]).new
+
+
+def _tidy(bench: Bench, order: Mapping[str, Any]) -> bool:
+    """The end of a job: the database for notebooks anew, old parts away."""
+    reading.write_database(bench.store)
+    bench.store.tidy()
+    return True
+
+
+_OTHERS = {"score": _score, "tidy": _tidy}
+
+
+def _dataset(bench: Bench, order: Mapping[str, Any]) -> Dataset:
+    return dataset(order["dataset"], imports.own_datasets(bench.store))
+
+
+def do(bench: Bench, order: Mapping[str, Any]) -> bool:
+    """Do one step: step, system, dataset, options. Tells whether there was anything to do."""
+    if order["step"] in _OTHERS:
+        return _OTHERS[order["step"]](bench, order)
+    row = system(order["system"])
+    return STEPS[order["step"]](bench, row, _dataset(bench, order), order["options"])
+
+
+def sentence(error: Exception) -> str:
+    """What went wrong, in one sentence with the next step; empty for a bug."""
+    if isinstance(error, BeirscopeError):
+        return str(error)
+    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
+    if full or any(words in str(error).lower() for words in ("no space left", "disk is full")):
+        return "the disk is full: make room (the caches of the home folder may go), then retry"
+    if isinstance(error, MemoryError):
+        return "there is not enough memory: set BEIRSCOPE_THREADS to less, then retry"
+    if isinstance(error, OperationalError | InterfaceError):
+        cause = str(error.orig).strip().splitlines()[0]
+        return f"the state cannot be used ({cause}): see that its database runs, then retry"
+    return ""
+
+
+def _answer(bench: Bench, order: Mapping[str, Any]) -> dict[str, Any]:
+    try:
+        return {"new": do(bench, order)}
+    except Exception as error:
+        known = sentence(error)
+        if not known:
+            traceback.print_exc()
+        return {"error": known or "a bug in Beirscope, not in your input: see the log"}
+
+
+class _Reports:
+    """Progress as lines, not more often than it can be shown."""
+
+    def __init__(self, answers: TextIO) -> None:
+        self._answers = answers
+        self._last = (0.0, "")
+
+    def __call__(self, done: int, total: int, unit: str) -> None:
+        now = time.monotonic()
+        if unit != self._last[1] or now - self._last[0] >= SHOWN or done == total:
+            self._last = now, unit
+            self.say({"progress": [done, total, unit]})
+
+    def say(self, answer: Mapping[str, Any]) -> None:
+        """Write one line."""
+        self._answers.write(json.dumps(answer) + "\n")
+        self._answers.flush()
+
+
+def end_with_worker() -> None:
+    """Die when the process that started this one does (Linux; elsewhere the pipe alone tells)."""
+    parent = os.getppid()
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
+    if os.getppid() != parent or parent == 1:
+        _die()
+
+
+def _die() -> NoReturn:
+    os.killpg(0, signal.SIGKILL)
+    raise SystemExit(1)
+
+
+def _orders() -> "queue.Queue[dict[str, Any]]":
+    """The orders as they come in; their end is the end of this process and its group."""
+    received: queue.Queue[dict[str, Any]] = queue.Queue()
+    # A private handle: what the steps start must not hold or read the orders.
+    stream = os.fdopen(os.dup(0), encoding="utf-8")
+    os.dup2(os.open(os.devnull, os.O_RDONLY), 0)
+
+    def follow() -> None:
+        for line in stream:
+            received.put(json.loads(line))
+        _die()
+
+    threading.Thread(target=follow, daemon=True).start()
+    return received
+
+
+def _private_output() -> TextIO:
+    """Where answers go; what libraries print goes to the log instead."""
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    return answers
+
+
+def _stop(*_: object) -> NoReturn:
+    # As an exception it passes through everything that cleans up.
+    raise SystemExit(143)
+
+
+def main() -> NoReturn:
+    """Do what is ordered until there are no more orders."""
+    signal.signal(signal.SIGTERM, _stop)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    end_with_worker()
+    reports = _Reports(_private_output())
+    orders = _orders()
+    now = settings.load()
+    while True:
+        order = orders.get()
+        bench = Bench(Store(now), now, reports, order["job"])
+        reports.say(_answer(bench, order))
+        bench.store.close()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,132 @@
+"""The tables of the jobs database: DBOS's, which are only read here, and two of our own.
+
+They lie in `jobs.sqlite` of the home folder, or in PostgreSQL where the setting `state` names it.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import lru_cache
+from typing import Any
+
+from sqlalchemy import (
+    JSON,
+    BigInteger,
+    Column,
+    ColumnElement,
+    Double,
+    Engine,
+    MetaData,
+    Table,
+    Text,
+    inspect,
+    literal_column,
+    make_url,
+)
+from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
+
+from compute import state
+from compute.errors import Unavailable
+from compute.parts import make_folder
+from compute.settings import Settings
+
+_ours = MetaData()
+workers = Table(
+    "job_workers",
+    _ours,
+    Column("id", Text, primary_key=True),
+    Column("machine", Text, nullable=False),
+    Column("process", BigInteger, nullable=False),
+    Column("started", BigInteger, nullable=False),  # milliseconds since 1970, database clock
+    Column("heartbeat", BigInteger, nullable=False),
+    Column("dead", BigInteger),  # when another worker took its jobs over
+)
+progress = Table(
+    "job_progress",
+    _ours,
+    Column("job", Text, primary_key=True),
+    Column("step", Text, nullable=False),
+    Column("done", BigInteger, nullable=False),
+    Column("total", BigInteger, nullable=False),  # 0: not known
+    Column("unit", Text, nullable=False),
+    Column("rate", Double),  # units per second
+)
+
+_dbos = MetaData(schema="dbos")
+status = Table(
+    "workflow_status",
+    _dbos,
+    Column("workflow_uuid", Text, primary_key=True),
+    Column("name", Text),
+    Column("status", Text),
+    Column("created_at", BigInteger),
+    Column("started_at_epoch_ms", BigInteger),
+    Column("completed_at", BigInteger),
+    Column("executor_id", Text),
+    Column("parent_workflow_id", Text),
+    Column("attributes", JSON),
+)
+outputs = Table(
+    "workflow_output",
+    _dbos,
+    Column("workflow_uuid", Text, primary_key=True),
+    Column("output", Text),
+    Column("error", Text),
+)
+operations = Table(
+    "operation_outputs",
+    _dbos,
+    Column("workflow_uuid", Text),
+    Column("child_workflow_id", Text),
+)
+
+
+def address(settings: Settings) -> str:
+    """The address of the jobs database, as DBOS takes it."""
+    return settings.state or engine(settings).url.render_as_string(hide_password=False)
+
+
+@lru_cache(maxsize=8)
+def engine(settings: Settings) -> Engine:
+    """The connections to the jobs database, our tables made first. Raises Unavailable."""
+    make_folder(settings.home)
+    opened = state.engine_of(settings, "jobs.sqlite")
+    if opened.dialect.name == "sqlite":
+        # DBOS has a schema of its own in PostgreSQL alone.
+        opened = opened.execution_options(schema_translate_map={"dbos": None})
+    with reaching(settings):
+        try:
+            _ours.create_all(opened)
+        except DBAPIError:
+            # Another process may have made them in the same moment.
+            if not all(inspect(opened).has_table(table.name) for table in _ours.sorted_tables):
+                raise
+    return opened
+
+
+@contextmanager
+def reaching(settings: Settings) -> Iterator[None]:
+    """Raises Unavailable, in one sentence, where the database cannot be used."""
+    try:
+        yield
+    except (OperationalError, InterfaceError) as error:
+        where = str(settings.home / "jobs.sqlite")
+        if settings.state:
+            where = make_url(settings.state).render_as_string(hide_password=True)
+        cause = str(error.orig).strip().splitlines()[0] if error.orig else "no answer"
+        raise Unavailable(
+            f"the jobs database {where} cannot be used ({cause}): see that it runs, then try again"
+        ) from error
+
+
+def exist(settings: Settings) -> bool:
+    """Whether DBOS has made its tables, which the first job or worker does."""
+    with reaching(settings):
+        schema = None if not settings.state else "dbos"
+        return inspect(engine(settings)).has_table("workflow_output", schema=schema)
+
+
+def now(settings: Settings) -> ColumnElement[Any]:
+    """Milliseconds since 1970 by the clock of the database, which all workers share."""
+    if engine(settings).dialect.name == "sqlite":
+        return literal_column("cast((julianday('now') - 2440587.5) * 86400000 as integer)")
+    return literal_column("cast(extract(epoch from clock_timestamp()) * 1000 as bigint)")

@@ -1,0 +1,125 @@
+"""The worker: takes jobs from the queue, does them one at a time, takes over from the dead."""
+
+import contextlib
+import logging
+import os
+import signal
+import subprocess
+import sys
+import threading
+import uuid
+from pathlib import Path
+from typing import NoReturn
+
+from compute.errors import Unavailable
+from compute.jobs import queue, tables, workers
+from compute.jobs.hand import Crew
+from compute.locks import sole
+from compute.settings import PROJECT, Settings
+from compute.store import Store
+from compute.systems import leash
+
+log = logging.getLogger(__name__)
+
+
+def command() -> list[str]:
+    """A worker that ends when the process that starts it does; its standard input is the leash."""
+    script = Path(leash.__file__)
+    return [sys.executable, "-I", "-S", str(script), sys.executable, "-m", "compute", "worker"]
+
+
+def several(number: int) -> int:
+    """Run this many workers, each a process, until told to stop; the worst exit status."""
+    started = [
+        subprocess.Popen(command(), cwd=PROJECT, stdin=subprocess.PIPE, process_group=0)
+        for _ in range(number)
+    ]
+
+    def stop(*_: object) -> None:
+        for process in started:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGTERM)
+
+    signal.signal(signal.SIGTERM, stop)
+    signal.signal(signal.SIGINT, stop)
+    return max(process.wait() for process in started)
+
+
+def work(settings: Settings) -> NoReturn:
+    """Work until SIGTERM or SIGINT, or until declared dead by another worker.
+
+    Raises Unavailable, before anything is begun, when a database cannot be reached.
+    """
+    Store(settings).close()
+    worker = f"worker-{uuid.uuid4().hex[:12]}"
+    stopping = threading.Event()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number, lambda *_: stopping.set())
+    with sole(workers.lock_file(settings, worker)):
+        workers.register(settings, worker, os.getpid())
+        crew = Crew(settings)
+        _launch(crew, worker)
+        log.warning("%s is ready (process %d)", worker, os.getpid())
+        status = _beat(settings, worker, stopping)
+        crew.end()
+        with contextlib.suppress(Unavailable):
+            workers.leave(settings, worker)
+        workers.lock_file(settings, worker).unlink(missing_ok=True)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        # Threads of DBOS wait for hands that are gone: their jobs go on elsewhere or later.
+        os._exit(status)
+
+
+def _launch(crew: Crew, worker: str) -> None:
+    # Imported late, for all who only want to know how a worker is started.
+    from dbos import DBOS, DBOSPortableJSONSerializer
+
+    from compute.jobs import workflows
+
+    logging.getLogger("dbos").addFilter(_is_news)
+    DBOS(
+        config={
+            "name": queue.APPLICATION,
+            "system_database_url": tables.address(crew.settings),
+            "serializer": DBOSPortableJSONSerializer(),
+            "application_version": queue.VERSION,
+            "executor_id": worker,
+            "log_level": "WARNING",
+        }
+    )
+    workflows.define(crew, worker)
+    DBOS.launch()
+    _take_over(crew.settings)
+    DBOS.register_queue(queue.JOBS_QUEUE, polling_interval_sec=0.5)
+    DBOS.register_queue(queue.TASKS_QUEUE, worker_concurrency=1, polling_interval_sec=0.5)
+
+
+def _is_news(record: logging.LogRecord) -> bool:
+    # Failed and cancelled tasks have logs of their own; a traceback adds nothing.
+    known = ("Exception encountered in background workflow", "is no longer owned")
+    return not any(words in record.getMessage() for words in known)
+
+
+def _beat(settings: Settings, worker: str, stopping: threading.Event) -> int:
+    """Live: write heartbeats and take over from the dead. Returns the exit status."""
+    while not stopping.wait(workers.BEAT):
+        try:
+            if not workers.beat(settings, worker):
+                log.error("%s was silent too long and others have its jobs: it ends", worker)
+                return 1
+            _take_over(settings)
+        except Unavailable as error:
+            log.warning("%s", error)
+    return 0
+
+
+def _take_over(settings: Settings) -> None:
+    """Put the jobs of dead workers back into the queue, where any worker finds them."""
+    from dbos import DBOS
+
+    dead = workers.declare_dead(settings)
+    if dead:
+        log.warning("taking over from %s", ", ".join(dead))
+        # DBOS has no public call that moves a job only if it is still the dead worker's.
+        DBOS._recover_pending_workflows(dead)

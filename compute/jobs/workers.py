@@ -1,0 +1,121 @@
+"""The workers there are: each writes a heartbeat, and who stops writing is declared dead.
+
+On its own machine a worker is known dead at once: the lock that it held on a file of the home
+folder is gone. From elsewhere only the age of its heartbeat tells.
+"""
+
+import platform
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sqlalchemy import Row, delete, insert, select, update
+
+from compute import state
+from compute.jobs import tables
+from compute.locks import is_held
+from compute.settings import Settings
+
+BEAT = 5.0
+"""Seconds between two heartbeats."""
+SILENCE = 20.0
+"""Seconds without a heartbeat after which a worker counts as dead."""
+
+
+@dataclass(frozen=True)
+class Worker:
+    """A worker that lives."""
+
+    id: str
+    machine: str
+    process: int
+    age: float
+    """Seconds since its last heartbeat."""
+
+
+def alive(settings: Settings) -> list[Worker]:
+    """The workers that are there; empty where none runs."""
+    return [_worker(row) for row in _rows(settings) if not _is_dead(settings, row)]
+
+
+def machine() -> str:
+    """What tells machines apart, as far as locks reach."""
+    boot = Path("/proc/sys/kernel/random/boot_id")
+    started = boot.read_text("ascii").strip()[:8] if boot.exists() else ""
+    return f"{platform.node()} {started}".strip()
+
+
+def lock_file(settings: Settings, worker: str) -> Path:
+    """The file on which a worker holds a lock while it lives."""
+    return settings.home / "locks" / f"{worker}.lock"
+
+
+def register(settings: Settings, worker: str, process: int) -> None:
+    """Enter a worker before it takes its first job."""
+    now = tables.now(settings)
+    row = {"id": worker, "machine": machine(), "process": process}
+    with tables.reaching(settings), state.writing(tables.engine(settings)) as connection:
+        connection.execute(insert(tables.workers).values(**row, started=now, heartbeat=now))
+
+
+def beat(settings: Settings, worker: str) -> bool:
+    """Write a heartbeat; False for a worker that finds itself declared dead."""
+    ours = (tables.workers.c.id == worker) & tables.workers.c.dead.is_(None)
+    with tables.reaching(settings), state.writing(tables.engine(settings)) as connection:
+        statement = update(tables.workers).where(ours).values(heartbeat=tables.now(settings))
+        return connection.execute(statement).rowcount == 1
+
+
+def leave(settings: Settings, worker: str) -> None:
+    """Take a worker off the list that ends in order."""
+    with tables.reaching(settings), state.writing(tables.engine(settings)) as connection:
+        connection.execute(delete(tables.workers).where(tables.workers.c.id == worker))
+
+
+def declare_dead(settings: Settings) -> list[str]:
+    """Declare the silent dead; returns the ids of workers whose jobs are to be taken over.
+
+    These are all that have jobs and do not live: whoever declared one dead may have died too.
+    """
+    rows = _rows(settings)
+    dead = [row.id for row in rows if _is_dead(settings, row)]
+    living = {row.id for row in rows} - set(dead)
+    _mark(settings, [row.id for row in rows if row.id in dead and row.dead is None])
+    return [worker for worker in _with_jobs(settings) if worker not in living]
+
+
+def _mark(settings: Settings, dead: Collection[str]) -> None:
+    if not dead:
+        return
+    now = tables.now(settings)
+    silent = tables.workers.c.id.in_(dead)
+    with tables.reaching(settings), state.writing(tables.engine(settings)) as connection:
+        connection.execute(update(tables.workers).where(silent).values(dead=now))
+    for worker in dead:
+        lock_file(settings, worker).unlink(missing_ok=True)
+
+
+def _with_jobs(settings: Settings) -> Iterable[str]:
+    status = tables.status.c
+    query = select(status.executor_id).where(status.status == "PENDING").distinct()
+    with tables.reaching(settings), tables.engine(settings).connect() as connection:
+        return list(connection.execute(query).scalars())
+
+
+def _rows(settings: Settings) -> list[Row[Any]]:
+    age = (tables.now(settings) - tables.workers.c.heartbeat).label("age")
+    query = select(tables.workers, age).order_by(tables.workers.c.started)
+    with tables.reaching(settings), tables.engine(settings).connect() as connection:
+        return list(connection.execute(query))
+
+
+def _is_dead(settings: Settings, row: Row[Any]) -> bool:
+    if row.dead is not None or row.age > SILENCE * 1000:
+        return True
+    lock = lock_file(settings, row.id)
+    return row.machine == machine() and lock.exists() and not is_held(lock)
+
+
+def _worker(row: Row[Any]) -> Worker:
+    return Worker(row.id, row.machine, row.process, row.age / 1000)

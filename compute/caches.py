@@ -8,6 +8,7 @@ import contextlib
 import os
 import re
 import shutil
+import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -15,12 +16,16 @@ from compute.locks import locked
 from compute.parts import make_folder, sync_folder
 from compute.settings import Settings
 
+UNFINISHED_STAYS = 24 * 3600
+"""Seconds that an interrupted build waits to be gone on with."""
+
 
 @contextlib.contextmanager
 def folder(settings: Settings, fingerprint: str, build: Callable[[Path], object]) -> Iterator[Path]:
     """The finished folder of a fingerprint, built first where it is not there.
 
-    `build` fills an empty folder. Two processes that want the same folder build it once, and no
+    `build` fills a folder: an empty one, or one that an interrupted build of the same fingerprint
+    left, where it may go on. Two processes that want the same folder build it once, and no
     process removes it while the body runs.
     """
     if not re.fullmatch("[0-9a-f]{64}", fingerprint):
@@ -44,7 +49,8 @@ def trim(settings: Settings) -> list[str]:
 
     Returns the fingerprints that went. Folders in use stay.
     """
-    for left in _caches(settings).glob("*.aside"):
+    old = [path for path in _caches(settings).glob("*.aside") if _given_up(path)]
+    for left in (*old, *_caches(settings).glob("*.gone")):
         with contextlib.suppress(BlockingIOError), locked(_lock(left), wait=False):
             shutil.rmtree(left, ignore_errors=True)
     found = [path for path in _caches(settings).glob("*") if not path.suffix and path.is_dir()]
@@ -54,8 +60,9 @@ def trim(settings: Settings) -> list[str]:
         if excess <= 0:
             break
         with contextlib.suppress(BlockingIOError), locked(_lock(path), wait=False):
-            path.rename(_aside(path))
-            shutil.rmtree(_aside(path))
+            # Not to the name of an unfinished build: half of this must never be built upon.
+            path.rename(path.with_suffix(".gone"))
+            shutil.rmtree(path.with_suffix(".gone"))
             excess -= size
             gone.append(path.name)
     return gone
@@ -63,16 +70,21 @@ def trim(settings: Settings) -> list[str]:
 
 def _build(finished: Path, build: Callable[[Path], object]) -> None:
     aside = _aside(finished)
-    shutil.rmtree(aside, ignore_errors=True)
     make_folder(aside)
+    os.utime(aside)
     try:
         build(aside)
         _sync(aside)
-    except BaseException:
+    except Exception:
+        # What failed is not built upon; what was only interrupted is.
         shutil.rmtree(aside, ignore_errors=True)
         raise
     aside.rename(finished)
     sync_folder(finished.parent)
+
+
+def _given_up(aside: Path) -> bool:
+    return time.time() - aside.stat().st_mtime > UNFINISHED_STAYS
 
 
 def _caches(settings: Settings) -> Path:

@@ -25,7 +25,7 @@ One ranking feeds every number. It is set once, when a run is stored:
 1. A document with the id of its query leaves the ranking before anything is cut, where the query
    is a document of its own collection: {_dropping_self()}. BEIR's own code and Pyserini's runs
    drop equal ids on every dataset; elsewhere an equal id is chance and stays. A system searches
-   one deeper there, so that 100 of 100 remain.
+   one deeper there, so that 100 remain of 100.
 2. Hits are sorted by score, compared as a 32-bit number, highest first; equal scores by document
    id, descending by its bytes. That is trec_eval's order. The rank column of a run file is ignored.
 3. A query that a run does not answer scores 0, as `trec_eval -c` has it. "Returned queries only"

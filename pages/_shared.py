@@ -3,6 +3,7 @@
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
+from pathlib import Path
 from types import FunctionType
 from typing import Any
 
@@ -97,8 +98,22 @@ def is_outdated() -> bool:
 
 def read(query: Query, **params: Any) -> DataFrame:
     """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy."""
-    version = st.session_state.get("_version") or _current()
-    return _read(settings.load(), version, query, params)
+    version = st.session_state.get("_version")
+    if version is None and "_alone" not in st.session_state:
+        _rerun_through_app()
+    return _read(settings.load(), version or _current(), query, params)
+
+
+def _rerun_through_app() -> None:
+    """Leave Streamlit's own list of the files in pages/ for the table of app.py.
+
+    The first address that a fresh server is asked for, other than its root, it opens by that
+    list, past app.py and its checks, unless some run has called `st.navigation`.
+    """
+    st.session_state["_alone"] = True
+    files = sorted(Path(__file__).parent.glob("[!_]*.py"))
+    st.navigation([st.Page(file) for file in files], position="hidden")
+    st.rerun()
 
 
 def show_error(error: BeirscopeError) -> None:

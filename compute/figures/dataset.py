@@ -10,6 +10,7 @@ from pandas.io.formats.style import Styler
 
 from compute.figures import theme as looks
 from compute.leaderboard import better
+from compute.published import sources
 
 STEPS = 25
 """Columns of a histogram between 0 and 1."""
@@ -188,9 +189,13 @@ def _gap(value: float, digits: int) -> str:
 def published_table(figures: DataFrame, measures: Sequence[str]) -> Styler:
     """The papers' figures for a dataset: Table and System, a column per measure, Remark.
 
-    `figures`: source, printed, measure, value, note. The known `measures` come first.
+    `figures`: source, printed, measure, value, note. The main papers' newest table and the known
+    `measures` come first.
     """
     keys = ["source", "printed"]
+    places = {source: place for place, source in enumerate(sources(figures))}
+    figures = figures.assign(place=figures["source"].map(places))
+    figures = figures.sort_values(["place", "value"], ascending=[True, False], kind="stable")
     wide = figures.pivot_table(
         index=keys, columns="measure", values="value", aggfunc="first", sort=False
     )

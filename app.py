@@ -21,8 +21,8 @@ page = st.navigation(
 try:
     _shared.require_loopback(st.get_option("server.address"))
     _shared.begin()
-    page.run()
     demo_progress()
+    page.run()
 except BeirscopeError as error:
     _shared.show_error(error)
 except Exception as error:

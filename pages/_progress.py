@@ -7,7 +7,7 @@ from pages import _shared
 
 
 def demo_progress() -> None:
-    """A line at the foot of every page while the demo runs; nothing otherwise."""
+    """A line above every page while the demo runs; nothing otherwise."""
     if demo.running(settings.load()):
         _watch()
 

@@ -70,6 +70,8 @@ def test_the_summary_is_the_first_paragraph_below_a_signature() -> None:
     assert summary_line(DOCSTRING, "numpy.linalg.norm") == "Matrix or vector norm, in one number."
     assert summary_line("Norm of\n  a matrix.\n\nMore.", "x.norm") == "Norm of a matrix."
     assert summary_line("norm(x)", "x.norm") == ""
+    alias = "arccos(x, /, out=None[, signature])\n\nInverse cosine."
+    assert summary_line(alias, "numpy.acos") == "Inverse cosine."
     assert summary_line("norm(x)\n\nNotes\n-----\nNone.", "x.norm") == ""
 
 

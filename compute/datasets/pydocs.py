@@ -25,7 +25,7 @@ from compute.datasets.records import Document, Judgement, Query
 from compute.errors import Missing, Unavailable
 from compute.settings import PROJECT
 
-BUILDER_VERSION = 1
+BUILDER_VERSION = 2
 """Raised by hand whenever the same library would give another collection than before."""
 
 PACKAGES = {
@@ -51,6 +51,7 @@ _NOT_PUBLIC = {"tests", "testutils", "conftest", "externals", "f2py", "distutils
     "print_coercion_tables",
 }
 
+_SIGNATURE = re.compile(r"[\w.]+\(.*\)( *->.*)?")
 _UNDERLINE = re.compile(r"\s*(-{3,}|={3,})\s*")
 _ROLE = re.compile(r"(:\w+)?:\w+:(?=`)")
 _DOTTED = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
@@ -251,6 +252,8 @@ def summary_line(text: str, doc_id: str) -> str:
         lines = paragraph.strip().splitlines()
         if len(lines) > 1 and _UNDERLINE.fullmatch(lines[1]):
             return ""
-        if lines and not lines[0].lstrip().startswith(f"{own_name}("):
-            return " ".join(" ".join(lines).split())
+        line = " ".join(" ".join(lines).split())
+        # An alias, such as numpy.acos, shows the signature of the name that it stands for.
+        if line and not line.startswith(f"{own_name}(") and not _SIGNATURE.fullmatch(line):
+            return line
     return ""

@@ -223,7 +223,8 @@ def _average_note(board: Board) -> str:
     if not board.averaged:
         return "No average: no dataset has a sound figure of every system shown."
     partly = [titles[name] for name in board.counted if name not in board.averaged]
-    note = f"Average over {_count(len(board.averaged), 'dataset')} that all systems {_which(board)} have"
+    number = _count(len(board.averaged), "dataset")
+    note = f"Average over {number} that all systems {_which(board)} have"
     if partly:
         note += f", without {', '.join(partly)}"
     return f"{note}."

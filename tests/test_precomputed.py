@@ -50,11 +50,11 @@ def _oracle(store: Store, dataset: str, system: str) -> pd.DataFrame:
     judged = _frame(store.part("judgements", dataset))
     hits = _frame(store.part("hits", dataset, system))
     qrels = {
-        query: dict(zip(rows["doc_id"], map(int, rows["relevance"]), strict=True))
+        str(query): dict(zip(rows["doc_id"], map(int, rows["relevance"]), strict=True))
         for query, rows in judged.groupby("query_id")
     }
     run = {
-        query: dict(zip(rows["doc_id"], rows["score"], strict=True))
+        str(query): dict(zip(rows["doc_id"], rows["score"], strict=True))
         for query, rows in hits.groupby("query_id")
     }
     evaluator = pytrec_eval.RelevanceEvaluator(qrels, {"ndcg_cut.10", "recall.100"})

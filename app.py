@@ -4,12 +4,13 @@ import streamlit as st
 
 from compute.errors import BeirscopeError
 from pages import _shared
-from pages._progress import demo_progress
+from pages._progress import progress
 
 PAGES = (
     ("pages/leaderboard.py", "Leaderboard"),
     ("pages/dataset.py", "Dataset"),
     ("pages/query.py", "Query"),
+    ("pages/jobs.py", "Jobs"),
     ("pages/about.py", "About the numbers"),
 )
 
@@ -21,7 +22,7 @@ page = st.navigation(
 try:
     _shared.require_loopback(st.get_option("server.address"))
     _shared.begin()
-    demo_progress()
+    progress(page.title)
     page.run()
 except BeirscopeError as error:
     _shared.show_error(error)

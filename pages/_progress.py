@@ -1,23 +1,26 @@
-"""The line that says what the demo is doing; pages fill in as its results are published."""
+"""The line above every page while jobs are at work; what they publish appears by itself."""
 
 import streamlit as st
 
-from compute import demo, settings
+from compute import jobs
+from compute.figures.jobs import at_work
 from pages import _shared
 
+JOBS = "Jobs"
+"""The title of the page that shows them itself."""
 
-def demo_progress() -> None:
-    """A line above every page while the demo runs; nothing otherwise."""
-    if demo.running(settings.load()):
+
+def progress(title: str) -> None:
+    """Watch the jobs above the page of this title."""
+    if title != JOBS:
         _watch()
 
 
 @st.fragment(run_every="2s")
+@_shared.guarded
 def _watch() -> None:
-    now = settings.load()
-    state = demo.read(now)
-    if _shared.is_outdated() or not demo.running(now):
+    if _shared.is_outdated():
         st.rerun()
-    failed = f", {len(state.failed)} failed" if state.failed else ""
-    line = f"Demo: {state.done} of {state.total} runs on PyDocs are there{failed}. Now: {state.now}"
-    st.progress(state.share, text=_shared.text(line))
+    line = at_work(jobs.listed(_shared.store().settings, 20))
+    if line:
+        st.page_link("pages/jobs.py", label=_shared.text(line), icon=":material/sync:")

@@ -2,7 +2,7 @@
 
 import ipaddress
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from functools import partial, wraps
 from pathlib import Path
 from types import FunctionType
 from typing import Any
@@ -81,8 +81,14 @@ def _read(now: Settings, version: Version, query: Query, params: Mapping[str, An
 
 
 def _current() -> Version:
-    store = _store(settings.load())
-    return store.version(), store.judgement_version()
+    stored = _store(settings.load())
+    return stored.version(), stored.judgement_version()
+
+
+def store() -> Store:
+    """The store of this server's home folder."""
+    _through_app()
+    return _store(settings.load())
 
 
 def begin() -> None:
@@ -98,18 +104,19 @@ def is_outdated() -> bool:
 
 def read(query: Query, **params: Any) -> DataFrame:
     """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy."""
-    version = st.session_state.get("_version")
-    if version is None and "_alone" not in st.session_state:
-        _rerun_through_app()
-    return _read(settings.load(), version or _current(), query, params)
+    _through_app()
+    version = st.session_state.get("_version") or _current()
+    return _read(settings.load(), version, query, params)
 
 
-def _rerun_through_app() -> None:
-    """Leave Streamlit's own list of the files in pages/ for the table of app.py.
+def _through_app() -> None:
+    """Leave Streamlit's own list of the files in pages/, if it is in it, for app.py's table.
 
     The first address that a fresh server is asked for, other than its root, it opens by that
     list, past app.py and its checks, unless some run has called `st.navigation`.
     """
+    if "_version" in st.session_state or "_alone" in st.session_state:
+        return
     st.session_state["_alone"] = True
     files = sorted(Path(__file__).parent.glob("[!_]*.py"))
     st.navigation([st.Page(file) for file in files], position="hidden")
@@ -123,8 +130,27 @@ def show_error(error: BeirscopeError) -> None:
 
 def show_bug(error: Exception) -> None:
     """A bug: logged under the id that is shown, its details not on the page."""
-    bug, log = bugs.record(settings.load(), "dashboard", error)
+    shown = st.session_state.setdefault("_bugs", {})
+    # A fragment that draws itself every other second would fill the disk with one bug.
+    if repr(error) not in shown:
+        shown[repr(error)] = bugs.record(settings.load(), "dashboard", error)
+    bug, log = shown[repr(error)]
     st.error(text(f"Bug {bug} in Beirscope, not in your input: please report {log}"))
+
+
+def guarded(draw: Callable[..., None]) -> Callable[..., None]:
+    """For a fragment, which draws itself again past app.py: errors as app.py shows them."""
+
+    @wraps(draw)
+    def drawn(*args: Any) -> None:
+        try:
+            draw(*args)
+        except BeirscopeError as error:
+            show_error(error)
+        except Exception as error:
+            show_bug(error)
+
+    return drawn
 
 
 def theme() -> str:
@@ -204,13 +230,15 @@ def switch(label: str, key: str) -> bool:
     return st.toggle(label, key=key, bind="query-params")
 
 
-def pick_many(label: str, options: Sequence[str], key: str, *, width: int = 230) -> list[str]:
-    """Some of `options`, bound to the address under `key`; none chosen means all."""
+def pick_many(
+    label: str, options: Sequence[str], key: str, *, width: int = 230, empty: str = "all"
+) -> list[str]:
+    """Some of `options`, bound to the address under `key`; `empty` says what none of them means."""
     return st.multiselect(
         label,
         list(options),
         key=key,
-        placeholder="all",
+        placeholder=empty,
         bind="query-params",
         width=width,
     )

@@ -1,0 +1,32 @@
+"""Jobs: start, watch, cancel recomputes."""
+
+import streamlit as st
+
+from compute import jobs
+from compute.figures.jobs import at_hand
+from pages import _jobs_sections as sections
+from pages import _shared
+from pages._shared import pick_many, switch
+
+st.title("Jobs", anchor=False)
+store = _shared.store()
+beat = sections.beat(store.settings)
+cells = jobs.matrix(store)
+with _shared.pickers():
+    known = list(dict.fromkeys(cells["system"]))
+    systems = pick_many("Systems", known, "systems", empty="none", width=300)
+    place_of_datasets = st.container(width=400)
+    everything = switch("All datasets", "all")
+    again = switch("Also what is up to date", "again")
+if not everything:
+    cells = cells[cells["dataset"].isin(at_hand(cells))]
+with place_of_datasets:
+    names = list(dict.fromkeys(cells["dataset"]))
+    datasets = pick_many("Datasets", names, "datasets", empty="none", width=400)
+chosen = cells[cells["system"].isin(systems) & cells["dataset"].isin(datasets)]
+sections.start(store, chosen, again=again)
+if cells.empty:
+    st.info("No dataset is at hand.")
+else:
+    sections.matrix(cells, chosen)
+sections.watch(store, beat)

@@ -33,6 +33,11 @@ def until(happened: Callable[[], T | None], what: str) -> T:
     raise AssertionError(f"not within {LONGEST:.0f} seconds: {what}")
 
 
+def say(line: str) -> None:
+    """Report a figure; `pytest -s` shows it."""
+    sys.stderr.write(f"{line}\n")
+
+
 def environment(settings: Settings) -> dict[str, str]:
     """What a process of these settings is started with."""
     return os.environ | {

@@ -122,7 +122,7 @@ COMMANDS = {
         ),
     ),
     "demo": Command("the four systems on the five PyDocs collections", commands.demo),
-    "serve": Command("start the dashboard and the demo behind it", commands.serve),
+    "serve": Command("start the dashboard, and a worker with the demo behind it", commands.serve),
     "ship": Command(
         "write what is stored of datasets to data/precomputed, without texts",
         commands.ship,

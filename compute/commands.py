@@ -286,18 +286,24 @@ def work(arguments: Namespace) -> int:
 
 
 def demo(arguments: Namespace) -> int:
-    """Run the demo; what is stored already is not computed again."""
+    """Run the demo, or leave it to a worker; what is stored already is not computed again."""
     bench = _bench()
-    state = demonstration.run(bench.store, bench.settings)
-    for line in state.failed:
-        sys.stderr.write(f"{_printable(line)}\n")
-    sys.stdout.write(f"{state.done} of {state.total} runs are stored\n")
+    if jobs.workers_alive(bench.settings):
+        sys.stdout.write(f"{jobs.start(bench.store, 'demo').sentence}\n")
+        return 0
+    done = 0
+    for name, row, error in demonstration.run(bench):
+        done += not error
+        if error:
+            sys.stderr.write(_printable(f"{name} on {row}: {error}") + "\n")
+    total = len(demonstration.pairs())
+    sys.stdout.write(f"{done} of {total} runs are stored\n")
     _done(bench)
-    return 2 if state.failed else 0
+    return 2 if done < total else 0
 
 
 def serve(arguments: Namespace) -> int:
-    """Start the dashboard, and the demo behind it."""
+    """Start the dashboard, and a worker with the demo behind it."""
     return server.serve(settings.load())
 
 

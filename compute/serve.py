@@ -1,4 +1,4 @@
-"""Start the dashboard and, beside it, the demo; one of them per home folder."""
+"""Start the dashboard and, beside it, a worker with the demo; one of them per home folder."""
 
 import contextlib
 import json
@@ -7,11 +7,15 @@ import signal
 import socket
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 
-from compute.errors import Unavailable
+from compute import jobs
+from compute.errors import BeirscopeError, Unavailable
+from compute.jobs.worker import command
 from compute.locks import sole
 from compute.settings import PROJECT, Settings
+from compute.store import Store
 
 ADDRESS = "127.0.0.1"
 FIRST_PORT = 8501
@@ -55,18 +59,8 @@ def serve(settings: Settings) -> int:
 
 
 def _run_both(settings: Settings, port: int) -> int:
-    """The dashboard in front, the demo behind it; the demo ends when the dashboard does."""
+    """The dashboard in front, a worker behind it; the worker ends when the dashboard does."""
     environment = {**os.environ, "BEIRSCOPE_HOME": str(settings.home)}
-    (settings.home / "logs").mkdir(parents=True, exist_ok=True)
-    with (settings.home / "logs" / "demo.log").open("a", encoding="utf-8") as log:
-        demo = subprocess.Popen(
-            ["nice", sys.executable, "-m", "compute", "demo"],
-            cwd=PROJECT,
-            env=environment,
-            stdout=log,
-            stderr=log,
-            start_new_session=True,
-        )
     dashboard = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
         cwd=PROJECT,
@@ -74,14 +68,39 @@ def _run_both(settings: Settings, port: int) -> int:
         stdout=subprocess.DEVNULL,
     )
     signal.signal(signal.SIGTERM, lambda *_: dashboard.terminate())
+    worker = _worker(settings, environment)
     try:
+        _queue_demo(settings)
         return dashboard.wait()
     except KeyboardInterrupt:
         return dashboard.wait()
     finally:
         with contextlib.suppress(ProcessLookupError):
-            os.killpg(demo.pid, signal.SIGTERM)
-        demo.wait()
+            os.killpg(worker.pid, signal.SIGTERM)
+        worker.wait()
+
+
+def _worker(settings: Settings, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+    """A worker that makes room for the dashboard, and ends with this process in any case."""
+    (settings.home / "logs").mkdir(parents=True, exist_ok=True)
+    with (settings.home / "logs" / "worker.log").open("ab") as log:
+        return subprocess.Popen(
+            ["nice", *command()],
+            cwd=PROJECT,
+            env=environment,
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            process_group=0,
+        )
+
+
+def _queue_demo(settings: Settings) -> None:
+    """Ask for what the demo lacks; without it the dashboard works all the same."""
+    try:
+        jobs.start(Store(settings), "demo")
+    except BeirscopeError as error:
+        _say(f"The demo is not queued: {error}")
 
 
 def _say(line: str) -> None:

@@ -48,6 +48,19 @@ def environment(settings: Settings) -> dict[str, str]:
     }
 
 
+def session(leader: int) -> set[int]:
+    """The processes of a session: a worker, its hands, and what those started."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text("utf-8").rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == leader and fields[0] != "Z":
+            found.add(int(folder.name))
+    return found
+
+
 @contextmanager
 def worker(settings: Settings, *words: str) -> Iterator["subprocess.Popen[bytes]"]:
     """A worker that is at work; it is stopped at the end if it still is."""

@@ -47,6 +47,15 @@ def test_who_asks_for_what_is_queued_joins_it(store: Store) -> None:
     assert (other.title, other.kind) == ("bm25 on tiny", "run")
 
 
+def test_some_pairs_of_systems_and_datasets_can_be_chosen(tmp_path: Path) -> None:
+    store = tiny_home(tmp_path, names=("one", "two"))
+    chosen = [("bm25", "one"), ("bm25-rm3", "two")]
+    asked = jobs.start(store, "run", ["bm25", "bm25-rm3"], ["one", "two"], only=chosen)
+    assert list(asked.targets) == chosen
+    with pytest.raises(WrongInput, match="nothing is chosen"):
+        jobs.start(store, "run", ["bm25"], ["one"], only=[])
+
+
 def test_a_job_is_done_and_found_up_to_date_afterwards(store: Store) -> None:
     assert state(store, "bm25", "tiny") == "missing"
     asked = jobs.start(store, "run", ["bm25", "bm25(b=0.9)"], ["tiny"])

@@ -20,7 +20,7 @@ from compute.loading import Bench
 from compute.settings import Settings
 from compute.store import Store
 from compute.systems import system
-from tests.jobbing import ended, say, tiny_home, until, worker
+from tests.jobbing import ended, say, session, tiny_home, until, worker
 
 KILLS = int(os.environ.get("BEIRSCOPE_JOB_KILLS", "3"))
 PLACES = [
@@ -36,19 +36,6 @@ PLACES = [
     ("at any time", ""),
 ]
 DATASET = "pydocs-networkx"
-
-
-def session(leader: int) -> set[int]:
-    """The processes of a session: a worker, its hands, and what those started."""
-    found = set()
-    for folder in Path("/proc").glob("[0-9]*"):
-        try:
-            fields = (folder / "stat").read_text("utf-8").rpartition(")")[2].split()
-        except OSError:
-            continue
-        if int(fields[3]) == leader and fields[0] != "Z":
-            found.add(int(folder.name))
-    return found
 
 
 def step_of(settings: Settings, job: str) -> str:

@@ -4,7 +4,7 @@ import hashlib
 import json
 import time
 import uuid
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -55,16 +55,21 @@ def start(
     systems: Sequence[str] = (),
     datasets: Sequence[str] = (),
     *,
+    only: Collection[Target] | None = None,
     again: bool = False,
     drop_equal_ids: bool = False,
 ) -> Started:
     """Queue a job, or join the one that does the same already.
 
-    What is up to date is left out unless `again`. Raises WrongInput, Missing or Unavailable for
-    names that cannot be run and where the database cannot be reached.
+    Of the systems on the datasets, `only` some pairs where given, by canonical names. What is up
+    to date is left out unless `again`. Raises WrongInput, Missing or Unavailable for names that
+    cannot be run, and Unavailable where the database cannot be reached.
     """
     row = _kind(kind)
-    targets = row.targets(store, systems, datasets)
+    named = row.targets(store, systems, datasets)
+    targets = [target for target in named if only is None or target in only]
+    if not targets:
+        raise WrongInput("nothing is chosen: name at least one system and one dataset")
     options = {"again": again, "drop_equal_ids": drop_equal_ids}
     return _start(store, row, targets, options)
 

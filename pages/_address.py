@@ -10,12 +10,13 @@ from pages import _shared
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
     """Say so where the address names something that there is not; pickers then show a default."""
-    name, choices = st.query_params.get(key, ""), list(names)
-    if not name or name in choices:
-        return
-    near = get_close_matches(name, choices, n=3, cutoff=0.5)
-    hint = f"Did you mean {' or '.join(near)}?" if near else "Choose another below."
-    st.warning(_shared.text(f"The address names no {what} that is here: {name}. {advice or hint}"))
+    choices = list(names)
+    for name in st.query_params.get_all(key):
+        if name and name not in choices:
+            near = get_close_matches(name, choices, n=3, cutoff=0.5)
+            hint = f"Did you mean {' or '.join(near)}?" if near else "Choose another below."
+            words = f"The address names no {what} that is here: {name}. {advice or hint}"
+            st.warning(_shared.text(words))
 
 
 def choose(key: str, name: str | None) -> None:

@@ -2,7 +2,7 @@
 
 import shlex
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Literal
 
 import streamlit as st
@@ -43,42 +43,53 @@ def _beat(found: Sequence[Job]) -> Beat:
 def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
     """What the chosen cells would take, and the button that starts them."""
     targets = figures.to_do(chosen, again=again)
+    asked = chosen["system"].tolist(), chosen["dataset"].tolist(), again
     with st.container(horizontal=True, vertical_alignment="center"):
-        asked = st.button(
-            "Start", type="primary", icon=":material/play_arrow:", disabled=not targets
-        )
-        if targets:
+        icon = ":material/play_arrow:"
+        if st.button("Start", type="primary", icon=icon, disabled=not targets):
+            names = (list(dict.fromkeys(column)) for column in zip(*targets, strict=True))
+            with st.spinner("Queueing"):
+                started = jobs.start(store, "run", *names, again=again)
+            st.session_state["_started"] = asked, started
+            st.rerun()
+        words = _came_to(store.settings, asked)
+        if targets and not words:
             words = figures.expected(jobs.estimate(store, targets), len(targets))
-            left_out = figures.left_out(chosen, targets)
-            st.markdown(_shared.text(words + left_out))
-        else:
-            st.markdown(_shared.text(figures.nothing_to_do(chosen)))
-    place = chosen["system"].tolist(), chosen["dataset"].tolist(), again
-    if asked:
-        names = (list(dict.fromkeys(column)) for column in zip(*targets, strict=True))
-        with st.spinner("Queueing…"):
-            started = jobs.start(store, "run", *names, again=again)
-        st.session_state["_started"] = place, started.sentence
-        st.rerun()
-    before, sentence = st.session_state.get("_started", (None, ""))
-    if before == place:
-        st.info(_shared.text(sentence[:1].upper() + sentence[1:]))
+            words += figures.left_out(chosen, targets)
+        st.markdown(_shared.text(words or figures.nothing_to_do(chosen)))
+
+
+def _came_to(now: Settings, asked: object) -> str:
+    """What the start of these cells came to, until its job has ended."""
+    before, started = st.session_state.get("_started", (None, None))
+    if started is None or before != asked:
+        return ""
+    job = jobs.job(now, started.job) if started.job else None
+    if started.job and (job is None or not job.active):
+        return ""
+    return f"{started.sentence[:1].upper()}{started.sentence[1:]}."
 
 
 def matrix(cells: DataFrame, chosen: DataFrame) -> None:
-    """Every system on every dataset; a click or a drag over cells chooses them."""
+    """Every system on every dataset; clicks choose."""
     targets = set(zip(chosen["system"], chosen["dataset"], strict=True))
     figure = figures.matrix(cells, chosen=targets, theme=_shared.theme())
-    _shared.plot(figure, "matrix", "Runs of systems on datasets", on_select=_select)
-    _shared.caption("Click a cell or drag over several to choose them.", figures.signs(cells))
+    _shared.plot(
+        figure, "matrix", "Runs of systems on datasets", on_select=_select, selection_mode="points"
+    )
+    _shared.caption(
+        "A click on a cell chooses its system and dataset, another leaves them out again.",
+        figures.signs(cells),
+    )
 
 
 def _select() -> None:
     points = st.session_state["matrix"]["selection"]["points"]
     if points:
-        systems, datasets = zip(*(point["customdata"] for point in points), strict=True)
-        st.session_state["systems"] = list(dict.fromkeys(systems))
-        st.session_state["datasets"] = list(dict.fromkeys(datasets))
+        now = st.session_state
+        now["systems"], now["datasets"] = figures.clicked(
+            now["systems"], now["datasets"], points[0]["customdata"]
+        )
 
 
 def watch(store: Store, before: Beat) -> None:
@@ -123,28 +134,28 @@ def _active(store: Store, job: Job) -> None:
             if st.button("Cancel", key=f"cancel {job.id}", icon=":material/stop_circle:"):
                 jobs.cancel(store.settings, job.id)
                 st.rerun()
+            details = _asked_for_details(job)
         st.progress(job.share, text=_shared.text(job.summary))
-        for task in _running(store, job):
-            _shared.caption(f"{task.title}: {figures.step(task.progress)}")
-        _details(store, job)
-
-
-def _running(store: Store, job: Job) -> Iterator[Job]:
-    tasks = jobs.tasks(store.settings, job.id)
-    return (task for task in tasks if task.state == "running")
+        _shared.caption(figures.now(jobs.tasks(store.settings, job.id)))
+        if details:
+            _details(store, job)
 
 
 def _ended(store: Store, job: Job) -> None:
     with st.container(border=True, gap="xsmall"):
         with _line(job):
-            _shared.caption(f"{job.summary} · {figures.times(job, time.time())}")
+            st.caption(
+                _shared.text(f"{job.summary}; {figures.times(job, time.time())}"), width="content"
+            )
             unfinished = job.state in ("failed", "cancelled")
             if unfinished and st.button("Retry", key=f"retry {job.id}", icon=":material/replay:"):
                 jobs.retry(store, job.id)
                 st.rerun()
+            details = _asked_for_details(job)
         if job.error:
             st.markdown(_shared.text(job.error))
-        _details(store, job)
+        if details:
+            _details(store, job)
 
 
 def _line(job: Job) -> DeltaGenerator:
@@ -155,16 +166,19 @@ def _line(job: Job) -> DeltaGenerator:
     return line
 
 
+def _asked_for_details(job: Job) -> bool:
+    return st.toggle("Tasks and log", key=f"details {job.id}")
+
+
 def _details(store: Store, job: Job) -> None:
-    """The tasks of a job and the end of its log, if they are asked for."""
-    if not st.toggle("Tasks and log", key=f"details {job.id}"):
-        return
+    """The tasks of a job, and the end of its log or that of a task."""
     tasks = {task.id: task for task in jobs.tasks(store.settings, job.id)}
     st.dataframe(figures.task_table(list(tasks.values())), hide_index=True)
     titles = {job.id: "the whole job"} | {name: task.title for name, task in tasks.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
+        key = f"log {job.id}"
         name = st.selectbox(
-            "Log of", list(titles), format_func=titles.__getitem__, key=f"log {job.id}", width=360
+            "Log of", list(titles), format_func=titles.__getitem__, key=key, width=360
         )
         log = jobs.log_file(store.settings, name)
         st.download_button(

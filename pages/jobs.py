@@ -4,22 +4,26 @@ import streamlit as st
 
 from compute import jobs
 from compute.figures.jobs import at_hand
+from pages import _address, _shared
 from pages import _jobs_sections as sections
-from pages import _shared
 from pages._shared import pick_many, switch
 
 st.title("Jobs", anchor=False)
 store = _shared.store()
 beat = sections.beat(store.settings)
 cells = jobs.matrix(store)
+asked = st.query_params.get_all("datasets")
+_address.known("systems", set(cells["system"]), "system that runs here")
+_address.known("datasets", set(cells["dataset"]), "dataset with runs of its own")
 with _shared.pickers():
-    known = list(dict.fromkeys(cells["system"]))
-    systems = pick_many("Systems", known, "systems", empty="none", width=300)
+    systems = pick_many(
+        "Systems", list(dict.fromkeys(cells["system"])), "systems", empty="none", width=300
+    )
     place_of_datasets = st.container(width=400)
     everything = switch("All datasets", "all")
     again = switch("Also what is up to date", "again")
 if not everything:
-    cells = cells[cells["dataset"].isin(at_hand(cells))]
+    cells = cells[cells["dataset"].isin([*at_hand(cells), *asked])]
 with place_of_datasets:
     names = list(dict.fromkeys(cells["dataset"]))
     datasets = pick_many("Datasets", names, "datasets", empty="none", width=400)

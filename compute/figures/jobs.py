@@ -44,6 +44,23 @@ def to_do(cells: DataFrame, *, again: bool) -> list[Target]:
     return list(zip(wanted["system"], wanted["dataset"], strict=True))
 
 
+def clicked(
+    systems: Sequence[str], datasets: Sequence[str], cell: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The chosen systems and datasets after a click on [system, dataset].
+
+    A chosen cell takes its dataset along; its system, where no other dataset was chosen.
+    """
+    system, dataset = cell
+    if system not in systems or dataset not in datasets:
+        added = (*systems, system), (*datasets, dataset)
+        return list(dict.fromkeys(added[0])), list(dict.fromkeys(added[1]))
+    if len(datasets) > 1:
+        return list(systems), [name for name in datasets if name != dataset]
+    left = [name for name in systems if name != system]
+    return left, list(datasets) if left else []
+
+
 def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
     """`; left out: 2 up to date, 1 cannot run here`: the chosen cells that are no targets."""
     wanted = set(targets)
@@ -198,7 +215,7 @@ def _axes(systems: Sequence[str], datasets: Sequence[str]) -> dict:
         "height": row * len(datasets) + 40,
         "margin": {"l": 8, "r": 8, "t": 30, "b": 6},
         "hoverdistance": -1,
-        "dragmode": "select",
+        "dragmode": False,
         "clickmode": "event+select",
     }
 
@@ -230,9 +247,17 @@ def step(progress: Progress | None) -> str:
     return ", ".join(words)
 
 
-def times(job: Job, now: float) -> str:
-    """When a job was asked for and how long it took: `2 min ago, took 8 s`."""
-    ago = f"{duration(max(now - job.created, 0))} ago"
+def now(tasks: Sequence[Job]) -> str:
+    """What is done of a job at this moment."""
+    running = [one for one in tasks if one.state == RUNNING]
+    return (
+        "; ".join(f"{one.title}: {step(one.progress)}" for one in running) or "waits for a worker"
+    )
+
+
+def times(job: Job, clock: float) -> str:
+    """When a job was asked for and how long it took at `clock`, seconds since 1970."""
+    ago = f"{duration(max(clock - job.created, 0))} ago"
     return ", ".join(words for words in (ago, took(job)) if words)
 
 

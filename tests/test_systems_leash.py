@@ -25,3 +25,17 @@ def test_a_command_ends_when_its_caller_lets_go() -> None:
 def test_the_exit_status_is_that_of_the_command() -> None:
     with _start("raise SystemExit(3)") as process:
         assert process.wait(timeout=60) == 3
+
+
+def test_a_command_that_is_asked_to_end_ends_in_order() -> None:
+    script = """
+import signal
+signal.signal(signal.SIGTERM, lambda *_: exit(7))
+print("ready", flush=True)
+signal.pause()
+"""
+    with _start(script) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == b"ready\n"
+        process.terminate()
+        assert process.wait(timeout=60) == 7

@@ -114,6 +114,21 @@ def test_of_two_workers_the_one_that_lives_does_all(tmp_path: Path) -> None:
     until(lambda: not session(one.pid) | session(two.pid), "the end of both")
 
 
+def test_several_workers_are_started_and_stopped_together(tmp_path: Path) -> None:
+    settings = tiny_home(tmp_path).settings
+    with worker(settings, "-m", "compute", "worker", "--concurrency", "2") as both:
+        found = until(lambda: _two(settings), "two workers")
+        assert {one.process for one in found} <= session(both.pid)
+    assert both.returncode == 0
+    until(lambda: not session(both.pid), "the end of both")
+    assert jobs.workers_alive(settings) == []
+
+
+def _two(settings: Settings) -> list[jobs.Worker]:
+    found = jobs.workers_alive(settings)
+    return found if len(found) == 2 else []
+
+
 def test_a_worker_that_is_silent_loses_its_jobs_and_ends(tmp_path: Path) -> None:
     """Stopped, not killed: its lock is held, so only the heartbeat tells."""
     store = tiny_home(tmp_path)

@@ -50,7 +50,7 @@ class Crew:
         try:
             yield hand
         finally:
-            hand.stop()
+            hand.close()
             with self._lock:
                 self._hands.discard(hand)
 
@@ -93,21 +93,24 @@ class Hand:
         raise StepFailed(self._ended(process))
 
     def stop(self) -> None:
-        """End the hand: it may clean up for a moment, then it is killed with all it started."""
+        """End the hand in the midst of a step: for a moment it may clean up, then it is killed."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.killpg(self._process.pid, signal.SIGTERM)
+                self._process.wait(GRACE)
+            self.close()
+
+    def close(self) -> None:
+        """Let a hand go that has nothing to do, with all that it started."""
         process = self._process
-        if process is None:
-            return
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGTERM)
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(GRACE)
-        self.kill()
-        process.wait()
-        for pipe in (process.stdin, process.stdout):
-            if pipe is not None:
-                with contextlib.suppress(BrokenPipeError):
-                    pipe.close()
-        self._process = None
+        if process is not None:
+            self.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(BrokenPipeError):
+                        pipe.close()
+            self._process = None
 
     def kill(self) -> None:
         """Kill the hand's whole group at once."""

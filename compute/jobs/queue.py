@@ -145,13 +145,15 @@ def _enqueue(
 
 def _title(targets: Sequence[Target]) -> str:
     if len(targets) == 1:
-        return " on ".join(targets[0])
-    systems, datasets = (len(set(names)) for names in zip(*targets, strict=True))
-    return f"{_count(systems, 'system')} on {_count(datasets, 'dataset')}"
+        return title(targets[0])
+    systems, datasets = (set(names) - {""} for names in zip(*targets, strict=True))
+    counts = ((systems, "system"), (datasets, "dataset"))
+    return " on ".join(f"{len(s)} {word}{'s' * (len(s) != 1)}" for s, word in counts if s)
 
 
-def _count(number: int, word: str) -> str:
-    return f"{number} {word}{'s' * (number != 1)}"
+def title(target: Target) -> str:
+    """`bm25 on scifact`; the dataset alone where the work needs no system."""
+    return " on ".join(filter(None, target))
 
 
 def cancel(settings: Settings, job: str) -> None:

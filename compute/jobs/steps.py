@@ -24,57 +24,44 @@ from compute.datasets import Dataset, dataset
 from compute.errors import BeirscopeError
 from compute.loading import Bench
 from compute.store import Store
-from compute.systems import System, system
+from compute.systems import system
 
 SHOWN = 0.25
 """Seconds between two reports of progress."""
 _DEATH_SIGNAL = 1
 """PR_SET_PDEATHSIG of Linux's prctl."""
 
-Options = Mapping[str, Any]
+Order = Mapping[str, Any]
+"""step, system, dataset, options and job; the system is empty where a step needs none."""
 
 
-def _load(bench: Bench, row: System, on: Dataset, options: Options) -> bool:
-    before = loading.stored(bench.store, on)
-    loaded = _pair(bench, row, on, options).loaded
+def _load(bench: Bench, order: Order) -> bool:
+    before = loading.stored(bench.store, _dataset(bench, order))
+    loaded = _pair(bench, order).loaded
     return before is None or before.queries.id != loaded.queries.id
 
 
-def _index(bench: Bench, row: System, on: Dataset, options: Options) -> bool:
-    pair = _pair(bench, row, on, options)
-    if recompute.published(bench, pair, again=options["again"]):
+def _index(bench: Bench, order: Order) -> bool:
+    pair = _pair(bench, order)
+    if recompute.published(bench, pair, again=order["options"]["again"]):
         return False
     with recompute.index(bench, pair) as (_, built):
         return built
 
 
-def _search(bench: Bench, row: System, on: Dataset, options: Options) -> bool:
-    pair = _pair(bench, row, on, options)
-    if recompute.published(bench, pair, again=options["again"]):
+def _search(bench: Bench, order: Order) -> bool:
+    pair = _pair(bench, order)
+    if recompute.published(bench, pair, again=order["options"]["again"]):
         return False
     return recompute.search(bench, pair)[1]
 
 
-def _publish(bench: Bench, row: System, on: Dataset, options: Options) -> bool:
-    pair = _pair(bench, row, on, options)
-    return recompute.publish(bench, pair, again=options["again"]).new
+def _publish(bench: Bench, order: Order) -> bool:
+    return recompute.publish(bench, _pair(bench, order), again=order["options"]["again"]).new
 
 
-def _pair(bench: Bench, row: System, on: Dataset, options: Options) -> recompute.Pair:
-    return recompute.pair(bench, row, on, drop_equal_ids=options["drop_equal_ids"])
-
-
-STEPS: Mapping[str, Callable[[Bench, System, Dataset, Options], bool]] = {
-    "load": _load,
-    "index": _index,
-    "search": _search,
-    "publish": _publish,
-}
-"""The steps of a run: each finds what is done, and tells whether it had to do anything."""
-
-
-def _score(bench: Bench, order: Mapping[str, Any]) -> bool:
-    """The one step that takes imported runs too: its system need not be in the catalogue."""
+def _score(bench: Bench, order: Order) -> bool:
+    # An imported run has scores too; its system need not be in the catalogue.
     on = _dataset(bench, order)
     hits = bench.store.part("hits", on.name, order["system"])
     if hits is None or hits.shipped:
@@ -83,36 +70,43 @@ def _score(bench: Bench, order: Mapping[str, Any]) -> bool:
     return recompute.score(bench, loaded, hits, again=order["options"]["again"]).new
 
 
-def _tidy(bench: Bench, order: Mapping[str, Any]) -> bool:
-    """The end of a job: the database for notebooks anew, old parts away."""
+def _tidy(bench: Bench, order: Order) -> bool:
     reading.write_database(bench.store)
     bench.store.tidy()
     return True
 
 
-_OTHERS = {"score": _score, "tidy": _tidy}
+STEPS: Mapping[str, Callable[[Bench, Order], bool]] = {
+    "load": _load,
+    "index": _index,
+    "search": _search,
+    "publish": _publish,
+    "score": _score,
+    # The end of every job: the database for notebooks anew, old parts away.
+    "tidy": _tidy,
+}
+"""Each finds what is done already, and tells whether it had to do anything."""
 
 
-def _dataset(bench: Bench, order: Mapping[str, Any]) -> Dataset:
-    return dataset(order["dataset"], imports.own_datasets(bench.store))
-
-
-def do(bench: Bench, order: Mapping[str, Any]) -> bool:
-    """Do one step: step, system, dataset, options. Tells whether there was anything to do."""
-    if order["step"] in _OTHERS:
-        return _OTHERS[order["step"]](bench, order)
+def _pair(bench: Bench, order: Order) -> recompute.Pair:
+    drop = order["options"]["drop_equal_ids"]
     row = system(order["system"])
-    return STEPS[order["step"]](bench, row, _dataset(bench, order), order["options"])
+    return recompute.pair(bench, row, _dataset(bench, order), drop_equal_ids=drop)
+
+
+def _dataset(bench: Bench, order: Order) -> Dataset:
+    return dataset(order["dataset"], imports.own_datasets(bench.store))
 
 
 def sentence(error: Exception) -> str:
     """What went wrong, in one sentence with the next step; empty for a bug."""
     if isinstance(error, BeirscopeError):
         return str(error)
+    text = str(error).lower()
     full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    if full or any(words in str(error).lower() for words in ("no space left", "disk is full")):
+    if full or "no space left" in text or "disk is full" in text:
         return "the disk is full: make room (the caches of the home folder may go), then retry"
-    if isinstance(error, MemoryError):
+    if isinstance(error, MemoryError) or "out of memory" in text:
         return "there is not enough memory: set BEIRSCOPE_THREADS to less, then retry"
     if isinstance(error, OperationalError | InterfaceError):
         cause = str(error.orig).strip().splitlines()[0]
@@ -120,9 +114,9 @@ def sentence(error: Exception) -> str:
     return ""
 
 
-def _answer(bench: Bench, order: Mapping[str, Any]) -> dict[str, Any]:
+def _answer(bench: Bench, order: Order) -> dict[str, Any]:
     try:
-        return {"new": do(bench, order)}
+        return {"new": STEPS[order["step"]](bench, order)}
     except Exception as error:
         known = sentence(error)
         if not known:

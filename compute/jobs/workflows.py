@@ -59,7 +59,7 @@ def _id() -> str:
 def _task(about: Mapping[str, Any], system: str, dataset: str) -> dict[str, Any]:
     return {
         "kind": about["kind"],
-        "title": f"{system} on {dataset}",
+        "title": queue.title((system, dataset)),
         "system": system,
         "dataset": dataset,
         "options": about["options"],

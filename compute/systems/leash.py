@@ -5,6 +5,7 @@ included, the pipe closes and the command is killed. A signal handler could not 
 """
 
 import os
+import signal
 import subprocess
 import sys
 import threading
@@ -13,6 +14,8 @@ import threading
 def main(command: list[str]) -> int:
     """The exit status of `command`; 128 and more if a signal ended it."""
     child = subprocess.Popen(command, stdin=subprocess.DEVNULL)
+    # A command that ends in order when asked to is waited for.
+    signal.signal(signal.SIGTERM, lambda *_: child.terminate())
     threading.Thread(target=_follow, args=(child,), daemon=True).start()
     status = child.wait()
     return status if status >= 0 else 128 - status

@@ -1,0 +1,38 @@
+import errno
+
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import OperationalError
+
+from compute.errors import Unavailable
+from compute.jobs.kinds import KINDS
+from compute.jobs.steps import STEPS, sentence
+
+
+def test_every_kind_goes_through_steps_that_there_are() -> None:
+    assert {step for kind in KINDS.values() for step in kind.steps} < set(STEPS)
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (OSError(errno.ENOSPC, "No space left on device"), "the disk is full"),
+        (RuntimeError("IO Error: No space left on device"), "the disk is full"),
+        (MemoryError(), "not enough memory"),
+        (RuntimeError("Out of Memory Error: failed to allocate"), "not enough memory"),
+        (Unavailable("the weights are not installed: install them"), "the weights are not"),
+    ],
+)
+def test_what_can_be_mended_is_told_in_a_sentence(error: Exception, words: str) -> None:
+    assert words in sentence(error)
+
+
+def test_a_database_that_is_away_is_told_in_a_sentence() -> None:
+    dead = create_engine("postgresql+psycopg://nobody@127.0.0.1:1/none")
+    with pytest.raises(OperationalError) as raised, dead.connect() as connection:
+        connection.execute(text("select 1"))
+    assert "the state cannot be used" in sentence(raised.value)
+
+
+def test_a_bug_has_no_sentence() -> None:
+    assert sentence(ZeroDivisionError("the bug")) == ""

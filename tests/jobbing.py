@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from compute import imports, jobs
+from compute.jobs.steps import end_with_worker
 from compute.loading import Bench
 from compute.settings import PROJECT, Settings
 from compute.store import Store
@@ -66,7 +67,12 @@ def worker(settings: Settings, *words: str) -> Iterator["subprocess.Popen[bytes]
     """A worker that is at work; it is stopped at the end if it still is."""
     command = [sys.executable, *(words or ("-m", "compute", "worker"))]
     process = subprocess.Popen(
-        command, cwd=PROJECT, env=environment(settings), start_new_session=True
+        command,
+        cwd=PROJECT,
+        env=environment(settings),
+        start_new_session=True,
+        # Tests that are killed leave no worker behind.
+        preexec_fn=end_with_worker,
     )
     try:
         yield process

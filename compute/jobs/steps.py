@@ -148,7 +148,7 @@ def end_with_worker() -> None:
     parent = os.getppid()
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(_DEATH_SIGNAL, signal.SIGKILL)
-    if os.getppid() != parent or parent == 1:
+    if os.getppid() != parent:
         _die()
 
 

@@ -189,4 +189,5 @@ def _details(store: Store, job: Job) -> None:
             key=f"download {job.id}",
             on_click="ignore",
         )
-    st.code(jobs.log_tail(store.settings, name, LOG_LINES) or "nothing yet", language=None)
+    lines = jobs.log_tail(store.settings, name, LOG_LINES)
+    st.code(lines or "nothing yet", language=None, wrap_lines=True)

@@ -273,7 +273,7 @@ def expected(estimate: Estimate, runs: int) -> str:
     words = f"{runs:,} run{'s' * (runs != 1)}"
     if runs == estimate.unknown:
         return f"{words}; how long it takes is not known yet: nothing like it ran here"
-    words += f", about {duration(estimate.seconds)} on one worker"
+    words += f", about {duration(max(estimate.seconds, 1))} on one worker"
     return f"{words}; {estimate.unknown} more are not known yet" if estimate.unknown else words
 
 

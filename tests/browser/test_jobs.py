@@ -1,0 +1,67 @@
+"""A recompute from the page Jobs to the Leaderboard, by a real worker, in a real browser."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from compute.settings import Settings
+from compute.systems import SYSTEMS
+from tests.browser.conftest import WAIT
+from tests.jobbing import worker
+
+TITLE = SYSTEMS["bm25-multifield"].title
+FIGURE = "[data-testid=stPlotlyChart]"
+WATCH = """() => {
+    window.seen = [];
+    const look = () => {
+        const text = document.querySelector('[data-testid=stMain]').innerText;
+        for (const line of text.split('\\n'))
+            if (!window.seen.includes(line)) window.seen.push(line);
+    };
+    new MutationObserver(look).observe(
+        document.body, {subtree: true, childList: true, characterData: true});
+}"""
+"""Keeps every line that the page ever shows: some stand there for a moment only."""
+
+
+@pytest.fixture
+def at_work(home: Path) -> Iterator[None]:
+    """A worker on the dashboard's home."""
+    with worker(Settings(home=home, threads=1)):
+        yield
+
+
+def _choose(page: Page, label: str, name: str) -> None:
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=name, exact=True).click()
+    page.keyboard.press("Escape")
+
+
+def test_a_recompute_shows_its_progress_and_its_score_by_itself(
+    page: Page, dashboard: str, at_work: None
+) -> None:
+    board = page.context.new_page()
+    board.goto(f"{dashboard}/?numbers=Computed&group=own")
+    expect(board.locator(FIGURE).first).to_contain_text("tiny", timeout=WAIT)
+    expect(board.locator(FIGURE).first).not_to_contain_text(TITLE)
+    board.evaluate("window.sameDocument = true")
+
+    page.goto(f"{dashboard}/jobs")
+    expect(page.get_by_text("1 worker at hand")).to_be_visible(timeout=WAIT)
+    _choose(page, "Systems", "bm25-multifield")
+    _choose(page, "Datasets", "tiny")
+    page.evaluate(WATCH)
+    page.get_by_role("button", name="Start").click()
+    took = re.compile("1 of 1 done; .* ago, took")
+    expect(page.get_by_text(took)).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("All of it is up to date")).to_be_visible(timeout=WAIT)
+    seen = page.evaluate("window.seen")
+    assert "0 of 1 done" in seen
+    steps = [line for line in seen if line.startswith("bm25-multifield on tiny: ")]
+    assert steps, "no step of the recompute was ever shown"
+
+    expect(board.locator(FIGURE).first).to_contain_text(TITLE, timeout=WAIT)
+    assert board.evaluate("window.sameDocument"), "the document was loaded again"

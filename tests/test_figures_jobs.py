@@ -1,0 +1,136 @@
+"""The matrix of recomputes as a figure, what a click on it chooses, and the words on progress."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from pandas import DataFrame
+
+from compute.figures import jobs as figures
+from compute.figures.theme import contrast, palette
+from compute.jobs import Estimate, Job, Progress
+from compute.jobs.matrix import CANNOT, STATES, UP_TO_DATE
+
+COLUMNS = ["system", "dataset", "state", "remark", "task"]
+CELLS = DataFrame(
+    [
+        ("bm25", "tiny", "up to date", "", ""),
+        ("bm25", "nq", "cannot run here", "nq is <b>not</b> here", ""),
+        ("minilm", "tiny", "missing", "", ""),
+        ("minilm", "nq", "cannot run here", "nq is <b>not</b> here", ""),
+    ],
+    columns=COLUMNS,
+)
+JOB = Job("run-0", "run", "running", "2 systems on 1 dataset", created=0.0)
+
+
+def _marks(figure: Any, mode: str) -> list[Any]:
+    return [trace for trace in figure.data if trace.type == "scatter" and trace.mode == mode]
+
+
+def _inks(figure: Any) -> dict[str, str]:
+    """The ink of each word."""
+    texts = _marks(figure, "text")
+    return {word: trace.textfont.color for trace in texts for word in trace.text}
+
+
+def _heat(figure: Any) -> Any:
+    (heat,) = [trace for trace in figure.data if trace.type == "heatmap"]
+    return heat
+
+
+def _wide(systems: int) -> DataFrame:
+    rows = [(f"s{n}", "tiny", STATES[n % len(STATES)], "", "") for n in range(systems)]
+    return DataFrame(rows, columns=COLUMNS)
+
+
+def test_every_state_is_a_colour_and_a_word() -> None:
+    figure = figures.matrix(_wide(len(STATES)), chosen=[], theme="light")
+    assert sorted(_heat(figure).z) == list(range(len(STATES)))
+    assert set(_inks(figure)) == {*STATES} - {"cannot run here"} | {"<i>cannot run</i>"}
+
+
+def test_a_wide_matrix_has_signs_that_are_explained() -> None:
+    cells = _wide(20)
+    figure = figures.matrix(cells, chosen=[], theme="dark")
+    assert set(_inks(figure)) == set(figures.SIGNS.values())
+    assert "✓ up to date" in figures.signs(cells)
+    assert figures.signs(CELLS) == ""
+
+
+def test_each_cell_says_what_it_is_and_names_from_outside_stay_text() -> None:
+    figure: Any = figures.matrix(CELLS, chosen=[("bm25", "tiny")], theme="light")
+    (overlay,) = _marks(figure, "markers")
+    assert list(overlay.customdata[1]) == ["bm25", "nq"]
+    assert "not&lt;/b&gt; here" in overlay.hovertext[1]
+    assert "<b>not" not in overlay.hovertext[1]
+    assert len(figure.layout.shapes) == 1
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_words_read_well_on_their_cells(theme: str) -> None:
+    figure = figures.matrix(_wide(len(STATES)), chosen=[], theme=theme)
+    colours = dict(zip(STATES, (colour for _, colour in _heat(figure).colorscale), strict=True))
+    assert colours[CANNOT] == palette(theme).background
+    for state, colour in colours.items():
+        word = "<i>cannot run</i>" if state == CANNOT else state
+        assert contrast(_inks(figure)[word], colour) >= 4.3, state
+
+
+def test_a_click_adds_and_a_second_click_takes_away() -> None:
+    assert figures.clicked([], [], ["bm25", "tiny"]) == (["bm25"], ["tiny"])
+    assert figures.clicked(["bm25"], ["tiny"], ["bm25", "nq"]) == (["bm25"], ["tiny", "nq"])
+    assert figures.clicked(["bm25"], ["tiny", "nq"], ["bm25", "nq"]) == (["bm25"], ["tiny"])
+    assert figures.clicked(["a", "b"], ["tiny"], ["a", "tiny"]) == (["b"], ["tiny"])
+    assert figures.clicked(["bm25"], ["tiny"], ["bm25", "tiny"]) == ([], [])
+
+
+def test_what_is_up_to_date_is_done_only_again() -> None:
+    assert figures.to_do(CELLS, again=False) == [("minilm", "tiny")]
+    assert figures.to_do(CELLS, again=True) == [("bm25", "tiny"), ("minilm", "tiny")]
+    left = figures.left_out(CELLS, [("minilm", "tiny")])
+    assert left == "; left out: 1 up to date, 2 cannot run here"
+    assert figures.at_hand(CELLS) == ["tiny"]
+
+
+def test_nothing_to_do_says_why() -> None:
+    assert "Choose" in figures.nothing_to_do(CELLS[:0])
+    assert "nq is <b>not</b> here" in figures.nothing_to_do(CELLS[CELLS["state"] == CANNOT])
+    assert "switch" in figures.nothing_to_do(CELLS[CELLS["state"] == UP_TO_DATE])
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [(0.2, "under 1 s"), (8.4, "8 s"), (99, "99 s"), (100, "2 min"), (4800, "1 h 20 min")],
+)
+def test_durations_in_words(seconds: float, words: str) -> None:
+    assert figures.duration(seconds) == words
+
+
+def test_a_step_tells_count_rate_and_time_left() -> None:
+    progress = Progress("search", 1200, 3000, "queries", 60.0)
+    assert figures.step(progress) == "search: 1,200 of 3,000 queries, 60 a second, 30 s left"
+    assert figures.step(replace(progress, total=0, rate=None)) == "search: 1,200 queries"
+    assert figures.step(replace(progress, unit="")) == "search"
+    assert figures.step(None) == "begins"
+
+
+def test_jobs_at_work_in_one_line() -> None:
+    one = replace(JOB, targets=(("a", "b"),) * 20, counts={"done": 7, "failed": 1, "queued": 12})
+    assert figures.at_work([one]) == "1 job at work: 7 of 20 done, 1 failed"
+    assert figures.at_work([one, one]).startswith("2 jobs at work: 14 of 40 done")
+    assert figures.at_work([replace(one, state="done")]) == ""
+
+
+def test_estimates_say_what_they_do_not_know() -> None:
+    assert figures.expected(Estimate(40, 0), 6) == "6 runs, about 40 s on one worker"
+    assert figures.expected(Estimate(40, 2), 6).endswith("; 2 more are not known yet")
+    assert "not known yet" in figures.expected(Estimate(0, 1), 1)
+
+
+def test_the_table_of_tasks_says_what_became_of_each() -> None:
+    failed = replace(JOB, state="failed", error="no room", system="a", dataset="b")
+    done = replace(failed, state="done", error="", started=1.0, ended=9.0)
+    table = figures.task_table([failed, done])
+    assert list(table["Remark"]) == ["no room", "took 8 s"]
+    assert figures.times(done, 69.0) == "69 s ago, took 8 s"

@@ -7,6 +7,7 @@ import os
 import random
 import re
 import signal
+import subprocess
 import time
 from collections import Counter
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 
 from compute import imports, jobs, loading, recompute
 from compute.datasets import DATASETS, Dataset
+from compute.errors import Unavailable
 from compute.jobs.matrix import known_datasets
 from compute.loading import Bench
 from compute.settings import Settings
@@ -220,3 +222,35 @@ def test_workers_on_postgresql_share_the_tasks_and_do_none_twice(
 def _imported(bench: Bench, file: Path, dataset: Dataset) -> str:
     file.write_text(f"q1 Q0 d1 1 2.0 {file.name}\nq2 Q0 d3 1 1.0 {file.name}\n", "utf-8")
     return imports.import_run(bench, file, dataset).hits.system
+
+
+def test_jobs_outlive_a_database_that_goes_away_and_comes_back(
+    tmp_path: Path, postgres: str, postgres_server: Path
+) -> None:
+    store = tiny_home(tmp_path, state=postgres)
+    settings = store.settings
+    asked = jobs.start(store, "run", ["bm25", "bm25(b=0.9)"], ["tiny"])
+    with worker(settings):
+        until(lambda: step_of(settings, asked.job) == "search", "the search")
+        control(postgres_server, "-m", "immediate", "stop")
+        with pytest.raises(Unavailable, match="cannot be used"):
+            jobs.listed(settings)
+        first = jobs.log_file(settings, f"{asked.job}.0000")
+        # Whatever the step comes to meanwhile, nobody can be told.
+        until(lambda: first.read_text("utf-8").count("search: ") > 1, "the end of the search")
+        options = f"-k {postgres_server} -c listen_addresses='' -c fsync=off"
+        log = str(postgres_server / "log")
+        control(postgres_server, "-l", log, "-o", options, "-w", "start")
+        found = ended(settings, asked.job)
+        if found.state == "failed":
+            assert "Traceback" not in found.error
+            found = ended(settings, jobs.retry(store, asked.job).job)
+    assert found.state == "done"
+    assert {part.system for part in store.parts("scores")} == {"bm25", "bm25(b=0.9)"}
+
+
+def control(server: Path, *words: str) -> None:
+    """Stop or start the tests' own PostgreSQL server."""
+    command = ["pg_ctl", "-D", str(server / "data"), *words]
+    user = "postgres" if os.geteuid() == 0 else None
+    subprocess.run(command, check=True, user=user, cwd=server, stdout=subprocess.DEVNULL)

@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields
 from typing import Any
 
@@ -33,13 +33,30 @@ class Stopped(Exception):
 
 
 class Crew:
-    """The hands of one worker, so that they can all be ended at once."""
+    """What one worker has at work: its workflows, and the hands, to be ended all at once."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.ending = threading.Event()
         self._hands: set[Hand] = set()
+        self._at_work: set[str] = set()
         self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def at_work(self, job: str) -> Iterator[None]:
+        """Note that a job or task is at work here while the block runs."""
+        with self._lock:
+            self._at_work.add(job)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._at_work.discard(job)
+
+    def stranded(self, given: Collection[str]) -> set[str]:
+        """Those given to this worker that are not at work here."""
+        with self._lock:
+            return set(given) - self._at_work
 
     @contextlib.contextmanager
     def hand(self, job: str) -> Iterator["Hand"]:

@@ -180,7 +180,12 @@ def _progress(row: Row[Any]) -> Progress | None:
 def _sentence(error: str | None) -> str:
     if error is None:
         return "its worker ended again and again while it ran: see the log"
-    return str(json.loads(error).get("message", "see the log"))
+    record = json.loads(error)
+    if record["name"] in ("StepFailed", "PortableWorkflowError"):
+        return str(record["message"])
+    if record["name"] in ("OperationalError", "InterfaceError"):
+        return "the jobs database was away while it ran: retry it"
+    return f"a bug in Beirscope, not in your input ({record['name']}): see the log"
 
 
 def _with_tasks(settings: Settings, found: list[Job]) -> list[Job]:

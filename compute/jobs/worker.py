@@ -60,7 +60,7 @@ def work(settings: Settings) -> NoReturn:
         crew = Crew(settings)
         _launch(crew, worker)
         log.warning("%s is ready (process %d)", worker, os.getpid())
-        status = _beat(settings, worker, stopping)
+        status = _beat(crew, worker, stopping)
         crew.end()
         with contextlib.suppress(Unavailable):
             workers.leave(settings, worker)
@@ -101,17 +101,34 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not any(words in record.getMessage() for words in known)
 
 
-def _beat(settings: Settings, worker: str, stopping: threading.Event) -> int:
-    """Live: write heartbeats and take over from the dead. Returns the exit status."""
+def _beat(crew: Crew, worker: str, stopping: threading.Event) -> int:
+    """Live: write heartbeats, take over from the dead. Returns the exit status."""
+    stranded: set[str] = set()
     while not stopping.wait(workers.BEAT):
         try:
-            if not workers.beat(settings, worker):
+            if not workers.beat(crew.settings, worker):
                 log.error("%s was silent too long and others have its jobs: it ends", worker)
                 return 1
-            _take_over(settings)
+            _take_over(crew.settings)
+            stranded = _resume(crew, worker, stranded)
         except Unavailable as error:
             log.warning("%s", error)
     return 0
+
+
+def _resume(crew: Crew, worker: str, before: set[str]) -> set[str]:
+    """Go on with what a database that was away left given to this worker, but not at work.
+
+    Only what is so at two beats: in between jobs begin and end. Returns what is so at this one.
+    """
+    from dbos import DBOS
+
+    stranded = crew.stranded(workers.given(crew.settings, worker))
+    for job in stranded & before:
+        log.warning("going on with %s", job)
+        task = "." in job
+        DBOS.resume_workflow(job, queue_name=queue.TASKS_QUEUE if task else queue.JOBS_QUEUE)
+    return stranded - before
 
 
 def _take_over(settings: Settings) -> None:

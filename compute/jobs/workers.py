@@ -96,6 +96,16 @@ def _mark(settings: Settings, dead: Collection[str]) -> None:
         lock_file(settings, worker).unlink(missing_ok=True)
 
 
+def given(settings: Settings, worker: str) -> list[str]:
+    """The ids of the jobs and tasks that a worker has by the database."""
+    status = tables.status.c
+    query = select(status.workflow_uuid).where(
+        status.status == "PENDING", status.executor_id == worker
+    )
+    with tables.reaching(settings), tables.engine(settings).connect() as connection:
+        return list(connection.execute(query).scalars())
+
+
 def _with_jobs(settings: Settings) -> Iterable[str]:
     status = tables.status.c
     query = select(status.executor_id).where(status.status == "PENDING").distinct()

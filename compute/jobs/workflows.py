@@ -4,16 +4,24 @@ DBOS keeps what each step returned: after a crash a task goes on at the step tha
 """
 
 import time
-from collections.abc import Mapping
+import traceback
+from collections.abc import Callable, Mapping
 from typing import Any
 
-from dbos import DBOS, SetEnqueueOptions, SetWorkflowAttributes, SetWorkflowID
+from dbos import (
+    DBOS,
+    PortableWorkflowError,
+    SetEnqueueOptions,
+    SetWorkflowAttributes,
+    SetWorkflowID,
+)
 from sqlalchemy import delete, insert, select, update
+from sqlalchemy.exc import SQLAlchemyError
 
 from compute import state
 from compute.errors import Unavailable
 from compute.jobs import logs, queue, records, tables
-from compute.jobs.hand import Crew, Hand, Stopped
+from compute.jobs.hand import Crew, Hand, StepFailed, Stopped
 from compute.jobs.kinds import KINDS
 from compute.settings import Settings
 
@@ -28,26 +36,29 @@ def define(crew: Crew, worker: str) -> None:
 
     @DBOS.workflow(name=records.TASK, max_recovery_attempts=ATTEMPTS)
     def task(about: dict[str, Any]) -> None:
-        _run_task(crew, worker, about)
+        with crew.at_work(_id()):
+            _run_task(crew, worker, about)
 
     @DBOS.workflow(name=records.JOB, max_recovery_attempts=ATTEMPTS)
     def job(about: dict[str, Any]) -> None:
-        name = _id()
-        handles = []
-        for number, (system, dataset) in enumerate(about["targets"]):
-            given = _task(about, system, dataset)
-            with (
-                SetWorkflowID(f"{name}.{number:04}"),
-                SetWorkflowAttributes(given),
-                # What another job has in hand already is shared with it.
-                SetEnqueueOptions(
-                    deduplication_id=_work(given), duplication_policy="return-existing"
-                ),
-            ):
-                handles.append(DBOS.enqueue_workflow(queue.TASKS_QUEUE, task, given))
-        for handle in handles:
-            _await(handle)
-        _steps(crew, worker, {"kind": about["kind"], "options": about["options"]}, ("tidy",))
+        with crew.at_work(_id()):
+            for handle in [
+                _share(task, _task(about, *target), number)
+                for number, target in enumerate(about["targets"])
+            ]:
+                _await(handle)
+            end = {"kind": about["kind"], "options": about["options"]}
+            _steps(crew, worker, end, ("tidy",))
+
+
+def _share(task: Callable[[dict[str, Any]], None], about: dict[str, Any], number: int) -> Any:
+    """The handle of a task: a new one, or one that another job has in hand already."""
+    with (
+        SetWorkflowID(f"{_id()}.{number:04}"),
+        SetWorkflowAttributes(about),
+        SetEnqueueOptions(deduplication_id=_work(about), duplication_policy="return-existing"),
+    ):
+        return DBOS.enqueue_workflow(queue.TASKS_QUEUE, task, about)
 
 
 def _id() -> str:
@@ -75,6 +86,8 @@ def _work(about: Mapping[str, Any]) -> str:
 def _await(handle: Any) -> None:
     try:
         handle.get_result()
+    except SQLAlchemyError:
+        raise
     except Exception:
         # The task's own row says what became of it; the others go on.
         return
@@ -88,12 +101,18 @@ def _run_task(crew: Crew, worker: str, about: Mapping[str, Any]) -> None:
         _steps(crew, worker, about, KINDS[about["kind"]].steps)
     except Exception as error:
         logs.write(crew.settings, job, f"{about['title']}: {_ending(error)}")
+        if not isinstance(error, StepFailed | Stopped | SQLAlchemyError | PortableWorkflowError):
+            logs.write(crew.settings, name, traceback.format_exc())
         raise
     logs.write(crew.settings, job, f"{about['title']}: done")
 
 
 def _ending(error: Exception) -> str:
-    return "stopped" if isinstance(error, Stopped) else f"failed: {error}"
+    if isinstance(error, Stopped):
+        return "stopped"
+    if isinstance(error, SQLAlchemyError):
+        return "interrupted, the jobs database is away"
+    return f"failed: {error}"
 
 
 def _steps(crew: Crew, worker: str, about: Mapping[str, Any], steps: tuple[str, ...]) -> None:

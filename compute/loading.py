@@ -16,7 +16,7 @@ from compute.datasets.fingerprints import (
     queries_fingerprint,
 )
 from compute.datasets.records import n_words
-from compute.errors import Missing
+from compute.errors import Conflict, Missing
 from compute.identity import fingerprint
 from compute.settings import Settings
 from compute.store import KINDS, Part, Publication, Store
@@ -52,6 +52,8 @@ class Loaded:
     """None for a collection whose documents cannot be had."""
     queries: Part
     judgements: Part
+    lengths: Part | None = None
+    """Beside the documents; it ships where they do not, so it tells which corpus there is."""
 
 
 def load(bench: Bench, dataset: Dataset, origin: Source | None = None) -> Loaded:
@@ -68,9 +70,14 @@ def load(bench: Bench, dataset: Dataset, origin: Source | None = None) -> Loaded
         if loaded is not None and whole:
             return loaded
         raise
-    if loaded is not None and whole and loaded.queries.provenance["source"] == origin.identity():
+    if loaded is not None and whole and _is_unchanged(loaded, origin):
         return loaded
     return _read(bench, dataset, origin)
+
+
+def _is_unchanged(loaded: Loaded, origin: Source) -> bool:
+    about = loaded.queries.provenance
+    return about["source"] == origin.identity() and about["dataset"] == loaded.dataset.record()
 
 
 def stored(store: Store, dataset: Dataset) -> Loaded | None:
@@ -78,11 +85,13 @@ def stored(store: Store, dataset: Dataset) -> Loaded | None:
     queries = store.part("queries", dataset.name)
     judgements = store.part("judgements", dataset.name)
     documents = store.part("documents", dataset.collection)
+    lengths = store.part("lengths", dataset.collection)
     if queries is None or judgements is None:
         return None
-    if documents is None and queries.provenance["documents"] and not queries.shipped:
+    lost = documents is None or lengths is None
+    if lost and queries.provenance["documents"] and not queries.shipped:
         return None
-    return Loaded(dataset, documents, queries, judgements)
+    return Loaded(dataset, documents, queries, judgements, lengths)
 
 
 def _read(bench: Bench, dataset: Dataset, origin: Source) -> Loaded:
@@ -104,6 +113,9 @@ def _read(bench: Bench, dataset: Dataset, origin: Source) -> Loaded:
     with bench.store.publishing(bench.job or f"load {dataset.name}") as publication:
         _add_corpus(bench, publication, dataset, origin, count, about)
         _add_split(publication, dataset, queries, judgements, about)
+        # The corpus passed twice, once to be named and once to be written.
+        if origin.identity() != about["source"]:
+            raise Conflict(f"{dataset.name} changed while it was read: run the command again")
     loaded = stored(bench.store, dataset)
     if loaded is None:
         raise Missing(f"{dataset.name} was replaced while it was loaded: run the command again")
@@ -132,11 +144,13 @@ def _add_corpus(
     about: dict[str, Any],
 ) -> None:
     collection = dataset.collection
-    if not count.n_documents:
-        return
-    if bench.store.done("documents", collection, "", _of("documents", count.fingerprint)):
-        return
     for kind in ("documents", "lengths"):
+        if not count.n_documents:
+            if not _others(bench.store, dataset):
+                publication.remove(kind, collection)
+            continue
+        if bench.store.done(kind, collection, "", _of(kind, count.fingerprint)):
+            continue
         publication.add(
             kind,
             _batches(origin, kind),
@@ -144,6 +158,15 @@ def _add_corpus(
             fingerprint=_of(kind, count.fingerprint),
             provenance=about,
         )
+
+
+def _others(store: Store, dataset: Dataset) -> bool:
+    """Whether another stored dataset shares the corpus."""
+    records = [part.provenance.get("dataset", {}) for part in store.parts("queries")]
+    return any(
+        record.get("collection") == dataset.collection and record.get("name") != dataset.name
+        for record in records
+    )
 
 
 def _of(kind: str, content: str) -> str:

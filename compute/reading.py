@@ -18,7 +18,7 @@ import duckdb
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-from compute import published
+from compute import freshness, published
 from compute import settings as settings_module
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.errors import BeirscopeError, Conflict, Missing, WrongInput
@@ -168,7 +168,7 @@ def open_version(store: Store, version: int | None = None) -> Reading:
     Raises Missing for a version that is gone, or a part whose file is lost.
     """
     version = store.version() if version is None else version
-    parts = store.parts(version=version)
+    parts, _ = freshness.split(store.parts(version=version))
     config = _config(store.settings) | {"file_search_path": str(store.home)}
     connection = duckdb.connect(":memory:", config=config)
     try:
@@ -219,7 +219,7 @@ def _write_file(store: Store, file: Path, aside: Path, *, bulk: bool) -> None:
     config = _config(store.settings) | {"file_search_path": str(store.home)}
     try:
         with duckdb.connect(str(aside), config=config) as connection:
-            _fill(connection, store, store.parts(), bulk=bulk)
+            _fill(connection, store, freshness.split(store.parts())[0], bulk=bulk)
         # The same of a killed shell that had the old file open.
         _log(file).unlink(missing_ok=True)
         aside.replace(file)

@@ -7,7 +7,7 @@ import contextlib
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute import caches, drafts, provenance, runs
+from compute import caches, drafts, freshness, provenance, runs
 from compute.datasets import Dataset
 from compute.errors import Missing, Unavailable, WrongInput
 from compute.identity import fingerprint
@@ -23,6 +23,9 @@ from compute.loading import Bench, Loaded, load, stored
 from compute.measures import MEASURES, evaluate
 from compute.store import Part, Store, constants, top
 from compute.systems import Searcher, System
+
+EQUAL_IDS_DROPPED = "+drop-equal-ids"
+"""Ends the name of a system whose run drops documents named like the query "as BEIR's code"."""
 
 
 @dataclass(frozen=True)
@@ -87,6 +90,9 @@ def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool
     if searcher is None:
         raise Unavailable(f"{system.name} is {system.status}: python -m compute systems lists more")
     searcher.check()
+    if drop_equal_ids and not dataset.drop_self:
+        # Another ranking than the contract's: a row of its own, never in its place.
+        system = replace(system, name=system.name + EQUAL_IDS_DROPPED)
     loaded = load(bench, dataset)
     documents = loaded.documents
     if documents is None:
@@ -155,12 +161,16 @@ def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
     stored = published(bench, pair, again=again)
     if stored:
         return score(bench, pair.loaded, stored)
+    if again and not bench.job:
+        # A draft of a job may be its own, from before it was interrupted.
+        drafts.drop(bench.settings, pair.names.hits)
     draft, _ = search(bench, pair)
     about = provenance.record(
-        ["run", pair.system.name, pair.loaded.dataset.name],
+        _command(pair),
         sum(draft.facts.values()),
         identity=pair.searcher.identity(),
         drop_self=pair.drop_self,
+        inputs=freshness.of_hits(pair.loaded.queries, pair.loaded.lengths),
         **draft.facts,
     )
     depth = bench.settings.depth
@@ -170,13 +180,21 @@ def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
     return outcome
 
 
+def _command(pair: Pair) -> list[str]:
+    """The command that makes the run again."""
+    dataset = pair.loaded.dataset
+    name = pair.system.name.removesuffix(EQUAL_IDS_DROPPED)
+    option = ["--drop-equal-ids"] if pair.system.name != name else []
+    return ["run", name, dataset.name, *option]
+
+
 def published(bench: Bench, pair: Pair, *, again: bool = False) -> Part | None:
     """The stored hits that need not be searched again; with `again` only those of this job."""
     dataset = pair.loaded.dataset.name
     stored = bench.store.done("hits", dataset, pair.system.name, pair.names.hits)
     if stored and again and stored.job != bench.job:
         return None
-    return stored
+    return stored if bench.store.part("top", dataset, pair.system.name) else None
 
 
 def run(
@@ -205,7 +223,9 @@ def publish_run(
     about: dict[str, Any],
 ) -> Outcome:
     """Store a canonical run with its top 10 and its scores, visible all at once."""
-    about = about | {
+    # An imported run rests on the queries alone: what it searched is not known.
+    about = {"inputs": freshness.of_hits(loaded.queries)} | about
+    about |= {
         "depth": depth,
         "duplicates": run.duplicates,
         "self_hits": run.self_hits,
@@ -216,8 +236,11 @@ def publish_run(
     with bench.store.publishing(bench.job or f"run {system} {dataset}") as publication:
         add = partial(publication.add, dataset=dataset, system=system, provenance=about)
         hits = add("hits", run.frame, fingerprint=name)
-        add("top", top(run.frame), fingerprint=fingerprint("top", [name]))
-        scored = add("scores", scores, fingerprint=scores_name(name, loaded, depth))
+        from_hits = about | {"inputs": freshness.of_top(name)}
+        add("top", top(run.frame), fingerprint=fingerprint("top", [name]), provenance=from_hits)
+        judged = about | {"inputs": freshness.of_scores(name, loaded.judgements)}
+        called = scores_name(name, loaded, depth)
+        scored = add("scores", scores, fingerprint=called, provenance=judged)
     return Outcome(hits, scored, new=True)
 
 
@@ -229,14 +252,20 @@ def scores_name(hits: str, loaded: Loaded, depth: int) -> str:
 
 def score(bench: Bench, loaded: Loaded, hits: Part, *, again: bool = False) -> Outcome:
     """The scores of a stored run, computed only if run, judgements or measures changed."""
-    depth = hits.provenance["depth"]
-    name = scores_name(hits.fingerprint, loaded, depth)
-    stored = bench.store.done("scores", hits.dataset, hits.system, name)
-    if stored and not again:
+    name = scores_name(hits.fingerprint, loaded, hits.provenance["depth"])
+    stored = bench.store.part("scores", hits.dataset, hits.system)
+    if stored and stored.fingerprint == name and not again:
         return Outcome(hits, stored, new=False)
+    # What ships was cut: the scores that it came with may be of deeper ranks.
+    depth = hits.provenance.get("cut", hits.provenance["depth"])
     start = time.perf_counter()
     scores = evaluate(read(hits), read(loaded.judgements), depth=depth)
-    about = provenance.record(["score", hits.dataset], time.perf_counter() - start, depth=depth)
+    about = provenance.record(
+        ["score", hits.dataset],
+        time.perf_counter() - start,
+        depth=depth,
+        inputs=freshness.of_scores(hits.fingerprint, loaded.judgements),
+    )
     job = bench.job or f"score {hits.system} {hits.dataset}"
     with bench.store.publishing(job) as publication:
         scored = publication.add(

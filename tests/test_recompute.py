@@ -9,7 +9,7 @@ from compute.datasets import DATASETS, Dataset
 from compute.errors import Missing, Unavailable, WrongInput
 from compute.recompute import Bench
 from compute.settings import Settings
-from compute.store import Store
+from compute.store import Part, Store
 from compute.systems import SYSTEMS, system
 from tests.tiny import write_tiny
 
@@ -126,3 +126,47 @@ def test_scores_are_those_of_the_stored_ranking(bench: Bench, tiny: Dataset) -> 
         bench, recompute.stored_dataset(bench.store, tiny), outcome.hits, again=True
     )
     pd.testing.assert_frame_equal(recompute.read(forced.scores), recompute.read(outcome.scores))
+
+
+def test_everything_that_changes_the_hits_changes_their_name(bench: Bench, tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    row = imports.import_dataset(bench, "tiny", path=folder).dataset
+    (folder / "other").mkdir()
+    other_folder = write_tiny(folder / "other" / "x")
+    for file, old, new in (
+        ("queries.jsonl", "ships in", "boats in"),
+        ("corpus.jsonl", "Ships", "Boats"),
+    ):
+        path = other_folder / file
+        path.write_text(path.read_text("utf-8").replace(old, new), encoding="utf-8")
+    other = imports.import_dataset(bench, "other", path=other_folder)
+    loaded = recompute.stored_dataset(bench.store, row)
+    documents, others = loaded.documents, other.documents
+    assert documents is not None
+    assert others is not None
+
+    def name(
+        title: str = "bm25",
+        queries: recompute.Loaded = loaded,
+        corpus: Part = documents,
+        depth: int = 10,
+        drop_self: bool = False,
+    ) -> str:
+        chosen = system(title)
+        assert chosen.search is not None
+        found = recompute.names(
+            chosen, chosen.search, queries, corpus, depth=depth, drop_self=drop_self
+        )
+        return found.hits
+
+    made = [
+        name(),
+        name("bm25(k1=1.2)"),
+        name("bm25-multifield"),
+        name(queries=other),
+        name(corpus=others),
+        name(depth=11),
+        name(drop_self=True),
+    ]
+    assert len(set(made)) == len(made)
+    assert name() == made[0]

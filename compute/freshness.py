@@ -1,0 +1,67 @@
+"""Freshness: a stored result shows only while what it was made from is what is stored.
+
+A part records the fingerprints of its inputs. When a dataset is read anew and differs, runs and
+scores that were made before are left out, never mixed with the new; scoring or running again
+brings them back. Shipped results count by the same rule beside a local copy of their dataset.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from compute.datasets.catalogue import DATASETS
+from compute.store import Part
+
+Inputs = dict[str, str]
+"""Fingerprint by kind of part: the one of the same dataset (its collection, for lengths)."""
+
+
+def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
+    """What a run rests on: the queries, and the corpus, which `lengths` stands for."""
+    found = {"queries": queries.fingerprint}
+    return found | ({"lengths": lengths.fingerprint} if lengths else {})
+
+
+def of_top(hits: str) -> Inputs:
+    """What the extract of these hits rests on."""
+    return {"hits": hits}
+
+
+def of_scores(hits: str, judgements: Part) -> Inputs:
+    """What the scores of these hits rest on."""
+    return {"hits": hits, "judgements": judgements.fingerprint}
+
+
+def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
+    """The parts that show, and those left out because something they rest on was replaced."""
+    parts = list(parts)
+    live = {part.identity: part for part in parts}
+    fresh, stale = [], []
+    for part in parts:
+        (fresh if _is_fresh(part, live) else stale).append(part)
+    return fresh, stale
+
+
+def _is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
+    queries = live.get(("queries", part.dataset, ""))
+    # Results of an earlier version do not name their inputs; nothing is known against them.
+    for kind, fingerprint in part.provenance.get("inputs", {}).items():
+        found = live.get(_identity(kind, part, queries))
+        if found is None or found.fingerprint != fingerprint or not _is_fresh(found, live):
+            return False
+    return part.kind != "hits" or not _breaks_the_rule(part, queries)
+
+
+def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, str]:
+    if kind == "hits":
+        return kind, part.dataset, part.system
+    if kind != "lengths":
+        return kind, part.dataset, ""
+    record = queries.provenance.get("dataset") if queries else None
+    known = DATASETS.get(part.dataset)
+    collection = record["collection"] if record else known.collection if known else part.dataset
+    return kind, collection, ""
+
+
+def _breaks_the_rule(hits: Part, queries: Part | None) -> bool:
+    """Whether the run keeps self hits that the dataset's record now drops."""
+    record = queries.provenance.get("dataset", {}) if queries else {}
+    return record.get("drop_self", False) and not hits.provenance.get("drop_self", True)

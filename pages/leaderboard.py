@@ -4,9 +4,9 @@ import streamlit as st
 
 from compute import cells, leaderboard, published, queries
 from compute.cells import COMPUTED, DIFFERENCE, NUMBERS
-from compute.figures.leaderboard import COLOURS, NOTES, heatmap
+from compute.figures.leaderboard import COLOURS, heatmap, note
 from compute.figures.theme import FAMILIES
-from compute.figures.wins import strip
+from compute.figures.wins import nothing_to_compare, strip
 from pages import _address, _shared
 from pages._shared import pick, pick_many, read
 
@@ -49,7 +49,11 @@ colour = DIFFERENCE if numbers == DIFFERENCE else colour
 figure = heatmap(board, colour_by=colour, baseline=baseline, theme=theme, chosen=chosen)
 _shared.plot_cells(figure, f"{measure} of systems on datasets")
 origin = cells.origin(numbers, source, returned=returned)
-_shared.caption(*leaderboard.caption(board, origin), NOTES[colour])
-if numbers != DIFFERENCE and len(leaderboard.differences(board, baseline)):
+_shared.caption(*leaderboard.caption(board, origin), note(board, colour, baseline))
+if numbers == DIFFERENCE:
+    st.stop()
+if missing := nothing_to_compare(board, baseline):
+    _shared.caption(missing)
+else:
     st.subheader("Wins and losses", anchor=False)
     _shared.plot(strip(board, baseline, theme), "wins", f"Wins and losses against {baseline}")

@@ -10,9 +10,9 @@ from pandas import DataFrame
 from compute import leaderboard, published
 from compute.cells import DIFFERENCE, printed
 from compute.datasets.catalogue import DATASETS
-from compute.figures.leaderboard import AGAINST, AVERAGE, BELOW_BEST, VALUE, heatmap
+from compute.figures.leaderboard import AGAINST, AVERAGE, BELOW_BEST, VALUE, heatmap, note
 from compute.figures.theme import INKS, palette
-from compute.figures.wins import strip
+from compute.figures.wins import nothing_to_compare, strip
 from compute.leaderboard import Board, board
 from compute.systems import SYSTEMS
 
@@ -103,7 +103,14 @@ def test_the_best_is_bold_and_in_domain_is_italic_without_fill(v4: Board) -> Non
     assert text_of(figure, "nq", "dpr") == "<i>.474</i>"
     assert fill_of(figure, "nq", "dpr") is None
     assert text_of(figure, "msmarco", "bm25-multifield") == ".228"
-    assert fill_of(figure, "msmarco", "bm25-multifield") == 1.0
+
+
+def test_a_row_without_a_best_has_no_colour_and_says_so(v4: Board) -> None:
+    figure = drawn(v4)
+    assert fill_of(figure, "msmarco", "bm25-multifield") is None
+    assert "no best here" in overlay(figure)["msmarco", "bm25-multifield"][2]
+    assert "no best here" not in overlay(figure)["nq", "bm25-multifield"][2]
+    assert fill_of(drawn(v4, VALUE), "msmarco", "bm25-multifield") == 0.228
 
 
 def test_below_best_is_coloured_from_half_of_the_best_on() -> None:
@@ -120,6 +127,33 @@ def test_against_the_baseline_its_column_stays_unfilled_and_absolute() -> None:
     assert text_of(figure, "fiqa", "a") == "<b>+.100</b>"
     assert fill_of(figure, "fiqa", "a") == pytest.approx(0.75)
     assert (text_of(figure, "fiqa", "b"), fill_of(figure, "fiqa", "b")) == ("−.300", 0.0)
+
+
+def test_against_a_baseline_without_a_figure_stands_a_dash_and_the_hover_has_the_value() -> None:
+    table = made(("fiqa", "bm25", 0.3), ("fiqa", "a", 0.4), ("nq", "a", 0.5), ("nq", "b", 0.6))
+    figure = drawn(table, AGAINST, baseline="bm25")
+    assert (text_of(figure, "nq", "a"), fill_of(figure, "nq", "a")) == ("–", None)
+    hover = overlay(figure)["nq", "a"][2]
+    assert "nDCG@10 0.500" in hover and "no figure of BM25 (Pyserini) to compare with" in hover
+    assert "where the baseline has no figure" in note(table, AGAINST, "bm25")
+    assert "where the baseline" not in note(table, BELOW_BEST, "bm25")
+    table.cells.loc[table.cells["dataset"] == "fiqa", "suspect"] = True
+    assert text_of(drawn(table, AGAINST, baseline="bm25"), "fiqa", "a") == "<i>?</i>"
+
+
+def test_without_any_average_there_is_no_row_for_it() -> None:
+    figure = drawn(made(("fiqa", "a", 0.4), ("scifact", "b", 0.3)))
+    assert AVERAGE not in {dataset for dataset, _ in overlay(figure)}
+    assert figure.layout.yaxis.ticktext == ("FiQA-2018", "SciFact")
+
+
+def test_long_names_get_height_of_their_own() -> None:
+    def height(name: str, number: int) -> int:
+        return drawn(made(*[("fiqa", f"{name}{i}", 0.4) for i in range(number)])).layout.height
+
+    assert height("BM25 (k1=1.5, b=0.7) x", 8) >= height("s", 8) + 90
+    assert height("BM25 (k1=1.5, b=0.7) x", 30) >= height("s", 30) + 90
+    assert height("s", 8) == height("s", 2)
 
 
 def test_value_is_coloured_from_0_to_1() -> None:
@@ -148,7 +182,6 @@ def test_what_is_missing_is_a_dash_and_suspect_values_are_marked() -> None:
     figure = drawn(table)
     assert text_of(figure, "fiqa", "b") == "–"
     assert fill_of(figure, "fiqa", "b") is None
-    assert text_of(figure, AVERAGE, "a") == "–"
     table.cells.loc[0, ["suspect", "usable", "best"]] = [True, False, False]
     assert text_of(drawn(table), "fiqa", "a") == "<i>.400?</i>"
 
@@ -181,8 +214,10 @@ def test_the_chosen_cell_has_an_outline(v4: Board) -> None:
 
 
 def test_over_24_systems_names_stand_upright_and_numbers_go() -> None:
-    figure = drawn(made(*[("fiqa", f"s{number}", number / 30) for number in range(25)]))
+    few = made(*[("fiqa", f"s{number}", number / 30) for number in range(25)])
+    figure = drawn(few)
     assert texts(figure) == {}
+    assert "in the hover" in note(few, BELOW_BEST, None)
     assert figure.layout.xaxis.tickangle == -90
     assert figure.layout.xaxis.tickfont.size == 9
     assert len(overlay(figure)) == 50
@@ -233,3 +268,12 @@ def test_nothing_to_compare_leaves_no_differences() -> None:
     table = made(("fiqa", "a", 0.3))
     assert leaderboard.differences(table, "a").empty
     assert math.isnan(leaderboard.against(table, "b").iloc[0])
+
+
+def test_a_missing_strip_is_explained() -> None:
+    table = made(("fiqa", "bm25", 0.3), ("fiqa", "a", 0.3), ("mine", "b", 0.2), ("nq", "c", 0.1))
+    assert nothing_to_compare(table, "bm25") == ""
+    said = nothing_to_compare(table, "b")
+    assert "b has no figure on the datasets counted here" in said
+    assert "Filter: Group own" in said
+    assert "no other system has a figure where c has one" in nothing_to_compare(table, "c")

@@ -31,21 +31,24 @@ BELOW_BEST = "Below the best"
 AGAINST = "Against the baseline"
 VALUE = "Value"
 COLOURS = (BELOW_BEST, AGAINST, VALUE)
-NOTES = {
+_NOTES = {
     BELOW_BEST: "Colour: how far below the best of its row, down to half of it; bold is the best.",
     AGAINST: "Colour: minus the baseline on the same dataset, darkest from .2 on.",
     VALUE: "Colour: the value, 0 to 1; bold is the best of its row.",
     DIFFERENCE: "Colour: the difference, darkest from .2 on.",
 }
-"""What the caption says of the colours."""
 AVERAGE = ""
 """Stands for the average's row where a dataset's name stands."""
 
 ROW = 28
 GAP = 0.3
+NARROW = 560
+"""Pixels that the columns share on a screen 800 wide."""
 CLIP = 0.2
 """Differences beyond this have the darkest colour."""
 MOST_WITH_NUMBERS = 24
+LETTERS = 28
+"""What is shown of a system's name."""
 FEWEST_COLUMNS = 6
 """With fewer systems the right stays empty: cells would become bars."""
 
@@ -110,6 +113,17 @@ def heatmap(
     )
 
 
+def note(board: Board, colour_by: str, baseline: str | None) -> str:
+    """What the caption says of the colours, and of what the cells do not show."""
+    sentences = [_NOTES[colour_by]]
+    sound = ~board.cells["suspect"]
+    if colour_by == AGAINST and leaderboard.against(board, baseline or "")[sound].isna().any():
+        sentences.append("– also where the baseline has no figure: the value is in the hover.")
+    if len(board.systems) > MOST_WITH_NUMBERS:
+        sentences.append(f"Over {MOST_WITH_NUMBERS} systems the numbers are in the hover.")
+    return " ".join(sentences)
+
+
 def _view(board: Board, colour_by: str, baseline: str | None) -> _View:
     average = "Zero-shot average" if board.datasets["zero_shot"].any() else "Average"
     average = "Mean difference" if colour_by == DIFFERENCE else average
@@ -119,8 +133,9 @@ def _view(board: Board, colour_by: str, baseline: str | None) -> _View:
 
 
 def _places(board: Board) -> dict[str, float]:
-    """Where each row lies: 0 for the average, then 1 apart, more between blocks."""
-    places, y, before = {AVERAGE: 0.0}, 1 + GAP + 0.1, None
+    """Where each row lies: 0 for the average if there is one, then 1 apart, more between blocks."""
+    averaged = board.systems["average"].notna().any()
+    places, y, before = ({AVERAGE: 0.0}, 1 + GAP + 0.1, None) if averaged else ({}, 0.0, None)
     for row in board.datasets.itertuples():
         block = (row.zero_shot, row.task)
         y += GAP if before is not None and block != before else 0
@@ -135,6 +150,8 @@ def _cells(view: _View) -> Iterator[_Cell]:
         share=leaderboard.below_best(view.board),
         gap=leaderboard.against(view.board, view.baseline or ""),
     )
+    # A row without a best, such as MS MARCO's, has nothing to be coloured below.
+    frame["share"] = frame["share"].where(frame.groupby("dataset")["best"].transform("any"))
     known = {(row["dataset"], row["system"]): row for row in frame.to_dict("records")}
     known |= {(AVERAGE, row["system"]): row for row in _averages(view)}
     for x, system in enumerate(view.board.systems["system"]):
@@ -175,12 +192,11 @@ def _cell(view: _View, row: Mapping, x: int, y: float) -> _Cell:
     relative = view.colour == AGAINST and row["system"] != view.baseline
     shown = row["gap"] if relative else row["value"]
     text = signed(shown) if relative or view.colour == DIFFERENCE else plain(shown)
-    if relative and math.isnan(shown):
-        # Nothing to compare with: the value itself, unfilled.
-        text, shown = plain(row["value"]), math.nan
     cell = _Cell(row["dataset"], row["system"], x, y, text, _hover(view, row))
-    if row["suspect"] or row["in_domain"]:
-        return replace(cell, text=text + ("?" if row["suspect"] else ""), faint=True)
+    if row["suspect"]:
+        return replace(cell, text="?" if relative else f"{text}?", faint=True)
+    if row["in_domain"] or math.isnan(shown):
+        return replace(cell, faint=True)
     best = bool(row["best"]) and view.colour != DIFFERENCE
     return replace(cell, best=best, share=_share(view, row, shown))
 
@@ -191,7 +207,7 @@ def _share(view: _View, row: Mapping, shown: float) -> float:
     if view.colour == VALUE:
         return min(max(row["value"], 0.0), 1.0)
     if view.colour == BELOW_BEST:
-        return max(2 * row["share"] - 1, 0.0)
+        return max(2 * row["share"] - 1, 0.0) if row["share"] == row["share"] else math.nan
     if view.colour == AGAINST and row["system"] == view.baseline:
         return math.nan
     sign = 1 if view.colour == DIFFERENCE else view.board.sign
@@ -210,9 +226,15 @@ def _hover(view: _View, row: Mapping) -> str:
     if row["rank"] == row["rank"] and view.colour != DIFFERENCE:
         lines[-1] += f", rank {int(row['rank'])} of {int(row['n_ranked'])}"
     compared = view.baseline not in (None, row["system"]) and view.colour != DIFFERENCE
-    if compared and not math.isnan(row["gap"]):
+    if compared:
         base = escape(view.titles.get(str(view.baseline), str(view.baseline)))
-        lines.append(f"{precise(row['gap'], with_sign=True)} against {base}")
+        gap = row["gap"]
+        if gap == gap:
+            lines.append(f"{precise(gap, with_sign=True)} against {base}")
+        elif view.colour == AGAINST and not row["suspect"]:
+            lines.append(f"no figure of {base} to compare with")
+    if math.isnan(row["share"]) and row["usable"] and view.colour == BELOW_BEST:
+        lines.append("no best here: nearly every system was trained on it")
     if row["in_domain"]:
         lines.append("in-domain: trained on this dataset; in no average")
     if row["suspect"]:
@@ -305,18 +327,19 @@ _STILL = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
 def _axes(view: _View) -> dict:
     places = _places(view.board)
     last = max(places.values())
-    rows = [escape(view.rows[name], 32) for name in places]
+    rows = {name: escape(view.rows[name], 32) for name in places}
+    tall = _rise(view.board)
     down = {
         "range": [last + 0.5, -0.5],
         "tickvals": list(places.values()),
-        "ticktext": [f"<b>{rows[0]}</b>", *rows[1:]],
+        "ticktext": [f"<b>{row}</b>" if name == AVERAGE else row for name, row in rows.items()],
         "ticklabelstandoff": 6,
         "tickfont": {"size": 13},
     }
     return {
         "xaxis": _STILL | _across(view.board),
         "yaxis": _STILL | down,
-        "height": round(ROW * (last + 1)) + 44,
+        "height": round(ROW * (last + 1)) + 14 + tall,
         "margin": {"l": 8, "r": 8 + max(_lean(view.board), 0), "t": 30, "b": 6},
         "hoverdistance": -1,
         "dragmode": False,
@@ -332,7 +355,7 @@ def _across(board: Board) -> dict:
         "range": [-0.5, max(width, FEWEST_COLUMNS) - 0.5],
         "tickvals": list(range(width)),
         # Blanks around a name turn the names before they touch.
-        "ticktext": [f"  {escape(short[name], 28)}  " for name in board.systems["system"]],
+        "ticktext": [f"  {escape(short[name], LETTERS)}  " for name in board.systems["system"]],
         "ticklabelstandoff": 2,
         "tickfont": {"size": 9 if crowded else 13},
         "tickangle": -90 if crowded else None,
@@ -347,3 +370,16 @@ def _lean(board: Board) -> int:
     titles = leaderboard.short_titles(board.systems)
     last = [titles[name] for name in board.systems["system"][-3:]]
     return min(max(6 * (len(title) - 7) for title in last), 110) if last else 0
+
+
+def _rise(board: Board) -> int:
+    """Pixels above the rows for the names, turned as on a narrow screen where they may touch.
+
+    Plotly makes the room for turned names itself, at the cost of the rows' height.
+    """
+    titles = leaderboard.short_titles(board.systems)
+    longest = min(max(map(len, titles.values())), LETTERS)
+    if len(titles) > MOST_WITH_NUMBERS:
+        return 12 + 6 * longest
+    touching = 8 * (longest + 2) > NARROW / max(len(titles), FEWEST_COLUMNS)
+    return 20 + round(5.5 * longest) if touching else 30

@@ -36,6 +36,23 @@ def strip(board: Board, baseline: str, theme: str) -> go.Figure:
     )
 
 
+def nothing_to_compare(board: Board, baseline: str) -> str:
+    """Why there is no strip, and what shows one; empty for a board that has differences."""
+    if not leaderboard.differences(board, baseline).empty:
+        return ""
+    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    title = titles.get(baseline, baseline)
+    own = board.cells[(board.cells["system"] == baseline) & ~board.cells["suspect"]]
+    if own["dataset"].isin(board.counted).any():
+        return f"Wins and losses: no other system has a figure where {title} has one."
+    # Where a group has a zero-shot dataset, choosing it leaves these the counted ones.
+    counted = set(board.datasets.loc[board.datasets["zero_shot"], "group"])
+    groups = set(board.datasets.loc[board.datasets["dataset"].isin(own["dataset"]), "group"])
+    shown = " or ".join(sorted(groups - counted))
+    hint = f" Filter: Group {shown} compares it." if shown else " Choose another baseline."
+    return f"Wins and losses: {title} has no figure on the datasets counted here.{hint}"
+
+
 def _dots(board: Board, gaps: DataFrame, lines: Mapping[str, int]) -> DataFrame:
     names = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))

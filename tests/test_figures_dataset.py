@@ -75,6 +75,13 @@ def test_titles_are_drawn_letter_by_letter() -> None:
     assert figure.layout.yaxis.ticktext == ("&lt;i&gt;a&lt;/i&gt;",)
 
 
+def test_a_title_is_no_template() -> None:
+    rows = spread(a=0.5).assign(title="%{x} wins")
+    ring = drawn(rows, steps(), "nDCG@10").data[-1]
+    assert ring.hovertemplate == "%{hovertext}<extra></extra>"
+    assert ring.hovertext[0].startswith("<b>%{x} wins</b>")
+
+
 def means() -> DataFrame:
     rows = [
         ("a", "A", "nDCG@10", 0.5, 0),

@@ -81,7 +81,9 @@ def _quantiles(figure: go.Figure, row: Row, place: int, theme: str) -> None:
         y=[y],
         mode="markers",
         marker=ring | {"line": {"width": 2, "color": look.text}},
-        hovertemplate=_hover(row),
+        hovertext=[_hover(row)],
+        # Not the text itself: a template would read a title's `%{x}`.
+        hovertemplate="%{hovertext}<extra></extra>",
     )
 
 
@@ -98,7 +100,6 @@ def _hover(row: Row) -> str:
     return (
         f"<b>{looks.escape(row['title'])}</b><br>mean {row['mean']:.3f}, median {row['p50']:.3f}"
         f"<br>{row['n_queries']:,} queries: {row['at_0']:,} at 0, {row['at_1']:,} at 1"
-        "<extra></extra>"
     )
 
 

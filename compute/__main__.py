@@ -82,6 +82,9 @@ COMMANDS = {
             _option("files", nargs="+", type=Path, metavar="FILE"),
             _option("--dataset", required=True),
             _option("--system", help="its name (default: the run's own tag)"),
+            _option(
+                "--replace", action="store_true", help="put it in the place of a run of its name"
+            ),
             AS_BEIR,
         ),
     ),

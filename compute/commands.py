@@ -3,7 +3,7 @@
 import json
 import sys
 from argparse import Namespace
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
 from typing import Any
 
@@ -15,10 +15,10 @@ from compute import demo as demonstration
 from compute import imports, jobs, loading, queries, reading, recompute, settings, shipping
 from compute import serve as server
 from compute.datasets import DATASETS, Dataset, check_path, dataset
-from compute.errors import Missing, WrongInput
+from compute.errors import BeirscopeError, WrongInput
 from compute.jobs import worker
 from compute.recompute import Bench
-from compute.store import Store
+from compute.store import Part, Store
 from compute.systems import SYSTEMS, system
 
 
@@ -165,21 +165,34 @@ def import_dataset(arguments: Namespace) -> int:
 
 
 def import_run(arguments: Namespace) -> int:
-    """Take in run files, each whole or not at all."""
+    """Take in run files, each whole or not at all; of several a refused one stops no other."""
     bench = _bench()
     row = dataset(arguments.dataset, _known(bench))
-    if arguments.system and len(arguments.files) > 1:
-        raise Missing("--system names one run: import several files without it, by their tags")
+    several = len(arguments.files) > 1
+    if arguments.system and several:
+        raise WrongInput("--system names one run: import several files without it, by their tags")
+    refused = 0
     for file in arguments.files:
-        outcome = imports.import_run(
-            bench,
-            file,
-            row,
-            system=arguments.system or "",
-            drop_equal_ids=arguments.drop_equal_ids,
-        )
+        try:
+            outcome = imports.import_run(
+                bench,
+                file,
+                row,
+                system=arguments.system or "",
+                drop_equal_ids=arguments.drop_equal_ids,
+                replace=arguments.replace,
+            )
+        except BeirscopeError as error:
+            if not several:
+                raise
+            refused += 1
+            sys.stderr.write(f"{error}\n")
+            continue
         _tell(bench, row, outcome.hits.system, outcome)
-    return _done(bench)
+    if several:
+        sys.stdout.write(f"{len(arguments.files) - refused} imported, {refused} refused\n")
+    _done(bench)
+    return 2 if refused else 0
 
 
 def score(arguments: Namespace) -> int:
@@ -327,14 +340,24 @@ def _tell(bench: Bench, row: Dataset, name: str, outcome: recompute.Outcome) -> 
         bench.progress.close()
     scores = recompute.read(outcome.scores).groupby("measure")["value"].mean()
     values = ", ".join(f"{m} {scores[m]:.4f}" for m in ("nDCG@10", "R@100") if m in scores)
-    news = [] if outcome.new else ["up to date"]
-    about = outcome.hits.provenance
-    for what, words in (("duplicates", "documents twice in a list, the higher place kept"),):
-        if about.get(what):
-            news.append(f"{about[what]:,} {words}")
+    news = [*([] if outcome.new else ["up to date"]), *_remarks(bench, outcome.hits)]
     remark = f" ({'; '.join(news)})" if news else ""
     sys.stdout.write(f"{_printable(name)} on {row.name}: {values}{remark}\n")
     sys.stdout.flush()
+
+
+def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
+    """What may make a score lower than it should be."""
+    about = hits.provenance
+    queries = bench.store.part("queries", hits.dataset)
+    top = bench.store.part("top", hits.dataset, hits.system)
+    answered = int((recompute.read(top)["rank"] == 1).sum()) if top else None
+    if queries and answered is not None and answered < queries.rows:
+        yield f"answers {answered:,} of {queries.rows:,} queries"
+    if others := about.get("hits_of_other_queries"):
+        yield f"{others:,} hits of queries outside the split left out"
+    if again := about.get("duplicates"):
+        yield f"{again:,} documents twice in a list, the higher place kept"
 
 
 def _done(bench: Bench) -> int:

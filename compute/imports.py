@@ -1,17 +1,19 @@
 """Taking in what others made: own collections, and run files as systems."""
 
+import dataclasses
 import hashlib
 import re
 import time
-from dataclasses import replace
 from pathlib import Path
 
+import pyarrow.parquet as pq
 from pandas import DataFrame, Series
 
 from compute import provenance, recompute, runs
 from compute.datasets import DATASETS, Dataset, QrelsOnly, Source, catalogue, open_path
 from compute.errors import Conflict, WrongInput
 from compute.identity import fingerprint
+from compute.judgements import is_qrels
 from compute.recompute import Bench, Loaded, Outcome
 from compute.store import Store
 from compute.systems import SYSTEMS
@@ -55,7 +57,7 @@ def _with_grades(row: Dataset, judgements: DataFrame) -> Dataset:
     """The row with its relevance levels, not relevant among them, as the judgements show them."""
     levels = {0, *judgements["relevance"].clip(lower=0)}
     found = "Binary" if levels <= {0, 1} else f"{len(levels)}-level"
-    return replace(row, relevance=found)
+    return dataclasses.replace(row, relevance=found)
 
 
 def import_run(
@@ -65,21 +67,27 @@ def import_run(
     *,
     system: str = "",
     drop_equal_ids: bool = False,
+    replace: bool = False,
 ) -> Outcome:
     """Take in a TREC run file as a system of the dataset, named by its tag unless told otherwise.
 
-    Hits of queries outside the split are left out and counted. Raises WrongInput with file and
-    line, Conflict where the name is the catalogue's or a computed run has it.
+    Hits of queries outside the split are left out and counted; a file that is stored already is
+    not taken in again. Raises WrongInput with file and line, or for a run on another collection;
+    Conflict where the name is the catalogue's, or another run has it and `replace` is not said.
     """
     loaded = recompute.stored_dataset(bench.store, dataset)
     start = time.perf_counter()
-    tag, hits = runs.read_trec(file)
-    name = _free_name(bench, dataset, system or tag)
-    known = _known(hits, loaded, file)
-    drop_self = dataset.drop_self or drop_equal_ids
+    tag, hits = _hits(file)
+    content = {"sha256": _sha256(file), "drop_self": dataset.drop_self or drop_equal_ids}
+    name = _free_name(bench, dataset, system or tag, "" if replace else content["sha256"])
     depth = bench.settings.depth
-    run = runs.canonical(hits[known], depth=depth, drop_self=drop_self)
-    content = {"sha256": _sha256(file), "drop_self": drop_self}
+    inputs = [loaded.queries.fingerprint]
+    identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
+    if stored := bench.store.done("hits", dataset.name, name, identity):
+        return recompute.score(bench, loaded, stored)
+    known = _known(hits, loaded, file)
+    _refuse_strange_documents(bench.store, dataset, hits[known], file)
+    run = runs.canonical(hits[known], depth=depth, drop_self=content["drop_self"])
     about = provenance.record(
         ["import-run", file.name, "--dataset", dataset.name, "--system", name],
         time.perf_counter() - start,
@@ -88,9 +96,18 @@ def import_run(
         hits_of_other_queries=int((~known).sum()),
         **content,
     )
-    inputs = [loaded.queries.fingerprint]
-    identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
     return recompute.publish_run(bench, loaded, name, run, depth, identity, about)
+
+
+def _hits(file: Path) -> tuple[str, DataFrame]:
+    try:
+        return runs.read_trec(file)
+    except WrongInput:
+        if is_qrels(file):
+            raise WrongInput(
+                f"{file} is a qrels file, not a run: import-dataset --qrels takes it in"
+            ) from None
+        raise
 
 
 def _known(hits: DataFrame, loaded: Loaded, file: Path) -> Series:
@@ -104,7 +121,27 @@ def _known(hits: DataFrame, loaded: Loaded, file: Path) -> Series:
     return known
 
 
-def _free_name(bench: Bench, dataset: Dataset, name: str) -> str:
+def _refuse_strange_documents(store: Store, dataset: Dataset, hits: DataFrame, file: Path) -> None:
+    """Raises WrongInput when the collection is known and no document of the run is in it.
+
+    Collections share query ids such as 1, 2, 3: a run on another one would just score 0.
+    """
+    lengths = store.part("lengths", dataset.collection)
+    if lengths is None:
+        return
+    found = set(hits["doc_id"])
+    with pq.ParquetFile(lengths.path) as parts:
+        for batch in parts.iter_batches(columns=["doc_id"]):
+            if not found.isdisjoint(batch["doc_id"].to_pylist()):
+                return
+    raise WrongInput(
+        f"{file}: none of its {len(found):,} documents is in {dataset.collection}:"
+        " is it a run on another dataset?"
+    )
+
+
+def _free_name(bench: Bench, dataset: Dataset, name: str, sha256: str) -> str:
+    """The name, unless it is taken: by the catalogue, or by a run of another content (if any)."""
     if not _TAG.fullmatch(name):
         raise WrongInput(
             f"{name[:60]!r} cannot name a system (no blanks, slashes or brackets):"
@@ -113,8 +150,11 @@ def _free_name(bench: Bench, dataset: Dataset, name: str) -> str:
     if name in SYSTEMS:
         raise Conflict(f"{name!r} is a system of the catalogue: give another with --system")
     stored = bench.store.part("hits", dataset.name, name)
-    if stored and not stored.provenance.get("imported"):
-        raise Conflict(f"{name!r} has a computed run on {dataset.name}: give another with --system")
+    if stored and sha256 and stored.provenance.get("sha256") != sha256:
+        raise Conflict(
+            f"{name} has another run on {dataset.name}: give --system NAME, or --replace to put"
+            " this one in its place"
+        )
     return name
 
 

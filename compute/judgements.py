@@ -17,12 +17,12 @@ _TREC = trec.Layout(
         ("query_id", pa.string()),
         ("iteration", None),
         ("doc_id", pa.string()),
-        ("relevance", pa.int64()),
+        ("relevance", pa.int32()),
     ),
 )
 _BEIR = trec.Layout(
     "qrels line",
-    (("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int64())),
+    (("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int32())),
     tabs=True,
 )
 
@@ -56,6 +56,18 @@ def read_qrels(path: Path) -> pd.DataFrame:
     return frame
 
 
+def is_qrels(path: Path) -> bool:
+    """Whether the file begins like qrels: a judgement of TREC's four columns, or BEIR's header.
+
+    Raises Missing or WrongInput for a file that cannot be read.
+    """
+    _, first = _first_line(path)
+    columns = first.split()
+    if len(columns) == 4:
+        return _whole(columns[3])
+    return len(first.split("\t")) == 3
+
+
 def write_qrels(judgements: pd.DataFrame, path: Path) -> None:
     """Write query_id, doc_id, relevance as TREC's four columns, the second of them 0.
 
@@ -68,11 +80,13 @@ def write_qrels(judgements: pd.DataFrame, path: Path) -> None:
 
 
 def _first_line(path: Path) -> tuple[int, str]:
-    """The first line that is neither blank nor a comment, and how many lines are above it."""
-    for above, line in enumerate(trec.lines(path, limit=1000)):
-        if line.strip() and not line.startswith("#"):
-            return above, line
-    return 0, ""
+    """The first line that is neither blank nor a comment, and how many lines are above it.
+
+    Where every line begins with `#` they are no comments: the first of them.
+    """
+    lines = [(above, line) for above, line in enumerate(trec.lines(path, 1000)) if line.strip()]
+    plain = [(above, line) for above, line in lines if not line.startswith("#")]
+    return next(iter(plain or lines), (0, ""))
 
 
 def _whole(text: str) -> bool:

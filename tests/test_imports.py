@@ -10,7 +10,6 @@ from compute.errors import Conflict, Missing, WrongInput
 from compute.recompute import Bench
 from compute.settings import Settings
 from compute.store import Store
-from compute.systems import system
 from tests.tiny import write_tiny
 
 RUN = "q1 Q0 d1 1 3.0 mine\nq1 Q0 d2 2 2.0 mine\nq2 Q0 d2 1 1.0 mine\n"
@@ -64,17 +63,54 @@ def test_names_of_the_catalogue_are_taken(
         imports.import_run(bench, _file(tmp_path, RUN), tiny, system=name)
 
 
-def test_the_name_of_a_computed_run_is_taken(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
-    recompute.run(bench, system("bm25(b=0.9)"), tiny)
-    with pytest.raises((Conflict, WrongInput)):
+def test_the_name_of_a_system_with_parameters_is_no_name_for_an_import(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    with pytest.raises(WrongInput, match="cannot name a system"):
         imports.import_run(bench, _file(tmp_path, RUN), tiny, system="bm25(b=0.9)")
 
 
-def test_importing_again_replaces_the_run(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
+def test_another_run_of_the_same_name_is_refused_unless_it_may_replace(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
     imports.import_run(bench, _file(tmp_path, RUN), tiny)
-    imports.import_run(bench, _file(tmp_path, RUN + "q3 Q0 d6 1 1.0 mine\n"), tiny)
-    (part,) = bench.store.parts("hits")
-    assert part.rows == 4
+    other = _file(tmp_path, RUN + "q3 Q0 d6 1 1.0 mine\n")
+    with pytest.raises(Conflict, match="mine has another run on tiny: give --system NAME, or --re"):
+        imports.import_run(bench, other, tiny)
+    assert [part.rows for part in bench.store.parts("hits")] == [3]
+    assert imports.import_run(bench, other, tiny, replace=True).new
+    assert [part.rows for part in bench.store.parts("hits")] == [4]
+    imports.import_run(bench, _file(tmp_path, RUN), tiny, system="first")
+    assert [part.rows for part in bench.store.parts("hits")] == [3, 4]
+
+
+def test_the_same_run_again_is_up_to_date(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
+    first = imports.import_run(bench, _file(tmp_path, RUN), tiny)
+    version = bench.store.version()
+    again = imports.import_run(bench, _file(tmp_path, RUN), tiny)
+    assert (again.new, again.hits, bench.store.version()) == (False, first.hits, version)
+
+
+def test_the_same_file_with_another_rule_is_scored_anew(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    file = _file(tmp_path, RUN + "q3 Q0 q3 1 2.0 mine\nq3 Q0 d6 2 1.0 mine\n")
+    assert imports.import_run(bench, file, tiny).hits.rows == 5
+    assert imports.import_run(bench, file, tiny, drop_equal_ids=True).hits.rows == 4
+
+
+def test_a_run_without_a_document_of_the_collection_is_refused(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    with pytest.raises(WrongInput, match="none of its 2 documents is in tiny: is it a run on"):
+        imports.import_run(bench, _file(tmp_path, "q1 Q0 x 1 2 t\nq1 Q0 y 2 1 t\n"), tiny)
+    imports.import_run(bench, _file(tmp_path, "q1 Q0 x 1 2 t\nq1 Q0 d6 2 1 t\n"), tiny)
+
+
+@pytest.mark.parametrize("text", ["q1 0 d1 1\n", "query-id\tcorpus-id\tscore\nq1\td1\t1\n"])
+def test_qrels_are_no_run(bench: Bench, tiny: Dataset, tmp_path: Path, text: str) -> None:
+    with pytest.raises(WrongInput, match="is a qrels file, not a run: import-dataset --qrels"):
+        imports.import_run(bench, _file(tmp_path, text), tiny)
 
 
 def test_a_dataset_name_of_the_catalogue_is_taken(bench: Bench, tmp_path: Path) -> None:

@@ -112,3 +112,47 @@ def test_published_figures_show_without_a_run(capsys: pytest.CaptureFixture[str]
 def test_tables_show_control_characters_as_codes() -> None:
     escape = f"\x1b[31m{HOSTILE}\x07"
     assert commands._printable(escape) == f"\\x1b[31m{HOSTILE}\\x07"
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A collection that is taken in under the name tiny."""
+    folder = write_tiny(tmp_path / "tiny")
+    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
+    capsys.readouterr()
+    return folder
+
+
+def _runs(tmp_path: Path, **texts: str) -> list[str]:
+    files = [tmp_path / name for name in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        file.write_text(text, encoding="utf-8")
+    return [str(file) for file in files]
+
+
+def test_of_several_files_a_refused_one_stops_no_other(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"a": "q1 Q0 d1 1 1 a\n", "qrels": "q1 0 d1 1\n", "z": "q1 Q0 d1 1 1 z\n"}
+    assert main(["import-run", *_runs(tmp_path, **texts), "--dataset", "tiny"]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"{tmp_path / 'qrels'} is a qrels file, not a run")
+    assert len(said.err.splitlines()) == 1
+    assert [line.split(" ")[0] for line in said.out.splitlines()] == ["a", "z", "2"]
+    assert said.out.endswith("\n2 imported, 1 refused\n")
+
+
+def test_what_a_run_leaves_out_is_said(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "q1 Q0 d1 1 3 t\nq1 Q0 d1 2 2 t\nq9 Q0 d1 1 1 t\nq9 Q0 d2 1 1 t\n"
+    words = ["import-run", *_runs(tmp_path, some=lines), "--dataset", "tiny"]
+    said = (
+        "answers 1 of 3 queries; 2 hits of queries outside the split left out;"
+        " 1 documents twice in a list, the higher place kept)\n"
+    )
+    assert main(words) == 0
+    assert capsys.readouterr().out.endswith(f" ({said}")
+    assert main(words) == 0
+    assert capsys.readouterr().out.endswith(f" (up to date; {said}")
+    assert main([*words, "--replace"]) == 0

@@ -27,7 +27,7 @@ SHOWN, MOST = 5, 50
 """Ended jobs on the page, and with the older ones."""
 LOG_LINES = 15
 
-Beat = Sequence[object]
+Beat = Sequence[tuple[str, str, Sequence[tuple[str, int]]]]
 """What changes whenever a job or a task begins or ends."""
 
 
@@ -95,7 +95,7 @@ def _select() -> None:
 def watch(store: Store, before: Beat) -> None:
     """The list of jobs; it draws itself again, often while any is at work."""
     st.subheader("Queue", anchor=False)
-    active = any(job.active for job in jobs.listed(store.settings, MOST))
+    active = {"queued", "running"} & {state for _, state, _ in before}
     st.fragment(_list, run_every="2s" if active else "10s")(store, before)
 
 
@@ -176,9 +176,13 @@ def _details(store: Store, job: Job) -> None:
     st.dataframe(figures.task_table(list(tasks.values())), hide_index=True)
     titles = {job.id: "the whole job"} | {name: task.title for name, task in tasks.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        key = f"log {job.id}"
         name = st.selectbox(
-            "Log of", list(titles), format_func=titles.__getitem__, key=key, width=360
+            "Log of",
+            list(titles),
+            index=list(titles).index(figures.telling(list(tasks.values())) or job.id),
+            format_func=titles.__getitem__,
+            key=f"log {job.id}",
+            width=360,
         )
         log = jobs.log_file(store.settings, name)
         st.download_button(

@@ -134,3 +134,13 @@ def test_the_table_of_tasks_says_what_became_of_each() -> None:
     table = figures.task_table([failed, done])
     assert list(table["Remark"]) == ["no room", "took 8 s"]
     assert figures.times(done, 69.0) == "69 s ago, took 8 s"
+
+
+def test_the_log_shown_first_is_of_the_task_that_tells_most() -> None:
+    done, failed, running = (
+        replace(JOB, id=f"run-0.{state}", state=state) for state in ("done", "failed", "running")
+    )
+    assert figures.telling([done, failed, running]) == running.id
+    assert figures.telling([done, failed]) == failed.id
+    assert figures.telling([done]) == done.id
+    assert figures.telling([done, done]) == ""

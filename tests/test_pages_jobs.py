@@ -115,6 +115,8 @@ def test_a_failed_job_shows_its_sentence_and_its_log_as_text(store: Store) -> No
     assert "0 of 1 done, 1 failed" in _words(app)
     app.toggle(key=f"details {job}").set_value(True).run()
     assert list(app.dataframe[0].value["State"]) == ["failed"]
+    assert "load: failed" in app.code[-1].value
+    app.selectbox(key=f"log {job}").set_value(job).run()
     assert HOSTILE in app.code[-1].value
     assert not [part for part in (*app.markdown, *app.caption) if HOSTILE in part.value]
 

@@ -291,6 +291,14 @@ def at_work(found: Sequence[Job]) -> str:
     return f"{len(active)} job{'s' * (len(active) != 1)} at work: {', '.join(words)}"
 
 
+def telling(tasks: Sequence[Job]) -> str:
+    """The id of the task whose log tells most: one that runs, one that failed, the only one."""
+    for state in (RUNNING, FAILED):
+        if of_state := [one.id for one in tasks if one.state == state]:
+            return of_state[0]
+    return tasks[0].id if len(tasks) == 1 else ""
+
+
 def task_table(tasks: Sequence[Job]) -> DataFrame:
     """The tasks of a job as a page shows them."""
     rows = [(one.system, one.dataset, one.state, _remark(one)) for one in tasks]

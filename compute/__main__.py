@@ -129,7 +129,10 @@ COMMANDS = {
     "ship": Command(
         "write what is stored of datasets to data/precomputed, without texts",
         commands.ship,
-        (_option("datasets", nargs="+", metavar="DATASET"),),
+        (
+            _option("datasets", nargs="+", metavar="DATASET"),
+            _option("--only", action="store_true", help="ship nothing of other datasets"),
+        ),
     ),
     "snapshot": Command(
         "write everything that is stored to one DuckDB file",

@@ -20,6 +20,7 @@ from compute.jobs import worker
 from compute.recompute import Bench
 from compute.store import Part, Store
 from compute.systems import SYSTEMS, system
+from compute.wording import counted
 
 
 def _bench() -> Bench:
@@ -324,14 +325,17 @@ def ship(arguments: Namespace) -> int:
     """Write the stored results of datasets to where they ship."""
     bench = _bench()
     rows = _named(bench, arguments.datasets)
-    parts = shipping.ship(bench.store, [row.name for row in rows])
-    sys.stdout.write(f"{len(parts)} parts, {sum(part.bytes for part in parts):,} bytes\n")
+    names = [row.name for row in rows]
+    sys.stdout.write(f"{shipping.ship(bench.store, names, only=arguments.only)}\n")
     return 0
 
 
 def snapshot(arguments: Namespace) -> int:
     """Write everything to one DuckDB file."""
-    reading.snapshot(_bench().store, arguments.file)
+    store = _bench().store
+    reading.snapshot(store, arguments.file)
+    size = arguments.file.stat().st_size
+    sys.stdout.write(f"{arguments.file}: {counted(len(store.parts()), 'part')}, {size:,} bytes\n")
     return 0
 
 
@@ -355,9 +359,9 @@ def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
     if queries and answered is not None and answered < queries.rows:
         yield f"answers {answered:,} of {queries.rows:,} queries"
     if others := about.get("hits_of_other_queries"):
-        yield f"{others:,} hits of queries outside the split left out"
+        yield f"{counted(others, 'hit')} of queries outside the split left out"
     if again := about.get("duplicates"):
-        yield f"{again:,} documents twice in a list, the higher place kept"
+        yield f"{counted(again, 'hit')} of documents that stand higher in the same list left out"
 
 
 def _done(bench: Bench) -> int:

@@ -3,7 +3,7 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -13,9 +13,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compute.datasets.catalogue import DATASETS, Dataset
-from compute.errors import Missing
+from compute.errors import Missing, WrongInput
 from compute.parts import make_folder, write_part
 from compute.store import KINDS, SHIPPED, Part, Store, constants, part_path
+from compute.wording import counted
 
 DEPTH = 100
 """Hits per query that ship."""
@@ -45,15 +46,44 @@ class Cut:
     table: pa.Table
 
 
-def ship(
-    store: Store, datasets: Sequence[str], systems: Sequence[str] = (), folder: Path = SHIPPED
-) -> list[Part]:
-    """Write the parts of datasets and systems, and their manifest, to a folder; nothing else stays.
+@dataclass(frozen=True)
+class Shipment:
+    """What now ships, and what it took the place of; identities are kind, dataset and system."""
 
-    Without `systems` every stored run of the datasets goes. Hits are cut at rank 100; queries keep
-    their ids and lengths but no text; documents do not ship, only their lengths. Provenance loses
-    the paths of this machine. The same content makes the same files. Raises Missing for a run or
-    dataset that is not stored.
+    parts: list[Part]
+    """What was written."""
+    kept: list[tuple[str, str, str]]
+    """What of other datasets ships as before."""
+    replaced: list[tuple[str, str, str]]
+    """What was written with another content than before."""
+    removed: list[tuple[str, str, str]]
+    """What ships no longer."""
+
+    def __str__(self) -> str:
+        size = sum(part.bytes for part in self.parts)
+        told = [f"wrote {counted(len(self.parts), 'part')}, {size:,} bytes"]
+        told += [f"replaced {_of(self.replaced)}"] if self.replaced else []
+        told += [f"removed {_of(self.removed)}"] if self.removed else []
+        others = sorted({dataset for _, dataset, _ in self.kept})
+        told += [f"kept what ships of {', '.join(others)}"] if others else []
+        return "\n".join(told)
+
+
+def ship(
+    store: Store,
+    datasets: Sequence[str],
+    systems: Sequence[str] = (),
+    folder: Path = SHIPPED,
+    *,
+    only: bool = False,
+) -> Shipment:
+    """Write the parts of datasets and systems, and their manifest, to a folder.
+
+    They take the place of all that ships of these datasets; what ships of others stays, unless
+    `only`. Without `systems` every stored run of the datasets goes. Hits are cut at rank 100;
+    queries keep their ids and lengths but no text; documents do not ship, only their lengths.
+    Provenance loses the paths of this machine. The same content makes the same files. Raises
+    Missing for a run or dataset that is not stored.
     """
     names = [part for name in datasets for part in _forums(name)]
     # Everything is found before anything is written.
@@ -62,13 +92,32 @@ def ship(
         for system in systems or [part.system for part in store.parts("hits", name)]:
             found += [_stored(store, kind, name, system) for kind in ("hits", "top", "scores")]
     unique = {part.identity: part for part in found}
+    before = _manifest(folder)
+    kept = {
+        identity: record
+        for identity, record in before.items()
+        if not only and identity not in unique and record["dataset"] not in names
+    }
     shipped = [_write(_cut(part), folder) for part in unique.values()]
-    _write_manifest(shipped, folder)
-    kept = {part.path for part in shipped}
+    records = {part.identity: _record(part) for part in shipped} | kept
+    _write_manifest(list(records.values()), folder)
+    _remove_others(records.values(), folder)
+    changed = [i for i in unique if i in before and before[i]["path"] != records[i]["path"]]
+    return Shipment(shipped, list(kept), changed, [i for i in before if i not in records])
+
+
+def _of(identities: list[tuple[str, str, str]]) -> str:
+    return ", ".join(
+        f"{kind} of {system} on {dataset}" if system else f"{kind} of {dataset}"
+        for kind, dataset, system in identities
+    )
+
+
+def _remove_others(records: Iterable[dict[str, Any]], folder: Path) -> None:
+    named = {folder / record["path"] for record in records}
     for file in (folder / "parts").glob("*/*"):
-        if file not in kept:
+        if file not in named:
             file.unlink()
-    return shipped
 
 
 def portable(value: Any) -> Any:
@@ -137,8 +186,24 @@ def _write(cut: Cut, folder: Path) -> Part:
     )
 
 
-def _write_manifest(parts: list[Part], folder: Path) -> None:
-    record = {"format": FORMAT, "parts": [_record(part) for part in parts]}
+def _manifest(folder: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
+    """What ships already, as the manifest records it, by identity."""
+    file = folder / "manifest.json"
+    if not file.exists():
+        return {}
+    try:
+        records = json.loads(file.read_text("utf-8"))["parts"]
+        return {
+            (Path(record["path"]).parent.name, record["dataset"], record["system"]): record
+            for record in records
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise WrongInput(f"{file}: not a manifest ({error}): fetch it again") from None
+
+
+def _write_manifest(records: list[dict[str, Any]], folder: Path) -> None:
+    ordered = sorted(records, key=lambda record: (record["dataset"], record["path"]))
+    record = {"format": FORMAT, "parts": ordered}
     make_folder(folder)
     aside = folder / ".manifest.json.tmp"
     text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False)

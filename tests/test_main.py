@@ -1,6 +1,7 @@
 """The command line, run as a person runs it."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -90,7 +91,8 @@ def test_a_collection_goes_from_folder_to_scores(
     assert main(["score", "tiny", "--again"]) == 0
     assert (tmp_path / "home" / "beirscope.duckdb").exists()
     assert main(["snapshot", str(tmp_path / "all.duckdb")]) == 0
-    assert (tmp_path / "all.duckdb").stat().st_size > 0
+    size = (tmp_path / "all.duckdb").stat().st_size
+    assert re.search(rf"all\.duckdb: \d+ parts, {size:,} bytes\n$", capsys.readouterr().out)
 
 
 def test_published_figures_show_without_a_run(capsys: pytest.CaptureFixture[str]) -> None:
@@ -149,7 +151,7 @@ def test_what_a_run_leaves_out_is_said(
     words = ["import-run", *_runs(tmp_path, some=lines), "--dataset", "tiny"]
     said = (
         "answers 1 of 3 queries; 2 hits of queries outside the split left out;"
-        " 1 documents twice in a list, the higher place kept)\n"
+        " 1 hit of documents that stand higher in the same list left out)\n"
     )
     assert main(words) == 0
     assert capsys.readouterr().out.endswith(f" ({said}")

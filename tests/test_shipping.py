@@ -82,6 +82,44 @@ def test_shipping_again_changes_no_file_and_leaves_nothing_old(
     assert {file.parent.name for file in left} == {"hits", "top", "scores"}
 
 
+def _second(store: Store) -> None:
+    """A second dataset, judgements alone, with a run."""
+    frames = {
+        "queries": pd.DataFrame({"query_id": ["q1"], "text": ["words"], "n_words": [1]}),
+        "judgements": pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "relevance": [1]}),
+    }
+    with store.publishing("load") as publication:
+        for kind, content in frames.items():
+            publication.add(kind, content, dataset="second", fingerprint=kind, provenance=ABOUT)
+    publish_run(store, "second", "bm25", DEEP, scores("nDCG@10", q1=1.0))
+
+
+def test_what_ships_of_other_datasets_stays_unless_told(store: Store, tmp_path: Path) -> None:
+    _second(store)
+    out = tmp_path / "out"
+    ship(store, ["tiny"], folder=out)
+    before = {file: file.read_bytes() for file in out.rglob("*.parquet")}
+    second = ship(store, ["second"], folder=out)
+    assert {file: file.read_bytes() for file in before} == before
+    shipped = open_store(tmp_path / "other", shipped=out)
+    assert {part.dataset for part in shipped.parts("hits")} == {"tiny", "second"}
+    assert str(second).endswith(" bytes\nkept what ships of tiny")
+    alone = ship(store, ["second"], folder=out, only=True)
+    assert {part.dataset for part in open_store(tmp_path / "third", shipped=out).parts()} == {
+        "second"
+    }
+    assert "removed hits of bm25 on tiny, " in str(alone)
+
+
+def test_what_was_replaced_and_removed_is_told(store: Store, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    ship(store, ["tiny"], folder=out)
+    publish_run(store, "tiny", "bm25", DEEP, scores("nDCG@10", q1=0.5), mark="changed")
+    told = ship(store, ["tiny"], ["bm25"], out)
+    assert [identity[0] for identity in told.replaced] == ["hits", "top", "scores"]
+    assert {identity[2] for identity in told.removed} == {"other"}
+
+
 def test_what_is_not_stored_is_named_before_anything_is_written(
     store: Store, tmp_path: Path
 ) -> None:

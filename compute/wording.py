@@ -1,0 +1,15 @@
+"""Words for people: numbers with their nouns, and names near to a mistyped one."""
+
+import difflib
+from collections.abc import Iterable
+
+
+def counted(number: int, noun: str) -> str:
+    """`1 column`, `2 columns`, `8,674 hits`: for nouns whose plural ends in s."""
+    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+
+
+def near(name: str, known: Iterable[str]) -> str:
+    """`did you mean scifact? `, with the blank that a sentence after it needs; empty if none is."""
+    found = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
+    return f"did you mean {' or '.join(found)}? " if found else ""

@@ -4,11 +4,14 @@ A frame of cells has dataset, system, value, in_domain, suspect and a remark for
 """
 
 from collections.abc import Collection, Iterable, Mapping
+from functools import cache
 
 import pandas as pd
 from pandas import DataFrame
 
+from compute.datasets.catalogue import DATASETS
 from compute.measures import MEASURES
+from compute.systems import SYSTEMS
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
@@ -61,7 +64,8 @@ def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str
     """
     pairs = ["dataset", "system"]
     frame = means.merge(holes, on=pairs, how="left")
-    frame = frame.merge(trained.assign(in_domain=True), on=pairs, how="left")
+    seen = pd.concat([trained, _trained_on()]).drop_duplicates()
+    frame = frame.merge(seen.assign(in_domain=True), on=pairs, how="left")
     return DataFrame(
         {
             "dataset": frame["dataset"],
@@ -92,6 +96,18 @@ def printed(figures: DataFrame) -> DataFrame:
     """Cells from rows of `published.results`: the note of the table becomes the remark."""
     note = figures["note"].where(~figures["note"].str.startswith("lang="), "")
     return figures[["dataset", "system", "value", "in_domain", "suspect"]].assign(remark=note)
+
+
+@cache
+def _trained_on() -> DataFrame:
+    """dataset, system of what the catalogue knows of training; splits and forums included."""
+    pairs = [
+        (dataset.name, system.name)
+        for system in SYSTEMS.values()
+        for dataset in DATASETS.values()
+        if dataset.collection.partition("/")[0] in system.trained_on
+    ]
+    return DataFrame(pairs, columns=["dataset", "system"])
 
 
 def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:

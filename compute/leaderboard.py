@@ -227,4 +227,17 @@ def _average_note(board: Board) -> str:
     note = f"Average over {number} that all systems {_which(board)} have"
     if partly:
         note += f", without {', '.join(partly)}"
-    return f"{note}."
+    return f"{note}.{_fewer_note(board)}"
+
+
+def _fewer_note(board: Board) -> str:
+    """Whose average has fewer datasets, for what a system was trained on is left out of its own."""
+    counted = board.cells[board.cells["usable"] & board.cells["dataset"].isin(board.averaged)]
+    sizes = counted["system"].value_counts()
+    titles = short_titles(board.systems)
+    fewer = [
+        f"{titles[system]} over {sizes[system]}"
+        for system in board.systems["system"]
+        if 0 < sizes.get(system, 0) < len(board.averaged)
+    ]
+    return f" Without its in-domain ones: {', '.join(fewer)}." if fewer else ""

@@ -72,3 +72,26 @@ def test_the_origin_says_what_is_shown() -> None:
     assert cells.origin(cells.COMPUTED, "x") == "Computed over all judged queries"
     both = cells.origin(cells.DIFFERENCE, "BEIR v4, Table 2", returned=True)
     assert both.endswith("as BEIR's code, minus BEIR v4, Table 2")
+
+
+def test_what_a_model_was_trained_on_is_in_domain_though_no_paper_marks_it() -> None:
+    names = ["scifact", "quora", "cqadupstack/android", "nfcorpus"]
+    means = DataFrame(
+        {
+            "dataset": names,
+            "system": "minilm",
+            "value": 0.5,
+            "value_returned": 0.5,
+            "n_queries": 10,
+            "n_unanswered": 0,
+        }
+    )
+    holes = DataFrame({"dataset": names, "system": "minilm", "hole": 0.5})
+    trained = DataFrame({"dataset": [], "system": []}, dtype="str")
+    shown = cells.computed(means, holes, trained, "value").set_index("dataset")["in_domain"]
+    assert shown.to_dict() == {
+        "scifact": False,
+        "quora": True,
+        "cqadupstack/android": True,
+        "nfcorpus": False,
+    }

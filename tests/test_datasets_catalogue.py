@@ -118,3 +118,9 @@ def test_own_names_that_cannot_stand_in_an_address_are_refused(name: str) -> Non
 def test_own_may_not_take_a_catalogue_name() -> None:
     with pytest.raises(Conflict, match="choose another"):
         own("scifact")
+
+
+@pytest.mark.parametrize("name", ["scifact/mine", "msmarco-pl", "poleval-wiki-trivia/x"])
+def test_an_own_name_may_not_enter_a_collection_of_the_catalogue(name: str) -> None:
+    with pytest.raises(Conflict, match="of the catalogue"):
+        own(name)

@@ -228,3 +228,9 @@ def test_brackets_leave_a_title_only_where_it_stays_clear() -> None:
         "b": "BM25 (Pyserini)",
         "c": "BM25+CE",
     }
+
+
+def test_an_average_over_fewer_datasets_says_so() -> None:
+    words = " ".join(leaderboard.caption(of("BEIR v4, Table 2"), "BEIR v4, Table 2"))
+    assert "Average over 18 datasets" in words
+    assert "Without its in-domain ones: dpr over 17." in words

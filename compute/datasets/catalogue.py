@@ -146,9 +146,11 @@ def own(
     """
     if not _NAME.fullmatch(name):
         raise WrongInput(f"dataset name {name!r}: use letters, digits, '.', '_' and '-' only")
-    if name in DATASETS:
-        raise Conflict(f"{name!r} is a dataset of the catalogue: choose another name")
     collection, _, named_split = name.partition("/")
+    # A split of a catalogue's collection would put its documents in that collection's place.
+    taken = {part for row in DATASETS.values() for part in (row.name, row.collection)}
+    if name in taken or collection in taken:
+        raise Conflict(f"{collection!r} is a dataset of the catalogue: choose another name")
     return Dataset(
         name=name,
         title=title or name,

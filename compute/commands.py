@@ -12,15 +12,25 @@ from pandas import DataFrame
 from tqdm import tqdm
 
 from compute import demo as demonstration
-from compute import imports, jobs, loading, queries, reading, recompute, settings, shipping
+from compute import (
+    imports,
+    jobs,
+    loading,
+    measures,
+    queries,
+    reading,
+    recompute,
+    settings,
+    shipping,
+)
 from compute import serve as server
 from compute.datasets import DATASETS, Dataset, check_path, dataset
-from compute.errors import BeirscopeError, WrongInput
+from compute.errors import BeirscopeError, Missing, WrongInput
 from compute.jobs import worker
 from compute.recompute import Bench
 from compute.store import Part, Store
 from compute.systems import SYSTEMS, system
-from compute.wording import counted
+from compute.wording import counted, near
 
 
 def _bench() -> Bench:
@@ -216,17 +226,32 @@ def show(arguments: Namespace) -> int:
     bench = _bench()
     if arguments.what == "jobs":
         return _show(_jobs_shown(bench), arguments.json)
-    opened = reading.open_version(bench.store)
+    cursor = reading.open_version(bench.store).cursor()
     measure = arguments.measure or ("Hole@10" if arguments.what == "holes" else None)
+    chosen = {"dataset": arguments.dataset, "system": arguments.system, "measure": measure}
     frame = queries.scores_shown(
-        opened.cursor(),
-        dataset=arguments.dataset,
-        system=arguments.system,
-        measure=measure,
+        cursor,
+        **chosen,
         published=arguments.published,
         returned_only=arguments.returned_only,
     )
+    if frame.empty:
+        _name_the_wrong(queries.scores_shown(cursor, published=arguments.published), chosen)
     return _show(frame, arguments.json)
+
+
+def _name_the_wrong(stored: DataFrame, chosen: dict[str, str | None]) -> None:
+    """Raises Missing or WrongInput for the first choice that nothing stored has."""
+    for column, name in chosen.items():
+        known = list(stored[column].unique())
+        if not name or name in known:
+            continue
+        if column == "measure":
+            measures.parse(name)
+        listed = ", ".join(known[:20]) + (", …" if len(known) > 20 else "")
+        raise Missing(
+            f"no scores of {column} {name!r}: {near(name, known)}There are {listed or 'none'}"
+        )
 
 
 def _jobs_shown(bench: Bench) -> DataFrame:

@@ -356,7 +356,8 @@ def scores_shown(
 ) -> DataFrame:
     """dataset, system, measure, value and what it rests on, for `show`; None: all of them.
 
-    Computed: n_queries and n_unanswered. Published: paper, its table as source, and the remark.
+    Computed: n_queries (those averaged over) and n_unanswered. Published: paper, its table as
+    source, and the remark. Of a dataset and measure the best value comes first.
     """
     chosen = {"dataset": dataset, "system": system, "measure": measure}
     if published:
@@ -366,13 +367,14 @@ def scores_shown(
 
 _MEANS_SHOWN = """
     select
-        dataset, system, measure, n_queries, n_unanswered,
+        dataset, system, measure,
+        if($returned_only, n_queries - n_unanswered, n_queries) as n_queries, n_unanswered,
         if($returned_only, value_returned, value) as value
     from means
     where dataset = coalesce($dataset, dataset)
         and system = coalesce($system, system)
         and measure = coalesce($measure, measure)
-    order by dataset, system, measure
+    order by dataset, measure, value desc, system
 """
 _PUBLISHED_SHOWN = """
     select dataset, system, measure, value, paper, source, note
@@ -380,5 +382,5 @@ _PUBLISHED_SHOWN = """
     where dataset = coalesce($dataset, dataset)
         and system = coalesce($system, system)
         and measure = coalesce($measure, measure)
-    order by all
+    order by dataset, measure, value desc, system, paper, source
 """

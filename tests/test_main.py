@@ -158,3 +158,46 @@ def test_what_a_run_leaves_out_is_said(
     assert main(words) == 0
     assert capsys.readouterr().out.endswith(f" (up to date; {said}")
     assert main([*words, "--replace"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--dataset", "tin"], "no scores of dataset 'tin': did you mean tiny?"),
+        (["--system", "som"], "no scores of system 'som': did you mean some?"),
+        (["--measure", "nDCG@20"], "no scores of measure 'nDCG@20': did you mean nDCG@10"),
+        (["--measure", "ndgc"], "no measure 'ndgc'; known: nDCG@k"),
+        (["--published", "--dataset", "tiny"], "no scores of dataset 'tiny'"),
+    ],
+)
+def test_a_filter_that_fits_nothing_is_named(
+    tiny: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    sentence: str,
+) -> None:
+    run = _runs(tmp_path, some="q1 Q0 d1 1 1 some\n")
+    assert main(["import-run", *run, "--dataset", "tiny"]) == 0
+    capsys.readouterr()
+    assert main(["show", "scores", *words]) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+
+
+def test_scores_show_the_best_first_over_the_queries_that_count(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"a": "q1 Q0 d5 1 1 a\n", "z": "q1 Q0 d1 1 2 z\nq2 Q0 d2 1 1 z\n"}
+    assert main(["import-run", *_runs(tmp_path, **texts), "--dataset", "tiny"]) == 0
+    capsys.readouterr()
+    words = ["show", "scores", "--dataset", "tiny", "--measure", "nDCG@10", "--json"]
+    shown = {}
+    for option in ((), ("--returned-only",)):
+        assert main([*words, *option]) == 0
+        rows = json.loads(capsys.readouterr().out)
+        assert [row["system"] for row in rows] == ["z", "a"]
+        assert rows[0]["value"] > rows[1]["value"]
+        shown[option] = [row["n_queries"] for row in rows]
+    assert shown == {(): [3, 3], ("--returned-only",): [2, 1]}

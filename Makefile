@@ -36,6 +36,7 @@ $(READY): requirements.txt
 # Compiles the short list of pyproject.toml into requirements.txt.
 pins:
 	$(PY) -m pip install --quiet uv
+	sed -i.bak 's/^\(torch==[0-9.]*\)$$/\1+cpu/' requirements.txt
 	$(VENV)/bin/uv pip compile --quiet --python $(PY) --no-header --no-emit-index-url \
 		--no-emit-find-links --extra test pyproject.toml -o requirements.txt
 	sed -i.bak 's/^\(torch==[0-9.]*\)+cpu/\1/' requirements.txt && rm requirements.txt.bak

@@ -101,7 +101,7 @@ def statistics(
     """One row of what is loaded of these datasets (one, or all parts) and their collections.
 
     n_documents, n_queries, relevant_per_query, query_words, document_words (means over documents
-    and queries), n_judgements; absent where nothing is loaded.
+    and queries), n_judgements; absent where nothing is loaded, words also where no text is.
     """
     return cursor.execute(
         """
@@ -122,7 +122,7 @@ def statistics(
         select nullif((select count(*) from words), 0) as n_documents,
                nullif((select count(*) from asked), 0) as n_queries,
                (select avg(relevant) from judged) as relevant_per_query,
-               (select avg(n_words) from asked) as query_words,
+               (select nullif(avg(n_words), 0) from asked) as query_words,
                (select avg(n_words) from words) as document_words,
                (select sum(n) from judged) as n_judgements
         """,
@@ -228,12 +228,18 @@ def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> Da
 
 
 def runs(cursor: DuckDBPyConnection) -> DataFrame:
-    """dataset, system: the runs whose ranked lists are stored, in the catalogue's order."""
+    """dataset, system: the runs whose ranked lists are stored.
+
+    Datasets whose documents are stored come first, then in the catalogue's order.
+    """
     return cursor.execute(
         """
         select dataset, system
         from parts left join datasets on dataset = name
-        where kind = 'top' order by datasets.rowid, system
+        where kind = 'top'
+        order by coalesce(collection, dataset) not in (
+                     select dataset from parts where kind = 'documents'),
+                 datasets.rowid, system
         """
     ).df()
 
@@ -255,11 +261,11 @@ with scored as (
                         try_cast(query_id as bigint) nulls last, query_id) as place
     from queries left join scored using (query_id) left join relevant using (query_id)
     where dataset = $dataset
-      and (contains(lower(query_id), lower($find)) or contains(lower(text), lower($find))
-           or query_id = $keep)
+      and (contains(lower(query_id), lower($find)) or contains(lower(text), lower($find)))
 )
 select *, lag(query_id) over (order by place) as previous,
-       lead(query_id) over (order by place) as next, count(*) over () as n_found
+       lead(query_id) over (order by place) as next, count(*) over () as n_found,
+       (select count(*) from queries where dataset = $dataset) as n_queries
 from placed
 qualify place <= 200 or query_id = $keep
 order by place
@@ -277,10 +283,11 @@ def queries(
     find: str = "",
     keep: str = "",
 ) -> DataFrame:
-    """The first 200 queries of a dataset with `find` in id or text, and the query `keep`.
+    """The first 200 queries of a dataset with `find` in id or text; beyond them `keep`, if found.
 
-    place (from 1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found.
-    Sorted by the difference of systems a and b, largest first, or by id, numbers as numbers.
+    place (from 1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found,
+    n_queries (of the dataset). Sorted by the difference of systems a and b, largest first, or by
+    id, numbers as numbers.
     """
     wanted = {"dataset": dataset, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
     return cursor.execute(_QUERIES, wanted | {"by_difference": by_difference}).df()

@@ -9,7 +9,12 @@ from pages import _shared
 
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
-    """Say so where the address names something that there is not; pickers then show a default."""
+    """Say so where the address names something that there is not; pickers then show a default.
+
+    What a picker has shown already is its own: choosing another table may take its name away.
+    """
+    if key in st.session_state:
+        return
     choices = list(names)
     for name in st.query_params.get_all(key):
         if name and name not in choices:
@@ -40,6 +45,18 @@ def arrive() -> None:
     """Set the pickers that a link named; a page calls it before it draws them."""
     for key, name in st.session_state.pop("_arriving", {}).items():
         st.session_state[key] = name
+
+
+def recall(key: str, names: Iterable[str]) -> None:
+    """Start a picker with what it showed last anywhere, unless a link or the address names one."""
+    last = st.session_state.get(f"_last_{key}")
+    if key not in st.query_params and key not in st.session_state and last in list(names):
+        st.session_state[key] = last
+
+
+def remember(key: str, name: str) -> None:
+    """Keep what a picker shows, for `recall` on the next page."""
+    st.session_state[f"_last_{key}"] = name
 
 
 def chosen(key: str, names: dict[str, str]) -> str:

@@ -13,6 +13,9 @@ from compute.measures import MEASURES
 from pages import _shared
 from pages._shared import read
 
+ROW, HEAD, MOST_ROWS = 35, 38, 20
+"""Pixels of a table's row and of its head with its border; rows it has before it scrolls."""
+
 
 def facts(dataset: Dataset) -> None:
     """What the dataset is, in one line."""
@@ -24,12 +27,22 @@ def facts(dataset: Dataset) -> None:
     _shared.caption(" · ".join(word for word in said if word))
 
 
-def statistics(dataset: Dataset, printed: DataFrame) -> None:
-    """What the papers count beside what is loaded."""
+def _counted(dataset: Dataset) -> DataFrame:
     names = list(dataset.parts) or [dataset.name]
     roots = list(dataset.parts) or [dataset.collection]
-    counted = read(queries.statistics, datasets=names, collections=roots)
-    st.dataframe(figures.statistics_table(printed, counted), hide_index=True)
+    return read(queries.statistics, datasets=names, collections=roots)
+
+
+def without_runs(dataset: Dataset) -> str:
+    """What brings a first run."""
+    has_texts = bool(_counted(dataset)["n_documents"].notna().any())
+    return advice.without_runs(dataset, has_texts=has_texts)
+
+
+def statistics(dataset: Dataset, printed: DataFrame) -> None:
+    """What the papers count beside what is loaded."""
+    table = figures.statistics_table(printed, _counted(dataset))
+    st.dataframe(table, hide_index=True)
     _shared.caption(
         "Published by the papers; here: counted in what is loaded, words split at white space."
     )
@@ -61,7 +74,9 @@ def systems(means: DataFrame) -> None:
     st.subheader("Systems", anchor=False)
     pinned = {"System": st.column_config.TextColumn(pinned=True)}
     table = figures.measure_table(means, MEASURES)
-    st.dataframe(table, hide_index=True, column_config=pinned, placeholder="–")
+    whole = HEAD + min(means["system"].nunique(), MOST_ROWS) * ROW
+    options = {"height": whole, "row_height": ROW, "column_config": pinned}
+    st.dataframe(table, hide_index=True, placeholder="–", **options)
     _shared.caption(
         "Means over all evaluated queries; an unanswered query scores 0. The best in bold."
         " Hole@10: share of the top 10 that nobody judged for the query."

@@ -12,7 +12,10 @@ st.title("About the numbers", anchor=False)
 st.markdown(contract.RULES, width=WIDTH)
 st.subheader("Measures", anchor=False)
 st.table(contract.definitions(), hide_index=True, border="horizontal")
-_shared.caption("Names as ir_measures writes them; any other k may be asked for.")
+_shared.caption(
+    "Names as ir_measures writes them. These are stored for every run; another k is one more string"
+    " in MEASURES of compute/measures.py: README, Adding."
+)
 st.subheader("Published figures", anchor=False)
 st.markdown(
     "Shown beside the computed figures and never mixed with them. *In-domain*: the system was"

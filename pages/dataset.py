@@ -11,18 +11,20 @@ from pages._shared import pick, read
 st.title("Dataset", anchor=False)
 _address.arrive()
 names = list(read(queries.catalogue)["dataset"])
+_address.recall("dataset", names)
 _address.known("dataset", names, "dataset")
 _address.known("measure", MEASURES, "measure")
 with _shared.pickers():
     name = pick("Dataset", names, "dataset", width=280)
     measure = pick("Measure", MEASURES, "measure", width=160)
+_address.remember("dataset", name)
 facts = read(queries.facts, dataset=name)
 dataset = advice.record(facts)
 means = read(queries.means_of, datasets=[name])
 named = read(queries.systems)
 sections.facts(dataset)
 if means.empty:
-    st.info(_shared.text(advice.without_runs(dataset)))
+    st.info(_shared.text(sections.without_runs(dataset)))
 left, right = st.columns([0.52, 0.48])
 with left:
     sections.statistics(dataset, facts)

@@ -5,55 +5,52 @@ import streamlit as st
 from compute import cells, leaderboard, published, queries
 from compute.cells import COMPUTED, DIFFERENCE, NUMBERS
 from compute.figures.leaderboard import COLOURS, heatmap, note
-from compute.figures.theme import FAMILIES
-from compute.figures.wins import nothing_to_compare, strip
 from pages import _address, _shared
-from pages._shared import pick, pick_many, read
+from pages import _leaderboard_sections as sections
+from pages._shared import pick, read
 
 st.title("Leaderboard", anchor=False)
 tables, stored = read(queries.published_tables), read(queries.measures)
 datasets, systems = read(queries.datasets), read(queries.systems)
 sources = published.sources(tables)
-_address.known("table", sources, "printed table")
+above = st.container()
+with above:
+    _address.known("numbers", NUMBERS, "kind of numbers")
+    _address.known("table", sources, "printed table")
+    _address.known("colour", COLOURS, "colour")
 row = _shared.pickers()
 with row:
     numbers = pick("Numbers", NUMBERS, "numbers", width=130)
     source = pick("Table", sources, "table", width=250, disabled=numbers == COMPUTED)
     known = cells.measures(numbers, stored, tables, source)
+    with above:
+        _address.known("measure", known, "measure of these numbers")
     measure = pick("Measure", known, "measure", default="nDCG@10", width=150)
     colour = pick("Colour", COLOURS, "colour", disabled=numbers == DIFFERENCE)
     place_of_baseline = st.container(width=190)
-    with st.popover("Filter"):
-        wanted = {
-            column: pick_many(column.capitalize(), sorted(set(datasets[column])), column)
-            for column in ("task", "domain", "group")
-        }
-        families = pick_many("Family", FAMILIES, "family")
-        returned = _shared.switch("Returned queries only, as BEIR's code", "returned")
+    chosen = sections.choose_filter(datasets, above)
 printed = cells.printed(read(queries.published, source=source, measure=measure))
 means, holes = read(queries.means, measure=measure), read(queries.holes)
-column = "value_returned" if returned else "value"
+column = "value_returned" if chosen.returned else "value"
 ours = cells.computed(means, holes, read(queries.trained_pairs), column)
-shown = cells.of_datasets(cells.cells(numbers, printed, ours), datasets, wanted)
+shown = cells.of_datasets(cells.cells(numbers, printed, ours), datasets, chosen.wanted)
 if shown.empty:
-    st.info("Nothing to show for these choices. python -m compute demo computes runs.")
+    sections.nothing(numbers, printed)
     st.stop()
 names = list(dict.fromkeys(shown["system"]))
+with above:
+    _address.known("baseline", names, "system")
 with place_of_baseline:
     usual = cells.baseline(names)
     baseline = pick("Baseline", names, "baseline", default=usual, disabled=numbers == DIFFERENCE)
-shown = cells.of_families(shown, systems, families, baseline)
+shown = cells.of_families(shown, systems, chosen.families, baseline)
 board = leaderboard.board(shown, datasets, systems, measure)
-theme, chosen = _shared.theme(), _shared.chosen_cell()
 colour = DIFFERENCE if numbers == DIFFERENCE else colour
-figure = heatmap(board, colour_by=colour, baseline=baseline, theme=theme, chosen=chosen)
+look = {"theme": _shared.theme(), "chosen": _shared.chosen_cell()}
+figure = heatmap(board, colour_by=colour, baseline=baseline, **look)
 _shared.plot_cells(figure, f"{measure} of systems on datasets")
-origin = cells.origin(numbers, source, returned=returned)
-_shared.caption(*leaderboard.caption(board, origin), note(board, colour, baseline))
-if numbers == DIFFERENCE:
-    st.stop()
-if missing := nothing_to_compare(board, baseline):
-    _shared.caption(missing)
-else:
-    st.subheader("Wins and losses", anchor=False)
-    _shared.plot(strip(board, baseline, theme), "wins", f"Wins and losses against {baseline}")
+origin = cells.origin(numbers, source, returned=chosen.returned)
+said = sections.in_common(len(board.systems), printed) if numbers == DIFFERENCE else ""
+_shared.caption(*leaderboard.caption(board, origin), said, note(board, colour, baseline))
+if numbers != DIFFERENCE:
+    sections.wins(board, baseline)

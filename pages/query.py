@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute import advice, queries
-from compute.figures.query import BY_DIFFERENCE, ORDERS, first_pair, pair
+from compute.figures.query import BY_DIFFERENCE, LEGEND, ORDERS, first_pair, found, pair
 from compute.figures.text import line
 from compute.measures import MEASURES
 from pages import _address, _shared
@@ -17,6 +17,7 @@ if runs.empty:
     st.info("No ranked lists are stored yet: python -m compute demo computes some.")
     st.stop()
 names = list(dict.fromkeys(runs["dataset"]))
+_address.recall("dataset", names)
 sections.known_dataset(names)
 _address.known("measure", MEASURES, "measure")
 above = st.container()
@@ -32,15 +33,18 @@ with _shared.pickers():
     measure = pick("Measure", MEASURES, "measure", width=140)
     order = pick("Order", ORDERS, "order", width=150)
     find = st.text_input("Find", key="find", bind="query-params", width=150)
+_address.remember("dataset", name)
 dataset = advice.record(read(queries.facts, dataset=name))
 keep = st.query_params.get("query", "")
 choice = {"dataset": name, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
 rows = read(queries.queries, by_difference=order == BY_DIFFERENCE, **choice)
-_address.known("query", rows["query_id"], f"query of {name}")
 if rows.empty:
-    st.info("No query holds these words.")
+    st.info(_shared.text(f"No query contains {find!r}."))
     st.stop()
+if not find:
+    _address.known("query", rows["query_id"], f"query of {name}")
 query = sections.choose_query(rows)
+_shared.caption(found(query, find, len(rows)))
 words = query["text"] if isinstance(query["text"], str) else ""
 st.html(line(words or f"Query {query['query_id']}"))
 shown = pair(a, b, read(queries.systems))
@@ -48,6 +52,6 @@ asked = {"dataset": name, "query_id": query["query_id"], "systems": [a, b]}
 hits = read(queries.ranked, collection=dataset.collection, **asked)
 values = read(queries.query_values, **asked)
 chosen = sections.lists(hits, shown, measure, values)
-_shared.caption(f"Documents judged relevant to this query: {query['n_relevant']:,}.")
+_shared.caption(LEGEND, f"Judged relevant to this query: {query['n_relevant']:,}.")
 sections.values(values, shown)
 sections.document(hits, chosen, words, dataset)

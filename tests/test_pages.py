@@ -130,6 +130,35 @@ def test_an_address_that_names_no_table_says_so(
     assert app.get("plotly_chart")
 
 
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("numbers", "no kind of numbers that is here: Computer. Did you mean Computed?"),
+        ("measure", "no measure of these numbers that is here: Computer."),
+        ("baseline", "no system that is here: Computer."),
+        ("group", "no group that is here: Computer."),
+        ("family", "no family of systems that is here: Computer."),
+    ],
+)
+def test_wrong_names_in_the_address_of_the_leaderboard_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, said: str
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    app = opened(**{key: "Computer"})
+    assert said in app.warning[0].value.replace("\\", "")
+    assert app.get("plotly_chart")
+
+
+def test_choosing_another_table_is_no_wrong_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    app = opened(table="BEIR v4, Table 9", measure="R_cap@100")
+    for table in app.selectbox(key="table").options:
+        app.selectbox(key="table").set_value(table).run()
+        assert not app.warning
+
+
 def test_every_printed_table_and_measure_draws(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -164,6 +193,7 @@ def test_a_difference_without_anything_in_common_says_so(tiny_home: Path) -> Non
     app = opened(numbers="Difference", group="own")
     assert not app.get("plotly_chart")
     assert "Nothing to show" in app.info[0].value
+    assert "None of the 10 systems of this table are computed" in app.info[0].value
 
 
 def test_pages_follow_what_is_published_meanwhile(

@@ -31,6 +31,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, lines in RUNS.items():
         (folder / "some.run").write_text(lines, encoding="utf-8")
         imports.import_run(bench, folder / "some.run", collection, system=name)
+    imports.import_dataset(bench, "bare", path=folder / "tiny")
     return settings.home
 
 
@@ -56,6 +57,11 @@ def figure(app: AppTest) -> Any:
 def boxes(app: AppTest) -> list[str]:
     """The labels in the ranked lists."""
     return [text for trace in figure(app)["data"] for text in trace.get("text", ())]
+
+
+def plain(elements: Any) -> str:
+    """What sentences say, without what keeps them from being Markdown."""
+    return " ".join(element.value for element in elements).replace("\\", "")
 
 
 def html(app: AppTest) -> str:
@@ -105,7 +111,34 @@ def test_words_narrow_the_queries() -> None:
     assert [option[:2] for option in app.selectbox(key="_query").options] == ["q2"]
     app.text_input(key="find").set_value("no such words").run()
     assert not app.exception
-    assert "No query holds these words" in app.info[0].value
+    assert "No query contains 'no such words'" in plain(app.info)
+
+
+def test_looking_for_words_leaves_a_query_without_them() -> None:
+    app = opened("query", dataset="tiny", query="q1")
+    assert "3 queries." in plain(app.caption)
+    app.text_input(key="find").set_value("bridge").run()
+    assert app.selectbox(key="_query").value == "q2"
+    assert "1 of 3 queries contains 'bridge'." in plain(app.caption)
+    assert not app.warning
+    app.text_input(key="find").set_value("").run()
+    assert app.selectbox(key="_query").value == "q1"
+
+
+def test_the_signs_in_the_boxes_are_explained() -> None:
+    assert "? not judged: a hole" in plain(opened("query", dataset="tiny").caption)
+
+
+def test_the_dataset_stays_from_page_to_page_unless_the_address_names_one() -> None:
+    app = opened("dataset", dataset="fever")
+    app.query_params.clear()
+    app.switch_page("pages/about.py").run()
+    app.switch_page("pages/dataset.py").run()
+    assert app.selectbox(key="dataset").value == "fever"
+    app.switch_page("pages/query.py").run()
+    # FEVER has no ranked lists.
+    assert app.selectbox(key="dataset").value == "tiny"
+    assert not app.warning
 
 
 def test_choosing_a_document_shows_its_text_with_the_words_of_the_query() -> None:
@@ -164,6 +197,7 @@ def test_every_measure_of_a_dataset_draws() -> None:
         ("bioasq", "its documents cannot be downloaded"),
         ("nq-dpr", "has published figures only"),
         ("pydocs-numpy", "python -m compute run bm25 pydocs-numpy builds it"),
+        ("bare", "yet: python -m compute run bm25 bare."),
         ("cqadupstack-pl", "python -m compute run bm25 cqadupstack-pl"),
     ],
 )

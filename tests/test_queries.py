@@ -40,10 +40,12 @@ def cursor(tmp_path_factory: pytest.TempPathFactory) -> DuckDBPyConnection:
     return open_version(bench.store).cursor()
 
 
-def made_up(home: Path, *texts: tuple[str, str | None], dataset: str = "scifact") -> Store:
+def made_up(
+    home: Path, *texts: tuple[str, str | None], dataset: str = "scifact", n_words: int = 1
+) -> Store:
     """Queries alone, of which each has one relevant document, d1."""
     store = open_store(home)
-    asked = DataFrame(texts, columns=["query_id", "text"]).assign(n_words=1)
+    asked = DataFrame(texts, columns=["query_id", "text"]).assign(n_words=n_words)
     judged = DataFrame({"query_id": asked["query_id"], "doc_id": "d1", "relevance": 1})
     with store.publishing("made up") as publication:
         for kind, content in (("queries", asked), ("judgements", judged)):
@@ -76,6 +78,13 @@ def test_statistics_count_what_is_loaded(cursor: DuckDBPyConnection) -> None:
     assert row["query_words"] == pytest.approx((4 + 5 + 2 + hostile) / 3)
     # Titles count: 1 + 7, 1 + 8, 9, the hostile one twice and 7 around it, 1 + 9, 1 + 9.
     assert row["document_words"] == pytest.approx((8 + 9 + 9 + 2 * hostile + 7 + 10 + 10) / 6)
+
+
+def test_queries_without_texts_have_no_words(tmp_path: Path) -> None:
+    store = made_up(tmp_path, ("q1", None), ("q2", None), n_words=0)
+    found = queries.statistics(open_version(store).cursor(), ["scifact"], ["scifact"])
+    assert found["n_queries"].tolist() == [2]
+    assert found["query_words"].isna().all()
 
 
 def test_statistics_of_what_is_not_loaded_are_absent(cursor: DuckDBPyConnection) -> None:
@@ -162,9 +171,9 @@ def test_words_are_found_in_ids_and_texts_letter_by_letter(
     assert queries.queries(cursor, **CHOICE, find=words)["query_id"].tolist() == found
 
 
-def test_the_chosen_query_stays_whatever_is_looked_for(cursor: DuckDBPyConnection) -> None:
+def test_a_filter_leaves_out_the_chosen_query_too(cursor: DuckDBPyConnection) -> None:
     found = queries.queries(cursor, **CHOICE, find="bridge", keep="q1")
-    assert found["query_id"].tolist() == ["q1", "q2"]
+    assert listed(found, "query_id", "n_found", "n_queries") == [("q2", 1, 3)]
 
 
 def test_ids_that_are_numbers_are_sorted_as_numbers(tmp_path: Path) -> None:
@@ -200,6 +209,20 @@ def test_ranked_lists_without_texts_have_ids_alone(tmp_path: Path) -> None:
     found = queries.ranked(cursor, "scifact", "scifact", "q1", ["bm25"])
     assert found["doc_id"].tolist() == ["d2", "d1"]
     assert found["text"].isna().all()
+
+
+def test_datasets_with_texts_come_first(tmp_path: Path) -> None:
+    store = made_up(tmp_path, ("q1", None))
+    for name in ("scifact", "fiqa"):
+        publish_run(store, name, "bm25", hits(("q1", "d1", 1)), scores("nDCG@10", q1=0.6))
+    text = DataFrame({"doc_id": ["d1"], "title": "", "text": "words", "n_words": 1})
+    order = []
+    for name in ("fiqa", "scifact"):
+        with store.publishing("load") as publication:
+            publication.add("documents", text, dataset=name, fingerprint="f", provenance={})
+        order.append(queries.runs(open_version(store).cursor())["dataset"].tolist())
+    catalogue = [name for name in DATASETS if name in ("scifact", "fiqa")]
+    assert order == [["fiqa", "scifact"], catalogue]
 
 
 def test_a_query_without_hits_has_no_rows(cursor: DuckDBPyConnection) -> None:

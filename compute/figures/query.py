@@ -27,6 +27,9 @@ BY_DIFFERENCE, BY_ID = "by difference", "by id"
 ORDERS = (BY_DIFFERENCE, BY_ID)
 """How a page orders the queries of a dataset."""
 
+LEGEND = "✓ relevant (a number: its grade above 1), · judged not relevant, ? not judged: a hole."
+"""What the signs in the boxes mean."""
+
 
 class Hit(NamedTuple):
     """A box: the list it stands in, from the left, and what it shows."""
@@ -84,6 +87,14 @@ def option(query: Mapping[Hashable, Any]) -> str:
     text = f" · {_line(query['text'])}" if isinstance(query["text"], str) else ""
     scores = f"{looks.plain(query['value_a'])} and {looks.plain(query['value_b'])}"
     return f"{query['query_id']}{text} · {scores}"
+
+
+def found(query: Mapping[Hashable, Any], find: str, n_listed: int) -> str:
+    """How many queries are found, from n_found and n_queries of any of them."""
+    number, every = f"{query['n_found']:,}", f"{query['n_queries']:,}"
+    verb = "contains" if query["n_found"] == 1 else "contain"
+    said = f"{number} of {every} queries {verb} {find!r}" if find else f"{every} queries"
+    return said + (f", {n_listed:,} of them listed." if n_listed < query["n_found"] else ".")
 
 
 def _line(text: str) -> str:

@@ -1,0 +1,65 @@
+"""The sections of the page Leaderboard."""
+
+from typing import Any, NamedTuple
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute import leaderboard
+from compute.cells import DIFFERENCE
+from compute.figures.theme import FAMILIES
+from compute.figures.wins import nothing_to_compare, strip
+from pages import _address, _shared
+from pages._shared import pick_many
+
+
+class Filter(NamedTuple):
+    """What the popover leaves."""
+
+    wanted: dict[str, list[str]]
+    """Values by column of the datasets; none named means all."""
+    families: list[str]
+    returned: bool
+    """Whether means are over the returned queries only."""
+
+
+def choose_filter(datasets: DataFrame, above: Any) -> Filter:
+    """The popover of filters; `above` takes what is wrong in the address."""
+    choices = {column: sorted(set(datasets[column])) for column in ("task", "domain", "group")}
+    with above:
+        for column, values in choices.items():
+            _address.known(column, values, column)
+        _address.known("family", FAMILIES, "family of systems")
+    with st.popover("Filter"):
+        return Filter(
+            {
+                column: pick_many(column.capitalize(), values, column)
+                for column, values in choices.items()
+            },
+            pick_many("Family", FAMILIES, "family"),
+            _shared.switch("Returned queries only, as BEIR's code", "returned"),
+        )
+
+
+def nothing(numbers: str, printed: DataFrame) -> None:
+    """Say what would fill an empty board."""
+    none = in_common(0, printed) if numbers == DIFFERENCE else ""
+    words = "Nothing to show for these choices. python -m compute demo computes runs."
+    st.info(_shared.text(" ".join((words, none)).strip()))
+
+
+def in_common(n_shown: int, printed: DataFrame) -> str:
+    """How many of a printed table's systems a board of differences has."""
+    number = printed["system"].nunique()
+    are = "is" if n_shown == 1 else "are"
+    return f"{n_shown or 'None'} of the {number} systems of this table {are} computed here."
+
+
+def wins(board: leaderboard.Board, baseline: str) -> None:
+    """Wins and losses against the baseline, or why there are none."""
+    if missing := nothing_to_compare(board, baseline):
+        _shared.caption(missing)
+        return
+    st.subheader("Wins and losses", anchor=False)
+    figure = strip(board, baseline, _shared.theme())
+    _shared.plot(figure, "wins", f"Wins and losses against {baseline}")

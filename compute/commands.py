@@ -5,11 +5,9 @@ import sys
 from argparse import Namespace
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from typing import Any
 
 import pandas as pd
 from pandas import DataFrame
-from tqdm import tqdm
 
 from compute import demo as demonstration
 from compute import (
@@ -22,6 +20,7 @@ from compute import (
     recompute,
     settings,
     shipping,
+    terminal,
 )
 from compute import serve as server
 from compute.datasets import DATASETS, Dataset, check_path, dataset
@@ -35,26 +34,7 @@ from compute.wording import counted, near
 
 def _bench() -> Bench:
     now = settings.load()
-    return Bench(Store(now), now, _Bar() if sys.stderr.isatty() else loading.quiet)
-
-
-class _Bar:
-    """A progress bar on a terminal, one for each unit of work."""
-
-    def __init__(self) -> None:
-        self._bar: tqdm[Any] | None = None
-
-    def __call__(self, done: int, total: int, unit: str) -> None:
-        if self._bar is None or self._bar.unit != unit or done < self._bar.n:
-            self.close()
-            self._bar = tqdm(total=total or None, unit=unit, leave=False, file=sys.stderr)
-        self._bar.update(done - self._bar.n)
-
-    def close(self) -> None:
-        """Take the bar away."""
-        if self._bar is not None:
-            self._bar.close()
-            self._bar = None
+    return Bench(Store(now), now, terminal.Bar() if sys.stderr.isatty() else loading.quiet)
 
 
 def _known(bench: Bench) -> dict[str, Dataset]:
@@ -66,26 +46,6 @@ def _named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
     known = _known(bench)
     rows = [dataset(name, known) for name in names]
     return [dataset(part, known) for row in rows for part in row.parts or (row.name,)]
-
-
-def _show(frame: DataFrame, as_json: bool) -> int:
-    if as_json:
-        sys.stdout.write(frame.to_json(orient="records", force_ascii=False, indent=1) + "\n")
-    elif frame.empty:
-        sys.stderr.write("nothing is stored that fits\n")
-    else:
-        sys.stdout.write(_table(frame) + "\n")
-    return 0
-
-
-def _table(frame: DataFrame) -> str:
-    """The frame as text; what is not printable, such as a terminal escape, shows as its code."""
-    shown = frame.map(lambda value: _printable(value) if isinstance(value, str) else value)
-    return shown.to_string(index=False, na_rep="–", float_format=lambda value: f"{value:.4f}")
-
-
-def _printable(text: str) -> str:
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
 
 
 def datasets(arguments: Namespace) -> int:
@@ -105,7 +65,7 @@ def datasets(arguments: Namespace) -> int:
         }
         for row in (dict(DATASETS) | _known(bench)).values()
     ]
-    return _show(DataFrame(rows), arguments.json)
+    return terminal.show(DataFrame(rows), arguments.json)
 
 
 def systems(arguments: Namespace) -> int:
@@ -123,7 +83,7 @@ def systems(arguments: Namespace) -> int:
     ]
     shown = DataFrame(rows)
     # A terminal is too narrow for the long columns.
-    return _show(shown if arguments.json else shown.iloc[:, :4], arguments.json)
+    return terminal.show(shown if arguments.json else shown.iloc[:, :4], arguments.json)
 
 
 def check(arguments: Namespace) -> int:
@@ -132,12 +92,8 @@ def check(arguments: Namespace) -> int:
     if arguments.json:
         sys.stdout.write(json.dumps(report.record(), ensure_ascii=False, indent=1) + "\n")
     else:
-        sys.stdout.write(_printable_lines(str(report)) + "\n")
+        sys.stdout.write(terminal.printable_lines(str(report)) + "\n")
     return 2 if report.refused else 0
-
-
-def _printable_lines(text: str) -> str:
-    return "\n".join(_printable(line) for line in text.splitlines())
 
 
 def run(arguments: Namespace) -> int:
@@ -225,7 +181,7 @@ def show(arguments: Namespace) -> int:
     """Print scores or holes, or the papers' figures, or the jobs."""
     bench = _bench()
     if arguments.what == "jobs":
-        return _show(_jobs_shown(bench), arguments.json)
+        return terminal.show(_jobs_shown(bench), arguments.json)
     cursor = reading.open_version(bench.store).cursor()
     measure = arguments.measure or ("Hole@10" if arguments.what == "holes" else None)
     chosen = {"dataset": arguments.dataset, "system": arguments.system, "measure": measure}
@@ -237,7 +193,7 @@ def show(arguments: Namespace) -> int:
     )
     if frame.empty:
         _name_the_wrong(queries.scores_shown(cursor, published=arguments.published), chosen)
-    return _show(frame, arguments.json)
+    return terminal.show(frame, arguments.json)
 
 
 def _name_the_wrong(stored: DataFrame, chosen: dict[str, str | None]) -> None:
@@ -285,7 +241,7 @@ def job(arguments: Namespace) -> int:
     """Start, list, cancel or retry jobs."""
     bench = _bench()
     if arguments.what == "list":
-        return _show(_jobs_shown(bench), arguments.json)
+        return terminal.show(_jobs_shown(bench), arguments.json)
     if arguments.what == "cancel":
         for name in arguments.names:
             jobs.cancel(bench.settings, name)
@@ -334,7 +290,7 @@ def demo(arguments: Namespace) -> int:
     for name, row, error in demonstration.run(bench):
         done += not error
         if error:
-            sys.stderr.write(_printable(f"{name} on {row}: {error}") + "\n")
+            sys.stderr.write(terminal.printable(f"{name} on {row}: {error}") + "\n")
     total = len(demonstration.pairs())
     sys.stdout.write(f"{done} of {total} runs are stored\n")
     _done(bench)
@@ -365,13 +321,13 @@ def snapshot(arguments: Namespace) -> int:
 
 
 def _tell(bench: Bench, row: Dataset, name: str, outcome: recompute.Outcome) -> None:
-    if isinstance(bench.progress, _Bar):
+    if isinstance(bench.progress, terminal.Bar):
         bench.progress.close()
     scores = recompute.read(outcome.scores).groupby("measure")["value"].mean()
     values = ", ".join(f"{m} {scores[m]:.4f}" for m in ("nDCG@10", "R@100") if m in scores)
     news = [*([] if outcome.new else ["up to date"]), *_remarks(bench, outcome.hits)]
     remark = f" ({'; '.join(news)})" if news else ""
-    sys.stdout.write(f"{_printable(name)} on {row.name}: {values}{remark}\n")
+    sys.stdout.write(f"{terminal.printable(name)} on {row.name}: {values}{remark}\n")
     sys.stdout.flush()
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from compute import commands
+from compute import terminal
 from compute.__main__ import COMMANDS, main, parser
 from compute.settings import PROJECT
 from tests.tiny import HOSTILE, write_tiny
@@ -113,7 +113,7 @@ def test_published_figures_show_without_a_run(capsys: pytest.CaptureFixture[str]
 
 def test_tables_show_control_characters_as_codes() -> None:
     escape = f"\x1b[31m{HOSTILE}\x07"
-    assert commands._printable(escape) == f"\\x1b[31m{HOSTILE}\\x07"
+    assert terminal.printable(escape) == f"\\x1b[31m{HOSTILE}\\x07"
 
 
 @pytest.fixture

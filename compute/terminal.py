@@ -1,0 +1,53 @@
+"""What a terminal shows: tables without control characters, and a progress bar."""
+
+import sys
+from typing import Any
+
+from pandas import DataFrame
+from tqdm import tqdm
+
+
+class Bar:
+    """A progress bar on a terminal, one for each unit of work."""
+
+    def __init__(self) -> None:
+        self._bar: tqdm[Any] | None = None
+
+    def __call__(self, done: int, total: int, unit: str) -> None:
+        if self._bar is None or self._bar.unit != unit or done < self._bar.n:
+            self.close()
+            self._bar = tqdm(total=total or None, unit=unit, leave=False, file=sys.stderr)
+        self._bar.update(done - self._bar.n)
+
+    def close(self) -> None:
+        """Take the bar away."""
+        if self._bar is not None:
+            self._bar.close()
+            self._bar = None
+
+
+def show(frame: DataFrame, as_json: bool) -> int:
+    """Print a frame as a table or as JSON; the exit status."""
+    if as_json:
+        sys.stdout.write(frame.to_json(orient="records", force_ascii=False, indent=1) + "\n")
+    elif frame.empty:
+        sys.stderr.write("nothing is stored that fits\n")
+    else:
+        sys.stdout.write(_table(frame) + "\n")
+    return 0
+
+
+def _table(frame: DataFrame) -> str:
+    """The frame as text; what is not printable, such as a terminal escape, shows as its code."""
+    shown = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
+    return shown.to_string(index=False, na_rep="–", float_format=lambda value: f"{value:.4f}")
+
+
+def printable(text: str) -> str:
+    """The text with what is not printable, such as a terminal escape, as its code."""
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
+
+
+def printable_lines(text: str) -> str:
+    """Text of several lines, each as `printable` has it."""
+    return "\n".join(printable(line) for line in text.splitlines())

@@ -16,8 +16,6 @@ def how_to_run(dataset: Dataset) -> str:
     command = f"python -m compute run bm25 {dataset.name}"
     if dataset.group == "PyDocs":
         return f"{command} builds it from the installed library"
-    if dataset.group == "own":
-        return command
     name = dataset.collection.partition("/")[0]
     folder = "the folder that $BEIRSCOPE_DATASETS names"
     if not dataset.public:
@@ -36,12 +34,13 @@ def without_texts(dataset: Dataset) -> str:
     return f"Texts are not shipped: {how_to_run(dataset)}."
 
 
-def without_runs(dataset: Dataset, has_texts: bool = True) -> str:
-    """Why nothing computed is shown, and what computes it; without texts a run can be imported."""
+def without_runs(dataset: Dataset, *, is_loaded: bool = False) -> str:
+    """Why nothing computed is shown and what computes it; `is_loaded`: documents are stored."""
     if not dataset.has_split:
         return f"{dataset.title} has published figures only: there is no BEIR split to run on."
-    if dataset.group == "own" and not has_texts:
-        how = f"python -m compute import-run FILE --dataset {dataset.name}"
-    else:
-        how = how_to_run(dataset)
+    how = how_to_run(dataset)
+    if is_loaded:
+        how = f"python -m compute run bm25 {dataset.name}"
+    elif dataset.group == "own":
+        how = f"it came without texts; python -m compute import-run FILE --dataset {dataset.name}"
     return f"Nothing is computed on {dataset.title} yet: {how}."

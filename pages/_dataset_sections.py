@@ -35,8 +35,8 @@ def _counted(dataset: Dataset) -> DataFrame:
 
 def without_runs(dataset: Dataset) -> str:
     """What brings a first run."""
-    has_texts = bool(_counted(dataset)["n_documents"].notna().any())
-    return advice.without_runs(dataset, has_texts=has_texts)
+    is_loaded = not dataset.parts and bool(_counted(dataset)["n_documents"].notna().any())
+    return advice.without_runs(dataset, is_loaded=is_loaded)
 
 
 def statistics(dataset: Dataset, printed: DataFrame) -> None:

@@ -11,7 +11,7 @@ from compute.datasets import Dataset
 from compute.figures import query as figures
 from compute.figures import text
 from compute.measures import MEASURES
-from pages import _address, _shared
+from pages import _address, _dataset_sections, _shared
 from pages._shared import read
 
 Systems = Sequence[tuple[str, str]]
@@ -21,7 +21,7 @@ Systems = Sequence[tuple[str, str]]
 def known_dataset(names: Sequence[str]) -> None:
     """Say what to do where the address names a dataset without ranked lists."""
     facts = read(queries.facts, dataset=st.query_params.get("dataset", ""))
-    without = advice.without_runs(advice.record(facts)) if len(facts) else ""
+    without = _dataset_sections.without_runs(advice.record(facts)) if len(facts) else ""
     _address.known("dataset", names, "dataset with ranked lists", without)
 
 

@@ -151,7 +151,7 @@ def test_long_names_get_height_of_their_own() -> None:
     def height(name: str, number: int) -> int:
         return drawn(made(*[("fiqa", f"{name}{i}", 0.4) for i in range(number)])).layout.height
 
-    assert height("BM25 (k1=1.5, b=0.7) x", 8) >= height("s", 8) + 90
+    assert height("BM25 (k1=1.5, b=0.7) x", 8) >= height("s", 8) + 80
     assert height("BM25 (k1=1.5, b=0.7) x", 30) >= height("s", 30) + 90
     assert height("s", 8) == height("s", 2)
 

@@ -382,4 +382,4 @@ def _rise(board: Board) -> int:
     if len(titles) > MOST_WITH_NUMBERS:
         return 12 + 6 * longest
     touching = 8 * (longest + 2) > NARROW / max(len(titles), FEWEST_COLUMNS)
-    return 20 + round(5.5 * longest) if touching else 30
+    return 14 + round(4.7 * longest) if touching else 30

@@ -1,0 +1,24 @@
+"""The next step that is named where something is not here."""
+
+import pytest
+
+from compute import advice
+from compute.datasets import DATASETS
+from compute.datasets.catalogue import own
+
+
+@pytest.mark.parametrize(
+    ("name", "is_loaded", "said"),
+    [
+        ("mine", True, "yet: python -m compute run bm25 mine."),
+        ("mine", False, "without texts; python -m compute import-run FILE --dataset mine."),
+        ("scifact", True, "yet: python -m compute run bm25 scifact."),
+        ("scifact", False, "yet: put scifact.zip"),
+        ("nq-dpr", False, "published figures only"),
+    ],
+)
+def test_what_is_already_there_is_not_asked_for(name: str, is_loaded: bool, said: str) -> None:
+    dataset = DATASETS.get(name) or own(name, relevance="Binary")
+    words = advice.without_runs(dataset, is_loaded=is_loaded)
+    assert said in words
+    assert "mine.zip" not in words

@@ -25,6 +25,12 @@ def _count(text: str) -> int:
     return number
 
 
+SYSTEM = _option(
+    "system",
+    metavar="SYSTEM",
+    help="bm25, or with parameters 'bm25(k1=1.2,b=0.75)'; `systems` lists those that run here",
+)
+EXAMPLES = "scifact, nfcorpus/train, or an own one's name; `datasets` lists all"
 JSON = _option("--json", action="store_true", help="print JSON instead of a table")
 DATASETS = _option("datasets", nargs="*", metavar="DATASET", help="all that have a run, if none")
 AGAIN = _option("--again", action="store_true", help="recompute even what is up to date")
@@ -55,8 +61,8 @@ COMMANDS = {
         "load, index, search, score and publish a system on datasets",
         commands.run,
         (
-            _option("system", metavar="SYSTEM"),
-            _option("datasets", nargs="+", metavar="DATASET"),
+            SYSTEM,
+            _option("datasets", nargs="+", metavar="DATASET", help=EXAMPLES),
             AGAIN,
             AS_BEIR,
         ),
@@ -67,7 +73,8 @@ COMMANDS = {
         (
             _option("path", type=Path, nargs="?", help="a BEIR folder or archive"),
             _option("--qrels", type=Path, help="judgements alone, where documents cannot be had"),
-            _option("--name", required=True, help="what to call it"),
+            _option("--queries", type=Path, help="with --qrels: queries.jsonl, or id<TAB>text"),
+            _option("--name", required=True, help="what to call it; mine/dev is split dev of mine"),
             _option(
                 "--split", default="", help="the split to score (default: test, or the only one)"
             ),
@@ -80,7 +87,7 @@ COMMANDS = {
         commands.import_run,
         (
             _option("files", nargs="+", type=Path, metavar="FILE"),
-            _option("--dataset", required=True),
+            _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
             _option("--system", help="its name (default: the run's own tag)"),
             _option(
                 "--replace", action="store_true", help="put it in the place of a run of its name"
@@ -95,8 +102,8 @@ COMMANDS = {
         (
             _option("what", choices=("start", "list", "cancel", "retry")),
             _option("names", nargs="*", metavar="KIND|JOB", help="what to start, or job ids"),
-            _option("--systems", nargs="+", default=(), metavar="SYSTEM"),
-            _option("--datasets", nargs="+", default=(), metavar="DATASET"),
+            _option("--systems", nargs="+", default=(), metavar="SYSTEM", help="such as bm25"),
+            _option("--datasets", nargs="+", default=(), metavar="DATASET", help=EXAMPLES),
             AGAIN,
             AS_BEIR,
             JSON,
@@ -112,9 +119,9 @@ COMMANDS = {
         commands.show,
         (
             _option("what", choices=("scores", "holes", "jobs")),
-            _option("--dataset"),
-            _option("--system"),
-            _option("--measure"),
+            _option("--dataset", help="only this one, such as scifact"),
+            _option("--system", help="only this one, such as bm25"),
+            _option("--measure", help="only this one, such as nDCG@10"),
             _option("--published", action="store_true", help="the papers' figures instead"),
             _option(
                 "--returned-only",
@@ -130,7 +137,7 @@ COMMANDS = {
         "write what is stored of datasets to data/precomputed, without texts",
         commands.ship,
         (
-            _option("datasets", nargs="+", metavar="DATASET"),
+            _option("datasets", nargs="+", metavar="DATASET", help=EXAMPLES),
             _option("--only", action="store_true", help="ship nothing of other datasets"),
         ),
     ),

@@ -24,7 +24,7 @@ from compute import (
 )
 from compute import serve as server
 from compute.datasets import DATASETS, Dataset, check_path, dataset
-from compute.errors import BeirscopeError, Missing, WrongInput
+from compute.errors import BeirscopeError, Missing, Unavailable, WrongInput
 from compute.jobs import worker
 from compute.recompute import Bench
 from compute.store import Part, Store
@@ -100,6 +100,9 @@ def run(arguments: Namespace) -> int:
     """Run a system on datasets, one after another; each is published when it is done."""
     bench = _bench()
     chosen = system(arguments.system)
+    if chosen.search is None:
+        here = ", ".join(row.name for row in SYSTEMS.values() if row.search)
+        raise Unavailable(f"{chosen.name} is {chosen.status}; these run here: {here}")
     for row in _named(bench, arguments.datasets):
         outcome = recompute.run(
             bench, chosen, row, again=arguments.again, drop_equal_ids=arguments.drop_equal_ids
@@ -111,11 +114,13 @@ def run(arguments: Namespace) -> int:
 def import_dataset(arguments: Namespace) -> int:
     """Take in an own collection."""
     bench = _bench()
+    before = imports.content(bench.store, arguments.name)
     loaded = imports.import_dataset(
         bench,
         arguments.name,
         path=arguments.path,
         qrels=arguments.qrels,
+        queries=arguments.queries,
         split=arguments.split,
         language=arguments.language,
         drop_self=arguments.drop_self,
@@ -128,7 +133,21 @@ def import_dataset(arguments: Namespace) -> int:
         + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
         + "\n"
     )
+    _tell_replaced(bench, arguments.name, before)
     return _done(bench)
+
+
+def _tell_replaced(bench: Bench, name: str, before: dict[str, Part]) -> None:
+    now = imports.content(bench.store, name)
+    gone = [
+        f"{part.rows:,} {kind}"
+        for kind, part in before.items()
+        if kind not in now or now[kind].fingerprint != part.fingerprint
+    ]
+    if gone:
+        runs = len(bench.store.parts("hits", name))
+        old = f"; {counted(runs, 'run')} on it may be old: run or import again" if runs else ""
+        sys.stdout.write(f"replaced what had this name: {', '.join(gone)}{old}\n")
 
 
 def import_run(arguments: Namespace) -> int:
@@ -242,6 +261,10 @@ def job(arguments: Namespace) -> int:
     bench = _bench()
     if arguments.what == "list":
         return terminal.show(_jobs_shown(bench), arguments.json)
+    if arguments.what in ("cancel", "retry") and not arguments.names:
+        raise WrongInput(
+            f"name a job to {arguments.what}: python -m compute jobs list has their ids"
+        )
     if arguments.what == "cancel":
         for name in arguments.names:
             jobs.cancel(bench.settings, name)

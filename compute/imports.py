@@ -11,11 +11,12 @@ from pandas import DataFrame, Series
 
 from compute import provenance, recompute, runs
 from compute.datasets import DATASETS, Dataset, QrelsOnly, Source, catalogue, open_path
+from compute.datasets.judged import JudgedQueries
 from compute.errors import Conflict, WrongInput
 from compute.identity import fingerprint
 from compute.judgements import is_qrels
 from compute.recompute import Bench, Loaded, Outcome
-from compute.store import Store
+from compute.store import Part, Store
 from compute.systems import SYSTEMS
 
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
@@ -27,23 +28,34 @@ def import_dataset(
     *,
     path: Path | None = None,
     qrels: Path | None = None,
+    queries: Path | None = None,
     split: str = "",
     language: str = "en",
     drop_self: bool = False,
 ) -> Loaded:
     """Take in a BEIR folder or archive, or judgements alone where documents cannot be had.
 
-    Raises WrongInput unless exactly one is given, Conflict for a name of the catalogue.
+    `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements
+    alone. Raises WrongInput unless exactly one is given, Conflict for a name of the catalogue.
     """
-    if path is not None and qrels is None:
+    split = split or name.partition("/")[2]
+    if path is not None and qrels is None and queries is None:
         origin: Source = open_path(path, split)
         split = origin.split
     elif qrels is not None and path is None:
-        origin = QrelsOnly(qrels)
+        origin = JudgedQueries(qrels, queries) if queries else QrelsOnly(qrels)
     else:
-        raise WrongInput("give either a BEIR folder or archive, or --qrels FILE alone")
+        raise WrongInput("give either a BEIR folder or archive, or --qrels FILE [--queries FILE]")
     row = catalogue.own(name, split=split, language=language, drop_self=drop_self)
     return recompute.load(bench, _with_grades(row, origin.judgements()), origin)
+
+
+def content(store: Store, name: str) -> dict[str, Part]:
+    """What is stored of an own collection, by kind: compare before and after an import."""
+    collection = name.partition("/")[0]
+    named = {"documents": collection, "queries": name, "judgements": name}
+    found = {kind: store.part(kind, dataset) for kind, dataset in named.items()}
+    return {kind: part for kind, part in found.items() if part}
 
 
 def own_datasets(store: Store) -> dict[str, Dataset]:

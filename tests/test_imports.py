@@ -153,3 +153,29 @@ def test_the_only_split_needs_no_name(bench: Bench, tmp_path: Path) -> None:
     folder = write_tiny(tmp_path / "tiny")
     (folder / "qrels" / "test.tsv").rename(folder / "qrels" / "dev.tsv")
     assert imports.import_dataset(bench, "tiny", path=folder).dataset.split == "dev"
+
+
+def test_a_name_may_name_the_split(bench: Bench, tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    header = "query-id\tcorpus-id\tscore\n"
+    (folder / "qrels" / "dev.tsv").write_text(f"{header}q2\td2\t1\n", "utf-8")
+    dev = imports.import_dataset(bench, "tiny/dev", path=folder)
+    assert (dev.dataset.split, dev.dataset.collection, dev.judgements.rows) == ("dev", "tiny", 1)
+    test = imports.import_dataset(bench, "tiny", path=folder)
+    assert (test.dataset.split, test.judgements.rows) == ("test", 5)
+    with pytest.raises(Missing, match="splits there: dev, test"):
+        imports.import_dataset(bench, "tiny/train", path=folder)
+
+
+def test_judgements_alone_may_have_the_texts_of_their_queries(bench: Bench, tmp_path: Path) -> None:
+    qrels, topics = _file(tmp_path, "q1 0 d1 1\n"), tmp_path / "topics.tsv"
+    topics.write_text("q1\twhat it asks\n", "utf-8")
+    assert (
+        recompute.read(imports.import_dataset(bench, "mine", qrels=qrels).queries)["text"]
+        .isna()
+        .all()
+    )
+    loaded = imports.import_dataset(bench, "mine", qrels=qrels, queries=topics)
+    assert recompute.read(loaded.queries)["text"].to_list() == ["what it asks"]
+    with pytest.raises(WrongInput, match="give either"):
+        imports.import_dataset(bench, "x", path=tmp_path, queries=topics)

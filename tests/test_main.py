@@ -37,7 +37,9 @@ def test_the_readme_names_every_command(name: str) -> None:
         (["run", "bm25", "scifac"], "did you mean scifact"),
         (["run", "bm52", "scifact"], "no system 'bm52'"),
         (["run", "bm25(k1=x)", "scifact"], "k1"),
-        (["run", "seal", "scifact"], "published figures only"),
+        (["run", "seal", "scifact"], "seal is published figures only; these run here: bm25, "),
+        (["jobs", "cancel"], "name a job to cancel"),
+        (["import-run", "a", "b", "--system", "x", "--dataset", "scifact"], "--system names one"),
         (["run", "bm25", "bioasq"], "cannot be downloaded"),
         (["run", "bm25", "nq-dpr"], "published figures only"),
         (["check", "nowhere"], "nowhere does not exist"),
@@ -201,3 +203,16 @@ def test_scores_show_the_best_first_over_the_queries_that_count(
         assert rows[0]["value"] > rows[1]["value"]
         shown[option] = [row["n_queries"] for row in rows]
     assert shown == {(): [3, 3], ("--returned-only",): [2, 1]}
+
+
+def test_other_content_under_a_name_says_what_it_replaced(
+    tiny: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["import-dataset", str(tiny), "--name", "tiny"]
+    assert main(words) == 0
+    assert "replaced" not in capsys.readouterr().out
+    with (tiny / "qrels" / "test.tsv").open("a", encoding="utf-8") as qrels:
+        qrels.write("q3\td1\t1\n")
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert said.endswith("\nreplaced what had this name: 5 judgements\n")

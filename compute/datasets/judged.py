@@ -1,0 +1,66 @@
+"""Judgements with the texts of their queries, where the documents cannot be had."""
+
+import io
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute import trec
+from compute.datasets import layout, records
+from compute.datasets.reading import QrelsOnly
+from compute.datasets.records import BadLine, Query, refuse
+from compute.errors import WrongInput
+
+
+class JudgedQueries(QrelsOnly):
+    """A qrels file, and a file of query texts: queries.jsonl, or lines of id, tab and text."""
+
+    def __init__(self, path: Path, queries: Path) -> None:
+        super().__init__(path)
+        self._file = queries
+
+    def all_queries(self) -> DataFrame:
+        """query_id, text: every query of the file of texts, in its order.
+
+        Raises Missing or WrongInput with file and line, also for a judged query without text.
+        """
+        judged = self.judgements()["query_id"]
+        lacking = judged[~judged.isin(list(self._texts))]
+        if len(lacking):
+            raise WrongInput(f"{self._file} lacks the judged query {lacking.iloc[0]!r}: add it")
+        ids, texts = list(self._texts), list(self._texts.values())
+        return DataFrame(
+            {"query_id": pd.Series(ids, dtype="str"), "text": pd.Series(texts, dtype="str")}
+        )
+
+    def identity(self) -> dict[str, Any]:
+        """Path, size and time of change of both files."""
+        folder = layout.Folder(self._file.parent)
+        return super().identity() | {"queries": folder.stamp([self._file.name])}
+
+    @cached_property
+    def _texts(self) -> dict[str, str]:
+        where = str(self._file)
+        with trec.opened(self._file) as file:
+            content = file.read()
+        as_json = content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+        parse = records.query if as_json else _between_tabs
+        texts: dict[str, str] = {}
+        for line, query in records.records(io.BytesIO(content), where, parse, refuse):
+            if query.query_id in texts:
+                raise WrongInput(
+                    f"{where} line {line}: query {query.query_id!r} stands above already:"
+                    " remove one of the two"
+                )
+            texts[query.query_id] = query.text
+        return texts
+
+
+def _between_tabs(line: str) -> Query:
+    query_id, tab, text = line.partition("\t")
+    if not tab:
+        raise BadLine("no tab", "no tab: write the query's id, a tab and its text")
+    return Query(query_id.strip(), text.strip())

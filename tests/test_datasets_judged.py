@@ -1,0 +1,65 @@
+"""Judgements with query texts: two kinds of files, one rule."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from compute.datasets.judged import JudgedQueries
+from compute.errors import Missing, WrongInput
+
+QRELS = "q1 0 d1 1\nq2 0 d2 0\n"
+TEXTS = {
+    "queries.jsonl": '{"_id": "q2", "text": "two"}\n{"_id": "q1", "text": "one, first"}\n',
+    "topics.tsv": "q2\ttwo\n\nq1\tone, first\r\n",
+}
+
+
+def _source(tmp_path: Path, text: str | bytes) -> JudgedQueries:
+    (tmp_path / "qrels").write_text(QRELS, "utf-8")
+    file = tmp_path / "texts"
+    file.write_bytes(text if isinstance(text, bytes) else text.encode())
+    return JudgedQueries(tmp_path / "qrels", file)
+
+
+@pytest.mark.parametrize("name", TEXTS)
+@pytest.mark.parametrize("packed", [False, True])
+def test_queries_have_their_texts(tmp_path: Path, name: str, packed: bool) -> None:
+    content = TEXTS[name].encode()
+    origin = _source(tmp_path, gzip.compress(content) if packed else content)
+    assert origin.queries().to_dict("list") == {
+        "query_id": ["q2", "q1"],
+        "text": ["two", "one, first"],
+    }
+
+
+def test_queries_of_other_splits_are_counted_not_asked(tmp_path: Path) -> None:
+    origin = _source(tmp_path, TEXTS["topics.tsv"] + "q3\tthree\n")
+    assert len(origin.all_queries()) == 3
+    assert list(origin.queries()["query_id"]) == ["q2", "q1"]
+
+
+def test_other_texts_are_another_source(tmp_path: Path) -> None:
+    before = _source(tmp_path, TEXTS["topics.tsv"]).identity()
+    assert _source(tmp_path, TEXTS["topics.tsv"] + "q3\tthree\n").identity() != before
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("q1\tone\n", "texts lacks the judged query 'q2': add it"),
+        ("q1\tone\nq2 two\n", "texts line 2: no tab: write the query's id"),
+        ("q1\tone\nq1\ttwo\n", "texts line 2: query 'q1' stands above already"),
+        ('{"_id": "q1"}\n', "texts line 1: no text"),
+        ("", "texts lacks the judged query 'q1'"),
+    ],
+)
+def test_a_wrong_file_is_one_sentence(tmp_path: Path, text: str, fault: str) -> None:
+    with pytest.raises(WrongInput, match=fault):
+        _source(tmp_path, text).queries()
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    (tmp_path / "qrels").write_text(QRELS, "utf-8")
+    with pytest.raises(Missing, match="no such file"):
+        JudgedQueries(tmp_path / "qrels", tmp_path / "nowhere").queries()

@@ -7,6 +7,7 @@ import contextlib
 import json
 import os
 import time
+import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -32,11 +33,19 @@ class Draft:
 
 
 def kept(settings: Settings, fingerprint: str) -> Draft | None:
-    """The draft of these hits, if a search has been finished."""
+    """The draft of these hits, if a search has been finished; one that is damaged goes."""
+    file = _file(settings, fingerprint)
     try:
-        table = pq.read_table(_file(settings, fingerprint))
+        return _read(file)
     except FileNotFoundError:
         return None
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError):
+        file.unlink(missing_ok=True)
+        return None
+
+
+def _read(file: Path) -> Draft:
+    table = pq.read_table(file)
     record = json.loads((table.schema.metadata or {})[_FACTS])
     # Without pandas' own metadata the frame comes back with plain columns.
     frame = table.replace_schema_metadata(None).to_pandas()
@@ -51,7 +60,8 @@ def keep(settings: Settings, fingerprint: str, draft: Draft) -> None:
     counts = {name: getattr(draft.run, name) for name in ("duplicates", "self_hits", "tied")}
     record = json.dumps({"counts": counts, "facts": dict(draft.facts)})
     table = pa.Table.from_pandas(draft.run.frame, preserve_index=False)
-    aside = file.with_suffix(".tmp")
+    # Of its own: two processes may search the same.
+    aside = file.with_name(f"{uuid.uuid4().hex}.tmp")
     with aside.open("wb") as stream:
         pq.write_table(table.replace_schema_metadata({_FACTS: record}), stream)
         stream.flush()

@@ -17,6 +17,7 @@ import pyarrow as pa
 import pyarrow.csv as pa_csv
 
 from compute.errors import Missing, WrongInput
+from compute.wording import counted
 
 _BLOCK = 32 * 1024**2
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
@@ -39,15 +40,16 @@ class Layout:
 def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
     """The columns of a file that have a kind, after `skip` lines; rows stay in file order.
 
-    Blank lines, `#` comment lines, a byte order mark and Windows line ends are passed over.
-    Raises Missing without the file, WrongInput with file and line for a wrong number of
-    columns or a value that is not of its kind (a NaN or infinite number included), and for a
-    file without a line of data.
+    Blank lines, a byte order mark and Windows line ends are passed over, and comments: lines
+    that begin with `#`, unless they have the columns of the layout with a number where it has
+    one, as those of a query called `#1`. Raises Missing without the file, WrongInput with file
+    and line for a wrong number of columns or a value that is not of its kind (a NaN or infinite
+    number included), and for a file without a line of data.
     """
     tables, number = [], 1 + skip
     for block in _blocks(path, skip):
         try:
-            tables.append(_parsed(_tidied(block, layout.tabs), layout))
+            tables.append(_parsed(_tidied(block, layout), layout))
         except pa.ArrowInvalid:
             line, fault = _complaint(block, layout)
             raise WrongInput(f"{path}, line {number + line}: {fault}, mend the line") from None
@@ -124,9 +126,9 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
     return table
 
 
-def _tidied(block: bytes, tabs: bool) -> bytes:
+def _tidied(block: bytes, layout: Layout) -> bytes:
     """One separator between columns, none around them, no comment lines."""
-    if tabs:
+    if layout.tabs:
         block = block.replace(b"\r\n", b"\n")
     else:
         block = block.translate(_BLANKS)
@@ -134,8 +136,26 @@ def _tidied(block: bytes, tabs: bool) -> bytes:
             block = block.replace(b"  ", b" ")
         block = block.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
     if block.startswith(b"#") or b"\n#" in block:
-        block = re.sub(rb"(?m)^#.*\n?", b"", block)
+        block = re.sub(rb"(?m)^#.*\n?", lambda line: _unless_comment(line[0], layout), block)
     return block
+
+
+def _unless_comment(line: bytes, layout: Layout) -> bytes:
+    """A line that begins with `#` if it holds data, else nothing."""
+    values = line.rstrip(b"\r\n").split(b"\t") if layout.tabs else line.split()
+    if len(values) != len(layout.columns):
+        return b""
+    kinds = (kind for _, kind in layout.columns)
+    numbers = [value for kind, value in zip(kinds, values, strict=True) if _is_number(kind)]
+    return line if all(_reads_as_number(value) for value in numbers) else b""
+
+
+def _reads_as_number(value: bytes) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
 
 
 def _complaint(block: bytes, layout: Layout) -> tuple[int, str]:
@@ -145,7 +165,7 @@ def _complaint(block: bytes, layout: Layout) -> tuple[int, str]:
     while high - low > 1:  # the line looked for is one of lines[low:high]
         middle = (low + high) // 2
         try:
-            _parsed(_tidied(b"\n".join(lines[low:middle]), layout.tabs), layout)
+            _parsed(_tidied(b"\n".join(lines[low:middle]), layout), layout)
             low = middle
         except pa.ArrowInvalid:
             high = middle
@@ -156,14 +176,17 @@ def _complaint(block: bytes, layout: Layout) -> tuple[int, str]:
 def _fault(values: list[bytes], layout: Layout) -> str:
     if len(values) != len(layout.columns):
         wanted = len(layout.columns)
-        return f"{len(values)} columns where a {layout.what} has {wanted} ({layout})"
+        return f"{counted(len(values), 'column')} where a {layout.what} has {wanted} ({layout})"
     for (name, kind), value in zip(layout.columns, values, strict=True):
         text = value.decode("utf-8", "replace")
         if kind is not None and text.encode() != value:
             return f"{name} {text!r} is not UTF-8 text"
         if _is_number(kind) and not _is_finite(text, kind):
-            whole = "whole" if pa.types.is_integer(kind) else "finite"
-            return f"{name} is {text!r}, not a {whole} number"
+            if not pa.types.is_integer(kind):
+                return f"{name} is {text!r}, not a finite number"
+            if re.fullmatch(r"[+-]?[0-9]+", text):
+                return f"{name} is {text!r}, too large a number"
+            return f"{name} is {text!r}, not a whole number"
     return f"not a line of {layout}"
 
 

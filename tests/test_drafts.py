@@ -41,6 +41,27 @@ def test_a_draft_comes_back_as_it_was_kept(bench: Bench) -> None:
     assert drafts.kept(bench.settings, NAME) is None
 
 
+@pytest.mark.parametrize("left", [0, 4, 200])
+def test_a_damaged_draft_is_none_and_goes(bench: Bench, left: int) -> None:
+    drafts.keep(bench.settings, NAME, Draft(Run(hits(("q1", "d1", 1))), {}))
+    (file,) = (bench.settings.home / "drafts").iterdir()
+    file.write_bytes(file.read_bytes()[:left])
+    assert drafts.kept(bench.settings, NAME) is None
+    assert not file.exists()
+
+
+def test_a_draft_of_another_form_is_none(bench: Bench) -> None:
+    file = bench.settings.home / "drafts" / f"{NAME}.parquet"
+    file.parent.mkdir(parents=True)
+    hits(("q1", "d1", 1)).to_parquet(file)
+    assert drafts.kept(bench.settings, NAME) is None
+
+
+def test_nothing_is_left_beside_a_draft(bench: Bench) -> None:
+    drafts.keep(bench.settings, NAME, Draft(Run(hits(("q1", "d1", 1))), {}))
+    assert [file.name for file in (bench.settings.home / "drafts").iterdir()] == [f"{NAME}.parquet"]
+
+
 def test_the_draft_of_a_job_that_was_given_up_goes_after_a_day(bench: Bench) -> None:
     run = Run(hits(("q1", "d1", 1)))
     drafts.keep(bench.settings, NAME, Draft(run, {}))

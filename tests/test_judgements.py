@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from compute.errors import WrongInput
-from compute.judgements import read_qrels, write_qrels
+from compute.judgements import is_qrels, read_qrels, write_qrels
 
 ROWS = [("1", "d1", 2), ("01", "d2", 0), ("01", "d1", -1)]
 TREC = "1 0 d1 2\n01 0 d2 0\n01 0 d1 -1\n"
@@ -51,6 +51,8 @@ def test_beir_ids_may_hold_blanks(tmp_path):
         (TREC + "1 0 d3\n", "line 4: 3 columns where a qrels line has 4"),
         (TREC + "1 0 d3 1.5\n", "line 4: relevance is '1.5', not a whole number"),
         (TREC + "1 0 d3 high\n", "line 4: relevance is 'high', not a whole number"),
+        (TREC + "1 0 d3 3000000000\n", "line 4: relevance is '3000000000', too large a number"),
+        (BEIR + "1\td3\t-3000000000\n", "line 5: relevance is '-3000000000', too large"),
         (BEIR + "1\td3\n", "line 5: 2 columns where a qrels line has 3"),
         (BEIR + "1\td3\tx\n", "line 5: relevance is 'x', not a whole number"),
     ],
@@ -69,6 +71,23 @@ def test_qrels_without_their_header_are_refused(tmp_path):
 def test_a_pair_judged_twice_differently_is_refused(tmp_path):
     with pytest.raises(WrongInput, match="query '1' and document 'd1' are judged twice"):
         read_qrels(written(tmp_path, TREC + "1 0 d1 1\n"))
+
+
+@pytest.mark.parametrize("text", [TREC, BEIR])
+def test_queries_whose_id_begins_like_a_comment_are_kept(tmp_path, text):
+    changed = text.replace("01", "#1")
+    assert rows(read_qrels(written(tmp_path, changed))) == [
+        ("1", "d1", 2), ("#1", "d2", 0), ("#1", "d1", -1),
+    ]  # fmt: skip
+    assert len(read_qrels(written(tmp_path, "#1 0 d1 1\n"))) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "answer"),
+    [(TREC, True), (BEIR, True), ("q1 Q0 d1 1 2.0 t\n", False), ("a b c d\n", False), ("", False)],
+)
+def test_qrels_are_known_by_their_first_line(tmp_path, text, answer):
+    assert is_qrels(written(tmp_path, text)) == answer
 
 
 def test_empty_qrels_are_refused(tmp_path):

@@ -171,13 +171,20 @@ def test_duplicates_and_order_of_the_file_are_kept(tmp_path):
         ("q1 Q0 d3 3 inf sys", "score is 'inf', not a finite number"),
         ("q1 Q0 d3 3 -1e999 sys", "score is '-1e999', not a finite number"),
         ("q1 Q0 d3 3 1_0 sys", "score is '1_0', not a finite number"),
-        ("{", "1 columns where a run line has 6"),
+        ("{", "1 column where a run line has 6"),
     ],
 )
 def test_wrong_line_is_named(tmp_path, line, fault):
     file = written(tmp_path, "# a remark\n" + LINES + line + "\n" + LINES)
     with pytest.raises(WrongInput, match=re.escape(f"{file}, line 5: {fault}")):
         read_trec(file)
+
+
+def test_a_query_whose_id_begins_like_a_comment_is_kept(tmp_path):
+    text = "# made by hand\n#qid Q0 docid rank score tag\n#1 Q0 d1 1 2.5 s\nq2 Q0 d2 1 1 s\n"
+    assert rows(read_trec(written(tmp_path, text))[1]) == [("#1", "d1", 2.5), ("q2", "d2", 1)]
+    with pytest.raises(WrongInput, match="line 1: score is 'nan', not a finite number"):
+        read_trec(written(tmp_path, "#1 Q0 d1 1 nan s\n"))
 
 
 def test_wrong_line_deep_in_a_long_file_is_named(tmp_path):

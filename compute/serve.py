@@ -73,6 +73,8 @@ def _run_both(settings: Settings, port: int) -> int:
         _queue_demo(settings)
         return dashboard.wait()
     except KeyboardInterrupt:
+        # Ctrl-C reaches both; a signal to this process alone does not.
+        dashboard.terminate()
         return dashboard.wait()
     finally:
         with contextlib.suppress(ProcessLookupError):

@@ -139,6 +139,39 @@ def test_what_is_nothing_of_this_is_said(tmp_path: Path) -> None:
     assert check_path(tmp_path / "empty").refused
 
 
+def test_topics_in_xml_are_called_so(tmp_path: Path) -> None:
+    file = tmp_path / "topics.xml"
+    file.write_text('<?xml version="1.0"?>\n<topics task="x">\n</topics>\n', "utf-8")
+    with pytest.raises(WrongInput, match="is XML, such as topics, not a run or qrels"):
+        check_path(file)
+
+
+def test_without_a_split_test_the_option_is_named(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    test = folder / "qrels/test.tsv"
+    (folder / "qrels/val.tsv").write_text(test.read_text("utf-8"), "utf-8")
+    assert found(check_path(folder)) == {}
+    test.rename(folder / "qrels/dev.tsv")
+    report = check_path(folder)
+    assert (report.refused, found(report)) == (False, {"no split test": 1})
+    assert "import it with --split dev or --split val" in report.findings[0].example
+
+
+def test_one_finding_is_told_as_one(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    corpus = folder / "corpus.jsonl"
+    corpus.write_text(corpus.read_text("utf-8") + "{\n", "utf-8")
+    assert "refused: broken JSON, once: " in str(check_path(folder))
+    corpus.write_text(corpus.read_text("utf-8") + "{\n", "utf-8")
+    assert "refused: broken JSON, 2 times; first: " in str(check_path(folder))
+
+
+def test_a_run_whose_queries_begin_like_comments_is_a_run(tmp_path: Path) -> None:
+    file = tmp_path / "some.run"
+    file.write_text("#1 Q0 d1 1 3.0 t\n#2 Q0 d2 1 3.0 t\n", "utf-8")
+    assert check_path(file).counts["hits"] == 2
+
+
 def test_a_report_prints_and_survives_json(tmp_path: Path) -> None:
     folder = write_tiny(tmp_path / "tiny")
     (folder / "corpus.jsonl").write_text("{\n", "utf-8")

@@ -53,11 +53,15 @@ class Report:
         counts = [f"  {name}: {number:,}" for name, number in self.counts.items()]
         findings = [
             f"  {'refused' if finding.refused else 'remark'}: {finding.what},"
-            f" {finding.count:,} times; first: {finding.example}"
+            f" {_times(finding)}: {finding.example}"
             for finding in self.findings
         ]
         verdict = "  not fit for import" if self.refused else "  fit for import"
         return "\n".join([f"{self.path}: {self.kind}", *counts, *findings, verdict])
+
+
+def _times(finding: Finding) -> str:
+    return "once" if finding.count == 1 else f"{finding.count:,} times; first"
 
 
 class Tally:
@@ -124,6 +128,9 @@ def _check_collections(files: layout.Files, counts: dict[str, float], tally: Tal
         splits = files.splits(root)
         if not splits:
             tally.refuse("no qrels", f"{files.where(root)} holds no qrels/<split>.tsv: add one")
+        if len(splits) > 1 and "test" not in splits:
+            options = " or ".join(f"--split {split}" for split in splits)
+            tally.remark("no split test", f"{files.where(root)}: import it with {options}")
         sources = [BeirSource(files, root, split, tally.refuse) for split in splits or ["test"]]
         with tally.step("queries not readable"):
             _check_queries(sources[0], prefix, counts, tally)
@@ -200,11 +207,18 @@ def _emptiness(document: Document) -> str:
 
 
 def _check_text(path: Path, counts: dict[str, float], tally: Tally) -> str:
-    first = next((line for line in trec.lines(path, 1000) if _is_data(line)), "")
+    lines = [line for line in trec.lines(path, 1000) if line.strip()]
+    # Where every line begins with #, these are ids and no comments.
+    first = next(iter([line for line in lines if not line.startswith("#")] or lines), "")
     if len(first.split()) == 6:
         with tally.step("not a run"):
             _check_run(path, counts, tally)
         return "TREC run"
+    if first.lstrip().startswith("<"):
+        raise WrongInput(
+            f"{path} is XML, such as topics, not a run or qrels: queries go into a queries.jsonl,"
+            ' lines of {"_id": …, "text": …}'
+        )
     if len(first.split()) == 4 or len(first.split("\t")) == 3:
         with tally.step("not qrels"):
             _check_qrels(path, counts)
@@ -213,10 +227,6 @@ def _check_text(path: Path, counts: dict[str, float], tally: Tally) -> str:
         f"{path} is no zip archive and begins neither like a TREC run (6 columns) nor like qrels"
         " (4, or BEIR's 3 between tabs): give one of these or a folder"
     )
-
-
-def _is_data(line: str) -> bool:
-    return bool(line.strip()) and not line.startswith("#")
 
 
 def _check_run(path: Path, counts: dict[str, float], tally: Tally) -> None:

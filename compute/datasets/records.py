@@ -6,11 +6,13 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
 from compute.errors import WrongInput
+from compute.wording import counted
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes. A document above this is no document; reading on would only fill the memory."""
 
-HEADER = "query-id\tcorpus-id\tscore"
+HEADER = "query-id corpus-id score, separated by tabs"
+"""The first line of a qrels file, in words."""
 
 _BOM = b"\xef\xbb\xbf"
 _RELEVANCE = re.compile(r"[+-]?[0-9]{1,9}")
@@ -119,17 +121,15 @@ def judgement(line: str) -> Judgement:
     """The judgement of a line of qrels/<split>.tsv. Raises BadLine."""
     columns = line.split("\t")
     if len(columns) != 3:
-        raise BadLine(
-            "wrong number of columns",
-            f"{len(columns)} columns, not the 3 of {HEADER!r}: separate them by one tab",
-        )
+        raise BadLine("wrong number of columns", _not_three(line))
     query_id, doc_id, relevance = columns
     for column in (query_id, doc_id):
         _fit(column)
     if not _RELEVANCE.fullmatch(relevance.strip()):
         raise BadLine(
             "relevance not a whole number",
-            f"relevance {relevance[:40]!r} is not a whole number: write 0, 1, 2, …",
+            f"relevance {relevance[:40]!r} is not a whole number of at most 9 digits:"
+            " write 0, 1, 2, …",
         )
     return Judgement(query_id, doc_id, int(relevance))
 
@@ -139,11 +139,20 @@ def header(line: str) -> None:
     columns = line.split("\t")
     if len(columns) != 3:
         raise BadLine(
-            "wrong number of columns",
-            f"{len(columns)} columns, not 3: the first line must be {HEADER!r}",
+            "wrong number of columns", f"{_not_three(line)}; the first line must be {HEADER}"
         )
     if _RELEVANCE.fullmatch(columns[2].strip()):
-        raise BadLine("no header", f"a judgement, not the header: put {HEADER!r} above it")
+        raise BadLine("no header", f"a judgement, not the header: put {HEADER}, above it")
+
+
+def _not_three(line: str) -> str:
+    """What is wrong with a line of qrels that has not three columns between tabs."""
+    tabs, blanks = len(line.split("\t")), len(line.split())
+    if tabs == 1 and blanks == 3:
+        return "3 columns between blanks: put one tab between them"
+    if tabs in (1, 4) and blanks == 4:
+        return "4 columns, as TREC's qrels have: leave out the second, and separate by tabs"
+    return f"{counted(tabs, 'column')}, not 3: separate them by one tab"
 
 
 def _object(line: str) -> dict[str, Any]:
@@ -183,7 +192,11 @@ def _text(fields: dict[str, Any], key: str, line: str, default: str | None = Non
     if value is None and key in fields:
         return ""
     if value is None:
-        raise BadLine(f"missing {key}", f'no {key}: write "{key}": "" where there is none')
+        found = ", ".join(fields)[:80]
+        raise BadLine(
+            f"missing {key}",
+            f'no {key}, its keys are {found}: write "{key}": "" where there is none',
+        )
     if not isinstance(value, str):
         raise BadLine(
             f"{key} not a string", f"{key} is of type {type(value).__name__}: write it as a string"

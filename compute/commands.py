@@ -11,6 +11,7 @@ from pandas import DataFrame
 
 from compute import demo as demonstration
 from compute import (
+    freshness,
     imports,
     jobs,
     loading,
@@ -184,15 +185,16 @@ def import_run(arguments: Namespace) -> int:
 def score(arguments: Namespace) -> int:
     """Score stored runs, computing only what changed."""
     bench = _bench()
-    runs = bench.store.parts("hits")
+    fresh, _ = freshness.split(bench.store.parts())
     names = {row.name for row in _named(bench, arguments.datasets)}
-    for hits in runs:
-        if hits.shipped or (names and hits.dataset not in names):
+    for hits in fresh:
+        if hits.kind != "hits" or (names and hits.dataset not in names):
             continue
         row = dataset(hits.dataset, _known(bench))
         loaded = recompute.stored_dataset(bench.store, row)
-        outcome = recompute.score(bench, loaded, hits, again=arguments.again)
-        _tell(bench, row, hits.system, outcome)
+        # Shipped hits are cut: scored again they would only lose the deeper measures.
+        again = arguments.again and not hits.shipped
+        _tell(bench, row, hits.system, recompute.score(bench, loaded, hits, again=again))
     return _done(bench)
 
 
@@ -210,9 +212,24 @@ def show(arguments: Namespace) -> int:
         published=arguments.published,
         returned_only=arguments.returned_only,
     )
+    _tell_stale(bench)
     if frame.empty:
         _name_the_wrong(queries.scores_shown(cursor, published=arguments.published), chosen)
     return terminal.show(frame, arguments.json)
+
+
+def _tell_stale(bench: Bench) -> None:
+    """Name on stderr the runs that are stored and not shown."""
+    _, stale = freshness.split(bench.store.parts())
+    for part in stale:
+        if part.kind == "scores":
+            remedy = f"python -m compute score {part.dataset}"
+            if any(p.kind == "hits" and p.system == part.system for p in stale):
+                remedy = f"python -m compute run {part.system} {part.dataset}, or import it again"
+            sys.stderr.write(
+                f"{terminal.printable(part.system)} on {part.dataset} is left out, it was made"
+                f" before the dataset changed: {remedy}\n"
+            )
 
 
 def _name_the_wrong(stored: DataFrame, chosen: dict[str, str | None]) -> None:

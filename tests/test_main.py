@@ -216,3 +216,22 @@ def test_other_content_under_a_name_says_what_it_replaced(
     assert main(words) == 0
     said = capsys.readouterr().out
     assert said.endswith("\nreplaced what had this name: 5 judgements\n")
+
+
+def test_runs_made_before_the_dataset_changed_are_named_not_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
+    assert main(["run", "bm25", "tiny"]) == 0
+    with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
+        file.write("q1\td4\t1\n")
+    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
+    capsys.readouterr()
+    main(["show", "scores", "--dataset", "tiny", "--json"])
+    assert "bm25 on tiny is left out" in capsys.readouterr().err
+    assert main(["score", "tiny"]) == 0
+    assert main(["show", "scores", "--dataset", "tiny", "--json"]) == 0
+    said = capsys.readouterr()
+    assert "left out" not in said.err
+    assert '"bm25"' in said.out

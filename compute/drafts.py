@@ -62,11 +62,14 @@ def keep(settings: Settings, fingerprint: str, draft: Draft) -> None:
     table = pa.Table.from_pandas(draft.run.frame, preserve_index=False)
     # Of its own: two processes may search the same.
     aside = file.with_name(f"{uuid.uuid4().hex}.tmp")
-    with aside.open("wb") as stream:
-        pq.write_table(table.replace_schema_metadata({_FACTS: record}), stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    aside.replace(file)
+    try:
+        with aside.open("wb") as stream:
+            pq.write_table(table.replace_schema_metadata({_FACTS: record}), stream)
+            stream.flush()
+            os.fsync(stream.fileno())
+        aside.replace(file)
+    finally:
+        aside.unlink(missing_ok=True)
     sync_folder(file.parent)
 
 

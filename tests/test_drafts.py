@@ -62,6 +62,14 @@ def test_nothing_is_left_beside_a_draft(bench: Bench) -> None:
     assert [file.name for file in (bench.settings.home / "drafts").iterdir()] == [f"{NAME}.parquet"]
 
 
+def test_a_draft_that_cannot_be_written_leaves_nothing(bench: Bench) -> None:
+    # A folder that is not empty, in the place of the file.
+    (bench.settings.home / "drafts" / f"{NAME}.parquet" / "x").mkdir(parents=True)
+    with pytest.raises(OSError, match="directory"):
+        drafts.keep(bench.settings, NAME, Draft(Run(hits(("q1", "d1", 1))), {}))
+    assert list((bench.settings.home / "drafts").glob("*.tmp")) == []
+
+
 def test_the_draft_of_a_job_that_was_given_up_goes_after_a_day(bench: Bench) -> None:
     run = Run(hits(("q1", "d1", 1)))
     drafts.keep(bench.settings, NAME, Draft(run, {}))

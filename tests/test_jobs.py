@@ -134,17 +134,18 @@ def test_what_failed_is_told_in_a_sentence_and_alone_tried_again(tmp_path: Path)
 def test_a_full_disk_ends_in_a_sentence_and_the_job_can_be_retried(store: Store) -> None:
     settings = store.settings
     pair = recompute.pair(Bench(store, settings), system("bm25"), known_datasets(store)["tiny"])
-    (settings.home / "drafts").mkdir()
-    full = settings.home / "drafts" / f"{pair.names.hits}.tmp"
+    full = settings.home / "caches" / f"{pair.names.index}.aside" / "built.json"
+    full.parent.mkdir(parents=True)
     full.symlink_to("/dev/full")
     asked = jobs.start(store, "run", ["bm25"], ["tiny"])
     with worker(settings):
         failed = ended(settings, asked.job)
         assert "the disk is full" in failed.error
-        full.unlink()
+        # Half an index is not built upon.
+        assert not full.parent.exists()
         retried = jobs.retry(store, asked.job)
         assert ended(settings, retried.job).state == "done"
-    # The index was there.
+    # It failed once and was built once.
     assert sum(line.startswith("index: done") for line in log_lines(settings)) == 1
 
 

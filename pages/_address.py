@@ -11,17 +11,29 @@ from pages import _shared
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
     """Say so where the address names something that there is not; pickers then show a default.
 
-    What a picker has shown already is its own: choosing another table may take its name away.
+    It stays through reruns until the picker is changed. What a picker has shown already is its
+    own: choosing another table may take its name away.
     """
-    if key in st.session_state:
-        return
-    choices = list(names)
+    if key not in st.session_state:
+        st.session_state[f"_wrong_{key}"] = _complaints(key, list(names), what, advice)
+        st.session_state.pop(f"_default_{key}", None)
+    elif (
+        st.session_state.setdefault(f"_default_{key}", st.session_state[key])
+        != (st.session_state[key])
+    ):
+        st.session_state[f"_wrong_{key}"] = []
+    for words in st.session_state.get(f"_wrong_{key}", []):
+        st.warning(_shared.text(words))
+
+
+def _complaints(key: str, choices: list[str], what: str, advice: str) -> list[str]:
+    found = []
     for name in st.query_params.get_all(key):
         if name and name not in choices:
             near = get_close_matches(name, choices, n=3, cutoff=0.5)
             hint = f"Did you mean {' or '.join(near)}?" if near else "Choose another below."
-            words = f"The address names no {what} that is here: {name}. {advice or hint}"
-            st.warning(_shared.text(words))
+            found.append(f"The address names no {what} that is here: {name}. {advice or hint}")
+    return found
 
 
 def choose(key: str, name: str | None) -> None:

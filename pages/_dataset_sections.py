@@ -30,7 +30,7 @@ def facts(dataset: Dataset) -> None:
 def _counted(dataset: Dataset) -> DataFrame:
     names = list(dataset.parts) or [dataset.name]
     roots = list(dataset.parts) or [dataset.collection]
-    return read(queries.statistics, datasets=names, collections=roots)
+    return read(queries.dataset.statistics, datasets=names, collections=roots)
 
 
 def without_runs(dataset: Dataset) -> str:
@@ -52,7 +52,7 @@ def example(dataset: Dataset) -> None:
     """A query with a relevant document, both as text that cannot act."""
     name = (*dataset.parts, dataset.name)[0]
     collection = name if dataset.parts else dataset.collection
-    found = read(queries.example, dataset=name, collection=collection)
+    found = read(queries.dataset.example, dataset=name, collection=collection)
     for row in found.to_dict("records"):
         query, words = (
             word if isinstance(word, str) else "" for word in (row["query"], row["text"])
@@ -86,10 +86,10 @@ def systems(means: DataFrame) -> None:
 def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
     """How the measure spreads over the queries of each system."""
     names = list(dataset.parts) or [dataset.name]
-    rows = read(queries.spread, datasets=names, measure=measure).merge(named, on="system")
+    rows = read(queries.dataset.spread, datasets=names, measure=measure).merge(named, on="system")
     if rows.empty:
         return
-    steps = read(queries.histogram, datasets=names, measure=measure, steps=figures.STEPS)
+    steps = read(queries.dataset.histogram, datasets=names, measure=measure, steps=figures.STEPS)
     st.subheader(_shared.text(f"{measure}, query by query"), anchor=False)
     figure = figures.distribution(rows, steps, measure, theme=_shared.theme())
     _shared.plot(figure, "spread", f"{measure} of the queries of each system")
@@ -103,16 +103,20 @@ def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
 
 def parts(dataset: Dataset, measure: str) -> None:
     """A dataset of parts, part by part: computed, else as printed."""
-    means = read(queries.means, measure=measure)
+    means = read(queries.leaderboard.means, measure=measure)
     means = means[means["dataset"].isin(dataset.parts)]
-    shown = cells.computed(means, read(queries.holes), read(queries.trained_pairs), "value")
+    shown = cells.computed(
+        means, read(queries.leaderboard.holes), read(queries.leaderboard.trained_pairs), "value"
+    )
     if shown.empty:
-        printed = read(queries.published_figures, datasets=list(dataset.parts))
+        printed = read(queries.dataset.published_figures, datasets=list(dataset.parts))
         shown = cells.printed(printed[printed["measure"] == measure])
     if shown.empty:
         return
     st.subheader(_shared.text(f"{measure} of the parts"), anchor=False)
-    board = leaderboard.board(shown, read(queries.datasets), read(queries.systems), measure)
+    board = leaderboard.board(
+        shown, read(queries.leaderboard.datasets), read(queries.leaderboard.systems), measure
+    )
     figure = heatmap(board, colour_by=BELOW_BEST, baseline=None, theme=_shared.theme())
     _shared.plot(figure, "parts", f"{measure} of systems on the parts of {dataset.title}")
     _shared.caption("Its value is the mean of its parts' means.", "Published." * means.empty)
@@ -120,7 +124,7 @@ def parts(dataset: Dataset, measure: str) -> None:
 
 def published(dataset: Dataset) -> None:
     """Every printed figure."""
-    printed = read(queries.published_figures, datasets=[dataset.name])
+    printed = read(queries.dataset.published_figures, datasets=[dataset.name])
     if len(printed):
         st.subheader("Published figures", anchor=False)
         table = figures.published_table(printed, MEASURES)

@@ -20,7 +20,7 @@ Systems = Sequence[tuple[str, str]]
 
 def known_dataset(names: Sequence[str]) -> None:
     """Say what to do where the address names a dataset without ranked lists."""
-    facts = read(queries.facts, dataset=st.query_params.get("dataset", ""))
+    facts = read(queries.dataset.facts, dataset=st.query_params.get("dataset", ""))
     without = _dataset_sections.without_runs(advice.record(facts)) if len(facts) else ""
     _address.known("dataset", names, "dataset with ranked lists", without)
 

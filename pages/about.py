@@ -33,7 +33,7 @@ st.markdown(
     " are recorded beside it and do not make it another result.",
     width=WIDTH,
 )
-origins = read(queries.origins)
+origins = read(queries.stored.origins)
 st.dataframe(origins, hide_index=True)
 _shared.caption(f"{len(origins):,} runs; shipped ones came with the project, cut to their top 100.")
 st.subheader("Versions", anchor=False)

@@ -10,7 +10,7 @@ from pages._shared import pick, read
 
 st.title("Dataset", anchor=False)
 _address.arrive()
-names = list(read(queries.catalogue)["dataset"])
+names = list(read(queries.dataset.catalogue)["dataset"])
 _address.recall("dataset", names)
 _address.known("dataset", names, "dataset")
 _address.known("measure", MEASURES, "measure")
@@ -18,10 +18,10 @@ with _shared.pickers():
     name = pick("Dataset", names, "dataset", width=280)
     measure = pick("Measure", MEASURES, "measure", width=160)
 _address.remember("dataset", name)
-facts = read(queries.facts, dataset=name)
+facts = read(queries.dataset.facts, dataset=name)
 dataset = advice.record(facts)
-means = read(queries.means_of, datasets=[name])
-named = read(queries.systems)
+means = read(queries.dataset.means_of, datasets=[name])
+named = read(queries.leaderboard.systems)
 sections.facts(dataset)
 if means.empty:
     st.info(_shared.text(sections.without_runs(dataset)))

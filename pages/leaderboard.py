@@ -10,8 +10,8 @@ from pages import _leaderboard_sections as sections
 from pages._shared import pick, read
 
 st.title("Leaderboard", anchor=False)
-tables, stored = read(queries.published_tables), read(queries.measures)
-datasets, systems = read(queries.datasets), read(queries.systems)
+tables, stored = read(queries.leaderboard.published_tables), read(queries.leaderboard.measures)
+datasets, systems = read(queries.leaderboard.datasets), read(queries.leaderboard.systems)
 sources = published.sources(tables)
 above = st.container()
 with above:
@@ -29,10 +29,10 @@ with row:
     colour = pick("Colour", COLOURS, "colour", disabled=numbers == DIFFERENCE)
     place_of_baseline = st.container(width=190)
     chosen = sections.choose_filter(datasets, above)
-printed = cells.printed(read(queries.published, source=source, measure=measure))
-means, holes = read(queries.means, measure=measure), read(queries.holes)
+printed = cells.printed(read(queries.leaderboard.published, source=source, measure=measure))
+means, holes = read(queries.leaderboard.means, measure=measure), read(queries.leaderboard.holes)
 column = "value_returned" if chosen.returned else "value"
-ours = cells.computed(means, holes, read(queries.trained_pairs), column)
+ours = cells.computed(means, holes, read(queries.leaderboard.trained_pairs), column)
 shown = cells.of_datasets(cells.cells(numbers, printed, ours), datasets, chosen.wanted)
 if shown.empty:
     sections.nothing(numbers, printed)

@@ -12,7 +12,7 @@ from pages._shared import pick, read
 
 st.title("Query", anchor=False)
 _address.arrive()
-runs = read(queries.runs)
+runs = read(queries.query.runs)
 if runs.empty:
     st.info("No ranked lists are stored yet: python -m compute demo computes some.")
     st.stop()
@@ -34,10 +34,10 @@ with _shared.pickers():
     order = pick("Order", ORDERS, "order", width=150)
     find = st.text_input("Find", key="find", bind="query-params", width=150)
 _address.remember("dataset", name)
-dataset = advice.record(read(queries.facts, dataset=name))
+dataset = advice.record(read(queries.dataset.facts, dataset=name))
 keep = st.query_params.get("query", "")
 choice = {"dataset": name, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
-rows = read(queries.queries, by_difference=order == BY_DIFFERENCE, **choice)
+rows = read(queries.query.queries, by_difference=order == BY_DIFFERENCE, **choice)
 if rows.empty:
     st.info(_shared.text(f"No query contains {find!r}."))
     st.stop()
@@ -47,10 +47,10 @@ query = sections.choose_query(rows)
 _shared.caption(found(query, find, len(rows)))
 words = query["text"] if isinstance(query["text"], str) else ""
 st.html(line(words or f"Query {query['query_id']}"))
-shown = pair(a, b, read(queries.systems))
+shown = pair(a, b, read(queries.leaderboard.systems))
 asked = {"dataset": name, "query_id": query["query_id"], "systems": [a, b]}
-hits = read(queries.ranked, collection=dataset.collection, **asked)
-values = read(queries.query_values, **asked)
+hits = read(queries.query.ranked, collection=dataset.collection, **asked)
+values = read(queries.query.query_values, **asked)
 chosen = sections.lists(hits, shown, measure, values)
 _shared.caption(LEGEND, f"Judged relevant to this query: {query['n_relevant']:,}.")
 sections.values(values, shown)

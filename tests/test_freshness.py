@@ -35,7 +35,7 @@ def folder(bench: Bench, tmp_path: Path) -> Path:
 
 def _shown(bench: Bench) -> dict[str, float]:
     opened = reading.open_version(bench.store)
-    frame = queries.scores_shown(opened.cursor(), dataset="tiny", measure="nDCG@10")
+    frame = queries.stored.scores_shown(opened.cursor(), dataset="tiny", measure="nDCG@10")
     opened.close()
     return dict(zip(frame["system"], frame["value"], strict=True))
 

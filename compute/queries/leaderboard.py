@@ -1,0 +1,71 @@
+"""Every SELECT of the Leaderboard, some of them shared by other pages."""
+
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+
+def datasets(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, title, collection, task, domain, group, zero_shot: the catalogue and own ones."""
+    return cursor.execute(
+        """
+        select name as dataset, title, collection, task, domain, "group", zero_shot
+        from datasets
+        """
+    ).df()
+
+
+def systems(cursor: DuckDBPyConnection) -> DataFrame:
+    """system, title, family: the catalogue and what else was computed or imported."""
+    return cursor.execute("select name as system, title, family from systems").df()
+
+
+def published_tables(cursor: DuckDBPyConnection) -> DataFrame:
+    """source, measure: which printed table holds figures of which measure."""
+    return cursor.execute(
+        """
+        select distinct source, measure from published where measure like '%@%'
+        order by source, measure
+        """
+    ).df()
+
+
+def published(cursor: DuckDBPyConnection, source: str, measure: str) -> DataFrame:
+    """dataset, system, value, in_domain, suspect, note: one printed table."""
+    return cursor.execute(
+        """
+        select dataset, system, value, in_domain, suspect, note
+        from published where source = ? and measure = ?
+        """,
+        [source, measure],
+    ).df()
+
+
+def trained_pairs(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, system: what the papers mark as in-domain."""
+    return cursor.execute("select distinct dataset, system from published where in_domain").df()
+
+
+def measures(cursor: DuckDBPyConnection) -> DataFrame:
+    """measure: those that stored runs have."""
+    return cursor.execute("select distinct measure from means order by measure").df()
+
+
+def means(cursor: DuckDBPyConnection, measure: str) -> DataFrame:
+    """dataset, system, value, value_returned, n_queries, n_unanswered of stored runs."""
+    return cursor.execute(
+        """
+        select dataset, system, value, value_returned, n_queries, n_unanswered
+        from means where measure = ? order by dataset, system
+        """,
+        [measure],
+    ).df()
+
+
+def holes(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, system, hole: the mean Hole@10 of stored runs, 0 to 1."""
+    return cursor.execute(
+        """
+        select dataset, system, value as hole from means where measure = 'Hole@10'
+        order by dataset, system
+        """
+    ).df()

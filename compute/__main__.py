@@ -7,7 +7,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from compute import bugs, commands, settings
+from compute import bugs, settings
+from compute.commands import importing, jobs, recomputing, showing
 from compute.errors import BeirscopeError
 
 Arguments = argparse.Namespace
@@ -50,16 +51,16 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "datasets": Command("every dataset and what is stored of it", commands.datasets, (JSON,)),
-    "systems": Command("every system and whether it runs here", commands.systems, (JSON,)),
+    "datasets": Command("every dataset and what is stored of it", showing.datasets, (JSON,)),
+    "systems": Command("every system and whether it runs here", showing.systems, (JSON,)),
     "check": Command(
         "report what is in a BEIR folder or archive, run or qrels file; change nothing",
-        commands.check,
+        importing.check,
         (_option("path", type=Path), JSON),
     ),
     "run": Command(
         "load, index, search, score and publish a system on datasets",
-        commands.run,
+        recomputing.run,
         (
             SYSTEM,
             _option("datasets", nargs="+", metavar="DATASET", help=EXAMPLES),
@@ -69,7 +70,7 @@ COMMANDS = {
     ),
     "import-dataset": Command(
         "take in an own collection: a BEIR folder or archive, or judgements alone",
-        commands.import_dataset,
+        importing.import_dataset,
         (
             _option("path", type=Path, nargs="?", help="a BEIR folder or archive"),
             _option("--qrels", type=Path, help="judgements alone, where documents cannot be had"),
@@ -84,7 +85,7 @@ COMMANDS = {
     ),
     "import-run": Command(
         "take in TREC run files as systems of a dataset",
-        commands.import_run,
+        importing.import_run,
         (
             _option("files", nargs="+", type=Path, metavar="FILE"),
             _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
@@ -95,10 +96,10 @@ COMMANDS = {
             AS_BEIR,
         ),
     ),
-    "score": Command("score stored runs again", commands.score, (DATASETS, AGAIN)),
+    "score": Command("score stored runs again", recomputing.score, (DATASETS, AGAIN)),
     "jobs": Command(
         "start, list, cancel and retry jobs, which workers do",
-        commands.job,
+        jobs.job,
         (
             _option("what", choices=("start", "list", "cancel", "retry")),
             _option("names", nargs="*", metavar="KIND|JOB", help="what to start, or job ids"),
@@ -111,14 +112,14 @@ COMMANDS = {
     ),
     "worker": Command(
         "do jobs until stopped; several workers at once are fine",
-        commands.work,
+        jobs.work,
         (_option("--concurrency", type=_count, default=1, help="this many workers (default: 1)"),),
     ),
     "show": Command(
         "print what is stored, or the jobs",
-        commands.show,
+        showing.show,
         (
-            _option("what", choices=("scores", "holes", "jobs")),
+            _option("what", choices=tuple(showing.SHOWN)),
             _option("--dataset", help="only this one, such as scifact"),
             _option("--system", help="only this one, such as bm25"),
             _option("--measure", help="only this one, such as nDCG@10"),
@@ -131,11 +132,13 @@ COMMANDS = {
             JSON,
         ),
     ),
-    "demo": Command("the four systems on the five PyDocs collections", commands.demo),
-    "serve": Command("start the dashboard, and a worker with the demo behind it", commands.serve),
+    "demo": Command("the four systems on the five PyDocs collections", recomputing.demo),
+    "serve": Command(
+        "start the dashboard, and a worker with the demo behind it", recomputing.serve
+    ),
     "ship": Command(
         "write what is stored of datasets to data/precomputed, without texts",
-        commands.ship,
+        recomputing.ship,
         (
             _option("datasets", nargs="+", metavar="DATASET", help=EXAMPLES),
             _option("--only", action="store_true", help="ship nothing of other datasets"),
@@ -143,7 +146,7 @@ COMMANDS = {
     ),
     "snapshot": Command(
         "write everything that is stored to one DuckDB file",
-        commands.snapshot,
+        recomputing.snapshot,
         (_option("file", type=Path),),
     ),
 }

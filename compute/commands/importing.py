@@ -1,0 +1,93 @@
+"""The commands that look at files and take them in: check, import-dataset, import-run."""
+
+import json
+import sys
+from argparse import Namespace
+
+from compute import imports, terminal
+from compute.commands.common import done, known, open_bench, tell
+from compute.datasets import check_path, dataset
+from compute.errors import BeirscopeError, WrongInput
+from compute.recompute import Bench
+from compute.store import Part
+from compute.wording import counted
+
+
+def check(arguments: Namespace) -> int:
+    """Report what is in a file or folder; nothing is changed."""
+    report = check_path(arguments.path)
+    if arguments.json:
+        sys.stdout.write(json.dumps(report.record(), ensure_ascii=False, indent=1) + "\n")
+    else:
+        sys.stdout.write(terminal.printable_lines(str(report)) + "\n")
+    return 2 if report.refused else 0
+
+
+def import_dataset(arguments: Namespace) -> int:
+    """Take in an own collection."""
+    bench = open_bench()
+    before = imports.content(bench.store, arguments.name)
+    loaded = imports.import_dataset(
+        bench,
+        arguments.name,
+        path=arguments.path,
+        qrels=arguments.qrels,
+        queries=arguments.queries,
+        split=arguments.split,
+        language=arguments.language,
+        drop_self=arguments.drop_self,
+    )
+    documents = loaded.documents.rows if loaded.documents else 0
+    unknown = loaded.queries.provenance["judgements_of_unknown_documents"]
+    sys.stdout.write(
+        f"{arguments.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
+        f" {loaded.judgements.rows:,} judgements"
+        + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
+        + "\n"
+    )
+    _tell_replaced(bench, arguments.name, before)
+    return done(bench)
+
+
+def _tell_replaced(bench: Bench, name: str, before: dict[str, Part]) -> None:
+    now = imports.content(bench.store, name)
+    gone = [
+        f"{part.rows:,} {kind}"
+        for kind, part in before.items()
+        if kind not in now or now[kind].fingerprint != part.fingerprint
+    ]
+    if gone:
+        runs = len(bench.store.parts("hits", name))
+        old = f"; {counted(runs, 'run')} on it may be old: run or import again" if runs else ""
+        sys.stdout.write(f"replaced what had this name: {', '.join(gone)}{old}\n")
+
+
+def import_run(arguments: Namespace) -> int:
+    """Take in run files, each whole or not at all; of several a refused one stops no other."""
+    bench = open_bench()
+    row = dataset(arguments.dataset, known(bench))
+    several = len(arguments.files) > 1
+    if arguments.system and several:
+        raise WrongInput("--system names one run: import several files without it, by their tags")
+    refused = 0
+    for file in arguments.files:
+        try:
+            outcome = imports.import_run(
+                bench,
+                file,
+                row,
+                system=arguments.system or "",
+                drop_equal_ids=arguments.drop_equal_ids,
+                replace=arguments.replace,
+            )
+        except BeirscopeError as error:
+            if not several:
+                raise
+            refused += 1
+            sys.stderr.write(f"{error}\n")
+            continue
+        tell(bench, row, outcome.hits.system, outcome)
+    if several:
+        sys.stdout.write(f"{len(arguments.files) - refused} imported, {refused} refused\n")
+    done(bench)
+    return 2 if refused else 0

@@ -1,0 +1,90 @@
+"""The commands about jobs: jobs, show jobs, worker."""
+
+import json
+import sys
+from argparse import Namespace
+from dataclasses import asdict
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute import jobs, settings, terminal
+from compute.commands.common import open_bench
+from compute.errors import WrongInput
+from compute.jobs import worker
+from compute.recompute import Bench
+
+
+def job(arguments: Namespace) -> int:
+    """Start, list, cancel or retry jobs."""
+    bench = open_bench()
+    if arguments.what == "list":
+        return terminal.show(jobs_shown(bench), arguments.json)
+    if arguments.what in ("cancel", "retry") and not arguments.names:
+        raise WrongInput(
+            f"name a job to {arguments.what}: python -m compute jobs list has their ids"
+        )
+    if arguments.what == "cancel":
+        for name in arguments.names:
+            jobs.cancel(bench.settings, name)
+            sys.stdout.write(f"{name} is cancelled\n")
+        return 0
+    if arguments.what == "retry":
+        started = [jobs.retry(bench.store, name) for name in arguments.names]
+    else:
+        started = [_start(bench, arguments)]
+    if arguments.json:
+        sys.stdout.write(json.dumps([asdict(one) for one in started], indent=1) + "\n")
+        return 0
+    sys.stdout.write("".join(f"{one.sentence}\n" for one in started))
+    if any(one.job for one in started) and not jobs.workers_alive(bench.settings):
+        sys.stdout.write("no worker is running: python -m compute worker starts one\n")
+    return 0
+
+
+def _start(bench: Bench, arguments: Namespace) -> jobs.Started:
+    if len(arguments.names) != 1:
+        raise WrongInput(f"name one kind of job to start: {', '.join(jobs.KINDS)}")
+    return jobs.start(
+        bench.store,
+        arguments.names[0],
+        arguments.systems,
+        arguments.datasets,
+        again=arguments.again,
+        drop_equal_ids=arguments.drop_equal_ids,
+    )
+
+
+def work(arguments: Namespace) -> int:
+    """Take jobs from the queue and do them, until stopped."""
+    if arguments.concurrency == 1:
+        worker.work(settings.load())
+    return worker.several(arguments.concurrency)
+
+
+def jobs_shown(bench: Bench) -> DataFrame:
+    """The last 50 jobs, a row each."""
+    rows = [
+        {
+            "job": job.id,
+            "state": job.state,
+            "what": f"{job.kind}: {job.title}",
+            "tasks": job.summary,
+            "now": _now(job.progress),
+            "created": pd.Timestamp(job.created, unit="s", tz="UTC").isoformat(),
+            "error": job.error,
+        }
+        for job in jobs.listed(bench.settings, 50)
+    ]
+    return DataFrame(rows)
+
+
+def _now(progress: jobs.Progress | None) -> str:
+    if progress is None:
+        return ""
+    if not progress.unit:
+        return progress.step
+    of = f" of {progress.total:,}" if progress.total else ""
+    left = progress.seconds_left
+    rest = f", {left:.0f} s left" if left is not None else ""
+    return f"{progress.step}: {progress.done:,}{of} {progress.unit}{rest}"

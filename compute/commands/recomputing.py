@@ -1,0 +1,84 @@
+"""The commands that run, score and pass on: run, score, demo, serve, ship, snapshot."""
+
+import sys
+from argparse import Namespace
+
+from compute import demo as demonstration
+from compute import freshness, jobs, reading, recompute, settings, shipping, terminal
+from compute import serve as server
+from compute.commands.common import done, known, named, open_bench, tell
+from compute.datasets import dataset
+from compute.errors import Unavailable
+from compute.systems import SYSTEMS, system
+from compute.wording import counted
+
+
+def run(arguments: Namespace) -> int:
+    """Run a system on datasets, one after another; each is published when it is done."""
+    bench = open_bench()
+    chosen = system(arguments.system)
+    if chosen.search is None:
+        here = ", ".join(row.name for row in SYSTEMS.values() if row.search)
+        raise Unavailable(f"{chosen.name} is {chosen.status}; these run here: {here}")
+    for row in named(bench, arguments.datasets):
+        outcome = recompute.run(
+            bench, chosen, row, again=arguments.again, drop_equal_ids=arguments.drop_equal_ids
+        )
+        tell(bench, row, chosen.name, outcome)
+    return done(bench)
+
+
+def score(arguments: Namespace) -> int:
+    """Score stored runs, computing only what changed."""
+    bench = open_bench()
+    fresh, _ = freshness.split(bench.store.parts())
+    names = {row.name for row in named(bench, arguments.datasets)}
+    for hits in fresh:
+        if hits.kind != "hits" or (names and hits.dataset not in names):
+            continue
+        row = dataset(hits.dataset, known(bench))
+        loaded = recompute.stored_dataset(bench.store, row)
+        # Shipped hits are cut: scored again they would only lose the deeper measures.
+        again = arguments.again and not hits.shipped
+        tell(bench, row, hits.system, recompute.score(bench, loaded, hits, again=again))
+    return done(bench)
+
+
+def demo(arguments: Namespace) -> int:
+    """Run the demo, or leave it to a worker; what is stored already is not computed again."""
+    bench = open_bench()
+    if jobs.workers_alive(bench.settings):
+        sys.stdout.write(f"{jobs.start(bench.store, 'demo').sentence}\n")
+        return 0
+    stored = 0
+    for name, row, error in demonstration.run(bench):
+        stored += not error
+        if error:
+            sys.stderr.write(terminal.printable(f"{name} on {row}: {error}") + "\n")
+    total = len(demonstration.pairs())
+    sys.stdout.write(f"{stored} of {total} runs are stored\n")
+    done(bench)
+    return 2 if stored < total else 0
+
+
+def serve(arguments: Namespace) -> int:
+    """Start the dashboard, and a worker with the demo behind it."""
+    return server.serve(settings.load())
+
+
+def ship(arguments: Namespace) -> int:
+    """Write the stored results of datasets to where they ship."""
+    bench = open_bench()
+    rows = named(bench, arguments.datasets)
+    names = [row.name for row in rows]
+    sys.stdout.write(f"{shipping.ship(bench.store, names, only=arguments.only)}\n")
+    return 0
+
+
+def snapshot(arguments: Namespace) -> int:
+    """Write everything to one DuckDB file."""
+    store = open_bench().store
+    reading.snapshot(store, arguments.file)
+    size = arguments.file.stat().st_size
+    sys.stdout.write(f"{arguments.file}: {counted(len(store.parts()), 'part')}, {size:,} bytes\n")
+    return 0

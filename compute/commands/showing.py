@@ -1,0 +1,120 @@
+"""The commands that print what there is: datasets, systems, show."""
+
+import sys
+from argparse import Namespace
+from collections.abc import Callable, Mapping
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute import freshness, measures, queries, reading, terminal
+from compute.commands.common import known, open_bench
+from compute.commands.jobs import jobs_shown
+from compute.datasets import DATASETS
+from compute.errors import Missing
+from compute.recompute import Bench
+from compute.systems import SYSTEMS
+from compute.wording import near
+
+
+def datasets(arguments: Namespace) -> int:
+    """List every dataset with what is stored of it."""
+    bench = open_bench()
+    stored = {part.dataset for part in bench.store.parts("queries")}
+    runs = pd.Series([part.dataset for part in bench.store.parts("hits")]).value_counts()
+    rows = [
+        {
+            "dataset": row.name,
+            "title": row.title,
+            "group": row.group,
+            "split": row.split if row.has_split else None,
+            "task": row.task,
+            "stored": "yes" if row.name in stored else "no",
+            "runs": int(runs.get(row.name, 0)),
+        }
+        for row in (dict(DATASETS) | known(bench)).values()
+    ]
+    return terminal.show(DataFrame(rows), arguments.json)
+
+
+def systems(arguments: Namespace) -> int:
+    """List every system with its family and whether it runs here."""
+    rows = [
+        {
+            "system": row.name,
+            "title": row.title,
+            "family": row.family,
+            "status": row.status or "runs here",
+            "checkpoint": row.checkpoint,
+            "settings": row.settings,
+        }
+        for row in SYSTEMS.values()
+    ]
+    shown = DataFrame(rows)
+    # A terminal is too narrow for the long columns.
+    return terminal.show(shown if arguments.json else shown.iloc[:, :4], arguments.json)
+
+
+def show(arguments: Namespace) -> int:
+    """Print scores, holes or jobs; the papers' figures where asked for."""
+    bench = open_bench()
+    return terminal.show(SHOWN[arguments.what](bench, arguments), arguments.json)
+
+
+def _scores(bench: Bench, arguments: Namespace) -> DataFrame:
+    return _values(bench, arguments, arguments.measure)
+
+
+def _holes(bench: Bench, arguments: Namespace) -> DataFrame:
+    return _values(bench, arguments, arguments.measure or "Hole@10")
+
+
+def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame:
+    cursor = reading.open_version(bench.store).cursor()
+    chosen = {"dataset": arguments.dataset, "system": arguments.system, "measure": measure}
+    frame = queries.stored.scores_shown(
+        cursor,
+        **chosen,
+        published=arguments.published,
+        returned_only=arguments.returned_only,
+    )
+    _tell_stale(bench)
+    if frame.empty:
+        _name_the_wrong(queries.stored.scores_shown(cursor, published=arguments.published), chosen)
+    return frame
+
+
+SHOWN: Mapping[str, Callable[[Bench, Namespace], DataFrame]] = {
+    "scores": _scores,
+    "holes": _holes,
+    "jobs": lambda bench, _: jobs_shown(bench),
+}
+"""What `show` prints: a row each."""
+
+
+def _tell_stale(bench: Bench) -> None:
+    """Name on stderr the runs that are stored and not shown."""
+    _, stale = freshness.split(bench.store.parts())
+    for part in stale:
+        if part.kind == "scores":
+            remedy = f"python -m compute score {part.dataset}"
+            if any(p.kind == "hits" and p.system == part.system for p in stale):
+                remedy = f"python -m compute run {part.system} {part.dataset}, or import it again"
+            sys.stderr.write(
+                f"{terminal.printable(part.system)} on {part.dataset} is left out, it was made"
+                f" before the dataset changed: {remedy}\n"
+            )
+
+
+def _name_the_wrong(stored: DataFrame, chosen: dict[str, str | None]) -> None:
+    """Raises Missing or WrongInput for the first choice that nothing stored has."""
+    for column, name in chosen.items():
+        known = list(stored[column].unique())
+        if not name or name in known:
+            continue
+        if column == "measure":
+            measures.parse(name)
+        listed = ", ".join(known[:20]) + (", …" if len(known) > 20 else "")
+        raise Missing(
+            f"no scores of {column} {name!r}: {near(name, known)}There are {listed or 'none'}"
+        )

@@ -1,4 +1,4 @@
-"""Parts: one immutable Parquet file, written so that it is there whole or not at all."""
+"""Parts: their kinds, and one immutable Parquet file written so that it is there whole or not."""
 
 import os
 from collections.abc import Iterable, Iterator, Mapping
@@ -8,6 +8,72 @@ from typing import BinaryIO
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas import DataFrame
+
+_TEXT = pa.string()
+_HITS = [
+    ("dataset", _TEXT),
+    ("system", _TEXT),  # canonical name with all parameters that differ from the defaults
+    ("query_id", _TEXT),
+    ("doc_id", _TEXT),
+    ("rank", pa.int32()),  # from 1, in the order of the contract of evaluation
+    ("score", pa.float64()),  # as the system gave it
+]
+KINDS: Mapping[str, pa.Schema] = {
+    kind: pa.schema([pa.field(name, type_, nullable=name == "text") for name, type_ in columns])
+    for kind, columns in {
+        # The ranked lists of one system on one dataset, to the depth that is kept.
+        "hits": _HITS,
+        # The hits of rank <= 10, sorted by query_id and rank: what pages read.
+        "top": _HITS,
+        # One value per query and measure; a query without a value (Hole@k without hits) is absent.
+        "scores": [
+            ("dataset", _TEXT),
+            ("system", _TEXT),
+            ("query_id", _TEXT),
+            ("measure", _TEXT),  # as ir_measures writes it
+            ("value", pa.float64()),
+        ],
+        # The corpus, in file order; dataset is the collection, which splits share.
+        "documents": [
+            ("dataset", _TEXT),
+            ("doc_id", _TEXT),
+            ("title", _TEXT),  # empty where there is none
+            ("text", _TEXT),
+            ("n_words", pa.int32()),  # pieces between white space in title and text
+        ],
+        # The queries of the split.
+        "queries": [
+            ("dataset", _TEXT),
+            ("query_id", _TEXT),
+            ("text", _TEXT),  # null where texts do not ship
+            ("n_words", pa.int32()),
+        ],
+        # The official judgements of the split.
+        "judgements": [
+            ("dataset", _TEXT),
+            ("query_id", _TEXT),
+            ("doc_id", _TEXT),
+            ("relevance", pa.int32()),  # below 0: judged, gain 0
+        ],
+        # The length of every document; dataset is the collection. Ships where documents do not.
+        "lengths": [("dataset", _TEXT), ("doc_id", _TEXT), ("n_words", pa.int32())],
+        # What a run cost; measure names the quantity and its unit.
+        "efficiency": [
+            ("dataset", _TEXT),
+            ("system", _TEXT),
+            ("measure", _TEXT),
+            ("value", pa.float64()),
+        ],
+        # How often a term occurs in the corpus; n is 1 for words, 2 for pairs of neighbours.
+        "ngrams": [
+            ("dataset", _TEXT),
+            ("n", pa.int32()),
+            ("term", _TEXT),
+            ("count", pa.int64()),
+        ],
+    }.items()
+}
+"""The kinds of parts and what their columns hold: the meanings stand here, once."""
 
 Content = DataFrame | pa.Table | Iterable[pa.RecordBatch]
 

@@ -64,6 +64,10 @@ JUDGEMENTS = pa.schema(
         ("guideline_version", pa.string()),
         ("source", pa.string()),
         ("time", pa.string()),  # UTC, ISO 8601
+        ("entry", pa.string()),  # the form's own name of the row; null elsewhere
+        ("note", pa.string()),
+        ("unsure", pa.int32()),  # 1 where the person said so
+        ("verified", pa.int32()),  # 1 where the person had signed in
     ]
 )
 

@@ -3,7 +3,7 @@
 import json
 import os
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -74,6 +74,14 @@ STEPS: Steps = (
         "create table counters (name text primary key, value bigint not null)",
         "insert into counters (name, value) values ('manifest', 0), ('judgements', 0), ('gone', 0)",
     ),
+    (
+        # `entry` is the caller's own name of a row: one that is sent twice is saved once.
+        "alter table added_judgements add column entry text",
+        "alter table added_judgements add column note text not null default ''",
+        "alter table added_judgements add column unsure bigint not null default 0",
+        "alter table added_judgements add column verified bigint not null default 0",
+        "create unique index added_judgements_entry on added_judgements (entry)",
+    ),
 )
 """Step n brings the state to format n, from 1; steps are added at the end, never edited.
 
@@ -111,6 +119,10 @@ added_judgements = Table(
     Column("guideline_version", Text, nullable=False),
     Column("source", Text, nullable=False),
     Column("time", Text, nullable=False),
+    Column("entry", Text),
+    Column("note", Text, nullable=False, default=""),
+    Column("unsure", BigInteger, nullable=False, default=0),
+    Column("verified", BigInteger, nullable=False, default=0),
 )
 counters = Table(
     "counters",
@@ -207,16 +219,34 @@ def listed(engine: Engine) -> set[str]:
         return set(connection.execute(select(parts.c.id)).scalars())
 
 
+OPTIONAL: Mapping[str, Any] = {"entry": None, "note": "", "unsure": 0, "verified": 0}
+"""Columns of `added_judgements` that a row may do without, and what then stands there."""
+
+
 def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
     """Rows of `added_judgements` without id and time. Raises ValueError for an empty value."""
     given = [c.name for c in added_judgements.c if c.name not in ("id", "time")]
+    whole = judgements.assign(**{c: v for c, v in OPTIONAL.items() if c not in judgements})
     for name in given:
-        if name != "relevance" and judgements[name].isna().any():
+        if name not in ("relevance", "entry") and whole[name].isna().any():
             raise ValueError(f"a judgement without {name}")
     # Whole numbers or missing: 2.5 raises here instead of becoming 2.
-    whole = judgements[given].astype({"relevance": "Int64"}).astype(object)
+    numbers = dict.fromkeys(("relevance", "unsure", "verified"), "Int64")
+    whole = whole[given].astype(numbers).astype(object)
     rows = whole.where(whole.notna(), None).itertuples(index=False, name=None)
     return [dict(zip(given, row, strict=True)) for row in rows]
+
+
+def unsaved(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows without those whose `entry` is saved already, or stands in an earlier row."""
+    named = {row["entry"]: row for row in reversed(rows) if row["entry"] is not None}
+    column = added_judgements.c.entry
+    saved = set(connection.execute(select(column).where(column.in_(named))).scalars())
+    return [
+        row
+        for row in rows
+        if row["entry"] is None or (row["entry"] not in saved and named[row["entry"]] is row)
+    ]
 
 
 def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:

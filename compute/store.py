@@ -11,84 +11,17 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import pyarrow as pa
 from pandas import DataFrame
 from sqlalchemy import ColumnElement, Row, insert, or_, select, update
 
 from compute import state
 from compute.errors import Conflict, Missing, WrongInput
 from compute.locks import locked
-from compute.parts import Content, make_folder, write_part
+from compute.parts import KINDS, Content, make_folder, write_part
 from compute.settings import PROJECT, Settings
 
 SHIPPED = PROJECT / "data" / "precomputed"
 """Results that ship: a read-only second root of parts, its manifest beside them."""
-
-_TEXT = pa.string()
-_HITS = [
-    ("dataset", _TEXT),
-    ("system", _TEXT),  # canonical name with all parameters that differ from the defaults
-    ("query_id", _TEXT),
-    ("doc_id", _TEXT),
-    ("rank", pa.int32()),  # from 1, in the order of the contract of evaluation
-    ("score", pa.float64()),  # as the system gave it
-]
-KINDS: Mapping[str, pa.Schema] = {
-    kind: pa.schema([pa.field(name, type_, nullable=name == "text") for name, type_ in columns])
-    for kind, columns in {
-        # The ranked lists of one system on one dataset, to the depth that is kept.
-        "hits": _HITS,
-        # The hits of rank <= 10, sorted by query_id and rank: what pages read.
-        "top": _HITS,
-        # One value per query and measure; a query without a value (Hole@k without hits) is absent.
-        "scores": [
-            ("dataset", _TEXT),
-            ("system", _TEXT),
-            ("query_id", _TEXT),
-            ("measure", _TEXT),  # as ir_measures writes it
-            ("value", pa.float64()),
-        ],
-        # The corpus, in file order; dataset is the collection, which splits share.
-        "documents": [
-            ("dataset", _TEXT),
-            ("doc_id", _TEXT),
-            ("title", _TEXT),  # empty where there is none
-            ("text", _TEXT),
-            ("n_words", pa.int32()),  # pieces between white space in title and text
-        ],
-        # The queries of the split.
-        "queries": [
-            ("dataset", _TEXT),
-            ("query_id", _TEXT),
-            ("text", _TEXT),  # null where texts do not ship
-            ("n_words", pa.int32()),
-        ],
-        # The official judgements of the split.
-        "judgements": [
-            ("dataset", _TEXT),
-            ("query_id", _TEXT),
-            ("doc_id", _TEXT),
-            ("relevance", pa.int32()),  # below 0: judged, gain 0
-        ],
-        # The length of every document; dataset is the collection. Ships where documents do not.
-        "lengths": [("dataset", _TEXT), ("doc_id", _TEXT), ("n_words", pa.int32())],
-        # What a run cost; measure names the quantity and its unit.
-        "efficiency": [
-            ("dataset", _TEXT),
-            ("system", _TEXT),
-            ("measure", _TEXT),
-            ("value", pa.float64()),
-        ],
-        # How often a term occurs in the corpus; n is 1 for words, 2 for pairs of neighbours.
-        "ngrams": [
-            ("dataset", _TEXT),
-            ("n", pa.int32()),
-            ("term", _TEXT),
-            ("count", pa.int64()),
-        ],
-    }.items()
-}
-"""The kinds of parts and what their columns hold: the meanings stand here, once."""
 
 SUPERSEDED_STAYS = timedelta(hours=1)
 """A replaced part stays this long for those who still read an older version."""
@@ -255,13 +188,17 @@ class Store:
             self._publish(publication)
 
     def add_judgements(self, judgements: DataFrame) -> int:
-        """Append judgements, all or none; returns the id of the last.
+        """Append judgements, all or none; returns the id of the last that is saved.
 
         Columns: dataset, query_id, doc_id, relevance (missing: withdrawn), person, task,
-        guideline_version, source. Raises ValueError for an empty value elsewhere.
+        guideline_version, source; `state.OPTIONAL` may be left out. A row whose `entry` is saved
+        already is not saved again. Raises ValueError for an empty value elsewhere.
         """
         records = state.judgement_rows(judgements)
         with state.writing(self._state) as connection:
+            # The counter's row is locked first: then nobody else saves the same entry meanwhile.
+            last = state.count(connection, "judgements", 0)
+            records = state.unsaved(connection, records)
             last = state.count(connection, "judgements", len(records))
             time = state.now()
             for number, record in enumerate(records, last - len(records) + 1):
@@ -275,7 +212,7 @@ class Store:
         found = self.added_judgements(judgement - 1).query("id == @judgement")
         if found.empty:
             raise Missing(f"no added judgement {judgement}: list them to find its number")
-        return self.add_judgements(found.assign(relevance=None, source=source))
+        return self.add_judgements(found.assign(relevance=None, source=source, entry=None))
 
     def added_judgements(self, since: int = 0) -> DataFrame:
         """The added judgements with an id above `since`, in the order they were saved."""
@@ -284,7 +221,8 @@ class Store:
         with self._state.connect() as connection:
             rows = [tuple(row) for row in connection.execute(query)]
         frame = DataFrame(rows, columns=[column.name for column in table.c])
-        return frame.astype(dict.fromkeys(frame, "str") | {"id": "int64", "relevance": "Int64"})
+        numbers = {"id": "int64", "relevance": "Int64", "unsure": "int64", "verified": "int64"}
+        return frame.astype(dict.fromkeys(frame, "str") | numbers)
 
     def judgement_version(self) -> int:
         """The id of the newest added judgement; 0 before the first."""

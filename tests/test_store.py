@@ -294,6 +294,20 @@ def test_added_judgements_are_appended_and_a_withdrawal_is_a_row(store: Store) -
     assert (store.judgement_version(), store.version()) == (3, 0)
 
 
+def test_a_judgement_sent_twice_is_saved_once(store: Store) -> None:
+    sent = judgement("q1", "d1", 2).assign(entry="ada-1", note="sure of it", unsure=1)
+    assert (store.add_judgements(sent), store.add_judgements(sent)) == (1, 1)
+    again = pd.concat(
+        [sent, sent.assign(doc_id="d2", entry="ada-2", note="", unsure=0)], ignore_index=True
+    )
+    assert store.add_judgements(again) == 2
+    assert store.add_judgements(judgement("q1", "d1", 2)) == 3
+    found = store.added_judgements()
+    assert found["entry"].fillna("").tolist() == ["ada-1", "ada-2", ""]
+    assert found["note"].tolist() == ["sure of it", "", ""]
+    assert found["unsure"].tolist() == [1, 0, 0]
+
+
 def test_judgements_are_added_all_or_none(store: Store) -> None:
     rows = pd.concat([judgement("q1", "d1", 2), judgement("q1", "d2", 0)], ignore_index=True)
     for broken in (

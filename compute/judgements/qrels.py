@@ -1,4 +1,4 @@
-"""Judgements: how relevant a document is to a query; TREC and BEIR qrels files in and out."""
+"""Qrels files, TREC's and BEIR's: judgements in and out."""
 
 from pathlib import Path
 

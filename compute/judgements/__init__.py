@@ -1,0 +1,25 @@
+"""Judgements: their sources; one label of many for a pair; qrels files in and out."""
+
+from compute.judgements.qrels import is_qrels, read_qrels, write_qrels
+from compute.judgements.sources import (
+    ADJUDICATION,
+    HUMAN,
+    IMPORT,
+    MODEL,
+    PERSON,
+    SOURCES,
+    WITHDRAWN,
+)
+
+__all__ = [
+    "ADJUDICATION",
+    "HUMAN",
+    "IMPORT",
+    "MODEL",
+    "PERSON",
+    "SOURCES",
+    "WITHDRAWN",
+    "is_qrels",
+    "read_qrels",
+    "write_qrels",
+]

@@ -1,0 +1,245 @@
+"""What to judge first: orders of the unjudged pairs in the systems' top k.
+
+An order is a pure function of the ranked lists and the judgements there are. A list is put in
+order once, when it is made; an order that learns from judgements (`ADAPTIVE`) is worth asking
+again for what remains: `reorder`. Which is best is told by judging simulated on real judgements
+(`tests/benchmarks/orders.py`).
+"""
+
+import hashlib
+import heapq
+from collections import defaultdict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas import DataFrame
+
+from compute.errors import WrongInput
+
+CUT = 10
+"""The leaderboard is nDCG at this rank."""
+CLOSE = 0.05
+"""Two systems this far apart count 1/e of two that are level."""
+_ROWS = 10_000  # pairs whose differences are taken at a time
+
+Values = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Order = Callable[[DataFrame, DataFrame, int, int], DataFrame]
+"""(tops, judgements, depth, seed) -> query_id, doc_id, place.
+
+`tops` has system, query_id, doc_id, rank; `judgements` query_id, doc_id, relevance, a pair once.
+The frame has each pair of `pool` once, place 1 first. The order of rows given does not matter.
+"""
+
+
+def pool(tops: DataFrame, judgements: DataFrame, depth: int) -> DataFrame:
+    """query_id, doc_id of the unjudged pairs in any system's top `depth`, by their ids."""
+    pairs = tops.loc[tops["rank"] <= depth, ["query_id", "doc_id"]].drop_duplicates()
+    judged = judgements[["query_id", "doc_id"]].drop_duplicates()
+    found = pairs.merge(judged, on=["query_id", "doc_id"], how="left", indicator=True)
+    holes = found.loc[found["_merge"] == "left_only", ["query_id", "doc_id"]]
+    return holes.sort_values(["query_id", "doc_id"], ignore_index=True)
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The top k of every system beside the judgements; arrays have a row per pair, by its ids."""
+
+    pairs: DataFrame
+    """query_id, doc_id: what stands in a top k, and what is judged."""
+    query: Counts
+    """Number of the query, from 0."""
+    rank: Counts
+    """By system, from 1; 0 where its top k lacks the document."""
+    gain: Values
+    """Relevance, at least 0; NaN for a hole."""
+
+    @property
+    def holes(self) -> Counts:
+        """The rows of the pool."""
+        return np.flatnonzero(np.isnan(self.gain))
+
+    def placed(self, rows: Counts) -> DataFrame:
+        """Rows in the order in which they are to be judged, as an order gives them back."""
+        frame = self.pairs.iloc[rows].reset_index(drop=True)
+        return frame.assign(place=np.arange(1, len(frame) + 1))
+
+
+def lists(tops: DataFrame, judgements: DataFrame, depth: int) -> Lists:
+    """The arrays of the systems' top `depth`, systems by name."""
+    top = tops[tops["rank"] <= depth]
+    keys = ["query_id", "doc_id"]
+    judged = judgements[[*keys, "relevance"]]
+    pairs = top[keys].drop_duplicates().merge(judged, on=keys, how="outer")
+    pairs = pairs.sort_values(keys, ignore_index=True)
+    rows = top[keys].merge(pairs[keys].reset_index(), on=keys, how="left")["index"]
+    names = sorted(top["system"].unique())
+    rank = np.zeros((len(pairs), len(names)), np.int64)
+    rank[rows, pd.Categorical(top["system"], names).codes] = top["rank"]
+    return Lists(
+        pairs=pairs[keys],
+        query=pd.factorize(pairs["query_id"])[0].astype(np.int64),
+        rank=rank,
+        gain=pairs["relevance"].to_numpy(np.float64, na_value=np.nan).clip(min=0),
+    )
+
+
+def by_depth(tops: DataFrame, judgements: DataFrame, depth: int, seed: int) -> DataFrame:
+    """By the best rank that a system gives the pair; then by how many have it so high."""
+    found = lists(tops, judgements, depth)
+    rank = found.rank[found.holes]
+    best = np.where(rank > 0, rank, depth + 1).min(axis=1, initial=depth + 1)
+    having = (rank == best[:, None]).sum(axis=1)
+    return found.placed(found.holes[np.lexsort((-having, best))])
+
+
+def at_random(tops: DataFrame, judgements: DataFrame, depth: int, seed: int) -> DataFrame:
+    """By a hash of seed and pair: what else is in the pool changes nothing between two pairs."""
+    pairs = pool(tops, judgements, depth)
+    keys = [
+        hashlib.blake2b(f"{seed}\0{query_id}\0{doc_id}".encode(), digest_size=16).digest()
+        for query_id, doc_id in pairs.itertuples(index=False, name=None)
+    ]
+    rows = sorted(range(len(keys)), key=keys.__getitem__)
+    return pairs.iloc[rows].reset_index(drop=True).assign(place=np.arange(1, len(pairs) + 1))
+
+
+def move_to_front(tops: DataFrame, judgements: DataFrame, depth: int, seed: int) -> DataFrame:
+    """Cormack, Palmer and Clarke 1998: go on down a list while it brings relevant documents.
+
+    Every list of a system for a query begins at the front. The next document of the front list
+    is judged; one that is not relevant moves the list one step back. The judgements there are
+    play themselves back, and what is unjudged counts as not relevant until it is judged. Of
+    lists equally far in front the one that is least deep comes first, then by query and system.
+    """
+    found = lists(tops, judgements, depth)
+    row, system = np.nonzero(found.rank)
+    below = np.lexsort((found.rank[row, system], system, found.query[row]))
+    lists_of = defaultdict(list)
+    for one, of in zip(row[below].tolist(), system[below].tolist(), strict=True):
+        lists_of[int(found.query[one]), of].append(one)
+    waiting = [(0, 0, query, system) for query, system in lists_of]
+    heapq.heapify(waiting)
+    chosen: dict[int, None] = {}
+    while waiting:
+        misses, depth, query, system = heapq.heappop(waiting)
+        here = lists_of[query, system][depth]
+        if np.isnan(found.gain[here]):
+            chosen[here] = None
+        missed = not found.gain[here] > 0
+        if depth + 1 < len(lists_of[query, system]):
+            heapq.heappush(waiting, (misses + missed, depth + 1, query, system))
+    return found.placed(np.fromiter(chosen, np.int64, len(chosen)))
+
+
+def impact(tops: DataFrame, judgements: DataFrame, depth: int, seed: int) -> DataFrame:
+    """By how much a pair is expected to change the differences between the systems' nDCG@10.
+
+    The sum over pairs of systems of |Δ_s − Δ_t|, Δ a system's change of score if the document
+    is relevant, the ideal ranking's growth included; each pair of systems counts by how close
+    they stand, exp(−gap / CLOSE); all times the relevance to be expected (`expected_gain`). What
+    lies below rank 10 moves nothing and follows by depth.
+    """
+    found = lists(tops, judgements, depth)
+    moved = np.round(movement(found), 12)
+    rank = np.where(found.rank > 0, found.rank, depth + 1)[found.holes]
+    best = rank.min(axis=1, initial=depth + 1)
+    return found.placed(found.holes[np.lexsort((best, -moved))])
+
+
+def movement(found: Lists) -> Values:
+    """The expected change that `impact` sorts by, per hole."""
+    seen = (found.rank > 0) & (found.rank <= CUT)
+    weight = np.divide(1, np.log2(found.rank + 1.0), out=np.zeros(seen.shape), where=seen)
+    n_queries = int(found.query.max(initial=-1)) + 1
+    gain = np.nan_to_num(found.gain)
+    dcg = np.zeros((n_queries, weight.shape[1]))
+    np.add.at(dcg, found.query, gain[:, None] * weight)
+    ideal, grown = _ideals(found, n_queries)
+    inverse = np.divide(1, ideal, out=np.zeros(n_queries), where=ideal > 0)
+    level = (dcg * inverse[:, None]).sum(axis=0) / max(n_queries, 1)
+    one, other = np.triu_indices(weight.shape[1], 1)
+    close = np.exp(-np.abs(level[one] - level[other]) / CLOSE)
+    holes, total = found.holes, np.zeros(len(found.holes))
+    for start in range(0, len(holes), _ROWS):
+        rows = holes[start : start + _ROWS]
+        query = found.query[rows]
+        after = (dcg[query] + weight[rows]) / grown[query, None]
+        change = after - dcg[query] * inverse[query, None]
+        total[start : start + _ROWS] = np.abs(change[:, one] - change[:, other]) @ close
+    return total * expected_gain(found)[holes]
+
+
+def _ideals(found: Lists, n_queries: int) -> tuple[Values, Values]:
+    """By query the best DCG@10 that the judgements allow, now and with one more of gain 1."""
+    discount = 1 / np.log2(np.arange(2, CUT + 2))
+    now, grown = np.zeros(n_queries), np.zeros(n_queries)
+    relevant = np.flatnonzero(found.gain > 0)
+    relevant = relevant[np.argsort(found.query[relevant], kind="stable")]
+    ends = np.searchsorted(found.query[relevant], np.arange(n_queries + 1))
+    for query in range(n_queries):
+        gains = found.gain[relevant[ends[query] : ends[query + 1]]]
+        for into, more in ((now, []), (grown, [1.0])):
+            best = np.sort(np.append(gains, more))[::-1][:CUT]
+            into[query] = best @ discount[: len(best)]
+    return now, grown
+
+
+def expected_gain(found: Lists) -> Values:
+    """The relevance to be expected of every pair, from what is judged in the systems' top k.
+
+    The mean relevance of the pairs that as many systems have, times that of the query over that
+    of all; both drawn towards the mean of all by a few judgements' worth of it.
+    """
+    having = np.minimum((found.rank > 0).sum(axis=1), 6)
+    judged = np.flatnonzero(~np.isnan(found.gain) & (having > 0))
+    gain = found.gain[judged]
+    mean = (gain.sum() + 1) / (len(judged) + 2)
+
+    def rate(group: Counts, size: int, prior: float) -> Values:
+        n = np.bincount(group[judged], minlength=size)
+        total = np.bincount(group[judged], gain, size)
+        return ((total + mean * prior) / (n + prior))[group]
+
+    n_queries = int(found.query.max(initial=-1)) + 1
+    return rate(having, 7, 10) * rate(found.query, n_queries, 4) / mean
+
+
+ORDERS: Mapping[str, Order] = {
+    "impact": impact,
+    "move-to-front": move_to_front,
+    "depth": by_depth,
+    "random": at_random,
+}
+ADAPTIVE = ("impact", "move-to-front")
+"""Orders that change with every judgement."""
+DEFAULT = "impact"
+
+
+def order(name: str) -> Order:
+    """The order of this name. Raises WrongInput for an unknown one."""
+    if name not in ORDERS:
+        raise WrongInput(f"no order {name!r}; known: {', '.join(ORDERS)}")
+    return ORDERS[name]
+
+
+def reorder(
+    remaining: DataFrame,
+    name: str,
+    tops: DataFrame,
+    judgements: DataFrame,
+    depth: int,
+    seed: int = 0,
+) -> DataFrame:
+    """What remains of a list (query_id, doc_id), put in order by what is judged by now.
+
+    query_id, doc_id, place from 1; pairs of it that are judged meanwhile, or that no longer
+    stand in a top `depth`, are left out. Raises WrongInput for an unknown order.
+    """
+    placed = order(name)(tops, judgements, depth, seed)
+    kept = placed.merge(remaining[["query_id", "doc_id"]], on=["query_id", "doc_id"])
+    kept = kept.sort_values("place", ignore_index=True)
+    return kept.assign(place=np.arange(1, len(kept) + 1))

@@ -34,59 +34,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
 from compute.errors import Conflict, Unavailable, WrongInput
 from compute.settings import Settings
-
-Steps = tuple[tuple[str, ...], ...]
-
-STEPS: Steps = (
-    (
-        """
-        create table parts (
-            id text primary key,
-            kind text not null,
-            dataset text not null,
-            system text not null,
-            fingerprint text not null,
-            "rows" bigint not null,
-            bytes bigint not null,
-            created text not null,
-            provenance text not null,
-            job text not null,
-            published_version bigint not null,
-            retired_version bigint,
-            retired_time text
-        )
-        """,
-        "create index parts_identity on parts (kind, dataset, system)",
-        """
-        create table added_judgements (
-            id bigint primary key,
-            dataset text not null,
-            query_id text not null,
-            doc_id text not null,
-            relevance bigint,
-            person text not null,
-            task text not null,
-            guideline_version text not null,
-            source text not null,
-            "time" text not null
-        )
-        """,
-        "create table counters (name text primary key, value bigint not null)",
-        "insert into counters (name, value) values ('manifest', 0), ('judgements', 0), ('gone', 0)",
-    ),
-    (
-        # `entry` is the caller's own name of a row: one that is sent twice is saved once.
-        "alter table added_judgements add column entry text",
-        "alter table added_judgements add column note text not null default ''",
-        "alter table added_judgements add column unsure bigint not null default 0",
-        "alter table added_judgements add column verified bigint not null default 0",
-        "create unique index added_judgements_entry on added_judgements (entry)",
-    ),
-)
-"""Step n brings the state to format n, from 1; steps are added at the end, never edited.
-
-The number of steps is the format version of a home folder and its state.
-"""
+from compute.steps import STEPS, Steps
 
 metadata = MetaData()
 parts = Table(
@@ -247,6 +195,21 @@ def unsaved(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[str
         for row in rows
         if row["entry"] is None or (row["entry"] not in saved and named[row["entry"]] is row)
     ]
+
+
+def append_judgements(connection: Connection, judgements: DataFrame) -> int:
+    """Append within a transaction what `Store.add_judgements` takes; returns the last id."""
+    records = judgement_rows(judgements)
+    # The counter's row is locked first: then nobody else saves the same entry meanwhile.
+    last = count(connection, "judgements", 0)
+    records = unsaved(connection, records)
+    last = count(connection, "judgements", len(records))
+    time = now()
+    for number, record in enumerate(records, last - len(records) + 1):
+        record |= {"id": number, "time": time}
+    if records:
+        connection.execute(insert(added_judgements), records)
+    return last
 
 
 def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pandas import DataFrame
-from sqlalchemy import ColumnElement, Row, insert, or_, select, update
+from sqlalchemy import ColumnElement, Engine, Row, insert, or_, select, update
 
 from compute import state
 from compute.errors import Conflict, Missing, WrongInput
@@ -128,6 +128,11 @@ class Store:
         """Close the connections to the state."""
         self._state.dispose()
 
+    @property
+    def engine(self) -> Engine:
+        """The connections to the state, for the tables that others keep there."""
+        return self._state
+
     def version(self) -> int:
         """The version of the manifest: the number of publications so far."""
         with self._state.connect() as connection:
@@ -194,18 +199,8 @@ class Store:
         guideline_version, source; `state.OPTIONAL` may be left out. A row whose `entry` is saved
         already is not saved again. Raises ValueError for an empty value elsewhere.
         """
-        records = state.judgement_rows(judgements)
         with state.writing(self._state) as connection:
-            # The counter's row is locked first: then nobody else saves the same entry meanwhile.
-            last = state.count(connection, "judgements", 0)
-            records = state.unsaved(connection, records)
-            last = state.count(connection, "judgements", len(records))
-            time = state.now()
-            for number, record in enumerate(records, last - len(records) + 1):
-                record |= {"id": number, "time": time}
-            if records:
-                connection.execute(insert(state.added_judgements), records)
-        return last
+            return state.append_judgements(connection, judgements)
 
     def withdraw_judgement(self, judgement: int, source: str) -> int:
         """Append the withdrawal of an added judgement; returns the new row's id."""

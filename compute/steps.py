@@ -1,0 +1,108 @@
+"""The steps that make the tables of the state, and move an older state forward."""
+
+Steps = tuple[tuple[str, ...], ...]
+
+STEPS: Steps = (
+    (
+        """
+        create table parts (
+            id text primary key,
+            kind text not null,
+            dataset text not null,
+            system text not null,
+            fingerprint text not null,
+            "rows" bigint not null,
+            bytes bigint not null,
+            created text not null,
+            provenance text not null,
+            job text not null,
+            published_version bigint not null,
+            retired_version bigint,
+            retired_time text
+        )
+        """,
+        "create index parts_identity on parts (kind, dataset, system)",
+        """
+        create table added_judgements (
+            id bigint primary key,
+            dataset text not null,
+            query_id text not null,
+            doc_id text not null,
+            relevance bigint,
+            person text not null,
+            task text not null,
+            guideline_version text not null,
+            source text not null,
+            "time" text not null
+        )
+        """,
+        "create table counters (name text primary key, value bigint not null)",
+        "insert into counters (name, value) values ('manifest', 0), ('judgements', 0), ('gone', 0)",
+    ),
+    (
+        # `entry` is the caller's own name of a row: one that is sent twice is saved once.
+        "alter table added_judgements add column entry text",
+        "alter table added_judgements add column note text not null default ''",
+        "alter table added_judgements add column unsure bigint not null default 0",
+        "alter table added_judgements add column verified bigint not null default 0",
+        "create unique index added_judgements_entry on added_judgements (entry)",
+    ),
+    (
+        # Lists as JSON: systems, grades as [relevance, name], annotators (empty: anybody).
+        """
+        create table annotation_tasks (
+            id text primary key,
+            title text not null,
+            dataset text not null,
+            systems text not null,
+            depth bigint not null,
+            n_pairs bigint not null,
+            ordering text not null,
+            seed bigint not null,
+            grades text not null,
+            annotators text not null,
+            double_share double precision not null,
+            person text not null,
+            created text not null
+        )
+        """,
+        """
+        create table annotation_guidelines (
+            task text not null,
+            version bigint not null,
+            "text" text not null,
+            person text not null,
+            created text not null,
+            primary key (task, version)
+        )
+        """,
+        """
+        create table annotation_pairs (
+            id text primary key,
+            task text not null,
+            place bigint not null,
+            query_id text not null,
+            doc_id text not null,
+            labels bigint not null
+        )
+        """,
+        "create unique index annotation_pairs_place on annotation_pairs (task, place)",
+        """
+        create table annotation_turns (
+            pair text not null,
+            person text not null,
+            task text not null,
+            status text not null,
+            until text not null,
+            seconds double precision,
+            changed text not null,
+            primary key (pair, person)
+        )
+        """,
+        "create index annotation_turns_task on annotation_turns (task, person)",
+    ),
+)
+"""Step n brings the state to format n, from 1; steps are added at the end, never edited.
+
+The number of steps is the format version of a home folder and its state.
+"""

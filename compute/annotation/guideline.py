@@ -1,0 +1,38 @@
+"""A guideline's Markdown as a tree of harmless elements: no HTML, no link, no picture."""
+
+from typing import Any
+
+from markdown_it import MarkdownIt
+from markdown_it.tree import SyntaxTreeNode
+
+Tree = list[Any]
+"""Strings, and lists of a tag followed by its children."""
+
+_BLOCKS = ["p", "h1", "h2", "h3", "h4", "h5", "h6", "ul", "ol", "li", "pre", "blockquote", "hr"]
+_INLINE = ["em", "strong", "code", "br", "span"]
+_TABLES = ["table", "thead", "tbody", "tr", "th", "td"]
+TAGS = frozenset([*_BLOCKS, *_INLINE, *_TABLES])
+# Without these rules their characters stay text: nothing leads out or is loaded from elsewhere.
+_MARKDOWN = (
+    MarkdownIt("commonmark", {"html": False})
+    .enable("table")
+    .disable(["link", "image", "autolink", "reference", "html_inline", "html_block", "entity"])
+)
+
+
+def tree(markdown: str) -> Tree:
+    """The guideline as strings and `[tag, child, …]`; every tag is one of `TAGS`."""
+    return [_node(child) for child in SyntaxTreeNode(_MARKDOWN.parse(markdown)).children]
+
+
+def _node(node: SyntaxTreeNode) -> Any:
+    if node.type == "text":
+        return node.content
+    if node.type == "softbreak":
+        return "\n"
+    if node.type in ("fence", "code_block"):
+        return ["pre", node.content]
+    if node.type == "code_inline":
+        return ["code", node.content]
+    children = [_node(child) for child in node.children]
+    return [node.tag if node.tag in TAGS else "span", *children]

@@ -1,0 +1,240 @@
+"""The queue: hands pairs out to people, ahead of time, and takes their answers in.
+
+A pair is held for a person for some minutes, then goes back. Nobody gets a pair that enough
+others hold or have judged, and nobody gets one again that they judged or skipped.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from statistics import median
+
+import pandas as pd
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from compute import state
+from compute.annotation.answers import GRADE, SKIP, UNDO, Answer
+from compute.annotation.tables import pairs, turns
+from compute.annotation.tables import tasks as tasks_table
+from compute.annotation.tasks import Task
+from compute.errors import WrongInput
+from compute.judgements import PERSON, WITHDRAWN
+from compute.store import Store
+
+AHEAD = 12
+"""Pairs that a person holds at a time, the one in view among them."""
+HOLD = timedelta(minutes=5)
+"""A pair goes back after so long without a sign of its holder."""
+RECENT = 50
+"""The pace is the median over so many of the latest answers."""
+
+HELD, JUDGED, SKIPPED = "held", "judged", "skipped"
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """Who judges, and whether a sign-in says so."""
+
+    name: str
+    verified: bool = False
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A query and a document, under an id that says nothing of either."""
+
+    id: str
+    query_id: str
+    doc_id: str
+
+
+@dataclass(frozen=True)
+class Hand:
+    """What a person has before them: the pairs they hold, and how far they are."""
+
+    held: tuple[Pair, ...]
+    """In the task's order."""
+    last: Pair | None
+    """The pair of the newest answer, which can be taken back."""
+    judged: int
+    skipped: int
+    left: int
+    """Pairs that may still come to this person; others may hold some of them now."""
+    seconds: float | None
+    """Median of an answer; None before the first."""
+
+
+def exchange(
+    store: Store, task: Task, person: Annotator, answers: Sequence[Answer] = (), ahead: int = AHEAD
+) -> Hand:
+    """Take answers in, all or none, and hand out pairs up to `ahead`, in one transaction.
+
+    An answer that is sent again changes nothing. Held pairs stay held for another `HOLD`.
+    Raises WrongInput for an answer that does not fit the task.
+    """
+    with state.writing(store.engine) as connection:
+        if answers:
+            _take_in(connection, task, person, answers)
+        # Who else asks for pairs of this task waits here; SQLite has one writer anyhow.
+        lock = select(tasks_table.c.id).where(tasks_table.c.id == task.id).with_for_update()
+        connection.execute(lock)
+        _hand_out(connection, task, person.name, ahead)
+        return _hand(connection, task, person.name)
+
+
+def give_back(store: Store, task: Task, person: str) -> None:
+    """Let go of the pairs that a person holds, for others."""
+    with state.writing(store.engine) as connection:
+        connection.execute(delete(turns).where(_mine(task, person), turns.c.status == HELD))
+
+
+def offer_skipped(store: Store, task: Task, person: str) -> None:
+    """Let a person see once more what they skipped, at their own wish."""
+    with state.writing(store.engine) as connection:
+        connection.execute(delete(turns).where(_mine(task, person), turns.c.status == SKIPPED))
+
+
+def _mine(task: Task, person: str) -> ColumnElement[bool]:
+    return and_(turns.c.task == task.id, turns.c.person == person)
+
+
+def _take_in(
+    connection: Connection, task: Task, person: Annotator, answers: Sequence[Answer]
+) -> None:
+    found, status = _asked(connection, task, person.name, answers)
+    rows = []
+    for answer in answers:
+        pair = found[answer.pair]
+        if answer.act == GRADE or (answer.act == UNDO and status[pair.id] == JUDGED):
+            rows.append(_judgement(task, person, pair, answer))
+        status[pair.id] = {GRADE: JUDGED, SKIP: SKIPPED, UNDO: HELD}[answer.act]
+    if rows:
+        state.append_judgements(connection, pd.DataFrame(rows))
+    latest = {answer.pair: answer for answer in answers}
+    for pair_id, answer in latest.items():
+        _set_turn(connection, task, person.name, pair_id, status[pair_id], answer)
+
+
+def _asked(
+    connection: Connection, task: Task, person: str, answers: Sequence[Answer]
+) -> tuple[dict[str, Pair], dict[str, str]]:
+    """The pairs answered, and how they stand with this person, by id."""
+    ids = {answer.pair for answer in answers}
+    turn = (turns.c.pair == pairs.c.id) & (turns.c.person == person)
+    query = (
+        select(pairs.c.id, pairs.c.query_id, pairs.c.doc_id, turns.c.status)
+        .select_from(pairs.outerjoin(turns, turn))
+        .where(pairs.c.task == task.id, pairs.c.id.in_(ids))
+    )
+    rows = connection.execute(query).all()
+    found = {row.id: Pair(row.id, row.query_id, row.doc_id) for row in rows}
+    grades = {relevance for relevance, _ in task.grades}
+    for answer in answers:
+        graded = answer.act == GRADE
+        if answer.pair not in found or (graded and answer.relevance not in grades):
+            raise WrongInput("This answer belongs to another task: reload the page.")
+    return found, {row.id: row.status or "" for row in rows}
+
+
+def _judgement(task: Task, person: Annotator, pair: Pair, answer: Answer) -> dict[str, object]:
+    graded = answer.act == GRADE
+    return {
+        "dataset": task.dataset,
+        "query_id": pair.query_id,
+        "doc_id": pair.doc_id,
+        "relevance": answer.relevance if graded else None,
+        "person": person.name,
+        "task": task.id,
+        "guideline_version": str(min(answer.guideline_version, task.guideline_version)),
+        "source": PERSON if graded else WITHDRAWN,
+        "entry": answer.entry,
+        "note": answer.note,
+        "unsure": int(answer.unsure),
+        "verified": int(person.verified),
+    }
+
+
+def _set_turn(
+    connection: Connection, task: Task, person: str, pair: str, status: str, answer: Answer
+) -> None:
+    key = {"pair": pair, "person": person}
+    held = status == HELD
+    values = {
+        "task": task.id,
+        "status": status,
+        "until": _until() if held else "",
+        "seconds": None if held else answer.seconds,
+        "changed": state.now(),
+    }
+    mine = and_(turns.c.pair == pair, turns.c.person == person)
+    if not connection.execute(update(turns).where(mine).values(values)).rowcount:
+        connection.execute(insert(turns).values(key | values))
+
+
+def _until() -> str:
+    return (datetime.now(UTC) + HOLD).isoformat(timespec="microseconds")
+
+
+def _hand_out(connection: Connection, task: Task, person: str, ahead: int) -> None:
+    """Renew what the person holds and give them the next free pairs."""
+    time, mine = state.now(), and_(_mine(task, person), turns.c.status == HELD)
+    connection.execute(delete(turns).where(mine, turns.c.until <= time))
+    held = connection.execute(update(turns).where(mine).values(until=_until())).rowcount
+    if held >= ahead:
+        return
+    free = select(pairs.c.id).where(_open(task, person, time)).order_by(pairs.c.place)
+    given = connection.execute(free.limit(ahead - held)).scalars()
+    common = {"person": person, "task": task.id, "status": HELD, "until": _until()}
+    rows = [{"pair": pair, "changed": time, **common} for pair in given]
+    if rows:
+        connection.execute(insert(turns), rows)
+
+
+def _open(task: Task, person: str, time: str = "") -> ColumnElement[bool]:
+    """Pairs without a turn of this person that want more labels than others have given.
+
+    With a `time`, what others hold at that time counts as given.
+    """
+    own = exists().where(turns.c.pair == pairs.c.id, turns.c.person == person)
+    taken = turns.c.status == JUDGED
+    if time:
+        taken = or_(taken, and_(turns.c.status == HELD, turns.c.until > time))
+    others = (
+        select(func.count())
+        .select_from(turns)
+        .where(turns.c.pair == pairs.c.id, turns.c.person != person, taken)
+        .scalar_subquery()
+    )
+    return and_(pairs.c.task == task.id, ~own, others < pairs.c.labels)
+
+
+def _hand(connection: Connection, task: Task, person: str) -> Hand:
+    columns = (pairs.c.id, pairs.c.query_id, pairs.c.doc_id)
+    mine = select(*columns, turns.c.status, turns.c.seconds).join(turns, turns.c.pair == pairs.c.id)
+    mine = mine.where(_mine(task, person))
+    held = connection.execute(mine.where(turns.c.status == HELD).order_by(pairs.c.place)).all()
+    done = mine.where(turns.c.status != HELD).order_by(turns.c.changed.desc())
+    recent = connection.execute(done.limit(RECENT)).all()
+    counts = select(turns.c.status, func.count()).where(_mine(task, person))
+    number = dict(connection.execute(counts.group_by(turns.c.status)).tuples().all())
+    waiting = select(func.count()).select_from(pairs).where(_open(task, person))
+    seconds = [row.seconds for row in recent if row.status == JUDGED]
+    return Hand(
+        held=tuple(Pair(*row[:3]) for row in held),
+        last=Pair(*recent[0][:3]) if recent else None,
+        judged=number.get(JUDGED, 0),
+        skipped=number.get(SKIPPED, 0),
+        left=len(held) + (connection.execute(waiting).scalar() or 0),
+        seconds=median(seconds) if seconds else None,
+    )

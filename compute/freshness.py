@@ -30,6 +30,11 @@ def of_scores(hits: str, judgements: Part) -> Inputs:
     return {"hits": hits, "judgements": judgements.fingerprint}
 
 
+def of_length_counts(lengths: Part, *others: Part) -> Inputs:
+    """What counted lengths rest on: those of the documents, and the parts that name documents."""
+    return {"lengths": lengths.fingerprint} | {part.kind: part.fingerprint for part in others}
+
+
 def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
     """The parts that show, and those left out because something they rest on was replaced."""
     parts = list(parts)

@@ -11,6 +11,7 @@ FORMAT = {
     "judgements": 1,
     "documents": 1,
     "lengths": 1,
+    "length_counts": 1,
     "ngrams": 1,
     "index": 1,
     "embeddings": 1,

@@ -9,7 +9,7 @@ from pathlib import Path
 import pyarrow.parquet as pq
 from pandas import DataFrame, Series
 
-from compute import provenance, recompute, runs
+from compute import lengths, provenance, recompute, runs
 from compute.datasets import DATASETS, Dataset, QrelsOnly, Source, catalogue, open_path
 from compute.datasets.judged import JudgedQueries
 from compute.errors import Conflict, WrongInput
@@ -47,7 +47,9 @@ def import_dataset(
     else:
         raise WrongInput("give either a BEIR folder or archive, or --qrels FILE [--queries FILE]")
     row = catalogue.own(name, split=split, language=language, drop_self=drop_self)
-    return recompute.load(bench, _with_grades(row, origin.judgements()), origin)
+    loaded = recompute.load(bench, _with_grades(row, origin.judgements()), origin)
+    lengths.count(bench, loaded)
+    return loaded
 
 
 def content(store: Store, name: str) -> dict[str, Part]:
@@ -138,11 +140,11 @@ def _refuse_strange_documents(store: Store, dataset: Dataset, hits: DataFrame, f
 
     Collections share query ids such as 1, 2, 3: a run on another one would just score 0.
     """
-    lengths = store.part("lengths", dataset.collection)
-    if lengths is None:
+    known = store.part("lengths", dataset.collection)
+    if known is None:
         return
     found = set(hits["doc_id"])
-    with pq.ParquetFile(lengths.path) as parts:
+    with pq.ParquetFile(known.path) as parts:
         for batch in parts.iter_batches(columns=["doc_id"]):
             if not found.isdisjoint(batch["doc_id"].to_pylist()):
                 return

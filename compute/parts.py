@@ -57,6 +57,16 @@ KINDS: Mapping[str, pa.Schema] = {
         ],
         # The length of every document; dataset is the collection. Ships where documents do not.
         "lengths": [("dataset", _TEXT), ("doc_id", _TEXT), ("n_words", pa.int32())],
+        # A histogram of lengths: how many documents (or queries) of a group have so many words.
+        # The system is empty for what belongs to the dataset alone.
+        "length_counts": [
+            ("dataset", _TEXT),
+            ("system", _TEXT),
+            ("of", _TEXT),  # corpus, queries, judged or top
+            ("level", pa.int32()),  # of judged: the relevance; of top: the rank; else 0
+            ("n_words", pa.int32()),
+            ("count", pa.int64()),
+        ],
         # What a run cost; measure names the quantity and its unit.
         "efficiency": [
             ("dataset", _TEXT),

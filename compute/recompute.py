@@ -15,7 +15,7 @@ from typing import Any
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute import caches, drafts, freshness, provenance, runs
+from compute import caches, drafts, freshness, lengths, provenance, runs
 from compute.datasets import Dataset
 from compute.errors import Missing, Unavailable, WrongInput
 from compute.identity import fingerprint
@@ -222,7 +222,7 @@ def publish_run(
     name: str,
     about: dict[str, Any],
 ) -> Outcome:
-    """Store a canonical run with its top 10 and its scores, visible all at once."""
+    """Store a canonical run: hits, top 10, scores and lengths, visible all at once."""
     # An imported run rests on the queries alone: what it searched is not known.
     about = {"inputs": freshness.of_hits(loaded.queries)} | about
     about |= {
@@ -241,6 +241,8 @@ def publish_run(
         judged = about | {"inputs": freshness.of_scores(name, loaded.judgements)}
         called = scores_name(name, loaded, depth)
         scored = add("scores", scores, fingerprint=called, provenance=judged)
+        lengths.add_dataset(bench.store, publication, loaded)
+        lengths.add_run(bench.store, publication, loaded, hits, top(run.frame))
     return Outcome(hits, scored, new=True)
 
 
@@ -276,6 +278,8 @@ def score(bench: Bench, loaded: Loaded, hits: Part, *, again: bool = False) -> O
             fingerprint=name,
             provenance=about,
         )
+        # Other judgements are other judged documents.
+        lengths.add_dataset(bench.store, publication, loaded)
     return Outcome(hits, scored, new=True)
 
 

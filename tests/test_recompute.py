@@ -29,7 +29,8 @@ def test_a_run_is_scored_and_published_whole(bench: Bench, tiny: Dataset) -> Non
     outcome = recompute.run(bench, system("bm25"), tiny)
     assert outcome.new
     kinds = {part.kind for part in bench.store.parts(dataset="tiny")}
-    assert kinds == {"documents", "lengths", "queries", "judgements", "hits", "top", "scores"}
+    counted = {"lengths", "length_counts"}
+    assert kinds == {"documents", "queries", "judgements", "hits", "top", "scores"} | counted
     scores = recompute.read(outcome.scores).set_index(["query_id", "measure"])["value"]
     hits = recompute.read(outcome.hits)
     # q2 has two relevant documents, d2 and d3, and BM25 puts them first: both share its words.

@@ -5,13 +5,18 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from compute import demo, imports
-from compute.datasets import dataset
+from compute.datasets import Dataset, dataset
 from compute.errors import Conflict, Missing, Unavailable, WrongInput
-from compute.jobs.matrix import Target
+from compute.jobs.matrix import UP_TO_DATE, Target, cells
 from compute.store import Store
 from compute.systems import system
 
 Named = Sequence[str]
+Targets = Sequence[Target]
+
+
+def _none(_: Store, __: Targets) -> Collection[Target]:
+    return ()
 
 
 @dataclass(frozen=True)
@@ -25,8 +30,10 @@ class Kind:
     names, before anything is queued."""
     steps: tuple[str, ...]
     """Of each target, in this order: names in `compute.jobs.steps.STEPS`."""
-    check: bool = True
-    """What is up to date is left out, unless the job says `again`."""
+    current: Callable[[Store, Targets], Collection[Target]] = _none
+    """(store, targets) to those that are up to date: left out, unless the job says `again`."""
+    noun: str = ""
+    """What is made of a target without a system: `word counts` of scifact."""
 
     @property
     def work(self) -> str:
@@ -70,6 +77,41 @@ def _stored_runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
     return found
 
 
+def _current_runs(store: Store, targets: Targets) -> Collection[Target]:
+    found = cells(store, targets)
+    return [target for target in targets if found[target].state == UP_TO_DATE]
+
+
+def corpora(store: Store, datasets: Named) -> list[Dataset]:
+    """One dataset of each collection: of those named, else of all whose documents are stored."""
+    own = imports.own_datasets(store)
+    names = _datasets(store, datasets) or [part.dataset for part in store.parts("queries")]
+    # The dataset that is named like its collection stands for it before its other splits.
+    rows = sorted(
+        (dataset(name, own) for name in names), key=lambda row: row.name != row.collection
+    )
+    if not datasets:
+        stored = {part.dataset for part in store.parts("documents")}
+        rows = [row for row in rows if row.collection in stored]
+    found: dict[str, Dataset] = {}
+    for row in rows:
+        found.setdefault(row.collection, row)
+    return list(found.values())
+
+
+def one_per_corpus(store: Store, systems: Named, datasets: Named) -> list[Target]:
+    """What concerns documents alone: one target of each collection, without a system.
+
+    A named dataset need not be stored yet.
+    """
+    if systems:
+        raise WrongInput("this needs documents alone, no systems: leave --systems out")
+    found = corpora(store, datasets)
+    if not found:
+        raise Missing("no documents are stored: python -m compute run bm25 DATASET loads them")
+    return [("", row.name) for row in found]
+
+
 def _datasets(store: Store, names: Named) -> list[str]:
     own = imports.own_datasets(store)
     rows = [dataset(name, own) for name in names]
@@ -79,7 +121,19 @@ def _datasets(store: Store, names: Named) -> list[str]:
 _RUN = ("load", "index", "search", "publish")
 
 KINDS = kinds(
-    Kind("run", "systems on datasets: load, index, search, score, publish", _runs, _RUN),
-    Kind("score", "stored runs, scored again", _stored_runs, ("score",), check=False),
-    Kind("demo", "four systems on the PyDocs collections", lambda *_: demo.pairs(), _RUN),
+    Kind(
+        "run",
+        "systems on datasets: load, index, search, score, publish",
+        _runs,
+        _RUN,
+        _current_runs,
+    ),
+    Kind("score", "stored runs, scored again", _stored_runs, ("score",)),
+    Kind(
+        "demo",
+        "four systems on the PyDocs collections",
+        lambda *_: demo.pairs(),
+        _RUN,
+        _current_runs,
+    ),
 )

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from compute.errors import Conflict, Missing, WrongInput
 from compute.jobs import logs, records, tables
 from compute.jobs.kinds import KINDS, Kind
-from compute.jobs.matrix import UP_TO_DATE, Target, cells
+from compute.jobs.matrix import Target
 from compute.settings import Settings
 from compute.store import Store
 
@@ -84,9 +84,8 @@ def _start(
     store: Store, kind: Kind, targets: Sequence[Target], options: Mapping[str, Any]
 ) -> Started:
     current: tuple[Target, ...] = ()
-    if kind.check and not options["again"] and not options["drop_equal_ids"]:
-        found = cells(store, targets)
-        current = tuple(target for target in targets if found[target].state == UP_TO_DATE)
+    if not options["again"] and not options["drop_equal_ids"]:
+        current = tuple(kind.current(store, targets))
     wanted = tuple(target for target in targets if target not in current)
     if not wanted:
         return Started("", False, (), current)
@@ -118,7 +117,7 @@ def _enqueue(
 ) -> str:
     about = {
         "kind": kind.name,
-        "title": _title(targets),
+        "title": _title(kind, targets),
         "targets": [list(target) for target in targets],
         "options": dict(options),
         "created": time.time(),
@@ -143,17 +142,19 @@ def _enqueue(
     return given
 
 
-def _title(targets: Sequence[Target]) -> str:
+def _title(kind: Kind, targets: Sequence[Target]) -> str:
     if len(targets) == 1:
-        return title(targets[0])
+        return title(kind, targets[0])
     systems, datasets = (set(names) - {""} for names in zip(*targets, strict=True))
     counts = ((systems, "system"), (datasets, "dataset"))
-    return " on ".join(f"{len(s)} {word}{'s' * (len(s) != 1)}" for s, word in counts if s)
+    words = " on ".join(f"{len(s)} {word}{'s' * (len(s) != 1)}" for s, word in counts if s)
+    return words if systems else f"{kind.noun} of {words}"
 
 
-def title(target: Target) -> str:
-    """`bm25 on scifact`; the dataset alone where the work needs no system."""
-    return " on ".join(filter(None, target))
+def title(kind: Kind, target: Target) -> str:
+    """`bm25 on scifact`; where the work needs no system, `word counts of scifact`."""
+    system, dataset = target
+    return f"{system} on {dataset}" if system else f"{kind.noun} of {dataset}"
 
 
 def cancel(settings: Settings, job: str) -> None:

@@ -36,8 +36,9 @@ Order = Mapping[str, Any]
 
 
 def _load(bench: Bench, order: Order) -> bool:
-    before = loading.stored(bench.store, _dataset(bench, order))
-    loaded = _pair(bench, order).loaded
+    on = _dataset(bench, order)
+    before = loading.stored(bench.store, on)
+    loaded = _pair(bench, order).loaded if order["system"] else loading.load(bench, on)
     return before is None or before.queries.id != loaded.queries.id
 
 

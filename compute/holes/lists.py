@@ -1,0 +1,180 @@
+"""The top ranks of systems held against judgements, as arrays; what a measure makes of gains.
+
+A judged document's *gain* is its relevance, at least 0; that of a hole is not known. Only
+queries with a judgement are evaluated: the others have no score that a hole could move.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas import DataFrame
+
+from compute.errors import WrongInput
+from compute.measures import parse
+
+Numbers = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+Values = NDArray[np.float64]
+
+HOLE = -1
+"""Stands where the gain of a document that nobody judged would stand."""
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The top k of S systems for Q evaluated queries; arrays by system, query and rank - 1."""
+
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    document: Numbers
+    """(S, Q, k) The document's number; -1 at a rank that the list does not fill."""
+    gain: Numbers
+    """(S, Q, k) The gain of a judged document, HOLE of a hole, 0 at an empty rank."""
+    known: Flags
+    """(S, Q, k) Whether the document is judged for any query of the split."""
+    judged: Numbers
+    """(Q, L) How many judged documents of the query gain at least each level."""
+    levels: Numbers
+    """(L,) The gains above 0 that judgements give, ascending; 1 where there is none."""
+
+    @property
+    def depth(self) -> int:
+        return self.document.shape[2]
+
+    @property
+    def filled(self) -> Flags:
+        """(S, Q, k) The ranks that hold a document."""
+        return self.document >= 0
+
+    @property
+    def holes(self) -> Flags:
+        """(S, Q, k) The ranks that hold a document without a judgement for the query."""
+        return self.gain == HOLE
+
+    @property
+    def steps(self) -> Numbers:
+        """(L,) How much each level gains over the one below."""
+        return np.diff(self.levels, prepend=0)
+
+    def cut(self, k: int) -> "Lists":
+        """The first k ranks. Raises WrongInput where fewer are held."""
+        if k > self.depth:
+            raise WrongInput(f"these lists hold {self.depth} ranks, not {k}: choose a smaller k")
+        top = {name: getattr(self, name)[:, :, :k] for name in ("document", "gain", "known")}
+        return replace(self, **top)
+
+    def binary(self) -> "Lists":
+        """Relevant or not: every gain above 0 becomes 1."""
+        lowest = {"judged": self.judged[:, :1], "levels": np.ones(1, np.int64)}
+        return replace(self, gain=np.minimum(self.gain, 1), **lowest)
+
+
+@dataclass(frozen=True)
+class Gain:
+    """A measure that is the sum of discounted gains over what the best order would reach.
+
+    The best order is known from counts alone: a grade counts once for each level it reaches, and
+    `reach(k, n)[c]` is what c documents at a level, c from 0 to n, reach at best in the top k.
+    It is concave in c, which the bounds rest on.
+    """
+
+    graded: bool
+    discount: Callable[[int], Values]
+    """(k,) What a gain of 1 is worth at each rank."""
+    reach: Callable[[int, int], Values]
+
+
+def _logarithmic(k: int) -> Values:
+    return 1 / np.log2(np.arange(2, k + 2))
+
+
+def _flat(k: int) -> Values:
+    return np.ones(k)
+
+
+def _first(discounts: Values, n: int) -> Values:
+    """The sums of the first 0 to n discounts; beyond the last one they grow no more."""
+    padded = np.concatenate([[0.0], np.cumsum(discounts), np.zeros(max(0, n - len(discounts)))])
+    return np.maximum.accumulate(padded)[: n + 1]
+
+
+GAINS = {
+    "nDCG": Gain(True, _logarithmic, lambda k, n: _first(_logarithmic(k), n)),
+    "P": Gain(False, _flat, lambda k, n: np.full(n + 1, float(k))),
+    "R": Gain(False, _flat, lambda k, n: np.arange(n + 1.0)),
+    "R_cap": Gain(False, _flat, lambda k, n: _first(np.ones(k), n)),
+}
+"""The measures that intervals and orders can be asked of, by the names of `measures`."""
+
+
+def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
+    """The lists as a measure such as nDCG@10 sees them, and the measure's formula.
+
+    Raises WrongInput for a measure outside GAINS or one that cuts deeper than the lists.
+    """
+    parsed = parse(measure)
+    gain = GAINS.get(parsed.formula.name)
+    if gain is None or parsed.k is None:
+        known = ", ".join(f"{name}@k" for name in GAINS)
+        raise WrongInput(f"no interval of {measure}; known: {known}")
+    top = lists.cut(parsed.k)
+    return (top if gain.graded else top.binary()), gain
+
+
+def arrange(
+    top: DataFrame, judgements: DataFrame, k: int, systems: Sequence[str] | None = None
+) -> Lists:
+    """The first k ranks of `top` (system, query_id, doc_id, rank) as `judgements` see them.
+
+    `judgements`: query_id, doc_id, relevance, a pair once. `systems` gives their order (default:
+    by name) and may name some without hits.
+    """
+    queries = np.sort(judgements["query_id"].unique().astype(str))
+    names = tuple(systems) if systems is not None else tuple(sorted(top["system"].unique()))
+    top = top[(top["rank"] <= k) & top["system"].isin(names)]
+    documents, _ = pd.factorize(pd.concat([judgements["doc_id"], top["doc_id"]]))
+    judged, retrieved = documents[: len(judgements)], documents[len(judgements) :]
+    query = pd.Index(queries).get_indexer(pd.Index(top["query_id"]))
+    place = (
+        pd.Index(names).get_indexer(pd.Index(top["system"])),
+        query,
+        top["rank"].to_numpy(np.int64) - 1,
+    )
+    place = tuple(index[query >= 0] for index in place)
+    shape = (len(names), len(queries), k)
+    document = np.full(shape, -1, np.int64)
+    document[place] = retrieved[query >= 0]
+    gains = judgements["relevance"].to_numpy(np.int64).clip(0)
+    asked = pd.Index(queries).get_indexer(pd.Index(judgements["query_id"]))
+    levels = np.unique(gains[gains > 0]) if (gains > 0).any() else np.ones(1, np.int64)
+    return Lists(
+        names,
+        tuple(queries.tolist()),
+        document,
+        _gains(document, asked, judged, gains),
+        np.isin(document, judged) & (document >= 0),
+        _reaching(asked, gains, levels, len(queries)),
+        levels,
+    )
+
+
+def _gains(document: Numbers, asked: Numbers, judged: Numbers, gains: Numbers) -> Numbers:
+    """The gain at each place of `document`, from judged pairs of query and document."""
+    n_documents = max(document.max(initial=0), judged.max(initial=0)) + 1
+    pairs = asked * n_documents + judged
+    order = np.argsort(pairs)
+    wanted = np.arange(document.shape[1])[:, None] * n_documents + document
+    at = np.searchsorted(pairs, wanted, sorter=order).clip(max=len(pairs) - 1)
+    if len(pairs) == 0:
+        return np.where(document < 0, 0, HOLE)
+    found = order[at]
+    gain = np.where(pairs[found] == wanted, gains[found], HOLE)
+    return np.where(document < 0, 0, gain)
+
+
+def _reaching(asked: Numbers, gains: Numbers, levels: Numbers, n_queries: int) -> Numbers:
+    reached = [np.bincount(asked[gains >= level], minlength=n_queries) for level in levels]
+    return np.stack(reached, axis=1).astype(np.int64)

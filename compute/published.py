@@ -111,15 +111,6 @@ def domain_shift(folder: Path = FOLDER) -> DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def shift_correlation(shift: DataFrame, system: str, similarity: str = "unigrams") -> float:
-    """Spearman's rank correlation of similarity and gain over BM25, over the rows given.
-
-    Pearson's correlation of the ranks, equal values sharing their mean rank.
-    """
-    rows = shift[shift["system"] == system]
-    return float(rows[similarity].rank().corr(rows["difference"].rank()))
-
-
 def annotation_effect(figures: DataFrame) -> DataFrame:
     """BEIR v4 Table 4, indexed by system: TREC-COVID nDCG@10 `before` and `after` 980 judgements
     were added, and `hole`, the printed Hole@10 (a share, 0 to 1) before that."""

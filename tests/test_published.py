@@ -66,21 +66,6 @@ def test_msmarco_on_the_test_split_is_another_dataset_than_on_dev(figures: DataF
     assert "msmarco" not in set(polish["dataset"])
 
 
-@pytest.mark.parametrize(
-    ("system", "without_three", "with_all", "bigrams"),
-    [("sbert-cosine", 0.774, 0.548, 0.65), ("ance", 0.708, 0.477, 0.49)],
-)
-def test_domain_shift_correlations(
-    system: str, without_three: float, with_all: float, bigrams: float
-) -> None:
-    shift = published.domain_shift()
-    kept = shift[~shift["left_out"]]
-    assert round(published.shift_correlation(kept, system), 3) == without_three
-    assert round(published.shift_correlation(shift, system), 3) == with_all
-    assert round(published.shift_correlation(kept, system, "bigrams"), 2) == bigrams
-    assert (kept["system"] == system).sum() == 14
-
-
 def test_added_judgements_lift_ance_over_bm25_on_trec_covid(figures: DataFrame) -> None:
     effect = published.annotation_effect(figures)
     before, after = effect["before"].to_dict(), effect["after"].to_dict()

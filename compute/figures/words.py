@@ -1,0 +1,109 @@
+"""The words of two collections: what they share, and what sets one apart from the other."""
+
+from typing import Any
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.figures import theme as looks
+
+WIDTH = 412
+ROW = 22
+LETTERS = 22
+_LEFT, _RIGHT, _HEAD = 118, 124, 30
+
+BOTH, FIRST, SECOND = "both", "dataset", "other"
+"""The sides of `queries.overlap.words_of_pair`."""
+
+
+def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
+    """One line per word from its share in one collection to that in the other.
+
+    `rows`: term, share, other_share (of all words, 0 to 1), in the order to show. `titles` names
+    the two collections. The numbers at the right are per million words.
+    """
+    look = looks.palette(theme)
+    colours = (look.win, look.loss)
+    y = list(range(len(rows)))
+    terms = [looks.escape(term, LETTERS) for term in rows["term"]]
+    shares = [(rows[column] * 1e6).tolist() for column in ("share", "other_share")]
+    hover = [
+        f"<b>{term}</b><br>"
+        + "<br>".join(f"{_million(n)} per million in {name}" for n, name in said)
+        for term, *numbers in zip(terms, *shares, strict=True)
+        for said in [list(zip(numbers, map(looks.escape, titles), strict=True))]
+    ]
+    return go.Figure(
+        data=[_line(shares, y, look), *_dots(shares, y, colours, hover)],
+        layout={
+            "template": looks.template(theme),
+            "annotations": [*_heads(titles, colours), *_numbers(shares, colours)],
+            **_frame(terms),
+        },
+    )
+
+
+def _million(share: float) -> str:
+    return f"{share:,.0f}" if share >= 10 or not share else f"{share:.1f}"
+
+
+def _line(shares: list[list[float]], y: list[int], look: looks.Palette) -> go.Scatter:
+    xs = [x for one, other in zip(*shares, strict=True) for x in (one, other, None)]
+    ys = [place for row in y for place in (row, row, None)]
+    line = {"color": look.line, "width": 3}
+    return go.Scatter(x=xs, y=ys, mode="lines", line=line, hoverinfo="skip")
+
+
+def _dots(
+    shares: list[list[float]], y: list[int], colours: tuple[str, str], hover: list[str]
+) -> list[go.Scatter]:
+    looked = zip(shares, colours, ("circle", "diamond"), strict=True)
+    return [
+        go.Scatter(
+            x=values,
+            y=y,
+            mode="markers",
+            marker={"size": 9, "color": colour, "symbol": symbol, "opacity": 1},
+            hovertext=hover,
+            hovertemplate="%{hovertext}<extra></extra>",
+            cliponaxis=False,
+        )
+        for values, colour, symbol in looked
+    ]
+
+
+def _heads(titles: tuple[str, str], colours: tuple[str, str]) -> list[dict[str, Any]]:
+    """The names of the two columns of numbers, each with its mark."""
+    return [
+        _beside(side, colours[side], f"{'●◆'[side]} {looks.escape(titles[side], 9)}")
+        | {"y": 1, "yref": "paper", "yanchor": "bottom"}
+        for side in (0, 1)
+    ]
+
+
+def _numbers(shares: list[list[float]], colours: tuple[str, str]) -> list[dict[str, Any]]:
+    return [
+        _beside(side, colours[side], _million(value)) | {"y": place}
+        for side in (0, 1)
+        for place, value in enumerate(shares[side])
+    ]
+
+
+def _beside(side: int, colour: str, text: str) -> dict[str, Any]:
+    place = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": 60 * (side + 1)}
+    return place | {"showarrow": False, "text": text, "font": {"color": colour, "size": 12}}
+
+
+def _frame(terms: list[str]) -> dict[str, Any]:
+    still = {"fixedrange": True, "zeroline": False, "automargin": False}
+    names = {"range": [len(terms) - 0.5, -0.5], "tickvals": list(range(len(terms)))}
+    return {
+        "width": WIDTH,
+        "height": ROW * len(terms) + _HEAD + 26,
+        "margin": {"l": _LEFT, "r": _RIGHT, "t": _HEAD, "b": 26, "autoexpand": False},
+        "showlegend": False,
+        "dragmode": False,
+        "hovermode": "closest",
+        "xaxis": still | {"rangemode": "tozero", "nticks": 4, "tickformat": ",~d"},
+        "yaxis": still | names | {"ticktext": terms, "showgrid": False, "ticks": ""},
+    }

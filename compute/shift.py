@@ -1,0 +1,107 @@
+"""Domain shift: does a system gain less where the collection is less like its training set?
+
+Rank correlation over collections of similarity and gain over a baseline (BEIR v1, Table 4).
+"""
+
+import math
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from pandas import DataFrame
+from scipy.stats import norm, spearmanr
+
+from compute.datasets.catalogue import DATASETS
+from compute.similarity import FEWEST_FOR_RANKS
+
+TABLE = "BEIR v1, Table 2"
+"""Where Table 4 has its scores from; the similarities are its own."""
+SYSTEMS = ("sbert-cosine", "ance")
+"""The systems of Table 4."""
+
+
+@dataclass(frozen=True)
+class Correlation:
+    """Spearman's rho over n points with its 95% interval, whose ends are absent at rho ±1."""
+
+    rho: float
+    low: float
+    high: float
+    n: int
+
+
+def correlation(points: DataFrame) -> Correlation | None:
+    """Spearman's rho of the columns `similarity` and `gain`; equal values share their mean rank.
+
+    None for fewer than FEWEST_FOR_RANKS points, or where all values of a column are equal.
+
+    The interval is Fisher's z with the variance (1 + rho^2 / 2) / (n - 3) of Bonett and Wright
+    (2000, Psychometrika 65), made for Spearman's rho and small n: Fisher's own 1 / (n - 3) is too
+    narrow for large rho, and resampling 14 points shows some of them twice, which ties ranks.
+    """
+    if len(points) < FEWEST_FOR_RANKS or points[["similarity", "gain"]].nunique().min() < 2:
+        return None
+    rho = float(np.asarray(spearmanr(points["similarity"], points["gain"]))[0])
+    return Correlation(rho, *_interval(rho, len(points)), len(points))
+
+
+def _interval(rho: float, n: int) -> tuple[float, float]:
+    if abs(rho) > 1 - 1e-12:
+        return math.nan, math.nan
+    reach = float(norm.ppf(0.975)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    return math.tanh(math.atanh(rho) - reach), math.tanh(math.atanh(rho) + reach)
+
+
+def points(
+    similarities: DataFrame,
+    scores: DataFrame,
+    systems: Sequence[str],
+    baseline: str,
+    left_out: Collection[str],
+) -> DataFrame:
+    """dataset, system, similarity, gain, left_out: what a figure shows, one row per mark.
+
+    `similarities`: dataset, similarity to the source, without the source itself. `scores`:
+    dataset, system, value; `gain` is a system's value minus the baseline's. A forum of
+    CQADupStack is left out where the whole has a mark.
+    """
+    known = scores[scores["value"].notna()].drop_duplicates(["dataset", "system"])
+    base = known[known["system"] == baseline][["dataset", "value"]]
+    wanted = [name for name in systems if name != baseline]
+    both = known[known["system"].isin(wanted)].merge(base, on="dataset", suffixes=("", "_base"))
+    both = both.merge(similarities[["dataset", "similarity"]].dropna(), on="dataset")
+    shown = set(both["dataset"])
+    parts = {part for name in shown if name in DATASETS for part in DATASETS[name].parts}
+    both = both[~both["dataset"].isin(parts)].reset_index(drop=True)
+    # Print has three digits: what is equal there must stay equal in ranks.
+    gain = (both["value"] - both["value_base"]).round(9)
+    frame = both[["dataset", "system", "similarity"]]
+    return frame.assign(gain=gain, left_out=both["dataset"].isin(list(left_out)))
+
+
+def to_source(similarities: DataFrame, source: str, collections: Mapping[str, str]) -> DataFrame:
+    """dataset, similarity: every dataset's collection against the source's.
+
+    `similarities`: dataset, other, similarity of collections, each pair once. `collections`: the
+    collection of each dataset. Datasets of the source itself are left out.
+    """
+    turned = similarities.rename(columns={"dataset": "other", "other": "dataset"})
+    found = {
+        str(row["other"]): float(row["similarity"])
+        for frame in (similarities, turned)
+        for row in frame[frame["dataset"] == source].to_dict("records")
+    }
+    rows = [(name, found[corpus]) for name, corpus in collections.items() if corpus in found]
+    return DataFrame(rows, columns=["dataset", "similarity"])
+
+
+def ranges(marks: DataFrame) -> tuple[tuple[float, float], tuple[float, float]]:
+    """The span of similarities and of gains that all panels of a group share, with some room."""
+    similarity, gain = marks["similarity"].to_numpy(), [*marks["gain"], 0.0]
+    return _span(similarity, 0.01), _span(np.array(gain), 0.02)
+
+
+def _span(values: np.ndarray, least: float) -> tuple[float, float]:
+    low, high = float(values.min()), float(values.max())
+    room = max(0.1 * (high - low), least)
+    return low - room, high + room

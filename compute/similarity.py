@@ -1,0 +1,156 @@
+"""Similarities of collections as a matrix: its order, and places on a plane that reflect it.
+
+Everything here depends on the similarities alone, not on the order of rows or on chance, so a
+figure does not jump when it is drawn again.
+"""
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import cast
+
+import networkx as nx
+import numpy as np
+import pandas as pd
+from pandas import DataFrame
+from scipy.cluster import hierarchy
+from scipy.spatial.distance import pdist, squareform
+from scipy.stats import spearmanr
+
+ITERATIONS = 300
+FEWEST_FOR_RANKS = 4
+"""Collections, or points, below which a rank correlation says nothing."""
+
+
+def matrix(similarities: DataFrame) -> DataFrame:
+    """The square matrix of dataset, other, similarity: 1 on the diagonal, names sorted.
+
+    A pair that is not among the rows is absent (nan).
+    """
+    names = sorted({*similarities["dataset"], *similarities["other"]})
+    places = {name: place for place, name in enumerate(names)}
+    square = np.full((len(names), len(names)), np.nan)
+    np.fill_diagonal(square, 1)
+    one = similarities["dataset"].map(places).to_numpy(dtype=int)
+    other = similarities["other"].map(places).to_numpy(dtype=int)
+    values = similarities["similarity"].to_numpy(dtype=float)
+    square[one, other] = square[other, one] = values
+    return DataFrame(square, index=names, columns=names)
+
+
+def _distances(square: DataFrame) -> np.ndarray:
+    """1 - s; nothing known of a pair counts as nothing in common."""
+    apart = 1 - np.nan_to_num(square.to_numpy(dtype=float), nan=0.0)
+    np.fill_diagonal(apart, 0)
+    return np.clip(apart, 0, 1)
+
+
+def by_likeness(square: DataFrame) -> list[str]:
+    """Names so that alike ones are neighbours: average linkage on 1 - s, then the leaf order
+    with the least sum of distances between neighbours (Bar-Joseph et al. 2001)."""
+    if len(square) < 3:
+        return list(square.index)
+    condensed = squareform(_distances(square), checks=False)
+    tree = hierarchy.linkage(condensed, method="average", optimal_ordering=True)
+    return [str(square.index[leaf]) for leaf in hierarchy.leaves_list(tree)]
+
+
+def by_domain(square: DataFrame, domains: Mapping[str, str], known: Sequence[str]) -> list[str]:
+    """Names by domain, those of `known` first and in its order; by likeness within one."""
+    rank = {domain: place for place, domain in enumerate(known)}
+
+    def place(name: str) -> tuple[int, str]:
+        domain = domains.get(name, "")
+        return rank.get(domain, len(rank)), domain
+
+    return sorted(by_likeness(square), key=place)
+
+
+def layout(square: DataFrame) -> DataFrame:
+    """x and y by name: a spring layout (Fruchterman and Reingold) of the full graph.
+
+    Weights are (s - the least s)^2, which lets the few strong similarities pull; the start is
+    classical scaling of 1 - s, so the outcome is the same each time. Turned so that the widest
+    direction is x; the unit of length is free, equal for x and y.
+    """
+    square = square.sort_index(axis=0).sort_index(axis=1)
+    count = len(square)
+    if count < 3:
+        x = np.arange(count, dtype=float)
+        return DataFrame({"x": x, "y": np.zeros(count)}, index=square.index)
+    alike = 1 - _distances(square)
+    weights = (alike - alike.min()) ** 2
+    np.fill_diagonal(weights, 0)
+    graph = nx.from_numpy_array(weights)
+    start = dict(enumerate(_scaled(_distances(square))))
+    # The start decides, not chance: the seed only keeps NumPy's own generator untouched.
+    found = nx.spring_layout(graph, pos=start, iterations=ITERATIONS, method="force", seed=0)
+    points = _turned(np.array([found[place] for place in range(count)]))
+    return DataFrame(points, index=square.index, columns=["x", "y"])
+
+
+def _scaled(apart: np.ndarray) -> np.ndarray:
+    """Classical multidimensional scaling into two dimensions (Torgerson 1952)."""
+    count = len(apart)
+    centring = np.eye(count) - 1 / count
+    values, vectors = np.linalg.eigh(-0.5 * centring @ apart**2 @ centring)
+    points = vectors[:, [-1, -2]] * np.sqrt(np.clip(values[[-1, -2]], 0, None))
+    # Two collections with the same words would start, and stay, on the same point.
+    angles = 2 * math.pi * np.arange(count) / count
+    return _signed(points) + 1e-3 * np.column_stack([np.cos(angles), np.sin(angles)])
+
+
+def _turned(points: np.ndarray) -> np.ndarray:
+    """The points about their centre, turned so that they spread most along x."""
+    centred = points - points.mean(axis=0)
+    _, vectors = np.linalg.eigh(centred.T @ centred)
+    return _signed(centred @ vectors[:, ::-1])
+
+
+def _signed(points: np.ndarray) -> np.ndarray:
+    """Each column with its largest entry positive: eigenvectors come with either sign."""
+    largest = points[np.abs(points).argmax(axis=0), [0, 1]]
+    return points * np.where(largest < 0, -1, 1)
+
+
+def faithfulness(square: DataFrame, points: DataFrame) -> float:
+    """Spearman's correlation of the distances of points with 1 - s, over all pairs.
+
+    Absent (nan) for fewer than FEWEST_FOR_RANKS collections, or where all distances are equal.
+    """
+    if len(square) < FEWEST_FOR_RANKS:
+        return math.nan
+    drawn = pdist(points.loc[square.index, ["x", "y"]].to_numpy(dtype=float))
+    apart = squareform(_distances(square), checks=False)
+    if np.ptp(drawn) == 0 or np.ptp(apart) == 0:
+        return math.nan
+    return float(np.asarray(spearmanr(drawn, apart))[0])
+
+
+def edges(square: DataFrame, least: float, nearest: int = 2) -> DataFrame:
+    """dataset, other, similarity of the pairs to draw, weakest first.
+
+    Those of at least `least`, and for every collection those with the `nearest` most similar.
+    """
+    rows = []
+    names = list(square.index)
+    for place, name in enumerate(names):
+        # Sorted by name before: equal similarities keep that order.
+        others = _others(square, name)
+        near = [str(other) for other in others.index[: max(nearest, int((others >= least).sum()))]]
+        rows += [tuple(sorted((place, names.index(other)))) for other in near]
+    pairs = sorted(set(rows))
+    frame = DataFrame(
+        [(names[a], names[b], square.iloc[a, b]) for a, b in pairs],
+        columns=["dataset", "other", "similarity"],
+    )
+    return frame.sort_values("similarity", kind="stable").reset_index(drop=True)
+
+
+def nearest(square: DataFrame, name: str, count: int = 3) -> pd.Series:
+    """The most similar others of a collection, best first."""
+    return _others(square, name).head(count)
+
+
+def _others(square: DataFrame, name: str) -> pd.Series:
+    others = cast(pd.Series, square.loc[name]).drop(name).dropna()
+    return others.sort_values(ascending=False, kind="stable")

@@ -3,13 +3,15 @@
 import streamlit as st
 
 from compute.errors import BeirscopeError
-from pages import _shared
+from pages import _counted, _shared
 from pages._progress import progress
 
 PAGES = (
     ("pages/leaderboard.py", "Leaderboard"),
     ("pages/dataset.py", "Dataset"),
     ("pages/query.py", "Query"),
+    ("pages/holes.py", "Holes"),
+    ("pages/annotate.py", "Annotate"),
     ("pages/jobs.py", "Jobs"),
     ("pages/about.py", "About the numbers"),
 )
@@ -22,6 +24,7 @@ page = st.navigation(
 try:
     _shared.require_loopback(st.get_option("server.address"))
     _shared.begin()
+    _counted.begin(page.title)
     progress(page.title)
     page.run()
 except BeirscopeError as error:

@@ -6,13 +6,13 @@ from compute import jobs
 from compute.figures.jobs import at_work
 from pages import _shared
 
-JOBS = "Jobs"
-"""The title of the page that shows them itself."""
+UNWATCHED = ("Jobs", "Annotate")
+"""One page shows the jobs itself; annotators must not read the names of systems."""
 
 
 def progress(title: str) -> None:
     """Watch the jobs above the page of this title."""
-    if title != JOBS:
+    if title not in UNWATCHED:
         _watch()
 
 

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from statistics import median
 
-import pandas as pd
+from pandas import DataFrame
 from sqlalchemy import (
     ColumnElement,
     Connection,
     and_,
+    case,
     delete,
     exists,
     func,
@@ -120,7 +121,7 @@ def _take_in(
             rows.append(_judgement(task, person, pair, answer))
         status[pair.id] = {GRADE: JUDGED, SKIP: SKIPPED, UNDO: HELD}[answer.act]
     if rows:
-        state.append_judgements(connection, pd.DataFrame(rows))
+        state.append_judgements(connection, DataFrame(rows))
     latest = {answer.pair: answer for answer in answers}
     for pair_id, answer in latest.items():
         _set_turn(connection, task, person.name, pair_id, status[pair_id], answer)
@@ -238,3 +239,24 @@ def _hand(connection: Connection, task: Task, person: str) -> Hand:
         left=len(held) + (connection.execute(waiting).scalar() or 0),
         seconds=median(seconds) if seconds else None,
     )
+
+
+def overview(store: Store) -> DataFrame:
+    """task, wanted and given (labels), people, held (pairs before people now), of every task."""
+    wanted = select(pairs.c.task, func.sum(pairs.c.labels).label("wanted")).group_by(pairs.c.task)
+    judged = case((turns.c.status == JUDGED, 1))
+    held = case((and_(turns.c.status == HELD, turns.c.until > state.now()), 1))
+    taken = select(
+        turns.c.task,
+        func.count(judged).label("given"),
+        func.count(func.distinct(case((turns.c.status == JUDGED, turns.c.person)))).label("people"),
+        func.count(held).label("held"),
+    ).group_by(turns.c.task)
+    with store.engine.connect() as connection:
+        of_pairs = [tuple(row) for row in connection.execute(wanted)]
+        of_turns = [tuple(row) for row in connection.execute(taken)]
+    frame = DataFrame(of_pairs, columns=["task", "wanted"]).merge(
+        DataFrame(of_turns, columns=["task", "given", "people", "held"]), on="task", how="left"
+    )
+    numbers = ["wanted", "given", "people", "held"]
+    return frame.fillna(dict.fromkeys(numbers, 0)).astype(dict.fromkeys(numbers, "int64"))

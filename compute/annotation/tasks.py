@@ -14,6 +14,7 @@ from compute import orders, state
 from compute.annotation import tables
 from compute.annotation.grades import Grades
 from compute.errors import Missing, WrongInput
+from compute.judgements.labels import resolve
 from compute.store import Store
 
 DEEPEST = 1000
@@ -231,3 +232,11 @@ def pairs(store: Store, task_id: str) -> DataFrame:
     columns = ["id", "place", "query_id", "doc_id", "labels"]
     with store.engine.connect() as connection:
         return pd.read_sql(query, connection)[columns]
+
+
+def judged(store: Store, dataset: str, official: DataFrame) -> DataFrame:
+    """query_id, doc_id, relevance of the official and the added judgements; the former win."""
+    columns = ["query_id", "doc_id", "relevance"]
+    added = resolve(store.added_judgements().query("dataset == @dataset"))
+    both = pd.concat([official[columns], added[columns]], ignore_index=True)
+    return both.drop_duplicates(["query_id", "doc_id"], ignore_index=True)

@@ -34,18 +34,31 @@ def query_words(query: str) -> frozenset[str]:
     return frozenset(word for word in words - STOP_WORDS if len(word) > 1)
 
 
+def pieces(text: str, query: str) -> list[str]:
+    """`text` cut in pieces: every second one, from the second on, is a word of the query.
+
+    Neighbours of a word may be empty; joined, the pieces are the text.
+    """
+    marked = query_words(query)
+    cut = [""]
+    for piece in _WORD.split(text):
+        if piece.casefold() in marked:
+            cut += [piece, ""]
+        else:
+            cut[-1] += piece
+    return cut
+
+
 def highlighted(text: str, query: str) -> str:
     """`text` as HTML with the query's words in `<mark>`; everything else is escaped.
 
-    The text is split into words and the runs between them, each is escaped by itself, so
-    nothing from the text or the query reaches the page as markup.
+    Each piece is escaped by itself, so nothing from the text or the query reaches the page as
+    markup.
     """
-    marked = query_words(query)
-    pieces = (
-        f"{_MARK}{html.escape(piece)}</mark>" if piece.casefold() in marked else html.escape(piece)
-        for piece in _WORD.split(text)
+    return "".join(
+        f"{_MARK}{html.escape(piece)}</mark>" if place % 2 else html.escape(piece)
+        for place, piece in enumerate(pieces(text, query))
     )
-    return "".join(pieces)
 
 
 def document(title: str, text: str, query: str) -> str:

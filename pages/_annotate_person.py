@@ -1,0 +1,64 @@
+"""Who judges: the name of the sign-in where there is one, else a name asked once and kept."""
+
+import streamlit as st
+
+from compute.annotation.queue import Annotator
+from pages import _judge, _shared
+
+LONGEST = 60
+
+
+def annotator() -> Annotator | None:
+    """The person at this browser, if known already."""
+    if name := _signed_in():
+        return Annotator(name, verified=True)
+    asked = st.session_state.get("_annotator", "")
+    told = (st.session_state.get("_annotator_name") or {}).get("name", "")
+    forget = st.session_state.get("_annotator_forgotten", False)
+    known = asked or ("" if forget else _clean(told))
+    _judge.name({"keep": asked, "known": known, "forget": forget}, key="_annotator_name")
+    return Annotator(known) if known else None
+
+
+def _signed_in() -> str:
+    user = st.user.to_dict()
+    return str(user.get("email") or user.get("name") or "") if user.get("is_logged_in") else ""
+
+
+def _clean(name: object) -> str:
+    words = " ".join(str(name or "").split())
+    return words if words.isprintable() and len(words) <= LONGEST else ""
+
+
+def ask() -> None:
+    """Ask for a name, once."""
+    with st.form("annotator", width=520):
+        st.text_input("Your name", key="_annotator_field", max_chars=LONGEST)
+        st.form_submit_button("Go on", on_click=_answered)
+    st.caption(
+        "It stands beside each of your judgements and is kept in this browser. Nobody checks it:"
+        " exports say so."
+    )
+
+
+def _answered() -> None:
+    name = _clean(st.session_state.get("_annotator_field"))
+    if name:
+        st.session_state["_annotator"] = name
+        st.session_state["_annotator_forgotten"] = False
+
+
+def _forget() -> None:
+    st.session_state["_annotator"] = ""
+    st.session_state["_annotator_forgotten"] = True
+
+
+def shown() -> Annotator | None:
+    """The person at this browser, with a way to be somebody else where no sign-in says who."""
+    person = annotator()
+    if person:
+        signed = "signed in" if person.verified else "not signed in"
+        st.caption(_shared.text(f"You judge as {person.name}, {signed}."), width="content")
+    if person and not person.verified:
+        st.button("Somebody else?", type="tertiary", on_click=_forget)
+    return person

@@ -1,0 +1,139 @@
+"""The sections of the page Annotate: the list of tasks, and the form at which one is judged.
+
+Neither names a system, an order or what others said: annotators judge blind.
+"""
+
+import hashlib
+from collections.abc import Hashable, Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from compute import queries
+from compute.annotation import answers, guideline, queue, sheets, tasks
+from compute.annotation import grades as grading
+from compute.annotation.queue import Annotator, Hand
+from compute.annotation.tasks import Task
+from compute.figures import annotate as figures
+from pages import _annotate_person, _judge, _shared
+from pages._shared import read
+
+MOST = 50
+"""Tasks on the list, newest first."""
+
+
+def named(key: str) -> Task | None:
+    """The task that the address names under `key`; says so where there is no such task."""
+    task_id = st.query_params.get(key, "")
+    found = tasks.tasks(_shared.store(), [task_id]) if task_id else []
+    if task_id and not found:
+        st.warning(_shared.text(f"The address names no task that is here: {task_id}."))
+    return found[0] if found else None
+
+
+def go(**names: str) -> None:
+    """Change the view, for the `on_click` of a button."""
+    st.query_params.from_dict(names)
+
+
+def listed() -> None:
+    """Every task with how far it is; two buttons each."""
+    store = _shared.store()
+    found = tasks.tasks(store)
+    _new()
+    if not found:
+        st.info("No task yet: a new one fixes which unjudged documents are to be judged.")
+        return
+    progress = queue.overview(store).set_index("task").to_dict("index")
+    titles = read(queries.annotate.judgeable).set_index("dataset")["title"].to_dict()
+    for task in found[:MOST]:
+        _row(task, titles.get(task.dataset, task.dataset), progress[task.id])
+
+
+def _new() -> None:
+    st.button(
+        "New task", icon=":material/add:", type="primary", on_click=go, kwargs={"view": "new"}
+    )
+
+
+def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
+    with st.container(border=True):
+        words, judge, about = st.columns([0.7, 0.15, 0.15], vertical_alignment="center")
+        words.markdown(f"**{_shared.text(task.title)}**")
+        words.caption(_shared.text(figures.progress(task, dataset, progress)))
+        words.progress(min(1.0, progress["given"] / max(1, progress["wanted"])))
+        key = {"on_click": go, "width": "stretch"}
+        judge.button("Judge", key=f"judge_{task.id}", kwargs={"task": task.id}, **key)
+        about.button("Details", key=f"about_{task.id}", kwargs={"about": task.id}, **key)
+
+
+def judging(task: Task) -> None:
+    """The form, once it is known who judges."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
+        st.markdown(f"**{_shared.text(task.title)}**", width="content")
+        person = _annotate_person.shown()
+    if person is None:
+        _annotate_person.ask()
+        return
+    if task.admits(person.name):
+        _form(task.id, person)
+    else:
+        st.info(_shared.text(f"{person.name} is not among the annotators of this task."))
+
+
+@st.fragment
+@_shared.guarded
+def _form(task_id: str, person: Annotator) -> None:
+    """Save what the form sent and send what comes next; a fragment, so that it is quick."""
+    store = _shared.store()
+    task = tasks.task(store, task_id)
+    scope = hashlib.sha256(f"{task_id}\0{person.name}".encode()).hexdigest()[:16]
+    key = f"judge-{scope}"
+    sent = st.session_state.get(key) or {}
+    log = answers.parsed((sent.get("log") or {}).get("entries", []))
+    saved = st.session_state.setdefault(f"_saved-{scope}", set())
+    hand = queue.exchange(store, task, person, [one for one in log if one.entry not in saved])
+    saved.update(one.entry for one in log)
+    again = partial(queue.offer_skipped, store, task, person.name)
+    _judge.form(_sent(task, hand, scope, [one.entry for one in log]), key, again)
+
+
+def _sent(task: Task, hand: Hand, scope: str, saved: list[str]) -> dict[str, Any]:
+    """All that the browser gets to know."""
+    last = [hand.last] if hand.last else []
+    found = _sheets(task, [*hand.held, *last], scope)
+    keys = grading.keys(task.grades)
+    return {
+        "scope": scope,
+        "saved": saved,
+        "documents": [found[pair.id] for pair in hand.held],
+        "last": found[hand.last.id] if hand.last else None,
+        "grades": [
+            {"key": key, "relevance": relevance, "name": name}
+            for key, (relevance, name) in zip(keys, task.grades, strict=True)
+        ],
+        "guideline": guideline.tree(task.guideline),
+        "version": task.guideline_version,
+        "judged": hand.judged,
+        "skipped": hand.skipped,
+        "left": hand.left,
+        "seconds": hand.seconds,
+    }
+
+
+def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, sheets.Sheet]:
+    """The sheets of pairs by id; those sent before are kept, so that a key press reads little."""
+    known = st.session_state.get(f"_sheets-{scope}", {})
+    absent = [pair for pair in pairs if pair.id not in known]
+    if absent:
+        collection = read(queries.annotate.collection, dataset=task.dataset)["collection"].iloc[0]
+        doc_ids = sorted({pair.doc_id for pair in absent})
+        query_ids = sorted({pair.query_id for pair in absent})
+        texts = read(queries.annotate.texts, collection=collection, doc_ids=doc_ids)
+        asked = read(queries.annotate.asked, dataset=task.dataset, query_ids=query_ids)
+        known = known | {sheet["key"]: sheet for sheet in sheets.sheets(absent, texts, asked)}
+    known = {pair.id: known[pair.id] for pair in pairs}
+    st.session_state[f"_sheets-{scope}"] = known
+    return known

@@ -1,0 +1,54 @@
+"""The annotation form, a component of our own: Streamlit's buttons lose keys pressed quickly.
+
+It gets documents ahead, so the next one is there at once, and keeps a log of answers as *state*,
+since presses that are sent as events merge. Each entry has a name of its own and stays in the
+browser's storage until the server says that it is saved.
+"""
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import streamlit.components.v2 as components
+
+_FOLDER = Path(__file__).parent
+
+_FORM = components.component(
+    "judge",
+    html='<div class="judge" lang=""></div>',
+    css=(_FOLDER / "judge.css").read_text("utf-8"),
+    js=(_FOLDER / "judge.js").read_text("utf-8"),
+)
+_NAME = components.component(
+    "annotator_name",
+    js="""
+    const PLACE = "beirscope.annotator";
+    export default function ({ data, setStateValue }) {
+      try {
+        if (data.keep) localStorage.setItem(PLACE, data.keep);
+        else if (data.forget) localStorage.removeItem(PLACE);
+        else if (!data.known && localStorage.getItem(PLACE))
+          setStateValue("name", localStorage.getItem(PLACE));
+      } catch { /* a browser that keeps nothing: the name is asked again */ }
+    }
+    """,
+)
+
+
+def form(data: dict[str, Any], key: str, again: Callable[[], None]) -> None:
+    """Draw the form; its log is then in the session's state under `key`.
+
+    `again` is called when the person wants to see what they skipped.
+    """
+    _FORM(
+        data=data,
+        key=key,
+        on_log_change=lambda: None,
+        on_seen_change=lambda: None,
+        on_again_change=again,
+    )
+
+
+def name(data: dict[str, Any], key: str) -> None:
+    """Keep, forget or tell the annotator's name that this browser knows."""
+    _NAME(data=data, key=key, on_name_change=lambda: None)

@@ -1,0 +1,391 @@
+// The annotation form. Text from outside becomes text nodes, never markup.
+
+const RESEND = 2500; // milliseconds without an answer until the log is sent again
+const SIGN = 60000; // how often a person who reads says that they are still there
+const ASK = 8000; // how often to ask again while everything is with others
+const REMEMBERED = 50; // answers that can be taken back
+
+const forms = new WeakMap();
+
+export default function (component) {
+  const root = component.parentElement;
+  if (!forms.has(root)) forms.set(root, new Form(root.querySelector(".judge")));
+  const form = forms.get(root);
+  form.update(component);
+  return () => {
+    form.close();
+    forms.delete(root);
+  };
+}
+
+function element(tag, className, ...children) {
+  const made = document.createElement(tag);
+  if (className) made.className = className;
+  made.append(...children);
+  return made;
+}
+
+function marked(pieces) {
+  return pieces.map((piece, place) => (place % 2 ? element("mark", "", piece) : piece));
+}
+
+// Strings, and lists of a tag followed by its children; the server sends harmless tags only.
+function grown(node) {
+  if (typeof node === "string") return node;
+  const [tag, ...children] = node;
+  return element(tag, "", ...children.map(grown));
+}
+
+function name() {
+  const bytes = crypto.getRandomValues(new Uint8Array(12));
+  return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");
+}
+
+function duration(seconds) {
+  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
+  return `${(seconds / 3600).toFixed(1)} h`;
+}
+
+// Unsaved entries, each under a key of its own, so that windows do not overwrite each other's.
+class Drawer {
+  constructor(scope) {
+    this.prefix = `beirscope.answers.${scope}.`;
+  }
+  keep(entry) {
+    try {
+      localStorage.setItem(this.prefix + entry.entry, JSON.stringify(entry));
+    } catch {
+      // A browser that keeps nothing: the entry is safe once it is sent.
+    }
+  }
+  drop(id) {
+    try {
+      localStorage.removeItem(this.prefix + id);
+    } catch {
+      // Nothing was kept.
+    }
+  }
+  kept() {
+    try {
+      return Object.keys(localStorage)
+        .filter((key) => key.startsWith(this.prefix))
+        .map((key) => JSON.parse(localStorage.getItem(key)))
+        .sort((one, other) => one.at - other.at || one.number - other.number);
+    } catch {
+      return [];
+    }
+  }
+}
+
+class Form {
+  constructor(place) {
+    this.place = place;
+    this.window = name();
+    this.number = 0;
+    this.sheets = new Map();
+    this.order = [];
+    this.done = new Set();
+    this.log = [];
+    this.history = [];
+    this.given = new Map();
+    this.current = null;
+    this.unsure = false;
+    this.sent = 0;
+    this.sign = 0;
+    this.onKey = (event) => this.key(event);
+    this.onHide = () => this.pause();
+    window.addEventListener("keydown", this.onKey);
+    document.addEventListener("visibilitychange", this.onHide);
+    this.timer = setInterval(() => this.tick(), 500);
+  }
+
+  close() {
+    window.removeEventListener("keydown", this.onKey);
+    document.removeEventListener("visibilitychange", this.onHide);
+    clearInterval(this.timer);
+  }
+
+  update({ data, setStateValue, setTriggerValue }) {
+    const first = !this.data;
+    this.data = data;
+    this.setStateValue = setStateValue;
+    this.setTriggerValue = setTriggerValue;
+    if (first) this.begin();
+    const saved = new Set(data.saved);
+    for (const entry of this.log) if (saved.has(entry.entry)) this.drawer.drop(entry.entry);
+    this.log = this.log.filter((entry) => !saved.has(entry.entry));
+    if (saved.size) this.sent = performance.now();
+    this.order = data.documents.map((sheet) => sheet.key);
+    for (const sheet of data.documents) this.sheets.set(sheet.key, sheet);
+    if (data.last && !this.history.length && !this.order.includes(data.last.key)) {
+      this.history.push(data.last.key);
+      this.sheets.set(data.last.key, data.last);
+    }
+    this.settle();
+    this.draw();
+    if (first && this.log.length) this.send();
+  }
+
+  // What an earlier visit could not save is sent with the next answer at the latest.
+  begin() {
+    this.drawer = new Drawer(this.data.scope);
+    this.log = this.drawer.kept();
+    for (const entry of this.log) {
+      if (entry.act === "undo") this.done.delete(entry.pair);
+      else this.done.add(entry.pair);
+    }
+    this.build();
+  }
+
+  // A pair that is no longer held has gone to somebody else, unless its undo is on the way.
+  settle() {
+    const gone = !this.order.includes(this.current) && !this.log.length;
+    if (this.current && !gone && !this.done.has(this.current)) return;
+    const next = this.order.find((key) => !this.done.has(key)) ?? null;
+    if (next !== this.current) this.show(next);
+  }
+
+  show(key) {
+    this.current = key;
+    this.unsure = false;
+    this.spent = 0;
+    this.since = performance.now();
+    const before = this.given.get(key);
+    this.note.value = before ?? "";
+    this.noteBox.classList.toggle("open", Boolean(before));
+    this.showSheet();
+  }
+
+  pause() {
+    if (document.hidden) this.spent += performance.now() - this.since;
+    else this.since = performance.now();
+  }
+
+  answer(act, relevance) {
+    const pair = this.current;
+    if (!pair) return;
+    this.record({ pair, act, relevance, unsure: this.unsure, note: this.note.value.trim() });
+    this.done.add(pair);
+    this.given.set(pair, this.note.value);
+    this.history.push(pair);
+    if (this.history.length > REMEMBERED) this.forget(this.history.shift());
+    this.show(this.order.find((key) => !this.done.has(key)) ?? null);
+    this.send();
+    this.draw();
+  }
+
+  undo() {
+    const pair = this.history.pop();
+    if (!pair) return;
+    this.record({ pair, act: "undo", unsure: false, note: "" });
+    this.done.delete(pair);
+    this.show(pair);
+    this.send();
+    this.draw();
+  }
+
+  forget(key) {
+    this.given.delete(key);
+    if (!this.order.includes(key)) this.sheets.delete(key);
+  }
+
+  record(answer) {
+    this.number += 1;
+    const seconds = (this.spent + (document.hidden ? 0 : performance.now() - this.since)) / 1000;
+    const entry = {
+      ...answer,
+      entry: `${this.window}-${this.number}`,
+      number: this.number,
+      at: Date.now(),
+      seconds: Number.isFinite(seconds) ? Math.max(0, seconds) : 0,
+      version: this.data.version,
+    };
+    this.log.push(entry);
+    this.drawer.keep(entry);
+  }
+
+  send() {
+    this.sent = performance.now();
+    this.sign = this.sent;
+    this.setStateValue("log", { time: Date.now(), entries: this.log });
+  }
+
+  tick() {
+    const now = performance.now();
+    if (this.log.length && now - this.sent > RESEND) this.send();
+    else if (!document.hidden && now - this.sign > (this.current ? SIGN : ASK)) {
+      this.sign = now;
+      if (this.current || this.data.left) this.setStateValue("seen", Date.now());
+    }
+    this.drawSaving();
+  }
+
+  again() {
+    if (this.log.length) return;
+    this.done.clear();
+    this.history = [];
+    this.setTriggerValue("again", true);
+  }
+
+  key(event) {
+    const target = event.composedPath()[0];
+    if (event.ctrlKey || event.metaKey || event.altKey || event.isComposing) return;
+    if (target.isContentEditable || /^(input|select|textarea)$/i.test(target.tagName ?? "")) {
+      if (target === this.note && (event.key === "Escape" || event.key === "Enter")) {
+        event.preventDefault();
+        this.note.blur();
+      }
+      return;
+    }
+    const scroll = { " ": 0.85, PageDown: 0.85, PageUp: -0.85, ArrowDown: 0.12, ArrowUp: -0.12 };
+    const act = this.keys.get(event.key.toLowerCase());
+    if (act) {
+      event.preventDefault();
+      event.stopPropagation();
+      if (!event.repeat) act();
+    } else if (event.key in scroll && !/^button$/i.test(target.tagName ?? "")) {
+      event.preventDefault();
+      this.document.scrollBy(0, scroll[event.key] * this.document.clientHeight);
+    }
+  }
+
+  button(label, key, act, className = "") {
+    const made = element("button", className, label, element("kbd", "", key.toUpperCase()));
+    made.type = "button";
+    made.setAttribute("aria-keyshortcuts", key.toUpperCase());
+    made.addEventListener("click", () => {
+      made.blur();
+      act();
+    });
+    this.keys.set(key, act);
+    return made;
+  }
+
+  build() {
+    this.keys = new Map();
+    this.progress = element("span", "");
+    this.pace = element("span", "quiet");
+    this.saving = element("span", "saving quiet");
+    this.saving.setAttribute("role", "status");
+    this.fill = element("div", "");
+    this.query = element("div", "query");
+    this.query.dir = "auto";
+    this.document = element("div", "document");
+    this.document.tabIndex = 0;
+    this.document.setAttribute("aria-label", "Document");
+    this.note = element("textarea", "");
+    this.note.setAttribute("aria-label", "Note");
+    this.note.maxLength = 2000;
+    this.note.placeholder = "A note for whoever reads your judgement; Enter goes back";
+    this.noteBox = element("div", "note", this.note);
+    this.end = element("div", "end");
+    this.buttons = element("div", "buttons");
+    this.buildButtons();
+    this.work = element("div", "", this.query, this.document, this.buttons, this.noteBox);
+    const head = element("div", "head", this.progress, this.pace, this.saving);
+    const top = element("div", "", head, element("div", "bar", this.fill));
+    this.guideline = element("div", "guideline");
+    this.grid = element("div", "grid", top, this.guideline, element("div", "", this.work, this.end));
+    this.place.replaceChildren(this.grid);
+  }
+
+  buildButtons() {
+    for (const grade of this.data.grades)
+      this.buttons.append(
+        this.button(grade.name, grade.key, () => this.answer("grade", grade.relevance)));
+    this.buttons.append(element("span", "gap"));
+    this.doubt = this.button("Unsure", "u", () => this.doubtful(), "plain");
+    this.doubt.title = "Mark the grade that you choose next as unsure";
+    const skip = this.button("Skip", "s", () => this.answer("skip"), "plain");
+    skip.title = "Leave this one to others";
+    this.back = this.button("Undo", "z", () => this.undo(), "plain");
+    const note = this.button("Note", "n", () => this.openNote(), "plain");
+    this.buttons.append(this.doubt, skip, this.back, note);
+  }
+
+  doubtful() {
+    this.unsure = !this.unsure;
+    this.draw();
+  }
+
+  openNote() {
+    this.noteBox.classList.add("open");
+    this.note.focus();
+  }
+
+  showSheet() {
+    const sheet = this.sheets.get(this.current);
+    if (!sheet) return;
+    this.query.replaceChildren(sheet.query);
+    const remark = "The text of this document is not here; its id stands for it.";
+    const title = element("div", "title", ...marked(sheet.title));
+    const body = sheet.bare ? element("div", "quiet", remark) : element("div", "", ...marked(sheet.text));
+    for (const part of [title, body]) part.dir = "auto";
+    this.document.replaceChildren(title, body);
+    this.document.scrollTop = 0;
+  }
+
+  draw() {
+    const acts = this.log.map((entry) => entry.act);
+    const count = (act) => acts.filter((one) => one === act).length;
+    const undone = count("undo");
+    const judged = Math.max(0, this.data.judged + count("grade") - undone);
+    const left = Math.max(0, this.data.left - count("grade") - count("skip") + undone);
+    const total = judged + left;
+    this.progress.textContent = `${judged} of ${total} judged`;
+    this.fill.style.width = `${total ? (100 * judged) / total : 0}%`;
+    const each = this.data.seconds;
+    this.pace.textContent = each && left ? `${duration(each)} each, ${duration(each * left)} left` : "";
+    const shown = Boolean(this.current && this.sheets.has(this.current));
+    if (shown && !this.document.firstChild) this.showSheet();
+    this.work.hidden = !shown;
+    this.end.hidden = shown;
+    if (!shown) this.drawEnd(judged, left);
+    this.doubt.classList.toggle("on", this.unsure);
+    this.doubt.setAttribute("aria-pressed", String(this.unsure));
+    this.back.disabled = !this.history.length;
+    this.drawGuideline();
+    this.drawSaving();
+  }
+
+  drawSaving() {
+    if (!this.log.length) this.unsavedSince = performance.now();
+    const late = performance.now() - this.unsavedSince > 1500;
+    const words = this.log.length ? `${this.log.length} not yet saved` : "all saved";
+    if (this.saving.textContent !== words) this.saving.textContent = words;
+    this.saving.className = late ? "saving waiting" : "saving quiet";
+  }
+
+  drawEnd(judged, left) {
+    const back = this.history.length ? [" ", this.ended("Undo the last (Z)", () => this.undo())] : [];
+    if (this.log.length || this.order.some((key) => !this.done.has(key)))
+      return this.end.replaceChildren("One moment: the next documents are on their way.");
+    if (left)
+      return this.end.replaceChildren(
+        `${left} left, all with other people now; what they leave comes to you here by itself.`, ...back);
+    const skipped = this.data.skipped;
+    const words = `All done: ${judged} judged${skipped ? `, ${skipped} skipped` : ""}. Thank you.`;
+    const more = skipped ? [" ", this.ended("Look at the skipped ones again", () => this.again())] : [];
+    this.end.replaceChildren(words, element("br", ""), element("br", ""), ...more, ...back);
+  }
+
+  ended(label, act) {
+    const made = element("button", "", label);
+    made.type = "button";
+    made.addEventListener("click", act);
+    return made;
+  }
+
+  drawGuideline() {
+    const version = `${this.data.version}`;
+    if (this.guideline.dataset.version === version) return;
+    this.guideline.dataset.version = version;
+    this.grid.classList.toggle("guided", this.data.guideline.length > 0);
+    this.guideline.replaceChildren();
+    if (!this.data.guideline.length) return;
+    const toggle = this.button("Guideline", "g", () => this.guideline.classList.toggle("open"), "narrow");
+    const body = element("div", "body", ...this.data.guideline.map(grown));
+    this.guideline.append(element("div", "wide", "Guideline"), toggle, body);
+  }
+}

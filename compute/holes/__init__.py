@@ -8,6 +8,7 @@ frames `top` (system, query_id, doc_id, rank) and `judgements` (query_id, doc_id
 
 from compute.holes.bounds import intervals
 from compute.holes.definitions import (
+    FEWEST_ADDED,
     by_rank,
     condensed,
     expected,
@@ -20,6 +21,7 @@ from compute.holes.lists import GAINS, Lists, arrange
 from compute.holes.turning import pairs
 
 __all__ = [
+    "FEWEST_ADDED",
     "GAINS",
     "Lists",
     "arrange",

@@ -1,0 +1,134 @@
+"""Whether the holes could turn the order of two systems, every pair in one matrix."""
+
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.figures import theme as looks
+from compute.figures.holes import LETTERS, names
+from compute.figures.theme import Palette
+from compute.holes.turning import EQUAL, OPEN
+
+MOST_WITH_NUMBERS = 16
+"""With more systems the cells are too small for numbers; the hover has them."""
+
+Row = Mapping[Hashable, Any]
+
+
+def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str) -> go.Figure:
+    """Every pair of systems once, the better one across: dark where its lead holds.
+
+    `rows`: system, title, in the order of scores; `pairs`: first, second, difference, low, high,
+    verdict. The number is the lead of the system across over the one on the left.
+    """
+    look = looks.palette(theme)
+    cells = list(_cells(rows, pairs, measure))
+    n = len(rows)
+    fills = {OPEN: look.second, EQUAL: look.line, "": looks.colour(0.72, look.sequential)}
+    scale = [[place / 2, colour] for place, colour in enumerate(fills.values())]
+    z = {kind: place for place, kind in enumerate(fills)}
+    grid: list[list[float | None]] = [[None] * (n - 1) for _ in range(n)]
+    hover = [[""] * (n - 1) for _ in range(n)]
+    for cell in cells:
+        grid[cell["y"]][cell["x"]] = z[cell["kind"]]
+        hover[cell["y"]][cell["x"]] = cell["hover"]
+    heat = go.Heatmap(
+        z=grid[1:],
+        y0=1,
+        zmin=0,
+        zmax=2,
+        colorscale=scale,
+        showscale=False,
+        xgap=2,
+        ygap=2,
+        hovertext=hover[1:],
+        hovertemplate="%{hovertext}<extra></extra>",
+        hoverongaps=False,
+    )
+    figure = go.Figure([heat, *_numbers(cells, fills, look, n)])
+    figure.update_layout(_matrix_layout(rows, theme))
+    return figure
+
+
+def _cells(rows: DataFrame, pairs: DataFrame, measure: str) -> Iterator[Row]:
+    places = {system: place for place, system in enumerate(rows["system"])}
+    titles = [looks.escape(title) for title in rows["title"]]
+    for pair in pairs.to_dict("records"):
+        one, other = places[pair["first"]], places[pair["second"]]
+        sign = 1 if one < other else -1
+        low, high = sorted((sign * pair["low"], sign * pair["high"]))
+        lead = sign * pair["difference"]
+        kind = pair["verdict"] if pair["verdict"] in (OPEN, EQUAL) else ""
+        x, y = min(one, other), max(one, other)
+        says = {OPEN: "the holes could turn it", EQUAL: "level whatever the holes are"}
+        hover = (
+            f"<b>{titles[x]}</b> over <b>{titles[y]}</b><br>{measure}"
+            f" {looks.precise(lead, with_sign=True)}, can be"
+            f" {looks.precise(low, with_sign=True)} to {looks.precise(high, with_sign=True)}<br>"
+            + says.get(kind, "holds whatever the holes are")
+        )
+        yield {"x": x, "y": y, "lead": lead, "kind": kind, "hover": hover}
+
+
+def _numbers(
+    cells: Sequence[Row], fills: Mapping[str, str], look: Palette, n: int
+) -> Iterator[go.Scatter]:
+    inks = {OPEN: look.muted, EQUAL: look.text, "": looks.ink(fills[""])}
+    for kind, ink in inks.items():
+        chosen = [cell for cell in cells if cell["kind"] == kind and n <= MOST_WITH_NUMBERS]
+        if chosen:
+            yield go.Scatter(
+                x=[cell["x"] for cell in chosen],
+                y=[cell["y"] for cell in chosen],
+                text=[looks.plain(cell["lead"]) for cell in chosen],
+                mode="text",
+                textfont={"size": 12, "color": ink},
+                hoverinfo="skip",
+                showlegend=False,
+            )
+
+
+def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
+    titles, n = rows["title"].tolist(), len(rows)
+    row = 26 if n <= MOST_WITH_NUMBERS else 18
+    size = 12 if n <= MOST_WITH_NUMBERS else 10
+    # The system across has its name where its column begins: above its first cell.
+    across = [
+        {
+            "x": place - 0.45,
+            "y": place,
+            "text": looks.escape(title, LETTERS),
+            "xanchor": "left",
+            "showarrow": False,
+            "font": {"size": size},
+        }
+        for place, title in enumerate(titles[:-1])
+    ]
+    down = names(titles) | {"range": [n - 0.45, -0.5]}
+    down |= {"tickvals": list(range(1, n)), "tickfont": {"size": size}}
+    down["ticktext"] = down["ticktext"][1:]
+    return {
+        "template": looks.template(theme),
+        "height": row * n + 24,
+        "dragmode": False,
+        "annotations": across,
+        "xaxis": {"range": [-0.5, n - 0.5], "visible": False, "fixedrange": True},
+        "yaxis": down,
+    }
+
+
+def orders_note(pairs: DataFrame, *, n_left_out: int) -> list[str]:
+    """What the matrix of orders comes to, and how to read it."""
+    n_open = int((pairs["verdict"] == OPEN).sum())
+    left_out = f"The {n_left_out} systems that score lowest are left out." if n_left_out else ""
+    return [
+        f"The holes could turn {n_open:,} of {len(pairs):,} orders; the others hold whatever the"
+        " holes are.",
+        "How to read this: a cell is how far the system named above it leads the one on the left."
+        " Dark: it stays ahead however the holes of both are judged. Pale: some way of judging them"
+        " puts the other ahead, or level. Asked of the difference itself, a hole that both"
+        " retrieved judged once for both: bars that overlap above say nothing about an order.",
+        left_out,
+    ]

@@ -209,6 +209,8 @@ class Formula:
     """Its measures are written with a rank to cut at, `nDCG@10`."""
     answered_only: bool = False
     """A query without hits has no value, rather than 0."""
+    across: bool = False
+    """It counts what is judged for any query, so that judgements of other queries move it."""
 
 
 FORMULAS = {
@@ -224,7 +226,9 @@ FORMULAS = {
         Formula("Bpref", bpref, "Bpref", cut=False),
         Formula("Judged", judged, "Judged@{k}", answered_only=True),
         Formula("Hole", hole, "Hole@{k} (unjudged for the query)", answered_only=True),
-        Formula("Hole_beir", hole_beir, "Hole@{k} as BEIR's code", answered_only=True),
+        Formula(
+            "Hole_beir", hole_beir, "Hole@{k} as BEIR's code", answered_only=True, across=True
+        ),
     )
 }
 
@@ -273,18 +277,30 @@ def evaluate(
     """
     wanted = [parse(measure) for measure in dict.fromkeys(measures)]
     wanted = [measure for measure in wanted if (measure.k or 1) <= depth]
-    deep = max((measure.k or depth for measure in wanted), default=0)
-    shallow = max((m.k or 0 for m in wanted if m.formula.answered_only), default=0)
+    deep, shallow = cuts(wanted, depth)
     numbers, queries = pd.factorize(judgements["query_id"], sort=True)
     held = _held(run, judgements.assign(number=numbers), deep=deep, shallow=shallow)
-    columns = {}
-    for measure in wanted:
-        values = measure.formula.values(held, measure.k or depth)
-        absent = measure.formula.answered_only & (held.retrieved == 0)
-        columns[str(measure)] = np.where(absent, np.nan, values)
+    columns = values(held, wanted, depth)
     wide = pd.DataFrame(columns, index=pd.Index(queries, name="query_id", dtype="str"))
     long = wide.melt(var_name="measure", ignore_index=False).dropna(subset="value").reset_index()
     return long.astype({"measure": "str", "value": np.float64})
+
+
+def values(held: Held, measures: Sequence[Measure], depth: int) -> dict[str, Values]:
+    """By measure its values by query, of runs kept to `depth`; NaN where a query has none."""
+    found = {}
+    for measure in measures:
+        absent = measure.formula.answered_only & (held.retrieved == 0)
+        given = measure.formula.values(held, measure.k or depth)
+        found[str(measure)] = np.where(absent, np.nan, given)
+    return found
+
+
+def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:
+    """How deep relevance is asked for, and how deep mere hits are (by Judged and Hole)."""
+    deep = max((measure.k or depth for measure in measures), default=0)
+    shallow = max((m.k or 0 for m in measures if m.formula.answered_only), default=0)
+    return deep, shallow
 
 
 def means(scores: pd.DataFrame, answered: Collection[str]) -> pd.DataFrame:
@@ -317,7 +333,7 @@ def _held(run: pd.DataFrame, judgements: pd.DataFrame, *, deep: int, shallow: in
     return Held(
         retrieved=retrieved,
         judged=Places(found["number"], found["rank"], found["relevance"]),
-        ideal=_ideal(judgements),
+        ideal=ideal(judgements),
         known=Places(seen["number"], seen["rank"], np.zeros(len(seen["rank"]), np.int64)),
     )
 
@@ -328,7 +344,8 @@ def _arrow(frame: pd.DataFrame) -> pa.Table:
     return pa.Table.from_pandas(frame, schema=pa.schema(ids + rest), preserve_index=False)
 
 
-def _ideal(judgements: pd.DataFrame) -> Places:
+def ideal(judgements: pd.DataFrame) -> Places:
+    """The judgements (number of the query, relevance) in the best order of each query."""
     best = judgements.sort_values(["number", "relevance"], ascending=[True, False])
     number = best["number"].to_numpy(np.int64)
     rank = np.arange(len(best)) - np.searchsorted(number, number) + 1

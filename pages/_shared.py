@@ -14,7 +14,9 @@ from pandas import DataFrame
 
 from compute import bugs, settings
 from compute.errors import BeirscopeError, Unavailable
-from compute.reading import Reading, open_version
+from compute.judgements import Choice
+from compute.overlay import Overlays
+from compute.reading import open_version
 from compute.settings import Settings
 from compute.store import Store
 
@@ -67,17 +69,30 @@ def _store(now: Settings) -> Store:
 
 
 @st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
-def _reading(now: Settings, version: Version) -> Reading:
-    return open_version(_store(now), version[0])
+def _overlays(now: Settings, manifest: int) -> Overlays:
+    stored = _store(now)
+    return Overlays(stored, open_version(stored, manifest))
 
 
 @st.cache_data(
-    hash_funcs={Settings: repr, FunctionType: lambda f: f"{f.__module__}.{f.__qualname__}"},
+    hash_funcs={
+        Settings: repr,
+        Choice: repr,
+        FunctionType: lambda f: f"{f.__module__}.{f.__qualname__}",
+    },
     max_entries=200,
     show_spinner=False,
 )
-def _read(now: Settings, version: Version, query: Query, params: Mapping[str, Any]) -> DataFrame:
-    return query(_reading(now, version).cursor(), **params)
+def _read(
+    now: Settings,
+    version: Version,
+    choice: Choice | None,
+    query: Query,
+    params: Mapping[str, Any],
+) -> DataFrame:
+    manifest, judgement = version
+    with _overlays(now, manifest).cursor(judgement, choice) as cursor:
+        return query(cursor, **params)
 
 
 def _current() -> Version:
@@ -102,11 +117,18 @@ def is_outdated() -> bool:
     return st.session_state.get("_version") != _current()
 
 
-def read(query: Query, **params: Any) -> DataFrame:
-    """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy."""
+def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame:
+    """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy.
+
+    Scores, means and judgements are those that the switch above the page says; with `added` they
+    are official + added, or official, whatever it says.
+    """
     _through_app()
     version = st.session_state.get("_version") or _current()
-    return _read(settings.load(), version, query, params)
+    choice = st.session_state.get("_choice")
+    if added is not None:
+        choice = (st.session_state.get("_added") or Choice()) if added else None
+    return _read(settings.load(), version, choice, query, params)
 
 
 def _through_app() -> None:

@@ -1,5 +1,6 @@
 """Judgements: their sources; one label of many for a pair; qrels files in and out."""
 
+from compute.judgements.labels import RULES, Choice, Rule, labels, resolve
 from compute.judgements.qrels import is_qrels, read_qrels, write_qrels
 from compute.judgements.sources import (
     ADJUDICATION,
@@ -17,9 +18,14 @@ __all__ = [
     "IMPORT",
     "MODEL",
     "PERSON",
+    "RULES",
     "SOURCES",
     "WITHDRAWN",
+    "Choice",
+    "Rule",
     "is_qrels",
+    "labels",
     "read_qrels",
+    "resolve",
     "write_qrels",
 ]

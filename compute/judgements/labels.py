@@ -1,0 +1,117 @@
+"""One label of many: the rows of added judgements for a pair become one relevance, by a rule."""
+
+import math
+from collections import Counter, defaultdict
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from pandas import DataFrame
+
+from compute.errors import WrongInput
+from compute.judgements.sources import ADJUDICATION, HUMAN, SOURCES, WITHDRAWN
+
+PAIR = ["dataset", "query_id", "doc_id"]
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A row of the table of rules."""
+
+    name: str
+    text: str
+    """What it does, as pages say it."""
+    choose: Callable[[Sequence[int]], int]
+    """One grade of many, which stand in the order they were given."""
+
+
+def _majority(grades: Sequence[int]) -> int:
+    votes = Counter(grades)
+    return min(votes, key=lambda grade: (-votes[grade], grade))
+
+
+def _mean(grades: Sequence[int]) -> int:
+    # In whole numbers: a half is not left to how fractions are stored.
+    return math.ceil((2 * sum(grades) - len(grades)) / (2 * len(grades)))
+
+
+RULES: Mapping[str, Rule] = {
+    rule.name: rule
+    for rule in (
+        Rule("majority", "the grade most people gave, the lower of two that tie", _majority),
+        Rule("latest", "the grade given last", lambda grades: grades[-1]),
+        Rule("lowest", "the lowest grade", min),
+        Rule("highest", "the highest grade", max),
+        Rule("mean", "the mean of the grades, rounded; a half goes to the lower", _mean),
+    )
+}
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Which added judgements count, and how those of one pair become one."""
+
+    rule: str = "majority"
+    sources: tuple[str, ...] = HUMAN
+
+    def __post_init__(self) -> None:
+        """Raises WrongInput for a rule or source that there is not."""
+        if self.rule not in RULES:
+            raise WrongInput(f"no rule {self.rule!r}; known: {', '.join(RULES)}")
+        for source in self.sources:
+            if source not in SOURCES:
+                raise WrongInput(f"no source {source!r}; known: {', '.join(SOURCES)}")
+        # Another order is no other choice.
+        object.__setattr__(self, "sources", tuple(s for s in SOURCES if s in self.sources))
+
+
+def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
+    """The rows that stand, of all added: a person's newest of a pair, adjudications apart.
+
+    `rows` are added judgements in the order of their ids. A row without relevance takes back its
+    person's label; one whose source is `withdrawn` takes back all that the person said of the
+    pair before, whatever counts. What a person was unsure of counts like the rest.
+    """
+    return _standing(rows, sources)[0]
+
+
+def resolve(rows: DataFrame, choice: Choice | None = None) -> DataFrame:
+    """One label per pair: dataset, query_id, doc_id, relevance (int64), sorted by these.
+
+    The newest adjudication beats all; else the rule makes one of the people's labels.
+    """
+    choice = choice or Choice()
+    _, grades = _standing(rows, choice.sources)
+    rule = RULES[choice.rule].choose
+    found = sorted(
+        # One label needs no rule: of most pairs there is no other.
+        (*pair, settled[-1] if settled else judged[0] if len(judged) == 1 else rule(judged))
+        for pair, (judged, settled) in grades.items()
+    )
+    frame = DataFrame(found, columns=[*PAIR, "relevance"])
+    return frame.astype(dict.fromkeys(PAIR, "str") | {"relevance": np.int64})
+
+
+_Pair = tuple[str, str, str]
+
+
+def _standing(
+    rows: DataFrame, sources: Collection[str]
+) -> tuple[DataFrame, dict[_Pair, tuple[list[int], list[int]]]]:
+    """The rows that stand, and by pair the grades of people and of adjudications, by id."""
+    # Plain loops: of a few rows, as after each judgement, they take a hundredth of pandas' time.
+    pairs = list(zip(*(rows[name].tolist() for name in PAIR), strict=True))
+    people, kinds = rows["person"].tolist(), rows["source"].tolist()
+    newest: dict[tuple[_Pair, str], dict[bool, int]] = defaultdict(dict)
+    for place, (pair, person, kind) in enumerate(zip(pairs, people, kinds, strict=True)):
+        if kind == WITHDRAWN:
+            newest.pop((pair, person), None)
+        elif kind in sources:
+            newest[pair, person][kind == ADJUDICATION] = place
+    given, absent = rows["relevance"].tolist(), rows["relevance"].isna().tolist()
+    places = sorted(place for found in newest.values() for place in found.values())
+    standing = [place for place in places if not absent[place]]
+    grades: dict[_Pair, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
+    for place in standing:
+        grades[pairs[place]][kinds[place] == ADJUDICATION].append(int(given[place]))
+    return rows.iloc[standing].reset_index(drop=True), grades

@@ -1,0 +1,79 @@
+"""The tables of the added judgements in a reading's database, and the views over them.
+
+Cursors set the schema `added` (official + added) or `seen` (official) before `main` in their
+search path, and the variables `seen`, the id of the last judgement there is for them, and
+`overlay`, the number of a choice.
+"""
+
+NEVER = 2**62
+"""When a row ends that holds still."""
+
+# A row holds for the versions from `born` to before `died`: readers of several see their own.
+SCHEMAS = """
+create schema kept;
+create table kept.official (dataset text, query_id text, doc_id text, relevance integer);
+create table kept.unfollowed (dataset text, system text, measure text);
+create table kept.queries (overlay bigint, dataset text, query_id text, born bigint);
+create table kept.labels (
+    overlay bigint, dataset text, query_id text, doc_id text, relevance integer,
+    born bigint, died bigint);
+create table kept.scores (
+    overlay bigint, dataset text, system text, query_id text, measure text, value double,
+    born bigint, died bigint);
+create table kept.means (
+    overlay bigint, dataset text, system text, measure text, value double, value_returned double,
+    n_queries bigint, n_unanswered bigint, born bigint, died bigint);
+
+create schema seen;
+create view seen.added_judgements as
+select * from main.added_judgements where id <= getvariable('seen');
+
+create schema added;
+create view added.added_judgements as select * from seen.added_judgements;
+create view added.rescored as
+select dataset, query_id from kept.queries
+where overlay = getvariable('overlay') and born <= getvariable('seen');
+create view added.judgements as
+select dataset, query_id, doc_id, relevance from main.judgements
+union all
+select dataset, query_id, doc_id, relevance from kept.labels
+where overlay = getvariable('overlay')
+  and born <= getvariable('seen') and died > getvariable('seen');
+create view added.scores as
+select dataset, system, query_id, measure, value
+from main.scores
+    anti join added.rescored using (dataset, query_id)
+    anti join (
+        select * from kept.unfollowed where dataset in (select dataset from added.rescored)
+    ) using (dataset, system, measure)
+union all
+select dataset, system, query_id, measure, value from kept.scores
+where overlay = getvariable('overlay')
+  and born <= getvariable('seen') and died > getvariable('seen');
+create view added.means_moved as
+select dataset, system, measure, value, value_returned, n_queries, n_unanswered
+from kept.means
+where overlay = getvariable('overlay')
+  and born <= getvariable('seen') and died > getvariable('seen');
+create view added.means_of_parts as
+select * from main.means where dataset not in (select dataset from added.rescored)
+union all
+select * from added.means_moved;
+create view added.means as
+with forums as (
+    select name, len(parts) as n_parts, unnest(parts) as part from datasets
+), moved as (
+    select * from forums
+    where name in (select name from forums where part in (select dataset from added.rescored))
+)
+select * from added.means_of_parts where dataset not in (select name from moved)
+union all
+select
+    name, system, measure, favg(value),
+    case when count(value_returned) = n_parts then favg(value_returned) end,
+    sum(n_queries)::bigint,
+    case when count(n_unanswered) = n_parts then sum(n_unanswered) end::bigint
+from moved join added.means_of_parts on part = dataset
+group by name, n_parts, system, measure
+having count(*) = n_parts;
+"""

@@ -34,5 +34,5 @@ def _node(node: SyntaxTreeNode) -> Any:
         return ["pre", node.content]
     if node.type == "code_inline":
         return ["code", node.content]
-    children = [_node(child) for child in node.children]
+    children = [child for child in map(_node, node.children) if child]
     return [node.tag if node.tag in TAGS else "span", *children]

@@ -228,7 +228,8 @@ def _hand(connection: Connection, task: Task, person: str) -> Hand:
     done = mine.where(turns.c.status != HELD).order_by(turns.c.changed.desc())
     recent = connection.execute(done.limit(RECENT)).all()
     counts = select(turns.c.status, func.count()).where(_mine(task, person))
-    number = dict(connection.execute(counts.group_by(turns.c.status)).tuples().all())
+    rows = connection.execute(counts.group_by(turns.c.status))
+    number = dict(tuple(row) for row in rows)
     waiting = select(func.count()).select_from(pairs).where(_open(task, person))
     seconds = [row.seconds for row in recent if row.status == JUDGED]
     return Hand(

@@ -229,7 +229,7 @@ def _hand(connection: Connection, task: Task, person: str) -> Hand:
     recent = connection.execute(done.limit(RECENT)).all()
     counts = select(turns.c.status, func.count()).where(_mine(task, person))
     rows = connection.execute(counts.group_by(turns.c.status))
-    number = dict(tuple(row) for row in rows)
+    number: dict[str, int] = {row[0]: row[1] for row in rows}
     waiting = select(func.count()).select_from(pairs).where(_open(task, person))
     seconds = [row.seconds for row in recent if row.status == JUDGED]
     return Hand(

@@ -122,6 +122,26 @@ def annotation_effect(figures: DataFrame) -> DataFrame:
     return by_note.assign(hole=holes)
 
 
+MEDIAN_LENGTH, TITLE_ONLY = "median words of the top 10", "documents with a title only"
+
+
+def lengths(folder: Path = FOLDER) -> DataFrame:
+    """What BEIR v4 says of document lengths: source, dataset, system, measure, value.
+
+    MEDIAN_LENGTH is of a system, TITLE_ONLY (a rounded number of documents) of the collection.
+    """
+    table = _table("lengths", folder)
+    return DataFrame(
+        {
+            "source": table["paper"].map(_short),
+            "dataset": table["dataset"],
+            "system": table["system"].replace(names(folder)),
+            "measure": table["measure"],
+            "value": table["value"].astype(float),
+        }
+    )
+
+
 def efficiency(folder: Path = FOLDER) -> DataFrame:
     """Latency and index size as printed: `system`, `source`, and numbers (absent where no figure).
 

@@ -1,0 +1,187 @@
+"""The sections of the page Lengths."""
+
+from typing import Any, NamedTuple
+
+import streamlit as st
+from pandas import DataFrame, Series
+
+from compute import advice, published, queries
+from compute.figures import lengths as figures
+from compute.figures import medians as tables
+from compute.figures.query import first_pair
+from pages import _address, _shared
+from pages._shared import pick, read
+
+TOPS = ("10", "5", "3", "1")
+LINEAR, LOG = "Linear", "Logarithmic"
+AXES = (LINEAR, LOG)
+
+
+class View(NamedTuple):
+    """What the pickers say."""
+
+    dataset: Series
+    """A row of `queries.lengths.catalogue`."""
+    k: int
+    log: bool
+    cut: int | None
+
+    @property
+    def choice(self) -> dict[str, Any]:
+        """What queries take: the dataset as its parts, k and cut."""
+        record = advice.record(read(queries.dataset.facts, dataset=self.dataset["dataset"]))
+        datasets = list(record.parts) or [record.name]
+        return {"datasets": datasets, "k": self.k, "cut": self.cut}
+
+    def violins(self, rows: DataFrame, key: str, alt: str) -> None:
+        """Draw the lengths of these rows, and a line at the collection's median."""
+        counts = read(queries.lengths.histogram, **self.choice)
+        found = read(queries.lengths.summaries, **self.choice)
+        corpus = float(found.loc[found["of"] == "corpus", "p50"].iloc[0])
+        figure = figures.violins(
+            rows, counts, corpus, log=self.log, cut=self.cut, theme=_shared.theme()
+        )
+        _shared.plot(figure, key, alt)
+
+
+def uncounted(row: Series) -> str:
+    """Why a dataset has no lengths here, and what brings them."""
+    if row["has_documents"]:
+        return (
+            f"The lengths of {row['title']} are not counted yet:"
+            f" python -m compute lengths {row['dataset']}."
+        )
+    return (
+        f"{row['title']} came without documents, so nobody knows how long they are:"
+        " python -m compute import-dataset FOLDER --name NAME takes in a collection with them."
+    )
+
+
+def beside_corpus(view: View, named: DataFrame) -> None:
+    """The lengths of what each system puts first, beside the collection's."""
+    row, choice = view.dataset, view.choice
+    rows = figures.beside_corpus(read(queries.lengths.summaries, **choice), named)
+    view.violins(rows, "lengths", f"Lengths of the top {view.k} of systems on {row['title']}")
+    _shared.caption(
+        f"How to read this: each shape shows how long the first {view.k} documents of all queries"
+        " are; a shape left of the dotted line belongs to a system that prefers short documents.",
+        "Below it 5 to 95 % of them, the middle half, and the median as a ring.",
+        "Words are split at white space, title and text together.",
+        _cut(view.cut),
+        "The documents and queries of all parts together." * (len(choice["datasets"]) > 1),
+        _missing(row),
+    )
+
+
+def _cut(cut: int | None) -> str:
+    return f"Documents longer than {cut} words count as {cut}." if cut else ""
+
+
+def _missing(row: Series) -> str:
+    """What of the stored runs is not in the figure."""
+    missing, left_out = row["n_runs"] - row["n_counted"], row["n_left_out"]
+    said = []
+    if missing:
+        said.append(
+            f"{missing} of {row['n_runs']} runs are not counted yet:"
+            f" python -m compute lengths {row['dataset']}."
+        )
+    if left_out:
+        said.append(f"{left_out:,} places hold documents that the collection lacks: left out.")
+    return " ".join(said)
+
+
+def medians(view: View, named: DataFrame) -> None:
+    """Every dataset and system at a glance; a click on a row chooses the dataset."""
+    rows = read(queries.lengths.medians, k=view.k, cut=view.cut)
+    st.subheader("All datasets", anchor=False)
+    figure = tables.heatmap(rows, named, chosen=view.dataset["dataset"], theme=_shared.theme())
+    label = f"Median words of the top {view.k} of systems on datasets"
+    _shared.plot(figure, "medians", label, on_select=_choose, selection_mode="points")
+    _shared.caption(
+        f"How to read this: the median number of words of the first {view.k} documents. Orange:"
+        " shorter than the collection, blue: longer; darkest from a quarter and from four times on."
+        " Systems that prefer short documents stand left. A click opens the dataset above.",
+        _cut(view.cut),
+    )
+
+
+def _choose() -> None:
+    points = st.session_state["medians"]["selection"]["points"]
+    if points:
+        st.session_state["dataset"] = points[0]["customdata"][0]
+
+
+def head_to_head(view: View, named: DataFrame) -> None:
+    """Two systems on the same queries."""
+    found = read(queries.lengths.summaries, **view.choice)
+    systems = list(found.loc[found["of"] == "top", "system"])
+    if len(systems) < 2:
+        return
+    st.subheader("Two systems, query by query", anchor=False)
+    for key in ("a", "b"):
+        _address.known(key, systems, "system with counted lengths")
+    first, second = first_pair(systems)
+    with _shared.pickers():
+        a = pick("A", systems, "a", default=first, width=240)
+        b = pick("B", systems, "b", default=second, width=240)
+    pairs = read(queries.lengths.head_to_head, a=a, b=b, **view.choice)
+    if a == b or pairs.empty:
+        st.info("Choose two systems that answer the same queries.")
+        return
+    by_name = dict(zip(named["system"], named["title"], strict=True))
+    titles = by_name[a], by_name[b]
+    left, right = st.columns([0.55, 0.45])
+    with left:
+        rows = figures.beside_corpus(found[found["system"].isin([a, b])], named)
+        view.violins(rows, "pair", f"Lengths of the top {view.k} of {a} and {b}")
+    with right:
+        figure = figures.differences(pairs, titles, theme=_shared.theme())
+        _shared.plot(figure, "gaps", f"Differences of median length between {a} and {b}")
+    _shared.caption(figures.verdict(pairs, titles, view.k), _cut(view.cut))
+
+
+def grades(view: View) -> None:
+    """The lengths of the judged documents by relevance."""
+    rows = figures.by_relevance(read(queries.lengths.summaries, **view.choice))
+    # With one grade alone the figure at the top shows it already.
+    if len(rows) < 3:
+        return
+    st.subheader("By relevance", anchor=False)
+    title = view.dataset["title"]
+    view.violins(rows, "grades", f"Lengths of judged documents of {title} by relevance")
+    _shared.caption(
+        "How to read this: if longer documents are judged more relevant, the shapes move right"
+        " from the lowest grade to the highest. A document counts once for every query that it is"
+        " judged for.",
+        _cut(view.cut),
+    )
+
+
+def averages() -> None:
+    """Mean words beside the papers', and how many documents are a title only."""
+    counted = read(queries.lengths.averages)
+    if counted.empty:
+        return
+    st.subheader("Words on average", anchor=False)
+    st.dataframe(tables.averages_table(counted), hide_index=True)
+    _shared.caption(
+        "Published: the papers' statistics, whose way of splitting words is not said; here words"
+        " are split at white space. The papers average over the queries of all splits. Documents"
+        " without text have a title at most."
+    )
+
+
+def beside_print(named: DataFrame) -> None:
+    """What BEIR v4 says about lengths, beside what is counted here."""
+    catalogue = read(queries.lengths.catalogue)
+    titles = dict(zip(catalogue["dataset"], catalogue["title"], strict=True))
+    titles |= dict(zip(named["system"], named["title"], strict=True))
+    st.subheader("Published figures", anchor=False)
+    ours, means = read(queries.lengths.medians, k=10), read(queries.lengths.averages)
+    table = tables.published_table(published.lengths(), ours, means, titles)
+    st.dataframe(table, hide_index=True)
+    _shared.caption(
+        "The paper's finding: TAS-B, trained with a dot product, prefers very short documents."
+        " –: not computed here."
+    )

@@ -253,12 +253,19 @@ def switch(label: str, key: str) -> bool:
 
 
 def pick_many(
-    label: str, options: Sequence[str], key: str, *, width: int = 230, empty: str = "all"
+    label: str,
+    options: Sequence[str],
+    key: str,
+    *,
+    default: Sequence[str] = (),
+    width: int = 230,
+    empty: str = "all",
 ) -> list[str]:
     """Some of `options`, bound to the address under `key`; `empty` says what none of them means."""
     return st.multiselect(
         label,
         list(options),
+        default=list(default),
         key=key,
         placeholder=empty,
         bind="query-params",

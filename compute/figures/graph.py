@@ -210,3 +210,32 @@ def _legend_rows(domains: Sequence[str], theme: str) -> int:
     # Plotly makes every entry as wide as the widest, and adds 45 pixels for its mark.
     widest = max((labels.width(name, FONT, theme) for name in domains), default=0) + 45
     return math.ceil(len(domains) / max(int(WIDTH // widest), 1))
+
+
+def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:
+    """Collection, Most alike, Similarity, Second, Similarity of it; most alike pairs first."""
+    rows = []
+    for name in square.index:
+        near = [
+            (titles.get(str(other), str(other)), round(float(value), 4))
+            for other, value in similarity.nearest(square, str(name), 2).items()
+        ]
+        first, second = [*near, ("–", math.nan), ("–", math.nan)][:2]
+        rows.append((titles.get(str(name), str(name)), *first, *second))
+    heads = ["Collection", "Most alike", "Similarity", "Second", "Its similarity"]
+    table = DataFrame(rows, columns=heads)
+    return table.sort_values("Similarity", ascending=False, kind="stable", ignore_index=True)
+
+
+def note(faithfulness: float) -> str:
+    """How to read the graph, and how far its distances can be trusted."""
+    read = (
+        "How to read this: near is alike, and a line is wider where two collections are more"
+        " alike; marks are larger for more documents. Left, right, up and down mean nothing."
+    )
+    if math.isnan(faithfulness):
+        return read
+    return (
+        f"{read} A plane cannot show all similarities at once: the rank correlation of distance"
+        f" with 1 minus similarity is {looks.plain(faithfulness, 2)} here (1 is perfect)."
+    )

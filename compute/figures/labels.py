@@ -8,11 +8,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 from compute.figures.theme import PALETTES
 
 GAP = 4
 """Between a mark and its name."""
-ROUNDS = 6
+ROUNDS = 8
+ORDERS = 24
+"""Orders of turns that are tried."""
 
 _NARROW = frozenset("iljtfrI.,:;'|!()[]/ -`°·")
 _BROAD = frozenset("mwMW@%—…&QOGCD")
@@ -34,15 +38,6 @@ class Box:
         across = min(self.right, other.right) - max(self.left, other.left)
         down = min(self.bottom, other.bottom) - max(self.top, other.top)
         return max(across, 0) * max(down, 0)
-
-    def outside(self, other: "Box") -> float:
-        """How far this box reaches beyond the other one, over all four sides."""
-        return (
-            max(other.left - self.left, 0)
-            + max(self.right - other.right, 0)
-            + max(other.top - self.top, 0)
-            + max(self.bottom - other.bottom, 0)
-        )
 
 
 @dataclass(frozen=True)
@@ -80,6 +75,12 @@ class Mark:
     def box(self) -> Box:
         """What the mark itself covers."""
         reach = self.radius
+        return Box(self.x - reach, self.y - reach, self.x + reach, self.y + reach)
+
+    @property
+    def halo(self) -> Box:
+        """Where a name would be read as this mark's own."""
+        reach = self.radius + 2.5 * GAP
         return Box(self.x - reach, self.y - reach, self.x + reach, self.y + reach)
 
     def label(self, across: int, down: int) -> Label:
@@ -121,41 +122,67 @@ def mark(x: float, y: float, radius: float, name: str, size: float, theme: str) 
 
 
 def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list[Label]:
-    """One label per mark for its name: of the 8 places beside it the one that collides least.
+    """One label per mark for its name: of the places beside it the one that collides least.
 
-    Names avoid each other and other marks first, then stay `within`, then avoid `lines` (boxes
-    of things that may be crossed if need be). Each name moves in turn, those with the least room
-    first, until none gains by moving.
+    Names avoid each other and other marks first, then stay `within`, then keep off where they
+    would be read as another mark's, then off `lines` (boxes that may be crossed if need be). Each
+    name moves in turn until none gains by moving; the best of several orders of turns counts.
     """
+    if not marks:
+        return []
     options = [[mark.label(*side) for side in _PLACES] for mark in marks]
-    fixed = [_fixed(marks, mine, options[mine], within, lines) for mine in range(len(marks))]
-    order = sorted(range(len(marks)), key=lambda mine: (-min(fixed[mine]), -sum(fixed[mine])))
-    chosen = [min(range(8), key=costs.__getitem__) for costs in fixed]
+    boxes = _array([label.box for sides in options for label in sides])
+    alone = _alone(marks, boxes, within, lines).reshape(len(marks), -1)
+    names = 10 * _overlaps(boxes, boxes).reshape(len(marks), len(_PLACES), len(marks), -1)
+    names[range(len(marks)), :, range(len(marks)), :] = 0
+    crowded = np.argsort(-alone.min(axis=1), kind="stable")
+    turns = [np.roll(crowded, shift) for shift in range(min(len(marks), ORDERS))]
+    chosen = min((_settled(alone, names, order) for order in turns), key=lambda found: found[0])[1]
+    return [sides[place] for sides, place in zip(options, chosen, strict=True)]
+
+
+def _settled(alone: np.ndarray, names: np.ndarray, order: np.ndarray) -> tuple[float, list[int]]:
+    """The cost and the place of each name once none gains by moving, or after ROUNDS."""
+    chosen = alone.argmin(axis=1)
+    everyone = np.arange(len(alone))
     for _ in range(ROUNDS):
-        before = list(chosen)
+        before = chosen.copy()
         for mine in order:
-            others = [options[k][chosen[k]].box for k in range(len(marks)) if k != mine]
-            costs = [
-                cost + 10 * sum(map(label.box.overlap, others))
-                for cost, label in zip(fixed[mine], options[mine], strict=True)
-            ]
-            chosen[mine] = min(range(8), key=costs.__getitem__)
-        if chosen == before:
+            costs = alone[mine] + names[mine][:, everyone, chosen].sum(axis=1)
+            chosen[mine] = costs.argmin()
+        if (chosen == before).all():
             break
-    return [options[k][chosen[k]] for k in range(len(marks))]
+    shared = names[everyone, chosen][:, everyone, chosen].sum() / 2
+    return float(alone[everyone, chosen].sum() + shared), chosen.tolist()
 
 
-def _fixed(
-    marks: Sequence[Mark], mine: int, sides: Sequence[Label], within: Box, lines: Sequence[Box]
-) -> list[float]:
+def _alone(
+    marks: Sequence[Mark], boxes: np.ndarray, within: Box, lines: Sequence[Box]
+) -> np.ndarray:
     """What each place costs whatever the other names do."""
-    costs = []
-    for preference, label in enumerate(sides):
-        box = label.box
-        covered = sum(box.overlap(mark.box) for k, mark in enumerate(marks) if k != mine)
-        crossed = sum(box.overlap(line) for line in lines)
-        costs.append(10 * covered + 20 * box.outside(within) + 0.3 * crossed + preference)
-    return costs
+    own = np.repeat(np.arange(len(marks)), len(_PLACES))
+    covered = _overlaps(boxes, _array([mark.box for mark in marks]))
+    near = _overlaps(boxes, _array([mark.halo for mark in marks]))
+    covered[range(len(own)), own] = near[range(len(own)), own] = 0
+    crossed = _overlaps(boxes, _array(lines)).sum(axis=1)
+    edges = np.array([within.left, within.top, within.right, within.bottom])
+    beyond = np.maximum((edges - boxes) * [1, 1, -1, -1], 0).sum(axis=1)
+    preference = np.tile(np.arange(len(_PLACES)), len(marks))
+    cost = 30 * covered.sum(axis=1) + 2 * near.sum(axis=1) + 0.3 * crossed
+    return cost + 20 * beyond + preference
+
+
+def _array(boxes: Sequence[Box]) -> np.ndarray:
+    """left, top, right, bottom, one row per box."""
+    rows = [(box.left, box.top, box.right, box.bottom) for box in boxes]
+    return np.array(rows, dtype=float).reshape(-1, 4)
+
+
+def _overlaps(one: np.ndarray, other: np.ndarray) -> np.ndarray:
+    """The area that each box of one covers of each of the other."""
+    ends = np.minimum(one[:, None, 2:], other[None, :, 2:])
+    starts = np.maximum(one[:, None, :2], other[None, :, :2])
+    return np.maximum(ends - starts, 0).prod(axis=2)
 
 
 def along(x0: float, y0: float, x1: float, y1: float, wide: float = 2) -> Iterator[Box]:

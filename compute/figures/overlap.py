@@ -23,6 +23,11 @@ WIDEST = 64
 """Pixels of a cell where there are few collections."""
 NARROWEST_WITH_NUMBER = 19
 LETTERS = 24
+HOW_TO_READ = (
+    "How to read this: 100 means the same words, each as often; 0 means no word in common. A click"
+    " on a cell, or on a row of the table, opens the pair below."
+)
+LIKENESS, DOMAIN = ORDERS = ("By likeness", "By domain")
 _HEAD = 44
 _BAR = 190
 
@@ -147,7 +152,7 @@ def _scale(look: looks.Palette, grid: _Grid) -> dict[str, Any]:
         "ypad": 0,
         "tickvals": [0.2, 0.4, 0.6, 0.8],
         "ticktext": [".2", ".4", ".6", "≥.8"],
-        "title": {"text": "weighted Jaccard", "side": "top"},
+        "title": {"text": "weighted Jaccard", "side": "top", "font": {"size": 13}},
     }
     scale = looks.colorscale(look.sequential)
     return {"cmin": LOW, "cmax": HIGH, "colorscale": scale, "colorbar": bar}
@@ -192,6 +197,58 @@ def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
             "tickvals": list(range(count)),
             "ticktext": list(shown),
             "tickfont": {"size": 13},
-            "ticks": "",
+            "ticks": "outside",
+            "ticklen": 5,
+            "tickcolor": "rgba(0,0,0,0)",
         },
     }
+
+
+def pair_table(pairs: DataFrame, titles: Mapping[str, str]) -> DataFrame:
+    """Collection, Other, Similarity (0 to 1) of dataset, other, similarity, in their order."""
+    named = {
+        head: [titles.get(name, name) for name in pairs[column]]
+        for head, column in (("Collection", "dataset"), ("Other", "other"))
+    }
+    return DataFrame(named | {"Similarity": pairs["similarity"].round(4).tolist()})
+
+
+def floor_label(floor: float) -> str:
+    """Which words count, by their relative frequency."""
+    return f"above {floor * 1e6:g} per million" if floor else "all count"
+
+
+def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:
+    """What was counted of some collections, how they are compared, and what is left out.
+
+    `vocabularies`: dataset, title, n_tokens, cut (relative frequency), shipped; of one unit.
+    """
+    number = vocabularies["dataset"].nunique()
+    return [
+        "Similarity is weighted Jaccard: of the relative frequencies of every word in two"
+        " collections, the sum of the smaller ones over the sum of the larger ones.",
+        f"{number} collections, {vocabularies['n_tokens'].sum():,} {_WRITTEN.get(unit, unit)}.",
+        f"Words not above {floor * 1e6:g} per million are left out." if floor else "",
+        _cut(vocabularies),
+    ]
+
+
+_WRITTEN = {
+    "unigrams": "words of title and text, lower-cased: runs of letters, digits and underscores",
+    "bigrams": "pairs of neighbouring words of title and text, lower-cased: runs of letters,"
+    " digits and underscores",
+    "word pieces": "pieces of BERT's uncased vocabulary, of title and text",
+}
+
+
+def _cut(vocabularies: DataFrame) -> str:
+    """What says that counts are incomplete, and of which collections."""
+    cut = vocabularies[vocabularies["cut"] > 0]
+    if cut.empty:
+        return ""
+    names = ", ".join(sorted(cut["title"]))
+    bounds = sorted({f"{value * 1e6:g}" for value in cut["cut"]})
+    return (
+        f"Words below {' or '.join(bounds)} per million were left out of what ships of {names};"
+        " counting these collections here brings them back."
+    )

@@ -3,7 +3,8 @@
 A panel has a fixed size, so that names can be kept apart; on a narrow screen panels stack.
 """
 
-from collections.abc import Hashable, Mapping
+import html
+from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from compute.figures import theme as looks
 from compute.shift import Correlation, correlation
 from compute.similarity import FEWEST_FOR_RANKS
 
-WIDTH, HEIGHT = 630, 400
+WIDTH, HEIGHT = 630, 440
 LEFT, RIGHT, HEAD, FOOT = 52, 8, 50, 44
 SIZE = 10
 FONT = 12
@@ -124,17 +125,37 @@ def _number(value: float, digits: int = 2) -> str:
     return f"−{text}" if value < 0 and float(text) else text
 
 
-def table(groups: Mapping[str, DataFrame], without: str) -> DataFrame:
-    """Every correlation of a group with its interval, as text: System, Left out, ρ, 95%
-    interval, n; `groups` are marks by the name of their row, `without` names what is left out."""
+def table(groups: Mapping[tuple[str, str], DataFrame]) -> DataFrame:
+    """Every correlation with its interval, as text; `groups` are marks by system and words.
+
+    System, Words, Left out (how many), Spearman ρ, 95% interval, n.
+    """
     rows = []
-    for name, marks in groups.items():
+    for (system, words), marks in groups.items():
         kept = marks[~marks["left_out"]]
-        for out, own in ((without, kept), ("none", marks))[len(kept) == len(marks) :]:
+        both = [kept, marks] if len(kept) < len(marks) else [marks]
+        for own in both:
             found = correlation(own)
             figures = (_number(found.rho, 3), interval(found)) if found else ("–", "too few points")
-            rows.append((name, out, *figures, len(own)))
-    return DataFrame(rows, columns=["System", "Left out", "Spearman ρ", "95% interval", "n"])
+            rows.append((system, words, len(marks) - len(own), *figures, len(own)))
+    heads = ["System", "Words", "Left out", "Spearman ρ", "95% interval", "n"]
+    return DataFrame(rows, columns=heads)
+
+
+_GLYPHS: dict[str, str] = dict(zip(looks.DOMAINS, "●■◆▲●⬢★▼✚", strict=True))
+
+
+def legend(domains: Iterable[str], theme: str) -> str:
+    """The marks of these domains as one line of HTML."""
+    found = set(domains)
+    names = [name for name in looks.DOMAINS if name in found] + sorted(found - set(looks.DOMAINS))
+    entries = [
+        f'<span style="white-space:nowrap;margin-right:1.1rem">'
+        f'<span style="color:{looks.mark(name, looks.DOMAINS, theme)[0]}">'
+        f"{_GLYPHS.get(name, '●')}</span> {html.escape(name)}</span> "
+        for name in names
+    ]
+    return f'<div style="font-size:0.87rem">{"".join(entries)}</div>'
 
 
 def _names(

@@ -1,17 +1,21 @@
 """The words of two collections: what they share, and what sets one apart from the other."""
 
+import html
 from typing import Any
 
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute.figures import labels
 from compute.figures import theme as looks
 
-WIDTH = 412
+WIDTH = 376
 ROW = 22
 LETTERS = 22
-_LEFT, _RIGHT, _HEAD = 118, 124, 30
+_LEFT, _RIGHT, _HEAD = 116, 112, 18
+_COLUMN = 54
 
+_GLYPHS = "●◆"
 BOTH, FIRST, SECOND = "both", "dataset", "other"
 """The sides of `queries.overlap.words_of_pair`."""
 
@@ -25,7 +29,7 @@ def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
     look = looks.palette(theme)
     colours = (look.win, look.loss)
     y = list(range(len(rows)))
-    terms = [looks.escape(term, LETTERS) for term in rows["term"]]
+    terms = [looks.escape(_fitting(term, theme), LETTERS) for term in rows["term"]]
     shares = [(rows[column] * 1e6).tolist() for column in ("share", "other_share")]
     hover = [
         f"<b>{term}</b><br>"
@@ -37,10 +41,29 @@ def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
         data=[_line(shares, y, look), *_dots(shares, y, colours, hover)],
         layout={
             "template": looks.template(theme),
-            "annotations": [*_heads(titles, colours), *_numbers(shares, colours)],
+            "annotations": [*_heads(colours), *_numbers(shares, colours)],
             **_frame(terms),
         },
     )
+
+
+def legend(titles: tuple[str, str], theme: str) -> str:
+    """Which mark is which collection, as one line of HTML."""
+    look = looks.palette(theme)
+    entries = [
+        f'<span style="margin-right:1.1rem"><span style="color:{colour}">{glyph}</span>'
+        f" {html.escape(title)}</span>"
+        for title, colour, glyph in zip(titles, (look.win, look.loss), _GLYPHS, strict=True)
+    ]
+    return f'<div style="font-size:0.87rem">{"".join(entries)}</div>'
+
+
+def _fitting(term: str, theme: str) -> str:
+    """The term, cut where the column of terms ends."""
+    count = len(term)
+    while count > 1 and labels.width(labels.short(term, count), 13, theme) > _LEFT - 8:
+        count -= 1
+    return labels.short(term, count)
 
 
 def _million(share: float) -> str:
@@ -72,11 +95,10 @@ def _dots(
     ]
 
 
-def _heads(titles: tuple[str, str], colours: tuple[str, str]) -> list[dict[str, Any]]:
-    """The names of the two columns of numbers, each with its mark."""
+def _heads(colours: tuple[str, str]) -> list[dict[str, Any]]:
+    """The marks above the two columns of numbers."""
     return [
-        _beside(side, colours[side], f"{'●◆'[side]} {looks.escape(titles[side], 9)}")
-        | {"y": 1, "yref": "paper", "yanchor": "bottom"}
+        _beside(side, colours[side], _GLYPHS[side]) | {"y": 1, "yref": "paper", "yanchor": "bottom"}
         for side in (0, 1)
     ]
 
@@ -90,7 +112,7 @@ def _numbers(shares: list[list[float]], colours: tuple[str, str]) -> list[dict[s
 
 
 def _beside(side: int, colour: str, text: str) -> dict[str, Any]:
-    place = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": 60 * (side + 1)}
+    place = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": _COLUMN * (side + 1)}
     return place | {"showarrow": False, "text": text, "font": {"color": colour, "size": 12}}
 
 

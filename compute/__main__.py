@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compute import bugs, settings
-from compute.commands import importing, jobs, recomputing, showing
+from compute.commands import analysing, importing, jobs, recomputing, showing
 from compute.errors import BeirscopeError
 
 Arguments = argparse.Namespace
@@ -97,6 +97,19 @@ COMMANDS = {
         ),
     ),
     "score": Command("score stored runs again", recomputing.score, (DATASETS, AGAIN)),
+    "overlap": Command(
+        "count the words of collections and compare them with all that are counted",
+        analysing.compare,
+        (
+            _option(
+                "datasets",
+                nargs="*",
+                metavar="DATASET",
+                help="all whose documents are stored, if none",
+            ),
+            AGAIN,
+        ),
+    ),
     "jobs": Command(
         "start, list, cancel and retry jobs, which workers do",
         jobs.job,

@@ -35,6 +35,16 @@ def of_length_counts(lengths: Part, *others: Part) -> Inputs:
     return {"lengths": lengths.fingerprint} | {part.kind: part.fingerprint for part in others}
 
 
+def of_terms(lengths: Part) -> Inputs:
+    """What counts of words rest on: the corpus, which `lengths` stands for."""
+    return {"lengths": lengths.fingerprint}
+
+
+def of_overlap(terms: Iterable[Part]) -> Inputs:
+    """What similarities rest on: the counts of their own collection; rows name the others'."""
+    return {part.kind: part.fingerprint for part in terms}
+
+
 def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
     """The parts that show, and those left out because something they rest on was replaced."""
     parts = list(parts)

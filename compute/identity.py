@@ -13,6 +13,8 @@ FORMAT = {
     "lengths": 1,
     "length_counts": 1,
     "ngrams": 1,
+    "wordpieces": 1,
+    "overlap": 1,
     "index": 1,
     "embeddings": 1,
     "hits": 1,

@@ -18,6 +18,7 @@ _HITS = [
     ("rank", pa.int32()),  # from 1, in the order of the contract of evaluation
     ("score", pa.float64()),  # as the system gave it
 ]
+_TERMS = [("dataset", _TEXT), ("n", pa.int32()), ("term", _TEXT), ("count", pa.int64())]
 KINDS: Mapping[str, pa.Schema] = {
     kind: pa.schema([pa.field(name, type_, nullable=name == "text") for name, type_ in columns])
     for kind, columns in {
@@ -74,12 +75,21 @@ KINDS: Mapping[str, pa.Schema] = {
             ("measure", _TEXT),
             ("value", pa.float64()),
         ],
-        # How often a term occurs in the corpus; n is 1 for words, 2 for pairs of neighbours.
-        "ngrams": [
+        # How often a word (n = 1) or a pair of neighbours (n = 2, a blank between) occurs in the
+        # corpus: by n, the most frequent first. dataset is the collection.
+        "ngrams": _TERMS,
+        # The same of word pieces.
+        "wordpieces": _TERMS,
+        # Weighted Jaccard similarity of a collection to others, each pair and floor once.
+        "overlap": [
             ("dataset", _TEXT),
-            ("n", pa.int32()),
-            ("term", _TEXT),
-            ("count", pa.int64()),
+            ("other", _TEXT),
+            ("unit", _TEXT),  # unigrams, bigrams or word pieces
+            ("floor", pa.float64()),  # words not above this share of their corpus are dropped
+            ("similarity", pa.float64()),
+            # Of the counts compared: a row holds while both are those that are stored.
+            ("fingerprint", _TEXT),
+            ("other_fingerprint", _TEXT),
         ],
     }.items()
 }

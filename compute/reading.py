@@ -23,6 +23,7 @@ from compute import settings as settings_module
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.errors import BeirscopeError, Conflict, Missing, WrongInput
 from compute.locks import locked
+from compute.parts import make_folder
 from compute.settings import Settings
 from compute.store import KINDS, Part, Store
 from compute.systems import SYSTEMS, System, system
@@ -161,9 +162,16 @@ class Reading:
         self.connection.close()
 
 
-def scratch() -> DuckDBPyConnection:
-    """An empty in-memory database. One `cursor()` per thread; spilled data goes under the home."""
-    return duckdb.connect(":memory:", config=_config(settings_module.load()))
+def scratch(memory: str = "", threads: int = 0) -> DuckDBPyConnection:
+    """An empty in-memory database. One `cursor()` per thread; spilled data goes under the home.
+
+    `memory`, such as `600MB`, is what it holds before it spills; `threads` the most it uses.
+    """
+    now = settings_module.load()
+    config = _config(now) | ({"memory_limit": memory} if memory else {})
+    if threads:
+        config["threads"] = min(threads, now.threads)
+    return duckdb.connect(":memory:", config=config)
 
 
 def open_version(store: Store, version: int | None = None) -> Reading:
@@ -208,6 +216,8 @@ def snapshot(store: Store, file: Path) -> None:
 
 
 def _config(now: Settings) -> dict[str, Any]:
+    # DuckDB makes the last folder of a path alone.
+    make_folder(now.home / "tmp")
     return {
         "threads": now.threads,
         "temp_directory": str(now.home / "tmp" / "duckdb"),

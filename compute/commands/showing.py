@@ -8,6 +8,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute import freshness, measures, queries, reading, terminal
+from compute.commands.analysing import overlaps
 from compute.commands.common import known, open_bench
 from compute.commands.jobs import jobs_shown
 from compute.datasets import DATASETS
@@ -66,7 +67,24 @@ def _scores(bench: Bench, arguments: Namespace) -> DataFrame:
 
 
 def _holes(bench: Bench, arguments: Namespace) -> DataFrame:
-    return _values(bench, arguments, arguments.measure or "Hole@10")
+    """Holes of stored runs beside a score and what it can be; the papers' Hole@10."""
+    if arguments.published or arguments.returned_only:
+        return _values(bench, arguments, arguments.measure or "Hole@10")
+    measure = arguments.measure or "nDCG@10"
+    cursor = reading.open_version(bench.store).cursor()
+    runs = queries.query.runs(cursor)
+    chosen = {"dataset": arguments.dataset, "system": arguments.system}
+    _tell_stale(bench)
+    _name_the_wrong(runs, chosen)
+    for column, name in chosen.items():
+        runs = runs[runs[column] == name] if name else runs
+    frames = []
+    for dataset, systems in runs.groupby("dataset", sort=False)["system"]:
+        bounds = queries.holes.bounds(cursor, str(dataset), systems.tolist(), measure)
+        bounds.insert(0, "dataset", dataset)
+        bounds.insert(2, "measure", measure)
+        frames.append(bounds)
+    return pd.concat(frames, ignore_index=True) if frames else runs
 
 
 def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame:
@@ -87,6 +105,7 @@ def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFram
 SHOWN: Mapping[str, Callable[[Bench, Namespace], DataFrame]] = {
     "scores": _scores,
     "holes": _holes,
+    "overlap": overlaps,
     "jobs": lambda bench, _: jobs_shown(bench),
 }
 """What `show` prints: a row each."""

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from compute import demo, imports
+from compute import demo, imports, overlap
 from compute.datasets import Dataset, dataset
 from compute.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.jobs.matrix import UP_TO_DATE, Target, cells
@@ -112,6 +112,13 @@ def one_per_corpus(store: Store, systems: Named, datasets: Named) -> list[Target
     return [("", row.name) for row in found]
 
 
+def _current_overlaps(store: Store, targets: Targets) -> Collection[Target]:
+    own = imports.own_datasets(store)
+    collections = {target: dataset(target[1], own).collection for target in targets}
+    current = overlap.up_to_date(store, list(collections.values()))
+    return [target for target, collection in collections.items() if collection in current]
+
+
 def _datasets(store: Store, names: Named) -> list[str]:
     own = imports.own_datasets(store)
     rows = [dataset(name, own) for name in names]
@@ -135,5 +142,13 @@ KINDS = kinds(
         lambda *_: demo.pairs(),
         _RUN,
         _current_runs,
+    ),
+    Kind(
+        "overlap",
+        "collections counted word by word, and compared with all that are",
+        one_per_corpus,
+        ("load", "count", "compare"),
+        _current_overlaps,
+        noun="word counts",
     ),
 )

@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TextIO
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from compute import imports, loading, reading, recompute, settings
+from compute import imports, loading, overlap, reading, recompute, settings
 from compute.datasets import Dataset, dataset
 from compute.errors import BeirscopeError
 from compute.loading import Bench
@@ -71,6 +71,16 @@ def _score(bench: Bench, order: Order) -> bool:
     return recompute.score(bench, loaded, hits, again=order["options"]["again"]).new
 
 
+def _count(bench: Bench, order: Order) -> bool:
+    loaded = recompute.stored_dataset(bench.store, _dataset(bench, order))
+    return overlap.count(bench, loaded, again=order["options"]["again"])
+
+
+def _compare(bench: Bench, order: Order) -> bool:
+    collection = _dataset(bench, order).collection
+    return overlap.compare(bench, [collection], again=order["options"]["again"])
+
+
 def _tidy(bench: Bench, order: Order) -> bool:
     reading.write_database(bench.store)
     bench.store.tidy()
@@ -83,6 +93,8 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool]] = {
     "search": _search,
     "publish": _publish,
     "score": _score,
+    "count": _count,
+    "compare": _compare,
     # The end of every job: the database for notebooks anew, old parts away.
     "tidy": _tidy,
 }

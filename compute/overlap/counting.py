@@ -1,0 +1,191 @@
+"""Counting words: a corpus of any size into parts, in little memory.
+
+DuckDB reads the documents, groups and sorts on disk what does not fit; the counts that it ends
+with are written straight into the part.
+"""
+
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from compute import provenance, reading
+from compute.errors import WrongInput
+from compute.freshness import of_terms
+from compute.identity import fingerprint
+from compute.loading import Bench, Loaded, Progress
+from compute.overlap.tokens import KINDS, UNITS, tokeniser, word_pieces
+from compute.store import Part, Store
+
+MEMORY = "600MB"
+"""What DuckDB may hold; the rest goes to its files. The process needs about 200 MB besides."""
+THREADS = 4
+"""Each holds some of MEMORY: with more there would be too little for each."""
+BATCH = 100_000
+"""Terms read at a time."""
+
+_TERMS = pa.schema([("n", pa.int32()), ("term", pa.string()), ("count", pa.int64())])
+
+_UNIGRAMS = """
+insert into counted
+select 1, term, count(*)
+from (
+    select unnest(regexp_extract_all(lower(title || ' ' || text), '[\\p{L}\\p{N}_]+')) as term
+    from read_parquet($file)
+)
+group by term
+"""
+_BIGRAMS = """
+insert into counted
+select 2, term, count(*)
+from (
+    select unnest(list_transform(
+        list_zip(words[:-2], words[2:]), lambda pair: pair[1] || ' ' || pair[2]
+    )) as term
+    from (
+        select regexp_extract_all(lower(title || ' ' || text), '[\\p{L}\\p{N}_]+') as words
+        from read_parquet($file)
+    )
+)
+group by term
+"""
+# The tokeniser never looks across these blanks: each piece of text between them is cut up once,
+# however often it occurs.
+_CHUNKS = """
+select term, count(*) as count
+from (
+    select unnest(string_split(translate(title || ' ' || text, e'\\n\\r\\t', '   '), ' ')) as term
+    from read_parquet($file)
+)
+where term != ''
+group by term
+"""
+_SORTED = "select n, term, count from counted order by n, count desc, term"
+
+
+def names(documents: Part) -> dict[str, str]:
+    """What the counts of these documents are called, by kind; nothing is read."""
+    return {
+        kind: fingerprint(kind, [documents.fingerprint], tokeniser=tokeniser(kind))
+        for kind in KINDS
+    }
+
+
+def current(store: Store, collection: str) -> bool:
+    """Whether the words of what is stored of a collection are counted."""
+    documents = store.part("documents", collection)
+    if documents is None:
+        return False
+    return all(store.done(kind, collection, "", name) for kind, name in names(documents).items())
+
+
+def tokens_of(store: Store, collection: str) -> dict[str, int]:
+    """How many of each unit a counted corpus has."""
+    parts = (store.part(kind, collection) for kind in KINDS)
+    units = [part.provenance["units"] for part in parts if part]
+    return {name: about["tokens"] for found in units for name, about in found.items()}
+
+
+def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> bool:
+    """Count the uni- and bigrams and the word pieces of a corpus, and publish them.
+
+    Whether there was anything to do. Raises WrongInput where there are no documents.
+    """
+    dataset, documents, lengths = loaded.dataset, loaded.documents, loaded.lengths
+    if documents is None or lengths is None:
+        raise WrongInput(f"{dataset.name} has no documents whose words could be counted")
+    called = names(documents)
+    if not again and current(bench.store, dataset.collection):
+        return False
+    job = bench.job or f"overlap {dataset.collection}"
+    with bench.store.publishing(job) as publication:
+        for kind, fill in (("ngrams", _count_words), ("wordpieces", _count_pieces)):
+            start = time.perf_counter()
+            with closing(_scratch()) as connection:
+                fill(bench.progress, connection, str(documents.path))
+                about = provenance.record(
+                    ["overlap", dataset.name],
+                    time.perf_counter() - start,
+                    tokeniser=tokeniser(kind),
+                    documents=documents.rows,
+                    units=_totals(connection, kind),
+                    inputs=of_terms(lengths),
+                )
+                publication.add(
+                    kind,
+                    _batches(connection),
+                    dataset=dataset.collection,
+                    fingerprint=called[kind],
+                    provenance=about,
+                )
+    return True
+
+
+def _scratch() -> DuckDBPyConnection:
+    connection = reading.scratch(MEMORY, THREADS)
+    connection.execute("set preserve_insertion_order = false")
+    # Without the bar there is no share to ask for.
+    connection.execute("set enable_progress_bar = true")
+    connection.execute("set enable_progress_bar_print = false")
+    connection.from_arrow(_TERMS.empty_table()).create("counted")
+    return connection
+
+
+def _count_words(progress: Progress, connection: DuckDBPyConnection, file: str) -> None:
+    for unit, query in (("words", _UNIGRAMS), ("pairs of words", _BIGRAMS)):
+        with _watched(progress, connection, f"% of the {unit}"):
+            connection.execute(query, {"file": file})
+
+
+def _count_pieces(progress: Progress, connection: DuckDBPyConnection, file: str) -> None:
+    pieces = word_pieces()
+    counts = np.zeros(pieces.get_vocab_size(), dtype=np.int64)
+    with _watched(progress, connection, "% of the word pieces"):
+        chunks = connection.sql(_CHUNKS, params={"file": file}).to_arrow_reader(BATCH)
+        for batch in chunks:
+            found = pieces.encode_batch_fast(batch["term"].to_pylist(), add_special_tokens=False)
+            ids = [one.ids for one in found]
+            times = np.repeat(batch["count"].to_numpy(), [len(one) for one in ids])
+            np.add.at(counts, np.fromiter((i for one in ids for i in one), np.int64), times)
+    used = np.flatnonzero(counts)
+    terms = [pieces.id_to_token(int(place)) for place in used]
+    columns = [np.ones(len(used), np.int32), pa.array(terms, pa.string()), counts[used]]
+    connection.from_arrow(pa.table(columns, schema=_TERMS)).insert_into("counted")
+
+
+@contextmanager
+def _watched(progress: Progress, connection: DuckDBPyConnection, unit: str) -> Iterator[None]:
+    """Tell how far the query at work is, in hundredths."""
+    end = threading.Event()
+
+    def watch() -> None:
+        while not end.wait(0.5):
+            progress(max(int(connection.query_progress()), 0), 100, unit)
+
+    thread = threading.Thread(target=watch, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        end.set()
+        thread.join()
+
+
+def _totals(connection: DuckDBPyConnection, kind: str) -> dict[str, Any]:
+    """Of each unit of a kind: its different terms and all of them."""
+    rows = connection.execute("select n, count(*), sum(count)::bigint from counted group by n")
+    found = {n: (terms, tokens) for n, terms, tokens in rows.fetchall()}
+    return {
+        name: dict(zip(("terms", "tokens"), found.get(unit.n, (0, 0)), strict=True))
+        for name, unit in UNITS.items()
+        if unit.kind == kind
+    }
+
+
+def _batches(connection: DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
+    yield from connection.sql(_SORTED).to_arrow_reader(BATCH)

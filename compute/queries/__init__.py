@@ -1,5 +1,25 @@
 """Every SELECT: a cursor and parameters go in, a frame comes out. One module per page."""
 
-from compute.queries import added, annotate, dataset, holes, leaderboard, lengths, query, stored
+from compute.queries import (
+    added,
+    annotate,
+    dataset,
+    holes,
+    leaderboard,
+    lengths,
+    overlap,
+    query,
+    stored,
+)
 
-__all__ = ["added", "annotate", "dataset", "holes", "leaderboard", "lengths", "query", "stored"]
+__all__ = [
+    "added",
+    "annotate",
+    "dataset",
+    "holes",
+    "leaderboard",
+    "lengths",
+    "overlap",
+    "query",
+    "stored",
+]

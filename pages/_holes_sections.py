@@ -1,14 +1,16 @@
 """The sections of the page Holes."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
 from pandas import DataFrame
+from pandas.io.formats.style import Styler
 
-from compute import holes, queries
+from compute import published, queries
 from compute.figures import holes as figures
 from compute.figures import turning
-from pages import _shared
+from pages import _dataset_sections, _shared
 from pages._shared import read
 
 MEASURES = tuple(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R"))
@@ -18,21 +20,32 @@ MOST_PAIRED = 20
 
 def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     """Draw every score with its interval; returns the systems in the order of their scores."""
-    asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
-    rows = read(queries.holes.bounds, **asked)
-    rows = rows.merge(read(queries.leaderboard.systems), on="system", how="left")
-    rows["title"] = rows["title"].fillna(rows["system"])
-    recorded = read(queries.holes.recorded, dataset=dataset).to_dict("records")[0]
-    counts = ("n_not_relevant", "n_added", "n_added_not_relevant")
-    told = holes.tells_more(*(int(recorded[name]) for name in counts))
-    if told:
-        rows = rows.merge(read(queries.holes.estimates, **asked), on="system")
+    rows = _bounds(dataset, systems, measure)
+    (recorded,) = read(queries.holes.recorded, dataset=dataset).to_dict("records")
     figure = figures.score_intervals(rows, measure, theme=_shared.theme())
     _shared.plot(figure, "intervals", f"{measure} of systems and what it can be")
-    _shared.caption(*figures.intervals_note(rows, measure, recorded, told=told))
+    for words in figures.intervals_note(rows, measure, recorded):
+        _shared.caption(words)
     with st.expander("The numbers"):
-        st.dataframe(figures.interval_table(rows, measure), hide_index=True)
+        _table(figures.interval_table(rows, measure))
     return rows
+
+
+def _table(table: Styler) -> None:
+    """A table as high as its rows, until there are many."""
+    row, head = _dataset_sections.ROW, _dataset_sections.HEAD
+    rows = min(len(table.index), _dataset_sections.MOST_ROWS)
+    st.dataframe(table, hide_index=True, row_height=row, height=head + rows * row)
+
+
+def _bounds(dataset: str, systems: Sequence[str], measure: str, **chosen: Any) -> DataFrame:
+    asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
+    return _titled(read(queries.holes.bounds, **asked, **chosen))
+
+
+def _titled(rows: DataFrame) -> DataFrame:
+    rows = rows.merge(read(queries.leaderboard.systems), on="system", how="left")
+    return rows.assign(title=rows["title"].fillna(rows["system"]))
 
 
 def orders(dataset: str, rows: DataFrame, measure: str) -> None:
@@ -56,6 +69,39 @@ def ranks(dataset: str, rows: DataFrame, measure: str) -> None:
     figure = figures.rank_heatmap(rows, counts, theme=_shared.theme())
     _shared.plot(figure, "ranks", "Share of unjudged documents by system and rank")
     _shared.caption(
-        "Of the queries with a document at a rank, the percentage where nobody judged it for that"
-        " query: the darker, the less is known."
+        "How to read this: of the queries with a document at this rank, the percentage where nobody"
+        " judged it for the query. The stronger the grey, the less is known."
+    )
+
+
+def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None:
+    """What added judgements did to scores, holes and ranks, here and in print."""
+    st.subheader("Before and after added judgements", anchor=False)
+    side_by_side = st.container(horizontal=True, gap="medium")
+    left, right = side_by_side.container(width=705), side_by_side.container(width=550)
+    (recorded,) = read(queries.holes.recorded, dataset=dataset, added=True).to_dict("records")
+    with left:
+        if recorded["n_added"]:
+            before = _bounds(dataset, systems, measure, added=False)
+            after = _bounds(dataset, systems, measure, added=True)
+            _table(figures.before_and_after(before, after, measure))
+            _shared.caption(
+                f"Before: official judgements. After: with {recorded['n_added']:,} added ones,"
+                " whatever the switch above the page says."
+            )
+        else:
+            st.info(
+                "Nobody added judgements here yet: the page Annotate has holes judged, blind, and"
+                " this table then shows what they change."
+            )
+    with right:
+        _published()
+
+
+def _published() -> None:
+    printed = read(queries.dataset.published_figures, datasets=["trec-covid"])
+    effect = _titled(published.annotation_effect(printed).reset_index())
+    _table(figures.published_effect(effect))
+    _shared.caption(
+        "In print: TREC-COVID before and after 980 added judgements (BEIR v4, Table 4)."
     )

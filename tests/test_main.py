@@ -89,7 +89,10 @@ def test_a_collection_goes_from_folder_to_scores(
     assert all(row["n_queries"] == 3 for row in rows)
     assert main(["show", "holes", "--dataset", "tiny", "--json"]) == 0
     (hole,) = json.loads(capsys.readouterr().out)
-    assert 0 < hole["value"] < 1
+    assert 0 < hole["hole"] < 1
+    assert 0 <= hole["low"] <= hole["value"] <= hole["high"] <= 1
+    assert main(["show", "holes", "--dataset", "tiny", "--measure", "AP@10"]) == 2
+    assert "no interval of AP@10; known: nDCG@k" in capsys.readouterr().err
     assert main(["score", "tiny", "--again"]) == 0
     assert (tmp_path / "home" / "beirscope.duckdb").exists()
     assert main(["snapshot", str(tmp_path / "all.duckdb")]) == 0

@@ -8,6 +8,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute import freshness, measures, queries, reading, terminal
+from compute.commands import lengths
 from compute.commands.analysing import overlaps
 from compute.commands.common import known, open_bench
 from compute.commands.jobs import jobs_shown
@@ -106,6 +107,7 @@ SHOWN: Mapping[str, Callable[[Bench, Namespace], DataFrame]] = {
     "scores": _scores,
     "holes": _holes,
     "overlap": overlaps,
+    "lengths": lengths.shown,
     "jobs": lambda bench, _: jobs_shown(bench),
 }
 """What `show` prints: a row each."""

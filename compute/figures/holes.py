@@ -1,5 +1,6 @@
 """Holes: scores with what they can be, and the ranks where holes are."""
 
+import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -30,47 +31,48 @@ def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     condensed are marked where the columns are there. At the right Hole@k both ways.
     """
     look = looks.palette(theme)
-    figure = go.Figure([_bars(rows, look), *_guesses(rows, look), _dots(rows, measure, look)])
-    highest = float(rows["high"].max())
-    # A little more than the highest end, so that its bar is seen to end.
-    end = min(1.02, max(0.1, highest * 1.04))
-    step = 0.1 if end > 0.3 else 0.02
-    ticks = [round(place * step, 2) for place in range(int(end / step + 1e-9) + 1)]
+    figure = go.Figure(
+        [_bars(rows, measure, look), *_guesses(rows, look), _dots(rows, measure, look)]
+    )
     cut = measure.partition("@")[2]
-    across = {"range": [-end / 100, end], "tickvals": ticks, "title": {"text": measure}}
-    across["ticktext"] = ["0", *(looks.plain(t, 1 if step == 0.1 else 2) for t in ticks[1:])]
     figure.update_layout(
         template=looks.template(theme),
         height=ROW * len(rows) + 110,
         hovermode="closest",
         dragmode=False,
         margin={"r": 132, "t": 30},
-        xaxis=across | {"fixedrange": True, "zeroline": False},
+        xaxis=_scale(rows) | {"title": {"text": measure}, "fixedrange": True, "zeroline": False},
         yaxis=names(rows["title"].tolist()) | {"range": [len(rows) - 0.4, -0.6]},
         annotations=list(_shares(rows, cut, look)),
     )
     return figure
 
 
-def _bars(rows: DataFrame, look: Palette) -> go.Scatter:
-    x = [end for low, high in zip(rows["low"], rows["high"], strict=True) for end in (low, high)]
+def _scale(rows: DataFrame) -> dict[str, Any]:
+    """From below the lowest end to above the highest, so that every bar is seen to end."""
+    low, high = float(rows["low"].min()), max(float(rows["high"].max()), 0.1)
+    step = 0.1 if high - low > 0.3 else 0.02
+    first, last = math.floor((low - 0.02) / step), math.ceil(high / step)
+    ticks = [round(place * step, 2) for place in range(max(first, 0), last + 1)]
+    shown = [looks.plain(tick, 1 if step == 0.1 else 2) if tick else "0" for tick in ticks]
+    spare = (ticks[-1] - ticks[0]) / 60
+    return {"range": [ticks[0] - spare, ticks[-1] + spare], "tickvals": ticks, "ticktext": shown}
+
+
+def _bars(rows: DataFrame, measure: str, look: Palette) -> go.Scatter:
     # Nothing between two rows: one trace draws all bars, and the legend has one entry.
-    lines = [
-        value for place in range(len(rows)) for value in (x[2 * place], x[2 * place + 1], None)
-    ]
-    y = [place if part < 2 else None for place in range(len(rows)) for part in range(3)]
+    ends = zip(rows["low"], rows["high"], strict=True)
+    x = [value for low, high in ends for value in (low, high, None)]
+    y = [value for place in range(len(rows)) for value in (place, place, None)]
     return go.Scatter(
-        x=lines,
+        x=x,
         y=y,
         mode="lines",
-        line={"width": 9, "color": _pale(look)},
+        line={"width": 9, "color": looks.colour(0.28, look.sequential)},
         name="all it can be",
-        hoverinfo="skip",
+        hovertext=[text for row in rows.to_dict("records") for text in (_said(row, measure),) * 3],
+        hovertemplate="%{hovertext}<extra></extra>",
     )
-
-
-def _pale(look: Palette) -> str:
-    return looks.colour(0.28, look.sequential)
 
 
 def _guesses(rows: DataFrame, look: Palette) -> Iterator[go.Scatter]:
@@ -157,16 +159,26 @@ def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
         hoverongaps=False,
     )
     figure = go.Figure([heat, *_rank_texts(wide, stops)])
-    ranks_down = [str(rank) for rank in wide.columns]
-    across = {"tickvals": wide.columns.tolist(), "ticktext": ranks_down, "side": "top", "ticks": ""}
     figure.update_layout(
         template=looks.template(theme),
         height=26 * len(rows) + 70,
         dragmode=False,
-        xaxis=across | {"title": {"text": "rank"}, "fixedrange": True, "showgrid": False},
+        xaxis=_ranks_across(len(wide.columns)),
         yaxis=names(rows["title"].tolist()) | {"range": [len(rows) - 0.5, -0.5]},
     )
     return figure
+
+
+def _ranks_across(k: int) -> dict[str, Any]:
+    places = list(range(1, k + 1))
+    ticks = {"tickvals": places, "ticktext": [str(rank) for rank in places], "ticks": ""}
+    return ticks | {
+        "range": [0.5, k + 0.5],
+        "side": "top",
+        "title": {"text": "rank"},
+        "fixedrange": True,
+        "showgrid": False,
+    }
 
 
 def _rank_hovers(rows: DataFrame, ranks: DataFrame) -> DataFrame:
@@ -229,52 +241,96 @@ def interval_table(rows: DataFrame, measure: str) -> Styler:
     table = rows[[column for column in heads if column in rows]].rename(columns=heads)
     shares = [heads["hole"], heads["hole_beir"]]
     numbers = [name for name in list(heads.values())[1:6] if name in table]
-    formats: dict[Any, Any] = dict.fromkeys(shares, percent) | dict.fromkeys(numbers, _shown)
+    return _styled(table, numbers, [], shares)
+
+
+def _styled(
+    table: DataFrame, values: Sequence[str], changes: Sequence[str], shares: Sequence[str]
+) -> Styler:
+    formats: dict[Any, Any] = {}
+    for columns, shown in ((values, looks.plain), (changes, looks.signed), (shares, percent)):
+        formats |= dict.fromkeys(columns, shown)
     return table.style.format(formats)
 
 
-def _shown(value: object) -> str:
-    return looks.plain(float(str(value)))
-
-
-def intervals_note(rows: DataFrame, measure: str, recorded: Row, *, told: bool) -> list[str]:
-    """How to read the intervals, and what this collection's judgements cannot tell.
+def intervals_note(rows: DataFrame, measure: str, recorded: Row) -> list[str]:
+    """How to read the intervals, and what this collection's judgements cannot tell: paragraphs.
 
     `recorded`: n_judgements, n_not_relevant, highest, n_added, n_added_not_relevant.
     """
     cut, grade = measure.partition("@")[2], int(recorded["highest"])
     grades = "0 or 1" if grade <= 1 else f"0 to {grade}"
-    notes = [
-        f"How to read this: the dot is the score today, when a hole (a document that nobody judged"
-        f" for the query) counts as not relevant. The bar is every score that is possible if each"
-        f" hole in the system's own top {cut} had any grade, {grades}; both ends are exact."
-    ]
-    if not measure.startswith("P@"):
-        notes.append(
-            "A hole found relevant also raises what the best list would reach, so the ends are not"
-            " simply “no hole is relevant” and “all are”."
-        )
-    notes.append(
-        f"{int(rows['n_queries'].max()):,} queries with judgements; others have no score to move."
-        f" At the right Hole@{cut}: share of the filled ranks without a judgement for that query;"
-        f" as BEIR: share of {cut} judged for no query at all."
+    reading = (
+        "How to read this: a hole is a document that nobody judged for the query. Dot: the score"
+        " today, holes counted as not relevant. Bar: every score that is possible when each hole in"
+        f" the system's own top {cut} may have any grade, {grades}; both ends are exact."
     )
-    return [*notes, *(_guess_notes() if told else _silence_notes(recorded))]
+    if not measure.startswith("P@"):
+        reading += (
+            " A hole found relevant also raises what a best list would reach, so the ends are not"
+            " simply “none is relevant” and “all are”."
+        )
+    counted = (
+        f"{int(rows['n_queries'].max()):,} queries with judgements. Hole@{cut}: share of the filled"
+        f" ranks without a judgement for the query. As BEIR: its code's count, documents judged for"
+        f" no query at all among {cut}, however short the list."
+    )
+    return [reading, counted, _guesses_note(recorded) if "expected" in rows else _silence(recorded)]
 
 
-def _guess_notes() -> list[str]:
-    return [
-        "Expected: each hole counts as much as judged documents at its rank do on average, which is"
-        " optimistic, for what was judged was chosen by systems that did well. Holes left out: the"
-        " list closed up over its holes, usually too high as well."
-    ]
+def _guesses_note(recorded: Row) -> str:
+    of = "judged" if recorded["n_not_relevant"] else "added and judged"
+    return (
+        f"Expected: each hole counts what the {of} documents at its rank gain on average. That is"
+        " optimistic: what was judged was retrieved by the systems that chose what to judge. Holes"
+        " left out: the list closed up over its holes, usually too high as well."
+    )
 
 
-def _silence_notes(recorded: Row) -> list[str]:
+def _silence(recorded: Row) -> str:
     missing = holes.FEWEST_ADDED - int(recorded["n_added"])
-    wanted = f"{missing} more added judgements, " if missing > 0 else "added judgements "
-    return [
-        "Only relevant documents are recorded here: what is judged is what is relevant, so a hole"
-        " share is close to 1 minus precision, and scores with holes expected or left out would"
-        f" mean nothing. They appear after {wanted}some of them “not relevant”."
-    ]
+    wanted = f"{missing} more added judgements" if missing > 0 else "added judgements"
+    return (
+        "Only relevant documents are recorded here: whatever is judged is relevant, so Hole@k is"
+        " close to 1 minus precision, and a score with holes expected or left out means nothing."
+        f" Both appear after {wanted}, some of them “not relevant”."
+    )
+
+
+def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Styler:
+    """Each system by the official judgements, and with the added ones: score, holes, rank.
+
+    Both frames: system, title, value, hole. Sorted by the score after.
+    """
+    cut = measure.partition("@")[2]
+    both = before.merge(after[["system", "value", "hole"]], on="system", suffixes=("", "_after"))
+    both = both.sort_values("value_after", ascending=False, kind="stable")
+    places = both[["value", "value_after"]].rank(method="min", ascending=False).astype(int)
+    table = DataFrame(
+        {
+            "System": both["title"],
+            f"{measure} before": both["value"],
+            "after": both["value_after"],
+            "change": both["value_after"] - both["value"],
+            f"Hole@{cut} before": both["hole"],
+            "after ": both["hole_after"],
+            "Rank before": places["value"],
+            "after  ": places["value_after"],
+        }
+    )
+    shares = [f"Hole@{cut} before", "after "]
+    return _styled(table, [f"{measure} before", "after"], ["change"], shares)
+
+
+def published_effect(effect: DataFrame) -> Styler:
+    """The papers' own table, best first after: by title, before, after, hole."""
+    table = DataFrame(
+        {
+            "System": effect["title"],
+            "nDCG@10 before": effect["before"],
+            "after": effect["after"],
+            "change": effect["after"] - effect["before"],
+            "Hole@10 before": effect["hole"],
+        }
+    ).sort_values("after", ascending=False, kind="stable")
+    return _styled(table, ["nDCG@10 before", "after"], ["change"], ["Hole@10 before"])

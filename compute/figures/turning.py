@@ -14,6 +14,8 @@ from compute.holes.turning import EQUAL, OPEN
 MOST_WITH_NUMBERS = 16
 """With more systems the cells are too small for numbers; the hover has them."""
 
+FEWEST_COLUMNS = 8
+
 Row = Mapping[Hashable, Any]
 
 
@@ -94,18 +96,6 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
     titles, n = rows["title"].tolist(), len(rows)
     row = 26 if n <= MOST_WITH_NUMBERS else 18
     size = 12 if n <= MOST_WITH_NUMBERS else 10
-    # The system across has its name where its column begins: above its first cell.
-    across = [
-        {
-            "x": place - 0.45,
-            "y": place,
-            "text": looks.escape(title, LETTERS),
-            "xanchor": "left",
-            "showarrow": False,
-            "font": {"size": size},
-        }
-        for place, title in enumerate(titles[:-1])
-    ]
     down = names(titles) | {"range": [n - 0.45, -0.5]}
     down |= {"tickvals": list(range(1, n)), "tickfont": {"size": size}}
     down["ticktext"] = down["ticktext"][1:]
@@ -113,22 +103,40 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
         "template": looks.template(theme),
         "height": row * n + 24,
         "dragmode": False,
-        "annotations": across,
-        "xaxis": {"range": [-0.5, n - 0.5], "visible": False, "fixedrange": True},
+        "annotations": list(_across(titles, size)),
+        # Few systems would make wide cells.
+        "xaxis": {
+            "range": [-0.5, max(n, FEWEST_COLUMNS) - 0.5],
+            "visible": False,
+            "fixedrange": True,
+        },
         "yaxis": down,
     }
 
 
+def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
+    """The names of the systems across, each where its column begins: above its first cell."""
+    for place, title in enumerate(titles[:-1]):
+        yield {
+            "x": place - 0.45,
+            "y": place,
+            "text": looks.escape(title, LETTERS),
+            "xanchor": "left",
+            "showarrow": False,
+            "font": {"size": size},
+        }
+
+
 def orders_note(pairs: DataFrame, *, n_left_out: int) -> list[str]:
     """What the matrix of orders comes to, and how to read it."""
-    n_open = int((pairs["verdict"] == OPEN).sum())
+    n_open, n = int((pairs["verdict"] == OPEN).sum()), len(pairs)
+    turned = {0: "none", n: "all"}.get(n_open, f"{n_open:,}")
     left_out = f"The {n_left_out} systems that score lowest are left out." if n_left_out else ""
     return [
-        f"The holes could turn {n_open:,} of {len(pairs):,} orders; the others hold whatever the"
-        " holes are.",
-        "How to read this: a cell is how far the system named above it leads the one on the left."
-        " Dark: it stays ahead however the holes of both are judged. Pale: some way of judging them"
-        " puts the other ahead, or level. Asked of the difference itself, a hole that both"
-        " retrieved judged once for both: bars that overlap above say nothing about an order.",
+        f"The holes could turn {turned} of the {n:,} orders.",
+        "How to read this: a number is the lead of the system named above over the one on the left."
+        " Blue: it stays ahead however the holes of both are judged. Grey: some way of judging them"
+        " puts the other ahead, or level. A hole that both retrieved is judged once, for both: bars"
+        " that overlap above say nothing about an order.",
         left_out,
     ]

@@ -62,15 +62,17 @@ def rates(lists: Lists) -> Values:
     return np.where(counts > 0, gains / counts.clip(1), overall)
 
 
-def expected(lists: Lists, measure: str) -> DataFrame:
+def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame:
     """Scores with every hole worth the mean gain of the judged documents at its rank, in the list
     and in the best order: system, query_id, value.
 
+    `told`: the same lists, held against the judgements to take the rates from (default: all).
     Optimistic: what a pool judged was retrieved by the systems that made it. The value lies in
     the interval of `bounds`, for a ratio's largest value has whole grades.
     """
     seen, gain = measured(lists, measure)
-    gains = np.where(seen.holes, rates(seen), seen.gain)
+    worth = rates(measured(told or lists, measure)[0])
+    gains = np.where(seen.holes, worth, seen.gain)
     brought = gains @ gain.discount(seen.depth)
     hoped = np.where(seen.holes, gains, 0.0)
     if gain.graded:

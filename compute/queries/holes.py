@@ -14,18 +14,18 @@ Cursor = DuckDBPyConnection
 
 
 def recorded(cursor: Cursor, dataset: str) -> DataFrame:
-    """What judgements a dataset has, one row: n_judgements, n_not_relevant and highest (relevance)
-    of all; n_added and n_added_not_relevant of those that are not official."""
+    """What judgements a dataset has, one row: n_judgements and highest (relevance) of all,
+    n_not_relevant of the official ones, n_added and n_added_not_relevant of the others."""
     return cursor.execute(
         """
         with added as (
-            select * from judgements where dataset = $dataset
+            select query_id, doc_id, relevance from judgements where dataset = $dataset
             except
-            select * from main.judgements where dataset = $dataset
+            select query_id, doc_id, relevance from main.judgements where dataset = $dataset
         )
-        select count(*) as n_judgements,
-               count(*) filter (where relevance <= 0) as n_not_relevant,
-               coalesce(max(relevance), 0) as highest,
+        select count(*) as n_judgements, coalesce(max(relevance), 0) as highest,
+               (select count(*) from main.judgements
+                where dataset = $dataset and relevance <= 0) as n_not_relevant,
                (select count(*) from added) as n_added,
                (select count(*) from added where relevance <= 0) as n_added_not_relevant
         from judgements where dataset = $dataset
@@ -35,8 +35,13 @@ def recorded(cursor: Cursor, dataset: str) -> DataFrame:
 
 
 def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
-    """What systems score and can score: system, n_queries, n_holes (pairs), value, low, high
-    (means over the queries), hole and hole_beir (Hole@k both ways). The best comes first."""
+    """What systems score and can score, the best first: system, n_queries, n_holes (pairs), value,
+    low, high (means over the queries), hole and hole_beir (Hole@k both ways).
+
+    Where they mean something (`holes.tells_more`), also two guesses: expected, by the rates of
+    the added judgements where the official ones are of relevant documents alone; and condensed,
+    closed up from the whole list that is kept.
+    """
     lists = _lists(cursor, dataset, systems, _cut(measure))
     by_query = holes.intervals(lists, measure).groupby("system")
     frame = by_query[["value", "low", "high"]].mean()
@@ -44,16 +49,16 @@ def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -
     frame.insert(1, "n_holes", by_query["n_holes"].sum())
     frame["hole"] = holes.hole(lists, lists.depth)
     frame["hole_beir"] = holes.hole_beir(lists, lists.depth)
+    (counts,) = recorded(cursor, dataset).to_dict("records")
+    if holes.tells_more(*(counts[name] for name in _TELLING)):
+        telling = _JUDGEMENTS if counts["n_not_relevant"] else _ADDED
+        closed = _lists(cursor, dataset, systems, _cut(measure), top=_CLOSED)
+        told = _lists(cursor, dataset, systems, _cut(measure), judgements=telling)
+        expected = holes.expected(lists, measure, told)
+        frame["expected"] = expected.groupby("system")["value"].mean()
+        condensed = holes.condensed(closed, measure)
+        frame["condensed"] = condensed.groupby("system")["value"].mean()
     return frame.sort_values("value", ascending=False, kind="stable").reset_index()
-
-
-def estimates(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
-    """Means of two guesses: system, expected, condensed (closed up from the whole list kept)."""
-    lists = _lists(cursor, dataset, systems, _cut(measure))
-    closed = _closed(cursor, dataset, systems, _cut(measure))
-    expected = holes.expected(lists, measure).groupby("system")["value"].mean()
-    condensed = holes.condensed(closed, measure).groupby("system")["value"].mean()
-    return DataFrame({"expected": expected, "condensed": condensed}).reset_index()
 
 
 def pairs(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
@@ -66,22 +71,7 @@ def by_rank(cursor: Cursor, dataset: str, systems: Sequence[str], k: int) -> Dat
     return holes.by_rank(_lists(cursor, dataset, systems, k))
 
 
-def before_and_after(
-    cursor: Cursor, dataset: str, systems: Sequence[str], measure: str
-) -> DataFrame:
-    """The means of a measure and of Hole@10 by the official judgements (before) and by those of
-    the cursor (after): system, measure, before, after."""
-    return cursor.execute(
-        """
-        select official.system, measure, official.value as before, now.value as after
-        from main.means as official join means as now using (dataset, system, measure)
-        where dataset = $dataset and official.system in (select unnest($systems))
-          and measure in ($measure, 'Hole@10')
-        order by measure, official.system
-        """,
-        {"dataset": dataset, "systems": list(systems), "measure": measure},
-    ).df()
-
+_TELLING = ("n_not_relevant", "n_added", "n_added_not_relevant")
 
 _TOP = """
 select system, query_id, doc_id, rank from top
@@ -92,31 +82,38 @@ select system, query_id, doc_id, rank from hits
 where dataset = $dataset and rank <= $k and system in (select unnest($systems))
 """
 _CLOSED = """
-select system, query_id, doc_id,
-       row_number() over (partition by system, query_id order by rank) as place
-from hits semi join (select * from judgements where dataset = $dataset)
-    using (dataset, query_id, doc_id)
-where dataset = $dataset and system in (select unnest($systems))
-qualify place <= $k
+with closed as (
+    select system, query_id, doc_id,
+           row_number() over (partition by system, query_id order by rank) as place
+    from hits semi join (select * from judgements where dataset = $dataset)
+        using (dataset, query_id, doc_id)
+    where dataset = $dataset and system in (select unnest($systems))
+)
+select system, query_id, doc_id, place as rank from closed where place <= $k
 """
-_JUDGEMENTS = "select query_id, doc_id, relevance from judgements where dataset = ?"
+_JUDGEMENTS = "select query_id, doc_id, relevance from judgements where dataset = $dataset"
+_ADDED = """
+select query_id, doc_id, relevance from judgements where dataset = $dataset
+except
+select query_id, doc_id, relevance from main.judgements where dataset = $dataset
+"""
 
 
 def _cut(measure: str) -> int:
     return measures.parse(measure).k or 10
 
 
-def _lists(cursor: Cursor, dataset: str, systems: Sequence[str], k: int) -> holes.Lists:
+def _lists(
+    cursor: Cursor,
+    dataset: str,
+    systems: Sequence[str],
+    k: int,
+    *,
+    top: str = "",
+    judgements: str = _JUDGEMENTS,
+) -> holes.Lists:
     chosen = {"dataset": dataset, "systems": list(systems), "k": k}
     # The extract holds ten ranks and is read many times faster.
-    top = cursor.execute(_TOP if k <= 10 else _DEEP, chosen).df()
-    judgements = cursor.execute(_JUDGEMENTS, [dataset]).df()
-    return holes.arrange(top, judgements, k, systems)
-
-
-def _closed(cursor: Cursor, dataset: str, systems: Sequence[str], k: int) -> holes.Lists:
-    """The first k judged documents of every list."""
-    chosen = {"dataset": dataset, "systems": list(systems), "k": k}
-    top = cursor.execute(_CLOSED, chosen).df().rename(columns={"place": "rank"})
-    judgements = cursor.execute(_JUDGEMENTS, [dataset]).df()
-    return holes.arrange(top, judgements, k, systems)
+    hits = cursor.execute(top or (_TOP if k <= 10 else _DEEP), chosen).df()
+    judged = cursor.execute(judgements, {"dataset": dataset}).df()
+    return holes.arrange(hits, judged, k, systems)

@@ -10,6 +10,7 @@ PAGES = (
     ("pages/leaderboard.py", "Leaderboard"),
     ("pages/dataset.py", "Dataset"),
     ("pages/query.py", "Query"),
+    ("pages/overlap.py", "Overlap"),
     ("pages/lengths.py", "Lengths"),
     ("pages/holes.py", "Holes"),
     ("pages/annotate.py", "Annotate"),

@@ -1,0 +1,48 @@
+"""Overlap: how alike are the corpora, and does it matter to a system?"""
+
+import streamlit as st
+
+from compute import queries, similarity
+from compute.figures.overlap import ORDERS
+from compute.figures.theme import DOMAINS
+from compute.overlap import UNITS
+from pages import _address, _shared
+from pages import _overlap_sections as sections
+from pages import _shift_sections as shifts
+from pages._shared import pick, read
+
+st.title("Overlap", anchor=False)
+_address.arrive()
+found = read(queries.overlap.vocabularies)
+above = st.container()
+view = sections.choose_view(found)
+with above:
+    _address.known("unit", UNITS, "kind of words")
+    _address.known("floor", sections.FLOORS, "bound of frequency")
+    _address.known("order", ORDERS, "order")
+with _shared.pickers():
+    unit = pick("Words", list(UNITS), "unit", width=150)
+    floor = sections.FLOORS[pick("Rare words", list(sections.FLOORS), "floor", width=190)]
+    order = pick("Order", ORDERS, "order", width=150) if view == sections.HEATMAP else ORDERS[0]
+    least = sections.choose_least() if view == sections.GRAPH else 0.0
+    chosen = shifts.choose_left_out(above) if view == sections.SHIFT else []
+pairs = read(queries.overlap.similarities, unit=unit, floor=floor)
+counted = found[found["unit"] == unit]
+if view == sections.SHIFT:
+    shifts.printed(unit, chosen, above)
+    shifts.computed(pairs, counted, unit, chosen, above)
+    st.stop()
+square = similarity.matrix(pairs)
+if len(square) < 2:
+    st.info(_shared.text(sections.too_few(counted, unit)))
+    st.stop()
+if view == sections.GRAPH:
+    sections.graph(square, counted, least)
+    sections.about(counted, unit, floor)
+else:
+    if order == ORDERS[0]:
+        names = similarity.by_likeness(square)
+    else:
+        domains = dict(zip(counted["dataset"], counted["domain"], strict=True))
+        names = similarity.by_domain(square, domains, DOMAINS)
+    sections.heatmap(square.loc[names, names], pairs, counted, (unit, floor), above)

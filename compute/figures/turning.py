@@ -130,10 +130,12 @@ def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
 def orders_note(pairs: DataFrame, *, n_left_out: int) -> list[str]:
     """What the matrix of orders comes to, and how to read it."""
     n_open, n = int((pairs["verdict"] == OPEN).sum()), len(pairs)
-    turned = {0: "none", n: "all"}.get(n_open, f"{n_open:,}")
+    turned = {0: "none", n: "all"}.get(n_open, f"{n_open:,}") + f" of the {n:,} orders"
+    if n == 1:
+        turned = "the order" if n_open else "nothing about the order"
     left_out = f"The {n_left_out} systems that score lowest are left out." if n_left_out else ""
     return [
-        f"The holes could turn {turned} of the {n:,} orders.",
+        f"The holes could turn {turned}.",
         "How to read this: a number is the lead of the system named above over the one on the left."
         " Blue: it stays ahead however the holes of both are judged. Grey: some way of judging them"
         " puts the other ahead, or level. A hole that both retrieved is judged once, for both: bars"

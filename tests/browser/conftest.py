@@ -7,6 +7,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -55,7 +56,23 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def dashboard(home: Path) -> Iterator[str]:
     """The address of a running dashboard."""
-    port = free_port(8700)
+    with serving(home, free_port(8700)) as address:
+        yield address
+
+
+@contextmanager
+def serving(home: Path, port: int) -> Iterator[str]:
+    """A dashboard on a home; its address."""
+    server = start_server(home, port)
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.terminate()
+        server.wait()
+
+
+def start_server(home: Path, port: int) -> subprocess.Popen[bytes]:
+    """The process of a dashboard on a home, once it answers at the port."""
     server = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
         cwd=PROJECT,
@@ -64,10 +81,10 @@ def dashboard(home: Path) -> Iterator[str]:
     )
     try:
         _until_healthy(f"http://127.0.0.1:{port}/_stcore/health", server)
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait()
+    except BaseException:
+        server.kill()
+        raise
+    return server
 
 
 def _until_healthy(url: str, server: subprocess.Popen[bytes]) -> None:

@@ -1,0 +1,305 @@
+"""Holes judged at the form, in a real browser: by keyboard, blind, and without losing a key."""
+
+import re
+import secrets
+import signal
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page, WebSocket, expect
+
+from compute import imports, queries, recompute
+from compute.annotation import grades, queue, tasks
+from compute.annotation.queue import Annotator
+from compute.annotation.tasks import Plan, Task
+from compute.datasets.catalogue import DATASETS
+from compute.orders import ORDERS
+from compute.reading import open_version
+from compute.serve import free_port
+from compute.settings import Settings
+from compute.store import Store
+from compute.systems import system
+from tests.annotating import answer
+from tests.browser.conftest import WAIT, serving, start_server
+from tests.tiny import HOSTILE, write_tiny
+
+DATASET = "pydocs-networkx"
+SENTINEL = f"zq{secrets.token_hex(6)}"
+"""In the name of an imported system, and nowhere else."""
+SCORE = "9173.8264"
+TINY = {"q1": "145236", "q2": "231456", "q3": "465123"}
+"""The numbers of the documents in the ranked lists of the tiny collection; q3's first is a hole."""
+DOCUMENT = ".document"
+KEPT = """
+    const [put, drop] = [Storage.prototype.setItem, Storage.prototype.removeItem];
+    window.kept = []; window.dropped = [];
+    const ours = name => name.startsWith("beirscope.answers.");
+    Storage.prototype.setItem = function (name, value) {
+        if (ours(name)) window.kept.push(JSON.parse(value).entry);
+        return put.call(this, name, value);
+    };
+    Storage.prototype.removeItem = function (name) {
+        if (ours(name)) window.dropped.push(name.split(".").pop());
+        return drop.call(this, name);
+    };
+"""
+"""Notes the answers that the browser puts aside, and those it drops as saved."""
+
+
+@dataclass(frozen=True)
+class Judging:
+    """A home with something to judge."""
+
+    store: Store
+
+    def task(self, dataset: str, **changes: Any) -> Task:
+        with open_version(self.store).cursor() as cursor:
+            runs = queries.annotate.judgeable(cursor)
+            systems = tuple(runs.loc[runs["dataset"] == dataset, "system"])
+            plan = {
+                "title": "Some holes",
+                "dataset": dataset,
+                "systems": systems,
+                "depth": 10,
+                "n_pairs": 60,
+                "order": "impact",
+                "seed": 1,
+                "grades": grades.of_levels([1]),
+            }
+            plan = Plan(**(plan | changes))  # pyright: ignore[reportArgumentType]
+            tops = queries.annotate.tops(cursor, dataset, systems, plan.depth)
+            official = queries.annotate.judged(cursor, dataset)
+        judged = tasks.judged(self.store, dataset, official)
+        return tasks.make(self.store, plan, tops, judged, "maker")
+
+    def titles(self) -> dict[str, str]:
+        with open_version(self.store).cursor() as cursor:
+            rows = cursor.execute("select title, doc_id from documents").fetchall()
+        return dict(rows)
+
+
+@pytest.fixture(scope="module")
+def judging(tmp_path_factory: pytest.TempPathFactory) -> Judging:
+    """PyDocs networkx with BM25 and an imported run: BM25's lists, each three places on."""
+    home = tmp_path_factory.mktemp("judging")
+    bench = recompute.Bench(Store(Settings(home=home)), Settings(home=home))
+    recompute.run(bench, system("bm25"), DATASETS[DATASET])
+    with open_version(bench.store).cursor() as cursor:
+        top = queries.annotate.tops(cursor, DATASET, ["bm25"], 10)
+    top["rank"] = (top["rank"] + 3) % 10
+    own = imports.import_dataset(bench, "tiny", path=write_tiny(home / "tiny")).dataset
+    tiny = [(query, f"d{d}", n) for query, all in TINY.items() for n, d in enumerate(all)]
+    for dataset, rows in (
+        (DATASETS[DATASET], zip(top["query_id"], top["doc_id"], top["rank"], strict=True)),
+        (own, tiny),
+    ):
+        lines = [f"{query} Q0 {doc} 1 {float(SCORE) - rank} x\n" for query, doc, rank in rows]
+        file = home / "lists.txt"
+        file.write_text("".join(lines), encoding="utf-8")
+        imports.import_run(bench, file, dataset, system=SENTINEL)
+    return Judging(bench.store)
+
+
+@pytest.fixture(scope="module")
+def address(judging: Judging) -> Iterator[str]:
+    with serving(judging.store.home, free_port(8760)) as found:
+        yield found
+
+
+def sit_down(page: Page, address: str, task: Task, name: str) -> None:
+    """Open the task and say who judges, by keyboard alone."""
+    page.goto(f"{address}/annotate?task={task.id}")
+    field = page.get_by_role("textbox", name="Your name")
+    field.wait_for()
+    for _ in range(60):
+        if field.evaluate("field => field === document.activeElement"):
+            break
+        page.keyboard.press("Tab")
+    page.keyboard.type(name)
+    page.keyboard.press("Enter")
+    page.locator(DOCUMENT).wait_for()
+
+
+def saved(page: Page) -> None:
+    expect(page.get_by_text("all saved")).to_be_visible(timeout=WAIT)
+
+
+def rows(judging: Judging, task: Task) -> list[dict[Any, Any]]:
+    return judging.store.added_judgements().query("task == @task.id").to_dict("records")
+
+
+def test_thirty_holes_judged_by_keyboard_change_the_numbers(
+    page: Page, address: str, judging: Judging
+) -> None:
+    task = judging.task(DATASET, n_pairs=30)
+    numbers = f"{address}/dataset?dataset={DATASET}&measure=nDCG@10"
+    sit_down(page, address, task, "ada")
+    for done in range(30):
+        expect(page.get_by_text(f"{done} of 30 judged", exact=True)).to_be_visible()
+        expect(page.locator(".title")).to_be_visible()
+        page.keyboard.press("10"[done % 2])
+    expect(page.get_by_text("All done: 30 judged")).to_be_visible()
+    saved(page)
+    given = rows(judging, task)
+    assert len({(row["query_id"], row["doc_id"]) for row in given}) == 30
+    assert [row["relevance"] for row in given] == [1, 0] * 15
+    assert {row["person"] for row in given} == {"ada"} and {row["verified"] for row in given} == {0}
+    page.goto(numbers)
+    expect(page.get_by_role("radio", name="Official", exact=True)).to_be_visible()
+    shown = page.locator("[data-testid=stPlotlyChart]").first
+    before = shown.inner_text()
+    page.get_by_role("radio", name="Official + added").click()
+    expect(page.get_by_text("Counts 30 added judgements by 1 person")).to_be_visible()
+    expect(shown).not_to_have_text(before)
+
+
+def test_ten_quick_keys_are_all_saved_each_with_its_document(
+    page: Page, address: str, judging: Judging
+) -> None:
+    task = judging.task(DATASET, n_pairs=40, order="random")
+    sit_down(page, address, task, "bob")
+    titles, pressed = judging.titles(), []
+    for key in "1001110100":
+        pressed.append((titles[page.locator(".title").inner_text()], int(key)))
+        page.keyboard.press(key, delay=60)
+    expect(page.get_by_text("10 of 40 judged")).to_be_visible()
+    saved(page)
+    assert [(row["doc_id"], row["relevance"]) for row in rows(judging, task)] == pressed
+
+
+def test_skip_unsure_note_and_undo_have_keys(page: Page, address: str, judging: Judging) -> None:
+    task = judging.task(DATASET, n_pairs=5, order="depth")
+    sit_down(page, address, task, "cyd")
+    first = page.locator(".title").inner_text()
+    page.keyboard.press("u")
+    page.keyboard.press("n")
+    page.keyboard.type("10 sz: no keys in here")
+    page.keyboard.press("Enter")
+    page.keyboard.press("1")
+    page.keyboard.press("s")
+    page.keyboard.press("0")
+    expect(page.get_by_text("2 of 4 judged")).to_be_visible()
+    saved(page)
+    for _ in range(3):
+        page.keyboard.press("z")
+    expect(page.locator(".title")).to_have_text(first)
+    expect(page.get_by_text("0 of 5 judged")).to_be_visible()
+    saved(page)
+    first_row = rows(judging, task)[0]
+    assert (first_row["relevance"], first_row["unsure"]) == (1, 1)
+    assert first_row["note"] == "10 sz: no keys in here"
+    page.reload()
+    expect(page.get_by_text("0 of 5 judged")).to_be_visible()
+    expect(page.locator(".title")).to_have_text(first)
+    sources = [row["source"] for row in rows(judging, task)]
+    assert sources == ["person", "person", "withdrawn", "withdrawn"]
+
+
+def test_a_hostile_document_and_guideline_stay_text(
+    page: Page, address: str, judging: Judging
+) -> None:
+    asked = []
+    page.on("request", lambda request: asked.append(request.url))
+    evil = f"{HOSTILE} ![pixel](http://evil.example/pixel.png) [out](http://evil.example/)"
+    task = judging.task("tiny", guideline=evil, title=HOSTILE, order="depth")
+    sit_down(page, address, task, "<b>dan</b>")
+    expect(page.locator(".title")).to_have_text(HOSTILE)
+    expect(page.locator(".guideline .body")).to_contain_text("![pixel](http://evil.example")
+    assert page.locator(".judge").locator("script, b, a, img, iframe").count() == 0
+    assert (
+        page.locator("[data-testid=stMain] a[href*=javascript], [data-testid=stMain] b").count()
+        == 0
+    )
+    assert not [url for url in asked if "evil.example" in url]
+
+
+def test_an_annotator_learns_nothing_of_systems_order_or_others(
+    page: Page, address: str, judging: Judging
+) -> None:
+    task = judging.task("tiny", double_share=1.0, guideline="Judge *well*.")
+    other, remark = f"zq{secrets.token_hex(6)}", f"zq{secrets.token_hex(6)}"
+    theirs = queue.exchange(judging.store, task, Annotator(other))
+    notes = [answer(pair.id, note=remark) for pair in theirs.held]
+    queue.exchange(judging.store, task, Annotator(other), notes)
+    frames: list[str] = []
+
+    def keep(payload: str | bytes) -> None:
+        frames.append(payload if isinstance(payload, str) else payload.decode("latin-1"))
+
+    def listen(socket: WebSocket) -> None:
+        socket.on("framesent", keep)
+        socket.on("framereceived", keep)
+
+    page.on("websocket", listen)
+    sit_down(page, address, task, "eve")
+    for key in "10suz10":
+        page.keyboard.press(key)
+        saved(page)
+    page.reload()
+    page.locator(DOCUMENT).wait_for()
+    shadow = page.locator(".judge").inner_html()
+    seen = "\n".join([*frames, page.content(), shadow])
+    assert "Judge" in seen and len(frames) > 10, "nothing was heard"
+    assert page.locator(".title").inner_text() in seen
+    for secret in (SENTINEL, SCORE[:4], other, remark):
+        assert secret not in seen
+    words = "|".join([*ORDERS, "ranks?", "scores?", "depth", "pool", "systems?"])
+    told = re.search(rf"\b({words})\b", seen, re.IGNORECASE)
+    assert told is None, seen[max(0, told.start() - 80) : told.end() + 80]
+
+
+def test_four_at_once_lose_nothing_when_the_server_is_killed(
+    browser: Browser, judging: Judging
+) -> None:
+    task = judging.task(DATASET, n_pairs=120, double_share=0.2, order="random", seed=3)
+    port = free_port(8790)
+    server = start_server(judging.store.home, port)
+    try:
+        pages = []
+        for name in ("one", "two", "three", "four"):
+            context = browser.new_context()
+            context.set_default_timeout(WAIT)
+            context.add_init_script(KEPT)
+            pages.append(context.new_page())
+            sit_down(pages[-1], f"http://127.0.0.1:{port}", task, name)
+        press(pages, "1011")
+        server.send_signal(signal.SIGKILL)
+        server.wait()
+        survived = {row["entry"] for row in rows(judging, task)}
+        for page in pages:
+            assert set(page.evaluate("window.dropped")) <= survived, "acknowledged, but lost"
+        press(pages, "010")
+        kept = [entry for page in pages for entry in page.evaluate("window.kept")]
+        assert len(kept) == 28 and not set(kept) <= survived
+        server = start_server(judging.store.home, port)
+        for page in pages[:2]:
+            page.reload()
+            page.locator(DOCUMENT).wait_for()
+        for page in pages:
+            saved(page)
+            expect(page.get_by_text("7 of")).to_be_visible()
+        check_all_saved_once(judging, task, kept)
+        for page in pages:
+            page.context.close()
+    finally:
+        server.kill()
+        server.wait()
+
+
+def press(pages: list[Page], keys: str) -> None:
+    for key in keys:
+        for page in pages:
+            page.keyboard.press(key)
+
+
+def check_all_saved_once(judging: Judging, task: Task, kept: list[str]) -> None:
+    given = rows(judging, task)
+    assert sorted(row["entry"] for row in given) == sorted(kept)
+    pairs = [(row["person"], row["query_id"], row["doc_id"]) for row in given]
+    assert len(pairs) == len(set(pairs)), "a person was shown a pair twice"
+    wanted = tasks.pairs(judging.store, task.id).set_index(["query_id", "doc_id"])["labels"]
+    for query_id, doc_id in {pair[1:] for pair in pairs}:
+        people = [pair for pair in pairs if pair[1:] == (query_id, doc_id)]
+        assert len(people) <= wanted[query_id, doc_id]

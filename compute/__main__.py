@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compute import bugs, settings
-from compute.commands import analysing, importing, jobs, recomputing, showing
+from compute.commands import analysing, importing, jobs, lengths, recomputing, showing
 from compute.errors import BeirscopeError
 
 Arguments = argparse.Namespace
@@ -110,6 +110,19 @@ COMMANDS = {
             AGAIN,
         ),
     ),
+    "lengths": Command(
+        "count the lengths of documents, of a dataset and of what its runs put first",
+        lengths.count,
+        (
+            _option(
+                "datasets",
+                nargs="*",
+                metavar="DATASET",
+                help="all whose documents are stored, if none",
+            ),
+            AGAIN,
+        ),
+    ),
     "jobs": Command(
         "start, list, cancel and retry jobs, which workers do",
         jobs.job,
@@ -155,6 +168,7 @@ COMMANDS = {
         (
             _option("datasets", nargs="+", metavar="DATASET", help=EXAMPLES),
             _option("--only", action="store_true", help="ship nothing of other datasets"),
+            _option("--without-runs", action="store_true", help="judgements and counts alone"),
         ),
     ),
     "snapshot": Command(

@@ -6,7 +6,6 @@ and density that follows from it is exact, for any k up to 10 and any cut of the
 """
 
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow as pa
@@ -15,8 +14,10 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute import freshness, provenance
+from compute.datasets import Dataset
+from compute.errors import Missing
 from compute.identity import fingerprint
-from compute.loading import Bench, Loaded
+from compute.loading import Bench, Loaded, load, stored
 from compute.reading import scratch
 from compute.store import Part, Publication, Store
 
@@ -91,24 +92,19 @@ def add_dataset(
     Nothing can be counted where the documents cannot be had. The number of documents without text
     is recorded where the documents themselves are stored.
     """
-    if loaded.lengths is None:
+    lengths = loaded.lengths
+    if lengths is None or (not again and _has_dataset(store, loaded)):
         return False
-    name = loaded.dataset.name
-    inputs = freshness.of_length_counts(loaded.lengths, loaded.queries, loaded.judgements)
-    called = fingerprint("length_counts", list(inputs.values()))
-    stored = store.part("length_counts", name)
-    if not again and stored and stored.fingerprint == called:
-        # What ships has no texts; counted beside a shipped one nothing could be added.
-        known = stored.provenance["empty_texts"] is not None
-        if known or loaded.documents is None:
-            return False
     start = time.perf_counter()
-    parts = (loaded.lengths, loaded.queries, loaded.judgements)
-    counts = of_dataset(*(part.path for part in parts))
+    name = loaded.dataset.name
+    counts = of_dataset(lengths.path, loaded.queries.path, loaded.judgements.path)
     empty = empty_texts(loaded.documents.path) if loaded.documents else None
+    inputs = _inputs_of_dataset(loaded, lengths)
     seconds = time.perf_counter() - start
     about = provenance.record(["lengths", name], seconds, inputs=inputs, empty_texts=empty)
-    publication.add("length_counts", counts, dataset=name, fingerprint=called, provenance=about)
+    publication.add(
+        "length_counts", counts, dataset=name, fingerprint=_name(inputs), provenance=about
+    )
     return True
 
 
@@ -123,33 +119,62 @@ def add_run(
 ) -> bool:
     """Count a run into a publication, unless that is stored; whether there was anything to do.
 
-    `hits` is its part, `top` its doc_id and rank down to rank 10.
+    `hits` is its part, `top` its doc_id and rank down to rank 10 at least. Hits of documents that
+    the corpus lacks are recorded by their number.
     """
-    if loaded.lengths is None:
-        return False
-    inputs = freshness.of_top(hits.fingerprint) | freshness.of_length_counts(loaded.lengths)
-    called = fingerprint("length_counts", list(inputs.values()))
-    stored = store.part("length_counts", hits.dataset, hits.system)
-    if not again and stored and stored.fingerprint == called:
+    lengths = loaded.lengths
+    if lengths is None or (not again and _has_run(store, lengths, hits)):
         return False
     start = time.perf_counter()
-    counts = of_run(top, loaded.lengths.path)
+    counts = of_run(top, lengths.path)
     left_out = int((top["rank"] <= DEPTH).sum()) - sum(counts["count"].to_pylist())
+    inputs = _inputs_of_run(hits, lengths)
     about = provenance.record(
         ["lengths", hits.dataset],
         time.perf_counter() - start,
         inputs=inputs,
         hits_without_length=left_out,
     )
-    publication.add(
-        "length_counts",
-        counts,
-        dataset=hits.dataset,
-        system=hits.system,
-        fingerprint=called,
-        provenance=about,
-    )
+    names = {"dataset": hits.dataset, "system": hits.system}
+    publication.add("length_counts", counts, **names, fingerprint=_name(inputs), provenance=about)
     return True
+
+
+def _inputs_of_dataset(loaded: Loaded, lengths: Part) -> freshness.Inputs:
+    return freshness.of_length_counts(lengths, loaded.queries, loaded.judgements)
+
+
+def _inputs_of_run(hits: Part, lengths: Part) -> freshness.Inputs:
+    return freshness.of_length_counts(lengths, hits)
+
+
+def _name(inputs: freshness.Inputs) -> str:
+    return fingerprint("length_counts", list(inputs.values()))
+
+
+def _has_dataset(store: Store, loaded: Loaded) -> bool:
+    part = store.part("length_counts", loaded.dataset.name)
+    if part is None or loaded.lengths is None:
+        return False
+    # Texts that came after the lengths: now those that are empty can be counted.
+    is_whole = part.provenance["empty_texts"] is not None or loaded.documents is None
+    return is_whole and part.fingerprint == _name(_inputs_of_dataset(loaded, loaded.lengths))
+
+
+def _has_run(store: Store, lengths: Part, hits: Part) -> bool:
+    part = store.part("length_counts", hits.dataset, hits.system)
+    return part is not None and part.fingerprint == _name(_inputs_of_run(hits, lengths))
+
+
+def with_documents(bench: Bench, dataset: Dataset) -> Loaded:
+    """The dataset as it is stored, else loaded. Raises Missing where documents cannot be had."""
+    loaded = stored(bench.store, dataset) or load(bench, dataset)
+    if loaded.lengths is None:
+        raise Missing(
+            f"{dataset.name} came without documents, so their lengths are not known:"
+            " import-dataset takes in a collection with documents"
+        )
+    return loaded
 
 
 def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> int:
@@ -158,7 +183,7 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> int:
     new = 0
     with bench.store.publishing(bench.job or f"lengths {name}") as publication:
         new += add_dataset(bench.store, publication, loaded, again=again)
-        runs = list(_runs(bench.store, name))
+        runs = _runs(bench.store, name)
         for number, (hits, top) in enumerate(runs, 1):
             found = pq.read_table(top.path, columns=["doc_id", "rank"]).to_pandas()
             new += add_run(bench.store, publication, loaded, hits, found, again=again)
@@ -166,10 +191,25 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> int:
     return new
 
 
-def _runs(store: Store, dataset: str) -> Iterator[tuple[Part, Part]]:
+def is_counted(store: Store, loaded: Loaded) -> bool:
+    """Whether `count` would find nothing to do."""
+    lengths = loaded.lengths
+    if lengths is None or not _has_dataset(store, loaded):
+        return False
+    return all(_has_run(store, lengths, hits) for hits, _ in _runs(store, loaded.dataset.name))
+
+
+def countable(store: Store) -> list[str]:
+    """The stored datasets whose documents have known lengths."""
+    rows = [Dataset.from_record(part.provenance["dataset"]) for part in store.parts("queries")]
+    collections = {part.dataset for part in store.parts("lengths")}
+    return [row.name for row in rows if row.collection in collections]
+
+
+def _runs(store: Store, dataset: str) -> list[tuple[Part, Part]]:
     """The hits and the top 10 of every run on a dataset that is not outdated."""
     fresh, _ = freshness.split(store.parts())
-    live = {part.identity: part for part in fresh if part.dataset == dataset}
-    for (kind, _, system), part in live.items():
-        if kind == "hits" and (top := live.get(("top", dataset, system))):
-            yield part, top
+    own = [part for part in fresh if part.dataset == dataset]
+    tops = {part.system: part for part in own if part.kind == "top"}
+    hits = [part for part in own if part.kind == "hits"]
+    return [(part, tops[part.system]) for part in hits if part.system in tops]

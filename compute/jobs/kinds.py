@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from compute import demo, imports, overlap
+from compute import demo, imports, lengths, loading, overlap
 from compute.datasets import Dataset, dataset
 from compute.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.jobs.matrix import UP_TO_DATE, Target, cells
@@ -119,6 +119,22 @@ def _current_overlaps(store: Store, targets: Targets) -> Collection[Target]:
     return [target for target, collection in collections.items() if collection in current]
 
 
+def _with_documents(store: Store, systems: Named, datasets: Named) -> list[Target]:
+    """The named datasets, else all whose documents are stored; their runs are counted with them."""
+    if systems:
+        raise WrongInput("a dataset is counted with all its runs: leave --systems out")
+    names = _datasets(store, datasets) or lengths.countable(store)
+    if not names:
+        raise Missing("no documents are stored: python -m compute run bm25 DATASET loads them")
+    return [("", name) for name in names]
+
+
+def _current_lengths(store: Store, targets: Targets) -> Collection[Target]:
+    own = imports.own_datasets(store)
+    rows = {target: loading.stored(store, dataset(target[1], own)) for target in targets}
+    return [target for target, row in rows.items() if row and lengths.is_counted(store, row)]
+
+
 def _datasets(store: Store, names: Named) -> list[str]:
     own = imports.own_datasets(store)
     rows = [dataset(name, own) for name in names]
@@ -150,5 +166,13 @@ KINDS = kinds(
         ("load", "count", "compare"),
         _current_overlaps,
         noun="word counts",
+    ),
+    Kind(
+        "lengths",
+        "document lengths of datasets and of what their runs put first",
+        _with_documents,
+        ("lengths",),
+        _current_lengths,
+        noun="lengths",
     ),
 )

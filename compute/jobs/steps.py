@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TextIO
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from compute import imports, loading, overlap, reading, recompute, settings
+from compute import imports, lengths, loading, overlap, reading, recompute, settings
 from compute.datasets import Dataset, dataset
 from compute.errors import BeirscopeError
 from compute.loading import Bench
@@ -81,6 +81,11 @@ def _compare(bench: Bench, order: Order) -> bool:
     return overlap.compare(bench, [collection], again=order["options"]["again"])
 
 
+def _lengths(bench: Bench, order: Order) -> bool:
+    loaded = lengths.with_documents(bench, _dataset(bench, order))
+    return lengths.count(bench, loaded, again=order["options"]["again"]) > 0
+
+
 def _tidy(bench: Bench, order: Order) -> bool:
     reading.write_database(bench.store)
     bench.store.tidy()
@@ -95,6 +100,7 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool]] = {
     "score": _score,
     "count": _count,
     "compare": _compare,
+    "lengths": _lengths,
     # The end of every job: the database for notebooks anew, old parts away.
     "tidy": _tidy,
 }

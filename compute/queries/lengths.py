@@ -137,9 +137,9 @@ with members as (
 ), shown as (
     select dataset, title, place, system, member
     from complete join members using (dataset, title, place)
-    where dataset not in (
-        select member from members semi join complete using (dataset)
-        where member <> dataset)
+    where ($dataset is not null or dataset not in (
+            select member from members semi join complete using (dataset)
+            where member <> dataset))
       and dataset = coalesce($dataset, dataset)
       and (system = '' or system = coalesce($system, system))
 ), grouped as (
@@ -175,7 +175,8 @@ def medians(
 ) -> DataFrame:
     """dataset, title, of, system, n, mean, median of every dataset (and system), or of one.
 
-    `of` is corpus, relevant or top. Parts of a dataset stand alone only until all are counted.
+    `of` is corpus, relevant or top. Parts of a dataset stand alone only until all are counted, or
+    where one is asked for.
     """
     return cursor.execute(
         _MEDIANS,

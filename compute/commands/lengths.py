@@ -1,0 +1,67 @@
+"""The command that counts document lengths, and what `show lengths` prints."""
+
+import sys
+from argparse import Namespace
+
+from pandas import DataFrame
+
+from compute import lengths, published, queries, reading, terminal
+from compute.commands.common import done, known, named, open_bench
+from compute.datasets import Dataset, dataset
+from compute.errors import Missing
+from compute.recompute import Bench
+from compute.wording import counted, near
+
+
+def count(arguments: Namespace) -> int:
+    """Count the document lengths of datasets and of their runs; what is counted stays."""
+    bench = open_bench()
+    rows = named(bench, arguments.datasets)
+    if not rows:
+        own = known(bench)
+        names = lengths.countable(bench.store)
+        if not names:
+            raise Missing("no documents are stored: name a dataset, such as scifact")
+        rows = [dataset(name, own) for name in names]
+    for row in rows:
+        loaded = lengths.with_documents(bench, row)
+        _say(bench, row, lengths.count(bench, loaded, again=arguments.again))
+    return done(bench)
+
+
+def _say(bench: Bench, row: Dataset, new: int) -> None:
+    if isinstance(bench.progress, terminal.Bar):
+        bench.progress.close()
+    runs = sum(part.system != "" for part in bench.store.parts("length_counts", row.name))
+    told = "counted" if new else "up to date"
+    sys.stdout.write(f"{row.name}: its documents and {counted(runs, 'run')} {told}\n")
+    sys.stdout.flush()
+
+
+def shown(bench: Bench, arguments: Namespace) -> DataFrame:
+    """Means and medians of the collection, its relevant documents and the top 10 of systems."""
+    if arguments.published:
+        rows = published.lengths()
+    else:
+        cursor = reading.open_version(bench.store).cursor()
+        chosen = {"dataset": arguments.dataset, "system": arguments.system}
+        rows = queries.lengths.medians(cursor, 10, **chosen).drop(columns="title")
+        if rows.empty or (arguments.system and (rows["of"] != "top").all()):
+            raise Missing(_nothing(queries.lengths.medians(cursor, 10), chosen))
+        return rows
+    for column in ("dataset", "system"):
+        name = getattr(arguments, column)
+        rows = rows[rows[column] == name] if name else rows
+    return rows
+
+
+def _nothing(counted_lengths: DataFrame, chosen: dict[str, str | None]) -> str:
+    """Which of the choices has no counted lengths, and what brings them."""
+    for column, name in chosen.items():
+        there = list(counted_lengths.loc[counted_lengths[column] != "", column].unique())
+        if name and name not in there:
+            return (
+                f"no lengths of {column} {name!r}: {near(name, there)}python -m compute lengths"
+                f" counts them; there are {', '.join(there) or 'none'}"
+            )
+    return "no lengths are counted yet: python -m compute lengths"

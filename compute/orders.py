@@ -23,6 +23,7 @@ CUT = 10
 """The leaderboard is nDCG at this rank."""
 CLOSE = 0.05
 """Two systems this far apart count 1/e of two that are level."""
+_MANY = 6  # systems that have a document: so many or more
 _ROWS = 10_000  # pairs whose differences are taken at a time
 
 Values = NDArray[np.float64]
@@ -85,6 +86,14 @@ def lists(tops: DataFrame, judgements: DataFrame, depth: int) -> Lists:
         rank=rank,
         gain=pairs["relevance"].to_numpy(np.float64, na_value=np.nan).clip(min=0),
     )
+
+
+def by_fusion(tops: DataFrame, judgements: DataFrame, depth: int, seed: int) -> DataFrame:
+    """By the sum of 1 / (60 + rank) over the systems (Cormack, Clarke and Büttcher 2009)."""
+    found = lists(tops, judgements, depth)
+    rank = found.rank[found.holes]
+    share = np.divide(1, 60 + rank, out=np.zeros(rank.shape), where=rank > 0)
+    return found.placed(found.holes[np.argsort(-np.round(share.sum(axis=1), 12), kind="stable")])
 
 
 def by_depth(tops: DataFrame, judgements: DataFrame, depth: int, seed: int) -> DataFrame:
@@ -160,7 +169,8 @@ def movement(found: Lists) -> Values:
     np.add.at(dcg, found.query, gain[:, None] * weight)
     ideal, grown = _ideals(found, n_queries)
     inverse = np.divide(1, ideal, out=np.zeros(n_queries), where=ideal > 0)
-    level = (dcg * inverse[:, None]).sum(axis=0) / max(n_queries, 1)
+    n_judged = max(len(np.unique(found.query[~np.isnan(found.gain)])), 1)
+    level = (dcg * inverse[:, None]).sum(axis=0) / n_judged
     one, other = np.triu_indices(weight.shape[1], 1)
     close = np.exp(-np.abs(level[one] - level[other]) / CLOSE)
     holes, total = found.holes, np.zeros(len(found.holes))
@@ -191,25 +201,33 @@ def _ideals(found: Lists, n_queries: int) -> tuple[Values, Values]:
 def expected_gain(found: Lists) -> Values:
     """The relevance to be expected of every pair, from what is judged in the systems' top k.
 
-    The mean relevance of the pairs that as many systems have, times that of the query over that
-    of all; both drawn towards the mean of all by a few judgements' worth of it.
+    The mean relevance of the pairs that as many systems have, that of the pair's query and that
+    of the systems that have it (their mean), as if they were independent: each as a multiple of
+    the mean of all, towards which a few judgements' worth draws it.
     """
-    having = np.minimum((found.rank > 0).sum(axis=1), 6)
-    judged = np.flatnonzero(~np.isnan(found.gain) & (having > 0))
-    gain = found.gain[judged]
+    having = found.rank > 0
+    judged = np.flatnonzero(~np.isnan(found.gain) & having.any(axis=1))
+    gain, n_queries = found.gain[judged], int(found.query.max(initial=-1)) + 1
     mean = (gain.sum() + 1) / (len(judged) + 2)
 
-    def rate(group: Counts, size: int, prior: float) -> Values:
-        n = np.bincount(group[judged], minlength=size)
-        total = np.bincount(group[judged], gain, size)
-        return ((total + mean * prior) / (n + prior))[group]
+    def multiple(n: NDArray, total: NDArray, prior: int) -> Values:
+        return (total / mean + prior) / (n + prior)
 
-    n_queries = int(found.query.max(initial=-1)) + 1
-    return rate(having, 7, 10) * rate(found.query, n_queries, 4) / mean
+    def of(group: Counts, size: int, prior: int) -> Values:
+        n, total = (
+            np.bincount(group[judged], weights, size) for weights in (np.ones(len(judged)), gain)
+        )
+        return multiple(n, total, prior)[group]
+
+    systems = multiple(having[judged].sum(axis=0), gain @ having[judged], 10)
+    reliable = having @ systems / np.maximum(having.sum(axis=1), 1)
+    count = np.minimum(having.sum(axis=1), _MANY)
+    return mean * of(count, _MANY + 1, 10) * of(found.query, n_queries, 4) * reliable
 
 
 ORDERS: Mapping[str, Order] = {
     "impact": impact,
+    "fusion": by_fusion,
     "move-to-front": move_to_front,
     "depth": by_depth,
     "random": at_random,

@@ -1,0 +1,202 @@
+"""What to judge first: worked examples of each order, and what holds for all of them."""
+
+import math
+from itertools import combinations
+
+import pandas as pd
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas import DataFrame
+
+from compute import orders
+from compute.errors import WrongInput
+from compute.measures import evaluate
+from compute.orders import CLOSE, ORDERS, expected_gain, lists, movement, pool, reorder
+from tests.worlds import CASES, DOCUMENTS, QUERIES
+
+TOP = ["system", "query_id", "doc_id", "rank"]
+PAIR = ["query_id", "doc_id"]
+FEWER = settings(CASES, max_examples=CASES.max_examples // 4)
+
+
+def tops(**systems: dict[str, str]) -> DataFrame:
+    """Ranked lists such as `a={"q1": "x y z"}`."""
+    rows = [
+        (system, query_id, doc_id, rank)
+        for system, found in systems.items()
+        for query_id, documents in found.items()
+        for rank, doc_id in enumerate(documents.split(), start=1)
+    ]
+    return DataFrame(rows, columns=TOP).astype(dict.fromkeys(TOP[:3], "str"))
+
+
+def judged(**grades: dict[str, int]) -> DataFrame:
+    rows = [(query, doc, grade) for query, docs in grades.items() for doc, grade in docs.items()]
+    frame = DataFrame(rows, columns=[*PAIR, "relevance"])
+    return frame.astype(dict.fromkeys(PAIR, "str") | {"relevance": "int64"})
+
+
+def placed(name: str, top: DataFrame, judgements: DataFrame, depth: int = 10) -> list[str]:
+    """The documents in the order in which they are to be judged."""
+    return ORDERS[name](top, judgements, depth, 0)["doc_id"].tolist()
+
+
+def test_the_pool_is_what_the_tops_hold_and_nobody_judged() -> None:
+    top = tops(a={"q1": "x y z"}, b={"q1": "y w", "q2": "x"})
+    found = pool(top, judged(q1={"y": 0}, q3={"x": 1}), 2)
+    assert found.to_numpy().tolist() == [["q1", "w"], ["q1", "x"], ["q2", "x"]]
+
+
+def test_judged_for_another_query_is_still_in_the_pool() -> None:
+    assert len(pool(tops(a={"q1": "x"}), judged(q2={"x": 1}), 10)) == 1
+
+
+def test_depth_takes_the_best_rank_then_what_more_systems_have_there() -> None:
+    top = tops(a={"q1": "x y"}, b={"q1": "z y"}, c={"q1": "z w"})
+    assert placed("depth", top, judged()) == ["z", "x", "y", "w"]
+
+
+def test_fusion_sums_reciprocal_ranks() -> None:
+    # y: 1/62 + 1/62 is more than x: 1/61.
+    top = tops(a={"q1": "x y"}, b={"q1": "z y"})
+    assert placed("fusion", top, judged()) == ["y", "x", "z"]
+
+
+def test_move_to_front_goes_on_where_relevant_documents_were_found() -> None:
+    top = tops(a={"q1": "r x1 x2"}, b={"q1": "n y1 y2"})
+    assert placed("move-to-front", top, judged()) == ["r", "n", "x1", "y1", "x2", "y2"]
+    answers = judged(q1={"r": 1, "n": 0})
+    # a has no miss yet; with x1 missing, both have one and a is deeper: b's y1 comes next.
+    assert placed("move-to-front", top, answers) == ["x1", "y1", "x2", "y2"]
+    answers = judged(q1={"r": 1, "n": 0, "x1": 2})
+    assert placed("move-to-front", top, answers) == ["x2", "y1", "y2"]
+
+
+def test_impact_of_a_pair_by_hand() -> None:
+    top = tops(a={"q1": "r x"}, b={"q1": "y r"})
+    found = lists(top, judged(q1={"r": 1}), 10)
+    assert found.pairs["doc_id"].tolist() == ["r", "x", "y"]
+    second = 1 / math.log2(3)
+    a, b, ideal = 1.0, second, 1 + second
+    close = math.exp(-abs(a - b) / CLOSE)
+    # x is second in a alone: a's gain grows by `second`; for both the ideal grows.
+    of_x = abs(((a + second) / ideal - a) - (b / ideal - b))
+    of_y = abs((a / ideal - a) - ((b + 1) / ideal - b))
+    gains = expected_gain(found)
+    assert movement(found) == pytest.approx([of_x * close * gains[1], of_y * close * gains[2]])
+    assert placed("impact", top, judged(q1={"r": 1})) == ["y", "x"]
+
+
+def test_what_all_systems_have_at_one_rank_moves_nothing() -> None:
+    top = tops(a={"q1": "x y"}, b={"q1": "x z"})
+    assert placed("impact", top, judged())[-1] == "x"
+
+
+def test_below_rank_10_nothing_moves_and_depth_decides() -> None:
+    names = [f"d{place:02}" for place in range(1, 14)]
+    top = tops(a={"q1": " ".join(names)}, b={"q1": "z"})
+    assert placed("impact", top, judged(), 13)[-3:] == ["d11", "d12", "d13"]
+
+
+def test_expected_gain_by_hand() -> None:
+    top = tops(a={"q1": "r x", "q2": "n"}, b={"q1": "r y"})
+    found = lists(top, judged(q1={"r": 2}, q2={"n": 0}, q3={"far": 2}), 10)
+    gains = dict(zip(found.pairs["doc_id"], expected_gain(found), strict=True))
+    mean = (2 + 1) / (2 + 2)
+    one, q1, a = 10 / (1 + 10), (2 / mean + 4) / (1 + 4), (2 / mean + 10) / (2 + 10)
+    assert gains["x"] == pytest.approx(mean * one * q1 * a)
+
+
+def test_random_depends_on_the_seed_alone() -> None:
+    top = tops(a={"q1": " ".join(f"d{n}" for n in range(30))})
+    first, again, other = (ORDERS["random"](top, judged(), 30, seed) for seed in (1, 1, 2))
+    assert first.equals(again)
+    assert not first.equals(other)
+    fewer = ORDERS["random"](top, judged(q1={"d3": 1}), 30, 1)
+    assert fewer["doc_id"].tolist() == [doc for doc in first["doc_id"] if doc != "d3"]
+
+
+def test_what_remains_is_put_in_order_by_what_is_judged_by_now() -> None:
+    top = tops(a={"q1": "r x1 x2"}, b={"q1": "n y1 y2"})
+    list_made = ORDERS["move-to-front"](top, judged(), 10, 0).head(4)
+    answers = judged(q1={"r": 0, "n": 1})
+    found = reorder(list_made, "move-to-front", top, answers, 10)
+    assert found.to_numpy().tolist() == [["q1", "y1", 1], ["q1", "x1", 2]]
+
+
+def test_an_unknown_order_is_answered_with_the_known() -> None:
+    with pytest.raises(WrongInput, match="impact, fusion, move-to-front, depth, random"):
+        orders.order("bandit")
+
+
+def test_the_default_and_the_adaptive_are_orders() -> None:
+    assert {orders.DEFAULT, *orders.ADAPTIVE} <= set(ORDERS)
+
+
+@st.composite
+def ranked(draw: st.DrawFn) -> DataFrame:
+    """The lists of up to four systems; any may be empty, or lack a query."""
+    rows = []
+    for system in "abcd"[: draw(st.integers(0, 4))]:
+        for query_id in draw(st.sets(st.sampled_from(QUERIES), max_size=4)):
+            found = draw(st.lists(st.sampled_from(DOCUMENTS), unique=True, max_size=12))
+            rows += [(system, query_id, doc_id, place + 1) for place, doc_id in enumerate(found)]
+    return DataFrame(rows, columns=TOP).astype(dict.fromkeys(TOP[:3], "str") | {"rank": "int64"})
+
+
+@st.composite
+def grades(draw: st.DrawFn) -> DataFrame:
+    pairs = st.tuples(st.sampled_from(QUERIES), st.sampled_from(DOCUMENTS))
+    found = draw(st.dictionaries(pairs, st.integers(-1, 2), max_size=25))
+    frame = DataFrame([(*pair, grade) for pair, grade in found.items()])
+    frame = frame if len(frame) else DataFrame(columns=range(3))
+    frame.columns = [*PAIR, "relevance"]
+    return frame.astype(dict.fromkeys(PAIR, "str") | {"relevance": "int64"})
+
+
+@FEWER
+@given(ranked(), grades(), st.integers(1, 12), st.integers(0, 3))
+@pytest.mark.parametrize("name", ORDERS)
+def test_an_order_has_each_pair_of_the_pool_once_whatever_the_rows_order(
+    name: str, top: DataFrame, judgements: DataFrame, depth: int, seed: int
+) -> None:
+    found = ORDERS[name](top, judgements, depth, seed)
+    assert found["place"].tolist() == list(range(1, len(found) + 1))
+    by_ids = found[PAIR].sort_values(PAIR, ignore_index=True)
+    pd.testing.assert_frame_equal(by_ids, pool(top, judgements, depth), check_dtype=False)
+    turned = ORDERS[name](top.sample(frac=1, random_state=seed), judgements.iloc[::-1], depth, seed)
+    pd.testing.assert_frame_equal(found, turned)
+
+
+@FEWER
+@given(ranked(), grades())
+def test_movement_is_what_judging_the_pair_relevant_would_change(
+    top: DataFrame, judgements: DataFrame
+) -> None:
+    found = lists(top, judgements, 10)
+    gains, moved = expected_gain(found), movement(found)
+    assert (gains >= 0).all()
+    names = sorted(set(top.loc[top["rank"] <= 10, "system"]))
+    before = {name: scores(top, judgements, name) for name in names}
+    for value, row in list(zip(moved, found.holes, strict=True))[:3]:
+        pair = found.pairs.iloc[[row]].assign(relevance=1)
+        after = pd.concat([judgements, pair], ignore_index=True)
+        change = {name: scores(top, after, name).sub(before[name], fill_value=0) for name in names}
+        total = sum(
+            abs(change[one].sum() - change[other].sum())
+            * math.exp(-abs(mean(before[one]) - mean(before[other])) / CLOSE)
+            for one, other in combinations(names, 2)
+        )
+        assert value == pytest.approx(total * gains[row], abs=1e-9)
+
+
+def scores(top: DataFrame, judgements: DataFrame, system: str) -> pd.Series:
+    own = top.loc[top["system"] == system, [*PAIR, "rank"]]
+    if judgements.empty:
+        return pd.Series(dtype="float64")
+    return evaluate(own, judgements, ("nDCG@10",), depth=10).set_index("query_id")["value"]
+
+
+def mean(values: pd.Series) -> float:
+    return float(values.mean()) if len(values) else 0.0

@@ -115,7 +115,7 @@ def ranges(marks: DataFrame) -> tuple[tuple[float, float], tuple[float, float]]:
 
 def _span(values: np.ndarray, least: float) -> tuple[float, float]:
     low, high = float(values.min()), float(values.max())
-    room = max(0.1 * (high - low), least)
+    room = max(0.12 * (high - low), least)
     return low - room, high + room
 
 

@@ -16,7 +16,8 @@ from pages._shared import read
 HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
 FLOORS = {figures.floor_label(floor): floor for floor in _FLOORS}
 _FIGURES = {
-    name: st.column_config.NumberColumn(format="%.3f") for name in ("Similarity", "Its similarity")
+    name: st.column_config.NumberColumn("Similarity", format="%.3f", width=80)
+    for name in ("Similarity", "Its similarity")
 }
 COMMAND = "python -m compute overlap"
 SEPARATOR = ","
@@ -102,13 +103,15 @@ def heatmap(
             options: dict[str, Any] = {"selection_mode": "points", "width": "content"}
             _shared.plot(figure, "pairs", alt, on_select=_cell_clicked, **options)
         with st.container(width=440):
-            _table(rows, titles, list(shown), chosen)
+            _table(rows, titles, list(shown), chosen, figures.height(len(square)))
     _shared.caption(figures.HOW_TO_READ)
     about(counted, unit, floor)
     _pair(chosen, shown, titles, unit)
 
 
-def _table(rows: DataFrame, titles: dict[str, str], pairs: list[str], chosen: str) -> None:
+def _table(
+    rows: DataFrame, titles: dict[str, str], pairs: list[str], chosen: str, beside: int
+) -> None:
     # A selected row would stay so when the pair is chosen elsewhere: then it is a new table.
     if st.session_state.get("_row") != chosen:
         st.session_state["_row"] = chosen
@@ -118,7 +121,7 @@ def _table(rows: DataFrame, titles: dict[str, str], pairs: list[str], chosen: st
     st.dataframe(
         table,
         hide_index=True,
-        height=min(38 + 35 * len(table), 500),
+        height=min(38 + 35 * len(table), max(beside, 318)),
         on_select=lambda: _row_clicked(key, pairs),
         selection_mode="single-row",
         selection_default={"selection": {"rows": [pairs.index(chosen)]}},

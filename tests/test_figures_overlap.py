@@ -183,7 +183,7 @@ def test_every_name_gets_one_place_beside_its_mark(rows: list[tuple[float, float
     assert len(found) == len(marks)
     for mark, label in zip(marks, found, strict=True):
         assert label.box.overlap(mark.box) == 0
-        assert label == mark.label(label.across, label.down)
+        assert label == mark.label(label.across, label.down, label.lines)
 
 
 def panel(rows: list[tuple[str, float, float, bool]]) -> Any:

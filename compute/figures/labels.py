@@ -22,6 +22,8 @@ _NARROW = frozenset("iljtfrI.,:;'|!()[]/ -`°·")
 _BROAD = frozenset("mwMW@%—…&QOGCD")
 _PLACES = ((1, 0), (-1, 0), (0, -1), (0, 1), (1, -1), (-1, -1), (1, 1), (-1, 1))
 """Right, left, above, below, then the corners: the order in which they please."""
+_FURTHER = tuple(place for place in _PLACES if place[1])
+"""A line further away: where a crowd leaves no place beside the mark."""
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,8 @@ class Label:
     box: Box
     across: int
     down: int
+    lines: int = 0
+    """Lines between the mark and the name."""
 
     def annotation(self, text: str, font: Mapping[str, Any]) -> dict[str, Any]:
         """The name as an annotation on axes in pixels; `text` is escaped already.
@@ -83,13 +87,13 @@ class Mark:
         reach = self.radius + 2.5 * GAP
         return Box(self.x - reach, self.y - reach, self.x + reach, self.y + reach)
 
-    def label(self, across: int, down: int) -> Label:
+    def label(self, across: int, down: int, lines: int = 0) -> Label:
         """The name on one side of the mark: -1, 0 or 1 to the right and downwards."""
         # On a corner the name may move in as far as a round mark leaves room.
         reach = (self.radius + GAP) * (0.75 if across and down else 1)
         x = self.x + across * reach + (across - 1) / 2 * self.width
-        y = self.y + down * reach + (down - 1) / 2 * self.height
-        return Label(Box(x, y, x + self.width, y + self.height), across, down)
+        y = self.y + down * (reach + lines * self.height) + (down - 1) / 2 * self.height
+        return Label(Box(x, y, x + self.width, y + self.height), across, down, lines)
 
 
 def width(text: str, size: float, theme: str) -> float:
@@ -130,15 +134,21 @@ def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list
     """
     if not marks:
         return []
-    options = [[mark.label(*side) for side in _PLACES] for mark in marks]
+    options = [_options(mark) for mark in marks]
+    many = len(options[0])
     boxes = _array([label.box for sides in options for label in sides])
     alone = _alone(marks, boxes, within, lines).reshape(len(marks), -1)
-    names = 10 * _overlaps(boxes, boxes).reshape(len(marks), len(_PLACES), len(marks), -1)
+    names = 10 * _overlaps(boxes, boxes).reshape(len(marks), many, len(marks), many)
     names[range(len(marks)), :, range(len(marks)), :] = 0
     crowded = np.argsort(-alone.min(axis=1), kind="stable")
     turns = [np.roll(crowded, shift) for shift in range(min(len(marks), ORDERS))]
     chosen = min((_settled(alone, names, order) for order in turns), key=lambda found: found[0])[1]
     return [sides[place] for sides, place in zip(options, chosen, strict=True)]
+
+
+def _options(mark: Mark) -> list[Label]:
+    near = [mark.label(*side) for side in _PLACES]
+    return near + [mark.label(*side, lines=1) for side in _FURTHER]
 
 
 def _settled(alone: np.ndarray, names: np.ndarray, order: np.ndarray) -> tuple[float, list[int]]:
@@ -160,14 +170,17 @@ def _alone(
     marks: Sequence[Mark], boxes: np.ndarray, within: Box, lines: Sequence[Box]
 ) -> np.ndarray:
     """What each place costs whatever the other names do."""
-    own = np.repeat(np.arange(len(marks)), len(_PLACES))
+    many = len(boxes) // len(marks)
+    own = np.repeat(np.arange(len(marks)), many)
     covered = _overlaps(boxes, _array([mark.box for mark in marks]))
     near = _overlaps(boxes, _array([mark.halo for mark in marks]))
     covered[range(len(own)), own] = near[range(len(own)), own] = 0
     crossed = _overlaps(boxes, _array(lines)).sum(axis=1)
     edges = np.array([within.left, within.top, within.right, within.bottom])
     beyond = np.maximum((edges - boxes) * [1, 1, -1, -1], 0).sum(axis=1)
-    preference = np.tile(np.arange(len(_PLACES)), len(marks))
+    # A place further away is worth a collision of a few pixels with a line, not with a name.
+    liked = np.arange(many) + 60 * (np.arange(many) >= len(_PLACES))
+    preference = np.tile(liked, len(marks))
     cost = 30 * covered.sum(axis=1) + 2 * near.sum(axis=1) + 0.3 * crossed
     return cost + 20 * beyond + preference
 

@@ -28,7 +28,6 @@ HOW_TO_READ = (
     " on a cell, or on a row of the table, opens the pair below."
 )
 LIKENESS, DOMAIN = ORDERS = ("By likeness", "By domain")
-_HEAD = 44
 _BAR = 190
 
 
@@ -177,6 +176,11 @@ def _outline(
     return [{"type": "rect", "line": {"width": 3, "color": look.outline}, **corners}]
 
 
+def height(count: int) -> int:
+    """Pixels that the heatmap of so many collections is high."""
+    return max(count, 3) * ROW + 26
+
+
 def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
     """Axes and sizes: every cell as wide as the grid says, whatever the page's width."""
     count = len(grid.names)
@@ -184,7 +188,7 @@ def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
     still = {"fixedrange": True, "showgrid": False, "zeroline": False, "automargin": False}
     return {
         "width": WIDTH,
-        "height": rows * ROW + _HEAD - 18,
+        "height": height(count),
         "margin": {"l": grid.left, "r": 0, "t": 8, "b": 8, "autoexpand": False},
         "showlegend": False,
         "dragmode": False,

@@ -1,6 +1,7 @@
 """The words of two collections: what they share, and what sets one apart from the other."""
 
 import html
+import math
 from typing import Any
 
 import plotly.graph_objects as go
@@ -21,10 +22,11 @@ BOTH, FIRST, SECOND = "both", "dataset", "other"
 
 
 def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
-    """One line per word from its share in one collection to that in the other.
+    """One line per word from its share in one collection to that in the other, on a log scale.
 
     `rows`: term, share, other_share (of all words, 0 to 1), in the order to show. `titles` names
-    the two collections. The numbers at the right are per million words.
+    the two collections. The numbers at the right are per million words; a share of 0, which a log
+    scale has no place for, stands at its left end.
     """
     look = looks.palette(theme)
     colours = (look.win, look.loss)
@@ -42,7 +44,7 @@ def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
         layout={
             "template": looks.template(theme),
             "annotations": [*_heads(colours), *_numbers(shares, colours)],
-            **_frame(terms),
+            **_frame(terms, shares),
         },
     )
 
@@ -70,8 +72,19 @@ def _million(share: float) -> str:
     return f"{share:,.0f}" if share >= 10 or not share else f"{share:.1f}"
 
 
+_DECADES = [10.0**power for power in range(-3, 7)]
+# Names keep away from the marks at the left end.
+_AWAY = {"ticks": "outside", "ticklen": 6, "tickcolor": "rgba(0,0,0,0)"}
+
+
+def _placed(values: list[float], shares: list[list[float]]) -> list[float]:
+    low, _ = _ends(shares)
+    return [max(value, low) for value in values]
+
+
 def _line(shares: list[list[float]], y: list[int], look: looks.Palette) -> go.Scatter:
-    xs = [x for one, other in zip(*shares, strict=True) for x in (one, other, None)]
+    ends = [_placed(values, shares) for values in shares]
+    xs = [x for one, other in zip(*ends, strict=True) for x in (one, other, None)]
     ys = [place for row in y for place in (row, row, None)]
     line = {"color": look.line, "width": 3}
     return go.Scatter(x=xs, y=ys, mode="lines", line=line, hoverinfo="skip")
@@ -83,7 +96,7 @@ def _dots(
     looked = zip(shares, colours, ("circle", "diamond"), strict=True)
     return [
         go.Scatter(
-            x=values,
+            x=_placed(values, shares),
             y=y,
             mode="markers",
             marker={"size": 9, "color": colour, "symbol": symbol, "opacity": 1},
@@ -116,7 +129,13 @@ def _beside(side: int, colour: str, text: str) -> dict[str, Any]:
     return place | {"showarrow": False, "text": text, "font": {"color": colour, "size": 12}}
 
 
-def _frame(terms: list[str]) -> dict[str, Any]:
+def _ends(shares: list[list[float]]) -> tuple[float, float]:
+    """The span of the axis, per million: room beyond what is there."""
+    found = [value for values in shares for value in values if value > 0] or [1.0]
+    return min(found) / 2, max(found) * 1.5
+
+
+def _frame(terms: list[str], shares: list[list[float]]) -> dict[str, Any]:
     still = {"fixedrange": True, "zeroline": False, "automargin": False}
     names = {"range": [len(terms) - 0.5, -0.5], "tickvals": list(range(len(terms)))}
     return {
@@ -126,6 +145,8 @@ def _frame(terms: list[str]) -> dict[str, Any]:
         "showlegend": False,
         "dragmode": False,
         "hovermode": "closest",
-        "xaxis": still | {"rangemode": "tozero", "nticks": 4, "tickformat": ",~d"},
-        "yaxis": still | names | {"ticktext": terms, "showgrid": False, "ticks": ""},
+        "xaxis": still
+        | {"type": "log", "range": [math.log10(end) for end in _ends(shares)]}
+        | {"tickvals": _DECADES, "ticktext": [f"{value:,g}" for value in _DECADES]},
+        "yaxis": still | names | {"ticktext": terms, "showgrid": False, **_AWAY},
     }

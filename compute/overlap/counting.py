@@ -8,6 +8,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -18,7 +19,7 @@ from compute import provenance, reading
 from compute.errors import WrongInput
 from compute.freshness import of_terms
 from compute.identity import fingerprint
-from compute.loading import Bench, Loaded, Progress
+from compute.loading import Bench, Loaded, Progress, quiet
 from compute.overlap.tokens import KINDS, UNITS, tokeniser, word_pieces
 from compute.store import Part, Store
 
@@ -104,10 +105,9 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> bool:
         return False
     job = bench.job or f"overlap {dataset.collection}"
     with bench.store.publishing(job) as publication:
-        for kind, fill in (("ngrams", _count_words), ("wordpieces", _count_pieces)):
+        for kind in KINDS:
             start = time.perf_counter()
-            with closing(_scratch()) as connection:
-                fill(bench.progress, connection, str(documents.path))
+            with counted(kind, documents.path, bench.progress) as connection:
                 about = provenance.record(
                     ["overlap", dataset.name],
                     time.perf_counter() - start,
@@ -118,7 +118,7 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> bool:
                 )
                 publication.add(
                     kind,
-                    _batches(connection),
+                    connection.sql(_SORTED).to_arrow_reader(BATCH),
                     dataset=dataset.collection,
                     fingerprint=called[kind],
                     provenance=about,
@@ -126,14 +126,18 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> bool:
     return True
 
 
-def _scratch() -> DuckDBPyConnection:
-    connection = reading.scratch(MEMORY, THREADS)
-    connection.execute("set preserve_insertion_order = false")
-    # Without the bar there is no share to ask for.
-    connection.execute("set enable_progress_bar = true")
-    connection.execute("set enable_progress_bar_print = false")
-    connection.from_arrow(_TERMS.empty_table()).create("counted")
-    return connection
+@contextmanager
+def counted(kind: str, documents: Path, progress: Progress = quiet) -> Iterator[DuckDBPyConnection]:
+    """A database with the counts of one kind of a file of documents: `counted`, n, term, count."""
+    with closing(reading.scratch(MEMORY, THREADS)) as connection:
+        connection.execute("set preserve_insertion_order = false")
+        # Without the bar there is no share to ask for.
+        connection.execute("set enable_progress_bar = true")
+        connection.execute("set enable_progress_bar_print = false")
+        connection.from_arrow(_TERMS.empty_table()).create("counted")
+        count_kind = {"ngrams": _count_words, "wordpieces": _count_pieces}[kind]
+        count_kind(progress, connection, str(documents))
+        yield connection
 
 
 def _count_words(progress: Progress, connection: DuckDBPyConnection, file: str) -> None:
@@ -161,6 +165,7 @@ def _count_pieces(progress: Progress, connection: DuckDBPyConnection, file: str)
 @contextmanager
 def _watched(progress: Progress, connection: DuckDBPyConnection, unit: str) -> Iterator[None]:
     """Tell how far the query at work is, in hundredths."""
+    progress(0, 100, unit)
     end = threading.Event()
 
     def watch() -> None:
@@ -185,7 +190,3 @@ def _totals(connection: DuckDBPyConnection, kind: str) -> dict[str, Any]:
         for name, unit in UNITS.items()
         if unit.kind == kind
     }
-
-
-def _batches(connection: DuckDBPyConnection) -> Iterator[pa.RecordBatch]:
-    yield from connection.sql(_SORTED).to_arrow_reader(BATCH)

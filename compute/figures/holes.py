@@ -31,21 +31,20 @@ def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     condensed are marked where the columns are there. At the right Hole@k both ways.
     """
     look = looks.palette(theme)
-    figure = go.Figure(
-        [_bars(rows, measure, look), *_guesses(rows, look), _dots(rows, measure, look)]
-    )
-    cut = measure.partition("@")[2]
-    figure.update_layout(
-        template=looks.template(theme),
-        height=ROW * len(rows) + 110,
-        hovermode="closest",
-        dragmode=False,
-        margin={"r": 132, "t": 30},
-        xaxis=_scale(rows) | {"title": {"text": measure}, "fixedrange": True, "zeroline": False},
-        yaxis=names(rows["title"].tolist()) | {"range": [len(rows) - 0.4, -0.6]},
-        annotations=list(_shares(rows, cut, look)),
-    )
-    return figure
+    marks = [_bars(rows, measure, look), *_guesses(rows, look), _dots(rows, measure, look)]
+    across = {"title": {"text": measure}, "fixedrange": True, "zeroline": False}
+    # Made at once from plain values: Plotly checks a figure again at every change.
+    layout = {
+        "template": looks.template(theme),
+        "height": ROW * len(rows) + 110,
+        "hovermode": "closest",
+        "dragmode": False,
+        "margin": {"r": 132, "t": 30},
+        "xaxis": _scale(rows) | across,
+        "yaxis": names(rows["title"].tolist()) | {"range": [len(rows) - 0.4, -0.6]},
+        "annotations": list(_shares(rows, measure.partition("@")[2], look)),
+    }
+    return go.Figure(marks, layout)
 
 
 def _scale(rows: DataFrame) -> dict[str, Any]:
@@ -59,49 +58,54 @@ def _scale(rows: DataFrame) -> dict[str, Any]:
     return {"range": [ticks[0] - spare, ticks[-1] + spare], "tickvals": ticks, "ticktext": shown}
 
 
-def _bars(rows: DataFrame, measure: str, look: Palette) -> go.Scatter:
+def _bars(rows: DataFrame, measure: str, look: Palette) -> dict[str, Any]:
     # Nothing between two rows: one trace draws all bars, and the legend has one entry.
     ends = zip(rows["low"], rows["high"], strict=True)
     x = [value for low, high in ends for value in (low, high, None)]
     y = [value for place in range(len(rows)) for value in (place, place, None)]
-    return go.Scatter(
-        x=x,
-        y=y,
-        mode="lines",
-        line={"width": 9, "color": looks.colour(0.28, look.sequential)},
-        name="all it can be",
-        hovertext=[text for row in rows.to_dict("records") for text in (_said(row, measure),) * 3],
-        hovertemplate="%{hovertext}<extra></extra>",
-    )
+    return {
+        "type": "scatter",
+        "x": x,
+        "y": y,
+        "mode": "lines",
+        "line": {"width": 9, "color": looks.colour(0.28, look.sequential)},
+        "name": "all it can be",
+        "hovertext": [
+            text for row in rows.to_dict("records") for text in (_said(row, measure),) * 3
+        ],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
 
 
-def _guesses(rows: DataFrame, look: Palette) -> Iterator[go.Scatter]:
+def _guesses(rows: DataFrame, look: Palette) -> Iterator[dict[str, Any]]:
     for column, (name, symbol, size) in _ESTIMATES.items():
         if column in rows:
             line = {"width": 2, "color": look.outline}
             marker = {"symbol": symbol, "size": size, "opacity": 1, "line": line}
-            yield go.Scatter(
-                x=rows[column].tolist(),
-                y=list(range(len(rows))),
-                mode="markers",
-                marker=marker | {"color": look.outline},
-                name=name,
-                hoverinfo="skip",
-            )
+            yield {
+                "type": "scatter",
+                "x": rows[column].tolist(),
+                "y": list(range(len(rows))),
+                "mode": "markers",
+                "marker": marker | {"color": look.outline},
+                "name": name,
+                "hoverinfo": "skip",
+            }
 
 
-def _dots(rows: DataFrame, measure: str, look: Palette) -> go.Scatter:
+def _dots(rows: DataFrame, measure: str, look: Palette) -> dict[str, Any]:
     marker = {"size": 11, "opacity": 1, "color": look.primary}
-    return go.Scatter(
-        x=rows["value"].tolist(),
-        y=list(range(len(rows))),
-        mode="markers",
-        marker=marker | {"line": {"width": 1, "color": look.background}},
-        name="score (holes count as not relevant)",
-        hovertext=[_said(row, measure) for row in rows.to_dict("records")],
+    return {
+        "type": "scatter",
+        "x": rows["value"].tolist(),
+        "y": list(range(len(rows))),
+        "mode": "markers",
+        "marker": marker | {"line": {"width": 1, "color": look.background}},
+        "name": "score (holes count as not relevant)",
+        "hovertext": [_said(row, measure) for row in rows.to_dict("records")],
         # Not the text itself: a template would read a title's `%{x}`.
-        hovertemplate="%{hovertext}<extra></extra>",
-    )
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
 
 
 def _said(row: Row, measure: str) -> str:
@@ -145,28 +149,28 @@ def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
     wide = ranks.assign(share=shares).pivot(index="system", columns="rank", values="share")
     wide = wide.reindex(rows["system"])
     hover = _rank_hovers(rows, ranks)
-    heat = go.Heatmap(
-        z=wide.to_numpy().tolist(),
-        x=wide.columns.tolist(),
-        zmin=0,
-        zmax=1,
-        colorscale=looks.colorscale(stops),
-        showscale=False,
-        xgap=2,
-        ygap=2,
-        hovertext=hover.reindex(rows["system"]).to_numpy().tolist(),
-        hovertemplate="%{hovertext}<extra></extra>",
-        hoverongaps=False,
-    )
-    figure = go.Figure([heat, *_rank_texts(wide, stops)])
-    figure.update_layout(
-        template=looks.template(theme),
-        height=26 * len(rows) + 70,
-        dragmode=False,
-        xaxis=_ranks_across(len(wide.columns)),
-        yaxis=names(rows["title"].tolist()) | {"range": [len(rows) - 0.5, -0.5]},
-    )
-    return figure
+    heat = {
+        "type": "heatmap",
+        "z": wide.to_numpy().tolist(),
+        "x": wide.columns.tolist(),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": looks.colorscale(stops),
+        "showscale": False,
+        "xgap": 2,
+        "ygap": 2,
+        "hovertext": hover.reindex(rows["system"]).to_numpy().tolist(),
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "hoverongaps": False,
+    }
+    layout = {
+        "template": looks.template(theme),
+        "height": 26 * len(rows) + 70,
+        "dragmode": False,
+        "xaxis": _ranks_across(len(wide.columns)),
+        "yaxis": names(rows["title"].tolist()) | {"range": [len(rows) - 0.5, -0.5]},
+    }
+    return go.Figure([heat, *_rank_texts(wide, stops)], layout)
 
 
 def _ranks_across(k: int) -> dict[str, Any]:
@@ -191,7 +195,7 @@ def _rank_hovers(rows: DataFrame, ranks: DataFrame) -> DataFrame:
     return ranks.assign(said=said).pivot(index="system", columns="rank", values="said")
 
 
-def _rank_texts(wide: DataFrame, stops: Sequence[str]) -> Iterator[go.Scatter]:
+def _rank_texts(wide: DataFrame, stops: Sequence[str]) -> Iterator[dict[str, Any]]:
     cells = [
         (rank, y, share, looks.ink(looks.colour(share, stops)))
         for y, (_, shares) in enumerate(wide.iterrows())
@@ -201,15 +205,16 @@ def _rank_texts(wide: DataFrame, stops: Sequence[str]) -> Iterator[go.Scatter]:
     for ink in looks.INKS:
         chosen = [cell for cell in cells if cell[3] == ink]
         if chosen:
-            yield go.Scatter(
-                x=[cell[0] for cell in chosen],
-                y=[cell[1] for cell in chosen],
-                text=[f"{100 * cell[2]:.0f}" for cell in chosen],
-                mode="text",
-                textfont={"size": 12, "color": ink},
-                hoverinfo="skip",
-                showlegend=False,
-            )
+            yield {
+                "type": "scatter",
+                "x": [cell[0] for cell in chosen],
+                "y": [cell[1] for cell in chosen],
+                "text": [f"{100 * cell[2]:.0f}" for cell in chosen],
+                "mode": "text",
+                "textfont": {"size": 12, "color": ink},
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
 
 
 def names(titles: Sequence[str]) -> dict[str, Any]:

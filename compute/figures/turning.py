@@ -36,22 +36,21 @@ def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str)
     for cell in cells:
         grid[cell["y"]][cell["x"]] = z[cell["kind"]]
         hover[cell["y"]][cell["x"]] = cell["hover"]
-    heat = go.Heatmap(
-        z=grid[1:],
-        y0=1,
-        zmin=0,
-        zmax=2,
-        colorscale=scale,
-        showscale=False,
-        xgap=2,
-        ygap=2,
-        hovertext=hover[1:],
-        hovertemplate="%{hovertext}<extra></extra>",
-        hoverongaps=False,
-    )
-    figure = go.Figure([heat, *_numbers(cells, fills, look, n)])
-    figure.update_layout(_matrix_layout(rows, theme))
-    return figure
+    heat = {
+        "type": "heatmap",
+        "z": grid[1:],
+        "y0": 1,
+        "zmin": 0,
+        "zmax": 2,
+        "colorscale": scale,
+        "showscale": False,
+        "xgap": 2,
+        "ygap": 2,
+        "hovertext": hover[1:],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "hoverongaps": False,
+    }
+    return go.Figure([heat, *_numbers(cells, fills, look, n)], _matrix_layout(rows, theme))
 
 
 def _cells(rows: DataFrame, pairs: DataFrame, measure: str) -> Iterator[Row]:
@@ -76,20 +75,21 @@ def _cells(rows: DataFrame, pairs: DataFrame, measure: str) -> Iterator[Row]:
 
 def _numbers(
     cells: Sequence[Row], fills: Mapping[str, str], look: Palette, n: int
-) -> Iterator[go.Scatter]:
+) -> Iterator[dict[str, Any]]:
     inks = {OPEN: look.muted, EQUAL: look.text, "": looks.ink(fills[""])}
     for kind, ink in inks.items():
         chosen = [cell for cell in cells if cell["kind"] == kind and n <= MOST_WITH_NUMBERS]
         if chosen:
-            yield go.Scatter(
-                x=[cell["x"] for cell in chosen],
-                y=[cell["y"] for cell in chosen],
-                text=[looks.plain(cell["lead"]) for cell in chosen],
-                mode="text",
-                textfont={"size": 12, "color": ink},
-                hoverinfo="skip",
-                showlegend=False,
-            )
+            yield {
+                "type": "scatter",
+                "x": [cell["x"] for cell in chosen],
+                "y": [cell["y"] for cell in chosen],
+                "text": [looks.plain(cell["lead"]) for cell in chosen],
+                "mode": "text",
+                "textfont": {"size": 12, "color": ink},
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
 
 
 def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:

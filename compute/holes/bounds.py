@@ -26,69 +26,62 @@ from pandas import DataFrame
 
 from compute.holes.lists import Lists, Numbers, Values, measured
 
-_AT_ONCE = 200_000
-"""Rows times levels that are worked on together: as much as stays near the processor."""
-
 
 def intervals(lists: Lists, measure: str) -> DataFrame:
     """What every query of every system scores, and can score: system, query_id, n_holes, value
     (holes not relevant, as everywhere else), low, high. Raises WrongInput as `measured`."""
     seen, gain = measured(lists, measure)
-    n_systems, _, k = seen.gain.shape
-    discount = gain.discount(k)
-    fixed = (seen.gain.clip(0) @ discount).ravel()
-    weights = np.where(seen.holes, discount, np.nan).reshape(-1, k)
-    judged = np.tile(seen.judged, (n_systems, 1))
-    reach = gain.reach(k, int(judged.max(initial=0)) + k)
+    discount = gain.discount(seen.depth)
+    fixed = seen.gain.clip(0) @ discount
+    ideal = ideals(seen.judged, gain.reach(seen.depth, _most(seen)), seen.depth)
+    ends = [
+        extremes(found, np.where(holes, discount, np.nan), ideal, seen.steps)
+        for found, holes in zip(fixed, seen.holes, strict=True)
+    ]
     rows = pd.MultiIndex.from_product([seen.systems, seen.queries], names=["system", "query_id"])
     return DataFrame(
         {
             "n_holes": seen.holes.sum(axis=2).ravel(),
-            "value": ratio(fixed, reach[judged] @ seen.steps),
-            "low": least(fixed, weights, judged, seen.steps, reach),
-            "high": largest(fixed, weights, judged, seen.steps, reach),
+            "value": ratio(
+                fixed, np.broadcast_to(ideal[:, :, 0] @ seen.steps, fixed.shape)
+            ).ravel(),
+            "low": np.concatenate([low for low, _ in ends] or [np.zeros(0)]),
+            "high": np.concatenate([high for _, high in ends] or [np.zeros(0)]),
         },
         index=rows,
     ).reset_index()
 
 
-def least(fixed: Values, weights: Values, judged: Numbers, steps: Numbers, reach: Values) -> Values:
-    """The smallest ratio of every row; see `largest`."""
-    return -largest(-fixed, -weights, judged, steps, reach)
+def _most(lists: Lists) -> int:
+    return int(lists.judged.max(initial=0)) + lists.depth
 
 
-def largest(
-    fixed: Values, weights: Values, judged: Numbers, steps: Numbers, reach: Values
-) -> Values:
-    """The largest ratio of every row over all grades of its holes; 0 where nothing is relevant.
+def ideals(judged: Numbers, reach: Values, m: int) -> Values:
+    """(Q, L, m + 1) What a best order makes of the documents judged, (Q, L), and of 0 to m more."""
+    return reach[judged[:, :, None] + np.arange(m + 1)]
 
-    fixed (n,): discounted gains of the judged documents. weights (n, m): what a gain of 1 of each
-    hole adds to them, nan where a row has fewer holes. judged (n, L), steps (L,): see `Lists`.
-    reach: see `Gain`, long enough for all judged documents and holes of a row together.
+
+def extremes(
+    fixed: Values, weights: Values, ideal: Values, steps: Numbers
+) -> tuple[Values, Values]:
+    """The least and the largest ratio of every query over all grades of its holes.
+
+    fixed (Q,): discounted gains of the judged documents. weights (Q, m): what a gain of 1 of each
+    hole adds to them, nan where a query has fewer holes. ideal (Q, L, m + 1): see `ideals`.
+    steps (L,): see `Lists`. Where nothing is relevant the ratio is 0.
     """
-    size = max(1, _AT_ONCE // (len(steps) * (weights.shape[1] + 1)))
-    parts = [
-        _largest(
-            fixed[at : at + size], weights[at : at + size], judged[at : at + size], steps, reach
-        )
-        for at in range(0, len(fixed), size)
-    ]
-    return np.concatenate(parts) if parts else np.zeros(0)
+    return -_largest(-fixed, -weights, ideal, steps), _largest(fixed, weights, ideal, steps)
 
 
-def _largest(
-    fixed: Values, weights: Values, judged: Numbers, steps: Numbers, reach: Values
-) -> Values:
-    n, m = weights.shape
+def _largest(fixed: Values, weights: Values, ideal: Values, steps: Numbers) -> Values:
     # W(c): nan, which sorts last, becomes "not to be had".
     sums = np.cumsum(-np.sort(-weights, axis=1), axis=1)
-    gained = np.zeros((n, m + 1))
+    gained = np.zeros((len(fixed), weights.shape[1] + 1))
     gained[:, 1:] = np.where(np.isnan(sums), -np.inf, sums)
-    # (n, L, m + 1): D(J_j + c).
-    ideal = reach[judged[:, :, None] + np.arange(m + 1)]
-    every = ratio(fixed[:, None] + steps.sum() * gained, np.einsum("nlc,l->nc", ideal, steps))
+    every = ratio(fixed[:, None] + steps.sum() * gained, np.einsum("qlc,l->qc", ideal, steps))
     best = every.max(axis=1)
-    left = np.flatnonzero(best >= 0)
+    # With one level alone that was every choice.
+    left = np.flatnonzero(best >= 0) if len(steps) > 1 else []
     while len(left):
         found = _better(fixed[left], gained[left], ideal[left], steps, best[left])
         left, found = left[found > best[left] + 1e-15], found[found > best[left] + 1e-15]

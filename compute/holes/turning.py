@@ -4,12 +4,13 @@ Asked of the difference of their scores, with a hole that both retrieved judged 
 two intervals that overlap say nothing, for what lifts one system may lift the other as much.
 """
 
+from itertools import combinations
+
 import numpy as np
-import pandas as pd
 from pandas import DataFrame
 
-from compute.holes.bounds import largest, least, ratio
-from compute.holes.lists import Gain, Lists, Values, measured
+from compute.holes.bounds import extremes, ideals, ratio
+from compute.holes.lists import Flags, Lists, Numbers, Values, measured
 
 FIRST, SECOND, OPEN, EQUAL = "first", "second", "open", "equal"
 """The first, or second, system is ahead whatever the holes are; the holes could turn the order,
@@ -25,48 +26,38 @@ def pairs(lists: Lists, measure: str) -> DataFrame:
     `measured`.
     """
     seen, gain = measured(lists, measure)
-    rows = [_against_later(seen, gain, place) for place in range(len(seen.systems) - 1)]
-    columns = ["first", "second", "difference", "low", "high"]
-    frame = pd.concat([DataFrame(columns=columns), *rows]) if not rows else pd.concat(rows)
-    return frame.assign(verdict=_verdicts(frame)).reset_index(drop=True)
+    discount, m = gain.discount(seen.depth), 2 * seen.depth
+    gains, holes = seen.gain.clip(0) @ discount, seen.holes
+    ideal = ideals(seen.judged, gain.reach(seen.depth, int(seen.judged.max(initial=0)) + m), m)
+    today = ratio(gains, np.broadcast_to(ideal[:, :, 0] @ seen.steps, gains.shape))
+    rows = []
+    for one, other in combinations(range(len(seen.systems)) if seen.queries else (), 2):
+        both = [one, other]
+        weights = _weights(seen.document[both], holes[both], discount)
+        low, high = extremes(gains[one] - gains[other], weights, ideal, seen.steps)
+        difference = (today[one] - today[other]).mean()
+        ends = float(low.mean()), float(high.mean())
+        names = seen.systems[one], seen.systems[other]
+        rows.append((*names, float(difference), *ends, _verdict(*ends)))
+    columns = ["first", "second", "difference", "low", "high", "verdict"]
+    return DataFrame(rows, columns=columns)
 
 
-def _verdicts(frame: DataFrame) -> list[str]:
-    low, high = frame["low"].to_numpy(np.float64), frame["high"].to_numpy(np.float64)
-    level = (np.abs(low) <= _ROUNDING) & (np.abs(high) <= _ROUNDING)
-    conditions = [level, low > _ROUNDING, high < -_ROUNDING]
-    return np.select(conditions, [EQUAL, FIRST, SECOND], OPEN).tolist()
+def _verdict(low: float, high: float) -> str:
+    if max(abs(low), abs(high)) <= _ROUNDING:
+        return EQUAL
+    if low > _ROUNDING:
+        return FIRST
+    return SECOND if high < -_ROUNDING else OPEN
 
 
-def _against_later(lists: Lists, gain: Gain, first: int) -> DataFrame:
-    """A system against all that come after it."""
-    others = range(first + 1, len(lists.systems))
-    discount = gain.discount(lists.depth)
-    gains = lists.gain.clip(0) @ discount
-    fixed = gains[first] - gains[first + 1 :]
-    weights = np.stack([_weights(lists, first, other, discount) for other in others])
-    judged = np.tile(lists.judged, (len(others), 1))
-    reach = gain.reach(lists.depth, int(judged.max(initial=0)) + weights.shape[2])
-    rows = (fixed.ravel(), weights.reshape(len(judged), -1), judged, lists.steps, reach)
+def _weights(document: Numbers, holes: Flags, discount: Values) -> Values:
+    """(Q, 2k) What each hole of either list adds to the difference; nan where there is none.
 
-    def means(values: Values) -> Values:
-        return values.reshape(len(others), -1).mean(axis=1)
-
-    return DataFrame(
-        {
-            "first": lists.systems[first],
-            "second": [lists.systems[other] for other in others],
-            "difference": means(ratio(rows[0], reach[judged] @ lists.steps)),
-            "low": means(least(*rows)),
-            "high": means(largest(*rows)),
-        }
-    )
-
-
-def _weights(lists: Lists, first: int, second: int, discount: Values) -> Values:
-    """(Q, 2k) What each hole of either list adds to the difference; nan where there is none."""
-    one, other = lists.document[first], lists.document[second]
+    document, holes: (2, Q, k), see `Lists`.
+    """
+    one, other = document
     shared = (one[:, :, None] == other[:, None, :]) & (one >= 0)[:, :, None]
-    own = np.where(lists.holes[first], discount - shared @ discount, np.nan)
-    alone = lists.holes[second] & ~shared.any(axis=1)
+    own = np.where(holes[0], discount - shared @ discount, np.nan)
+    alone = holes[1] & ~shared.any(axis=1)
     return np.concatenate([own, np.where(alone, -discount, np.nan)], axis=1)

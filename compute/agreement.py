@@ -75,8 +75,9 @@ def alpha(
     value, low, high = _interval(
         counts, lambda drawn: _alpha(np.tensordot(drawn, coincidences, 1), grades, level)
     )
-    facts = {"n_pairs": len(given), "n_people": int(there.any(axis=0).sum())}
-    return facts | {"n_labels": int(there.sum()), "alpha": value, "low": low, "high": high}
+    n_people, n_labels = int(there.any(axis=0).sum()), int(there.sum())
+    facts = {"n_pairs": len(given), "n_people": n_people, "n_labels": n_labels}
+    return {**facts, "alpha": value, "low": low, "high": high}
 
 
 def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:

@@ -314,15 +314,18 @@ def test_many_threads_see_their_own_versions(store):
 
 def test_a_failure_halfway_leaves_nothing_of_it(store):
     overlays = small(store)
+    first = store.add_judgements(added([("q10", "z", 1, "ada", PERSON)]))
+    shown(overlays, first, Choice())
     seen = store.add_judgements(added([("q9", "z", 1, "ada", PERSON)]))
-    hits = overlays.reading.path("hits", "scifact", "one")
-    away = hits.rename(hits.with_suffix(".away"))
+    ranked = overlays.reading.path("top", "scifact", "one")
+    away = ranked.rename(ranked.with_suffix(".away"))
     with pytest.raises(duckdb.IOException):
         shown(overlays, seen, Choice())
     with overlays.reading.cursor() as cursor:
         assert cursor.execute("select count(*) from kept.labels").fetchone() == (0,)
-    away.rename(hits)
+    away.rename(ranked)
     assert value(overlays, seen, "two", "q9", "nDCG@1") == 1
+    assert value(overlays, seen, "two", "q10", "nDCG@1") == 1
 
 
 def test_every_query_of_a_page_runs_on_the_cursor(store):

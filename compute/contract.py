@@ -43,6 +43,10 @@ Then a run is held against the judgements of the split:
   query is still a hole. BEIR's code has another definition; it is offered under its own name.
   Hole@k and Judged@k of a query without hits are absent, not 0, and left out of the mean; the
   number of unanswered queries stands beside them.
+- What a score can be: its least and its largest value over every way of judging the holes in
+  that system's own top k, each with any grade of the collection. Both ends are exact; for nDCG and
+  recall the best order moves with the holes. Whether the holes could turn the order of two
+  systems is asked of their difference, a hole that both retrieved judged once for both.
 - CQADupStack is the mean of the means of its 12 forums, each with its own collection.
 - MS MARCO is scored on its dev split. BEIR-PL's figures for it are on the test split of TREC Deep
   Learning 2019: that is another dataset here, `msmarco/test`, and never in one row with dev.

@@ -72,7 +72,6 @@ def _million(share: float) -> str:
     return f"{share:,.0f}" if share >= 10 or not share else f"{share:.1f}"
 
 
-_DECADES = [10.0**power for power in range(-3, 7)]
 # Names keep away from the marks at the left end.
 _AWAY = {"ticks": "outside", "ticklen": 6, "tickcolor": "rgba(0,0,0,0)"}
 
@@ -137,6 +136,9 @@ def _ends(shares: list[list[float]]) -> tuple[float, float]:
 
 def _frame(terms: list[str], shares: list[list[float]]) -> dict[str, Any]:
     still = {"fixedrange": True, "zeroline": False, "automargin": False}
+    low, high = _ends(shares)
+    steps = (1, 2, 5) if high / low < 50 else (1,)
+    ticks = [step * 10.0**power for power in range(-4, 7) for step in steps]
     names = {"range": [len(terms) - 0.5, -0.5], "tickvals": list(range(len(terms)))}
     return {
         "width": WIDTH,
@@ -146,7 +148,7 @@ def _frame(terms: list[str], shares: list[list[float]]) -> dict[str, Any]:
         "dragmode": False,
         "hovermode": "closest",
         "xaxis": still
-        | {"type": "log", "range": [math.log10(end) for end in _ends(shares)]}
-        | {"tickvals": _DECADES, "ticktext": [f"{value:,g}" for value in _DECADES]},
+        | {"type": "log", "range": [math.log10(low), math.log10(high)]}
+        | {"tickvals": ticks, "ticktext": [f"{value:,g}" for value in ticks]},
         "yaxis": still | names | {"ticktext": terms, "showgrid": False, **_AWAY},
     }

@@ -162,7 +162,7 @@ def test_the_page_says_what_relevant_documents_alone_cannot_tell(
     judged: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = opened(judged, monkeypatch, dataset="tiny")
-    assert len(app.get("plotly_chart")) == 3
+    assert len(app.get("plotly_chart")) == 4
     assert "Only relevant documents are recorded here" in captions(app)
     assert "any grade, 0 to 2" in captions(app)
     assert "could turn nothing about the order" in captions(app)

@@ -8,6 +8,7 @@ from compute.queries import (
     leaderboard,
     lengths,
     overlap,
+    pools,
     query,
     stored,
 )
@@ -20,6 +21,7 @@ __all__ = [
     "leaderboard",
     "lengths",
     "overlap",
+    "pools",
     "query",
     "stored",
 ]

@@ -1,0 +1,121 @@
+"""Pool analysis: what each system alone brought to the pool, and who gains by added judgements.
+
+A pool is the union of the loaded systems' top k. Judgements need not come from such a pool: the
+question is how a system would stand if they did and it had not been there (Zobel 1998; Buckley
+et al. 2007). Pure functions on `holes.Lists`.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from pandas import DataFrame
+
+from compute.holes.lists import HOLE, Flags, Gain, Lists, Numbers, Values, measured
+
+
+def alone(lists: Lists) -> Flags:
+    """(S, Q, k) The ranks whose document no other system has in its top k for the query."""
+    n_queries, size = lists.document.shape[1], int(lists.document.max(initial=-1)) + 2
+    pair = np.arange(n_queries)[:, None] * size + lists.document + 1
+    _, place, count = np.unique(pair, return_inverse=True, return_counts=True)
+    return (count[place].reshape(pair.shape) == 1) & lists.filled
+
+
+def leave_one_out(lists: Lists, measure: str) -> DataFrame:
+    """Each system scored again without the judgements that it alone brought, the best first.
+
+    system; n_judged and n_relevant (pairs of its top k), n_alone and n_relevant_alone (those that
+    no other system has in its top k); value and value_without; place and place_without among all
+    systems, every one scored by the fewer judgements. The queries stay the same: one that loses
+    its last relevant document scores 0. Raises WrongInput as `holes.measured`.
+    """
+    top, gain = measured(lists, measure)
+    own = alone(top) & ~top.holes
+    before = _means(top, gain)
+    rows = []
+    for system in range(len(top.systems)):
+        after = _means(_without(top, own, system), gain)
+        counts = _counts(top.gain[system], own[system])
+        scores = {"value": before[system], "value_without": after[system]}
+        places = {"place": _place(before, system), "place_without": _place(after, system)}
+        rows.append({"system": top.systems[system]} | counts | scores | places)
+    return _sorted(DataFrame(rows, columns=_LEFT_OUT), "value")
+
+
+def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
+    """What added judgements do to each system, who gains most first.
+
+    Both lists hold the same systems; `added` sees official + added judgements. system; n_added
+    and n_added_relevant (pairs of its top k that only these judge); n_added_alone (relevant ones
+    that no other system has there); value and value_added, each over the queries that have a
+    judgement then. Raises WrongInput as `holes.measured`.
+    """
+    (before, gain), (after, _) = measured(official, measure), measured(added, measure)
+    by_query = dict(zip(before.queries, range(len(before.queries)), strict=True))
+    held = np.array([by_query.get(query, -1) for query in after.queries], np.int64)
+    known = np.zeros(after.document.shape, bool)
+    known[:, held >= 0] = ~before.holes[:, held[held >= 0]]
+    new = ~known & ~after.holes & after.filled
+    relevant = new & (after.gain > 0)
+    frame = DataFrame(
+        {
+            "system": after.systems,
+            "n_added": new.sum(axis=(1, 2)),
+            "n_added_relevant": relevant.sum(axis=(1, 2)),
+            "n_added_alone": (relevant & alone(after)).sum(axis=(1, 2)),
+            "value": _means(before, gain),
+            "value_added": _means(after, gain),
+        }
+    )
+    change = frame["value_added"] - frame["value"]
+    return _sorted(frame.assign(change=change), "change").drop(columns="change")
+
+
+_LEFT_OUT = (
+    "system",
+    "n_judged",
+    "n_relevant",
+    "n_alone",
+    "n_relevant_alone",
+    "value",
+    "value_without",
+    "place",
+    "place_without",
+)
+
+
+def _sorted(frame: DataFrame, column: str) -> DataFrame:
+    return frame.sort_values(column, ascending=False, kind="stable", ignore_index=True)
+
+
+def _counts(gains: Numbers, own: Flags) -> dict[str, int]:
+    return {
+        "n_judged": int((gains != HOLE).sum()),
+        "n_relevant": int((gains > 0).sum()),
+        "n_alone": int(own.sum()),
+        "n_relevant_alone": int((own & (gains > 0)).sum()),
+    }
+
+
+def _place(means: Values, system: int) -> int:
+    """From 1; systems that score the same share the better place."""
+    return 1 + int((np.round(means, 12) > round(float(means[system]), 12)).sum())
+
+
+def _means(lists: Lists, gain: Gain) -> Values:
+    """(S,) The measure's mean over the queries, holes not relevant; 0 where there are none."""
+    k = lists.depth
+    reach = gain.reach(k, int(lists.judged.max(initial=0)))
+    best = reach[lists.judged] @ lists.steps
+    found = np.maximum(lists.gain, 0) @ gain.discount(k)
+    values = np.divide(found, best, out=np.zeros(found.shape), where=best > 0)
+    return values.mean(axis=1) if len(lists.queries) else np.zeros(len(lists.systems))
+
+
+def _without(lists: Lists, own: Flags, system: int) -> Lists:
+    """The lists as they would be judged had nobody judged what this system alone has."""
+    lost = own[system]
+    gain = lists.gain.copy()
+    gain[system][lost] = HOLE
+    gone = (lists.gain[system][..., None] >= lists.levels) & lost[..., None]
+    return replace(lists, gain=gain, judged=lists.judged - gone.sum(axis=1))

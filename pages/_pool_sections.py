@@ -1,0 +1,47 @@
+"""The sections of the page Holes about the pool."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from pandas import DataFrame
+from pandas.io.formats.style import Styler
+
+from compute import queries
+from compute.figures import pools as figures
+from pages import _dataset_sections, _shared
+from pages._shared import read
+
+
+def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
+    """What each system alone brought, and who gains by added judgements."""
+    if len(systems) < 2:
+        return
+    asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
+    rows = _titled(read(queries.pools.left_out, **asked))
+    st.subheader("Had a system not been judged", anchor=False)
+    figure = figures.left_out(rows, measure, theme=_shared.theme())
+    _shared.plot(figure, "left_out", f"{measure} of systems left out of the pool")
+    for words in figures.left_out_note(rows, measure):
+        _shared.caption(words)
+    with st.expander("The numbers of the pool"):
+        _table(figures.left_out_table(rows, measure))
+    gains = _titled(read(queries.pools.gains, added=True, **asked))
+    if gains["n_added"].any():
+        st.subheader("Who gains by added judgements", anchor=False)
+        _table(figures.gains_table(gains, measure))
+        _shared.caption(
+            "How to read this: added judgements of documents in a system's lists, how many of them"
+            " say relevant, and how many of those no other system shown has. A system can lose by"
+            " what others are found to have right."
+        )
+
+
+def _titled(rows: DataFrame) -> DataFrame:
+    rows = rows.merge(read(queries.leaderboard.systems), on="system", how="left")
+    return rows.assign(title=rows["title"].fillna(rows["system"]))
+
+
+def _table(table: Styler) -> None:
+    row, head = _dataset_sections.ROW, _dataset_sections.HEAD
+    rows = min(len(table.index), _dataset_sections.MOST_ROWS)
+    st.dataframe(table, hide_index=True, row_height=row, height=head + rows * row)

@@ -3,17 +3,22 @@
 import hashlib
 import json
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
+from compute import freshness
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.errors import Missing, WrongInput
+from compute.overlap import shipping as overlap
+from compute.overlap.comparing import content_name, counts_of
+from compute.overlap.tokens import KINDS as KINDS_OF_COUNTS
 from compute.parts import make_folder, write_part
 from compute.store import KINDS, SHIPPED, Part, Store, constants, part_path
 from compute.wording import counted
@@ -30,7 +35,13 @@ _ORDER = {
     "queries": ["query_id"],
     "judgements": ["query_id", "doc_id"],
     "lengths": ["doc_id"],
+    "ngrams": ["n", "-count", "term"],
+    "wordpieces": ["n", "-count", "term"],
+    "overlap": ["unit", "floor", "other"],
 }
+Identity = tuple[str, str, str]
+"""Kind, dataset and system of a part."""
+
 _PATH = re.compile(
     r"""(?P<quote>['"])(?:file://|~?/|\.{1,2}/).*?(?P=quote)"""  # a quoted path may hold blanks
     r"""|file://\S*"""
@@ -44,19 +55,21 @@ class Cut:
 
     part: Part
     table: pa.Table
+    about: Mapping[str, Any]
+    """What its provenance says besides: what was cut."""
 
 
 @dataclass(frozen=True)
 class Shipment:
-    """What now ships, and what it took the place of; identities are kind, dataset and system."""
+    """What now ships, and what it took the place of."""
 
     parts: list[Part]
     """What was written."""
-    kept: list[tuple[str, str, str]]
+    kept: list[Identity]
     """What of other datasets ships as before."""
-    replaced: list[tuple[str, str, str]]
+    replaced: list[Identity]
     """What was written with another content than before."""
-    removed: list[tuple[str, str, str]]
+    removed: list[Identity]
     """What ships no longer."""
 
     def __str__(self) -> str:
@@ -72,7 +85,7 @@ class Shipment:
 def ship(
     store: Store,
     datasets: Sequence[str],
-    systems: Sequence[str] = (),
+    systems: Sequence[str] | None = None,
     folder: Path = SHIPPED,
     *,
     only: bool = False,
@@ -81,15 +94,18 @@ def ship(
 
     They take the place of all that ships of these datasets; what ships of others stays, unless
     `only`. Without `systems` every stored run of the datasets goes. Hits are cut at rank 100;
-    queries keep their ids and lengths but no text; documents do not ship, only their lengths.
+    queries keep their ids and lengths but no text; documents do not ship, only their lengths and
+    the counts of their frequent words.
     Provenance loses the paths of this machine. The same content makes the same files. Raises
     Missing for a run or dataset that is not stored.
     """
     names = [part for name in datasets for part in _forums(name)]
     # Everything is found before anything is written.
-    found = [part for name in names for part in _dataset_parts(store, name)]
+    fresh, _ = freshness.split(store.parts())
+    found = [part for name in names for part in _dataset_parts(store, name, fresh)]
     for name in names:
-        for system in systems or [part.system for part in store.parts("hits", name)]:
+        stored = [part.system for part in store.parts("hits", name)]
+        for system in stored if systems is None else systems:
             found += [_stored(store, kind, name, system) for kind in ("hits", "top", "scores")]
     unique = {part.identity: part for part in found}
     before = _manifest(folder)
@@ -98,15 +114,18 @@ def ship(
         for identity, record in before.items()
         if not only and identity not in unique and record["dataset"] not in names
     }
-    shipped = [_write(_cut(part), folder) for part in unique.values()]
+    cuts = [_cut(part) for part in unique.values()]
+    cuts += _similarities(fresh, unique, kept)
+    shipped = [_write(cut, folder) for cut in cuts]
     records = {part.identity: _record(part) for part in shipped} | kept
     _write_manifest(list(records.values()), folder)
     _remove_others(records.values(), folder)
-    changed = [i for i in unique if i in before and before[i]["path"] != records[i]["path"]]
+    written = [part.identity for part in shipped]
+    changed = [i for i in written if i in before and before[i]["path"] != records[i]["path"]]
     return Shipment(shipped, list(kept), changed, [i for i in before if i not in records])
 
 
-def _of(identities: list[tuple[str, str, str]]) -> str:
+def _of(identities: list[Identity]) -> str:
     return ", ".join(
         f"{kind} of {system} on {dataset}" if system else f"{kind} of {dataset}"
         for kind, dataset, system in identities
@@ -136,7 +155,7 @@ def _forums(name: str) -> tuple[str, ...]:
     return DATASETS[name].parts or (name,) if name in DATASETS else (name,)
 
 
-def _dataset_parts(store: Store, name: str) -> Iterator[Part]:
+def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[Part]:
     queries = _stored(store, "queries", name)
     record = queries.provenance.get("dataset")
     collection = Dataset.from_record(record).collection if record else name
@@ -146,6 +165,7 @@ def _dataset_parts(store: Store, name: str) -> Iterator[Part]:
     lengths = store.part("lengths", collection)
     if lengths:
         yield lengths
+    yield from counts_of(fresh, collection)
 
 
 def _stored(store: Store, kind: str, dataset: str, system: str = "") -> Part:
@@ -156,14 +176,39 @@ def _stored(store: Store, kind: str, dataset: str, system: str = "") -> Part:
     return part
 
 
+def _similarities(
+    fresh: Sequence[Part], going: Iterable[Identity], staying: Iterable[Identity]
+) -> Iterator[Cut]:
+    """How alike the collections that go are to all that ship."""
+    counted = {dataset for kind, dataset, _ in going if kind in KINDS_OF_COUNTS}
+    others = counted | {dataset for kind, dataset, _ in staying if kind in KINDS_OF_COUNTS}
+    for part in fresh:
+        if part.kind == "overlap" and part.dataset in counted:
+            rows = overlap.similarities(fresh, part.dataset, others)
+            table = pa.Table.from_pandas(rows, KINDS["overlap"], preserve_index=False)
+            yield _sorted(replace(part, fingerprint=content_name(rows)), table)
+
+
 def _cut(part: Part) -> Cut:
     table = pq.read_table(part.path)
+    about: Mapping[str, Any] = {}
     if part.kind == "hits":
         table = table.filter(pc.field("rank") <= DEPTH)
+        about = {"cut": DEPTH}
+    if part.kind in KINDS_OF_COUNTS:
+        table, about = overlap.cut(part, table)
     if part.kind == "queries":
         position = table.schema.get_field_index("text")
         table = table.set_column(position, "text", pa.nulls(table.num_rows, pa.string()))
-    return Cut(part, table.sort_by([(name, "ascending") for name in _ORDER[part.kind]]))
+    return _sorted(part, table, about)
+
+
+def _sorted(part: Part, table: pa.Table, about: Mapping[str, Any] = MappingProxyType({})) -> Cut:
+    keys = [
+        (name.removeprefix("-"), "descending" if name.startswith("-") else "ascending")
+        for name in _ORDER[part.kind]
+    ]
+    return Cut(part, table.sort_by(keys), about)
 
 
 def _write(cut: Cut, folder: Path) -> Part:
@@ -181,12 +226,12 @@ def _write(cut: Cut, folder: Path) -> Part:
         rows=rows,
         bytes=path.stat().st_size,
         job=portable(part.job),
-        provenance=portable(part.provenance) | ({"cut": DEPTH} if part.kind == "hits" else {}),
+        provenance=portable(part.provenance) | dict(cut.about),
         shipped=True,
     )
 
 
-def _manifest(folder: Path) -> dict[tuple[str, str, str], dict[str, Any]]:
+def _manifest(folder: Path) -> dict[Identity, dict[str, Any]]:
     """What ships already, as the manifest records it, by identity."""
     file = folder / "manifest.json"
     if not file.exists():

@@ -10,6 +10,10 @@ import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
 
+from compute import queries
+from compute.overlap import FLOORS, UNITS
+from compute.overlap.shipping import FEWEST
+from compute.reading import open_version
 from compute.settings import PROJECT, Settings
 from compute.shipping import portable
 from compute.store import Part, Store
@@ -30,6 +34,17 @@ DOCUMENTED = {
     ("nfcorpus", "minilm", "nDCG@10"): 0.3159,
     ("nfcorpus", "minilm", "R@100"): 0.3115,
 }
+COLLECTIONS = (
+    "nfcorpus",
+    "pydocs-networkx",
+    "pydocs-numpy",
+    "pydocs-pandas",
+    "pydocs-scikit-learn",
+    "pydocs-scipy",
+    "scifact",
+)
+# Of NFCorpus and SciFact over uncased word pieces, worked out apart from this project.
+OVERLAP = {("word pieces", 0.0): 0.622, ("word pieces", 1e-4): 0.607}
 RUNS = [
     (dataset, system)
     for dataset in ("scifact", "nfcorpus")
@@ -80,8 +95,37 @@ def test_shipped_scores_follow_from_shipped_hits(store: Store, dataset: str, sys
 
 def test_no_text_ships(store: Store) -> None:
     assert not (FOLDER / "parts" / "documents").exists()
-    for dataset in ("scifact", "nfcorpus"):
+    for dataset in COLLECTIONS:
         assert _frame(store.part("queries", dataset))["text"].isna().all()
+
+
+@pytest.mark.parametrize("dataset", COLLECTIONS)
+def test_shipped_counts_are_cut_and_say_so(store: Store, dataset: str) -> None:
+    for kind in ("ngrams", "wordpieces"):
+        part = store.part(kind, dataset)
+        counts = _frame(part)
+        assert part is not None
+        for name, about in part.provenance["units"].items():
+            of_unit = counts[counts["n"] == UNITS[name].n]["count"]
+            assert of_unit.min() >= FEWEST[name]
+            assert (of_unit / about["tokens"]).min() >= about["cut"]
+            assert bool(about["cut"]) == (of_unit.sum() < about["tokens"])
+            assert len(of_unit) < about["terms"] or not about["cut"]
+    # So rare that no text can be put together again.
+    assert FEWEST["bigrams"] >= 10
+
+
+def test_shipped_collections_are_compared_with_each_other(store: Store) -> None:
+    cursor = open_version(store).cursor()
+    for unit in UNITS:
+        for floor in FLOORS:
+            rows = queries.overlap.similarities(cursor, unit, floor)
+            assert len(rows) == len(COLLECTIONS) * (len(COLLECTIONS) - 1) / 2
+            found = rows.set_index(["dataset", "other"])["similarity"]
+            if (unit, floor) in OVERLAP:
+                expected = OVERLAP[unit, floor]
+                assert found["nfcorpus", "scifact"] == pytest.approx(expected, abs=0.0005)
+    assert set(queries.overlap.vocabularies(cursor)["dataset"]) == set(COLLECTIONS)
 
 
 def _strings(value: Any) -> Iterator[str]:

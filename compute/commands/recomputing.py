@@ -71,7 +71,8 @@ def ship(arguments: Namespace) -> int:
     bench = open_bench()
     rows = named(bench, arguments.datasets)
     names = [row.name for row in rows]
-    sys.stdout.write(f"{shipping.ship(bench.store, names, only=arguments.only)}\n")
+    systems = () if arguments.without_runs else None
+    sys.stdout.write(f"{shipping.ship(bench.store, names, systems, only=arguments.only)}\n")
     return 0
 
 

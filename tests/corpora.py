@@ -1,0 +1,39 @@
+"""Collections of a few documents, loaded into a store."""
+
+import json
+from collections.abc import Sequence
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compute import imports
+from compute.loading import Bench, Loaded
+from compute.store import KINDS
+
+Text = tuple[str, str]
+"""Title and text."""
+
+
+def load(bench: Bench, folder: Path, name: str, texts: Sequence[Text]) -> Loaded:
+    """Take in a collection of these texts; the first is relevant to the one query."""
+    place = folder / f"{name}-{len(list(folder.glob('*')))}"
+    (place / "qrels").mkdir(parents=True)
+    lines = [
+        json.dumps({"_id": f"d{number}", "title": title, "text": text})
+        for number, (title, text) in enumerate(texts)
+    ]
+    (place / "corpus.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    (place / "queries.jsonl").write_text('{"_id": "q", "text": "what"}\n', encoding="utf-8")
+    (place / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\td0\t1\n", "utf-8")
+    return imports.import_dataset(bench, name, path=place)
+
+
+def documents(file: Path, texts: Sequence[Text]) -> Path:
+    """A file of documents alone."""
+    rows = [
+        {"dataset": "x", "doc_id": str(number), "title": title, "text": text, "n_words": 0}
+        for number, (title, text) in enumerate(texts)
+    ]
+    pq.write_table(pa.Table.from_pylist(rows, KINDS["documents"]), file)
+    return file

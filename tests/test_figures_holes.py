@@ -151,9 +151,10 @@ def test_a_large_matrix_has_its_numbers_in_the_hover() -> None:
     ],
 )
 def test_how_many_orders_could_turn_is_said(verdicts: tuple[str, ...], words: str) -> None:
-    notes = turning.orders_note(DataFrame({"verdict": list(verdicts)}), n_left_out=0)
+    pairs = PAIRS.head(2).assign(verdict=list(verdicts))
+    notes = turning.orders_note(pairs, n_left_out=0)
     assert words in notes[0] and not notes[-1]
-    assert "3 systems" in turning.orders_note(DataFrame({"verdict": ["open"]}), n_left_out=3)[-1]
+    assert "3 systems" in turning.orders_note(pairs, n_left_out=3)[-1]
 
 
 def test_ranks_show_what_is_unjudged_and_leave_empty_ranks_blank() -> None:

@@ -15,7 +15,7 @@ from compute.figures.theme import Palette
 
 ROW = 30
 """Height of a system in pixels."""
-LETTERS = 24
+LETTERS = 28
 
 Row = Mapping[Hashable, Any]
 _ESTIMATES = {

@@ -15,6 +15,8 @@ MOST_WITH_NUMBERS = 16
 """With more systems the cells are too small for numbers; the hover has them."""
 
 FEWEST_COLUMNS = 8
+SHORT = 18
+"""Letters of a name across, where columns are narrow."""
 
 Row = Mapping[Hashable, Any]
 
@@ -103,6 +105,8 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
         "template": looks.template(theme),
         "height": row * n + 24,
         "dragmode": False,
+        # The last names across begin where the cells end.
+        "margin": {"r": 60},
         "annotations": list(_across(titles, size)),
         # Few systems would make wide cells.
         "xaxis": {
@@ -120,7 +124,7 @@ def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
         yield {
             "x": place - 0.45,
             "y": place,
-            "text": looks.escape(title, LETTERS),
+            "text": looks.escape(title, LETTERS if size > 10 else SHORT),
             "xanchor": "left",
             "showarrow": False,
             "font": {"size": size},
@@ -133,10 +137,13 @@ def orders_note(pairs: DataFrame, *, n_left_out: int) -> list[str]:
     turned = {0: "none", n: "all"}.get(n_open, f"{n_open:,}") + f" of the {n:,} orders"
     if n == 1:
         turned = "the order" if n_open else "nothing about the order"
+    systems = {*pairs["first"], *pairs["second"]} if n else set()
+    shown = "what the hover says" if len(systems) > MOST_WITH_NUMBERS else "the number in the cell"
     left_out = f"The {n_left_out} systems that score lowest are left out." if n_left_out else ""
     return [
         f"The holes could turn {turned}.",
-        "How to read this: a number is the lead of the system named above over the one on the left."
+        "How to read this: every system named above a column has the better score than the one on"
+        f" the left, by {shown}."
         " Blue: it stays ahead however the holes of both are judged. Grey: some way of judging them"
         " puts the other ahead, or level. A hole that both retrieved is judged once, for both: bars"
         " that overlap above say nothing about an order.",

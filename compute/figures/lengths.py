@@ -110,10 +110,13 @@ def violins(
 
 
 def span(counts: Sequence[DataFrame], *, log: bool) -> tuple[float, float]:
-    """Where an axis begins and ends that shows these histograms (n_words, count)."""
+    """Where an axis begins and ends that shows these histograms (n_words, count).
+
+    A logarithm knows no 0: what has no words stands with one.
+    """
     if log:
-        least = min(int(one["n_words"].min()) for one in counts)
-        return max(least, 1) * 0.9, float(max(int(one["n_words"].max()) for one in counts))
+        least = max(min(int(one["n_words"].min()) for one in counts), 1)
+        return 0.9 * least, float(max(least + 1, *(int(one["n_words"].max()) for one in counts)))
     shares = pd.concat([one.assign(share=one["count"] / one["count"].sum()) for one in counts])
     by_length = shares.groupby("n_words")["share"].sum().sort_index().cumsum()
     reached = by_length[by_length >= SHOWN * len(counts) - 1e-9]
@@ -130,13 +133,13 @@ def density(counts: DataFrame, low: float, high: float, *, log: bool) -> tuple[V
     n_words, count = counts["n_words"].to_numpy(float), counts["count"].to_numpy(float)
     if log:
         n_words = np.maximum(n_words, 1)
-    order = np.argsort(n_words, kind="stable")
-    upto = np.concatenate([[0], np.cumsum(count[order])])
+    n_words, place = np.unique(n_words, return_inverse=True)
+    upto = np.concatenate([[0], np.cumsum(np.bincount(place, weights=count))])
     scale = np.log10 if log else np.asarray
     start = max(low, 0.5) if log else -0.5
     edges = np.linspace(scale(start), scale(high + 0.5), STEPS + 1)
     # The sum up to n + ½, over pieces of 1: gaps between lengths hold nothing.
-    ends = np.column_stack([n_words[order] - 0.5, n_words[order] + 0.5]).ravel()
+    ends = np.column_stack([n_words - 0.5, n_words + 0.5]).ravel()
     sums = np.column_stack([upto[:-1], upto[1:]]).ravel()
     mass = np.diff(np.interp(10**edges if log else edges, ends, sums))
     middle = (edges[:-1] + edges[1:]) / 2

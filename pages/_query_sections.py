@@ -11,7 +11,7 @@ from compute.datasets import Dataset
 from compute.figures import query as figures
 from compute.figures import text
 from compute.measures import MEASURES
-from pages import _address, _dataset_sections, _shared
+from pages import _address, _dataset_sections, _query_judging, _shared
 from pages._shared import read
 
 Systems = Sequence[tuple[str, str]]
@@ -57,11 +57,15 @@ def lists(hits: DataFrame, systems: Systems, measure: str, values: DataFrame) ->
     return chosen
 
 
-def document(hits: DataFrame, chosen: str, query: str, dataset: Dataset) -> None:
-    """The chosen document with the query's words marked, or what brings its text."""
+def document(hits: DataFrame, chosen: str, query_id: str, query: str, dataset: Dataset) -> None:
+    """The chosen document with the query's words marked, or what brings its text.
+
+    A hole can be judged above it.
+    """
     if not chosen:
         return
     _address.pick("document", "Document", figures.names(hits))
+    _query_judging.hole(dataset, query_id, chosen)
     row = hits[hits["doc_id"] == chosen].iloc[0]
     with st.container(border=True, height="content"):
         if isinstance(row["text"], str):

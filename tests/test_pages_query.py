@@ -95,7 +95,7 @@ def test_one_system_beside_itself_is_drawn_once() -> None:
 
 def test_next_and_previous_walk_the_order() -> None:
     app = opened("query", dataset="tiny", order="by id", query="q1")
-    before, after = app.button
+    before, after = app.button[0], app.button[1]
     assert before.disabled
     after.click().run()
     assert app.selectbox(key="_query").value == "q2"

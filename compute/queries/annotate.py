@@ -89,3 +89,14 @@ def collection(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
         "select coalesce((select collection from datasets where name = $d), $d) as collection",
         {"d": dataset},
     ).df()
+
+
+def official(cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str) -> DataFrame:
+    """relevance: one row if the pair has a judgement, else none."""
+    return cursor.execute(
+        """
+        select relevance from judgements
+        where dataset = ? and query_id = ? and doc_id = ?
+        """,
+        [dataset, query_id, doc_id],
+    ).df()

@@ -1,0 +1,68 @@
+"""A hole judged where it is seen, on the page Query: quick, but not blind, and marked so."""
+
+import uuid
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from compute import queries
+from compute.annotation import grades as grading
+from compute.annotation.queue import Annotator
+from compute.datasets import Dataset
+from compute.judgements import PERSON, WITHDRAWN
+from compute.judgements.labels import labels
+from pages import _annotate_person, _shared
+from pages._shared import read
+
+TASK = "query-page"
+"""The task of such judgements: systems and ranks were in view."""
+
+
+def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
+    """Buttons with the grades under a document without an official judgement."""
+    asked = {"dataset": dataset.name, "query_id": query_id, "doc_id": doc_id}
+    judged = partial(read, queries.annotate.official, added=False)
+    if not doc_id or len(judged(dataset=dataset.name, query_id=query_id, doc_id=doc_id)):
+        return
+    person = _annotate_person.annotator()
+    if person is None:
+        st.markdown("**Judge this hole here**")
+        _annotate_person.ask()
+        return
+    levels = read(queries.annotate.levels, added=False, dataset=dataset.name)["relevance"]
+    given = _given(asked, person)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**Judge it here:**", width="content")
+        for relevance, name in grading.of_levels(levels.tolist()):
+            chosen = "primary" if given == relevance else "secondary"
+            add = partial(_add, asked, person, relevance)
+            st.button(_shared.text(name), key=f"grade_{relevance}", type=chosen, on_click=add)
+        if given is not None:
+            back = partial(_add, asked, person, None)
+            st.button("Take it back", key="grade_back", type="tertiary", on_click=back)
+    _shared.caption(
+        f"You judge as {person.name}. Systems and ranks are in view here, so such judgements are"
+        " marked as not blind. They count where official + added is chosen."
+    )
+
+
+def _given(pair: dict[str, str], person: Annotator) -> int | None:
+    """The grade that the person gave the pair already."""
+    rows = labels(_shared.store().added_judgements())
+    for name, value in (pair | {"person": person.name}).items():
+        rows = rows[rows[name] == value]
+    return int(rows["relevance"].iloc[-1]) if len(rows) else None
+
+
+def _add(pair: dict[str, str], person: Annotator, relevance: int | None) -> None:
+    row = pair | {
+        "relevance": relevance,
+        "person": person.name,
+        "task": TASK,
+        "guideline_version": "",
+        "source": WITHDRAWN if relevance is None else PERSON,
+        "entry": uuid.uuid4().hex,
+        "verified": int(person.verified),
+    }
+    _shared.store().add_judgements(pd.DataFrame([row]))

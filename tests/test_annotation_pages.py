@@ -1,0 +1,156 @@
+"""The page Annotate without a browser: tasks are made, listed, opened; a hole judged in place."""
+
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from compute import imports
+from compute.annotation import tasks
+from compute.recompute import Bench
+from compute.settings import PROJECT, Settings
+from compute.store import Store
+from pages import _annotate_making as making
+from tests.annotating import made
+from tests.tiny import HOSTILE, write_tiny
+
+LISTS = "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 2.0 t\nq2 Q0 d4 2 1.0 t\nq3 Q0 d6 1 1.0 t\n"
+NAME = "sentinel-system"
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A home with the tiny collection and one run: its holes are (q1, d2) and (q2, d4)."""
+    settings = Settings(home=tmp_path / "home", threads=1)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
+    bench = Bench(Store(settings), settings)
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
+    file = tmp_path / "some.run"
+    file.write_text(LISTS, encoding="utf-8")
+    imports.import_run(bench, file, tiny, system=NAME)
+    return bench.store
+
+
+def opened(page: str, person: str = "", **address: str) -> AppTest:
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    app.query_params.update(address)
+    if person:
+        app.session_state["_annotator"] = person
+    app.switch_page(f"pages/{page}.py")
+    app.run()
+    assert not app.exception
+    return app
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    elements = (*app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.subheader)
+    return "\n".join(element.value for element in elements).replace("\\", "")
+
+
+def test_without_a_task_the_page_says_what_one_is(store: Store) -> None:
+    assert "No task yet" in shown(opened("annotate"))
+    assert "computes some" not in shown(opened("annotate", "ada", view="new"))
+
+
+def test_a_task_is_made_at_the_page(store: Store) -> None:
+    app = opened("annotate", "ada", view="new", dataset="tiny")
+    numbers = {field.label: field for field in app.number_input}
+    numbers["Documents to judge"].set_value(1)
+    areas = {field.label: field for field in app.text_area}
+    areas["Annotators, one per line; none: anybody"].set_value("ada\n\nbob\nada")
+    press(app, "Make the task")
+    (task,) = tasks.tasks(store)
+    assert (task.dataset, task.systems, task.n_pairs) == ("tiny", (NAME,), 1)
+    assert (task.person, task.annotators) == ("ada", ("ada", "bob"))
+    assert task.grades == ((0, "Not relevant"), (1, "Partly relevant"), (2, "Highly relevant"))
+    assert task.guideline == making.GUIDELINE
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("Grades, one per line", "yes", "grade 'yes': write a whole number and a name"),
+        ("Name of the task", " ", "Give the task a name"),
+    ],
+)
+def test_bad_input_is_answered_with_one_sentence(
+    store: Store, field: str, value: str, said: str
+) -> None:
+    app = opened("annotate", "ada", view="new", dataset="tiny")
+    next(one for one in (*app.text_area, *app.text_input) if one.label == field).set_value(value)
+    press(app, "Make the task")
+    assert said in shown(app)
+    assert tasks.tasks(store) == []
+
+
+def test_the_list_and_the_form_name_no_system_but_the_details_do(store: Store) -> None:
+    task = made(store, title=HOSTILE, systems=("one",))
+    listed, form, details = (
+        opened("annotate", "ada"),
+        opened("annotate", "ada", task=task.id),
+        opened("annotate", "ada", about=task.id),
+    )
+    for app in (listed, form):
+        assert HOSTILE in shown(app)
+        assert "one" not in [word for element in app.markdown for word in element.value.split()]
+        assert not app.dataframe and not app.multiselect
+    assert "6 documents, 0 of 6 judgements made by nobody yet" in shown(listed)
+    assert "You judge as ada" in shown(form)
+    assert "one" in list(details.dataframe[0].value["Value"])
+
+
+def test_who_judges_is_asked_once(store: Store) -> None:
+    task = made(store)
+    app = opened("annotate", task=task.id)
+    assert "Nobody checks it" in shown(app)
+    app.text_input(key="_annotator_field").set_value("  Ada \n Byron ")
+    press(app, "Go on")
+    assert "You judge as Ada Byron, not signed in." in shown(app)
+    press(app, "Somebody else?")
+    assert "Nobody checks it" in shown(app)
+
+
+def test_only_those_who_are_named_may_judge(store: Store) -> None:
+    task = made(store, annotators=("bob",))
+    assert "ada is not among the annotators" in shown(opened("annotate", "ada", task=task.id))
+
+
+def test_an_address_without_its_task_says_so(store: Store) -> None:
+    assert "names no task that is here: nothing" in shown(opened("annotate", task="nothing"))
+
+
+def test_a_changed_guideline_is_kept_beside_the_old_one(store: Store) -> None:
+    task = made(store, guideline="first")
+    app = opened("annotate", "ada", about=task.id)
+    app.text_area[0].set_value("second")
+    press(app, "Save as a new version")
+    assert list(tasks.guidelines(store, task.id)["text"]) == ["first", "second"]
+
+
+def test_a_hole_is_judged_on_the_page_query_and_taken_back(store: Store) -> None:
+    app = opened("query", "ada", dataset="tiny", query="q2", document="d4")
+    press(app, "Highly relevant")
+    (row,) = store.added_judgements().to_dict("records")
+    kept = {name: row[name] for name in ("query_id", "doc_id", "relevance", "person", "task")}
+    assert kept == {
+        "query_id": "q2",
+        "doc_id": "d4",
+        "relevance": 2,
+        "person": "ada",
+        "task": "query-page",
+    }
+    assert (row["source"], row["verified"], row["guideline_version"]) == ("person", 0, "")
+    press(app, "Take it back")
+    assert list(store.added_judgements()["source"]) == ["person", "withdrawn"]
+    assert "Take it back" not in [button.label for button in app.button]
+
+
+def test_what_is_officially_judged_cannot_be_judged_in_place(store: Store) -> None:
+    app = opened("query", "ada", dataset="tiny", query="q2", document="d3")
+    assert "Relevant" not in " ".join(button.label for button in app.button)

@@ -10,6 +10,7 @@ from compute.figures import theme as looks
 from compute.figures.holes import LETTERS, names
 from compute.figures.theme import Palette
 from compute.holes.turning import EQUAL, OPEN
+from compute.wording import counted
 
 MOST_WITH_NUMBERS = 16
 """With more systems the cells are too small for numbers; the hover has them."""
@@ -139,13 +140,14 @@ def orders_note(pairs: DataFrame, *, n_left_out: int) -> list[str]:
         turned = "the order" if n_open else "nothing about the order"
     systems = {*pairs["first"], *pairs["second"]} if n else set()
     shown = "what the hover says" if len(systems) > MOST_WITH_NUMBERS else "the number in the cell"
-    left_out = f"The {n_left_out} systems that score lowest are left out." if n_left_out else ""
+    left_out = f"Left out: the {counted(n_left_out, 'system')} with the lowest scores."
     return [
         f"The holes could turn {turned}.",
         "How to read this: every system named above a column has the better score than the one on"
         f" the left, by {shown}."
         " Blue: it stays ahead however the holes of both are judged. Grey: some way of judging them"
-        " puts the other ahead, or level. A hole that both retrieved is judged once, for both: bars"
-        " that overlap above say nothing about an order.",
-        left_out,
+        " puts the other ahead, or level. A hole that both retrieved is judged once, for both, and the"
+        " holes of one raise the best list for the other too: whether two bars above overlap says"
+        " little about their order.",
+        left_out if n_left_out else "",
     ]

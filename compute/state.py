@@ -167,16 +167,24 @@ def listed(engine: Engine) -> set[str]:
         return set(connection.execute(select(parts.c.id)).scalars())
 
 
-OPTIONAL: Mapping[str, Any] = {"entry": None, "note": "", "unsure": 0, "verified": 0}
+OPTIONAL: Mapping[str, Any] = {
+    "entry": None,
+    "note": "",
+    "unsure": 0,
+    "verified": 0,
+    "time": None,  # that of saving
+}
 """Columns of `added_judgements` that a row may do without, and what then stands there."""
+_ASKED_AT_ONCE = 10_000
+"""Values in one statement: databases limit them."""
 
 
 def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
-    """Rows of `added_judgements` without id and time. Raises ValueError for an empty value."""
-    given = [c.name for c in added_judgements.c if c.name not in ("id", "time")]
+    """Rows of `added_judgements` without id. Raises ValueError for an empty value."""
+    given = [c.name for c in added_judgements.c if c.name != "id"]
     whole = judgements.assign(**{c: v for c, v in OPTIONAL.items() if c not in judgements})
     for name in given:
-        if name not in ("relevance", "entry") and whole[name].isna().any():
+        if name not in ("relevance", "entry", "time") and whole[name].isna().any():
             raise ValueError(f"a judgement without {name}")
     # Whole numbers or missing: 2.5 raises here instead of becoming 2.
     numbers = dict.fromkeys(("relevance", "unsure", "verified"), "Int64")
@@ -188,8 +196,10 @@ def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
 def unsaved(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """The rows without those whose `entry` is saved already, or stands in an earlier row."""
     named = {row["entry"]: row for row in reversed(rows) if row["entry"] is not None}
-    column = added_judgements.c.entry
-    saved = set(connection.execute(select(column).where(column.in_(named))).scalars())
+    column, names, saved = added_judgements.c.entry, list(named), set()
+    for start in range(0, len(names), _ASKED_AT_ONCE):
+        some = column.in_(names[start : start + _ASKED_AT_ONCE])
+        saved |= set(connection.execute(select(column).where(some)).scalars())
     return [
         row
         for row in rows
@@ -206,7 +216,7 @@ def append_judgements(connection: Connection, judgements: DataFrame) -> int:
     last = count(connection, "judgements", len(records))
     time = now()
     for number, record in enumerate(records, last - len(records) + 1):
-        record |= {"id": number, "time": time}
+        record |= {"id": number, "time": record["time"] or time}
     if records:
         connection.execute(insert(added_judgements), records)
     return last

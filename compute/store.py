@@ -207,7 +207,9 @@ class Store:
         found = self.added_judgements(judgement - 1).query("id == @judgement")
         if found.empty:
             raise Missing(f"no added judgement {judgement}: list them to find its number")
-        return self.add_judgements(found.assign(relevance=None, source=source, entry=None))
+        return self.add_judgements(
+            found.assign(relevance=None, source=source, entry=None, time=None)
+        )
 
     def added_judgements(self, since: int = 0) -> DataFrame:
         """The added judgements with an id above `since`, in the order they were saved."""

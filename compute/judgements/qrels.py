@@ -73,10 +73,32 @@ def write_qrels(judgements: pd.DataFrame, path: Path) -> None:
 
     Raises WrongInput for an id that holds a blank.
     """
+    path.write_text(as_trec(judgements, path.name), "utf-8")
+
+
+def as_trec(judgements: pd.DataFrame, name: str = "TREC qrels") -> str:
+    """The same as text; `name` is what an error calls the file."""
     for names in (judgements["query_id"], judgements["doc_id"]):
-        trec.refuse_blanks(names, path)
+        trec.refuse_blanks(names, Path(name))
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
-    path.write_text("".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows), "utf-8")
+    return "".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows)
+
+
+def as_beir(judgements: pd.DataFrame, name: str = "BEIR tsv") -> str:
+    """query_id, doc_id, relevance between tabs under BEIR's header.
+
+    Raises WrongInput for an id that is empty or holds a tab or line end.
+    """
+    for names in (judgements["query_id"], judgements["doc_id"]):
+        wrong = names[names.str.contains("[\t\r\n]|^$", regex=True)]
+        if len(wrong):
+            raise WrongInput(
+                f"{name}: {wrong.iloc[0]!r} is empty or holds a tab or line end, which this format "
+                "cannot carry; leave it out or rename it"
+            )
+    rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
+    lines = "".join(f"{query}\t{doc}\t{grade}\n" for query, doc, grade in rows)
+    return f"query-id\tcorpus-id\tscore\n{lines}"
 
 
 def _first_line(path: Path) -> tuple[int, str]:

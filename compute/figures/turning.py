@@ -146,7 +146,7 @@ def orders_note(pairs: DataFrame, *, n_left_out: int) -> list[str]:
         "How to read this: every system named above a column has the better score than the one on"
         f" the left, by {shown}."
         " Blue: it stays ahead however the holes of both are judged. Grey: some way of judging them"
-        " puts the other ahead, or level. A hole that both retrieved is judged once, for both, and the"
+        " puts the other ahead, or level. A hole that both retrieved is judged once, for both, and"
         " holes of one raise the best list for the other too: whether two bars above overlap says"
         " little about their order.",
         left_out if n_left_out else "",

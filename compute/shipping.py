@@ -35,6 +35,7 @@ _ORDER = {
     "queries": ["query_id"],
     "judgements": ["query_id", "doc_id"],
     "lengths": ["doc_id"],
+    "length_counts": ["of", "level", "n_words"],
     "ngrams": ["n", "-count", "term"],
     "wordpieces": ["n", "-count", "term"],
     "overlap": ["unit", "floor", "other"],
@@ -95,7 +96,7 @@ def ship(
     They take the place of all that ships of these datasets; what ships of others stays, unless
     `only`. Without `systems` every stored run of the datasets goes. Hits are cut at rank 100;
     queries keep their ids and lengths but no text; documents do not ship, only their lengths and
-    the counts of their frequent words.
+    the counts of their frequent words; lengths ship as they are counted.
     Provenance loses the paths of this machine. The same content makes the same files. Raises
     Missing for a run or dataset that is not stored.
     """
@@ -105,8 +106,10 @@ def ship(
     found = [part for name in names for part in _dataset_parts(store, name, fresh)]
     for name in names:
         stored = [part.system for part in store.parts("hits", name)]
-        for system in stored if systems is None else systems:
+        chosen = stored if systems is None else systems
+        for system in chosen:
             found += [_stored(store, kind, name, system) for kind in ("hits", "top", "scores")]
+        found += _counted_lengths(fresh, name, chosen)
     unique = {part.identity: part for part in found}
     before = _manifest(folder)
     kept = {
@@ -166,6 +169,12 @@ def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[P
     if lengths:
         yield lengths
     yield from counts_of(fresh, collection)
+
+
+def _counted_lengths(fresh: Iterable[Part], name: str, systems: Sequence[str]) -> list[Part]:
+    """The lengths of a dataset and of these runs, where they are counted."""
+    wanted = {("length_counts", name, system) for system in ("", *systems)}
+    return [part for part in fresh if part.identity in wanted]
 
 
 def _stored(store: Store, kind: str, dataset: str, system: str = "") -> Part:

@@ -128,6 +128,25 @@ def test_shipped_collections_are_compared_with_each_other(store: Store) -> None:
     assert set(queries.overlap.vocabularies(cursor)["dataset"]) == set(COLLECTIONS)
 
 
+def test_shipped_lengths_are_counted_from_what_ships(store: Store) -> None:
+    cursor = open_version(store).cursor()
+    counted = {part.identity[1:] for part in store.parts("length_counts")}
+    assert counted == {*RUNS, *((name, "") for name in COLLECTIONS)}
+    medians = queries.lengths.medians(cursor, 10).set_index(["dataset", "of", "system"])
+    for dataset, system in RUNS:
+        lengths = _frame(store.part("lengths", dataset)).set_index("doc_id")["n_words"]
+        top = _frame(store.part("top", dataset, system))["doc_id"]
+        assert medians["median"][dataset, "top", system] == lengths[top].median()
+        assert medians["median"][dataset, "corpus", ""] == lengths.median()
+    averages = queries.lengths.averages(cursor).set_index("dataset")
+    # Title and text; queries of all splits. The papers print 213.63, 232.26, 12.37 and 3.30.
+    assert averages["document_words"]["scifact"] == pytest.approx(214.63, abs=0.005)
+    assert averages["document_words"]["nfcorpus"] == pytest.approx(233.77, abs=0.005)
+    assert averages["all_query_words"]["scifact"] == pytest.approx(12.38, abs=0.005)
+    assert averages["all_query_words"]["nfcorpus"] == pytest.approx(3.32, abs=0.005)
+    assert (averages["empty_texts"] == 0).all()
+
+
 def _strings(value: Any) -> Iterator[str]:
     """Every text in a record, however deep."""
     if isinstance(value, str):

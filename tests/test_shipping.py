@@ -56,6 +56,23 @@ def test_hits_are_cut_at_100_and_no_text_ships(store: Store, tmp_path: Path) -> 
         assert not file.is_file() or b"secret" not in file.read_bytes()
 
 
+def test_counted_lengths_ship_with_their_runs(store: Store, tmp_path: Path) -> None:
+    counts = {"of": ["top"], "level": [1], "n_words": [3], "count": [1]}
+    with store.publishing("lengths") as publication:
+        for system in ("", "bm25", "other"):
+            publication.add(
+                "length_counts",
+                pd.DataFrame(counts),
+                dataset="tiny",
+                system=system,
+                fingerprint=system or "all",
+                provenance={"inputs": {"lengths": "lengths"}},
+            )
+    ship(store, ["tiny"], ["bm25"], tmp_path / "out")
+    shipped = open_store(tmp_path / "other", shipped=tmp_path / "out")
+    assert [part.system for part in shipped.parts("length_counts")] == ["", "bm25"]
+
+
 def test_without_systems_every_stored_run_ships(store: Store, tmp_path: Path) -> None:
     ship(store, ["tiny"], folder=tmp_path / "out")
     shipped = open_store(tmp_path / "other", shipped=tmp_path / "out")

@@ -134,11 +134,21 @@ def _ends(shares: list[list[float]]) -> tuple[float, float]:
     return min(found) / 2, max(found) * 1.5
 
 
+def _ticks(low: float, high: float) -> list[float]:
+    """Round values from low to high whose numbers have room beside each other."""
+    decade = (WIDTH - _LEFT - _RIGHT) / math.log10(high / low)
+    room = 50
+    for steps, gap in (((1, 2, 5), math.log10(2)), ((1, 3), math.log10(3)), ((1,), 1)):
+        if decade * gap >= room:
+            found = [step * 10.0**power for power in range(-4, 7) for step in steps]
+            return [value for value in found if low <= value <= high]
+    return [10.0**power for power in range(-4, 7, math.ceil(room / decade))]
+
+
 def _frame(terms: list[str], shares: list[list[float]]) -> dict[str, Any]:
     still = {"fixedrange": True, "zeroline": False, "automargin": False}
     low, high = _ends(shares)
-    steps = (1, 2, 5) if high / low < 50 else (1,)
-    ticks = [step * 10.0**power for power in range(-4, 7) for step in steps]
+    ticks = _ticks(low, high)
     names = {"range": [len(terms) - 0.5, -0.5], "tickvals": list(range(len(terms)))}
     return {
         "width": WIDTH,

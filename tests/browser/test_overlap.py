@@ -1,0 +1,89 @@
+"""The page Overlap in a real browser: a click on a cell, and names that keep apart."""
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from compute import imports, overlap
+from compute.recompute import Bench
+from compute.serve import free_port
+from compute.settings import Settings
+from compute.store import Store
+from tests.browser.conftest import serving
+from tests.tiny import DOCUMENTS, write_tiny
+
+COLLIDING = """() => {
+    const boxes = (plot, names) => [...plot.querySelectorAll(names)]
+        .map(one => [one.textContent, one.getBoundingClientRect()])
+        .filter(([text, box]) => text && box.width);
+    const found = [];
+    for (const plot of document.querySelectorAll('.js-plotly-plot')) {
+        const names = boxes(plot, '.annotation-text, .xtick text, .ytick text, .legendtext');
+        const edge = plot.getBoundingClientRect();
+        names.forEach(([text, box], place) => {
+            if (box.left < edge.left - 1 || box.right > edge.right + 1) found.push([text, 'cut']);
+            for (const [other, its] of names.slice(place + 1)) {
+                const across = Math.min(box.right, its.right) - Math.max(box.left, its.left);
+                const down = Math.min(box.bottom, its.bottom) - Math.max(box.top, its.top);
+                if (across > 1 && down > 4) found.push([text, other]);
+            }
+        });
+    }
+    return [found, document.querySelectorAll('.annotation-text').length];
+}"""
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A dashboard on a home with three counted collections."""
+    folder = tmp_path_factory.mktemp("overlap")
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    names = ("one", "two", "three")
+    for place, name in enumerate(names):
+        source = write_tiny(folder / name)
+        kept = [json.dumps(record) for record in DOCUMENTS[: 6 - place]] + [""]
+        (source / "corpus.jsonl").write_text("\n".join(kept), encoding="utf-8")
+        overlap.count(bench, imports.import_dataset(bench, name, path=source))
+    overlap.compare(bench, names)
+    with serving(Path(settings.home), free_port(8760)) as found:
+        yield found
+
+
+def test_a_click_on_a_cell_opens_its_pair_and_stays_in_the_address(
+    page: Page, address: str
+) -> None:
+    page.goto(f"{address}/overlap?view=Heatmap&pair=one,two")
+    head = page.get_by_text("More frequent in one")
+    head.wait_for()
+    page.locator(".js-plotly-plot").first.locator(".ytick text").first.wait_for()
+    cell = page.evaluate(
+        """() => {
+            const plot = document.querySelector('.js-plotly-plot');
+            const row = [...plot.querySelectorAll('.ytick text')]
+                .find(name => name.textContent === 'two').getBoundingClientRect();
+            const column = [...plot.querySelectorAll('.annotation-text')]
+                .find(name => name.textContent === 'three').getBoundingClientRect();
+            return [column.left + 20, row.top + row.height / 2];
+        }"""
+    )
+    x, y = cell
+    page.mouse.click(x, y)
+    page.wait_for_url("**pair=three*two*")
+    expect(page.get_by_text("More frequent in three")).to_be_visible()
+    expect(head).to_be_hidden()
+
+
+@pytest.mark.parametrize("width", [1440, 800])
+@pytest.mark.parametrize("view", ["Heatmap", "Graph", "Domain shift"])
+def test_no_name_covers_another_or_is_cut(page: Page, address: str, view: str, width: int) -> None:
+    page.set_viewport_size({"width": width, "height": 1000})
+    page.goto(f"{address}/overlap?view={view}")
+    page.get_by_text("How to read this").first.wait_for()
+    page.locator(".annotation-text").first.wait_for()
+    colliding, number = page.evaluate(COLLIDING)
+    assert colliding == []
+    assert number >= (34 if view == "Domain shift" else 3)

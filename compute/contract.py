@@ -52,6 +52,10 @@ Then a run is held against the judgements of the split:
   Learning 2019: that is another dataset here, `msmarco/test`, and never in one row with dev.
 - The zero-shot average leaves out MS MARCO, and every system's in-domain cells: those are shown
   and labelled, and never the best.
+- How alike two collections are is weighted Jaccard over relative word frequencies: the sum of the
+  smaller ones over the sum of the larger ones. A rank correlation over collections is Spearman's,
+  equal values sharing their mean rank, with Bonett and Wright's 95% interval (Fisher's z, variance
+  (1 + ρ²/2) / (n − 3)); none is given for fewer than 4 collections.
 
 pytrec_eval is the oracle: every measure that it knows equals it to 1e-9, which a test holds over
 generated runs with ties, duplicates, negative grades and unanswered queries.

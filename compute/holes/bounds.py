@@ -33,7 +33,9 @@ def intervals(lists: Lists, measure: str) -> DataFrame:
     seen, gain = measured(lists, measure)
     discount = gain.discount(seen.depth)
     fixed = seen.gain.clip(0) @ discount
-    ideal = ideals(seen.judged, gain.reach(seen.depth, _most(seen)), seen.depth)
+    most = int(seen.judged.max(initial=0)) + seen.depth
+    ideal = ideals(seen.judged, gain.reach(seen.depth, most), seen.depth)
+    today = ratio(fixed, np.broadcast_to(ideal[:, :, 0] @ seen.steps, fixed.shape))
     ends = [
         extremes(found, np.where(holes, discount, np.nan), ideal, seen.steps)
         for found, holes in zip(fixed, seen.holes, strict=True)
@@ -42,18 +44,12 @@ def intervals(lists: Lists, measure: str) -> DataFrame:
     return DataFrame(
         {
             "n_holes": seen.holes.sum(axis=2).ravel(),
-            "value": ratio(
-                fixed, np.broadcast_to(ideal[:, :, 0] @ seen.steps, fixed.shape)
-            ).ravel(),
+            "value": today.ravel(),
             "low": np.concatenate([low for low, _ in ends] or [np.zeros(0)]),
             "high": np.concatenate([high for _, high in ends] or [np.zeros(0)]),
         },
         index=rows,
     ).reset_index()
-
-
-def _most(lists: Lists) -> int:
-    return int(lists.judged.max(initial=0)) + lists.depth
 
 
 def ideals(judged: Numbers, reach: Values, m: int) -> Values:

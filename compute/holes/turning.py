@@ -1,7 +1,8 @@
 """Whether the holes could turn the order of two systems.
 
-Asked of the difference of their scores, with a hole that both retrieved judged once for both:
-two intervals that overlap say nothing, for what lifts one system may lift the other as much.
+Asked of the difference of their scores, with a hole that both retrieved judged once for both. Two
+separate intervals tell nothing of it, whether they overlap or not: what lifts one system may lift
+the other as much, and a relevant hole of one raises the best order for both.
 """
 
 from itertools import combinations
@@ -35,10 +36,9 @@ def pairs(lists: Lists, measure: str) -> DataFrame:
         both = [one, other]
         weights = _weights(seen.document[both], holes[both], discount)
         low, high = extremes(gains[one] - gains[other], weights, ideal, seen.steps)
-        difference = (today[one] - today[other]).mean()
         ends = float(low.mean()), float(high.mean())
-        names = seen.systems[one], seen.systems[other]
-        rows.append((*names, float(difference), *ends, _verdict(*ends)))
+        difference = float((today[one] - today[other]).mean())
+        rows.append((seen.systems[one], seen.systems[other], difference, *ends, _verdict(*ends)))
     columns = ["first", "second", "difference", "low", "high", "verdict"]
     return DataFrame(rows, columns=columns)
 

@@ -8,8 +8,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compute import bugs, settings
-from compute.commands import analysing, importing, jobs, lengths, recomputing, showing
+from compute.commands import analysing, importing, jobs, judging, lengths, recomputing, showing
 from compute.errors import BeirscopeError
+from compute.judgements import HUMAN, RULES, SOURCES
+from compute.judgements.exchange import FORMATS
 
 Arguments = argparse.Namespace
 Option = tuple[tuple[str, ...], dict[str, object]]
@@ -121,6 +123,29 @@ COMMANDS = {
                 help="all whose documents are stored, if none",
             ),
             AGAIN,
+        ),
+    ),
+    "judgements": Command(
+        "write added judgements to a file, or take a file's judgements in as added ones",
+        judging.judgements,
+        (
+            _option("what", choices=("export", "import")),
+            _option(
+                "file",
+                type=Path,
+                help="qrels, BEIR tsv or CSV; import also reads a BEIR folder or archive,"
+                " whose judgements beyond the stored ones are added",
+            ),
+            _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
+            _option("--format", choices=FORMATS, help="default: as the file's name or content is"),
+            _option("--person", default="", help="import: who judged, where the file names nobody"),
+            _option("--with-official", action="store_true", help="export: official ones as well"),
+            _option(
+                "--rule", choices=tuple(RULES), default="majority", help="one grade of several"
+            ),
+            _option(
+                "--source", nargs="+", choices=tuple(SOURCES), default=HUMAN, help="which count"
+            ),
         ),
     ),
     "jobs": Command(

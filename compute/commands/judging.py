@@ -1,0 +1,114 @@
+"""The command that takes added judgements out and in: judgements export|import."""
+
+import os
+import sys
+import uuid
+from argparse import Namespace
+from pathlib import Path
+
+from pandas import DataFrame
+
+from compute import recompute, terminal, trec
+from compute.commands.common import done, known, open_bench
+from compute.datasets import Dataset, dataset, open_path
+from compute.errors import Conflict, Missing, WrongInput
+from compute.judgements import Choice, exchange, read_qrels
+from compute.judgements.exchange import Found
+from compute.recompute import Bench
+from compute.wording import counted
+
+_SUFFIXES = {".csv": "csv", ".tsv": "beir"}
+
+
+def judgements(arguments: Namespace) -> int:
+    """Write added judgements to a file, or take judgements of a file in as added ones."""
+    bench = open_bench()
+    row = dataset(arguments.dataset, known(bench))
+    if row.parts:
+        raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
+    official = _official(bench, row)
+    if arguments.what == "export":
+        return _export(bench, row, official, arguments)
+    return _import(bench, row, official, arguments)
+
+
+def _official(bench: Bench, row: Dataset) -> DataFrame:
+    part = bench.store.part("judgements", row.name)
+    if part is None:
+        raise Missing(f"{row.name} is not stored here: python -m compute run bm25 {row.name}")
+    return recompute.read(part)
+
+
+def _rows(bench: Bench, row: Dataset) -> DataFrame:
+    rows = bench.store.added_judgements()
+    return rows[rows["dataset"] == row.name]
+
+
+def _export(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> int:
+    file: Path = arguments.file
+    form = arguments.format or _SUFFIXES.get(file.suffix, "qrels")
+    choice = Choice(arguments.rule, tuple(arguments.source))
+    rows = _rows(bench, row)
+    content = exchange.exported(rows, official, form, choice, with_official=arguments.with_official)
+    number = content.count(b"\n") - (form != "qrels")
+    if not number:
+        raise Missing(f"no added judgement of {row.name} from these sources: nothing is written")
+    _write(file, content)
+    sys.stdout.write(f"{terminal.printable(str(file))}: {counted(number, 'line')} of {form}\n")
+    return 0
+
+
+def _write(file: Path, content: bytes) -> None:
+    """The whole file or none; never over another one, which may be somebody's qrels."""
+    if not file.parent.is_dir():
+        raise WrongInput(f"no folder {file.parent}: make it first")
+    aside = file.with_name(f".{uuid.uuid4().hex}.tmp")
+    try:
+        with aside.open("wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+        # A link, unlike a new name, is refused where a file is.
+        file.hardlink_to(aside)
+    except FileExistsError:
+        raise Conflict(f"{file} exists: remove it or name another file") from None
+    finally:
+        aside.unlink(missing_ok=True)
+
+
+def _import(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> int:
+    found = _read(arguments.file, row, official, arguments)
+    new = exchange.lacking(found.rows, _rows(bench, row))
+    if len(new):
+        bench.store.add_judgements(new)
+    asked = bench.store.part("queries", row.name)
+    queries = set(official["query_id"]) | set(recompute.read(asked)["query_id"] if asked else ())
+    unknown = int((~found.rows["query_id"].isin(queries)).sum())
+    told = [f"{counted(len(new), 'judgement')} added to {row.name}"]
+    if there := len(found.rows) - len(new):
+        told += [f"{there:,} were there already"]
+    if found.n_official:
+        told += [f"{counted(found.n_official, 'pair')} judged officially left as they are"]
+    if found.n_different:
+        told += [f"{found.n_different:,} of them are graded differently in the file"]
+    if unknown:
+        told += [f"{unknown:,} of queries that {row.name} has not count for nothing"]
+    sys.stdout.write("; ".join(told) + "\n")
+    return done(bench)
+
+
+def _read(path: Path, row: Dataset, official: DataFrame, arguments: Namespace) -> Found:
+    """A CSV, a qrels file, or a folder or archive with more judgements than are stored."""
+    archive = path.is_dir() or path.suffix == ".zip"
+    if not archive and (arguments.format or _format(path)) == "csv":
+        return exchange.from_csv(path, row.name, arguments.person)
+    if not arguments.person:
+        raise WrongInput(f"{path} does not say who judged: add --person NAME")
+    judged = open_path(path, row.split).judgements() if archive else read_qrels(path)
+    return exchange.from_qrels(judged, official, row.name, arguments.person, path.name)
+
+
+def _format(path: Path) -> str:
+    """A CSV names query_id in its first line; TREC's and BEIR's qrels are told apart elsewhere."""
+    first = "".join(trec.lines(path, 1))
+    return "csv" if "query_id" in first and "," in first else "qrels"

@@ -1,0 +1,266 @@
+"""Added judgements out and in: qrels files, and CSV with all that is known of a row."""
+
+import csv
+import hashlib
+import io
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute import trec
+from compute.errors import WrongInput
+from compute.identity import canonical_json
+from compute.judgements.labels import Choice, resolve
+from compute.judgements.qrels import as_beir, as_trec
+from compute.judgements.sources import HUMAN, IMPORT, SOURCES, WITHDRAWN
+
+FORMATS = ("qrels", "beir", "csv")
+COLUMNS = (
+    "dataset",
+    "query_id",
+    "doc_id",
+    "relevance",  # empty: taken back
+    "person",
+    "source",
+    "task",
+    "guideline_version",
+    "time",
+    "unsure",
+    "verified",
+    "note",
+    "entry",
+)
+"""Of a CSV."""
+_NEEDED = ("query_id", "doc_id", "relevance")
+_PAIR = ["query_id", "doc_id"]
+
+
+def exported(
+    rows: DataFrame,
+    official: DataFrame,
+    form: str,
+    choice: Choice | None = None,
+    *,
+    with_official: bool = False,
+) -> bytes:
+    """A file of the added judgements of one dataset, from all their rows.
+
+    `csv` has every row of the chosen sources and what was withdrawn. `qrels` (TREC's) and `beir`
+    have one label per pair, by the rule, of pairs that are not judged officially; on request the
+    official judgements stand before them. Raises WrongInput where such a file would mix what
+    people judged here with what comes from elsewhere, since it cannot mark it, and for an id that
+    it cannot hold.
+    """
+    choice = choice or Choice()
+    if form == "csv":
+        chosen = rows[rows["source"].isin([*choice.sources, WITHDRAWN])]
+        return chosen[list(COLUMNS)].to_csv(index=False, lineterminator="\n").encode()
+    if form not in FORMATS:
+        raise WrongInput(f"no format {form!r}; known: {', '.join(FORMATS)}")
+    given = rows.loc[rows["source"].isin(choice.sources), "source"].unique()
+    kinds = {"people here" if source in HUMAN else SOURCES[source] for source in given}
+    if len(kinds) > 1:
+        raise WrongInput(
+            f"{form} cannot mark what is from where ({', '.join(sorted(kinds))}): "
+            "export csv, or the sources apart"
+        )
+    labels = resolve(rows, choice)[[*_PAIR, "relevance"]]
+    both = pd.concat([official[list(labels)], labels], ignore_index=True)
+    both = both.drop_duplicates(_PAIR)
+    frame = both if with_official else both.iloc[len(official.drop_duplicates(_PAIR)) :]
+    return (as_trec(frame) if form == "qrels" else as_beir(frame)).encode()
+
+
+@dataclass(frozen=True)
+class Found:
+    """The judgements of a file, ready for the store, and what was left out."""
+
+    rows: DataFrame
+    n_official: int = 0
+    """Pairs that are judged officially: they are left as they are."""
+    n_different: int = 0
+    """Those of them that the file grades differently."""
+
+
+def from_qrels(
+    judgements: DataFrame, official: DataFrame, dataset: str, person: str, name: str
+) -> Found:
+    """Judgements of a qrels file or a collection (query_id, doc_id, relevance) as a person's.
+
+    They are marked as imported, with the file's name as the note; a pair that is judged
+    officially is left out.
+    """
+    whole = judgements.merge(official, on=_PAIR, how="left", suffixes=("", "_official"))
+    judged = whole["relevance_official"].notna()
+    different = judged & (whole["relevance_official"] != whole["relevance"])
+    rows = whole.loc[~judged, [*_PAIR, "relevance"]].astype({"relevance": "Int64"})
+    rows = rows.assign(
+        dataset=dataset,
+        person=person,
+        source=IMPORT,
+        task="",
+        guideline_version="",
+        note=name,
+        unsure=0,
+        verified=0,
+        time=None,
+        entry=None,
+    )
+    return Found(rows.reset_index(drop=True), int(judged.sum()), int(different.sum()))
+
+
+def from_csv(path: Path, dataset: str, person: str = "") -> Found:
+    """The rows of a CSV: query_id, doc_id, relevance, and whatever else of `COLUMNS` it has.
+
+    Who judged, when, and as what stay as the file says; where it does not say they are `person`,
+    now and an import, with the file's name as the note. Nobody is verified here. Raises Missing
+    or WrongInput with file and line.
+    """
+    with trec.opened(path) as file:
+        text = file.read()
+    try:
+        lines = io.StringIO(text.decode("utf-8-sig"), newline="")
+    except UnicodeDecodeError as error:
+        line = text[: error.start].count(b"\n") + 1
+        raise WrongInput(f"{path}, line {line}: not UTF-8 text, mend the line") from None
+    reader = csv.DictReader(lines, strict=True)
+    try:
+        missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]
+        if missing:
+            raise WrongInput(f"{path}, line 1: no column {', '.join(missing)}: name the columns")
+        records = [
+            _record(record, f"{path}, line {reader.line_num}", dataset, person, path.name)
+            for record in reader
+        ]
+    except csv.Error as error:
+        raise WrongInput(f"{path}, line {reader.line_num}: {error}, mend the line") from None
+    if not records:
+        raise WrongInput(f"{path}: no judgement in it")
+    frame = DataFrame(records, columns=list(COLUMNS))
+    return Found(frame.astype({"relevance": "Int64"}))
+
+
+def _record(
+    given: Mapping[str | None, str | None], where: str, dataset: str, person: str, name: str
+) -> dict[str, str | int | None]:
+    if None in given or None in given.values():
+        raise WrongInput(f"{where}: not as many columns as the header names, mend the line")
+    found = {column: given.get(column) or "" for column in COLUMNS}
+    if (found["dataset"] or dataset) != dataset:
+        raise WrongInput(f"{where}: of {found['dataset']}, not of {dataset}: import it there")
+    if not found["query_id"] or not found["doc_id"]:
+        raise WrongInput(f"{where}: query_id or doc_id is empty, mend the line")
+    who, source = found["person"] or person, found["source"] or IMPORT
+    if not who:
+        raise WrongInput(f"{where}: nobody is named who judged it: add --person NAME")
+    if source not in (*SOURCES, WITHDRAWN):
+        known = ", ".join([*SOURCES, WITHDRAWN])
+        raise WrongInput(f"{where}: no source {source!r}; known: {known}")
+    return {
+        **found,
+        "dataset": dataset,
+        "person": who,
+        "source": source,
+        "relevance": _grade(found["relevance"], where),
+        "unsure": _flag(found["unsure"], where),
+        "verified": 0,
+        "note": found["note"] or (name if source == IMPORT else ""),
+        "time": _time(found["time"], where),
+        "entry": found["entry"] or None,
+    }
+
+
+def _grade(text: str, where: str) -> int | None:
+    """A whole number of 32 bits; none where a judgement is taken back."""
+    if not text.strip():
+        return None
+    try:
+        grade = int(text)
+    except ValueError:
+        raise WrongInput(f"{where}: relevance is {text!r}, not a whole number") from None
+    if not -(2**31) <= grade < 2**31:
+        raise WrongInput(f"{where}: relevance is {text!r}, too large a number")
+    return grade
+
+
+def _flag(text: str, where: str) -> int:
+    if text not in ("", "0", "1"):
+        raise WrongInput(f"{where}: unsure is {text!r}, neither 0 nor 1")
+    return int(text or 0)
+
+
+def _time(text: str, where: str) -> str | None:
+    """As the state keeps times, which sort as text."""
+    if not text:
+        return None
+    try:
+        time = datetime.fromisoformat(text)
+    except ValueError:
+        raise WrongInput(f"{where}: time is {text!r}, not of ISO 8601") from None
+    in_utc = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+    return in_utc.isoformat(timespec="microseconds")
+
+
+def lacking(found: DataFrame, saved: DataFrame) -> DataFrame:
+    """The rows that those saved of the dataset lack, each with its `entry`.
+
+    A row that says when it was judged is the same where all of it is. One that does not is new
+    where the newest of its person and source on the pair says something else, so that a file
+    adds nothing the second time, whoever else imports it meanwhile.
+    """
+    known = {row["entry"] or _named(row) for row in _rows(saved)}
+    standing: dict[tuple[str, str, str], dict[str, _Row]] = {}
+    for row in _rows(saved):
+        _put(standing, row)
+    kept = []
+    for row in _rows(found):
+        before = standing.get(_whose(row), {})
+        if row["entry"] is None and row["time"] is None:
+            same = before.get(row["source"])
+            if same is not None and same["relevance"] == row["relevance"]:
+                continue
+            row["entry"] = _named(row, after=max((old["id"] for old in before.values()), default=0))
+        entry = row["entry"] or _named(row)
+        if entry not in known:
+            known.add(entry)
+            _put(standing, row | {"id": -len(known)})
+            kept.append(row | {"entry": entry})
+    return DataFrame(kept, columns=list(COLUMNS)).astype({"relevance": "Int64"})
+
+
+_Row = dict[str, Any]
+
+
+def _rows(frame: DataFrame) -> Iterator[_Row]:
+    """Rows as dicts, what is absent as None."""
+    names = [name for name in ("id", *COLUMNS) if name in frame]
+    columns = [
+        [None if absent else value for value, absent in zip(values, gone, strict=True)]
+        for values, gone in ((frame[n].tolist(), frame[n].isna().tolist()) for n in names)
+    ]
+    return (dict(zip(names, row, strict=True)) for row in zip(*columns, strict=True))
+
+
+def _whose(row: _Row) -> tuple[str, str, str]:
+    return row["query_id"], row["doc_id"], row["person"]
+
+
+def _put(standing: dict[tuple[str, str, str], dict[str, _Row]], row: _Row) -> None:
+    """The newest row of a person on a pair by source; what was withdrawn stands no more."""
+    of_pair = standing.setdefault(_whose(row), {})
+    if row["source"] == WITHDRAWN:
+        of_pair.clear()
+    else:
+        of_pair.pop(WITHDRAWN, None)
+    of_pair[row["source"]] = row
+
+
+def _named(row: _Row, **more: int) -> str:
+    """An entry that follows from the content."""
+    content = {name: row[name] for name in COLUMNS if name not in ("entry", "verified")}
+    return f"content-{hashlib.sha256(canonical_json(content | more).encode()).hexdigest()}"

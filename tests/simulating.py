@@ -55,11 +55,13 @@ class Contest:
     @cached_property
     def pooled(self) -> Flags:
         """The pairs that a system has in its top 10."""
-        return (self.lists.rank > 0).any(axis=1)
+        return np.asarray((self.lists.rank > 0).any(axis=1))
 
     def of(self, system: str) -> Flags:
         """The judged pairs in the top 10 of one system."""
-        return np.asarray(self.judged & (self.lists.rank[:, self.systems.index(system)] > 0))
+        found = self.judged.copy()
+        found[self.lists.rank[:, self.systems.index(system)] == 0] = False
+        return found
 
     def known(self, flags: Flags) -> DataFrame:
         """query_id, doc_id, relevance of the pairs that are judged by now."""

@@ -23,7 +23,7 @@ import pandas as pd
 from compute import orders, settings
 from compute.reading import open_version
 from compute.store import Store
-from tests.simulating import K, PAIR, Contest, Flags, Rows, from_files, in_order, needed, taus
+from tests.simulating import PAIR, Contest, Flags, K, Rows, from_files, in_order, needed, taus
 
 SEEDS = range(20)
 Arrange = Callable[[Contest, Flags], Rows]

@@ -162,13 +162,18 @@ class Reading:
         self.connection.close()
 
 
-def scratch(memory: str = "", threads: int = 0) -> DuckDBPyConnection:
+def scratch(
+    now: Settings | None = None, *, memory: str = "", threads: int = 0
+) -> DuckDBPyConnection:
     """An empty in-memory database. One `cursor()` per thread; spilled data goes under the home.
 
     `memory`, such as `600MB`, is what it holds before it spills; `threads` the most it uses.
     """
-    now = settings_module.load()
-    config = _config(now) | ({"memory_limit": memory} if memory else {})
+    now = now or settings_module.load()
+    config = _config(now)
+    if memory:
+        make_folder(now.home)
+        config["memory_limit"] = memory
     if threads:
         config["threads"] = min(threads, now.threads)
     return duckdb.connect(":memory:", config=config)
@@ -216,11 +221,10 @@ def snapshot(store: Store, file: Path) -> None:
 
 
 def _config(now: Settings) -> dict[str, Any]:
-    # DuckDB makes the last folder of a path alone.
-    make_folder(now.home / "tmp")
     return {
         "threads": now.threads,
-        "temp_directory": str(now.home / "tmp" / "duckdb"),
+        # DuckDB makes this folder, but none above it.
+        "temp_directory": str(now.home / "tmp"),
         # What is not in the wheel would be downloaded.
         "autoinstall_known_extensions": False,
     }

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compute import freshness, imports, overlap, recompute
@@ -17,10 +17,11 @@ from compute.errors import WrongInput
 from compute.loading import Bench
 from compute.overlap.counting import counted
 from compute.overlap.tokens import word_pieces
+from compute.settings import Settings
 from compute.store import Part, Store
 from tests.corpora import Text, documents, load
 from tests.storage import open_store
-from tests.worlds import CASES
+from tests.worlds import FEWER
 
 # Title, text. Of the last two nothing is a word.
 TEXTS = [
@@ -59,8 +60,6 @@ _PIECES = (
     *("\xa0", "\u200b", "\u2028", "unaffable", "\t", "\r\n", "x.y", "İ", "ΑΣ", "\x00", "🙂"),
 )
 _pieces = st.lists(st.sampled_from(_PIECES), max_size=8).map(" ".join)
-# A database for each: fewer cases, of more texts.
-FEWER = settings(CASES, max_examples=CASES.max_examples // 10)
 
 
 @pytest.fixture
@@ -94,7 +93,7 @@ def plain(texts: Sequence[Text]) -> tuple[Counter[str], Counter[str]]:
 
 def terms(file: Path, kind: str = "ngrams") -> dict[int, dict[str, int]]:
     """Count by term by n, as DuckDB counts."""
-    with counted(kind, file) as connection:
+    with counted(kind, file, Settings(home=file.parent)) as connection:
         rows = connection.execute("select n, term, count from counted").fetchall()
     found: dict[int, dict[str, int]] = {1: {}, 2: {}}
     for n, term, count in rows:

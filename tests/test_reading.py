@@ -12,6 +12,7 @@ import pytest
 from compute.datasets.catalogue import DATASETS, own
 from compute.errors import Conflict, Missing, WrongInput
 from compute.reading import open_version, scratch, snapshot, write_database
+from compute.settings import Settings
 from compute.shipping import ship
 from compute.store import KINDS, Store
 from compute.systems import SYSTEMS
@@ -75,6 +76,14 @@ def test_cqadupstack_is_the_mean_of_its_twelve_forums_means(tmp_path: Path) -> N
     whole = ("cqadupstack", "bm25", "nDCG@10")
     means = (pytest.approx((11 * 0.6 + 0.1 / 3) / 12), pytest.approx((11 * 0.6 + 0.05) / 12))
     assert open_version(store).cursor().execute(of_whole).fetchall() == [(*whole, *means, 14, 1)]
+
+
+def test_what_does_not_fit_in_memory_goes_under_a_home_that_is_made(tmp_path: Path) -> None:
+    home = tmp_path / "new" / "home"
+    with scratch(Settings(home=home, threads=1), memory="40MB") as database:
+        database.execute("create table numbers as select hash(i) as h from range(6_000_000) t(i)")
+        assert list((home / "tmp").iterdir())
+        assert database.execute("select count(distinct h) from numbers").fetchone() == (6_000_000,)
 
 
 def test_every_kind_is_a_view_with_its_columns_even_if_empty(store: Store) -> None:

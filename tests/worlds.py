@@ -14,6 +14,8 @@ CASES = settings(
     database=None,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
 )
+# Where each case makes files or a database.
+FEWER = settings(CASES, max_examples=max(CASES.max_examples // 10, 1))
 QUERIES = ("1", "01", "q10", "q9", "ü")
 # In bytes "10" < "9", "Z" < "a" < "é", and U+FFFF < U+10000, which UTF-16 would turn round.
 DOCUMENTS = ("9", "10", "Z", "a", "aa", "é", "z", "\uffff", "\U00010000", "q9", "1", '"x"')

@@ -10,11 +10,12 @@ from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
+from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute import freshness, provenance, reading
 from compute.identity import fingerprint
-from compute.loading import Bench, Progress, quiet
+from compute.loading import Bench
 from compute.overlap.counting import THREADS, current
 from compute.overlap.jaccard import FLOORS, Vocabulary, similarities
 from compute.overlap.tokens import KINDS, UNITS, Unit
@@ -167,7 +168,7 @@ def _compared(
     of = _to_compare(unit, whole, collections, known)
     if not of:
         return DataFrame(columns=COLUMNS)
-    rows = between(unit, whole, of, bench.progress)
+    rows = between(bench, unit, whole, of)
     rows["unit"] = unit.name
     rows["fingerprint"] = [whole[name].fingerprint for name in rows["dataset"]]
     rows["other_fingerprint"] = [whole[name].fingerprint for name in rows["other"]]
@@ -197,10 +198,10 @@ def _is_whole(counts: Part) -> bool:
 
 
 def between(
+    bench: Bench,
     unit: Unit,
     counts: Mapping[str, Part],
     of: Sequence[str],
-    progress: Progress = quiet,
     in_memory: int = IN_MEMORY,
 ) -> DataFrame:
     """dataset, other, floor, similarity: each pair of counted collections with one of `of`, once.
@@ -208,18 +209,22 @@ def between(
     Vocabularies of more than `in_memory` terms in all are compared on disk.
     """
     terms = sum(_of_unit(part, unit)["terms"] for part in counts.values())
-    return (_in_memory if terms <= in_memory else _on_disk)(unit, counts, of, progress)
+    return (_in_memory if terms <= in_memory else _on_disk)(bench, unit, counts, of)
 
 
 def _of_unit(part: Part, unit: Unit) -> Mapping[str, Any]:
     return part.provenance["units"][unit.name]
 
 
+def _scratch(bench: Bench) -> DuckDBPyConnection:
+    return reading.scratch(bench.settings, memory=MEMORY, threads=THREADS)
+
+
 def _in_memory(
-    unit: Unit, counts: Mapping[str, Part], of: Sequence[str], progress: Progress
+    bench: Bench, unit: Unit, counts: Mapping[str, Part], of: Sequence[str]
 ) -> DataFrame:
     vocabularies = {}
-    with closing(reading.scratch(MEMORY, THREADS)) as connection:
+    with closing(_scratch(bench)) as connection:
         files = [str(part.path) for part in counts.values()]
         connection.execute(_WORDS, {"files": files, "n": unit.n})
         connection.execute(_PLACES, {"of": list(of)})
@@ -231,18 +236,16 @@ def _in_memory(
             found = connection.sql(_VOCABULARY, params=about).to_arrow_table()
             columns = (found[column].to_numpy() for column in ("place", "share"))
             vocabularies[name] = Vocabulary(*columns)
-            progress(number, len(counts), f"collections compared by {unit.name}")
+            bench.progress(number, len(counts), f"collections compared by {unit.name}")
     return similarities(vocabularies, none + 1, of)
 
 
-def _on_disk(
-    unit: Unit, counts: Mapping[str, Part], of: Sequence[str], progress: Progress
-) -> DataFrame:
+def _on_disk(bench: Bench, unit: Unit, counts: Mapping[str, Part], of: Sequence[str]) -> DataFrame:
     pairs = {
         frozenset((one, other)): (one, other) for one in of for other in counts if one != other
     }
     rows = []
-    with closing(reading.scratch(MEMORY, THREADS)) as connection:
+    with closing(_scratch(bench)) as connection:
         for number, (one, other) in enumerate(pairs.values(), 1):
             about: dict[str, Any] = {"n": unit.n}
             for prefix, part in (("", counts[one]), ("other_", counts[other])):
@@ -253,5 +256,5 @@ def _on_disk(
                 least, *sums = found or (0.0, 0.0, 0.0)
                 if sum(sums):
                     rows.append((one, other, floor, least / (sum(sums) - least)))
-            progress(number, len(pairs), f"pairs of collections compared by {unit.name}")
+            bench.progress(number, len(pairs), f"pairs of collections compared by {unit.name}")
     return DataFrame(rows, columns=["dataset", "other", "floor", "similarity"])

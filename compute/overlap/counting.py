@@ -21,6 +21,7 @@ from compute.freshness import of_terms
 from compute.identity import fingerprint
 from compute.loading import Bench, Loaded, Progress, quiet
 from compute.overlap.tokens import KINDS, UNITS, tokeniser, word_pieces
+from compute.settings import Settings
 from compute.store import Part, Store
 
 MEMORY = "600MB"
@@ -107,7 +108,7 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> bool:
     with bench.store.publishing(job) as publication:
         for kind in KINDS:
             start = time.perf_counter()
-            with counted(kind, documents.path, bench.progress) as connection:
+            with counted(kind, documents.path, bench.settings, bench.progress) as connection:
                 about = provenance.record(
                     ["overlap", dataset.name],
                     time.perf_counter() - start,
@@ -127,9 +128,11 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> bool:
 
 
 @contextmanager
-def counted(kind: str, documents: Path, progress: Progress = quiet) -> Iterator[DuckDBPyConnection]:
+def counted(
+    kind: str, documents: Path, now: Settings, progress: Progress = quiet
+) -> Iterator[DuckDBPyConnection]:
     """A database with the counts of one kind of a file of documents: `counted`, n, term, count."""
-    with closing(reading.scratch(MEMORY, THREADS)) as connection:
+    with closing(reading.scratch(now, memory=MEMORY, threads=THREADS)) as connection:
         connection.execute("set preserve_insertion_order = false")
         # Without the bar there is no share to ask for.
         connection.execute("set enable_progress_bar = true")

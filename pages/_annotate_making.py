@@ -15,26 +15,6 @@ from pages import _annotate_person, _shared
 from pages._annotate_sections import go
 from pages._shared import read
 
-GUIDELINE = """\
-Read the query, then the document. Judge by what the query asks for, not by how it is worded.
-
-- **Relevant**: whoever asks this would want to see the document.
-- **Not relevant**: it shares words or a topic, but does not help.
-
-Judge each document by itself. When in doubt between two grades, choose the lower one and mark it
-as unsure.
-"""
-ORDER_NAMES = {
-    "impact": "what could change the comparison most, first",
-    "move-to-front": "lists that bring relevant documents, first",
-    "depth": "best rank first",
-    "random": "random",
-}
-
-
-def _order(name: str) -> str:
-    return ORDER_NAMES.get(name, name)
-
 
 def making() -> None:
     """The form that makes a task."""
@@ -68,13 +48,15 @@ def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
         given["n_pairs"] = two.number_input("Documents to judge", 1, tasks.MOST_PAIRS, 60)
         given["seed"] = three.number_input("Seed", 0, 2**31 - 1, 0)
         names = [orders.DEFAULT, *(name for name in orders.ORDERS if name != orders.DEFAULT)]
-        given["order"] = st.selectbox("Order", names, format_func=_order)
+        given["order"] = st.selectbox("Order", names, format_func=figures.order)
         left, right = st.columns(2)
-        default = grading.lines(grading.of_levels(levels))
-        given["grades"] = left.text_area("Grades, one per line", default, height=122)
+        grades = grading.of_levels(levels)
+        given["grades"] = left.text_area("Grades, one per line", grading.lines(grades), height=122)
         given["annotators"] = right.text_area("Annotators, one per line; none: anybody", height=122)
         given["double"] = st.slider("Judged by two people", 0, 100, 0, 5, format="%d %%")
-        given["guideline"] = st.text_area("Guideline (Markdown)", GUIDELINE, height=220)
+        given["guideline"] = st.text_area(
+            "Guideline (Markdown)", figures.guideline(grades), height=240
+        )
         made = st.form_submit_button("Make the task", type="primary")
     if made:
         _make(dataset, given, person)
@@ -120,7 +102,8 @@ def details(task: Task) -> None:
     address = f"{st.context.url}?task={task.id}"
     st.caption("The address for annotators; nothing behind it names a system or an order:")
     st.code(address, language=None)
-    st.dataframe(figures.facts(task), hide_index=True, width=760)
+    wide = {"Value": st.column_config.TextColumn(width="large")}
+    st.dataframe(figures.facts(task), hide_index=True, width=760, column_config=wide)
     with st.form("guideline", width=760):
         text = st.text_area("Guideline (Markdown)", task.guideline, height=260)
         changed = st.form_submit_button("Save as a new version")

@@ -41,20 +41,20 @@ def listed() -> None:
     """Every task with how far it is; two buttons each."""
     store = _shared.store()
     found = tasks.tasks(store)
-    _new()
+    st.button(
+        "New task", icon=":material/add:", type="primary", on_click=go, kwargs={"view": "new"}
+    )
+    _shared.caption(
+        "A task fixes, when it is made, which of the documents that systems found and nobody judged"
+        " are to be judged. Who judges them sees no system, no rank and nobody else's judgements."
+    )
     if not found:
-        st.info("No task yet: a new one fixes which unjudged documents are to be judged.")
+        st.info("No task yet: make a new one.")
         return
     progress = queue.overview(store).set_index("task").to_dict("index")
     titles = read(queries.annotate.judgeable).set_index("dataset")["title"].to_dict()
     for task in found[:MOST]:
         _row(task, titles.get(task.dataset, task.dataset), progress[task.id])
-
-
-def _new() -> None:
-    st.button(
-        "New task", icon=":material/add:", type="primary", on_click=go, kwargs={"view": "new"}
-    )
 
 
 def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
@@ -65,7 +65,9 @@ def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
         words.progress(min(1.0, progress["given"] / max(1, progress["wanted"])))
         key = {"on_click": go, "width": "stretch"}
         judge.button("Judge", key=f"judge_{task.id}", kwargs={"task": task.id}, **key)
-        about.button("Details", key=f"about_{task.id}", kwargs={"about": task.id}, **key)
+        told = "Names systems and order: not for those who judge"
+        named = {"about": task.id}
+        about.button("Details", key=f"about_{task.id}", help=told, kwargs=named, **key)
 
 
 def judging(task: Task) -> None:

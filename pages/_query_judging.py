@@ -41,6 +41,9 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
         if given is not None:
             back = partial(_add, asked, person, None)
             st.button("Take it back", key="grade_back", type="tertiary", on_click=back)
+        if st.button("Have holes judged blind", icon=":material/arrow_forward:", type="tertiary"):
+            st.session_state["_arriving"] = {"dataset": dataset.name}
+            st.switch_page("pages/annotate.py", query_params={"view": "new"})
     _shared.caption(
         f"You judge as {person.name}. Systems and ranks are in view here, so such judgements are"
         " marked as not blind. They count where official + added is chosen."

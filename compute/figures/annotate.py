@@ -4,7 +4,35 @@ from collections.abc import Hashable, Mapping
 
 from pandas import DataFrame
 
+from compute.annotation.grades import Grades
 from compute.annotation.tasks import Task
+
+ORDERS = {
+    "impact": "what could change the comparison most, first",
+    "move-to-front": "from lists that bring relevant documents, first",
+    "depth": "the best rank first",
+    "random": "random",
+}
+"""What the orders of `compute.orders` are called where tasks are made."""
+
+
+def order(name: str) -> str:
+    """An order in words."""
+    return ORDERS.get(name, name)
+
+
+def guideline(grades: Grades) -> str:
+    """A guideline to begin with, as Markdown."""
+    lowest, highest = grades[0][1], grades[-1][1]
+    between = "".join(f"- **{name}**: it helps in part.\n" for _, name in grades[-2:0:-1])
+    return (
+        "Read the query, then the document. Judge by what the query asks for, not by how it is"
+        " worded.\n\n"
+        f"- **{highest}**: whoever asks this would want to see the document.\n{between}"
+        f"- **{lowest}**: it shares words or a topic, but does not help.\n\n"
+        "Judge each document by itself. In doubt between two grades, choose the lower one and"
+        " mark it as unsure.\n"
+    )
 
 
 def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
@@ -23,7 +51,7 @@ def facts(task: Task) -> DataFrame:
         ("Dataset", task.dataset),
         ("Systems", ", ".join(task.systems)),
         ("Pool", f"what is unjudged in their top {task.depth}"),
-        ("Pairs", f"{task.n_pairs:,}, in the order {task.order} (seed {task.seed})"),
+        ("Pairs", f"{task.n_pairs:,}; {order(task.order)} (seed {task.seed})"),
         ("Grades", "; ".join(f"{relevance} {name}" for relevance, name in task.grades)),
         ("Annotators", ", ".join(task.annotators) or "anybody"),
         ("Judged by two", f"{task.double_share:.0%} of the pairs"),

@@ -2,8 +2,11 @@
 
 const RESEND = 2500; // milliseconds without an answer until the log is sent again
 const SIGN = 60000; // how often a person who reads says that they are still there
+const AWAY = 240000; // without a movement for so long a person is not there: their pairs go back
 const ASK = 8000; // how often to ask again while everything is with others
 const REMEMBERED = 50; // answers that can be taken back
+
+const MOVES = ["keydown", "pointermove", "wheel", "touchmove"];
 
 const forms = new WeakMap();
 
@@ -95,6 +98,9 @@ class Form {
     this.sign = 0;
     this.onKey = (event) => this.key(event);
     this.onHide = () => this.pause();
+    this.active = performance.now();
+    this.onMove = () => (this.active = performance.now());
+    for (const move of MOVES) window.addEventListener(move, this.onMove, { passive: true });
     window.addEventListener("keydown", this.onKey);
     document.addEventListener("visibilitychange", this.onHide);
     this.timer = setInterval(() => this.tick(), 500);
@@ -103,6 +109,7 @@ class Form {
   close() {
     window.removeEventListener("keydown", this.onKey);
     document.removeEventListener("visibilitychange", this.onHide);
+    for (const move of MOVES) window.removeEventListener(move, this.onMove);
     clearInterval(this.timer);
   }
 
@@ -214,7 +221,7 @@ class Form {
   tick() {
     const now = performance.now();
     if (this.log.length && now - this.sent > RESEND) this.send();
-    else if (!document.hidden && now - this.sign > (this.current ? SIGN : ASK)) {
+    else if (now - this.active < AWAY && now - this.sign > (this.current ? SIGN : ASK)) {
       this.sign = now;
       if (this.current || this.data.left) this.setStateValue("seen", Date.now());
     }

@@ -2,6 +2,7 @@
 
 from compute.queries import (
     added,
+    agreement,
     annotate,
     dataset,
     holes,
@@ -15,6 +16,7 @@ from compute.queries import (
 
 __all__ = [
     "added",
+    "agreement",
     "annotate",
     "dataset",
     "holes",

@@ -1,0 +1,98 @@
+"""The sections of the page Holes about agreement, and where disagreements are settled."""
+
+import uuid
+from collections.abc import Hashable
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from compute import advice, queries
+from compute.annotation import grades
+from compute.annotation.queue import Annotator
+from compute.figures import agreement as figures
+from compute.figures import text
+from compute.judgements import ADJUDICATION
+from pages import _annotate_person, _shared
+from pages._shared import pick, read
+
+MOST = 200
+"""Disagreements that a table and a picker show."""
+
+Row = dict[Hashable, Any]
+
+
+def agreement(dataset: str) -> None:
+    """How far people who judged the same pairs agree, and what they disagree on."""
+    asked: dict[str, Any] = {"dataset": dataset, "added": False}
+    if read(queries.agreement.kappas, weights="none", **asked).empty:
+        return
+    st.subheader("How far people agree", anchor=False)
+    weights = pick("Weights of kappa", list(figures.WEIGHTS), "weights", width=200)
+    kappas = read(queries.agreement.kappas, weights=weights, **asked)
+    st.dataframe(figures.kappa_table(kappas), hide_index=True)
+    (row,) = read(queries.agreement.alpha, level="ordinal", **asked).to_dict("records")
+    _shared.caption(figures.alpha_line(row), f"Kappa: {figures.WEIGHTS[weights]}.")
+    _disagreements(dataset)
+
+
+def _disagreements(dataset: str) -> None:
+    pairs = read(queries.agreement.disagreements, dataset=dataset, added=False)
+    if pairs.empty:
+        st.caption("Nobody disagrees.")
+        return
+    n_open = int(pairs["settled"].isna().sum())
+    st.markdown(f"**Disagreements: {len(pairs):,}, of which {n_open:,} are not settled**")
+    st.dataframe(figures.disagreement_table(pairs.head(MOST)), hide_index=True)
+    rows = pairs.head(MOST).to_dict("records")
+    place = st.selectbox(
+        "Settle", range(len(rows)), format_func=lambda n: figures.option(rows[n]), width=520
+    )
+    person = _annotate_person.annotator()
+    if person is None:
+        _annotate_person.ask()
+    else:
+        _buttons(rows[place], person)
+    _pair(rows[place])
+
+
+def _pair(row: Row) -> None:
+    """The query and the document of a pair, as text that cannot act."""
+    dataset, query_id, doc_id = row["dataset"], row["query_id"], row["doc_id"]
+    record = advice.record(read(queries.dataset.facts, dataset=dataset))
+    asked = read(queries.annotate.asked, dataset=dataset, query_ids=[query_id], added=False)
+    found = read(queries.annotate.texts, collection=record.collection, doc_ids=[doc_id])
+    words = next((word for word in asked["text"] if isinstance(word, str)), "")
+    with st.container(border=True, height=380, width=760):
+        st.html(text.line(words or f"Query {query_id}"))
+        if len(found):
+            (document,) = found.to_dict("records")
+            st.html(text.document(document["title"], document["text"], words))
+        else:
+            st.text(advice.without_texts(record))
+
+
+def _buttons(row: Row, person: Annotator) -> None:
+    levels = read(queries.annotate.levels, dataset=row["dataset"], added=False)["relevance"]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for relevance, name in grades.of_levels([*levels, *row["labels"].values()]):
+            save = partial(_settle, row, relevance, person)
+            st.button(_shared.text(name), key=f"settle_{relevance}", on_click=save)
+    _shared.caption(
+        f"You settle as {person.name}. A settled grade counts for the pair before all others;"
+        " what people gave stays as it is."
+    )
+
+
+def _settle(row: Row, relevance: int, person: Annotator) -> None:
+    judgement = {name: row[name] for name in ("dataset", "query_id", "doc_id")} | {
+        "relevance": relevance,
+        "person": person.name,
+        "task": "",
+        "guideline_version": "",
+        "source": ADJUDICATION,
+        "entry": uuid.uuid4().hex,
+        "verified": int(person.verified),
+    }
+    _shared.store().add_judgements(pd.DataFrame([judgement]))

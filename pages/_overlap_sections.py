@@ -96,7 +96,7 @@ def heatmap(
         _address.known("pair", shown, "pair of collections")
     chosen = _address.chosen("pair", shown)
     one, _, other = chosen.partition(SEPARATOR)
-    figure = figures.heatmap(square, titles, theme=_shared.theme(), chosen=(one, other))
+    figure = figures.heatmap(square, titles, theme=_shared.theme(), unit=unit, chosen=(one, other))
     with st.container(horizontal=True):
         with st.container(width=figures.WIDTH):
             alt = "Similarity of every pair of collections"
@@ -156,10 +156,11 @@ def _pair(chosen: str, shown: dict[str, str], titles: dict[str, str], unit: str)
     )
 
 
-def graph(square: DataFrame, counted: DataFrame, least: float) -> None:
+def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> None:
     """The force-directed graph, and how far its distances can be trusted."""
     points = similarity.layout(square)
-    figure = graphs.graph(square, points, counted, least=least, theme=_shared.theme())
+    look = {"theme": _shared.theme(), "unit": unit}
+    figure = graphs.graph(square, points, counted, least=least, **look)
     alt = "Collections as marks, alike ones near each other"
     with st.container(horizontal=True):
         with st.container(width=graphs.WIDTH):

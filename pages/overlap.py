@@ -37,7 +37,7 @@ if len(square) < 2:
     st.info(_shared.text(sections.too_few(counted, unit)))
     st.stop()
 if view == sections.GRAPH:
-    sections.graph(square, counted, least)
+    sections.graph(square, counted, unit, least)
     sections.about(counted, unit, floor)
 else:
     if order == ORDERS[0]:

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute import shift, similarity
+from compute import published, shift, similarity
 from compute.figures import graph as graphs
 from compute.figures import labels, overlap, words
 from compute.figures import shift as shifts
@@ -92,6 +92,14 @@ def test_many_collections_have_no_numbers_in_their_cells() -> None:
     assert len(overlay(figure).customdata) == 60 * 59 / 2
 
 
+def test_colours_span_what_a_kind_of_words_has() -> None:
+    frame = square(4)
+    ends = {unit: heatmap(frame, unit=unit).layout.coloraxis for unit in overlap.SPANS}
+    assert (ends["unigrams"].cmin, ends["unigrams"].cmax) == (0.15, 0.8)
+    assert (ends["bigrams"].cmin, ends["bigrams"].cmax) == (0.02, 0.4)
+    assert list(ends["bigrams"].colorbar.ticktext) == [".1", ".2", ".3", "≥.4"]
+
+
 def test_names_from_outside_stay_letters() -> None:
     frame = similarity.matrix(
         DataFrame([(EVIL, "b", 0.5)], columns=["dataset", "other", "similarity"])
@@ -168,6 +176,28 @@ def test_no_names_of_the_graph_of_19_collide(seed: int, theme: str) -> None:
     for label in found:
         assert label.box.left >= 0 and label.box.right <= graphs.WIDTH
         assert label.box.top >= 0 and label.box.bottom <= height
+
+
+@pytest.mark.parametrize("theme", ["light", "print"])
+@pytest.mark.parametrize("kind", ["unigrams", "bigrams"])
+@pytest.mark.parametrize("system", shift.SYSTEMS)
+def test_no_names_of_the_papers_panels_collide(system: str, kind: str, theme: str) -> None:
+    table = published.domain_shift()
+    marks = table.rename(columns={kind: "similarity", "difference": "gain"})
+    marks["title"] = marks["dataset"].map(TITLES)
+    spans = shift.ranges(marks)
+    own = marks[marks["system"] == system]
+    assert len(own) == 17
+    assert collisions(shifts.boxes(own, spans, theme), []) == []
+
+
+def test_a_name_goes_a_line_further_only_where_it_must() -> None:
+    one = labels.mark(50, 50, 5, "lonely", 13, "light")
+    (label,) = labels.place([one], labels.Box(0, 0, 700, 500))
+    assert (label.across, label.down, label.lines) == (1, 0, 0)
+    crowd = [labels.mark(60, 60, 5, "a rather long name", 13, "light") for _ in range(6)]
+    placed = labels.place(crowd, labels.Box(0, 0, 700, 500))
+    assert {label.lines for label in placed} == {0, 1}
 
 
 @CASES

@@ -14,6 +14,7 @@ from pandas import DataFrame
 from compute import similarity
 from compute.figures import labels
 from compute.figures import theme as looks
+from compute.figures.overlap import SPANS
 
 WIDTH, TALLEST = 768, 700
 MARGIN, BESIDE = 36, 100
@@ -32,7 +33,13 @@ Row = Mapping[Hashable, Any]
 
 
 def graph(
-    square: DataFrame, points: DataFrame, vocabularies: DataFrame, *, least: float, theme: str
+    square: DataFrame,
+    points: DataFrame,
+    vocabularies: DataFrame,
+    *,
+    least: float,
+    theme: str,
+    unit: str = "unigrams",
 ) -> go.Figure:
     """A mark per collection at its point, a line between those that are much alike.
 
@@ -46,7 +53,7 @@ def graph(
     beside = zip(names(marks, lines, height, theme), marks["title"], strict=True)
     return go.Figure(
         data=[
-            *_lines(lines, marks, theme),
+            *_lines(lines, marks, SPANS[unit], theme),
             *(_marks(marks[marks["domain"] == name], square, marks, theme) for name in domains),
         ],
         layout={
@@ -120,13 +127,15 @@ def _domains(found: Sequence[str]) -> list[str]:
     return known + sorted(set(found) - set(known))
 
 
-def _lines(lines: DataFrame, nodes: DataFrame, theme: str) -> list[go.Scatter]:
+def _lines(
+    lines: DataFrame, nodes: DataFrame, span: tuple[float, float], theme: str
+) -> list[go.Scatter]:
     """Lines by width, and an invisible point on the middle of each for its hover."""
     if lines.empty:
         return []
     places = nodes.set_index("dataset")[["x", "y"]]
     values = lines["similarity"].to_numpy(dtype=float)
-    share = np.clip((values - 0.2) / 0.6, 0, 1)
+    share = np.clip((values - span[0]) / (span[1] - span[0]), 0, 1)
     levels = np.round(share * (LEVELS - 1)).astype(int)
     ends = [places.loc[lines[side]].to_numpy(dtype=float) for side in ("dataset", "other")]
     gap = np.full((len(lines), 2), np.nan)

@@ -122,7 +122,7 @@ def short(text: str, longest: int) -> str:
 
 def mark(x: float, y: float, radius: float, name: str, size: float, theme: str) -> Mark:
     """A mark whose name is written in a font of `size` pixels."""
-    return Mark(x, y, radius, width(name, size, theme), size * 1.25)
+    return Mark(x, y, radius, width(name, size, theme), size * 1.15)
 
 
 def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list[Label]:
@@ -138,7 +138,9 @@ def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list
     many = len(options[0])
     boxes = _array([label.box for sides in options for label in sides])
     alone = _alone(marks, boxes, within, lines).reshape(len(marks), -1)
-    names = 10 * _overlaps(boxes, boxes).reshape(len(marks), many, len(marks), many)
+    area = _overlaps(boxes, boxes).reshape(len(marks), many, len(marks), many)
+    # However little they cover, it looks like a mistake.
+    names = 30 * area + 700 * (area > 0)
     names[range(len(marks)), :, range(len(marks)), :] = 0
     crowded = np.argsort(-alone.min(axis=1), kind="stable")
     turns = [np.roll(crowded, shift) for shift in range(min(len(marks), ORDERS))]
@@ -178,8 +180,8 @@ def _alone(
     crossed = _overlaps(boxes, _array(lines)).sum(axis=1)
     edges = np.array([within.left, within.top, within.right, within.bottom])
     beyond = np.maximum((edges - boxes) * [1, 1, -1, -1], 0).sum(axis=1)
-    # A place further away is worth a collision of a few pixels with a line, not with a name.
-    liked = np.arange(many) + 60 * (np.arange(many) >= len(_PLACES))
+    # A place further away is for where two names would cover each other for good.
+    liked = np.arange(many) + 600 * (np.arange(many) >= len(_PLACES))
     preference = np.tile(liked, len(marks))
     cost = 30 * covered.sum(axis=1) + 2 * near.sum(axis=1) + 0.3 * crossed
     return cost + 20 * beyond + preference

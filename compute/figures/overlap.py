@@ -16,8 +16,9 @@ from compute.figures import theme as looks
 
 WIDTH = 768
 """Pixels: fits a screen 800 wide."""
-LOW, HIGH = 0.15, 0.8
-"""Similarities beyond these have the palest and the darkest colour."""
+SPANS = {"unigrams": (0.15, 0.8), "bigrams": (0.02, 0.4), "word pieces": (0.15, 0.8)}
+"""By unit: similarities beyond these have the palest and the darkest colour."""
+_TICKS = {0.8: (0.2, 0.4, 0.6, 0.8), 0.4: (0.1, 0.2, 0.3, 0.4)}
 ROW = 26
 WIDEST = 64
 """Pixels of a cell where there are few collections."""
@@ -51,12 +52,14 @@ def heatmap(
     titles: Mapping[str, str],
     *,
     theme: str,
+    unit: str = "unigrams",
     chosen: tuple[str, str] | None = None,
 ) -> go.Figure:
     """Each pair of collections once, as 100 s, rows and columns in the order of `square`.
 
     `square`: similarities 0 to 1, index and columns the same names; nan is left blank. Points of
-    the overlay carry [dataset, other] as customdata. `chosen` is the pair with an outline.
+    the overlay carry [dataset, other] as customdata. `unit` sets the span of colours, `chosen` is
+    the pair with an outline.
     """
     look = looks.palette(theme)
     names = [str(name) for name in square.index]
@@ -67,10 +70,14 @@ def heatmap(
     known = ~np.isnan(values)
     cells = list(zip(rows[known], columns[known], values[known], strict=True))
     return go.Figure(
-        data=[*_fill(square), *_numbers(cells, grid, look), _overlay(cells, names, shown)],
+        data=[
+            *_fill(square),
+            *_numbers(cells, grid, SPANS[unit], look),
+            _overlay(cells, names, shown),
+        ],
         layout={
             "template": looks.template(theme),
-            "coloraxis": _scale(look, grid),
+            "coloraxis": _scale(look, grid, SPANS[unit]),
             "shapes": _outline(names, chosen, look),
             "annotations": _names(shown, look),
             **_frame(grid, shown),
@@ -94,15 +101,15 @@ def _fill(square: DataFrame) -> list[go.Heatmap]:
     return [go.Heatmap(z=values[1:, :-1], y0=1, dy=1, x0=0, dx=1, hoverongaps=False, **look)]
 
 
-def _share(value: float) -> float:
-    return (value - LOW) / (HIGH - LOW)
-
-
-def _numbers(cells: Sequence[Any], grid: _Grid, look: looks.Palette) -> list[go.Scatter]:
+def _numbers(
+    cells: Sequence[Any], grid: _Grid, span: tuple[float, float], look: looks.Palette
+) -> list[go.Scatter]:
     """The numbers, one trace per ink: a selection fades the text of every trace."""
     if grid.cell < NARROWEST_WITH_NUMBER:
         return []
-    inks = [looks.ink(looks.colour(_share(value), look.sequential)) for _, _, value in cells]
+    low, high = span
+    shares = [(value - low) / (high - low) for _, _, value in cells]
+    inks = [looks.ink(looks.colour(share, look.sequential)) for share in shares]
     traces = []
     for ink in sorted(set(inks)):
         own = [cell for cell, used in zip(cells, inks, strict=True) if used == ink]
@@ -136,8 +143,10 @@ def _overlay(cells: Sequence[Any], names: Sequence[str], shown: Sequence[str]) -
     )
 
 
-def _scale(look: looks.Palette, grid: _Grid) -> dict[str, Any]:
+def _scale(look: looks.Palette, grid: _Grid, span: tuple[float, float]) -> dict[str, Any]:
     """The colours, their bar in the corner that the triangle leaves empty."""
+    low, high = span
+    ticks = _TICKS[high]
     bar = {
         "orientation": "h",
         "x": (WIDTH - grid.left - _BAR - 12) / (WIDTH - grid.left),
@@ -149,12 +158,12 @@ def _scale(look: looks.Palette, grid: _Grid) -> dict[str, Any]:
         "thickness": 10,
         "xpad": 0,
         "ypad": 0,
-        "tickvals": [0.2, 0.4, 0.6, 0.8],
-        "ticktext": [".2", ".4", ".6", "≥.8"],
+        "tickvals": ticks,
+        "ticktext": [looks.plain(tick, 1) for tick in ticks[:-1]] + [f"≥{looks.plain(high, 1)}"],
         "title": {"text": "weighted Jaccard", "side": "top", "font": {"size": 13}},
     }
     scale = looks.colorscale(look.sequential)
-    return {"cmin": LOW, "cmax": HIGH, "colorscale": scale, "colorbar": bar}
+    return {"cmin": low, "cmax": high, "colorscale": scale, "colorbar": bar}
 
 
 def _names(shown: Sequence[str], look: looks.Palette) -> list[dict[str, Any]]:

@@ -158,7 +158,7 @@ def _frame(terms: list[str], shares: list[list[float]]) -> dict[str, Any]:
         "dragmode": False,
         "hovermode": "closest",
         "xaxis": still
-        | {"type": "log", "range": [math.log10(low), math.log10(high)]}
+        | {"type": "log", "range": [math.log10(low * 0.9), math.log10(high)]}
         | {"tickvals": ticks, "ticktext": [f"{value:,g}" for value in ticks]},
         "yaxis": still | names | {"ticktext": terms, "showgrid": False, **_AWAY},
     }

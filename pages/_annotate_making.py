@@ -11,7 +11,7 @@ from compute.annotation import tasks
 from compute.annotation.tasks import Plan, Task
 from compute.errors import BeirscopeError
 from compute.figures import annotate as figures
-from pages import _annotate_person, _shared
+from pages import _address, _annotate_person, _shared
 from pages._annotate_sections import go
 from pages._shared import read
 
@@ -28,6 +28,7 @@ def making() -> None:
         _annotate_person.ask()
         return
     titles = dict(zip(runs["dataset"], runs["title"], strict=True))
+    _address.known("dataset", titles, "dataset with ranked lists")
     dataset = _shared.pick("Dataset", list(titles), "dataset", width=340)
     mine = runs[runs["dataset"] == dataset]
     if not mine["with_texts"].all():

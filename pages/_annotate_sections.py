@@ -11,11 +11,12 @@ from typing import Any
 import streamlit as st
 
 from compute import queries
-from compute.annotation import answers, guideline, queue, sheets, tasks
+from compute.annotation import answers, guideline, queue, rearranging, sheets, tasks
 from compute.annotation import grades as grading
 from compute.annotation.queue import Annotator, Hand
 from compute.annotation.tasks import Task
 from compute.figures import annotate as figures
+from compute.orders import ADAPTIVE
 from pages import _annotate_person, _judge, _shared
 from pages._shared import read
 
@@ -100,6 +101,20 @@ def _form(task_id: str, person: Annotator) -> None:
     saved.update(one.entry for one in log)
     again = partial(queue.offer_skipped, store, task, person.name)
     _judge.form(_sent(task, hand, scope, [one.entry for one in log]), key, again)
+    _rearrange(task, hand.judged, scope)
+
+
+def _rearrange(task: Task, judged: int, scope: str) -> None:
+    """Ask an order that learns again, now and then; the form has its answer already."""
+    last = st.session_state.setdefault(f"_arranged-{scope}", 0)
+    if task.order not in ADAPTIVE or abs(judged - last) < rearranging.EVERY:
+        return
+    st.session_state[f"_arranged-{scope}"] = judged
+    asked = {"dataset": task.dataset, "systems": list(task.systems), "depth": task.depth}
+    tops = read(queries.annotate.tops, **asked)
+    official = read(queries.annotate.judged, added=False, dataset=task.dataset)
+    known = tasks.judged(_shared.store(), task.dataset, official)
+    rearranging.rearrange(_shared.store(), task, tops, known)
 
 
 def _sent(task: Task, hand: Hand, scope: str, saved: list[str]) -> dict[str, Any]:

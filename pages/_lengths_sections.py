@@ -9,12 +9,16 @@ from compute import advice, published, queries
 from compute.figures import lengths as figures
 from compute.figures import medians as tables
 from compute.figures.query import first_pair
+from compute.wording import counted
 from pages import _address, _shared
+from pages._dataset_sections import HEAD, MOST_ROWS, ROW
 from pages._shared import pick, read
 
 TOPS = ("10", "5", "3", "1")
 LINEAR, LOG = "Linear", "Logarithmic"
 AXES = (LINEAR, LOG)
+OF_THE_PAPERS = ("sbert-cosine", "sbert-dot")
+"""Whose lengths the papers compare: one model trained with cosine, one with dot product."""
 
 
 class View(NamedTuple):
@@ -63,8 +67,8 @@ def beside_corpus(view: View, named: DataFrame) -> None:
     rows = figures.beside_corpus(read(queries.lengths.summaries, **choice), named)
     view.violins(rows, "lengths", f"Lengths of the top {view.k} of systems on {row['title']}")
     _shared.caption(
-        f"How to read this: each shape shows how long the first {view.k} documents of all queries"
-        " are; a shape left of the dotted line belongs to a system that prefers short documents.",
+        f"How to read this: each shape shows the lengths of {figures.first(view.k)} of every query;"
+        " a shape left of the dotted line belongs to a system that prefers short documents.",
         "Below it 5 to 95 % of them, the middle half, and the median as a ring.",
         "Words are split at white space, title and text together.",
         _cut(view.cut),
@@ -81,13 +85,14 @@ def _missing(row: Series) -> str:
     """What of the stored runs is not in the figure."""
     missing, left_out = row["n_runs"] - row["n_counted"], row["n_left_out"]
     said = []
-    if missing:
+    if missing > 0:
         said.append(
-            f"{missing} of {row['n_runs']} runs are not counted yet:"
-            f" python -m compute lengths {row['dataset']}."
+            f"Not counted yet: {missing} of {counted(row['n_runs'], 'run')};"
+            f" python -m compute lengths {row['dataset']} does it."
         )
     if left_out:
-        said.append(f"{left_out:,} places hold documents that the collection lacks: left out.")
+        places = counted(left_out, "place")
+        said.append(f"Left out: {places} with a document that the collection lacks.")
     return " ".join(said)
 
 
@@ -99,9 +104,9 @@ def medians(view: View, named: DataFrame) -> None:
     label = f"Median words of the top {view.k} of systems on datasets"
     _shared.plot(figure, "medians", label, on_select=_choose, selection_mode="points")
     _shared.caption(
-        f"How to read this: the median number of words of the first {view.k} documents. Orange:"
-        " shorter than the collection, blue: longer; darkest from a quarter and from four times on."
-        " Systems that prefer short documents stand left. A click opens the dataset above.",
+        f"How to read this: the median number of words of {figures.first(view.k)}. Orange:"
+        " shorter than the collection, blue: longer; strongest from a quarter and from four times"
+        " on. Systems that prefer short documents stand left. A click opens the dataset above.",
         _cut(view.cut),
     )
 
@@ -121,7 +126,7 @@ def head_to_head(view: View, named: DataFrame) -> None:
     st.subheader("Two systems, query by query", anchor=False)
     for key in ("a", "b"):
         _address.known(key, systems, "system with counted lengths")
-    first, second = first_pair(systems)
+    first, second = OF_THE_PAPERS if set(OF_THE_PAPERS) <= set(systems) else first_pair(systems)
     with _shared.pickers():
         a = pick("A", systems, "a", default=first, width=240)
         b = pick("B", systems, "b", default=second, width=240)
@@ -134,6 +139,7 @@ def head_to_head(view: View, named: DataFrame) -> None:
     left, right = st.columns([0.55, 0.45])
     with left:
         rows = figures.beside_corpus(found[found["system"].isin([a, b])], named)
+        rows = rows.sort_values("system", key=lambda names: names != a)
         view.violins(rows, "pair", f"Lengths of the top {view.k} of {a} and {b}")
     with right:
         figure = figures.differences(pairs, titles, theme=_shared.theme())
@@ -160,11 +166,12 @@ def grades(view: View) -> None:
 
 def averages() -> None:
     """Mean words beside the papers', and how many documents are a title only."""
-    counted = read(queries.lengths.averages)
-    if counted.empty:
+    means = read(queries.lengths.averages)
+    if means.empty:
         return
     st.subheader("Words on average", anchor=False)
-    st.dataframe(tables.averages_table(counted), hide_index=True)
+    whole = HEAD + min(len(means), MOST_ROWS) * ROW
+    st.dataframe(tables.averages_table(means), hide_index=True, height=whole, row_height=ROW)
     _shared.caption(
         "Published: the papers' statistics, whose way of splitting words is not said; here words"
         " are split at white space. The papers average over the queries of all splits. Documents"
@@ -182,6 +189,6 @@ def beside_print(named: DataFrame) -> None:
     table = tables.published_table(published.lengths(), ours, means, titles)
     st.dataframe(table, hide_index=True)
     _shared.caption(
-        "The paper's finding: TAS-B, trained with a dot product, prefers very short documents."
-        " –: not computed here."
+        "The paper's finding: on these collections TAS-B puts very short documents first, ANCE much"
+        " longer ones. –: not computed here."
     )

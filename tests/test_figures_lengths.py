@@ -168,7 +168,10 @@ def test_differences_count_who_is_shorter() -> None:
     pairs = DataFrame({"words_a": [1.0, 5.0, 9.0, 3.0], "words_b": [2.0, 5.0, 3.0, 7.0]})
     figure: Any = lengths.differences(pairs, ("A", HOSTILE), theme="dark")
     assert sum(figure.data[0].y) == 4
-    assert notes(figure) == ["A shorter: 2", "&lt;b&gt;*mine*&amp;&#36;x&#36; %{x} shorter: 1"]
+    assert notes(figure) == [
+        "A<br>shorter: 2",
+        "&lt;b&gt;*mine*&amp;&#36;x&#36; %{x}<br>shorter: 1",
+    ]
     said = lengths.verdict(pairs, ("A", "B"), 10)
     assert "Of 4 queries, A has the shorter documents in 2 and B in 1; in 1 they are" in said
     assert "median difference is −0.5 words" in said
@@ -220,7 +223,7 @@ def test_colours_are_logarithms_and_end_at_a_quarter_and_four_times() -> None:
 def test_every_cell_has_its_median_and_opens_its_dataset() -> None:
     figure = heatmap()
     texts = [text for trace in figure.data[1:-1] for text in trace.text]
-    assert sorted(texts) == sorted(["100", "100", "200", "10", "80", "80"])
+    assert sorted(texts) == sorted(["100", "100", "200", "10", "80", "80", "–", "–"])
     assert {point[0] for point in figure.data[-1].customdata} == {"one", "two"}
     assert len(figure.layout.shapes) == 1
     assert not heatmap("three").layout.shapes

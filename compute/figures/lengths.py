@@ -104,9 +104,17 @@ def violins(
     figure.update_layout(
         template=looks.template(theme), annotations=notes, **_axes(list(rows["title"]))
     )
-    ends = [math.log10(low), math.log10(high * 1.02)] if log else [0, high]
-    figure.update_xaxes(type="log" if log else "linear", range=ends)
+    figure.update_xaxes(**(_logarithmic(low, high) if log else {"range": [0, high]}))
     return figure
+
+
+def _logarithmic(low: float, high: float) -> dict[str, Any]:
+    """Of Plotly's own marks most would be bare digits."""
+    steps = [base * 10**power for power in range(9) for base in (1, 2, 5)]
+    marks = [step for step in steps if low <= step <= high]
+    ends = [math.log10(low), math.log10(high * 1.02)]
+    said = [f"{mark:,}" for mark in marks]
+    return {"type": "log", "range": ends, "tickvals": marks, "ticktext": said}
 
 
 def span(counts: Sequence[DataFrame], *, log: bool) -> tuple[float, float]:
@@ -270,6 +278,7 @@ def _axes(titles: Sequence[str]) -> dict[str, Any]:
         "range": [len(titles) - 0.6, -1.15],
         "tickvals": list(range(len(titles))),
         "ticktext": [looks.escape(title, 28) for title in titles],
+        "ticklabelstandoff": 6,
         "showgrid": False,
     }
     return {
@@ -306,7 +315,7 @@ def differences(pairs: DataFrame, titles: tuple[str, str], *, theme: str) -> go.
         "<extra></extra>",
     )
     figure.update_layout(template=looks.template(theme), annotations=_sides(gaps, titles, theme))
-    figure.update_layout(height=ROW * 2 + 84, margin={"t": 26}, bargap=0.08, dragmode=False)
+    figure.update_layout(height=ROW * 2 + 104, margin={"t": 44}, bargap=0.08, dragmode=False)
     across = "median words of A minus B, per query"
     figure.update_xaxes(title_text=across, fixedrange=True, zeroline=True, range=[-reach, reach])
     figure.update_yaxes(title_text="queries", fixedrange=True, rangemode="tozero")
@@ -317,21 +326,31 @@ def _sides(gaps: Values, titles: tuple[str, str], theme: str) -> list[dict[str, 
     look = looks.palette(theme)
     at = {"yref": "paper", "y": 1, "yanchor": "bottom", "xref": "paper", "showarrow": False}
     names = [looks.escape(title, 22) for title in titles]
-    shorter = f"{names[0]} shorter: {int((gaps < 0).sum()):,}"
-    longer = f"{names[1]} shorter: {int((gaps > 0).sum()):,}"
+    shorter = f"{names[0]}<br>shorter: {int((gaps < 0).sum()):,}"
+    longer = f"{names[1]}<br>shorter: {int((gaps > 0).sum()):,}"
     return [
-        at | {"x": 0, "xanchor": "left", "text": shorter, "font": {"color": look.loss}},
-        at | {"x": 1, "xanchor": "right", "text": longer, "font": {"color": look.win}},
+        at | {"x": 0, "align": "left", "xanchor": "left", "text": shorter} | _inked(look.loss),
+        at | {"x": 1, "align": "right", "xanchor": "right", "text": longer} | _inked(look.win),
     ]
+
+
+def _inked(colour: str) -> dict[str, Any]:
+    return {"font": {"color": colour}}
+
+
+def first(k: int) -> str:
+    """`the first 10 documents` of a ranking."""
+    return f"the first {k} documents" if k > 1 else "the first document"
 
 
 def verdict(pairs: DataFrame, titles: tuple[str, str], k: int) -> str:
     """What the differences come to, in sentences: `pairs` has words_a and words_b per query."""
     gaps = pairs["words_a"] - pairs["words_b"]
     shorter, longer = int((gaps < 0).sum()), int((gaps > 0).sum())
+    asked = "1 query" if len(gaps) == 1 else f"{len(gaps):,} queries"
     return (
-        f"How to read this: for each query the median length of A's first {k} documents minus that"
-        f" of B's. Of {len(gaps):,} queries, {titles[0]} has the shorter documents in {shorter:,}"
-        f" and {titles[1]} in {longer:,}; in {len(gaps) - shorter - longer:,} they are equally"
-        f" long. The median difference is {words(float(gaps.median()), with_sign=True)} words."
+        f"How to read this: for each query the median length of {first(k)} of A minus that of B."
+        f" Of {asked}, {titles[0]} has the shorter documents in {shorter:,} and {titles[1]} in"
+        f" {longer:,}; in {len(gaps) - shorter - longer:,} they are equally long."
+        f" The median difference is {words(float(gaps.median()), with_sign=True)} words."
     )

@@ -1,5 +1,6 @@
 """Median lengths: datasets by systems, and what the papers print beside what is counted."""
 
+import math
 from collections.abc import Hashable, Mapping
 from typing import Any
 
@@ -46,6 +47,7 @@ def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) ->
         data=[
             _fill(cells, len(rows), len(columns)),
             *_texts(cells, len(columns), look),
+            *_gaps(cells, len(rows), len(columns), look),
             _overlay(cells, columns),
         ]
     )
@@ -112,13 +114,36 @@ def _texts(cells: DataFrame, width: int, look: looks.Palette) -> list[dict[str, 
             "type": "scatter",
             "x": of_ink["x"].tolist(),
             "y": of_ink["y"].tolist(),
-            "text": [words(median) for median in of_ink["median"]],
+            # Halves stand in the hover: a narrow cell has no room for them.
+            "text": [f"{math.floor(median + 0.5):,}" for median in of_ink["median"]],
             "mode": "text",
             "textfont": {"color": ink, "size": 13 if width <= 12 else 12 if width <= 16 else 11},
             "unselected": {"textfont": {"color": ink}},
             "hoverinfo": "skip",
         }
         for ink, of_ink in cells.groupby(pd.Series(inks, index=cells.index))
+    ]
+
+
+def _gaps(
+    cells: DataFrame, n_rows: int, n_columns: int, look: looks.Palette
+) -> list[dict[str, Any]]:
+    """A dash where there is no run."""
+    filled = set(zip(cells["x"], cells["y"], strict=True))
+    empty = [(x, y) for y in range(n_rows) for x in range(n_columns) if (x, y) not in filled]
+    if not empty or n_columns > MOST_WITH_NUMBERS:
+        return []
+    return [
+        {
+            "type": "scatter",
+            "x": [x for x, _ in empty],
+            "y": [y for _, y in empty],
+            "text": ["–"] * len(empty),
+            "mode": "text",
+            "textfont": {"color": look.muted},
+            "unselected": {"textfont": {"color": look.muted}},
+            "hoverinfo": "skip",
+        }
     ]
 
 
@@ -211,7 +236,7 @@ def averages_table(averages: DataFrame) -> DataFrame:
             "Words per query": _two(averages["query_words"]),
             "of all splits": _two(averages["all_query_words"]),
             "Published": _two(averages["printed_query_words"]),
-            "Documents without text": empty,
+            "Without text": empty,
         }
     )
 

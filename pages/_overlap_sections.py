@@ -106,7 +106,7 @@ def heatmap(
             _table(rows, titles, list(shown), chosen, figures.height(len(square)))
     _shared.caption(figures.HOW_TO_READ)
     about(counted, unit, floor)
-    _pair(chosen, shown, titles, unit)
+    _pair(chosen, shown, counted, unit)
 
 
 def _table(
@@ -126,16 +126,18 @@ def _table(
         selection_mode="single-row",
         selection_default={"selection": {"rows": [pairs.index(chosen)]}},
         key=key,
+        row_height=35,
         column_config=_FIGURES,
     )
 
 
-def _pair(chosen: str, shown: dict[str, str], titles: dict[str, str], unit: str) -> None:
+def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> None:
     """The words that a pair shares most, and those that set each apart."""
     st.subheader("A pair", anchor=False)
     _address.pick("pair", "Pair of collections", shown)
     one, _, other = chosen.partition(SEPARATOR)
     rows = read(queries.overlap.words_of_pair, dataset=one, other=other, unit=unit)
+    titles = _titles(counted)
     names = titles[one], titles[other]
     heads = {
         BOTH: "What they share most",
@@ -152,7 +154,8 @@ def _pair(chosen: str, shown: dict[str, str], titles: dict[str, str], unit: str)
                 _shared.plot(figure, f"words_{side}", head, width="content")
     _shared.caption(
         f"Per million {unit} of each collection. What they share most counts a word as often as"
-        " it stands in the collection that has less of it; that is what the similarity adds up."
+        " it stands in the collection that has less of it; that is what the similarity adds up.",
+        figures.cut(counted[counted["dataset"].isin([one, other])]),
     )
 
 
@@ -168,7 +171,8 @@ def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> Non
         with st.container(width=480):
             table = graphs.neighbours(square, _titles(counted))
             height = min(38 + 35 * len(table), 500)
-            st.dataframe(table, hide_index=True, height=height, column_config=_FIGURES)
+            options: dict[str, Any] = {"height": height, "row_height": 35, "placeholder": "–"}
+            st.dataframe(table, hide_index=True, column_config=_FIGURES, **options)
     _shared.caption(graphs.note(similarity.faithfulness(square, points)))
 
 

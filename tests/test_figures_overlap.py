@@ -261,3 +261,27 @@ def test_words_are_shown_per_million() -> None:
     texts = [note.text for note in figure.layout.annotations[2:]]
     assert texts == ["50,000", "3.2", "40,000", "0"]
     assert "3.2 per million in SciFact<br>0 per million in NFCorpus" in figure.data[1].hovertext[1]
+
+
+def test_the_caption_counts_words_and_says_what_is_left_out() -> None:
+    known = DataFrame({"dataset": ["a", "b"], "title": ["A", "B"], "n_tokens": [1000, 2000]})
+    said = " ".join(overlap.caption(known, "unigrams", 1e-5))
+    assert "2 collections, 3,000 words of title and text" in said
+    assert "Words not above 10 per million are left out." in said
+    assert "left out" not in " ".join(overlap.caption(known, "bigrams", 0.0))
+
+
+def test_what_ships_without_rare_words_says_so() -> None:
+    known = DataFrame({"title": ["B", "A", "C"], "cut": [2.57e-6, 1e-5, 0.0]})
+    assert overlap.cut(known).startswith(
+        "What ships has no words of A below 10.0 and of B below 2.6 per million"
+    )
+    assert overlap.cut(known[2:]) == ""
+
+
+def test_the_neighbours_of_two_have_no_second() -> None:
+    frame = similarity.matrix(
+        DataFrame([("a", "b", 0.25)], columns=["dataset", "other", "similarity"])
+    )
+    rows = graphs.neighbours(frame, {"a": "A"}).fillna(-1).to_numpy().tolist()
+    assert rows == [["A", "b", 0.25, "–", -1], ["b", "A", 0.25, "–", -1]]

@@ -234,7 +234,7 @@ def floor_label(floor: float) -> str:
 def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:
     """What was counted of some collections, how they are compared, and what is left out.
 
-    `vocabularies`: dataset, title, n_tokens, cut (relative frequency), shipped; of one unit.
+    `vocabularies`: dataset, n_tokens; of one unit.
     """
     number = vocabularies["dataset"].nunique()
     return [
@@ -242,7 +242,6 @@ def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:
         " collections, the sum of the smaller ones over the sum of the larger ones.",
         f"{number} collections, {vocabularies['n_tokens'].sum():,} {_WRITTEN.get(unit, unit)}.",
         f"Words not above {floor * 1e6:g} per million are left out." if floor else "",
-        _cut(vocabularies),
     ]
 
 
@@ -254,14 +253,19 @@ _WRITTEN = {
 }
 
 
-def _cut(vocabularies: DataFrame) -> str:
-    """What says that counts are incomplete, and of which collections."""
-    cut = vocabularies[vocabularies["cut"] > 0]
-    if cut.empty:
+def cut(vocabularies: DataFrame) -> str:
+    """What says that rare words of these collections are missing; empty where none are.
+
+    `vocabularies`: title, cut (relative frequency, 0 where the counts are whole).
+    """
+    rows = vocabularies[vocabularies["cut"] > 0].sort_values("title")
+    if rows.empty:
         return ""
-    names = ", ".join(sorted(cut["title"]))
-    bounds = sorted({f"{value * 1e6:g}" for value in cut["cut"]})
+    bounds = [
+        f"{title} below {share * 1e6:.1f}"
+        for title, share in zip(rows["title"], rows["cut"], strict=True)
+    ]
     return (
-        f"Words below {' or '.join(bounds)} per million were left out of what ships of {names};"
-        " counting these collections here brings them back."
+        f"What ships has no words of {' and of '.join(bounds)} per million: they read 0 here."
+        " The similarities are of whole counts."
     )

@@ -137,7 +137,7 @@ def _ends(shares: list[list[float]]) -> tuple[float, float]:
 def _ticks(low: float, high: float) -> list[float]:
     """Round values from low to high whose numbers have room beside each other."""
     decade = (WIDTH - _LEFT - _RIGHT) / math.log10(high / low)
-    room = 50
+    room = 44
     for steps, gap in (((1, 2, 5), math.log10(2)), ((1, 3), math.log10(3)), ((1,), 1)):
         if decade * gap >= room:
             found = [step * 10.0**power for power in range(-4, 7) for step in steps]

@@ -169,7 +169,7 @@ def _record(
         "relevance": _grade(found["relevance"], where),
         "unsure": _flag(found["unsure"], where),
         "verified": 0,
-        "note": found["note"] or (name if source == IMPORT else ""),
+        "note": found["note"] if "note" in given else name,
         "time": _time(found["time"], where),
         "entry": found["entry"] or None,
     }

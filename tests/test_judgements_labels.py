@@ -1,0 +1,148 @@
+import math
+from collections import defaultdict
+from statistics import multimode
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from pandas import DataFrame
+
+from compute import queries
+from compute.errors import WrongInput
+from compute.judgements import (
+    ADJUDICATION,
+    HUMAN,
+    IMPORT,
+    MODEL,
+    PERSON,
+    RULES,
+    WITHDRAWN,
+    Choice,
+    labels,
+    resolve,
+)
+from compute.reading import scratch
+from tests import worlds
+
+
+def judged(*rows: tuple) -> DataFrame:
+    """Rows of added judgements from (person, document, relevance) and, if need be, the source."""
+    whole = [row if len(row) > 3 else (*row, PERSON) for row in rows]
+    frame = DataFrame(whole, columns=["person", "doc_id", "relevance", "source"])
+    frame = frame.assign(dataset="tiny", query_id="q", id=range(1, len(frame) + 1))
+    return frame.astype({"relevance": "Int64", "doc_id": "str", "person": "str", "source": "str"})
+
+
+def label(*rows: tuple, rule: str = "majority", sources: tuple[str, ...] = HUMAN) -> int | None:
+    """The one label of document d."""
+    found = resolve(judged(*rows), Choice(rule, sources))
+    assert len(found) <= 1
+    return int(found["relevance"].iloc[0]) if len(found) else None
+
+
+@pytest.mark.parametrize(
+    ("rule", "expected"),
+    [("majority", 0), ("latest", 2), ("lowest", 0), ("highest", 3), ("mean", 1)],
+)
+def test_each_rule_on_five_labels(rule, expected):
+    rows = [("ada", "d", 0), ("bob", "d", 3), ("cy", "d", 2), ("dan", "d", 0), ("eve", "d", 2)]
+    assert label(*rows, rule=rule) == expected  # 0 and 2 tie; the mean is 1.4
+
+
+@pytest.mark.parametrize(("grades", "expected"), [((0, 1), 0), ((1, 2), 1), ((-1, 0), -1)])
+def test_a_mean_halfway_goes_to_the_lower_grade(grades, expected):
+    assert label(("ada", "d", grades[0]), ("bob", "d", grades[1]), rule="mean") == expected
+
+
+def test_a_person_counts_once_with_the_newest_row():
+    assert label(("ada", "d", 2), ("bob", "d", 0), ("ada", "d", 0), rule="highest") == 0
+
+
+def test_a_row_without_relevance_takes_the_persons_label_back():
+    assert label(("ada", "d", 2), ("bob", "d", 1), ("ada", "d", None)) == 1
+    assert label(("ada", "d", 2), ("ada", "d", None)) is None
+    assert label(("ada", "d", 2), ("ada", "d", None, WITHDRAWN), ("ada", "d", 1)) == 1
+
+
+def test_a_withdrawal_counts_whatever_sources_are_chosen():
+    rows = [("ada", "d", 2, IMPORT), ("ada", "d", None, WITHDRAWN)]
+    assert label(*rows, sources=(IMPORT,)) is None
+
+
+def test_the_newest_adjudication_beats_all_labels():
+    rows = [("ada", "d", 2), ("bob", "d", 2), ("cy", "d", 0, ADJUDICATION), ("dan", "d", 2)]
+    assert label(*rows) == 0
+    assert label(*rows, ("ada", "d", 1, ADJUDICATION)) == 1
+    assert label(*rows, ("cy", "d", None, ADJUDICATION)) == 2
+
+
+def test_only_people_count_until_others_are_chosen():
+    rows = [("file", "d", 3, IMPORT), ("robot", "d", 2, MODEL)]
+    assert label(*rows) is None
+    assert label(*rows, sources=(IMPORT,)) == 3
+    assert label(*rows, sources=(MODEL,)) == 2
+
+
+def test_unknown_rules_and_sources_are_answered_with_the_known():
+    with pytest.raises(WrongInput, match="no rule 'median'; known: majority, latest"):
+        Choice("median")
+    with pytest.raises(WrongInput, match="no source 'ai'; known: person, adjudication"):
+        Choice(sources=("ai",))
+    assert Choice(sources=(MODEL, PERSON)) == Choice(sources=(PERSON, MODEL))
+
+
+_rows = st.lists(
+    st.tuples(
+        st.sampled_from(["ada", "bob", "cy"]),
+        st.sampled_from(["d1", "d2"]),
+        st.none() | st.integers(-1, 3),
+        st.sampled_from([PERSON, PERSON, ADJUDICATION, IMPORT, WITHDRAWN]),
+    ),
+    max_size=20,
+)
+BY_WORD = {
+    "majority": lambda grades: min(multimode(grades)),
+    "latest": lambda grades: grades[-1],
+    "lowest": min,
+    "highest": max,
+    "mean": lambda grades: math.ceil(sum(grades) / len(grades) - 0.5),
+}
+
+
+@worlds.CASES
+@given(_rows, st.sampled_from(list(RULES)), st.sampled_from([HUMAN, (PERSON, IMPORT)]))
+def test_labels_are_what_the_rules_say_word_by_word(rows, rule, sources):
+    said: dict = defaultdict(dict)  # by document: grade by (person, settled), in order
+    for person, doc_id, grade, source in rows:
+        if source == WITHDRAWN:
+            said[doc_id].pop((person, False), None)
+            said[doc_id].pop((person, True), None)
+        elif source in sources:
+            said[doc_id].pop((person, source == ADJUDICATION), None)
+            said[doc_id][person, source == ADJUDICATION] = grade
+    expected = {}
+    for doc_id, of_document in said.items():
+        given_ = [g for (_, settled), g in of_document.items() if not settled and g is not None]
+        settled = [g for (_, settled), g in of_document.items() if settled and g is not None]
+        if settled or given_:
+            expected[doc_id] = settled[-1] if settled else BY_WORD[rule](given_)
+    found = resolve(judged(*rows), Choice(rule, sources))
+    assert dict(zip(found["doc_id"], found["relevance"], strict=True)) == expected
+
+
+# Each case opens a database.
+@settings(worlds.CASES, max_examples=worlds.CASES.max_examples // 8)
+@given(_rows, st.sampled_from([HUMAN, (PERSON, IMPORT)]))
+def test_what_is_counted_on_the_page_is_what_stands(rows, sources):
+    frame = judged(*rows)
+    standing = labels(frame, sources)
+    with scratch() as database:
+        database.register("added_judgements", frame)
+        found = queries.added.counted(database, sources)
+    total = found[found["source"].isna()].iloc[0]
+    assert total["n_judgements"] == len(standing)
+    assert total["n_people"] == standing["person"].nunique()
+    assert total["n_pairs"] == standing["doc_id"].nunique()
+    by_source = standing["source"].value_counts().to_dict()
+    rest = found[found["source"].notna()]
+    assert dict(zip(rest["source"], rest["n_judgements"], strict=True)) == by_source

@@ -82,6 +82,7 @@ def judging(task: Task) -> None:
         return
     if task.admits(person.name):
         _form(task.id, person)
+        _stay()
     else:
         st.info(_shared.text(f"{person.name} is not among the annotators of this task."))
 
@@ -115,6 +116,14 @@ def _rearrange(task: Task, judged: int, scope: str) -> None:
     official = read(queries.annotate.judged, added=False, dataset=task.dataset)
     known = tasks.judged(_shared.store(), task.dataset, official)
     rearranging.rearrange(_shared.store(), task, tops, known)
+
+
+@st.fragment(run_every="120s")
+def _stay() -> None:
+    """Nothing, now and then: the browser then runs the page again when it finds a new server.
+
+    Else it would ask the new server for the form alone, which that has never drawn, in vain.
+    """
 
 
 def _sent(task: Task, hand: Hand, scope: str, saved: list[str]) -> dict[str, Any]:

@@ -99,7 +99,7 @@ def test_the_list_and_the_form_name_no_system_but_the_details_do(store: Store) -
         assert HOSTILE in shown(app)
         assert "one" not in [word for element in app.markdown for word in element.value.split()]
         assert not app.dataframe and not app.multiselect
-    assert "6 documents, 0 of 6 judgements made by nobody yet" in shown(listed)
+    assert "6 documents, nothing judged yet" in shown(listed)
     assert "You judge as ada" in shown(form)
     assert "one" in list(details.dataframe[0].value["Value"])
 

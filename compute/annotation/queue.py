@@ -85,11 +85,11 @@ def exchange(
     Raises WrongInput for an answer that does not fit the task.
     """
     with state.writing(store.engine) as connection:
-        if answers:
-            _take_in(connection, task, person, answers)
-        # Who else asks for pairs of this task waits here; SQLite has one writer anyhow.
+        # Who else answers or asks for pairs of this task waits here; SQLite has one writer anyhow.
         lock = select(tasks_table.c.id).where(tasks_table.c.id == task.id).with_for_update()
         connection.execute(lock)
+        if answers:
+            _take_in(connection, task, person, answers)
         _hand_out(connection, task, person.name, ahead)
         return _hand(connection, task, person.name)
 

@@ -37,12 +37,13 @@ def guideline(grades: Grades) -> str:
 
 def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
     """One line of a task: wanted, given, people, held of `row`. Names no system and no order."""
-    people = "nobody yet" if not row["people"] else _number(row["people"], "person", "people")
+    made = "nothing judged yet"
+    if row["given"]:
+        people = _number(row["people"], "person", "people")
+        made = f"{row['given']:,} of {row['wanted']:,} judgements made by {people}"
     now = f", {row['held']:,} being judged now" if row["held"] else ""
-    return (
-        f"{dataset} · {task.n_pairs:,} documents, {row['given']:,} of {row['wanted']:,} judgements"
-        f" made by {people}{now} · {task.created[:10]}, {task.person}"
-    )
+    documents = _number(task.n_pairs, "document", "documents")
+    return f"{dataset} · {documents}, {made}{now} · {task.created[:10]}, {task.person}"
 
 
 def facts(task: Task) -> DataFrame:

@@ -13,7 +13,7 @@ from pages._shared import pick, read
 
 st.title("Overlap", anchor=False)
 _address.arrive()
-found = read(queries.overlap.vocabularies)
+found = read(queries.overlap.vocabularies).fillna({"domain": "Other"})
 above = st.container()
 view = sections.choose_view(found)
 with above:

@@ -91,8 +91,8 @@ def _missing(row: Series) -> str:
             f" python -m compute lengths {row['dataset']} does it."
         )
     if left_out:
-        places = counted(left_out, "place")
-        said.append(f"Left out: {places} with a document that the collection lacks.")
+        documents = counted(left_out, "retrieved document")
+        said.append(f"Left out: {documents} that the collection lacks.")
     return " ".join(said)
 
 

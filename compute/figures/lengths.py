@@ -225,9 +225,7 @@ def _quantiles(records: Sequence[Row], high: float, theme: str) -> list[dict[str
 
 
 def _hover(row: Row) -> str:
-    counted = (
-        "documents" if row["of"] == "corpus" else "places" if row["of"] == "top" else "judgements"
-    )
+    counted = {"corpus": "documents", "top": "retrieved documents"}.get(row["of"], "judgements")
     return (
         f"<b>{looks.escape(row['title'])}</b>"
         f"<br>median {words(row['p50'])}, mean {row['mean']:,.1f} words"

@@ -170,7 +170,7 @@ def _hover(row: Mapping[Hashable, Any], columns: Columns) -> str:
     return (
         f"<b>{name}</b> on <b>{title}</b><br>median {words(row['median'])} words"
         f"<br>{times:.2f} times the collection's {words(row['corpus'])}"
-        f"<br>{row['n']:,} {'judgements' if row['column'] == JUDGED else 'places'}"
+        f"<br>{row['n']:,} {'judgements' if row['column'] == JUDGED else 'retrieved documents'}"
     )
 
 

@@ -16,7 +16,7 @@ from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
 from compute.errors import WrongInput
-from compute.measures import Held, Places, cuts, ideal, parse, values
+from compute.measures import Held, Measure, Places, cuts, ideal, parse, values
 from compute.reading import Reading
 from compute.store import Part
 
@@ -37,17 +37,11 @@ select place, number
 from read_parquet($files) join places using (system) join chosen using (query_id)
 where rank = 1
 """
-_RETRIEVED = """
-select place * $n + number as number, count(*) as hits
+_LISTS = """
+select place * $n + number as number, rank, doc_id in (select doc_id from judged) as known
 from read_parquet($files) join places using (system) join chosen using (query_id)
 where rank <= $shallow and query_id between $first and $last
-group by all
-"""
-_KNOWN = """
-select place * $n + number as number, rank
-from read_parquet($files) join places using (system) join chosen using (query_id)
-where rank <= $shallow and query_id between $first and $last
-  and doc_id in (select doc_id from judged)
+order by all
 """
 _JUDGED = """
 select place * $n + number as number, rank, relevance
@@ -194,9 +188,10 @@ def rescore(scored: Scored, cursor: DuckDBPyConnection, queries: Collection[str]
     scores were computed.
     """
     numbers = scored.numbers(queries)
-    measures = [m for m in scored.measures if _least(m) < sys.maxsize]
+    measures = [parse(m) for m in scored.measures if _least(m) < sys.maxsize]
+    cut = cuts(measures, scored.depth)
     for start in range(0, len(numbers), BATCH):
-        _rescore(scored, cursor, numbers[start : start + BATCH], measures)
+        _rescore(scored, cursor, numbers[start : start + BATCH], measures, cut)
     return {scored.queries[number] for number in numbers}
 
 
@@ -207,10 +202,11 @@ def rescore_across(
 
     Only measures that count what is judged for any query change.
     """
-    measures = [m for m in scored.measures if _least(m) < sys.maxsize and parse(m).formula.across]
+    measures = [parse(m) for m in scored.measures if _least(m) < sys.maxsize]
+    measures = [measure for measure in measures if measure.formula.across]
     if not measures or not documents:
         return set()
-    _, shallow = cuts([parse(m) for m in measures], 0)
+    _, shallow = cuts(measures, 0)
     found = cursor.execute(
         _RETRIEVING,
         {
@@ -222,18 +218,21 @@ def rescore_across(
     numbers = scored.numbers([query for (query,) in found])
     numbers = numbers[~np.isnan(scored.values[:, :, numbers]).all(axis=(0, 1))]
     for start in range(0, len(numbers), BATCH):
-        _rescore(scored, cursor, numbers[start : start + BATCH], measures)
+        _rescore(scored, cursor, numbers[start : start + BATCH], measures, (0, shallow))
     return {scored.queries[number] for number in numbers}
 
 
 def _rescore(
-    scored: Scored, cursor: DuckDBPyConnection, numbers: NDArray[np.int64], measures: list[str]
+    scored: Scored,
+    cursor: DuckDBPyConnection,
+    numbers: NDArray[np.int64],
+    measures: list[Measure],
+    cut: tuple[int, int],
 ) -> None:
     queries = [scored.queries[number] for number in numbers]
-    wanted = [parse(measure) for measure in measures]
-    held = _held(scored, cursor, queries, *cuts(wanted, scored.depth))
+    held = _held(scored, cursor, queries, *cut)
     judged = held.total(held.ideal).astype(np.bool_)
-    for measure, found in values(held, wanted, scored.depth).items():
+    for measure, found in values(held, measures, scored.depth).items():
         found = np.where(judged, found, np.nan).reshape(len(scored.systems), len(queries))
         scored.values[:, scored.measures.index(measure), numbers] = found
 
@@ -246,29 +245,28 @@ def _held(
     _number(cursor, "places", "system", "place", scored.systems)
     _number(cursor, "chosen", "query_id", "number", queries)
     span = {"n": n, "first": queries[0], "last": queries[-1]}
-    lists = span | {"files": scored.files["hits" if shallow > TOP else "top"], "shallow": shallow}
-    hits = span | {"files": scored.files["hits" if deep > TOP else "top"], "deep": deep}
-    retrieved = np.zeros(systems * n, np.int64)
-    known: dict[str, Any] = _NOWHERE
-    judged: dict[str, Any] = _NOWHERE
-    if lists["files"]:
-        answers = cursor.execute(_RETRIEVED, lists).fetchnumpy()
-        retrieved[answers["number"]] = answers["hits"]
-        known = cursor.execute(_KNOWN, lists).fetchnumpy()
-    if hits["files"]:
-        judged = cursor.execute(_JUDGED, hits).fetchnumpy()
+    found: dict[str, Any] = _NOWHERE
+    lists: dict[str, Any] = _NOWHERE
+    if files := scored.files["hits" if shallow > TOP else "top"]:
+        lists = cursor.execute(_LISTS, span | {"files": files, "shallow": shallow}).fetchnumpy()
+    # Depth 0 asks for no relevance.
+    if deep and (files := scored.files["hits" if deep > TOP else "top"]):
+        found = cursor.execute(_JUDGED, span | {"files": files, "deep": deep}).fetchnumpy()
     labels = cursor.execute(_LABELS).df()
     best = ideal(labels)
     copies = np.repeat(np.arange(systems), len(labels)) * n
+    listed = Places(lists["number"], lists["rank"], np.zeros(len(lists["rank"]), np.int64))
     return Held(
-        retrieved=retrieved,
-        judged=Places(judged["number"], judged["rank"], judged["relevance"]),
+        retrieved=np.bincount(listed.query, minlength=systems * n),
+        judged=Places(found["number"], found["rank"], found["relevance"]),
         ideal=Places(copies + np.tile(best.query, systems), *_tiled(best, systems)),
-        known=Places(known["number"], known["rank"], np.zeros(len(known["rank"]), np.int64)),
+        known=listed.where(lists["known"].astype(np.bool_)),
     )
 
 
-_NOWHERE: dict[str, Any] = {name: np.zeros(0, np.int64) for name in ("number", "rank", "relevance")}
+_NOWHERE: dict[str, Any] = {
+    name: np.zeros(0, np.int64) for name in ("number", "rank", "relevance", "known")
+}
 
 
 def _tiled(places: Places, times: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -63,10 +63,13 @@ def test_a_click_on_a_cell_opens_its_pair_and_stays_in_the_address(
     cell = page.evaluate(
         """() => {
             const plot = document.querySelector('.js-plotly-plot');
-            const row = [...plot.querySelectorAll('.ytick text')]
-                .find(name => name.textContent === 'two').getBoundingClientRect();
-            const column = [...plot.querySelectorAll('.annotation-text')]
-                .find(name => name.textContent === 'three').getBoundingClientRect();
+            const box = (names, text) => [...plot.querySelectorAll(names)]
+                .find(name => name.textContent === text).getBoundingClientRect();
+            // The cell is in the lower one's row and the upper one's column.
+            const [upper, lower] = ['two', 'three'].sort(
+                (one, other) => box('.ytick text', one).top - box('.ytick text', other).top);
+            const row = box('.ytick text', lower);
+            const column = box('.annotation-text', upper);
             return [column.left + 20, row.top + row.height / 2];
         }"""
     )

@@ -8,6 +8,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compute import imports
+from compute.datasets.records import n_words
 from compute.loading import Bench, Loaded
 from compute.store import KINDS
 
@@ -32,7 +33,13 @@ def load(bench: Bench, folder: Path, name: str, texts: Sequence[Text]) -> Loaded
 def documents(file: Path, texts: Sequence[Text]) -> Path:
     """A file of documents alone."""
     rows = [
-        {"dataset": "x", "doc_id": str(number), "title": title, "text": text, "n_words": 0}
+        {
+            "dataset": "x",
+            "doc_id": str(number),
+            "title": title,
+            "text": text,
+            "n_words": n_words(title, text),
+        }
         for number, (title, text) in enumerate(texts)
     ]
     pq.write_table(pa.Table.from_pylist(rows, KINDS["documents"]), file)

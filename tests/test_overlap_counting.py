@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from compute import freshness, imports, overlap, recompute
 from compute.errors import WrongInput
 from compute.loading import Bench
-from compute.overlap.counting import counted
+from compute.overlap.counting import SLICE_WORDS, counted
 from compute.overlap.tokens import word_pieces
 from compute.settings import Settings
 from compute.store import Part, Store
@@ -91,9 +91,12 @@ def plain(texts: Sequence[Text]) -> tuple[Counter[str], Counter[str]]:
     return unigrams, bigrams
 
 
-def terms(file: Path, kind: str = "ngrams") -> dict[int, dict[str, int]]:
+def terms(
+    file: Path, kind: str = "ngrams", slice_words: int = SLICE_WORDS
+) -> dict[int, dict[str, int]]:
     """Count by term by n, as DuckDB counts."""
-    with counted(kind, file, Settings(home=file.parent)) as connection:
+    now = Settings(home=file.parent)
+    with counted(kind, file, now, slice_words=slice_words) as connection:
         rows = connection.execute("select n, term, count from counted").fetchall()
     found: dict[int, dict[str, int]] = {1: {}, 2: {}}
     for n, term, count in rows:
@@ -122,6 +125,17 @@ def test_word_pieces_are_those_of_the_whole_texts(folder: Path, texts: list[Text
     for title, text in texts:
         expected.update(pieces.encode(f"{title} {text}", add_special_tokens=False).tokens)
     assert terms(documents(folder / "pieces.parquet", texts), "wordpieces")[1] == expected
+
+
+def test_a_corpus_counted_in_slices_has_the_same_counts(folder: Path) -> None:
+    file = documents(folder / "slices.parquet", TEXTS * 20)
+    for kind in ("ngrams", "wordpieces"):
+        whole = terms(file, kind)
+        assert terms(file, kind, slice_words=30) == whole
+        assert terms(file, kind, slice_words=1) == whole
+    assert whole[1]["die"] == 40
+    # Nothing of the slices stays.
+    assert list((folder / "tmp").glob("counting-*")) == []
 
 
 def stored(store: Store, kind: str = "ngrams") -> Part:

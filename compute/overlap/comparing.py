@@ -252,8 +252,7 @@ def _on_disk(bench: Bench, unit: Unit, counts: Mapping[str, Part], of: Sequence[
                 about[f"{prefix}file"] = str(part.path)
                 about[f"{prefix}tokens"] = _of_unit(part, unit)["tokens"]
             for floor in FLOORS:
-                found = connection.execute(_LEAST, about | {"floor": floor}).fetchone()
-                least, *sums = found or (0.0, 0.0, 0.0)
+                ((least, *sums),) = connection.execute(_LEAST, about | {"floor": floor}).fetchall()
                 if sum(sums):
                     rows.append((one, other, floor, least / (sum(sums) - least)))
             bench.progress(number, len(pairs), f"pairs of collections compared by {unit.name}")

@@ -6,13 +6,16 @@ with are written straight into the part.
 
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager, closing, contextmanager
+from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
+import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from compute import provenance, reading
@@ -21,37 +24,46 @@ from compute.freshness import of_terms
 from compute.identity import fingerprint
 from compute.loading import Bench, Loaded, Progress, quiet
 from compute.overlap.tokens import KINDS, UNITS, tokeniser, word_pieces
+from compute.parts import make_folder
 from compute.settings import Settings
 from compute.store import Part, Store
 
 MEMORY = "600MB"
 """What DuckDB may hold; the rest goes to its files. The process needs about 200 MB besides."""
+SLICE_WORDS = 50_000_000
+"""Words counted at a time: more different pairs than theirs would not fit into MEMORY."""
+MERGED = 10_000_000
+"""Counts of slices merged at a time."""
 THREADS = 4
 """Each holds some of MEMORY: with more there would be too little for each."""
 BATCH = 100_000
 """Terms read at a time."""
 
+Slice = dict[str, Any]
+"""file of documents, and the first and last row of it."""
+
 _TERMS = pa.schema([("n", pa.int32()), ("term", pa.string()), ("count", pa.int64())])
 
+_SIZE = "select count(*), coalesce(sum(n_words), 0)::bigint from read_parquet($file)"
 _UNIGRAMS = """
-insert into counted
-select 1, term, count(*)
+select 1 as n, term, count(*) as count
 from (
     select unnest(regexp_extract_all(lower(title || ' ' || text), '[\\p{L}\\p{N}_]+')) as term
-    from read_parquet($file)
+    from read_parquet($file, file_row_number = true)
+    where file_row_number between $first and $last
 )
 group by term
 """
 _BIGRAMS = """
-insert into counted
-select 2, term, count(*)
+select 2 as n, term, count(*) as count
 from (
     select unnest(list_transform(
         list_zip(words[:-2], words[2:]), lambda pair: pair[1] || ' ' || pair[2]
     )) as term
     from (
         select regexp_extract_all(lower(title || ' ' || text), '[\\p{L}\\p{N}_]+') as words
-        from read_parquet($file)
+        from read_parquet($file, file_row_number = true)
+        where file_row_number between $first and $last
     )
 )
 group by term
@@ -62,9 +74,18 @@ _CHUNKS = """
 select term, count(*) as count
 from (
     select unnest(string_split(translate(title || ' ' || text, e'\\n\\r\\t', '   '), ' ')) as term
-    from read_parquet($file)
+    from read_parquet($file, file_row_number = true)
+    where file_row_number between $first and $last
 )
 where term != ''
+group by term
+"""
+_HASHED = "(hash(term) >> 56)::utinyint as hash, *"
+HASHES = 256
+_MERGED = """
+insert into counted
+select any_value(n), term, sum(count)
+from read_parquet($files) where hash between $first and $last
 group by term
 """
 _SORTED = "select n, term, count from counted order by n, count desc, term"
@@ -129,7 +150,11 @@ def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> bool:
 
 @contextmanager
 def counted(
-    kind: str, documents: Path, now: Settings, progress: Progress = quiet
+    kind: str,
+    documents: Path,
+    now: Settings,
+    progress: Progress = quiet,
+    slice_words: int = SLICE_WORDS,
 ) -> Iterator[DuckDBPyConnection]:
     """A database with the counts of one kind of a file of documents: `counted`, n, term, count."""
     with closing(reading.scratch(now, memory=MEMORY, threads=THREADS)) as connection:
@@ -138,27 +163,67 @@ def counted(
         connection.execute("set enable_progress_bar = true")
         connection.execute("set enable_progress_bar_print = false")
         connection.from_arrow(_TERMS.empty_table()).create("counted")
-        count_kind = {"ngrams": _count_words, "wordpieces": _count_pieces}[kind]
-        count_kind(progress, connection, str(documents))
+        slices = _slices(connection, str(documents), slice_words)
+        watched = partial(_watched, progress, connection)
+        if kind == "wordpieces":
+            _count_pieces(connection, slices, watched)
+        else:
+            for unit, query in (("words", _UNIGRAMS), ("pairs of words", _BIGRAMS)):
+                _count_words(connection, query, slices, partial(watched, f"% of the {unit}"), now)
         yield connection
 
 
-def _count_words(progress: Progress, connection: DuckDBPyConnection, file: str) -> None:
-    for unit, query in (("words", _UNIGRAMS), ("pairs of words", _BIGRAMS)):
-        with _watched(progress, connection, f"% of the {unit}"):
-            connection.execute(query, {"file": file})
+def _slices(connection: DuckDBPyConnection, file: str, words: int) -> list[Slice]:
+    """The documents in stretches of about so many words."""
+    ((rows, total),) = connection.execute(_SIZE, {"file": file}).fetchall()
+    step = max(rows * words // max(total, words), 1)
+    starts = range(0, max(rows, 1), step)
+    return [{"file": file, "first": start, "last": start + step - 1} for start in starts]
 
 
-def _count_pieces(progress: Progress, connection: DuckDBPyConnection, file: str) -> None:
+def _count_words(
+    connection: DuckDBPyConnection,
+    query: str,
+    slices: Sequence[Slice],
+    watched: Callable[[int, int], AbstractContextManager[None]],
+    now: Settings,
+) -> None:
+    """Add the terms that the query counts; of several slices the counts are merged on disk."""
+    if len(slices) == 1:
+        with watched(0, 1):
+            connection.sql(query, params=slices[0]).insert_into("counted")
+        return
+    make_folder(now.home / "tmp")
+    with TemporaryDirectory(prefix="counting-", dir=now.home / "tmp") as folder:
+        files, rows = [], 0
+        for number, part in enumerate(slices):
+            with watched(number, len(slices) + 1):
+                files.append(f"{folder}/{number}.parquet")
+                hashed = connection.sql(query, params=part).project(_HASHED).order("hash")
+                hashed.write_parquet(files[-1], compression="zstd")
+                rows += pq.read_metadata(files[-1]).num_rows
+        with watched(len(slices), len(slices) + 1):
+            step = max(HASHES * MERGED // max(rows, MERGED), 1)
+            for first in range(0, HASHES, step):
+                about = {"files": files, "first": first, "last": first + step - 1}
+                connection.execute(_MERGED, about)
+
+
+def _count_pieces(
+    connection: DuckDBPyConnection,
+    slices: Sequence[Slice],
+    watched: Callable[[str, int, int], AbstractContextManager[None]],
+) -> None:
     pieces = word_pieces()
     counts = np.zeros(pieces.get_vocab_size(), dtype=np.int64)
-    with _watched(progress, connection, "% of the word pieces"):
-        chunks = connection.sql(_CHUNKS, params={"file": file}).to_arrow_reader(BATCH)
-        for batch in chunks:
-            found = pieces.encode_batch_fast(batch["term"].to_pylist(), add_special_tokens=False)
-            ids = [one.ids for one in found]
-            times = np.repeat(batch["count"].to_numpy(), [len(one) for one in ids])
-            np.add.at(counts, np.fromiter((i for one in ids for i in one), np.int64), times)
+    for number, part in enumerate(slices):
+        with watched("% of the word pieces", number, len(slices)):
+            for batch in connection.sql(_CHUNKS, params=part).to_arrow_reader(BATCH):
+                chunks = batch["term"].to_pylist()
+                found = pieces.encode_batch_fast(chunks, add_special_tokens=False)
+                ids = [np.array(one.ids, dtype=np.int64) for one in found]
+                times = np.repeat(batch["count"].to_numpy(), [len(one) for one in ids])
+                np.add.at(counts, np.concatenate(ids), times)
     used = np.flatnonzero(counts)
     terms = [pieces.id_to_token(int(place)) for place in used]
     columns = [np.ones(len(used), np.int32), pa.array(terms, pa.string()), counts[used]]
@@ -166,14 +231,17 @@ def _count_pieces(progress: Progress, connection: DuckDBPyConnection, file: str)
 
 
 @contextmanager
-def _watched(progress: Progress, connection: DuckDBPyConnection, unit: str) -> Iterator[None]:
-    """Tell how far the query at work is, in hundredths."""
-    progress(0, 100, unit)
+def _watched(
+    progress: Progress, connection: DuckDBPyConnection, unit: str, done: int, of: int
+) -> Iterator[None]:
+    """Tell in hundredths how far the query at work is, after `done` of so many queries."""
+    progress(100 * done // of, 100, unit)
     end = threading.Event()
 
     def watch() -> None:
         while not end.wait(0.5):
-            progress(max(int(connection.query_progress()), 0), 100, unit)
+            share = min(max(connection.query_progress(), 0), 100)
+            progress(int((100 * done + share) / of), 100, unit)
 
     thread = threading.Thread(target=watch, daemon=True)
     thread.start()

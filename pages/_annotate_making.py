@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame
 
-from compute import orders, queries
+from compute import advice, orders, queries
 from compute.annotation import grades as grading
 from compute.annotation import tasks
 from compute.annotation.tasks import Plan, Task
@@ -32,7 +32,8 @@ def making() -> None:
     dataset = _shared.pick("Dataset", list(titles), "dataset", width=340)
     mine = runs[runs["dataset"] == dataset]
     if not mine["with_texts"].all():
-        st.warning("The texts of this dataset are not here: annotators would see ids alone.")
+        without = advice.without_texts(advice.record(read(queries.dataset.facts, dataset=dataset)))
+        st.warning(_shared.text(f"{without} Annotators would see ids alone."))
     _fields(dataset, titles[dataset], mine, person.name)
 
 

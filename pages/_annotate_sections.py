@@ -91,6 +91,7 @@ def judging(task: Task) -> None:
 @_shared.guarded
 def _form(task_id: str, person: Annotator) -> None:
     """Save what the form sent and send what comes next; a fragment, so that it is quick."""
+    _shared.follow()
     store = _shared.store()
     task = tasks.task(store, task_id)
     scope = hashlib.sha256(f"{task_id}\0{person.name}".encode()).hexdigest()[:16]

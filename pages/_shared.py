@@ -112,6 +112,12 @@ def begin() -> None:
     _SCHEME(data={"theme": theme()}, key="_scheme", on_theme_change=lambda: None)
 
 
+def follow() -> None:
+    """Read what is published now: for a fragment that stays while the run's version may go."""
+    _, judgement = st.session_state["_version"]
+    st.session_state["_version"] = store().version(), judgement
+
+
 def is_outdated() -> bool:
     """Whether something was published since this run of the page began."""
     return st.session_state.get("_version") != _current()

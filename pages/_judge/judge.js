@@ -246,7 +246,9 @@ class Form {
       return;
     }
     const scroll = { " ": 0.85, PageDown: 0.85, PageUp: -0.85, ArrowDown: 0.12, ArrowUp: -0.12 };
-    const act = this.keys.get(event.key.toLowerCase());
+    // Where digits need the shift key, their place on the keyboard counts.
+    const digit = /^Digit(\d)$/.exec(event.code)?.[1];
+    const act = this.keys.get(event.key.toLowerCase()) ?? this.keys.get(digit);
     if (act) {
       event.preventDefault();
       event.stopPropagation();

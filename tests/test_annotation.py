@@ -75,6 +75,11 @@ def test_any_guideline_becomes_harmless_elements(markdown: str) -> None:
         check(node)
 
 
+def test_a_guideline_of_endless_nesting_is_shown_as_written() -> None:
+    deep = "*a " * 4000 + "a*" * 4000
+    assert words(guideline.tree(deep)) == deep
+
+
 @CASES
 @given(st.text(max_size=60), st.text(max_size=20))
 def test_pieces_join_to_the_text_and_every_second_is_a_word_of_the_query(
@@ -119,6 +124,11 @@ def test_answers_are_read_from_the_log() -> None:
     assert answer.seconds == LONGEST_PAUSE
     assert parsed([RECORD | {"act": "skip"}])[0].relevance is None
     assert parsed([]) == []
+
+
+def test_a_note_that_no_database_takes_does_not_hold_up_the_answers_behind_it() -> None:
+    (answer,) = parsed([RECORD | {"note": "half \ud83d, nothing \0, whole 🙂"}])
+    assert answer.note == "half , nothing , whole 🙂"
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def _answer(record: Any) -> Answer:
             act=record["act"],
             relevance=_whole(record["relevance"]) if record["act"] == GRADE else None,
             unsure=bool(record.get("unsure")),
-            note=str(record.get("note") or "")[:LONGEST_NOTE],
+            note=_note(record.get("note")),
             seconds=float(record["seconds"]),
             guideline_version=_whole(record["version"]),
         )
@@ -62,6 +62,12 @@ def _name(word: object) -> str:
     if not isinstance(word, str) or not re.fullmatch(r"[0-9a-zA-Z-]{1,80}", word):
         raise ValueError(word)
     return word
+
+
+def _note(words: object) -> str:
+    # No database takes half a character; an entry that cannot be saved would hold up all others.
+    whole = str(words or "").encode("utf-8", "ignore").decode("utf-8")
+    return whole.replace("\0", "")[:LONGEST_NOTE]
 
 
 def _whole(number: object) -> int:

@@ -22,7 +22,11 @@ _MARKDOWN = (
 
 def tree(markdown: str) -> Tree:
     """The guideline as strings and `[tag, child, …]`; every tag is one of `TAGS`."""
-    return [_node(child) for child in SyntaxTreeNode(_MARKDOWN.parse(markdown)).children]
+    try:
+        return [_node(child) for child in SyntaxTreeNode(_MARKDOWN.parse(markdown)).children]
+    except RecursionError:
+        # Thousands of marks within each other: as it was written.
+        return [["pre", markdown]]
 
 
 def _node(node: SyntaxTreeNode) -> Any:

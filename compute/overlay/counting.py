@@ -1,5 +1,7 @@
 """Counting added judgements in: the labels of one dataset, and the scores that they move."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import pyarrow as pa
@@ -150,15 +152,10 @@ class Tally:
             touched.setdefault(dataset, []).append(query_id)
         # What is published stays when the transaction does not.
         official = {dataset: self._load(dataset) for dataset in touched}
-        self._cursor.begin()
-        try:
+        with self._transaction():
             for dataset, queries in touched.items():
                 self._set(dataset=dataset)
                 self._count(overlay, dataset, official[dataset], queries)
-            self._cursor.commit()
-        except BaseException:
-            self._cursor.rollback()
-            raise
         overlay.versions.append(seen)
 
     def forget(self, overlay: Overlay, oldest: int) -> None:
@@ -176,12 +173,13 @@ class Tally:
         """The official scores and judgements of a dataset, brought in once."""
         if dataset not in self._official:
             self._set(dataset=dataset)
-            self._cursor.execute(_OFFICIAL)
-            asked = frozenset(query for (query,) in self._cursor.execute(_ASKED).fetchall())
-            scored = rescoring.official(self._reading, self._cursor, dataset)
-            if scored is not None:
-                self._put("fresh", scored.unfollowed())
-                self._cursor.execute(_UNFOLLOWED)
+            with self._transaction():
+                self._cursor.execute(_OFFICIAL)
+                asked = frozenset(query for (query,) in self._cursor.execute(_ASKED).fetchall())
+                scored = rescoring.official(self._reading, self._cursor, dataset)
+                if scored is not None:
+                    self._put("fresh", scored.unfollowed())
+                    self._cursor.execute(_UNFOLLOWED)
             self._official[dataset] = _Official(scored, asked)
         return self._official[dataset]
 
@@ -222,13 +220,22 @@ class Tally:
         return {document for (document,) in found}
 
     def _score(self, scored: Scored, changed: list[str], documents: set[str]) -> None:
-        queries = rescoring.rescore(scored, self._cursor, changed)
-        queries |= rescoring.rescore_across(scored, self._cursor, documents)
+        queries = rescoring.rescore(scored, self._cursor, changed, documents)
         self._put("touched", pa.table({"query_id": pa.array(sorted(queries), pa.string())}))
         self._put("fresh", scored.rows(scored.numbers(queries)))
         self._cursor.execute(_RESCORE)
         self._put("fresh", scored.means())
         self._cursor.execute(_AVERAGE)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._cursor.begin()
+        try:
+            yield
+            self._cursor.commit()
+        except BaseException:
+            self._cursor.rollback()
+            raise
 
     def _set(self, **variables: str | int) -> None:
         for name, value in variables.items():

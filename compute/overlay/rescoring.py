@@ -32,16 +32,24 @@ select place, measured, number, value
 from read_parquet($files) join places using (system) join measured using (measure)
 join chosen using (query_id)
 """
-_ANSWERED = """
-select place, number
-from read_parquet($files) join places using (system) join chosen using (query_id)
-where rank = 1
+_DOCUMENTS = """
+insert into kept.documents
+select getvariable('dataset'), doc_id, row_number() over () - 1
+from (select distinct doc_id from read_parquet($files) where rank <= $shallow)
 """
 _LISTS = """
-select place * $n + number as number, rank, doc_id in (select doc_id from judged) as known
+select place, number, rank - 1 as rank, code
 from read_parquet($files) join places using (system) join chosen using (query_id)
-where rank <= $shallow and query_id between $first and $last
-order by all
+join (select * from kept.documents where dataset = getvariable('dataset')) using (doc_id)
+where rank <= $shallow
+"""
+_KNOWN = """
+select code from kept.documents
+where dataset = getvariable('dataset') and doc_id in (select doc_id from judged)
+"""
+_CODES = """
+select code, doc_id in (select doc_id from judged) as known from kept.documents
+where dataset = getvariable('dataset') and doc_id in (select unnest($documents))
 """
 _JUDGED = """
 select place * $n + number as number, rank, relevance
@@ -51,10 +59,6 @@ where rank <= $deep and query_id between $first and $last
 order by all
 """
 _LABELS = "select number, relevance from judged join chosen using (query_id)"
-_RETRIEVING = """
-select distinct query_id from read_parquet($files)
-where rank <= $shallow and doc_id in (select unnest($documents))
-"""
 
 
 @dataclass(frozen=True)
@@ -69,18 +73,20 @@ class Scored:
     """[system, measure, query]."""
     followed: NDArray[np.bool_]
     """[system, measure]: whether new judgements can be followed; not where hits are cut above k."""
-    answered: NDArray[np.bool_]
-    """[system, query]: whether the system retrieved anything."""
+    lists: NDArray[np.int32]
+    """[system, query, rank from 0]: what is retrieved, by code, as deep as Hole@k asks; else -1."""
     known: NDArray[np.bool_]
-    """[system]: whether it is known which queries it answered."""
-    files: dict[str, list[str]]
-    """The files of its hits and of their top 10, by kind."""
+    """[code]: whether the document is judged for any query."""
+    tops: NDArray[np.bool_]
+    """[system]: whether it is stored what the system retrieved."""
+    hits: list[str]
+    """The files of the hits."""
     depth: int
     """Of the deepest hits."""
 
     def copy(self) -> "Scored":
-        """With values of its own."""
-        return replace(self, values=self.values.copy())
+        """With values and known documents of its own."""
+        return replace(self, values=self.values.copy(), known=self.known.copy())
 
     def numbers(self, queries: Collection[str]) -> NDArray[np.int64]:
         """The places of those of the queries that are here, in order."""
@@ -113,10 +119,15 @@ class Scored:
         """
         there = ~np.isnan(self.values)
         evaluated = there.any(axis=1)
-        answered = self.answered & evaluated
+        answered = evaluated & (self.lists[:, :, 0] >= 0)
         value = _mean(self.values, there)
-        returned = _mean(self.values, there & answered[:, None, :])
-        returned[~self.known] = np.nan
+        returned = value.copy()
+        # Most systems answer every query.
+        lacking = (evaluated != answered).any(axis=1)
+        returned[lacking] = _mean(
+            self.values[lacking], there[lacking] & answered[lacking][:, None, :]
+        )
+        returned[~self.tops] = np.nan
         place, measure = np.nonzero(self.followed & there.any(axis=2))
         unanswered = (evaluated.sum(axis=1) - answered.sum(axis=1))[place]
         return pd.DataFrame(
@@ -126,13 +137,16 @@ class Scored:
                 "value": value[place, measure],
                 "value_returned": returned[place, measure],
                 "n_queries": evaluated.sum(axis=1)[place],
-                "n_unanswered": np.where(self.known[place], unanswered, -1),
+                "n_unanswered": np.where(self.tops[place], unanswered, -1),
             }
         )
 
 
 def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scored | None:
-    """The published scores of a dataset; None where there are none."""
+    """The published scores of a dataset; None where there are none.
+
+    The cursor's relation `judged` has its official judgements, its variable `dataset` the name.
+    """
     kinds = ("hits", "top", "scores", "queries")
     parts = {
         (part.kind, part.system): part
@@ -149,15 +163,17 @@ def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scor
     _number(cursor, "measured", "measure", "measured", measures)
     _number(cursor, "chosen", "query_id", "number", queries)
     depths = [_depth(parts.get(("hits", system))) for system in systems]
+    known, lists = _lists(cursor, files, len(systems), len(queries), _known_measures(measures))
     return Scored(
         systems,
         measures,
         queries,
         values=_values(cursor, files["scores"], (len(systems), len(measures), len(queries))),
         followed=np.array([[_least(m) <= depth for m in measures] for depth in depths], np.bool_),
-        answered=_answered(cursor, files["top"], (len(systems), len(queries))),
-        known=np.array([("top", system) in parts for system in systems], np.bool_),
-        files=files,
+        lists=lists,
+        known=known,
+        tops=np.array([("top", system) in parts for system in systems], np.bool_),
+        hits=files["hits"],
         depth=max(depths),
     )
 
@@ -166,60 +182,76 @@ def _values(
     cursor: DuckDBPyConnection, files: list[str], shape: tuple[int, int, int]
 ) -> NDArray[np.float64]:
     array = np.full(shape, np.nan)
-    found = cursor.execute(_SCORES, {"files": files}).fetchnumpy()
+    found = _arrays(cursor, _SCORES, files=files)
     array[found["place"], found["measured"], found["number"]] = found["value"]
     return array
 
 
-def _answered(
-    cursor: DuckDBPyConnection, files: list[str], shape: tuple[int, int]
-) -> NDArray[np.bool_]:
-    array = np.zeros(shape, np.bool_)
-    if files:
-        found = cursor.execute(_ANSWERED, {"files": files}).fetchnumpy()
-        array[found["place"], found["number"]] = True
-    return array
-
-
-def rescore(scored: Scored, cursor: DuckDBPyConnection, queries: Collection[str]) -> set[str]:
-    """Score queries again, in place, by the relation `judged` of the cursor.
-
-    It has query_id, doc_id, relevance: all judgements of the dataset. Returns the queries whose
-    scores were computed.
-    """
-    numbers = scored.numbers(queries)
-    measures = [parse(m) for m in scored.measures if _least(m) < sys.maxsize]
-    cut = cuts(measures, scored.depth)
-    for start in range(0, len(numbers), BATCH):
-        _rescore(scored, cursor, numbers[start : start + BATCH], measures, cut)
-    return {scored.queries[number] for number in numbers}
-
-
-def rescore_across(
-    scored: Scored, cursor: DuckDBPyConnection, documents: Collection[str]
-) -> set[str]:
-    """The same of the queries that retrieve documents which are now judged, or no longer.
-
-    Only measures that count what is judged for any query change.
-    """
-    measures = [parse(m) for m in scored.measures if _least(m) < sys.maxsize]
-    measures = [measure for measure in measures if measure.formula.across]
-    if not measures or not documents:
-        return set()
+def _lists(
+    cursor: DuckDBPyConnection,
+    files: dict[str, list[str]],
+    n_systems: int,
+    n_queries: int,
+    measures: list[Measure],
+) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Which documents are judged, by code; and the lists of their codes."""
     _, shallow = cuts(measures, 0)
-    found = cursor.execute(
-        _RETRIEVING,
-        {
-            "files": scored.files["top" if shallow <= TOP else "hits"],
-            "shallow": shallow,
-            "documents": list(documents),
-        },
-    ).fetchall()
-    numbers = scored.numbers([query for (query,) in found])
-    numbers = numbers[~np.isnan(scored.values[:, :, numbers]).all(axis=(0, 1))]
+    shallow = max(shallow, 1)
+    array = np.full((n_systems, n_queries, shallow), -1, np.int32)
+    read = {"files": files["top" if shallow <= TOP else "hits"], "shallow": shallow}
+    if not read["files"]:
+        return np.zeros(0, np.bool_), array
+    cursor.execute(_DOCUMENTS, read)
+    found = _arrays(cursor, _LISTS, **read)
+    array[found["place"], found["number"], found["rank"]] = found["code"]
+    known = np.zeros(int(array.max(initial=-1)) + 1, np.bool_)
+    known[_arrays(cursor, _KNOWN)["code"]] = True
+    return known, array
+
+
+def rescore(
+    scored: Scored,
+    cursor: DuckDBPyConnection,
+    queries: Collection[str],
+    documents: Collection[str],
+) -> set[str]:
+    """Score queries again, in place, by the cursor's relation `judged`; returns those that moved.
+
+    It has query_id, doc_id, relevance: all judgements of the dataset. `documents` are those that
+    were not judged for any query before, or no longer are: they move the other queries that
+    retrieve them, in measures that count such documents.
+    """
+    if not scored.measures:
+        return set()
+    codes = _arrays(cursor, _CODES, documents=list(documents))
+    scored.known[codes["code"]] = codes["known"]
+    measures = _known_measures(scored.measures)
+    numbers = scored.numbers(queries)
+    _in_batches(scored, cursor, numbers, measures, cuts(measures, scored.depth)[0])
+    across = [measure for measure in measures if measure.formula.across]
+    retrieving = np.isin(scored.lists, codes["code"]).any(axis=(0, 2))
+    evaluated = ~np.isnan(scored.values[:, :, retrieving]).all(axis=(0, 1))
+    others = np.setdiff1d(np.nonzero(retrieving)[0][evaluated], numbers)
+    if across:
+        # They ask for no relevance.
+        _in_batches(scored, cursor, others, across, 0)
+    moved = [*numbers, *(others if across else ())]
+    return {scored.queries[number] for number in moved}
+
+
+def _known_measures(names: Sequence[str]) -> list[Measure]:
+    return [parse(name) for name in names if _least(name) < sys.maxsize]
+
+
+def _in_batches(
+    scored: Scored,
+    cursor: DuckDBPyConnection,
+    numbers: NDArray[np.int64],
+    measures: list[Measure],
+    deep: int,
+) -> None:
     for start in range(0, len(numbers), BATCH):
-        _rescore(scored, cursor, numbers[start : start + BATCH], measures, (0, shallow))
-    return {scored.queries[number] for number in numbers}
+        _rescore(scored, cursor, numbers[start : start + BATCH], measures, deep)
 
 
 def _rescore(
@@ -227,50 +259,44 @@ def _rescore(
     cursor: DuckDBPyConnection,
     numbers: NDArray[np.int64],
     measures: list[Measure],
-    cut: tuple[int, int],
+    deep: int,
 ) -> None:
-    queries = [scored.queries[number] for number in numbers]
-    held = _held(scored, cursor, queries, *cut)
+    held = _held(scored, cursor, numbers, deep)
     judged = held.total(held.ideal).astype(np.bool_)
     for measure, found in values(held, measures, scored.depth).items():
-        found = np.where(judged, found, np.nan).reshape(len(scored.systems), len(queries))
+        found = np.where(judged, found, np.nan).reshape(len(scored.systems), len(numbers))
         scored.values[:, scored.measures.index(measure), numbers] = found
 
 
 def _held(
-    scored: Scored, cursor: DuckDBPyConnection, queries: list[str], deep: int, shallow: int
+    scored: Scored, cursor: DuckDBPyConnection, numbers: NDArray[np.int64], deep: int
 ) -> Held:
     """The queries by all systems: query i by system s is number s * n + i."""
-    n, systems = len(queries), len(scored.systems)
+    n, systems = len(numbers), len(scored.systems)
+    queries = [scored.queries[number] for number in numbers]
     _number(cursor, "places", "system", "place", scored.systems)
     _number(cursor, "chosen", "query_id", "number", queries)
-    span = {"n": n, "first": queries[0], "last": queries[-1]}
-    found: dict[str, Any] = _NOWHERE
-    lists: dict[str, Any] = _NOWHERE
-    if files := scored.files["hits" if shallow > TOP else "top"]:
-        lists = cursor.execute(_LISTS, span | {"files": files, "shallow": shallow}).fetchnumpy()
-    # Depth 0 asks for no relevance.
-    if deep and (files := scored.files["hits" if deep > TOP else "top"]):
-        found = cursor.execute(_JUDGED, span | {"files": files, "deep": deep}).fetchnumpy()
+    found: dict[str, Any] = {
+        name: np.zeros(0, np.int64) for name in ("number", "rank", "relevance")
+    }
+    if deep and scored.hits:
+        span = {"n": n, "first": queries[0], "last": queries[-1], "deep": deep}
+        found = _arrays(cursor, _JUDGED, files=scored.hits, **span)
     labels = cursor.execute(_LABELS).df()
     best = ideal(labels)
     copies = np.repeat(np.arange(systems), len(labels)) * n
-    listed = Places(lists["number"], lists["rank"], np.zeros(len(lists["rank"]), np.int64))
+    codes = scored.lists[:, numbers, :].reshape(systems * n, -1)
+    number, rank = np.nonzero((codes >= 0) & np.append(scored.known, False)[codes])
     return Held(
-        retrieved=np.bincount(listed.query, minlength=systems * n),
+        retrieved=(codes >= 0).sum(axis=1),
         judged=Places(found["number"], found["rank"], found["relevance"]),
-        ideal=Places(copies + np.tile(best.query, systems), *_tiled(best, systems)),
-        known=listed.where(lists["known"].astype(np.bool_)),
+        ideal=Places(
+            copies + np.tile(best.query, systems),
+            np.tile(best.rank, systems),
+            np.tile(best.relevance, systems),
+        ),
+        known=Places(number, rank + 1, np.zeros(len(rank), np.int64)),
     )
-
-
-_NOWHERE: dict[str, Any] = {
-    name: np.zeros(0, np.int64) for name in ("number", "rank", "relevance", "known")
-}
-
-
-def _tiled(places: Places, times: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
-    return np.tile(places.rank, times), np.tile(places.relevance, times)
 
 
 def _least(measure: str) -> int:
@@ -292,6 +318,10 @@ def _column(cursor: DuckDBPyConnection, query: str, files: Sequence[str]) -> lis
     return [value for (value,) in cursor.execute(query, {"files": list(files)}).fetchall()]
 
 
+def _arrays(cursor: DuckDBPyConnection, query: str, **params: Any) -> dict[str, Any]:
+    return cursor.execute(query, params).fetchnumpy()
+
+
 def _number(
     cursor: DuckDBPyConnection, table: str, column: str, number: str, names: Sequence[str]
 ) -> None:
@@ -303,5 +333,5 @@ def _number(
 def _mean(values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
     """The mean of the chosen values over queries; NaN where none is chosen."""
     number = chosen.sum(axis=2)
-    total = np.where(chosen, values, 0).sum(axis=2)
+    total = values.sum(axis=2, where=chosen)
     return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)

@@ -159,7 +159,7 @@ def grades(view: View) -> None:
     _shared.caption(
         "How to read this: if longer documents are judged more relevant, the shapes move right"
         " from the lowest grade to the highest. A document counts once for every query that it is"
-        " judged for.",
+        " judged for, by the official judgements alone.",
         _cut(view.cut),
     )
 

@@ -21,9 +21,8 @@ from compute.errors import WrongInput
 
 CUT = 10
 """The leaderboard is nDCG at this rank."""
-CLOSE = 0.05
-"""Two systems this far apart count 1/e of two that are level."""
 _MANY = 6  # systems that have a document: so many or more
+_RANKS = (1, 2, 3, 5, 10, 1_000_000)  # the last ranks of groups of best ranks
 _ROWS = 10_000  # pairs whose differences are taken at a time
 
 Values = NDArray[np.float64]
@@ -147,10 +146,10 @@ def move_to_front(tops: DataFrame, judgements: DataFrame, depth: int, seed: int)
 def impact(tops: DataFrame, judgements: DataFrame, depth: int, seed: int) -> DataFrame:
     """By how much a pair is expected to change the differences between the systems' nDCG@10.
 
-    The sum over pairs of systems of |Δ_s − Δ_t|, Δ a system's change of score if the document
-    is relevant, the ideal ranking's growth included; each pair of systems counts by how close
-    they stand, exp(−gap / CLOSE); all times the relevance to be expected (`expected_gain`). What
-    lies below rank 10 moves nothing and follows by depth.
+    For two systems a pair moves |Δ_s − Δ_t|, Δ a system's change of its mean if the document is
+    relevant, the ideal ranking's growth included, times the relevance to be expected
+    (`expected_gain`). That is summed over all pairs of systems, each by how open its order is
+    (`openness`). What lies below rank 10 moves nothing and follows by depth.
     """
     found = lists(tops, judgements, depth)
     moved = np.round(movement(found), 12)
@@ -172,15 +171,32 @@ def movement(found: Lists) -> Values:
     n_judged = max(len(np.unique(found.query[~np.isnan(found.gain)])), 1)
     level = (dcg * inverse[:, None]).sum(axis=0) / n_judged
     one, other = np.triu_indices(weight.shape[1], 1)
-    close = np.exp(-np.abs(level[one] - level[other]) / CLOSE)
-    holes, total = found.holes, np.zeros(len(found.holes))
-    for start in range(0, len(holes), _ROWS):
-        rows = holes[start : start + _ROWS]
+
+    def differences(rows: Counts) -> Values:
+        """(rows, pairs of systems) What a relevant document changes between two systems."""
         query = found.query[rows]
         after = (dcg[query] + weight[rows]) / grown[query, None]
-        change = after - dcg[query] * inverse[query, None]
-        total[start : start + _ROWS] = np.abs(change[:, one] - change[:, other]) @ close
-    return total * expected_gain(found)[holes]
+        change = (after - dcg[query] * inverse[query, None]) / n_judged
+        return np.abs(change[:, one] - change[:, other])
+
+    expected, holes = expected_gain(found), found.holes
+    parts = [holes[at : at + _ROWS] for at in range(0, len(holes), _ROWS)]
+    chance = np.minimum(expected, 1)
+    variance = sum((chance[rows] @ differences(rows) ** 2 for rows in parts), np.zeros(len(one)))
+    open_orders = openness(np.abs(level[one] - level[other]), np.sqrt(variance))
+    moved = [expected[rows] * (differences(rows) @ open_orders) for rows in parts]
+    return np.concatenate(moved) if moved else np.zeros(0)
+
+
+def openness(gap: Values, spread: Values) -> Values:
+    """How much a change between two systems matters: exp(−gap / 2 spread) / spread.
+
+    `gap` is what lies between their scores now, `spread` how far the holes are expected to move
+    them apart (a standard deviation, each hole by itself): an order is open while the gap is
+    within two of those, and a change counts as its share of what is still to come.
+    """
+    share = np.divide(1, spread, out=np.zeros(len(spread)), where=spread > 0)
+    return np.exp(-gap * share / 2) * share
 
 
 def _ideals(found: Lists, n_queries: int) -> tuple[Values, Values]:
@@ -201,19 +217,21 @@ def _ideals(found: Lists, n_queries: int) -> tuple[Values, Values]:
 def expected_gain(found: Lists) -> Values:
     """The relevance to be expected of every pair, from what is judged in the systems' top k.
 
-    The mean relevance of the pairs that as many systems have, that of the pair's query and that
-    of the systems that have it (their mean), as if they were independent: each as a multiple of
-    the mean of all, towards which a few judgements' worth draws it.
+    The mean relevance of the pairs that as many systems have, of those with the same best rank,
+    of the pair's query, and of the systems that have it (their mean), as if these four were
+    independent: each as a multiple of the mean of all, towards which a few judgements' worth
+    draws it.
     """
     having = found.rank > 0
     judged = np.flatnonzero(~np.isnan(found.gain) & having.any(axis=1))
-    gain, n_queries = found.gain[judged], int(found.query.max(initial=-1)) + 1
+    gain = found.gain[judged]
     mean = (gain.sum() + 1) / (len(judged) + 2)
 
     def multiple(n: NDArray, total: NDArray, prior: int) -> Values:
         return (total / mean + prior) / (n + prior)
 
-    def of(group: Counts, size: int, prior: int) -> Values:
+    def of(group: Counts, prior: int) -> Values:
+        size = int(group.max(initial=0)) + 1
         n, total = (
             np.bincount(group[judged], weights, size) for weights in (np.ones(len(judged)), gain)
         )
@@ -222,7 +240,9 @@ def expected_gain(found: Lists) -> Values:
     systems = multiple(having[judged].sum(axis=0), gain @ having[judged], 10)
     reliable = having @ systems / np.maximum(having.sum(axis=1), 1)
     count = np.minimum(having.sum(axis=1), _MANY)
-    return mean * of(count, _MANY + 1, 10) * of(found.query, n_queries, 4) * reliable
+    best = np.where(having, found.rank, _RANKS[-1]).min(axis=1, initial=_RANKS[-1])
+    group = np.searchsorted(_RANKS, best)
+    return mean * of(count, 10) * of(group, 10) * of(found.query, 4) * reliable
 
 
 ORDERS: Mapping[str, Order] = {

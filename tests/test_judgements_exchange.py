@@ -157,6 +157,21 @@ def test_a_csv_brings_everything_to_another_home_and_nothing_to_its_own(home, st
     other.close()
 
 
+TYPED = ["=1+1", "'=1+1", "''@x", "'plain", "a\rb", "\ttab", "x\r\ny", "-2", "+3", "'", ""]
+
+
+def test_typed_words_come_back_as_they_were_and_a_spreadsheet_computes_none(home, store, tmp_path):
+    given = [("q1", f"d{n}", 1, words or "ada", PERSON) for n, words in enumerate(TYPED)]
+    store.add_judgements(rows(*given).assign(note=TYPED))
+    assert said("export", tmp_path / "all.csv") == 0
+    written = pd.read_csv(tmp_path / "all.csv", dtype="str", keep_default_na=False)
+    for column in ("person", "note"):
+        assert not written[column].str.contains(r"^[=+\-@\t\r]").any()
+    back = from_csv(tmp_path / "all.csv", "tiny").rows
+    assert back["note"].tolist() == TYPED
+    assert back["person"].tolist() == [words or "ada" for words in TYPED]
+
+
 @pytest.mark.parametrize(
     ("line", "fault"),
     [

@@ -3,6 +3,7 @@
 import csv
 import hashlib
 import io
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -38,6 +39,9 @@ COLUMNS = (
 """Of a CSV."""
 _NEEDED = ("query_id", "doc_id", "relevance")
 _PAIR = ["query_id", "doc_id"]
+_TYPED = ("person", "note")
+_FORMULA = re.compile(r"^(?='*[=+\-@\t\r])")
+"""Before what a spreadsheet would compute: there a CSV has one apostrophe more."""
 
 
 def exported(
@@ -50,16 +54,21 @@ def exported(
 ) -> bytes:
     """A file of the added judgements of one dataset, from all their rows.
 
-    `csv` has every row of the chosen sources and what was withdrawn. `qrels` (TREC's) and `beir`
-    have one label per pair, by the rule, of pairs that are not judged officially; on request the
-    official judgements stand before them. Raises WrongInput where such a file would mix what
-    people judged here with what comes from elsewhere, since it cannot mark it, and for an id that
-    it cannot hold.
+    `csv` has every row of the chosen sources and what was withdrawn; names and notes that begin
+    like a formula have an apostrophe more, which goes again on import: a spreadsheet computes
+    nothing. `qrels` (TREC's) and `beir` have one label per pair, by the rule, of pairs that are
+    not judged officially; on request the official judgements stand before them. Raises WrongInput
+    where such a file would mix what people judged here with what comes from elsewhere, since it
+    cannot mark it, and for an id that it cannot hold.
     """
     choice = choice or Choice()
     if form == "csv":
-        chosen = rows[rows["source"].isin([*choice.sources, WITHDRAWN])]
-        return chosen[list(COLUMNS)].to_csv(index=False, lineterminator="\n").encode()
+        chosen = rows.loc[rows["source"].isin([*choice.sources, WITHDRAWN]), list(COLUMNS)]
+        for column in _TYPED:
+            chosen[column] = [_FORMULA.sub("'", words) for words in chosen[column]]
+        # All words quoted: a carriage return would else end a line for whoever reads them.
+        quoting = csv.QUOTE_NONNUMERIC
+        return chosen.to_csv(index=False, lineterminator="\n", quoting=quoting).encode()
     if form not in FORMATS:
         raise WrongInput(f"no format {form!r}; known: {', '.join(FORMATS)}")
     given = rows.loc[rows["source"].isin(choice.sources), "source"].unique()
@@ -151,6 +160,9 @@ def _record(
     if None in given or None in given.values():
         raise WrongInput(f"{where}: not as many columns as the header names, mend the line")
     found = {column: given.get(column) or "" for column in COLUMNS}
+    for column in _TYPED:
+        if found[column].startswith("'") and _FORMULA.match(found[column]):
+            found[column] = found[column][1:]
     if (found["dataset"] or dataset) != dataset:
         raise WrongInput(f"{where}: of {found['dataset']}, not of {dataset}: import it there")
     if not found["query_id"] or not found["doc_id"]:

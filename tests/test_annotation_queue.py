@@ -76,6 +76,19 @@ def test_an_answer_sent_again_changes_nothing(store: Store) -> None:
     assert list(store.added_judgements()["source"]) == ["person", "withdrawn"]
 
 
+def test_an_answer_that_comes_again_late_undoes_nothing_done_meanwhile(store: Store) -> None:
+    task = made(store)
+    one, two = exchange(store, task, ADA).held[:2]
+    late = [answer(one.id), answer(one.id, "undo"), answer(two.id)]
+    exchange(store, task, ADA, late)
+    meanwhile = [answer(one.id, relevance=2), answer(two.id, "undo")]
+    before = exchange(store, task, ADA, meanwhile)
+    assert exchange(store, task, ADA, late) == before
+    assert one.id not in ids(before) and two.id in ids(before)
+    assert exchange(store, task, ADA, [answer(one.id, "skip")]) == before
+    assert exchange(store, task, ADA, [answer(one.id, "undo"), answer(one.id, "skip")]).skipped == 1
+
+
 def test_leaving_and_coming_back_goes_on_where_it_was(store: Store) -> None:
     task = made(store)
     first = exchange(store, task, ADA)

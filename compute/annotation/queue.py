@@ -114,15 +114,22 @@ def _take_in(
     connection: Connection, task: Task, person: Annotator, answers: Sequence[Answer]
 ) -> None:
     found, status = _asked(connection, task, person.name, answers)
-    rows = []
+    sent = [{"entry": answer.entry} for answer in answers]
+    new = {row["entry"] for row in state.unsaved(connection, sent)}
+    rows, latest = [], {}
     for answer in answers:
         pair = found[answer.pair]
-        if answer.act == GRADE or (answer.act == UNDO and status[pair.id] == JUDGED):
+        judged = status[pair.id] == JUDGED
+        # What is saved is over, and no skip undoes a judgement: both may come late, from a window
+        # left open, after the pair was answered in another.
+        if answer.entry not in new or (judged and answer.act == SKIP):
+            continue
+        if answer.act == GRADE or (judged and answer.act == UNDO):
             rows.append(_judgement(task, person, pair, answer))
         status[pair.id] = {GRADE: JUDGED, SKIP: SKIPPED, UNDO: HELD}[answer.act]
+        latest[pair.id] = answer
     if rows:
         state.append_judgements(connection, DataFrame(rows))
-    latest = {answer.pair: answer for answer in answers}
     for pair_id, answer in latest.items():
         _set_turn(connection, task, person.name, pair_id, status[pair_id], answer)
 

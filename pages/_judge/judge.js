@@ -1,6 +1,9 @@
 // The annotation form. Text from outside becomes text nodes, never markup.
 
-const RESEND = 2500; // milliseconds without an answer until the log is sent again
+// Milliseconds without an answer until the log is sent again; longer each time, since whatever is
+// sent interrupts a busy server in its answer and makes it begin again.
+const RESEND = 2500;
+const LATEST = 60000;
 const SIGN = 60000; // how often a person who reads says that they are still there
 const AWAY = 240000; // without a movement for so long a person is not there: their pairs go back
 const ASK = 8000; // how often to ask again while everything is with others
@@ -95,6 +98,7 @@ class Form {
     this.current = null;
     this.unsure = false;
     this.sent = 0;
+    this.patience = RESEND;
     this.sign = 0;
     this.onKey = (event) => this.key(event);
     this.onHide = () => this.pause();
@@ -122,7 +126,10 @@ class Form {
     const saved = new Set(data.saved);
     for (const entry of this.log) if (saved.has(entry.entry)) this.drawer.drop(entry.entry);
     this.log = this.log.filter((entry) => !saved.has(entry.entry));
-    if (saved.size) this.sent = performance.now();
+    if (saved.size) {
+      this.sent = performance.now();
+      this.patience = RESEND;
+    }
     this.order = data.documents.map((sheet) => sheet.key);
     for (const sheet of data.documents) this.sheets.set(sheet.key, sheet);
     if (data.last && !this.history.length && !this.order.includes(data.last.key)) {
@@ -220,8 +227,10 @@ class Form {
 
   tick() {
     const now = performance.now();
-    if (this.log.length && now - this.sent > RESEND) this.send();
-    else if (now - this.active < AWAY && now - this.sign > (this.current ? SIGN : ASK)) {
+    if (this.log.length && now - this.sent > this.patience) {
+      this.patience = Math.min(2 * this.patience, LATEST);
+      this.send();
+    } else if (now - this.active < AWAY && now - this.sign > (this.current ? SIGN : ASK)) {
       this.sign = now;
       if (this.current || this.data.left) this.setStateValue("seen", Date.now());
     }

@@ -102,17 +102,20 @@ class Form {
     this.sign = 0;
     this.onKey = (event) => this.key(event);
     this.onHide = () => this.pause();
+    this.onOther = (event) => this.elsewhere(event);
     this.active = performance.now();
     this.onMove = () => (this.active = performance.now());
     for (const move of MOVES) window.addEventListener(move, this.onMove, { passive: true });
     window.addEventListener("keydown", this.onKey);
     document.addEventListener("visibilitychange", this.onHide);
+    window.addEventListener("storage", this.onOther);
     this.timer = setInterval(() => this.tick(), 500);
   }
 
   close() {
     window.removeEventListener("keydown", this.onKey);
     document.removeEventListener("visibilitychange", this.onHide);
+    window.removeEventListener("storage", this.onOther);
     for (const move of MOVES) window.removeEventListener(move, this.onMove);
     clearInterval(this.timer);
   }
@@ -145,11 +148,21 @@ class Form {
   begin() {
     this.drawer = new Drawer(this.data.scope);
     this.log = this.drawer.kept();
-    for (const entry of this.log) {
-      if (entry.act === "undo") this.done.delete(entry.pair);
-      else this.done.add(entry.pair);
-    }
+    for (const entry of this.log) this.mark(entry);
     this.build();
+  }
+
+  mark({ act, pair }) {
+    if (act === "undo") this.done.delete(pair);
+    else this.done.add(pair);
+  }
+
+  // What the same person answers in another window is not asked here again.
+  elsewhere({ key, newValue }) {
+    if (!newValue || !key.startsWith(this.drawer?.prefix)) return;
+    this.mark(JSON.parse(newValue));
+    this.settle();
+    this.draw();
   }
 
   // A pair that is no longer held has gone to somebody else, unless its undo is on the way.

@@ -169,6 +169,23 @@ def test_ten_quick_keys_are_all_saved_each_with_its_document(
     assert [(row["doc_id"], row["relevance"]) for row in rows(judging, task)] == pressed
 
 
+def test_two_windows_of_one_person_never_ask_for_a_document_twice(
+    page: Page, address: str, judging: Judging
+) -> None:
+    task = judging.task(DATASET, n_pairs=20, order="random")
+    sit_down(page, address, task, "fay")
+    other = page.context.new_page()
+    other.goto(f"{address}/annotate?task={task.id}")
+    other.locator(DOCUMENT).wait_for()
+    for here, there, keys in ((page, other, "111"), (other, page, "00")):
+        for key in keys:
+            here.keyboard.press(key)
+        expect(there.locator(".title")).to_have_text(here.locator(".title").inner_text())
+        saved(here)
+    given = rows(judging, task)
+    assert len({(row["query_id"], row["doc_id"]) for row in given}) == len(given) == 5
+
+
 def test_skip_unsure_note_and_undo_have_keys(page: Page, address: str, judging: Judging) -> None:
     task = judging.task(DATASET, n_pairs=5, order="depth")
     sit_down(page, address, task, "cyd")

@@ -221,7 +221,7 @@ def test_the_command_counts_and_shows(
     shown = {row["of"]: row["median"] for row in json.loads(capsys.readouterr().out)}
     assert shown["top"] == 9
     assert main(["show", "lengths", "--dataset", "tiny", "--system", "mime"]) == 2
-    assert "did you mean mine?" in capsys.readouterr().err
+    assert "did you mean mine" in capsys.readouterr().err
     assert main(["show", "lengths", "--published", "--system", "tas-b", "--json"]) == 0
     assert [row["value"] for row in json.loads(capsys.readouterr().out)] == [10, 14]
 

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from compute import queries
-from compute.judgements import HUMAN, RULES, SOURCES, Choice
+from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.wording import counted
 from pages import _shared
 
@@ -46,6 +46,22 @@ def begin(title: str) -> None:
             _shared.caption(_said(chosen))
 
 
+def download(dataset: str) -> None:
+    """A button that saves the added judgements of a dataset, each with all that is known of it."""
+    rows = _shared.read(queries.added.rows, dataset=dataset, added=False)
+    if rows.empty:
+        return
+    none = rows.head(0)[["query_id", "doc_id", "relevance"]]
+    st.download_button(
+        "Added judgements (CSV)",
+        lambda: exchange.exported(rows, none, "csv", Choice(sources=tuple(SOURCES))),
+        file_name="added-judgements.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
 def _choose(there: Sequence[str]) -> Choice:
     """The pickers of the rule and of the sources, of those that there are."""
     (rule,) = _pick("rule", ["majority"], list(RULES))
@@ -77,10 +93,12 @@ def _said(choice: Choice) -> str:
         return "No added judgement counts: choose under What counts."
     people = "1 person" if total.n_people == 1 else f"{total.n_people:,} people"
     of = ", ".join(SOURCES[source] for source in choice.sources if source not in HUMAN)
-    told = f"Counts {counted(total.n_judgements, 'added judgement')} by {people}"
+    told = f"{counted(total.n_judgements, 'added judgement')} by {people}"
     told += f", {of} included" if of else ""
     many = total.n_judgements > total.n_pairs
-    return f"{told}; of several for a pair {RULES[choice.rule].text}." if many else f"{told}."
+    return (
+        f"{told}; of several for a pair counts {RULES[choice.rule].text}." if many else f"{told}."
+    )
 
 
 def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -> list[str]:
@@ -101,9 +119,13 @@ def _keep(key: str) -> None:
 
 
 def _put(key: str, names: list[str], usual: list[str]) -> None:
-    """Names in the address, so that it opens the same view elsewhere; the usual go without."""
-    st.session_state[f"_last_{key}"] = names
+    """Names in the address, so that it opens the same view elsewhere; the usual go without.
+
+    The usual are not kept as chosen either: once a disagreement is settled they are more.
+    """
     if names != usual:
+        st.session_state[f"_last_{key}"] = names
         st.query_params[key] = names
     else:
+        st.session_state.pop(f"_last_{key}", None)
         st.query_params.pop(key, None)

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute import queries
-from pages import _address, _agreement_sections, _pool_sections, _query_sections, _shared
+from pages import _address, _agreement_sections, _counted, _pool_sections, _query_sections, _shared
 from pages import _holes_sections as sections
 from pages._shared import pick, pick_many, read
 
@@ -30,5 +30,6 @@ rows = sections.scores(name, chosen or known, measure)
 sections.orders(name, rows, measure)
 sections.ranks(name, rows, measure)
 sections.before_and_after(name, chosen or known, measure)
+_counted.download(name)
 _agreement_sections.agreement(name)
 _pool_sections.pool(name, chosen or known, measure)

@@ -31,7 +31,7 @@ SYSTEMS = ("one", "two")
 # Each case publishes a store of its own: to shrink one would take minutes.
 CASES = settings(
     worlds.CASES,
-    max_examples=worlds.CASES.max_examples // 10,
+    max_examples=worlds.CASES.max_examples // 20,
     suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
     phases=(Phase.explicit, Phase.generate),
 )

@@ -190,7 +190,7 @@ class _Stopped(Exception):
     """Somebody cancels."""
 
 
-@pytest.mark.parametrize("moment", ["words", "pairs of words", "word pieces"])
+@pytest.mark.parametrize("moment", ["unigrams", "bigrams", "word pieces"])
 def test_counting_that_is_stopped_leaves_nothing(bench: Bench, tmp_path: Path, moment: str) -> None:
     def stop(done: int, total: int, unit: str) -> None:
         if unit == f"% of the {moment}":

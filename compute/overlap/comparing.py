@@ -34,8 +34,12 @@ select dataset, term, count from read_parquet($files) where n = $n
 """
 _PLACES = """
 create temp table places as
-select term, (row_number() over () - 1)::int as place
-from (select distinct term from words where dataset in (select unnest($of)))
+select term, (row_number() over (order by most desc) - 1)::int as place
+from (
+    -- Frequent words beside each other: then vocabularies, most frequent first, read in order.
+    select term, max(count) as most from words
+    where dataset in (select unnest($of)) group by term
+)
 """
 _PLACED = """
 create temp table placed as

@@ -68,6 +68,7 @@ from (
 )
 group by term
 """
+_COUNTED = {"unigrams": _UNIGRAMS, "bigrams": _BIGRAMS}
 # The tokeniser never looks across these blanks: each piece of text between them is cut up once,
 # however often it occurs.
 _CHUNKS = """
@@ -155,6 +156,7 @@ def counted(
     now: Settings,
     progress: Progress = quiet,
     slice_words: int = SLICE_WORDS,
+    units: Sequence[str] = ("unigrams", "bigrams"),
 ) -> Iterator[DuckDBPyConnection]:
     """A database with the counts of one kind of a file of documents: `counted`, n, term, count."""
     with closing(reading.scratch(now, memory=MEMORY, threads=THREADS)) as connection:
@@ -168,8 +170,9 @@ def counted(
         if kind == "wordpieces":
             _count_pieces(connection, slices, watched)
         else:
-            for unit, query in (("words", _UNIGRAMS), ("pairs of words", _BIGRAMS)):
-                _count_words(connection, query, slices, partial(watched, f"% of the {unit}"), now)
+            for name in units:
+                watched_unit = partial(watched, f"% of the {name}")
+                _count_words(connection, _COUNTED[name], slices, watched_unit, now)
         yield connection
 
 

@@ -41,7 +41,8 @@ def similarities(vocabularies: Mapping[str, Vocabulary], size: int, of: Sequence
         dense[one.places] = one.shares
         for other in vocabularies.keys() - done:
             words = vocabularies[other]
-            common = np.minimum(dense[words.places], words.shares)
+            common = dense.take(words.places)
+            np.minimum(common, words.shares, out=common)
             found = _at_floors(common, kept[dataset], kept[other])
             rows += [(dataset, other, floor, similarity) for floor, similarity in found]
         dense[one.places] = 0.0

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from compute import imports
-from compute.judgements import IMPORT, PERSON, Choice
+from compute.judgements import ADJUDICATION, IMPORT, PERSON, Choice
 from compute.overlay import Overlays
 from compute.queries import leaderboard
 from compute.reading import open_version
@@ -95,6 +95,19 @@ def test_a_page_starts_with_what_was_chosen_last_and_says_so_in_the_address(stor
     app.switch_page("pages/dataset.py").run()
     assert "1 added judgement by 1 person." in captions(app)
     assert app.query_params["judgements"] == "added"
+
+
+def test_a_settled_disagreement_counts_at_once_where_nobody_chose_whose_judgements_do(store):
+    judge(store, 0)
+    before = opened("pages/holes.py", dataset="tiny", judgements="added")
+    judge(store, 1, person="eve", source=ADJUDICATION)
+    after = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    for key in ("_last_judgements", "_last_rule", "_last_sources"):
+        if key in before.session_state:
+            after.session_state[key] = before.session_state[key]
+    after.switch_page("pages/holes.py").run()
+    assert "2 added judgements by 2 people" in captions(after)
+    assert "sources" not in after.query_params
 
 
 def test_what_does_not_come_from_people_here_counts_only_when_chosen(store):

@@ -240,7 +240,8 @@ def note(faithfulness: float) -> str:
     """How to read the graph, and how far its distances can be trusted."""
     read = (
         "How to read this: near is alike, and a line is wider where two collections are more"
-        " alike; marks are larger for more documents. Left, right, up and down mean nothing."
+        " alike, from the similarity chosen above on and to the two nearest of each; marks are"
+        " larger for more documents. Left, right, up and down mean nothing."
     )
     if math.isnan(faithfulness):
         return read

@@ -129,6 +129,19 @@ def test_qrels_become_a_persons_imports_once_and_official_pairs_stay(home, store
     assert len(store.added_judgements()) == 6
 
 
+def test_a_file_of_another_dataset_or_of_a_blank_name_is_refused_whole(
+    home, store, tmp_path, capsys
+):
+    file = tmp_path / "other.qrels"
+    file.write_text("z1 0 d1 2\nz2 0 d5 0\n")
+    assert said("import", file, "--person", "ada") == 2
+    assert "tiny has none of the queries of" in capsys.readouterr().err
+    file.write_text("q1 0 d5 2\n")
+    assert said("import", file, "--person", " ") == 2
+    assert "does not say who judged" in capsys.readouterr().err
+    assert store.added_judgements().empty
+
+
 def test_a_changed_grade_is_a_new_row_and_may_change_back(home, store, tmp_path):
     for text in ("q1 0 d3 1\n", "q1 0 d3 2\n", "q1 0 d3 2\n", "q1 0 d3 1\n", "q1 0 d3 1\n"):
         (tmp_path / "one.qrels").write_text(text)

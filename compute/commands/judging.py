@@ -78,12 +78,14 @@ def _write(file: Path, content: bytes) -> None:
 
 def _import(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> int:
     found = _read(arguments.file, row, official, arguments)
-    new = exchange.lacking(found.rows, _rows(bench, row))
-    if len(new):
-        bench.store.add_judgements(new)
     asked = bench.store.part("queries", row.name)
     queries = set(official["query_id"]) | set(recompute.read(asked)["query_id"] if asked else ())
     unknown = int((~found.rows["query_id"].isin(queries)).sum())
+    if unknown == len(found.rows) > 0 == found.n_official:
+        raise WrongInput(f"{row.name} has none of the queries of {arguments.file}: check --dataset")
+    new = exchange.lacking(found.rows, _rows(bench, row))
+    if len(new):
+        bench.store.add_judgements(new)
     told = [f"{counted(len(new), 'judgement')} added to {row.name}"]
     if there := len(found.rows) - len(new):
         told += [f"{there:,} were there already"]
@@ -101,11 +103,11 @@ def _read(path: Path, row: Dataset, official: DataFrame, arguments: Namespace) -
     """A CSV, a qrels file, or a folder or archive with more judgements than are stored."""
     archive = path.is_dir() or path.suffix == ".zip"
     if not archive and (arguments.format or _format(path)) == "csv":
-        return exchange.from_csv(path, row.name, arguments.person)
-    if not arguments.person:
+        return exchange.from_csv(path, row.name, arguments.person.strip())
+    if not arguments.person.strip():
         raise WrongInput(f"{path} does not say who judged: add --person NAME")
     judged = open_path(path, row.split).judgements() if archive else read_qrels(path)
-    return exchange.from_qrels(judged, official, row.name, arguments.person, path.name)
+    return exchange.from_qrels(judged, official, row.name, arguments.person.strip(), path.name)
 
 
 def _format(path: Path) -> str:

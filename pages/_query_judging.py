@@ -12,7 +12,7 @@ from compute.annotation.queue import Annotator
 from compute.datasets import Dataset
 from compute.judgements import PERSON, WITHDRAWN
 from compute.judgements.labels import labels
-from pages import _annotate_person, _shared
+from pages import _address, _annotate_person, _shared
 from pages._shared import read
 
 TASK = "query-page"
@@ -59,6 +59,9 @@ def _given(pair: dict[str, str], person: Annotator) -> int | None:
 
 
 def _add(pair: dict[str, str], person: Annotator, relevance: int | None) -> None:
+    # By difference, a judgement may bring another query to the front: stay at this one.
+    _address.choose("query", pair["query_id"])
+    _address.choose("document", pair["doc_id"])
     row = pair | {
         "relevance": relevance,
         "person": person.name,

@@ -17,6 +17,9 @@ from compute.annotation.tables import pairs, turns
 from compute.annotation.tasks import Task
 from compute.store import Store
 
+Pair = tuple[str, str]
+"""query_id, doc_id."""
+
 EVERY = 10
 """Judgements of a person after which the order is asked again."""
 FIRST = 200
@@ -32,39 +35,42 @@ def rearrange(store: Store, task: Task, tops: DataFrame, judgements: DataFrame) 
         return False
     tops = tops[tops["system"].isin(task.systems)]
     placed = orders.order(task.order)(tops, judgements, task.depth, task.seed)
-    best = list(placed.sort_values("place")[["query_id", "doc_id"]].itertuples(index=False))
+    columns = placed.sort_values("place")[["query_id", "doc_id"]]
+    best: list[Any] = list(columns.itertuples(index=False, name=None))
     with state.writing(store.engine) as connection:
         # People who ask for pairs of this task wait here, as in `queue.exchange`.
         lock = select(tables.tasks.c.id).where(tables.tasks.c.id == task.id).with_for_update()
         connection.execute(lock)
-        return _rearrange(connection, task, [tuple(pair) for pair in best])
+        return _rearrange(connection, task, best)
 
 
-def _rearrange(connection: Connection, task: Task, best: list[tuple[str, str]]) -> bool:
+def _rearrange(connection: Connection, task: Task, best: list[Pair]) -> bool:
     rows = _rows(connection, task)
-    found = {(row["query_id"], row["doc_id"]): row for row in rows}
-    open_rows = [row for row in rows if not row["turns"] and row["labels"]]
-    front = open_rows[:FIRST]
+    found = {_pair(row): row for row in rows}
+    free = [row for row in rows if not row["turns"] and row["labels"]]
+    front, behind = free[:FIRST], free[FIRST:]
     wanted = [pair for pair in best if not found.get(pair, {}).get("turns")][: len(front)]
-    # What others judged meanwhile, elsewhere, is in no order any more: it stays, behind.
-    rest = [pair for row in front if (pair := (row["query_id"], row["doc_id"])) not in wanted]
-    wanted += rest[: len(front) - len(wanted)]
-    slots = [(row["place"], row["labels"]) for row in front]
-    if wanted == [(row["query_id"], row["doc_id"]) for row in front]:
+    leaving = [pair for pair in map(_pair, front) if pair not in wanted]
+    # What was judged meanwhile, elsewhere, is in no order any more: it stays, behind.
+    n_short = len(front) - len(wanted)
+    wanted, leaving = wanted + leaving[:n_short], leaving[n_short:]
+    if wanted == list(map(_pair, front)):
         return False
-    moved = dict(zip(wanted, slots, strict=True))
-    # The places of those that come from behind go to those that had to leave the front.
-    front_ids = {row["id"] for row in front}
-    vacated = [
-        (row["place"], row["labels"])
-        for row in open_rows[FIRST:]
-        if (row["query_id"], row["doc_id"]) in moved and row["id"] not in front_ids
-    ]
-    leaving = [pair for pair in rest if pair not in moved]
+    moved = dict(zip(wanted, map(_slot, front), strict=True))
+    # The places of those that come from behind go to those that have to leave the front.
+    vacated = [_slot(row) for row in behind if _pair(row) in moved]
     moved |= dict(zip(leaving, vacated, strict=False))
-    aside = leaving[len(vacated) :]
-    _write(connection, task, found, moved, aside)
+    _write(connection, task, found, moved, leaving[len(vacated) :])
     return True
+
+
+def _pair(row: dict[str, Any]) -> Pair:
+    return row["query_id"], row["doc_id"]
+
+
+def _slot(row: dict[str, Any]) -> tuple[int, int]:
+    """Where it stands, and how many labels are wanted there."""
+    return row["place"], row["labels"]
 
 
 def _rows(connection: Connection, task: Task) -> list[dict[str, Any]]:
@@ -88,38 +94,29 @@ def _rows(connection: Connection, task: Task) -> list[dict[str, Any]]:
 def _write(
     connection: Connection,
     task: Task,
-    found: dict[tuple[str, str], dict[str, Any]],
-    moved: dict[tuple[str, str], tuple[int, int]],
-    aside: list[tuple[str, str]],
+    found: dict[Pair, dict[str, Any]],
+    moved: dict[Pair, tuple[int, int]],
+    aside: list[Pair],
 ) -> None:
+    # First out of the way: no two pairs may have one place, not even for a moment.
     lowest = min(0, *(row["place"] for row in found.values()))
     stored = [pair for pair in (*moved, *aside) if pair in found]
-    # First out of the way: no two pairs may have one place, not even for a moment.
-    gone = [
-        {"row": found[pair]["id"], "at": lowest - number, "wants": 0}
-        for number, pair in enumerate(stored, start=1)
-    ]
-    there = [
-        {"row": found[pair]["id"], "at": place, "wants": labels}
-        for pair, (place, labels) in moved.items()
-        if pair in found
-    ]
+    away = [(pair, (lowest - number, 0)) for number, pair in enumerate(stored, start=1)]
+    there = [(pair, slot) for pair, slot in moved.items() if pair in found]
     change = update(pairs).where(pairs.c.id == bindparam("row"))
     change = change.values(place=bindparam("at"), labels=bindparam("wants"))
-    for values in (gone, there):
-        if values:
+    for slots in (away, there):
+        if slots:
+            values = [
+                {"row": found[pair]["id"], "at": place, "wants": labels}
+                for pair, (place, labels) in slots
+            ]
             connection.execute(change, values)
     new = [
-        {
-            "id": secrets.token_hex(8),
-            "task": task.id,
-            "place": place,
-            "query_id": pair[0],
-            "doc_id": pair[1],
-            "labels": labels,
-        }
+        {"query_id": pair[0], "doc_id": pair[1], "place": place, "labels": labels}
         for pair, (place, labels) in moved.items()
         if pair not in found
     ]
     if new:
-        connection.execute(insert(pairs), new)
+        tokens = [{"id": secrets.token_hex(8), "task": task.id} | row for row in new]
+        connection.execute(insert(pairs), tokens)

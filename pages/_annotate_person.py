@@ -13,10 +13,10 @@ def annotator() -> Annotator | None:
     if name := _signed_in():
         return Annotator(name, verified=True)
     asked = st.session_state.get("_annotator", "")
-    told = (st.session_state.get("_annotator_name") or {}).get("name", "")
     forget = st.session_state.get("_annotator_forgotten", False)
+    sure = bool(asked or st.session_state.get("_annotator_name"))
+    told = _judge.name({"keep": asked, "known": sure, "forget": forget}, key="_annotator_name")
     known = asked or ("" if forget else _clean(told))
-    _judge.name({"keep": asked, "known": known, "forget": forget}, key="_annotator_name")
     return Annotator(known) if known else None
 
 

@@ -23,12 +23,15 @@ _NAME = components.component(
     "annotator_name",
     js="""
     const PLACE = "beirscope.annotator";
+    let told = "";
     export default function ({ data, setStateValue }) {
+      // The state outlives the server: a new one then knows at once who judges.
+      const tell = (name) => setStateValue("name", (told = name));
       try {
         if (data.keep) localStorage.setItem(PLACE, data.keep);
         else if (data.forget) localStorage.removeItem(PLACE);
-        else if (!data.known && localStorage.getItem(PLACE))
-          setStateValue("name", localStorage.getItem(PLACE));
+        if (data.keep && data.keep !== told) tell(data.keep);
+        else if (!data.known && localStorage.getItem(PLACE)) tell(localStorage.getItem(PLACE));
       } catch { /* a browser that keeps nothing: the name is asked again */ }
     }
     """,
@@ -49,6 +52,6 @@ def form(data: dict[str, Any], key: str, again: Callable[[], None]) -> None:
     )
 
 
-def name(data: dict[str, Any], key: str) -> None:
-    """Keep, forget or tell the annotator's name that this browser knows."""
-    _NAME(data=data, key=key, on_name_change=lambda: None)
+def name(data: dict[str, Any], key: str) -> str:
+    """Keep or forget the annotator's name in this browser; the name that it tells, if any."""
+    return str(_NAME(data=data, key=key, on_name_change=lambda: None).get("name") or "")

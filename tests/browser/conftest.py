@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page, expect, sync_playwright
 
 from compute import imports, recompute
 from compute.serve import free_port
@@ -110,6 +110,7 @@ def browser() -> Iterator[Browser]:
         if os.environ.get("BEIRSCOPE_REQUIRE_BROWSER"):
             pytest.fail(reason)
         pytest.skip(reason)
+    expect.set_options(timeout=WAIT)
     with sync_playwright() as play:
         running = play.chromium.launch(executable_path=executable, args=FLAGS)
         yield running

@@ -13,6 +13,7 @@ import streamlit as st
 from compute import queries
 from compute.annotation import answers, guideline, queue, rearranging, sheets, tasks
 from compute.annotation import grades as grading
+from compute.annotation.answers import Answer
 from compute.annotation.queue import Annotator, Hand
 from compute.annotation.tasks import Task
 from compute.figures import annotate as figures
@@ -74,7 +75,7 @@ def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
 def judging(task: Task) -> None:
     """The form, once it is known who judges."""
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
+        st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=_leave)
         st.markdown(f"**{_shared.text(task.title)}**", width="content")
         person = _annotate_person.shown()
     if person is None:
@@ -94,16 +95,38 @@ def _form(task_id: str, person: Annotator) -> None:
     _shared.follow()
     store = _shared.store()
     task = tasks.task(store, task_id)
-    scope = hashlib.sha256(f"{task_id}\0{person.name}".encode()).hexdigest()[:16]
+    scope = _scope(task_id, person)
     key = f"judge-{scope}"
-    sent = st.session_state.get(key) or {}
-    log = answers.parsed((sent.get("log") or {}).get("entries", []))
+    log = _log(scope)
     saved = st.session_state.setdefault(f"_saved-{scope}", set())
     hand = queue.exchange(store, task, person, [one for one in log if one.entry not in saved])
     saved.update(one.entry for one in log)
+    st.session_state["_at_form"] = task_id, person
     again = partial(queue.offer_skipped, store, task, person.name)
     _judge.form(_sent(task, hand, scope, [one.entry for one in log]), key, again)
     _rearrange(task, hand.judged, scope)
+
+
+def _scope(task_id: str, person: Annotator) -> str:
+    """What the answers of one person to one task are kept under."""
+    return hashlib.sha256(f"{task_id}\0{person.name}".encode()).hexdigest()[:16]
+
+
+def _log(scope: str) -> list[Answer]:
+    sent = st.session_state.get(f"judge-{scope}") or {}
+    return answers.parsed((sent.get("log") or {}).get("entries", []))
+
+
+@_shared.guarded
+def _leave() -> None:
+    """Save what the form sent last, which it is not drawn again to save; let go of its pairs."""
+    if "_at_form" in st.session_state:
+        task_id, person = st.session_state.pop("_at_form")
+        store = _shared.store()
+        task = tasks.task(store, task_id)
+        queue.exchange(store, task, person, _log(_scope(task_id, person)), ahead=0)
+        queue.give_back(store, task, person.name)
+    go()
 
 
 def _rearrange(task: Task, judged: int, scope: str) -> None:

@@ -151,7 +151,7 @@ def test_thirty_holes_judged_by_keyboard_change_the_numbers(
     shown = page.locator("[data-testid=stPlotlyChart]").first
     before = shown.inner_text()
     page.get_by_role("radio", name="Official + added").click()
-    expect(page.get_by_text("Counts 30 added judgements by 1 person")).to_be_visible()
+    expect(page.get_by_text("30 added judgements by 1 person")).to_be_visible()
     expect(shown).not_to_have_text(before)
 
 
@@ -184,6 +184,20 @@ def test_two_windows_of_one_person_never_ask_for_a_document_twice(
         saved(here)
     given = rows(judging, task)
     assert len({(row["query_id"], row["doc_id"]) for row in given}) == len(given) == 5
+
+
+def test_leaving_for_the_list_saves_the_last_answer_and_lets_go_of_the_rest(
+    page: Page, address: str, judging: Judging
+) -> None:
+    task = judging.task(DATASET, n_pairs=7, order="random")
+    sit_down(page, address, task, "gil")
+    page.keyboard.press("1")
+    page.get_by_role("button", name="All tasks").click()
+    expect(page.get_by_text("1 of 7 judgements made by 1 person · ")).to_be_visible()
+    (row,) = rows(judging, task)
+    assert (row["person"], row["relevance"]) == ("gil", 1)
+    held = queue.overview(judging.store).set_index("task")["held"]
+    assert held[task.id] == 0
 
 
 def test_skip_unsure_note_and_undo_have_keys(page: Page, address: str, judging: Judging) -> None:

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shutil
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -227,7 +228,10 @@ class Store:
             return state.counted(connection, "judgements")
 
     def tidy(self, at: datetime | None = None) -> list[Path]:
-        """Remove superseded parts and unlisted files that have waited long enough."""
+        """Remove superseded parts and unlisted files that have waited long enough.
+
+        What killed counting left behind goes too.
+        """
         at = at or datetime.now(UTC)
         before = (at - SUPERSEDED_STAYS).isoformat(timespec="microseconds")
         superseded = state.forget_superseded(self._state, before)
@@ -235,6 +239,9 @@ class Store:
         removed += self._unlisted(at - UNLISTED_STAYS)
         for path in removed:
             path.unlink(missing_ok=True)
+        for folder in self.home.glob("tmp/counting-*"):
+            if _age(folder) < (at - UNLISTED_STAYS).timestamp():
+                shutil.rmtree(folder, ignore_errors=True)
         return removed
 
     def _publish(self, publication: Publication) -> None:

@@ -4,6 +4,7 @@ import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from itertools import pairwise
 from pathlib import Path
 
@@ -202,3 +203,13 @@ def test_counting_that_is_stopped_leaves_nothing(bench: Bench, tmp_path: Path, m
         overlap.count(replace(bench, progress=stop), loaded)
     assert (bench.store.version(), sorted(bench.store.home.glob("parts/*/*"))) == before
     assert overlap.count(bench, loaded)
+
+
+def test_what_a_killed_count_left_goes_after_a_day(bench: Bench) -> None:
+    left = bench.store.home / "tmp" / "counting-killed"
+    left.mkdir(parents=True)
+    (left / "0.parquet").write_bytes(b"half")
+    bench.store.tidy()
+    assert left.exists()
+    bench.store.tidy(datetime.now(UTC) + timedelta(hours=25))
+    assert not left.exists()

@@ -75,9 +75,7 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
             order=given["order"],
             seed=given["seed"],
             grades=grading.parsed(given["grades"]),
-            annotators=tuple(
-                dict.fromkeys(filter(None, map(str.strip, given["annotators"].splitlines())))
-            ),
+            annotators=_annotate_person.names(given["annotators"]),
             double_share=given["double"] / 100,
             guideline=given["guideline"],
         )

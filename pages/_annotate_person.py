@@ -30,6 +30,11 @@ def _clean(name: object) -> str:
     return words if words.isprintable() and len(words) <= LONGEST else ""
 
 
+def names(lines: str) -> tuple[str, ...]:
+    """The names on lines, each once, as `ask` writes a name: else nobody of that name comes in."""
+    return tuple(dict.fromkeys(filter(None, (" ".join(n.split()) for n in lines.splitlines()))))
+
+
 def ask() -> None:
     """Ask for a name, once."""
     with st.form("annotator", width=520):

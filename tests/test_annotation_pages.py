@@ -7,6 +7,8 @@ from streamlit.testing.v1 import AppTest
 
 from compute import imports
 from compute.annotation import tasks
+from compute.figures import annotate as figures
+from compute.orders import ORDERS
 from compute.recompute import Bench
 from compute.settings import PROJECT, Settings
 from compute.store import Store
@@ -57,16 +59,20 @@ def test_without_a_task_the_page_says_what_one_is(store: Store) -> None:
     assert "computes some" not in shown(opened("annotate", "ada", view="new"))
 
 
+def test_every_order_has_words() -> None:
+    assert set(figures.ORDERS) == set(ORDERS)
+
+
 def test_a_task_is_made_at_the_page(store: Store) -> None:
     app = opened("annotate", "ada", view="new", dataset="tiny")
     numbers = {field.label: field for field in app.number_input}
     numbers["Documents to judge"].set_value(1)
     areas = {field.label: field for field in app.text_area}
-    areas["Annotators, one per line; none: anybody"].set_value("ada\n\nbob\nada")
+    areas["Annotators, one per line; none: anybody"].set_value("ada\n\n bob  byron\nada")
     press(app, "Make the task")
     (task,) = tasks.tasks(store)
     assert (task.dataset, task.systems, task.n_pairs) == ("tiny", (NAME,), 1)
-    assert (task.person, task.annotators) == ("ada", ("ada", "bob"))
+    assert (task.person, task.annotators) == ("ada", ("ada", "bob byron"))
     assert task.grades == ((0, "Not relevant"), (1, "Partly relevant"), (2, "Highly relevant"))
     assert "- **Partly relevant**: it helps in part." in task.guideline
 

@@ -9,6 +9,7 @@ from compute.annotation.tasks import Task
 
 ORDERS = {
     "impact": "what could change the comparison most, first",
+    "fusion": "what many systems place high, first",
     "move-to-front": "from lists that bring relevant documents, first",
     "depth": "the best rank first",
     "random": "random",

@@ -16,7 +16,7 @@ from pages._shared import read
 HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
 FLOORS = {figures.floor_label(floor): floor for floor in _FLOORS}
 _FIGURES = {
-    name: st.column_config.NumberColumn("Similarity", format="%.3f", width=80)
+    name: st.column_config.NumberColumn("Similarity", format="%.3f", width=72)
     for name in ("Similarity", "Its similarity")
 }
 COMMAND = "python -m compute overlap"
@@ -168,7 +168,7 @@ def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> Non
     with st.container(horizontal=True):
         with st.container(width=graphs.WIDTH):
             _shared.plot(figure, "graph", alt, width="content")
-        with st.container(width=480):
+        with st.container(width=488):
             table = graphs.neighbours(square, _titles(counted))
             height = min(38 + 35 * len(table), 500)
             options: dict[str, Any] = {"height": height, "row_height": 35, "placeholder": "–"}

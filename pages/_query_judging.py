@@ -52,9 +52,8 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
 
 def _given(pair: dict[str, str], person: Annotator) -> int | None:
     """The grade that the person gave the pair already."""
-    rows = labels(_shared.store().added_judgements())
-    for name, value in (pair | {"person": person.name}).items():
-        rows = rows[rows[name] == value]
+    rows = labels(read(queries.added.of_pair, added=False, **pair))
+    rows = rows[rows["person"] == person.name]
     return int(rows["relevance"].iloc[-1]) if len(rows) else None
 
 

@@ -41,3 +41,15 @@ def rows(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
         "select * from added_judgements where dataset = ? order by id", [dataset]
     ).df()
     return frame.astype({"relevance": "Int64"})
+
+
+def of_pair(cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str) -> DataFrame:
+    """Every row of the added judgements of a query and document, in the order they were saved."""
+    frame = cursor.execute(
+        """
+        select * from added_judgements
+        where dataset = ? and query_id = ? and doc_id = ? order by id
+        """,
+        [dataset, query_id, doc_id],
+    ).df()
+    return frame.astype({"relevance": "Int64"})

@@ -39,7 +39,9 @@ def ask() -> None:
     """Ask for a name, once."""
     with st.form("annotator", width=520):
         st.text_input("Your name", key="_annotator_field", max_chars=LONGEST)
-        st.form_submit_button("Go on", on_click=_answered)
+        again = st.form_submit_button("Go on", on_click=_answered)
+    if again:
+        st.warning(f"Give a name of at most {LONGEST} letters.")
     st.caption(
         "It stands beside each of your judgements and is kept in this browser. Nobody checks it:"
         " exports say so."

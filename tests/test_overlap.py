@@ -20,7 +20,7 @@ def vocabularies(**corpora: Counts) -> tuple[dict[str, Vocabulary], int]:
     }
     found = {}
     for name, counts in corpora.items():
-        ordered = sorted(counts.items(), key=lambda item: -item[1])
+        ordered = sorted(counts.items())
         tokens = max(sum(counts.values()), 1)
         found[name] = Vocabulary(
             np.array([places[word] for word, _ in ordered], dtype=np.int32),

@@ -36,7 +36,7 @@ _PLACES = """
 create temp table places as
 select term, (row_number() over (order by most desc) - 1)::int as place
 from (
-    -- Frequent words beside each other: then vocabularies, most frequent first, read in order.
+    -- Frequent words beside each other: then what two corpora share lies close together.
     select term, max(count) as most from words
     where dataset in (select unnest($of)) group by term
 )
@@ -48,7 +48,7 @@ select dataset, place, count from words left join places using (term)
 _VOCABULARY = """
 select coalesce(place, $none)::int as place, count / $tokens as share
 from placed where dataset = $dataset
-order by count desc
+order by 1
 """
 # Counts are sorted: below a floor nothing is read. The first condition alone can skip row groups.
 _LEAST = """

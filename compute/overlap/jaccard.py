@@ -10,17 +10,22 @@ from pandas import DataFrame
 FLOORS = (0.0, 1e-6, 1e-5, 1e-4)
 """Relative frequencies: a word that is not above them in a corpus is dropped from that corpus."""
 
-Kept = Sequence[tuple[int, float]]
-
 
 @dataclass(frozen=True)
 class Vocabulary:
     """The words of one corpus."""
 
     places: NDArray[np.int32]
-    """Of each word, its place in an index that the vocabularies compared share."""
+    """Of each word, its place in an index that the vocabularies compared share; ascending."""
     shares: NDArray[np.float64]
-    """Its count over that of all words of the corpus; the largest first."""
+    """Its count over that of all words of the corpus."""
+
+    def above(self, floor: float) -> "Vocabulary":
+        """The words more frequent than that."""
+        if not floor:
+            return self
+        kept = self.shares > floor
+        return Vocabulary(self.places[kept], self.shares[kept])
 
 
 def similarities(vocabularies: Mapping[str, Vocabulary], size: int, of: Sequence[str]) -> DataFrame:
@@ -31,39 +36,35 @@ def similarities(vocabularies: Mapping[str, Vocabulary], size: int, of: Sequence
     does not make the rest sum to 1 again. `size` is the length of the shared index. A pair of
     which no word is left is absent.
     """
-    dense = np.zeros(size)
-    kept = {name: _above(words.shares) for name, words in vocabularies.items()}
-    rows, done = [], set[str]()
-    for dataset in of:
-        one = vocabularies[dataset]
-        done.add(dataset)
-        # Scattered once, gathered by all the others: no sorting, no sets.
-        dense[one.places] = one.shares
-        for other in vocabularies.keys() - done:
-            words = vocabularies[other]
-            common = dense.take(words.places)
-            np.minimum(common, words.shares, out=common)
-            found = _at_floors(common, kept[dataset], kept[other])
-            rows += [(dataset, other, floor, similarity) for floor, similarity in found]
-        dense[one.places] = 0.0
+    rows = [
+        (dataset, other, floor, similarity)
+        for floor in FLOORS
+        for dataset, other, similarity in _pairs(
+            {name: words.above(floor) for name, words in vocabularies.items()}, size, of
+        )
+    ]
     return DataFrame(rows, columns=["dataset", "other", "floor", "similarity"])
 
 
-def _above(shares: NDArray[np.float64]) -> Kept:
-    """Of each floor: how many shares are above it, and their sum."""
-    edges = [int(np.searchsorted(-shares, -floor)) for floor in FLOORS]
-    return [(edge, float(shares[:edge].sum())) for edge in edges]
-
-
-def _at_floors(
-    common: NDArray[np.float64], one: Kept, other: Kept
-) -> Iterator[tuple[float, float]]:
-    """(floor, similarity) from the smaller shares of what `other` has, in its order."""
-    for floor, (_, sum_one), (edge, sum_other) in zip(FLOORS, one, other, strict=True):
-        both = common[:edge]
-        # The smaller of two shares is above the floor exactly if both are.
-        least = float(both[both > floor].sum() if floor else both.sum())
-        # What is common stands in both sums: the larger shares sum to the rest.
-        most = sum_one + sum_other - least
-        if most:
-            yield floor, least / most
+def _pairs(
+    vocabularies: Mapping[str, Vocabulary], size: int, of: Sequence[str]
+) -> Iterator[tuple[str, str, float]]:
+    dense = np.zeros(size)
+    sums = {name: float(words.shares.sum()) for name, words in vocabularies.items()}
+    done = set[str]()
+    for dataset in of:
+        one = vocabularies[dataset]
+        done.add(dataset)
+        # Scattered once, gathered by all the others in the order of the index: no sorting, no sets.
+        dense[one.places] = one.shares
+        for other in [name for name in vocabularies if name not in done]:
+            words = vocabularies[other]
+            # "clip" takes at once; every place is inside.
+            common = dense.take(words.places, mode="clip")
+            np.minimum(common, words.shares, out=common)
+            least = float(common.sum())
+            # What is common stands in both sums: the larger shares sum to the rest.
+            most = sums[dataset] + sums[other] - least
+            if most:
+                yield dataset, other, least / most
+        dense[one.places] = 0.0

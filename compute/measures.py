@@ -226,9 +226,7 @@ FORMULAS = {
         Formula("Bpref", bpref, "Bpref", cut=False),
         Formula("Judged", judged, "Judged@{k}", answered_only=True),
         Formula("Hole", hole, "Hole@{k} (unjudged for the query)", answered_only=True),
-        Formula(
-            "Hole_beir", hole_beir, "Hole@{k} as BEIR's code", answered_only=True, across=True
-        ),
+        Formula("Hole_beir", hole_beir, "Hole@{k} as BEIR's code", answered_only=True, across=True),
     )
 }
 

@@ -154,7 +154,9 @@ def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> 
                 _shared.plot(figure, f"words_{side}", head, width="content")
     _shared.caption(
         f"Per million {unit} of each collection. What they share most counts a word as often as"
-        " it stands in the collection that has less of it; that is what the similarity adds up.",
+        " it stands in the collection that has less of it; that is what the similarity adds up."
+        " The other two columns put first what tells the collections apart best (what a word adds"
+        " to their Jensen-Shannon divergence).",
         figures.cut(counted[counted["dataset"].isin([one, other])]),
     )
 

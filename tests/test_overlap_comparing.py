@@ -188,6 +188,16 @@ def test_the_words_that_a_pair_shares_and_those_that_set_it_apart(
     assert set(apart.loc[apart["side"] == "dataset", "term"]) == {"füße x_1", "x_1 ٣"}
 
 
+def test_what_sets_a_pair_apart_is_no_frequent_word_of_both(bench: Bench, tmp_path: Path) -> None:
+    # "the" differs more in share, .5 and .6; "cat" and "dog" tell which corpus it is.
+    for name, words in (("one", ["the"] * 50 + ["cat"] * 8), ("two", ["the"] * 60 + ["dog"] * 2)):
+        rest = [f"{name}{number}" for number in range(100 - len(words))]
+        overlap.count(bench, load(bench, tmp_path, name, [("", " ".join(words + rest))]))
+    rows = queries.overlap.words_of_pair(cursor(bench.store), "one", "two", "unigrams", limit=1)
+    first = {row["side"]: row["term"] for row in rows.to_dict("records")}
+    assert first == {"both": "the", "dataset": "cat", "other": "dog"}
+
+
 def test_vocabularies_are_listed_with_what_is_known_of_their_collections(
     bench: Bench, tmp_path: Path
 ) -> None:

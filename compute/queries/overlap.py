@@ -65,8 +65,10 @@ def words_of_pair(
     """term, share, other_share, side: the words that two corpora share most and least.
 
     Shares are of all words of a corpus. side `both`: the largest smaller share; `dataset` and
-    `other`: the largest difference of shares in favour of that corpus. `limit` rows of each side,
-    the most telling first. Of counts that ship a share below their cut reads 0.
+    `other`: the words more frequent in that corpus that add most to the Jensen-Shannon divergence
+    of the two (Lin 1991), s ln(s/m) + t ln(t/m) with m the mean of the shares s and t: a plain
+    difference would name function words. `limit` rows of each side, the most telling first. Of
+    counts that ship a share below their cut reads 0.
     """
     return cursor.execute(
         _WORDS_OF_PAIR,
@@ -105,12 +107,18 @@ _WORDS_OF_PAIR = """
         from words join totals using (dataset)
         where term in (from candidates)
         group by term
+    ), parting as (
+        select *, (share + other_share) / 2 as mean,
+               if(share > 0, share * ln(share / mean), 0)
+               + if(other_share > 0, other_share * ln(other_share / mean), 0) as apart
+        from shares
     ), sides as (
-        select *, 'both' as side, least(share, other_share) as telling from shares
+        select term, share, other_share, 'both' as side, least(share, other_share) as telling
+        from shares
         union all
-        select *, 'dataset', share - other_share from shares
+        select term, share, other_share, 'dataset', if(share > other_share, apart, 0) from parting
         union all
-        select *, 'other', other_share - share from shares
+        select term, share, other_share, 'other', if(other_share > share, apart, 0) from parting
     )
     select term, share, other_share, side
     from sides

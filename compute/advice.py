@@ -39,7 +39,8 @@ def without_runs(dataset: Dataset, *, is_loaded: bool = False) -> str:
     if not dataset.has_split:
         return f"{dataset.title} has published figures only: there is no BEIR split to run on."
     how = how_to_run(dataset)
-    if is_loaded:
+    # The lengths of PyDocs ship without the documents.
+    if is_loaded and dataset.group != "PyDocs":
         how = f"python -m compute run bm25 {dataset.name}"
     elif dataset.group == "own":
         how = f"it came without texts; python -m compute import-run FILE --dataset {dataset.name}"

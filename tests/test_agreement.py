@@ -27,7 +27,7 @@ def judged(*rows: tuple) -> DataFrame:
     """Rows of added judgements from (person, document, relevance) and, if need be, the source."""
     whole = [row if len(row) > 3 else (*row, PERSON) for row in rows]
     frame = DataFrame(whole, columns=["person", "doc_id", "relevance", "source"])
-    frame = frame.assign(dataset="tiny", query_id="q", id=range(1, len(frame) + 1))
+    frame = frame.assign(dataset="tiny", query_id="q", id=range(1, len(frame) + 1), time="")
     return frame.astype({"relevance": "Int64", "doc_id": "str", "person": "str", "source": "str"})
 
 

@@ -26,11 +26,14 @@ from tests import worlds
 
 
 def judged(*rows: tuple) -> DataFrame:
-    """Rows of added judgements from (person, document, relevance) and, if need be, the source."""
-    whole = [row if len(row) > 3 else (*row, PERSON) for row in rows]
-    frame = DataFrame(whole, columns=["person", "doc_id", "relevance", "source"])
+    """Rows of added judgements from (person, document, relevance) and, if need be, the source and
+    the time."""
+    usual = (PERSON, "12:00")
+    whole = [(*row, *usual[len(row) - 3 :]) for row in rows]
+    columns = ["person", "doc_id", "relevance", "source", "time"]
+    frame = DataFrame(whole, columns=columns)
     frame = frame.assign(dataset="tiny", query_id="q", id=range(1, len(frame) + 1))
-    return frame.astype({"relevance": "Int64", "doc_id": "str", "person": "str", "source": "str"})
+    return frame.astype(dict.fromkeys(columns, "str") | {"relevance": "Int64"})
 
 
 def label(*rows: tuple, rule: str = "majority", sources: tuple[str, ...] = HUMAN) -> int | None:
@@ -62,6 +65,17 @@ def test_a_row_without_relevance_takes_the_persons_label_back():
     assert label(("ada", "d", 2), ("bob", "d", 1), ("ada", "d", None)) == 1
     assert label(("ada", "d", 2), ("ada", "d", None)) is None
     assert label(("ada", "d", 2), ("ada", "d", None, WITHDRAWN), ("ada", "d", 1)) == 1
+
+
+def test_the_newest_is_what_was_judged_last_not_what_was_saved_last():
+    monday, tuesday = ("ada", "d", 0, PERSON, "06-01"), ("ada", "d", 2, PERSON, "06-02")
+    assert label(tuesday, monday) == label(monday, tuesday) == 2
+    assert label(tuesday, ("ada", "d", None, PERSON, "06-01")) == 2
+    assert label(tuesday, ("ada", "d", None, WITHDRAWN, "06-01")) == 2
+    assert label(("ada", "d", None, WITHDRAWN, "06-02"), monday) is None
+    settled = ("cy", "d", 1, ADJUDICATION, "06-02"), ("dan", "d", 3, ADJUDICATION, "06-01")
+    assert label(*settled) == 1
+    assert label(tuesday, ("bob", "d", 0, PERSON, "06-01"), rule="latest") == 2
 
 
 def test_a_withdrawal_counts_whatever_sources_are_chosen():
@@ -97,6 +111,7 @@ _rows = st.lists(
         st.sampled_from(["d1", "d2"]),
         st.none() | st.integers(-1, 3),
         st.sampled_from([PERSON, PERSON, ADJUDICATION, IMPORT, WITHDRAWN]),
+        st.sampled_from(["08:00", "12:00", "12:30"]),
     ),
     max_size=20,
 )
@@ -113,7 +128,7 @@ BY_WORD = {
 @given(_rows, st.sampled_from(list(RULES)), st.sampled_from([HUMAN, (PERSON, IMPORT)]))
 def test_labels_are_what_the_rules_say_word_by_word(rows, rule, sources):
     said: dict = defaultdict(dict)  # by document: grade by (person, settled), in order
-    for person, doc_id, grade, source in rows:
+    for person, doc_id, grade, source, _ in sorted(rows, key=lambda row: row[4]):
         if source == WITHDRAWN:
             said[doc_id].pop((person, False), None)
             said[doc_id].pop((person, True), None)

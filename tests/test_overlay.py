@@ -42,12 +42,16 @@ _row = st.tuples(
     st.none() | st.integers(-1, 3),
     st.sampled_from(["ada", "bob"]),
     st.sampled_from([PERSON, PERSON, PERSON, ADJUDICATION, IMPORT, WITHDRAWN]),
+    # Told by the row, or that of saving.
+    st.none() | st.sampled_from(["2026-06-01", "2026-06-02"]),
 )
 
 
 def added(rows: list[tuple], dataset: str = "scifact") -> DataFrame:
-    """Rows for `Store.add_judgements` from query_id, doc_id, relevance, person, source."""
-    frame = DataFrame(rows, columns=["query_id", "doc_id", "relevance", "person", "source"])
+    """Rows for `Store.add_judgements` from query_id, doc_id, relevance, person, source and, if
+    need be, the time."""
+    columns = ["query_id", "doc_id", "relevance", "person", "source", "time"]
+    frame = DataFrame([(*row, None)[:6] for row in rows], columns=columns)
     frame = frame.astype({"relevance": "Int64"})
     return frame.assign(dataset=dataset, task="", guideline_version="")
 

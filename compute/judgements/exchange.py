@@ -4,6 +4,7 @@ import csv
 import hashlib
 import io
 import re
+from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -226,12 +227,12 @@ def lacking(found: DataFrame, saved: DataFrame) -> DataFrame:
     adds nothing the second time, whoever else imports it meanwhile.
     """
     known = {row["entry"] or _named(row) for row in _rows(saved)}
-    standing: dict[tuple[str, str, str], dict[str, _Row]] = {}
+    said: dict[tuple[str, str, str], list[_Row]] = defaultdict(list)
     for row in _rows(saved):
-        _put(standing, row)
+        said[_whose(row)].append(row)
     kept = []
     for row in _rows(found):
-        before = standing.get(_whose(row), {})
+        before = _standing(said[_whose(row)])
         if row["entry"] is None and row["time"] is None:
             same = before.get(row["source"])
             if same is not None and same["relevance"] == row["relevance"]:
@@ -240,7 +241,7 @@ def lacking(found: DataFrame, saved: DataFrame) -> DataFrame:
         entry = row["entry"] or _named(row)
         if entry not in known:
             known.add(entry)
-            _put(standing, row | {"id": -len(known)})
+            said[_whose(row)].append(row | {"id": -len(known)})
             kept.append(row | {"entry": entry})
     return DataFrame(kept, columns=list(COLUMNS)).astype({"relevance": "Int64"})
 
@@ -262,14 +263,17 @@ def _whose(row: _Row) -> tuple[str, str, str]:
     return row["query_id"], row["doc_id"], row["person"]
 
 
-def _put(standing: dict[tuple[str, str, str], dict[str, _Row]], row: _Row) -> None:
-    """The newest row of a person on a pair by source; what was withdrawn stands no more."""
-    of_pair = standing.setdefault(_whose(row), {})
-    if row["source"] == WITHDRAWN:
-        of_pair.clear()
-    else:
-        of_pair.pop(WITHDRAWN, None)
-    of_pair[row["source"]] = row
+def _standing(said: list[_Row]) -> dict[str, _Row]:
+    """The newest row by source of what a person said of a pair, as they were saved; what was
+    withdrawn stands no more. A row without a time gets that of saving, after all others."""
+    standing: dict[str, _Row] = {}
+    for row in sorted(said, key=lambda row: (row["time"] is None, row["time"] or "")):
+        if row["source"] == WITHDRAWN:
+            standing.clear()
+        else:
+            standing.pop(WITHDRAWN, None)
+        standing[row["source"]] = row
+    return standing
 
 
 def _named(row: _Row, **more: int) -> str:

@@ -22,7 +22,7 @@ class Rule:
     text: str
     """What it does, as pages say it."""
     choose: Callable[[Sequence[int]], int]
-    """One grade of many, which stand in the order they were given."""
+    """One grade of many, which stand in the order of their times."""
 
 
 def _majority(grades: Sequence[int]) -> int:
@@ -68,9 +68,11 @@ class Choice:
 def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
     """The rows that stand, of all added: a person's newest of a pair, adjudications apart.
 
-    `rows` are added judgements in the order of their ids. A row without relevance takes back its
-    person's label; one whose source is `withdrawn` takes back all that the person said of the
-    pair before, whatever counts. What a person was unsure of counts like the rest.
+    `rows` are added judgements in the order of their ids. Newest is what was judged last, by
+    `time`, not what was saved last: an old file that is imported undoes nothing. Of one time it
+    is the row with the highest id. A row without relevance takes back its person's label; one
+    whose source is `withdrawn` takes back all that the person said of the pair before, whatever
+    counts. What a person was unsure of counts like the rest.
     """
     return _standing(rows, sources)[0]
 
@@ -98,19 +100,22 @@ _Pair = tuple[str, str, str]
 def _standing(
     rows: DataFrame, sources: Collection[str]
 ) -> tuple[DataFrame, dict[_Pair, tuple[list[int], list[int]]]]:
-    """The rows that stand, and by pair the grades of people and of adjudications, by id."""
+    """The rows that stand, and by pair the grades of people and of adjudications, by time."""
     # Plain loops: of a few rows, as after each judgement, they take a hundredth of pandas' time.
     pairs = list(zip(*(rows[name].tolist() for name in PAIR), strict=True))
     people, kinds = rows["person"].tolist(), rows["source"].tolist()
+    times = rows["time"].tolist()
+    order = sorted(range(len(rows)), key=times.__getitem__)
     newest: dict[tuple[_Pair, str], dict[bool, int]] = defaultdict(dict)
-    for place, (pair, person, kind) in enumerate(zip(pairs, people, kinds, strict=True)):
+    for place in order:
+        pair, person, kind = pairs[place], people[place], kinds[place]
         if kind == WITHDRAWN:
             newest.pop((pair, person), None)
         elif kind in sources:
             newest[pair, person][kind == ADJUDICATION] = place
     given, absent = rows["relevance"].tolist(), rows["relevance"].isna().tolist()
-    places = sorted(place for found in newest.values() for place in found.values())
-    standing = [place for place in places if not absent[place]]
+    places = {place for found in newest.values() for place in found.values()}
+    standing = [place for place in order if place in places and not absent[place]]
     grades: dict[_Pair, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for place in standing:
         grades[pairs[place]][kinds[place] == ADJUDICATION].append(int(given[place]))

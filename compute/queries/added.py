@@ -9,15 +9,15 @@ from pandas import DataFrame
 # the person has withdrawn.
 _STANDING = """
 with withdrawn as (
-    select dataset, query_id, doc_id, person, max(id) as last
+    select dataset, query_id, doc_id, person, max((time, id)) as last
     from added_judgements where source = 'withdrawn' group by all
 ), newest as (
     select dataset, query_id, doc_id, person, source, relevance
     from added_judgements left join withdrawn using (dataset, query_id, doc_id, person)
-    where source in (select unnest($sources)) and (last is null or id > last)
+    where source in (select unnest($sources)) and (last is null or (time, id) > last)
     qualify row_number() over (
         partition by dataset, query_id, doc_id, person, source = 'adjudication'
-        order by id desc) = 1
+        order by time desc, id desc) = 1
 )
 select
     source, count(*) as n_judgements, count(distinct person) as n_people,

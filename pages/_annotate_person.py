@@ -1,8 +1,11 @@
 """Who judges: the name of the sign-in where there is one, else a name asked once and kept."""
 
+from collections.abc import Callable
+
 import streamlit as st
 
 from compute.annotation.queue import Annotator
+from compute.errors import WrongInput
 from pages import _judge, _shared
 
 LONGEST = 60
@@ -30,6 +33,16 @@ def _clean(name: object) -> str:
     return words if words.isprintable() and len(words) <= LONGEST else ""
 
 
+def known_as(name: str) -> Annotator:
+    """Somebody who judged at this browser before. Raises WrongInput where that cannot be said."""
+    signed = _signed_in()
+    if signed and signed != name:
+        raise WrongInput(f"sign in as {name}, then open this list again")
+    if not name or (not signed and _clean(name) != name):
+        raise WrongInput("that is no name")
+    return Annotator(name, verified=bool(signed))
+
+
 def names(lines: str) -> tuple[str, ...]:
     """The names on lines, each once, as `ask` writes a name: else nobody of that name comes in."""
     return tuple(dict.fromkeys(filter(None, (" ".join(n.split()) for n in lines.splitlines()))))
@@ -55,17 +68,21 @@ def _answered() -> None:
         st.session_state["_annotator_forgotten"] = False
 
 
-def _forget() -> None:
+def _forget(leave: Callable[[], None]) -> None:
+    leave()
     st.session_state["_annotator"] = ""
     st.session_state["_annotator_forgotten"] = True
 
 
-def shown() -> Annotator | None:
-    """The person at this browser, with a way to be somebody else where no sign-in says who."""
+def shown(leave: Callable[[], None]) -> Annotator | None:
+    """The person at this browser, with a way to be somebody else where no sign-in says who.
+
+    `leave` is called before they are forgotten.
+    """
     person = annotator()
     if person:
         signed = "signed in" if person.verified else "not signed in"
         st.caption(_shared.text(f"You judge as {person.name}, {signed}."), width="content")
     if person and not person.verified:
-        st.button("Somebody else?", type="tertiary", on_click=_forget)
+        st.button("Somebody else?", type="tertiary", on_click=_forget, args=(leave,))
     return person

@@ -18,7 +18,7 @@ from compute.annotation.queue import Annotator, Hand
 from compute.annotation.tasks import Task
 from compute.figures import annotate as figures
 from compute.orders import ADAPTIVE
-from pages import _annotate_person, _judge, _shared
+from pages import _annotate_kept, _annotate_person, _judge, _shared
 from pages._shared import read
 
 MOST = 50
@@ -41,6 +41,7 @@ def go(**names: str) -> None:
 
 def listed() -> None:
     """Every task with how far it is; two buttons each."""
+    _annotate_kept.save()
     store = _shared.store()
     found = tasks.tasks(store)
     st.button(
@@ -77,7 +78,8 @@ def judging(task: Task) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=_leave)
         st.markdown(f"**{_shared.text(task.title)}**", width="content")
-        person = _annotate_person.shown()
+        person = _annotate_person.shown(_let_go)
+    _annotate_kept.save(_scope(task.id, person.name) if person else "")
     if person is None:
         _annotate_person.ask()
         return
@@ -95,7 +97,7 @@ def _form(task_id: str, person: Annotator) -> None:
     _shared.follow()
     store = _shared.store()
     task = tasks.task(store, task_id)
-    scope = _scope(task_id, person)
+    scope = _scope(task_id, person.name)
     key = f"judge-{scope}"
     log = _log(scope)
     saved = st.session_state.setdefault(f"_saved-{scope}", set())
@@ -103,13 +105,13 @@ def _form(task_id: str, person: Annotator) -> None:
     saved.update(one.entry for one in log)
     st.session_state["_at_form"] = task_id, person
     again = partial(queue.offer_skipped, store, task, person.name)
-    _judge.form(_sent(task, hand, scope, [one.entry for one in log]), key, again)
+    _judge.form(_sent(task, hand, person, [one.entry for one in log]), key, again)
     _rearrange(task, hand.judged, scope)
 
 
-def _scope(task_id: str, person: Annotator) -> str:
+def _scope(task_id: str, person: str) -> str:
     """What the answers of one person to one task are kept under."""
-    return hashlib.sha256(f"{task_id}\0{person.name}".encode()).hexdigest()[:16]
+    return hashlib.sha256(f"{task_id}\0{person}".encode()).hexdigest()[:16]
 
 
 def _log(scope: str) -> list[Answer]:
@@ -117,16 +119,20 @@ def _log(scope: str) -> list[Answer]:
     return answers.parsed((sent.get("log") or {}).get("entries", []))
 
 
-@_shared.guarded
 def _leave() -> None:
+    _let_go()
+    go()
+
+
+@_shared.guarded
+def _let_go() -> None:
     """Save what the form sent last, which it is not drawn again to save; let go of its pairs."""
     if "_at_form" in st.session_state:
         task_id, person = st.session_state.pop("_at_form")
         store = _shared.store()
         task = tasks.task(store, task_id)
-        queue.exchange(store, task, person, _log(_scope(task_id, person)), ahead=0)
+        queue.exchange(store, task, person, _log(_scope(task_id, person.name)), ahead=0)
         queue.give_back(store, task, person.name)
-    go()
 
 
 def _rearrange(task: Task, judged: int, scope: str) -> None:
@@ -150,13 +156,16 @@ def _stay() -> None:
     """
 
 
-def _sent(task: Task, hand: Hand, scope: str, saved: list[str]) -> dict[str, Any]:
+def _sent(task: Task, hand: Hand, person: Annotator, saved: list[str]) -> dict[str, Any]:
     """All that the browser gets to know."""
+    scope = _scope(task.id, person.name)
     last = [hand.last] if hand.last else []
     found = _sheets(task, [*hand.held, *last], scope)
     keys = grading.keys(task.grades)
     return {
         "scope": scope,
+        "task": task.id,
+        "person": person.name,
         "saved": saved,
         "documents": [found[pair.id] for pair in hand.held],
         "last": found[hand.last.id] if hand.last else None,

@@ -36,6 +36,24 @@ _NAME = components.component(
     }
     """,
 )
+_KEPT = components.component(
+    "kept_answers",
+    js="""
+    const PREFIX = "beirscope.answers.";
+    export default function ({ data, setStateValue }) {
+      try {
+        const saved = new Set(data.saved), tried = new Set(data.tried);
+        const entries = Object.keys(localStorage)
+          .filter((key) => key.startsWith(PREFIX) && key.split(".")[2] !== data.scope)
+          .map((key) => [key, JSON.parse(localStorage.getItem(key))]);
+        for (const [key, { entry }] of entries) if (saved.has(entry)) localStorage.removeItem(key);
+        const found = entries.map((one) => one[1]).filter(({ entry }) => !saved.has(entry));
+        found.sort((one, other) => one.at - other.at || one.number - other.number);
+        if (found.some(({ entry }) => !tried.has(entry))) setStateValue("found", found);
+      } catch { /* a browser that keeps nothing: there is nothing to send */ }
+    }
+    """,
+)
 
 
 def form(data: dict[str, Any], key: str, again: Callable[[], None]) -> None:
@@ -55,3 +73,11 @@ def form(data: dict[str, Any], key: str, again: Callable[[], None]) -> None:
 def name(data: dict[str, Any], key: str) -> str:
     """Keep or forget the annotator's name in this browser; the name that it tells, if any."""
     return str(_NAME(data=data, key=key, on_name_change=lambda: None).get("name") or "")
+
+
+def kept(data: dict[str, Any], key: str) -> None:
+    """Look for answers that forms other than that of `scope` left unsaved in this browser.
+
+    They are then in the session's state under `key`. `data`: scope, saved and tried (entries).
+    """
+    _KEPT(data=data, key=key, on_found_change=lambda: None)

@@ -227,6 +227,9 @@ class Form {
       at: Date.now(),
       seconds: Number.isFinite(seconds) ? Math.max(0, seconds) : 0,
       version: this.data.version,
+      // Whose it is: another form, or the list, sends what this one could not.
+      task: this.data.task,
+      person: this.data.person,
     };
     this.log.push(entry);
     this.drawer.keep(entry);

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, WebSocket, expect
+from playwright.sync_api import Browser, Page, WebSocket, WebSocketRoute, expect
 
 from compute import imports, queries, recompute
 from compute.annotation import grades, queue, tasks
@@ -46,6 +46,8 @@ KEPT = """
     };
 """
 """Notes the answers that the browser puts aside, and those it drops as saved."""
+
+KEPT_HERE = "Object.keys(localStorage).filter(k => k.startsWith('beirscope.answers.')).length"
 
 
 @dataclass(frozen=True)
@@ -198,6 +200,62 @@ def test_leaving_for_the_list_saves_the_last_answer_and_lets_go_of_the_rest(
     assert (row["person"], row["relevance"]) == ("gil", 1)
     held = queue.overview(judging.store).set_index("task")["held"]
     assert held[task.id] == 0
+
+
+def test_an_answer_that_another_page_cut_off_is_saved_from_the_list(
+    page: Page, address: str, judging: Judging
+) -> None:
+    task = judging.task(DATASET, n_pairs=7, order="random")
+    page.add_init_script(KEPT)
+    sit_down(page, address, task, "hal")
+    page.keyboard.press("1")
+    page.get_by_role("link", name="Leaderboard").click()
+    expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible()
+    (entry,) = page.evaluate("window.kept")
+    page.get_by_role("link", name="Annotate").click()
+    expect(page.get_by_text("1 of 7 judgements made by 1 person · ")).to_be_visible()
+    (row,) = rows(judging, task)
+    assert (row["person"], row["relevance"], row["entry"]) == ("hal", 1, entry)
+    page.wait_for_function(f"{KEPT_HERE} === 0")
+
+
+def test_what_the_server_never_heard_of_is_sent_by_the_form_of_another_task(
+    page: Page, address: str, judging: Judging
+) -> None:
+    first, other = (judging.task(DATASET, n_pairs=6, order="random") for _ in range(2))
+    cut: list[bool] = []
+
+    def pass_on(socket: WebSocketRoute) -> None:
+        server = socket.connect_to_server()
+        socket.on_message(lambda message: None if cut else server.send(message))
+
+    page.route_web_socket(re.compile("/_stcore/stream"), pass_on)
+    sit_down(page, address, first, "joy")
+    cut.append(True)
+    press([page], "10")
+    expect(page.get_by_text("2 not yet saved")).to_be_visible()
+    assert rows(judging, first) == []
+    cut.clear()
+    page.goto(f"{address}/annotate?task={other.id}")
+    page.locator(DOCUMENT).wait_for()
+    page.wait_for_function(f"{KEPT_HERE} === 0")
+    given = [(row["person"], row["relevance"]) for row in rows(judging, first)]
+    assert given == [("joy", 1), ("joy", 0)]
+    expect(page.get_by_text("0 of 6 judged")).to_be_visible()
+    assert rows(judging, other) == []
+
+
+def test_somebody_else_comes_after_the_last_answer_is_saved(
+    page: Page, address: str, judging: Judging
+) -> None:
+    task = judging.task(DATASET, n_pairs=6, order="random")
+    sit_down(page, address, task, "ida")
+    page.keyboard.press("1")
+    page.get_by_role("button", name="Somebody else?").click()
+    page.get_by_role("textbox", name="Your name").wait_for()
+    page.wait_for_function(f"{KEPT_HERE} === 0")
+    (row,) = rows(judging, task)
+    assert (row["person"], row["relevance"]) == ("ida", 1)
 
 
 def test_skip_unsure_note_and_undo_have_keys(page: Page, address: str, judging: Judging) -> None:

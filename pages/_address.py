@@ -42,6 +42,17 @@ def choose(key: str, name: str | None) -> None:
         st.query_params[key] = name
 
 
+def pin(key: str, name: str) -> None:
+    """Keep what is shown without the address naming it, for `unpin`."""
+    st.session_state.setdefault("_pinned", {})[key] = name
+
+
+def unpin() -> None:
+    """Have the address name what is shown, lest a change of judgements puts another first."""
+    for key, name in st.session_state.get("_pinned", {}).items():
+        choose(key, name)
+
+
 def link(label: str, page: str, **names: str) -> None:
     """A link to a page with these pickers set.
 

@@ -7,7 +7,7 @@ import streamlit as st
 from compute import queries
 from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.wording import counted
-from pages import _shared
+from pages import _address, _shared
 
 BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
@@ -20,6 +20,7 @@ _LABELS = {OFFICIAL: "Official", ADDED: "Official + added"}
 def begin(title: str) -> None:
     """Fix which judgements this run of a page counts; a switch where some were added."""
     st.session_state["_choice"] = st.session_state["_added"] = None
+    st.session_state["_pinned"] = {}
     if title in UNSWITCHED:
         return
     found = _shared.read(queries.added.counted, sources=list(SOURCES), added=False)
@@ -113,6 +114,7 @@ def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -
 
 
 def _keep(key: str) -> None:
+    _address.unpin()
     chosen = st.session_state[f"_{key}"]
     st.session_state[f"_last_{key}"] = [chosen] if isinstance(chosen, str) else list(chosen)
     st.query_params.pop(key, None)

@@ -30,6 +30,7 @@ def choose_query(rows: DataFrame) -> dict[Hashable, Any]:
     known = {row["query_id"]: row for row in rows.to_dict("records")}
     shown = {name: figures.option(row) for name, row in known.items()}
     row = known[_address.chosen("query", shown)]
+    _address.pin("query", row["query_id"])
     with _shared.pickers():
         _step("Previous", row["previous"], ":material/chevron_left:")
         _address.pick("query", "Query", shown)
@@ -65,6 +66,7 @@ def document(hits: DataFrame, chosen: str, query_id: str, query: str, dataset: D
     if not chosen:
         return
     _address.pick("document", "Document", figures.names(hits))
+    _address.pin("document", chosen)
     _query_judging.hole(dataset, query_id, chosen)
     row = hits[hits["doc_id"] == chosen].iloc[0]
     with st.container(border=True, height="content"):

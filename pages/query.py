@@ -1,5 +1,7 @@
 """Query: the ranked lists of two systems side by side, with text and judgements."""
 
+from typing import Any
+
 import streamlit as st
 
 from compute import advice, queries
@@ -36,7 +38,7 @@ with _shared.pickers():
 _address.remember("dataset", name)
 dataset = advice.record(read(queries.dataset.facts, dataset=name))
 keep = st.query_params.get("query", "")
-choice = {"dataset": name, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
+choice: Any = {"dataset": name, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
 rows = read(queries.query.queries, by_difference=order == BY_DIFFERENCE, **choice)
 if rows.empty:
     st.info(_shared.text(f"No query contains {find!r}."))

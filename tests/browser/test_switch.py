@@ -1,0 +1,40 @@
+"""The switch between official and added judgements, in a browser: what is looked at stays."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Page, expect
+
+from compute.judgements import PERSON
+from compute.serve import free_port
+from compute.settings import Settings
+from compute.store import Store
+from tests.browser.conftest import serving
+
+
+@pytest.fixture
+def judged(home: Path, tmp_path: Path) -> Iterator[str]:
+    """A dashboard on a home of its own, where one hole was judged."""
+    own = shutil.copytree(home, tmp_path / "home")
+    store = Store(Settings(home=own))
+    row = {"dataset": "tiny", "query_id": "q3", "doc_id": "d1", "relevance": 1, "person": "ada"}
+    store.add_judgements(
+        pd.DataFrame([row | {"task": "", "guideline_version": "", "source": PERSON}])
+    )
+    store.close()
+    with serving(own, free_port(8750)) as address:
+        yield address
+
+
+def test_the_switch_keeps_the_query_and_the_document_that_are_shown(
+    page: Page, judged: str
+) -> None:
+    page.goto(f"{judged}/query?dataset=tiny")
+    page.get_by_role("radio", name="Official + added").click()
+    page.wait_for_url("**judgements=added**")
+    expect(page.get_by_text("1 added judgement by 1 person.")).to_be_visible()
+    assert "query=q" in page.url
+    assert "document=d" in page.url

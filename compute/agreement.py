@@ -2,7 +2,8 @@
 
 Every interval is a percentile bootstrap over the pairs (a query with a document), seeded. Kappa
 and alpha are 1 for people who always agree and 0 for those who agree as by chance; where all
-labels are one grade chance explains everything, and neither is defined.
+labels are one grade chance explains everything, and neither is defined. Only blind labels are
+compared: those given on the page Query, with systems and ranks in view, are left out.
 """
 
 from collections.abc import Callable, Collection, Mapping
@@ -14,7 +15,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.errors import WrongInput
-from compute.judgements import ADJUDICATION, HUMAN, labels
+from compute.judgements import ADJUDICATION, HUMAN, IN_VIEW, labels
 
 DRAWS = 2_000
 SEED = 20_240_601
@@ -86,7 +87,7 @@ def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFram
     dataset, query_id, doc_id, labels (grade by person), apart (highest less lowest), settled (the
     grade of the newest adjudication; absent where there is none). Unsettled pairs come first.
     """
-    standing = labels(rows, [*sources, ADJUDICATION])
+    standing = _blind(rows, [*sources, ADJUDICATION])
     is_settled = standing["source"] == ADJUDICATION
     settled = standing[is_settled].groupby(PAIR)["relevance"].last().rename("settled")
     given = standing[~is_settled].astype({"relevance": np.int64})
@@ -104,9 +105,14 @@ def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFram
     return found[[*PAIR, "labels", "apart", "settled"]]
 
 
+def _blind(rows: DataFrame, sources: Collection[str]) -> DataFrame:
+    """The rows that stand, of those that were given blind."""
+    return labels(rows[rows["task"] != IN_VIEW], sources)
+
+
 def _by_person(rows: DataFrame, sources: Collection[str]) -> DataFrame:
     """The grades that stand: a row per pair, a column per person, NaN where there is none."""
-    standing = labels(rows, [source for source in sources if source != ADJUDICATION])
+    standing = _blind(rows, [source for source in sources if source != ADJUDICATION])
     standing = standing.astype({"relevance": np.float64})
     return standing.pivot_table("relevance", PAIR, "person", sort=True, observed=True)
 

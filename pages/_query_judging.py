@@ -10,13 +10,10 @@ from compute import queries
 from compute.annotation import grades as grading
 from compute.annotation.queue import Annotator
 from compute.datasets import Dataset
-from compute.judgements import PERSON, WITHDRAWN
+from compute.judgements import IN_VIEW, PERSON, WITHDRAWN
 from compute.judgements.labels import labels
 from pages import _address, _annotate_person, _shared
 from pages._shared import read
-
-TASK = "query-page"
-"""The task of such judgements: systems and ranks were in view."""
 
 
 def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
@@ -46,13 +43,16 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
             st.switch_page("pages/annotate.py", query_params={"view": "new"})
     _shared.caption(
         f"You judge as {person.name}. Systems and ranks are in view here, so such judgements are"
-        " marked as not blind. They count where official + added is chosen."
+        " marked as not blind. They count where official + added is chosen, but never in place of a"
+        " grade that you gave blind, and agreement between people leaves them out."
     )
 
 
 def _given(pair: dict[str, str], person: Annotator) -> int | None:
-    """The grade that the person gave the pair already."""
-    rows = labels(read(queries.added.of_pair, added=False, **pair))
+    """The grade that the person gave the pair here already, whatever they gave it blind."""
+    rows = read(queries.added.of_pair, added=False, **pair)
+    mine = (rows["person"] == person.name) & (rows["task"] == IN_VIEW)
+    rows = labels(rows[mine | (rows["source"] == WITHDRAWN)], (PERSON,))
     rows = rows[rows["person"] == person.name]
     return int(rows["relevance"].iloc[-1]) if len(rows) else None
 
@@ -64,7 +64,7 @@ def _add(pair: dict[str, str], person: Annotator, relevance: int | None) -> None
     row = pair | {
         "relevance": relevance,
         "person": person.name,
-        "task": TASK,
+        "task": IN_VIEW,
         "guideline_version": "",
         "source": WITHDRAWN if relevance is None else PERSON,
         "entry": uuid.uuid4().hex,

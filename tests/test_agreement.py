@@ -9,7 +9,7 @@ from sklearn.metrics import cohen_kappa_score
 
 from compute.agreement import LEVELS, WEIGHTS, alpha, disagreements, kappas
 from compute.errors import WrongInput
-from compute.judgements import ADJUDICATION, MODEL, PERSON
+from compute.judgements import ADJUDICATION, IN_VIEW, MODEL, PERSON
 from tests import worlds
 
 # Each case draws its interval too.
@@ -27,7 +27,9 @@ def judged(*rows: tuple) -> DataFrame:
     """Rows of added judgements from (person, document, relevance) and, if need be, the source."""
     whole = [row if len(row) > 3 else (*row, PERSON) for row in rows]
     frame = DataFrame(whole, columns=["person", "doc_id", "relevance", "source"])
-    frame = frame.assign(dataset="tiny", query_id="q", id=range(1, len(frame) + 1), time="")
+    frame = frame.assign(
+        dataset="tiny", query_id="q", id=range(1, len(frame) + 1), time="", task="t1"
+    )
     return frame.astype({"relevance": "Int64", "doc_id": "str", "person": "str", "source": "str"})
 
 
@@ -156,3 +158,15 @@ def test_unknown_weights_and_levels_are_answered_with_the_known():
         alpha(judged(), "ratio")
     assert set(WEIGHTS) == {"none", "linear", "quadratic"}
     assert pd.isna(alpha(judged())["alpha"])
+
+
+def test_what_was_not_blind_counts_for_no_agreement():
+    rows = judged(
+        *(("ada", "d1", 1), ("bob", "d1", 1), ("ada", "d2", 0), ("bob", "d2", 0)),
+        *(("ada", "d3", 0), ("bob", "d3", 1), ("bob", "d1", 0)),
+    )
+    rows["task"] = ["t1"] * 5 + [IN_VIEW] * 2
+    (found,) = kappas(rows).to_dict("records")
+    assert (found["n_pairs"], found["kappa"]) == (2, 1)
+    assert alpha(rows)["n_labels"] == 4
+    assert disagreements(rows).empty

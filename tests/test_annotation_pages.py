@@ -3,11 +3,13 @@
 from pathlib import Path
 
 import pytest
+from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
 from compute import imports
 from compute.annotation import tasks
 from compute.figures import annotate as figures
+from compute.judgements import IN_VIEW, resolve
 from compute.orders import ORDERS
 from compute.recompute import Bench
 from compute.settings import PROJECT, Settings
@@ -150,13 +152,27 @@ def test_a_hole_is_judged_on_the_page_query_and_taken_back(store: Store) -> None
         "doc_id": "d4",
         "relevance": 2,
         "person": "ada",
-        "task": "query-page",
+        "task": IN_VIEW,
     }
     assert (row["source"], row["verified"], row["guideline_version"]) == ("person", 0, "")
     assert "Take it back" not in [b.label for b in opened("query", "bob", **asked).button]
     press(opened("query", "ada", **asked), "Take it back")
     assert list(store.added_judgements()["source"]) == ["person", "withdrawn"]
     assert "Take it back" not in [b.label for b in opened("query", "ada", **asked).button]
+
+
+def test_taking_back_on_the_page_query_leaves_the_blind_grade(store: Store) -> None:
+    asked = {"dataset": "tiny", "query": "q2", "document": "d4"}
+    blind = {"query_id": "q2", "doc_id": "d4", "relevance": 0, "person": "ada", "source": "person"}
+    store.add_judgements(
+        DataFrame([blind]).assign(dataset="tiny", task="t1", guideline_version="1")
+    )
+    assert "Take it back" not in [b.label for b in opened("query", "ada", **asked).button]
+    press(opened("query", "ada", **asked), "Highly relevant")
+    assert resolve(store.added_judgements())["relevance"].tolist() == [0]
+    press(opened("query", "ada", **asked), "Take it back")
+    assert len(store.added_judgements()) == 3
+    assert resolve(store.added_judgements())["relevance"].tolist() == [0]
 
 
 def test_what_is_officially_judged_cannot_be_judged_in_place(store: Store) -> None:

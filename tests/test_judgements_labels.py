@@ -13,6 +13,7 @@ from compute.judgements import (
     ADJUDICATION,
     HUMAN,
     IMPORT,
+    IN_VIEW,
     MODEL,
     PERSON,
     RULES,
@@ -26,11 +27,11 @@ from tests import worlds
 
 
 def judged(*rows: tuple) -> DataFrame:
-    """Rows of added judgements from (person, document, relevance) and, if need be, the source and
-    the time."""
-    usual = (PERSON, "12:00")
+    """Rows of added judgements from (person, document, relevance) and, if need be, the
+    source, the time and the task."""
+    usual = (PERSON, "12:00", "t1")
     whole = [(*row, *usual[len(row) - 3 :]) for row in rows]
-    columns = ["person", "doc_id", "relevance", "source", "time"]
+    columns = ["person", "doc_id", "relevance", "source", "time", "task"]
     frame = DataFrame(whole, columns=columns)
     frame = frame.assign(dataset="tiny", query_id="q", id=range(1, len(frame) + 1))
     return frame.astype(dict.fromkeys(columns, "str") | {"relevance": "Int64"})
@@ -78,6 +79,23 @@ def test_the_newest_is_what_was_judged_last_not_what_was_saved_last():
     assert label(tuesday, ("bob", "d", 0, PERSON, "06-01"), rule="latest") == 2
 
 
+def test_what_was_not_blind_never_takes_the_place_of_a_blind_label():
+    blind, seen = ("ada", "d", 0), ("ada", "d", 2, PERSON, "13:00", IN_VIEW)
+    assert label(seen) == 2
+    assert label(blind, seen) == label(seen, blind) == 0
+    assert label(blind, seen, ("ada", "d", None, PERSON, "14:00")) == 2
+    assert label(blind, seen, ("ada", "d", None, WITHDRAWN, "14:00")) is None
+
+
+def test_taking_back_on_the_page_query_leaves_what_was_said_elsewhere():
+    back = ("ada", "d", None, WITHDRAWN, "14:00", IN_VIEW)
+    seen = ("ada", "d", 2, PERSON, "13:00", IN_VIEW)
+    assert label(("ada", "d", 0), seen, back) == 0
+    assert label(("ada", "d", 1, ADJUDICATION), seen, back) == 1
+    assert label(seen, back) is None
+    assert label(("ada", "d", 1, IMPORT, "12:00", IN_VIEW), back, sources=(IMPORT,)) is None
+
+
 def test_a_withdrawal_counts_whatever_sources_are_chosen():
     rows = [("ada", "d", 2, IMPORT), ("ada", "d", None, WITHDRAWN)]
     assert label(*rows, sources=(IMPORT,)) is None
@@ -112,6 +130,7 @@ _rows = st.lists(
         st.none() | st.integers(-1, 3),
         st.sampled_from([PERSON, PERSON, ADJUDICATION, IMPORT, WITHDRAWN]),
         st.sampled_from(["08:00", "12:00", "12:30"]),
+        st.sampled_from(["t1", "t1", IN_VIEW]),
     ),
     max_size=20,
 )
@@ -127,18 +146,24 @@ BY_WORD = {
 @worlds.CASES
 @given(_rows, st.sampled_from(list(RULES)), st.sampled_from([HUMAN, (PERSON, IMPORT)]))
 def test_labels_are_what_the_rules_say_word_by_word(rows, rule, sources):
-    said: dict = defaultdict(dict)  # by document: grade by (person, settled), in order
-    for person, doc_id, grade, source, _ in sorted(rows, key=lambda row: row[4]):
+    said: dict = defaultdict(dict)  # by document: grade by (person, what), in order
+    for person, doc_id, grade, source, _, task in sorted(rows, key=lambda row: row[4]):
+        what = "settled" if source == ADJUDICATION else "seen" if task == IN_VIEW else "blind"
         if source == WITHDRAWN:
-            said[doc_id].pop((person, False), None)
-            said[doc_id].pop((person, True), None)
+            for taken in ["seen"] if task == IN_VIEW else ["settled", "seen", "blind"]:
+                said[doc_id].pop((person, taken), None)
         elif source in sources:
-            said[doc_id].pop((person, source == ADJUDICATION), None)
-            said[doc_id][person, source == ADJUDICATION] = grade
+            said[doc_id].pop((person, what), None)
+            if grade is not None:
+                said[doc_id][person, what] = grade
     expected = {}
     for doc_id, of_document in said.items():
-        given_ = [g for (_, settled), g in of_document.items() if not settled and g is not None]
-        settled = [g for (_, settled), g in of_document.items() if settled and g is not None]
+        given_ = [
+            grade
+            for (person, what), grade in of_document.items()
+            if what == "blind" or (what == "seen" and (person, "blind") not in of_document)
+        ]
+        settled = [grade for (_, what), grade in of_document.items() if what == "settled"]
         if settled or given_:
             expected[doc_id] = settled[-1] if settled else BY_WORD[rule](given_)
     found = resolve(judged(*rows), Choice(rule, sources))

@@ -14,7 +14,16 @@ from pandas import DataFrame
 
 from compute import queries
 from compute.datasets.catalogue import DATASETS
-from compute.judgements import ADJUDICATION, IMPORT, PERSON, RULES, WITHDRAWN, Choice, resolve
+from compute.judgements import (
+    ADJUDICATION,
+    IMPORT,
+    IN_VIEW,
+    PERSON,
+    RULES,
+    WITHDRAWN,
+    Choice,
+    resolve,
+)
 from compute.measures import evaluate
 from compute.overlay import Overlays, versions
 from compute.reading import open_version
@@ -44,16 +53,17 @@ _row = st.tuples(
     st.sampled_from([PERSON, PERSON, PERSON, ADJUDICATION, IMPORT, WITHDRAWN]),
     # Told by the row, or that of saving.
     st.none() | st.sampled_from(["2026-06-01", "2026-06-02"]),
+    st.sampled_from(["", "", IN_VIEW]),
 )
 
 
 def added(rows: list[tuple], dataset: str = "scifact") -> DataFrame:
     """Rows for `Store.add_judgements` from query_id, doc_id, relevance, person, source and, if
-    need be, the time."""
-    columns = ["query_id", "doc_id", "relevance", "person", "source", "time"]
-    frame = DataFrame([(*row, None)[:6] for row in rows], columns=columns)
+    need be, the time and the task."""
+    columns = ["query_id", "doc_id", "relevance", "person", "source", "time", "task"]
+    frame = DataFrame([(*row, *(None, "")[len(row) - 5 :]) for row in rows], columns=columns)
     frame = frame.astype({"relevance": "Int64"})
-    return frame.assign(dataset=dataset, task="", guideline_version="")
+    return frame.assign(dataset=dataset, guideline_version="")
 
 
 def publish(

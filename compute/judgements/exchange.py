@@ -19,7 +19,7 @@ from compute.errors import WrongInput
 from compute.identity import canonical_json
 from compute.judgements.labels import Choice, resolve
 from compute.judgements.qrels import as_beir, as_trec
-from compute.judgements.sources import HUMAN, IMPORT, SOURCES, WITHDRAWN
+from compute.judgements.sources import HUMAN, IMPORT, IN_VIEW, SOURCES, WITHDRAWN
 
 FORMATS = ("qrels", "beir", "csv")
 COLUMNS = (
@@ -234,7 +234,7 @@ def lacking(found: DataFrame, saved: DataFrame) -> DataFrame:
     for row in _rows(found):
         before = _standing(said[_whose(row)])
         if row["entry"] is None and row["time"] is None:
-            same = before.get(row["source"])
+            same = before.get((row["source"], row["task"] == IN_VIEW))
             if same is not None and same["relevance"] == row["relevance"]:
                 continue
             row["entry"] = _named(row, after=max((old["id"] for old in before.values()), default=0))
@@ -263,16 +263,22 @@ def _whose(row: _Row) -> tuple[str, str, str]:
     return row["query_id"], row["doc_id"], row["person"]
 
 
-def _standing(said: list[_Row]) -> dict[str, _Row]:
-    """The newest row by source of what a person said of a pair, as they were saved; what was
-    withdrawn stands no more. A row without a time gets that of saving, after all others."""
-    standing: dict[str, _Row] = {}
+def _standing(said: list[_Row]) -> dict[tuple[str, bool], _Row]:
+    """The newest row of what a person said of a pair, by source and whether it was not blind.
+
+    What was withdrawn stands no more. A row without a time gets that of saving, after all others;
+    `said` is in the order of saving.
+    """
+    standing: dict[tuple[str, bool], _Row] = {}
     for row in sorted(said, key=lambda row: (row["time"] is None, row["time"] or "")):
-        if row["source"] == WITHDRAWN:
-            standing.clear()
+        source, seen = what = row["source"], row["task"] == IN_VIEW
+        if source == WITHDRAWN:
+            standing = {key: old for key, old in standing.items() if seen and not key[1]}
         else:
-            standing.pop(WITHDRAWN, None)
-        standing[row["source"]] = row
+            standing.pop((WITHDRAWN, False), None)
+            if seen:
+                standing.pop((WITHDRAWN, True), None)
+        standing[what] = row
     return standing
 
 

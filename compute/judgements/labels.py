@@ -9,7 +9,7 @@ import numpy as np
 from pandas import DataFrame
 
 from compute.errors import WrongInput
-from compute.judgements.sources import ADJUDICATION, HUMAN, SOURCES, WITHDRAWN
+from compute.judgements.sources import ADJUDICATION, HUMAN, IN_VIEW, SOURCES, WITHDRAWN
 
 PAIR = ["dataset", "query_id", "doc_id"]
 
@@ -73,6 +73,9 @@ def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
     is the row with the highest id. A row without relevance takes back its person's label; one
     whose source is `withdrawn` takes back all that the person said of the pair before, whatever
     counts. What a person was unsure of counts like the rest.
+
+    What a person said of a pair on the page Query (task IN_VIEW) was not blind: it counts where
+    that person's blind label does not stand, and a withdrawal there takes back nothing else.
     """
     return _standing(rows, sources)[0]
 
@@ -95,6 +98,8 @@ def resolve(rows: DataFrame, choice: Choice | None = None) -> DataFrame:
 
 
 _Pair = tuple[str, str, str]
+_SETTLED, _BLIND, _SEEN = "settled", "blind", "seen"
+"""What a person can have said of one pair side by side."""
 
 
 def _standing(
@@ -104,18 +109,23 @@ def _standing(
     # Plain loops: of a few rows, as after each judgement, they take a hundredth of pandas' time.
     pairs = list(zip(*(rows[name].tolist() for name in PAIR), strict=True))
     people, kinds = rows["person"].tolist(), rows["source"].tolist()
-    times = rows["time"].tolist()
+    times, tasks = rows["time"].tolist(), rows["task"].tolist()
     order = sorted(range(len(rows)), key=times.__getitem__)
-    newest: dict[tuple[_Pair, str], dict[bool, int]] = defaultdict(dict)
+    newest: dict[tuple[_Pair, str], dict[str, int]] = defaultdict(dict)
     for place in order:
-        pair, person, kind = pairs[place], people[place], kinds[place]
+        said, kind = newest[pairs[place], people[place]], kinds[place]
+        slot = _SETTLED if kind == ADJUDICATION else _SEEN if tasks[place] == IN_VIEW else _BLIND
         if kind == WITHDRAWN:
-            newest.pop((pair, person), None)
+            for taken in (_SEEN,) if slot == _SEEN else tuple(said):
+                said.pop(taken, None)
         elif kind in sources:
-            newest[pair, person][kind == ADJUDICATION] = place
+            said[slot] = place
     given, absent = rows["relevance"].tolist(), rows["relevance"].isna().tolist()
-    places = {place for found in newest.values() for place in found.values()}
-    standing = [place for place in order if place in places and not absent[place]]
+    places: set[int] = set()
+    for found in newest.values():
+        there = {slot: place for slot, place in found.items() if not absent[place]}
+        places |= {p for slot, p in there.items() if slot != _SEEN or _BLIND not in there}
+    standing = [place for place in order if place in places]
     grades: dict[_Pair, tuple[list[int], list[int]]] = defaultdict(lambda: ([], []))
     for place in standing:
         grades[pairs[place]][kinds[place] == ADJUDICATION].append(int(given[place]))

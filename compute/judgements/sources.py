@@ -17,3 +17,5 @@ SOURCES: Mapping[str, str] = {
 """What may be counted, and what pages call it; `withdrawn` marks a row that takes one back."""
 HUMAN = (PERSON, ADJUDICATION)
 """What counts when nothing else is chosen."""
+IN_VIEW = "query-page"
+"""The task of judgements given on the page Query, with systems and ranks in view: not blind."""

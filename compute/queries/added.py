@@ -5,24 +5,33 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-# As `judgements.labels` has it: a person's newest row of a pair, adjudications apart, after what
-# the person has withdrawn.
+from compute.judgements import IN_VIEW
+
+# As `judgements.labels` has it: a person's newest row of a pair, adjudications and what was not
+# blind apart, after what the person has withdrawn; what was not blind where nothing blind stands.
 _STANDING = """
-with withdrawn as (
-    select dataset, query_id, doc_id, person, max((time, id)) as last
-    from added_judgements where source = 'withdrawn' group by all
+with said as (
+    select dataset, query_id, doc_id, person, source, relevance, time, id,
+        case when source = 'adjudication' then 'settled' when task = $in_view then 'seen'
+        else 'blind' end as slot
+    from added_judgements where source in (select unnest($sources))
+    union all
+    select dataset, query_id, doc_id, person, source, null, time, id,
+        unnest(if(task = $in_view, ['seen'], ['blind', 'seen', 'settled'])) as slot
+    from added_judgements where source = 'withdrawn'
 ), newest as (
-    select dataset, query_id, doc_id, person, source, relevance
-    from added_judgements left join withdrawn using (dataset, query_id, doc_id, person)
-    where source in (select unnest($sources)) and (last is null or (time, id) > last)
+    select * from said
     qualify row_number() over (
-        partition by dataset, query_id, doc_id, person, source = 'adjudication'
-        order by time desc, id desc) = 1
+        partition by dataset, query_id, doc_id, person, slot order by time desc, id desc) = 1
+), standing as (
+    select * from newest where relevance is not null
+    qualify row_number() over (
+        partition by dataset, query_id, doc_id, person, slot = 'settled' order by slot) = 1
 )
 select
     source, count(*) as n_judgements, count(distinct person) as n_people,
     count(distinct (dataset, query_id, doc_id)) as n_pairs
-from newest where relevance is not null
+from standing
 group by rollup (source) order by source nulls first
 """
 
@@ -32,7 +41,7 @@ def counted(cursor: DuckDBPyConnection, sources: Sequence[str]) -> DataFrame:
 
     The first row, whose source is absent, is over all of the sources.
     """
-    return cursor.execute(_STANDING, {"sources": list(sources)}).df()
+    return cursor.execute(_STANDING, {"sources": list(sources), "in_view": IN_VIEW}).df()
 
 
 def rows(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:

@@ -54,8 +54,11 @@ def test_hole_is_the_unjudged_share_of_the_filled_ranks():
 
 
 def test_hole_as_beirs_code_counts_documents_judged_for_no_query_over_k():
-    # Only y is judged nowhere; an unanswered query counts in the mean, with 0.
-    assert holes.hole_beir(held(), 3).to_dict() == {"A": 0.0, "B": pytest.approx((1 / 3 + 0) / 2)}
+    # Only y is judged nowhere; B leaves q2 unanswered, which stays out of its mean.
+    assert holes.hole_beir(held(), 3).to_dict() == {"A": 0.0, "B": pytest.approx(1 / 3)}
+    run = TOP[TOP["system"] == "B"]
+    scores = evaluate(run, JUDGED, ["Hole_beir@3"], depth=3)
+    assert scores[["query_id", "value"]].to_numpy().tolist() == [["q1", pytest.approx(1 / 3)]]
 
 
 def test_holes_by_rank():
@@ -81,8 +84,7 @@ def test_holes_and_scores_are_those_of_the_measures(hits, judgements, k):
         assert found.to_dict() == pytest.approx(by_measure[name].to_dict())
     if f"Hole@{k}" in by_measure:
         assert holes.hole(lists, k)["A"] == pytest.approx(by_measure[f"Hole@{k}"].mean())
-        total = by_measure[f"Hole_beir@{k}"].sum()
-        assert holes.hole_beir(lists, k)["A"] == pytest.approx(total / len(lists.queries))
+        assert holes.hole_beir(lists, k)["A"] == pytest.approx(by_measure[f"Hole_beir@{k}"].mean())
 
 
 def test_condensed_lists_close_up():

@@ -91,8 +91,7 @@ def test_bounds_are_means_over_the_queries(judged: Path) -> None:
     assert sure["low"] == pytest.approx((2 / BEST_OF_Q1 + 1 / BEST_OF_Q2 + 1) / 3)
     assert (sure["n_holes"], sure["hole"], sure["hole_beir"]) == (1, pytest.approx(0.5 / 3), 0)
     # q3 is not answered: Hole@10 is over two queries; d4 is judged for no query at all.
-    assert (evil["n_holes"], evil["hole"]) == (1, 0.25)
-    assert evil["hole_beir"] == pytest.approx(0.1 / 3)
+    assert (evil["n_holes"], evil["hole"], evil["hole_beir"]) == (1, 0.25, 0.05)
 
 
 def test_a_score_in_the_interval_is_the_stored_one(judged: Path) -> None:
@@ -101,6 +100,10 @@ def test_a_score_in_the_interval_is_the_stored_one(judged: Path) -> None:
             means = queries.leaderboard.means(one, "nDCG@10").set_index("system")["value"]
             found = queries.holes.bounds(one, **ASKED).set_index("system")
         assert found["value"].to_dict() == pytest.approx(means.to_dict())
+        for column, measure in (("hole", "Hole@10"), ("hole_beir", "Hole_beir@10")):
+            with cursor(judged, added=added) as one:
+                means = queries.leaderboard.means(one, measure).set_index("system")["value"]
+            assert found[column].to_dict() == pytest.approx(means.to_dict())
         assert (found["low"] <= found["value"]).all() and (found["value"] <= found["high"]).all()
 
 

@@ -139,6 +139,11 @@ COMMANDS = {
             _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
             _option("--format", choices=FORMATS, help="default: as the file's name or content is"),
             _option("--person", default="", help="import: who judged, where the file names nobody"),
+            _option(
+                "--as-import",
+                action="store_true",
+                help="import: mark all of a CSV as imported, whatever source it names",
+            ),
             _option("--with-official", action="store_true", help="export: official ones as well"),
             _option(
                 "--rule", choices=tuple(RULES), default="majority", help="one grade of several"

@@ -191,6 +191,27 @@ def test_what_says_no_time_is_held_against_what_was_judged_last(home, store, tmp
         assert len(store.added_judgements()) == expected
 
 
+def test_what_a_csv_counts_as_is_said_and_may_be_as_import_alone(home, store, tmp_path, capsys):
+    file = tmp_path / "all.csv"
+    sources = [PERSON, PERSON, ADJUDICATION, WITHDRAWN, MODEL]
+    lines = [f"q1,d{n},{n % 3},ada,{source}" for n, source in enumerate(sources, 2)]
+    file.write_text("\n".join(["query_id,doc_id,relevance,person,source", *lines]) + "\n")
+    assert said("import", file) == 0
+    told = capsys.readouterr().out
+    assert "5 judgements added to tiny; 2 of them count as people's judgements, 1 as" in told
+    assert said("import", file) == 0
+    assert "count as people's" not in capsys.readouterr().out
+    before = len(store.added_judgements())
+    assert said("import", file, "--as-import") == 0
+    told = capsys.readouterr().out
+    assert "added to tiny; 0 of them count as people's judgements, 0 as settled ones" in told
+    added = store.added_judgements(before)
+    assert set(added["source"]) == {IMPORT}
+    assert added["relevance"].isna().tolist() == [False, False, False, True, False]
+    assert said("import", file, "--as-import") == 0
+    assert len(store.added_judgements()) == before + 5
+
+
 TYPED = ["=1+1", "'=1+1", "''@x", "'plain", "a\rb", "\ttab", "x\r\ny", "-2", "+3", "'", ""]
 
 

@@ -12,7 +12,7 @@ from compute import recompute, terminal, trec
 from compute.commands.common import done, known, open_bench
 from compute.datasets import Dataset, dataset, open_path
 from compute.errors import Conflict, Missing, WrongInput
-from compute.judgements import Choice, exchange, read_qrels
+from compute.judgements import ADJUDICATION, IMPORT, PERSON, Choice, exchange, read_qrels
 from compute.judgements.exchange import Found
 from compute.recompute import Bench
 from compute.wording import counted
@@ -83,20 +83,30 @@ def _import(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
     unknown = int((~found.rows["query_id"].isin(queries)).sum())
     if unknown == len(found.rows) > 0 == found.n_official:
         raise WrongInput(f"{row.name} has none of the queries of {arguments.file}: check --dataset")
-    new = exchange.lacking(found.rows, _rows(bench, row))
+    rows = exchange.as_import(found.rows) if arguments.as_import else found.rows
+    new = exchange.lacking(rows, _rows(bench, row))
     if len(new):
         bench.store.add_judgements(new)
+    sys.stdout.write("; ".join(_told(row, found, new, unknown)) + "\n")
+    return done(bench)
+
+
+def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]:
+    """What an import did; `unknown` rows are of queries that the dataset has not."""
     told = [f"{counted(len(new), 'judgement')} added to {row.name}"]
+    # A CSV says itself what its rows are, and these two count unless others are chosen.
+    if len(new) and not set(found.rows["source"]) <= {IMPORT}:
+        people, settled = (int((new["source"] == kind).sum()) for kind in (PERSON, ADJUDICATION))
+        told += [f"{people:,} of them count as people's judgements, {settled:,} as settled ones"]
     if there := len(found.rows) - len(new):
         told += [f"{there:,} were there already"]
     if found.n_official:
         told += [f"{counted(found.n_official, 'pair')} judged officially left as they are"]
-    if found.n_different:
-        told += [f"{found.n_different:,} of them are graded differently in the file"]
+        if found.n_different:
+            told += [f"{found.n_different:,} of them are graded differently in the file"]
     if unknown:
         told += [f"{unknown:,} of queries that {row.name} has not count for nothing"]
-    sys.stdout.write("; ".join(told) + "\n")
-    return done(bench)
+    return told
 
 
 def _read(path: Path, row: Dataset, official: DataFrame, arguments: Namespace) -> Found:

@@ -155,6 +155,13 @@ def from_csv(path: Path, dataset: str, person: str = "") -> Found:
     return Found(frame.astype({"relevance": "Int64"}))
 
 
+def as_import(rows: DataFrame) -> DataFrame:
+    """The rows all marked as imported, whatever they say; one that took something back takes back
+    what its person said in imported files alone."""
+    kept = rows["relevance"].where(rows["source"] != WITHDRAWN)
+    return rows.assign(source=IMPORT, relevance=kept)
+
+
 def _record(
     given: Mapping[str | None, str | None], where: str, dataset: str, person: str, name: str
 ) -> dict[str, str | int | None]:

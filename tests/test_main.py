@@ -93,6 +93,10 @@ def test_a_collection_goes_from_folder_to_scores(
     assert 0 <= hole["low"] <= hole["value"] <= hole["high"] <= 1
     assert main(["show", "holes", "--dataset", "tiny", "--measure", "AP@10"]) == 2
     assert "no interval of AP@10; known: nDCG@k" in capsys.readouterr().err
+    assert main(["show", "holes", "--dataset", "tiny", "--measure", "P@1000"]) == 0
+    assert main(["show", "holes", "--dataset", "tiny", "--measure", "P@1500"]) == 2
+    deep = "P@1500 cuts deeper than the lists of bm25 on tiny are kept, to rank 1,000"
+    assert deep in capsys.readouterr().err
     assert main(["score", "tiny", "--again"]) == 0
     assert (tmp_path / "home" / "beirscope.duckdb").exists()
     assert main(["snapshot", str(tmp_path / "all.duckdb")]) == 0

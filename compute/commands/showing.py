@@ -13,7 +13,7 @@ from compute.commands.analysing import overlaps
 from compute.commands.common import known, open_bench
 from compute.commands.jobs import jobs_shown
 from compute.datasets import DATASETS
-from compute.errors import Missing
+from compute.errors import Missing, WrongInput
 from compute.recompute import Bench
 from compute.systems import SYSTEMS
 from compute.wording import near
@@ -79,6 +79,7 @@ def _holes(bench: Bench, arguments: Namespace) -> DataFrame:
     _name_the_wrong(runs, chosen)
     for column, name in chosen.items():
         runs = runs[runs[column] == name] if name else runs
+    _check_depth(runs.merge(queries.holes.kept(cursor)), measure)
     frames = []
     for dataset, systems in runs.groupby("dataset", sort=False)["system"]:
         bounds = queries.holes.bounds(cursor, str(dataset), systems.tolist(), measure)
@@ -86,6 +87,17 @@ def _holes(bench: Bench, arguments: Namespace) -> DataFrame:
         bounds.insert(2, "measure", measure)
         frames.append(bounds)
     return pd.concat(frames, ignore_index=True) if frames else runs
+
+
+def _check_depth(runs: DataFrame, measure: str) -> None:
+    """Raises WrongInput where a measure cuts deeper than the list of a run is kept."""
+    deep = measures.parse(measure).k or 0
+    for dataset, system, depth in runs.sort_values("depth").itertuples(index=False):
+        if deep > depth:
+            raise WrongInput(
+                f"{measure} cuts deeper than the lists of {terminal.printable(system)} on {dataset}"
+                f" are kept, to rank {depth:,}: choose a smaller k"
+            )
 
 
 def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame:

@@ -34,6 +34,17 @@ def recorded(cursor: Cursor, dataset: str) -> DataFrame:
     ).df()
 
 
+def kept(cursor: Cursor) -> DataFrame:
+    """dataset, system, depth: the rank down to which the list of each stored run is kept."""
+    return cursor.execute(
+        """
+        select dataset, system,
+               cast(coalesce(provenance->>'$.cut', provenance->>'$.depth') as bigint) as depth
+        from parts where kind = 'hits'
+        """
+    ).df()
+
+
 def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     """What systems score and can score, the best first: system, n_queries, n_holes (pairs), value,
     low, high (means over the queries), hole and hole_beir (Hole@k both ways).

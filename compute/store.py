@@ -212,10 +212,15 @@ class Store:
             found.assign(relevance=None, source=source, entry=None, time=None)
         )
 
-    def added_judgements(self, since: int = 0) -> DataFrame:
-        """The added judgements with an id above `since`, in the order they were saved."""
+    def added_judgements(self, since: int = 0, dataset: str = "") -> DataFrame:
+        """The added judgements with an id above `since`, in the order they were saved.
+
+        Of every dataset unless one is named.
+        """
         table = state.added_judgements
         query = select(table).where(table.c.id > since).order_by(table.c.id)
+        if dataset:
+            query = query.where(table.c.dataset == dataset)
         with self._state.connect() as connection:
             rows = [tuple(row) for row in connection.execute(query)]
         frame = DataFrame(rows, columns=[column.name for column in table.c])

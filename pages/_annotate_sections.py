@@ -17,7 +17,6 @@ from compute.annotation.answers import Answer
 from compute.annotation.queue import Annotator, Hand
 from compute.annotation.tasks import Task
 from compute.figures import annotate as figures
-from compute.orders import ADAPTIVE
 from pages import _annotate_kept, _annotate_person, _judge, _shared
 from pages._shared import read
 
@@ -136,16 +135,11 @@ def _let_go() -> None:
 
 
 def _rearrange(task: Task, judged: int, scope: str) -> None:
-    """Ask an order that learns again, now and then; the form has its answer already."""
+    """Ask an order that learns again, now and then; nobody waits for it."""
     last = st.session_state.setdefault(f"_arranged-{scope}", 0)
-    if task.order not in ADAPTIVE or abs(judged - last) < rearranging.EVERY:
-        return
-    st.session_state[f"_arranged-{scope}"] = judged
-    asked = {"dataset": task.dataset, "systems": list(task.systems), "depth": task.depth}
-    tops = read(queries.annotate.tops, **asked)
-    official = read(queries.annotate.judged, added=False, dataset=task.dataset)
-    known = tasks.judged(_shared.store(), task.dataset, official)
-    rearranging.rearrange(_shared.store(), task, tops, known)
+    if abs(judged - last) >= rearranging.EVERY:
+        st.session_state[f"_arranged-{scope}"] = judged
+        rearranging.soon(_shared.store(), task)
 
 
 @st.fragment(run_every="120s")

@@ -1,6 +1,9 @@
 """A task whose order learns: what nobody has seen moves, what anybody has seen stays."""
 
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -10,12 +13,13 @@ from pandas import DataFrame
 
 from compute import orders
 from compute.annotation import rearranging, tasks
-from compute.annotation.queue import exchange
+from compute.annotation.answers import Answer
+from compute.annotation.queue import Annotator, exchange
 from compute.annotation.rearranging import rearrange
 from compute.annotation.tasks import Task
 from compute.store import Store
-from tests.annotating import ADA, BOB, NOTHING, answer, made, plan, tops
-from tests.storage import open_store
+from tests.annotating import ADA, BOB, CYD, NOTHING, answer, made, plan, tops
+from tests.storage import open_store, publish_run, scores
 from tests.worlds import CASES
 
 LISTS = tops(n_queries=4, depth=8)
@@ -41,6 +45,14 @@ def judge(store: Store, task: Task, *grades: int) -> None:
 
 def judged(store: Store) -> DataFrame:
     return tasks.judged(store, "tiny", NOTHING)
+
+
+def publish(store: Store) -> None:
+    """Both systems' lists, which `rearranging.soon` reads by itself."""
+    for system, run in LISTS.groupby("system"):
+        run = run.drop(columns="system").astype({"rank": "int32"})
+        run["score"] = 1.0 / run["rank"]
+        publish_run(store, "tiny", str(system), run, scores("nDCG@10", q1=1.0))
 
 
 def open_pairs(store: Store, task: Task) -> list[tuple[str, str]]:
@@ -122,6 +134,85 @@ def test_nothing_is_lost_or_doubled_however_often(
         assert kept["place"].tolist() == list(range(1, len(wanted) + 1))
         assert not found.duplicated(["query_id", "doc_id"]).any()
         assert seen <= set(kept[["query_id", "doc_id"]].itertuples(index=False, name=None))
+
+
+@settings(CASES, max_examples=CASES.max_examples // 25)
+@given(data=st.data())
+def test_what_is_handed_out_while_the_order_is_asked_is_neither_lost_nor_doubled(
+    data: st.DataObject, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    store = open_store(tmp_path_factory.mktemp("meanwhile"))
+    task = task_of(store, n_pairs=data.draw(st.integers(4, 32)), double_share=0.3)
+    wanted = tasks.pairs(store, task.id)["labels"].tolist()
+    judge(store, task, *data.draw(st.lists(st.integers(0, 2), max_size=3)))
+    drafted = rearranging.draft(store, task, LISTS, judged(store))
+    held = exchange(store, task, BOB, ahead=data.draw(st.integers(0, 6))).held
+    if data.draw(st.booleans()):
+        rearrange(store, task, LISTS, judged(store))
+    before = tasks.pairs(store, task.id).set_index("id")
+    rearranging.write(store, task, drafted)
+    found = tasks.pairs(store, task.id)
+    kept = found[found["labels"] > 0]
+    assert kept["labels"].tolist() == wanted
+    assert kept["place"].tolist() == list(range(1, len(wanted) + 1))
+    assert not found.duplicated(["query_id", "doc_id"]).any()
+    mine = [pair.id for pair in held]
+    pd.testing.assert_frame_equal(before.loc[mine], found.set_index("id").loc[mine])
+
+
+def test_people_are_served_while_the_order_is_asked_and_then_by_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    task = task_of(store, n_pairs=24)
+    publish(store)
+    judge(store, task, 0, 0, 2, 2)
+    asked, answered = Event(), Event()
+    learned = orders.ORDERS["move-to-front"]
+
+    def slow(*given: Any) -> DataFrame:
+        asked.set()
+        assert answered.wait(60)
+        return learned(*given)
+
+    monkeypatch.setattr(orders, "order", lambda name: slow)
+    thread = rearranging.soon(store, task)
+    assert thread and asked.wait(60)
+    assert rearranging.soon(store, task) is None, "one at a time"
+    older = open_pairs(store, task)
+    (pair,) = exchange(store, task, ADA, ahead=1).held
+    hand = exchange(store, task, ADA, [answer(pair.id, relevance=2)], ahead=1)
+    assert hand.judged == 5 and open_pairs(store, task) == older
+    answered.set()
+    thread.join()
+    assert open_pairs(store, task)[:6] == older[:6]
+    assert open_pairs(store, task) != older
+    again = rearranging.soon(store, task)
+    assert again
+    again.join()
+
+
+def test_people_who_judge_at_once_while_it_is_rearranged_get_each_pair_once(store: Store) -> None:
+    task = task_of(store, n_pairs=30)
+    over = Event()
+
+    def rearranging_on() -> None:
+        while not over.is_set():
+            rearrange(store, task, LISTS, judged(store))
+
+    def judging(person: Annotator) -> None:
+        sent: list[Answer] = []
+        while held := exchange(store, task, person, sent, ahead=2).held:
+            sent = [answer(pair.id, relevance=n % 3) for n, pair in enumerate(held)]
+
+    with ThreadPoolExecutor() as pool:
+        order = pool.submit(rearranging_on)
+        for person in [pool.submit(judging, who) for who in (ADA, BOB, CYD)]:
+            person.result()
+        over.set()
+        order.result()
+    given = store.added_judgements()
+    assert len(given) == 30
+    assert not given.duplicated(["query_id", "doc_id"]).any()
 
 
 def test_only_the_front_moves_and_the_rest_closes_up(

@@ -237,6 +237,6 @@ def pairs(store: Store, task_id: str) -> DataFrame:
 def judged(store: Store, dataset: str, official: DataFrame) -> DataFrame:
     """query_id, doc_id, relevance of the official and the added judgements; the former win."""
     columns = ["query_id", "doc_id", "relevance"]
-    added = resolve(store.added_judgements().query("dataset == @dataset"))
+    added = resolve(store.added_judgements(dataset=dataset))
     both = pd.concat([official[columns], added[columns]], ignore_index=True)
     return both.drop_duplicates(["query_id", "doc_id"], ignore_index=True)

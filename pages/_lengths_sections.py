@@ -20,6 +20,9 @@ AXES = (LINEAR, LOG)
 OF_THE_PAPERS = ("sbert-cosine", "sbert-dot")
 """Whose lengths the papers compare: one model trained with cosine, one with dot product."""
 
+MOST_NAMED = 4
+"""Datasets that a command names; of more it counts all that are stored."""
+
 
 class View(NamedTuple):
     """What the pickers say."""
@@ -108,7 +111,24 @@ def medians(view: View, named: DataFrame) -> None:
         " shorter than the collection, blue: longer; strongest from a quarter and from four times"
         " on. Systems that prefer short documents stand left. A click opens the dataset above.",
         _cut(view.cut),
+        _dashes(rows),
     )
+
+
+def _dashes(rows: DataFrame) -> str:
+    """What a gap among the medians means, and what fills those of stored runs."""
+    tops = rows[rows["of"] == "top"]
+    if len(tops) == rows["dataset"].nunique() * tops["system"].nunique():
+        return ""
+    there = read(queries.lengths.catalogue)
+    there = there[there["dataset"].isin(rows["dataset"]) & there["has_documents"]]
+    lacking = there[there["n_counted"] < there["n_runs"]]
+    if lacking.empty:
+        return "–: no such run is stored."
+    named = list(lacking["dataset"]) if len(lacking) <= MOST_NAMED else []
+    runs = counted(int((lacking["n_runs"] - lacking["n_counted"]).sum()), "stored run")
+    command = " ".join(["python -m compute lengths", *named])
+    return f"–: no such run is stored, or its lengths are not counted; {command} counts {runs}."
 
 
 def _choose() -> None:

@@ -104,6 +104,7 @@ def test_systems_stand_beside_the_collection_and_names_stay_text() -> None:
 def test_what_is_not_in_the_figure_is_said() -> None:
     said = captions(opened(dataset="tiny"))
     assert "Not counted yet: 1 of 4 runs; python -m compute lengths tiny does it." in said
+    assert "not counted; python -m compute lengths tiny counts 1 stored run." in said
     assert "Left out: 1 retrieved document that the collection lacks." in said
 
 

@@ -48,7 +48,8 @@ function name() {
 }
 
 function duration(seconds) {
-  if (seconds < 90) return `${Math.max(1, Math.round(seconds))} s`;
+  if (seconds < 10) return `${seconds.toFixed(1)} s`;
+  if (seconds < 90) return `${Math.round(seconds)} s`;
   if (seconds < 5400) return `${Math.round(seconds / 60)} min`;
   return `${(seconds / 3600).toFixed(1)} h`;
 }
@@ -95,6 +96,7 @@ class Form {
     this.log = [];
     this.history = [];
     this.given = new Map();
+    this.acts = new Map();
     this.current = null;
     this.unsure = false;
     this.sent = 0;
@@ -195,6 +197,7 @@ class Form {
     this.record({ pair, act, relevance, unsure: this.unsure, note: this.note.value.trim() });
     this.done.add(pair);
     this.given.set(pair, this.note.value);
+    this.acts.set(pair, act);
     this.history.push(pair);
     if (this.history.length > REMEMBERED) this.forget(this.history.shift());
     this.show(this.order.find((key) => !this.done.has(key)) ?? null);
@@ -205,7 +208,8 @@ class Form {
   undo() {
     const pair = this.history.pop();
     if (!pair) return;
-    this.record({ pair, act: "undo", unsure: false, note: "" });
+    const undoes = this.acts.get(pair) ?? "grade";
+    this.record({ pair, act: "undo", undoes, unsure: false, note: "" });
     this.done.delete(pair);
     this.show(pair);
     this.send();
@@ -214,6 +218,7 @@ class Form {
 
   forget(key) {
     this.given.delete(key);
+    this.acts.delete(key);
     if (!this.order.includes(key)) this.sheets.delete(key);
   }
 
@@ -361,16 +366,19 @@ class Form {
   }
 
   draw() {
-    const acts = this.log.map((entry) => entry.act);
-    const count = (act) => acts.filter((one) => one === act).length;
-    const undone = count("undo");
-    const judged = Math.max(0, this.data.judged + count("grade") - undone);
-    const left = Math.max(0, this.data.left - count("grade") - count("skip") + undone);
+    const unsaved = { grade: 0, skip: 0 };
+    for (const { act, undoes } of this.log)
+      if (act === "undo") unsaved[undoes] -= 1;
+      else unsaved[act] += 1;
+    const judged = Math.max(0, this.data.judged + unsaved.grade);
+    const skipped = Math.max(0, this.data.skipped + unsaved.skip);
+    const left = Math.max(0, this.data.left - unsaved.grade - unsaved.skip);
     const total = judged + left;
-    this.progress.textContent = `${judged} of ${total} judged`;
+    this.progress.textContent = `${judged} of ${total} judged${skipped ? `, ${skipped} skipped` : ""}`;
     this.fill.style.width = `${total ? (100 * judged) / total : 0}%`;
     const each = this.data.seconds;
-    this.pace.textContent = each && left ? `${duration(each)} each, ${duration(each * left)} left` : "";
+    // Less would be shown as no time at all, and the rest as some.
+    this.pace.textContent = each >= 0.05 && left ? `${duration(each)} each, ${duration(each * left)} left` : "";
     const shown = Boolean(this.current && this.sheets.has(this.current));
     if (shown && !this.document.firstChild) this.showSheet();
     this.work.hidden = !shown;

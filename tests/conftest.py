@@ -12,6 +12,26 @@ import psycopg
 import pytest
 from psycopg import sql
 
+from compute import imports
+from compute.datasets import Dataset
+from compute.loading import Bench
+from compute.settings import Settings
+from compute.store import Store
+from tests.tiny import write_tiny
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A home of the test's own, into which nothing ships."""
+    now = Settings(home=tmp_path / "home", threads=1)
+    return Bench(Store(now, shipped=tmp_path / "nothing"), now)
+
+
+@pytest.fixture
+def tiny(bench: Bench, tmp_path: Path) -> Dataset:
+    """The tiny collection, taken into that home."""
+    return imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
+
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[Path]:

@@ -1,32 +1,17 @@
 import os
-from pathlib import Path
 
 import pandas as pd
 import pytest
 
-from compute import drafts, imports, recompute
+from compute import drafts, recompute
 from compute.datasets import Dataset
 from compute.drafts import Draft
 from compute.loading import Bench
 from compute.runs import Run
-from compute.settings import Settings
-from compute.store import Store
 from compute.systems import system
 from tests.storage import hits
-from tests.tiny import write_tiny
 
 NAME = "a" * 64
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    now = Settings(home=tmp_path / "home", threads=1)
-    return Bench(Store(now, shipped=tmp_path / "nothing"), now)
-
-
-@pytest.fixture
-def tiny(bench: Bench, tmp_path: Path) -> Dataset:
-    return imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
 
 
 def test_a_draft_comes_back_as_it_was_kept(bench: Bench) -> None:

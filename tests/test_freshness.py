@@ -16,12 +16,6 @@ RUN = "q1 Q0 d1 1 3.0 mine\nq2 Q0 d2 1 1.0 mine\n"
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    now = Settings(home=tmp_path / "home", threads=1)
-    return Bench(Store(now, shipped=tmp_path / "nothing"), now)
-
-
-@pytest.fixture
 def folder(bench: Bench, tmp_path: Path) -> Path:
     """The tiny collection, taken in, with a computed and an imported run."""
     folder = write_tiny(tmp_path / "tiny")

@@ -8,22 +8,9 @@ from compute import imports, recompute
 from compute.datasets import Dataset
 from compute.errors import Conflict, Missing, WrongInput
 from compute.recompute import Bench
-from compute.settings import Settings
-from compute.store import Store
 from tests.tiny import write_tiny
 
 RUN = "q1 Q0 d1 1 3.0 mine\nq1 Q0 d2 2 2.0 mine\nq2 Q0 d2 1 1.0 mine\n"
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    now = Settings(home=tmp_path / "home", threads=1)
-    return Bench(Store(now, shipped=tmp_path / "nothing"), now)
-
-
-@pytest.fixture
-def tiny(bench: Bench, tmp_path: Path) -> Dataset:
-    return imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
 
 
 def _file(tmp_path: Path, text: str) -> Path:

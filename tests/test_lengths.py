@@ -25,21 +25,10 @@ from compute.reading import open_version
 from compute.recompute import Bench
 from compute.settings import Settings
 from compute.store import Store
-from tests.tiny import DOCUMENTS, write_tiny
+from tests.tiny import DOCUMENTS
 
 RUN = "q1 Q0 d1 1 3.0 mine\nq1 Q0 d2 2 2.0 mine\nq2 Q0 d2 1 1.0 mine\nq2 Q0 gone 2 0.5 mine\n"
 REFERENCE = os.environ.get("BEIRSCOPE_REFERENCE", "")
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    now = Settings(home=tmp_path / "home", threads=1)
-    return Bench(Store(now, shipped=tmp_path / "nothing"), now)
-
-
-@pytest.fixture
-def tiny(bench: Bench, tmp_path: Path) -> Dataset:
-    return imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
 
 
 def run_file(tmp_path: Path, text: str = RUN) -> Path:

@@ -9,20 +9,9 @@ from compute.datasets import DATASETS, Dataset
 from compute.errors import Missing, Unavailable, WrongInput
 from compute.recompute import Bench
 from compute.settings import Settings
-from compute.store import Part, Store
+from compute.store import Part
 from compute.systems import SYSTEMS, system
 from tests.tiny import write_tiny
-
-
-@pytest.fixture
-def bench(tmp_path: Path) -> Bench:
-    now = Settings(home=tmp_path / "home", threads=1)
-    return Bench(Store(now, shipped=tmp_path / "nothing"), now)
-
-
-@pytest.fixture
-def tiny(bench: Bench, tmp_path: Path) -> Dataset:
-    return imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
 
 
 def test_a_run_is_scored_and_published_whole(bench: Bench, tiny: Dataset) -> None:

@@ -1,0 +1,138 @@
+"""Encoding a corpus: batches of like length, in files that an interruption does not lose.
+
+A corpus is cut into shards of `SHARD` documents, in file order. Each shard is encoded sorted by
+length, so that little of a batch is padding, and stored in file order as `<name>-000000.npy`,
+whole or not at all. The files are read through memory maps.
+"""
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compute.systems.searcher import Progress
+
+SHARD = 2048
+"""Documents in one file: what an interrupted encoding loses at most."""
+SLICE = 128
+"""Texts handed to a model at once, and between two reports of progress."""
+
+Encode = Callable[[list[Any]], Sequence[Any]]
+"""From texts to one array for each, in their order."""
+Pack = Callable[[list[Any]], Mapping[str, np.ndarray]]
+"""From what was encoded of a shard to the arrays stored of it; the one named "" is written last."""
+
+
+def joined(title: str, text: str) -> str:
+    """What most systems read of a document: title, a space, text; without blanks around it.
+
+    To RoBERTa's tokenizer a blank in front is another first word.
+    """
+    return f"{title} {text}".strip()
+
+
+def vectors(rows: list[Any]) -> dict[str, np.ndarray]:
+    """One vector for each document: an array (documents, dimensions)."""
+    return {"": np.stack(rows)}
+
+
+def matrices(rows: list[Any]) -> dict[str, np.ndarray]:
+    """Many vectors for each document: "" (all vectors, dimensions), "count" of each document."""
+    return {"": np.concatenate(rows), "count": np.array([len(row) for row in rows], np.int64)}
+
+
+def in_shards(
+    documents: Path,
+    folder: Path,
+    name: str,
+    load: Callable[[], Encode],
+    progress: Progress,
+    *,
+    join: Callable[[str, str], Any] = joined,
+    pack: Pack = vectors,
+) -> int:
+    """Encode a Parquet file (doc_id, title, text) into `folder`; returns the number of documents.
+
+    `load` gives the encoder and is called once, if anything is left to do: finished shards are
+    kept. An array that `pack` names `count` lies in `<name>.count-000000.npy`. The document ids
+    lie in `ids.parquet`.
+    """
+    file = pq.ParquetFile(documents)
+    total, records = file.metadata.num_rows, _records(file)
+    _write_ids(file, folder)
+    encode = None
+    for number, first in enumerate(range(0, total, SHARD)):
+        shard = list(islice(records, SHARD))
+        if not _file(folder, name, "", number).exists():
+            encode = encode or load()
+            lengths = [len(title) + len(text) for title, text in shard]
+            texts = [join(title, text) for title, text in shard]
+            rows = by_length(encode, texts, lengths, _after(progress, first, total))
+            _save(folder, name, number, pack(rows))
+        progress(first + len(shard), total, "documents")
+    return total
+
+
+def by_length(
+    encode: Encode,
+    texts: Sequence[Any],
+    lengths: Sequence[int],
+    report: Callable[[int], None] = lambda done: None,
+) -> list[Any]:
+    """What `encode` makes of each text, in their order; it is given texts of like length."""
+    rows: list[Any] = [None] * len(texts)
+    order = np.argsort(lengths, kind="stable").tolist()
+    for start in range(0, len(order), SLICE):
+        places = order[start : start + SLICE]
+        found = encode([texts[place] for place in places])
+        for place, row in zip(places, found, strict=True):
+            rows[place] = row
+        report(start + len(places))
+    return rows
+
+
+def read(folder: Path, name: str, array: str = "") -> list[np.ndarray]:
+    """The stored arrays of every shard, in file order, memory-mapped."""
+    start = f"{name}.{array}" if array else name
+    return [np.load(file, mmap_mode="r") for file in sorted(folder.glob(f"{start}-*.npy"))]
+
+
+def read_ids(folder: Path) -> pa.Array:
+    """The document ids, in the order of the rows of all shards."""
+    return pq.ParquetFile(folder / "ids.parquet").read()["doc_id"].combine_chunks()
+
+
+def _after(progress: Progress, first: int, total: int) -> Callable[[int], None]:
+    return lambda done: progress(first + done, total, "documents")
+
+
+def _records(file: pq.ParquetFile) -> Iterator[tuple[str, str]]:
+    for batch in file.iter_batches(SHARD, columns=["title", "text"]):
+        for title, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield title or "", text or ""
+
+
+def _write_ids(file: pq.ParquetFile, folder: Path) -> None:
+    ids = file.read(columns=["doc_id"])["doc_id"].cast(pa.large_string())
+    pq.write_table(pa.table({"doc_id": ids}), folder / "ids.parquet")
+
+
+def _file(folder: Path, name: str, array: str, number: int) -> Path:
+    return folder / f"{name}{'.' if array else ''}{array}-{number:06}.npy"
+
+
+def _save(folder: Path, name: str, number: int, arrays: Mapping[str, np.ndarray]) -> None:
+    # The one without a name last: where it is, the shard is whole.
+    for array in sorted(arrays, reverse=True):
+        target = _file(folder, name, array, number)
+        aside = target.with_suffix(".part")
+        with aside.open("wb") as file:
+            np.save(file, arrays[array])
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(target)

@@ -1,0 +1,179 @@
+"""Lucene through Anserini's command lines: a collection written, indexed, searched, read back.
+
+Anserini's run files are split at blanks and its ties broken by document id, so Lucene sees serial
+numbers, padded, in the byte order of the ids: any id survives, and the run is the one that the
+ids themselves would give.
+"""
+
+import json
+import re
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pandas import DataFrame, Series
+from pyarrow import csv
+
+from compute.errors import Unavailable
+from compute.settings import Settings
+from compute.systems import anserini
+from compute.systems.searcher import Progress, no_hits
+
+CLAUSES = 1024
+"""Lucene refuses queries of more distinct terms."""
+_TERM = re.compile(
+    # What Lucene cuts into single characters (Chinese, kana, signs such as emoji), then words.
+    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\x00-\x7f\w\s]"
+    r"|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
+)
+"""At least as many matches as terms."""
+
+
+def write_serials(file: pq.ParquetFile, folder: Path) -> list[str]:
+    """The serial number of each document of the file; writes `ids.parquet`, the id of each."""
+    ids = file.read(columns=["doc_id"])["doc_id"].cast(pa.large_string()).combine_chunks()
+    order = pc.call_function("sort_indices", [ids])
+    pq.write_table(pa.table({"doc_id": ids.take(order)}), folder / "ids.parquet")
+    serials = np.empty(len(ids), np.int64)
+    serials[order.to_numpy()] = np.arange(len(ids))
+    return [f"{serial:012}" for serial in serials.tolist()]
+
+
+def write_collection(
+    documents: Path,
+    collection: Path,
+    folder: Path,
+    record: Callable[[str, str], Mapping[str, str]],
+    progress: Progress,
+) -> int:
+    """Anserini's JsonCollection, and `ids.parquet`: the document id of each serial number."""
+    file = pq.ParquetFile(documents)
+    serials = write_serials(file, folder)
+    done = 0
+    # Anserini gives each file to one thread.
+    for number, batch in enumerate(file.iter_batches(10_000, columns=["title", "text"])):
+        with (collection / f"{number:06}.jsonl").open("w", encoding="utf-8") as lines:
+            for title, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                line = {"id": serials[done]} | dict(record(title or "", text or ""))
+                lines.write(json.dumps(line) + "\n")
+                done += 1
+        progress(done, len(serials), "documents written")
+    return done
+
+
+def index(
+    collection: Path,
+    folder: Path,
+    total: int,
+    options: Sequence[str],
+    settings: Settings,
+    progress: Progress,
+) -> dict[str, Any]:
+    """documents, indexed and empty (counts): Lucene's index in `folder/lucene`.
+
+    `options` name the class of the collection and how it is indexed. Raises Unavailable where
+    Anserini does not account for `total` documents.
+    """
+    counts: dict[str, int] = {}
+
+    def watch(line: str) -> None:
+        if counter := re.search(r" - (indexed|empty): +([\d,]+)$", line):
+            counts[counter[1]] = int(counter[2].replace(",", ""))
+        elif done := re.search(r"([\d,]+) documents indexed", line):
+            progress(int(done[1].replace(",", "")), total, "documents indexed")
+
+    arguments = ["-input", str(collection), "-index", str(folder / "lucene"), *options]
+    arguments += ["-generator", "DefaultLuceneDocumentGenerator"]
+    # The buffer must fit into a small heap.
+    arguments += ["-memoryBuffer", "256", "-threads", str(settings.threads)]
+    anserini.run("io.anserini.index.IndexCollection", arguments, settings, watch=watch)
+    indexed, empty = counts.get("indexed", 0), counts.get("empty", 0)
+    if indexed + empty != total:
+        raise Unavailable(f"Anserini indexed {indexed + empty} of {total} documents: run it again")
+    return {"documents": total, "indexed": indexed, "empty": empty}
+
+
+def one_line(text: str, limit: int) -> str:
+    """`text` as Anserini's TSV reader takes it, cut before its first distinct word over `limit`."""
+    seen: set[str] = set()
+    for term in _TERM.finditer(text):
+        seen.add(term.group().lower())
+        if len(seen) > limit:
+            text = text[: term.start()]
+            break
+    return re.sub(r"[\x00-\x20]+", " ", text).strip()
+
+
+def search(
+    folder: Path,
+    query_ids: Series,
+    texts: Sequence[str],
+    depth: int,
+    options: Sequence[str],
+    settings: Settings,
+    progress: Progress,
+) -> DataFrame:
+    """query_id, doc_id, score (4 decimals; Anserini sets ties 0.000001 apart).
+
+    Each of `texts` is one line without tabs; an empty one has no hits.
+    """
+    lines = [f"{serial}\t{text}\n" for serial, text in enumerate(texts) if text]
+    if not lines:
+        return no_hits()
+    with tempfile.TemporaryDirectory(prefix="beirscope-") as scratch:
+        topics = Path(scratch) / "topics.tsv"
+        topics.write_text("".join(lines), "utf-8", "replace", "\n")
+        run = _search(folder, topics, len(lines), depth, options, settings, progress)
+        return _hits(run, folder, query_ids.to_numpy())
+
+
+def _search(
+    folder: Path,
+    topics: Path,
+    total: int,
+    depth: int,
+    options: Sequence[str],
+    settings: Settings,
+    progress: Progress,
+) -> Path:
+    run = topics.with_name("run.txt")
+
+    def watch(line: str) -> None:
+        if done := re.search(r"(\d+) queries processed", line):
+            progress(int(done[1]), total, "queries")
+
+    arguments = ["-index", str(folder / "lucene"), "-topics", str(topics), "-output", str(run)]
+    arguments += ["-topicReader", "TsvString", "-hits", str(depth)]
+    arguments += ["-threads", str(settings.threads), *options]
+    anserini.run("io.anserini.search.SearchCollection", arguments, settings, watch=watch)
+    if not run.exists():
+        raise Unavailable(f"Anserini searched {folder} but wrote no run: remove it and run again")
+    return run
+
+
+def _hits(run: Path, folder: Path, query_ids: np.ndarray) -> DataFrame:
+    if not run.stat().st_size:
+        return no_hits()
+    columns = {"query": pa.int64(), "q0": pa.string(), "doc": pa.int64()}
+    columns |= {"rank": pa.int32(), "score": pa.float64(), "tag": pa.string()}
+    table = csv.read_csv(
+        run,
+        read_options=csv.ReadOptions(column_names=list(columns)),
+        parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
+        convert_options=csv.ConvertOptions(
+            column_types=columns, include_columns=["query", "doc", "score"]
+        ),
+    )
+    ids = pq.ParquetFile(folder / "ids.parquet").read()["doc_id"].combine_chunks()
+    return DataFrame(
+        {
+            "query_id": query_ids[table["query"].to_numpy()],
+            "doc_id": ids.take(table["doc"].combine_chunks()).to_pandas(),
+            "score": table["score"].to_numpy(),
+        }
+    )

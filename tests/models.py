@@ -11,7 +11,7 @@ from typing import Any
 SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
 WORDS = ["the", "cat", "dog", "stock", "market", "query", "document", "prawda", "fałsz"]
 POSITIONS = 512
-_SMALL = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 16}
+_SMALL: dict[str, Any] = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 16}
 
 
 def bert(folder: Path, seed: int = 0, **changes: Any) -> Path:
@@ -19,8 +19,8 @@ def bert(folder: Path, seed: int = 0, **changes: Any) -> Path:
     from transformers import BertConfig, BertModel, BertTokenizer
 
     tokenizer = BertTokenizer(vocab=pieces(), model_max_length=POSITIONS)
-    sizes = {"vocab_size": len(tokenizer), "intermediate_size": 32}
-    config = BertConfig(**(_SMALL | sizes | {"max_position_embeddings": POSITIONS} | changes))
+    sizes: dict[str, Any] = {"vocab_size": len(tokenizer), "intermediate_size": 32}
+    config = BertConfig(**(_SMALL | sizes | changes))
     return save(folder, BertModel, config, tokenizer, seed)
 
 
@@ -42,9 +42,10 @@ def roberta(folder: Path, seed: int = 0) -> Path:
     names = ["<s>", "<pad>", "</s>", "<unk>", *sorted(ByteLevel.alphabet()), "<mask>"]
     vocabulary = {name: place for place, name in enumerate(names)}
     tokenizer = RobertaTokenizer(vocab=vocabulary, merges=[], model_max_length=POSITIONS)
-    sizes = {"vocab_size": len(vocabulary), "intermediate_size": 32, "type_vocab_size": 1}
+    sizes: dict[str, Any] = {"vocab_size": len(vocabulary), "intermediate_size": 32}
     # RoBERTa counts positions from 2.
-    config = RobertaConfig(**(_SMALL | sizes | {"max_position_embeddings": POSITIONS + 2}))
+    sizes |= {"type_vocab_size": 1, "max_position_embeddings": POSITIONS + 2}
+    config = RobertaConfig(**(_SMALL | sizes))
     return save(folder, RobertaModel, config, tokenizer, seed)
 
 
@@ -52,8 +53,8 @@ def sentence_transformer(
     folder: Path,
     base: Path,
     *,
-    pooling: str = "mean",
-    similarity: str = "cosine",
+    pooling: Any = "mean",
+    similarity: Any = "cosine",
     unit_vectors: bool = False,
     max_length: int = POSITIONS,
     prompts: dict[str, str] | None = None,
@@ -74,7 +75,7 @@ def sentence_transformer(
 
 
 def pieces() -> dict[str, int]:
-    """A WordPiece vocabulary: a few words, letters and digits, at the start of a word and inside."""
+    """A WordPiece vocabulary: a few words; letters and digits that start words and go on."""
     signs = string.ascii_lowercase + string.digits
     names = [*SPECIAL, *WORDS, *signs, *string.punctuation, *(f"##{sign}" for sign in signs)]
     return {name: place for place, name in enumerate(names)}

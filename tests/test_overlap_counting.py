@@ -17,9 +17,9 @@ from compute import freshness, imports, overlap, recompute
 from compute.errors import WrongInput
 from compute.loading import Bench
 from compute.overlap.counting import SLICE_WORDS, counted
-from compute.overlap.tokens import word_pieces
 from compute.settings import Settings
 from compute.store import Part, Store
+from compute.wordpieces import word_pieces
 from tests.corpora import Text, documents, load
 from tests.storage import open_store
 from tests.worlds import FEWER

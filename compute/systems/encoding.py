@@ -63,11 +63,11 @@ def in_shards(
     lie in `ids.parquet`.
     """
     file = pq.ParquetFile(documents)
-    total, records = file.metadata.num_rows, _records(file)
+    total, rest = file.metadata.num_rows, records(file)
     _write_ids(file, folder)
     encode = None
     for number, first in enumerate(range(0, total, SHARD)):
-        shard = list(islice(records, SHARD))
+        shard = list(islice(rest, SHARD))
         if not _file(folder, name, "", number).exists():
             encode = encode or load()
             lengths = [len(title) + len(text) for title, text in shard]
@@ -96,6 +96,13 @@ def by_length(
     return rows
 
 
+def records(file: pq.ParquetFile) -> Iterator[tuple[str, str]]:
+    """Title and text of each document, in file order."""
+    for batch in file.iter_batches(SHARD, columns=["title", "text"]):
+        for title, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+            yield title or "", text or ""
+
+
 def read(folder: Path, name: str, array: str = "") -> list[np.ndarray]:
     """The stored arrays of every shard, in file order, memory-mapped."""
     start = f"{name}.{array}" if array else name
@@ -109,12 +116,6 @@ def read_ids(folder: Path) -> pa.Array:
 
 def _after(progress: Progress, first: int, total: int) -> Callable[[int], None]:
     return lambda done: progress(first + done, total, "documents")
-
-
-def _records(file: pq.ParquetFile) -> Iterator[tuple[str, str]]:
-    for batch in file.iter_batches(SHARD, columns=["title", "text"]):
-        for title, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield title or "", text or ""
 
 
 def _write_ids(file: pq.ParquetFile, folder: Path) -> None:

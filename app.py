@@ -9,6 +9,7 @@ from pages._progress import progress
 PAGES = (
     ("pages/leaderboard.py", "Leaderboard"),
     ("pages/dataset.py", "Dataset"),
+    ("pages/compare.py", "Compare"),
     ("pages/query.py", "Query"),
     ("pages/overlap.py", "Overlap"),
     ("pages/lengths.py", "Lengths"),

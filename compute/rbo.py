@@ -26,7 +26,7 @@ def extrapolated(a: DataFrame, b: DataFrame, *, p: float = P) -> Series:
     """
     lengths = pd.concat([run.groupby("query_id").size() for run in (a, b)], axis=1).fillna(0)
     both = a.merge(b, on=["query_id", "doc_id"], suffixes=("_a", "_b"))
-    query = lengths.index.get_indexer(both["query_id"])
+    query = lengths.index.get_indexer(pd.Index(both["query_id"]))
     depth = both[["rank_a", "rank_b"]].max(axis=1).to_numpy(np.int64)
     n_a, n_b = lengths.to_numpy(np.int64).T
     return Series(of_shared(query, depth, n_a, n_b, p=p), index=lengths.index, name="rbo")

@@ -86,9 +86,12 @@ def test_it_equals_the_paper_read_plainly(one: DataFrame, other: DataFrame, p: f
     a, b = ranked(one), ranked(other)
     found = rbo.extrapolated(a, b, p=p)
     assert set(found.index) == set(a["query_id"]) | set(b["query_id"]) <= set(QUERIES)
-    lists = [dict(list(r.sort_values("rank").groupby("query_id")["doc_id"])) for r in (a, b)]
     for query_id, value in found.items():
-        pair = [found_in.get(query_id, pd.Series(dtype=str)).tolist() for found_in in lists]
-        assert value == pytest.approx(naive(*pair, p), abs=1e-12)
+        one_list, other_list = (_list(run, str(query_id)) for run in (a, b))
+        assert value == pytest.approx(naive(one_list, other_list, p), abs=1e-12)
     assert found.between(0, 1 + 1e-12).all()
     pd.testing.assert_series_equal(found, rbo.extrapolated(b, a, p=p).reindex(found.index))
+
+
+def _list(run: DataFrame, query_id: str) -> list[str]:
+    return run[run["query_id"] == query_id].sort_values("rank")["doc_id"].tolist()

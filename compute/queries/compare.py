@@ -1,0 +1,141 @@
+"""Every SELECT of the Compare page: two systems, query by query.
+
+`datasets` is one dataset, or all parts of one whose mean is the mean of its parts' means.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute import rbo
+
+Cursor = DuckDBPyConnection
+
+
+def runs(cursor: Cursor) -> DataFrame:
+    """dataset, title, system: what is scored, of datasets with two systems or more."""
+    return cursor.execute(
+        """
+        with scored as (select distinct dataset, system from means)
+        select dataset, title, system
+        from scored join datasets on dataset = name
+        qualify count(*) over (partition by dataset) > 1
+        order by datasets.rowid, system
+        """
+    ).df()
+
+
+_PAIRS = """
+with valued as (
+    select dataset, query_id,
+           any_value(value) filter (where system = $a) as value_a,
+           any_value(value) filter (where system = $b) as value_b
+    from scores
+    where dataset in (select unnest($datasets)) and measure = $measure and system in ($a, $b)
+    group by dataset, query_id
+), judged as (
+    select dataset, query_id, count(*) filter (where relevance > 0) as n_relevant
+    from judgements where dataset in (select unnest($datasets))
+    group by dataset, query_id
+), asked as (
+    select dataset, query_id, text, n_words
+    from queries where dataset in (select unnest($datasets))
+)
+select dataset, query_id, text, n_words, coalesce(n_relevant, 0) as n_relevant, value_a, value_b
+from valued
+left join judged using (dataset, query_id)
+left join asked using (dataset, query_id)
+order by value_a - value_b desc nulls last, dataset, query_id
+"""
+
+
+def pairs(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
+    """What two systems score on every query, A's largest lead first.
+
+    dataset, query_id, text and n_words (absent where no text is known), n_relevant, value_a,
+    value_b (absent for what a measure leaves out, such as holes of an unanswered query).
+    """
+    wanted = {"datasets": list(datasets), "a": a, "b": b, "measure": measure}
+    return cursor.execute(_PAIRS, wanted).df()
+
+
+_LISTS = """
+with listed as (
+    select dataset, query_id, doc_id, system = $a as is_a, rank
+    from hits
+    where dataset in (select unnest($datasets)) and system in ($a, $b) and rank <= $depth
+), lengths as (
+    select dataset, query_id, count(*) filter (where is_a) as n_a,
+           count(*) filter (where not is_a) as n_b
+    from listed group by dataset, query_id
+), met as (
+    select one.dataset, one.query_id, greatest(one.rank, other.rank) as met_at
+    from (select * from listed where is_a) as one
+    join (select * from listed where not is_a) as other using (dataset, query_id, doc_id)
+)
+select dataset, query_id, any_value(n_a) as n_a, any_value(n_b) as n_b,
+       coalesce(list(met_at) filter (where met_at is not null), []) as met_at
+from lengths left join met using (dataset, query_id)
+group by dataset, query_id
+order by dataset, query_id
+"""
+
+
+def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
+    """How alike the two rankings of every answered query are: dataset, query_id, rbo, shared.
+
+    `rbo` over the first `rbo.DEPTH` ranks, `shared`: documents that both have in their top 10.
+    No row where the lists of one system are not stored.
+    """
+    lists = cursor.execute(
+        _LISTS, {"datasets": list(datasets), "a": a, "b": b, "depth": rbo.DEPTH}
+    ).df()
+    if lists.empty or not (lists["n_a"].any() and lists["n_b"].any()):
+        return lists.head(0)[["dataset", "query_id"]].assign(rbo=0.0, shared=0)
+    depths = lists["met_at"].tolist()
+    query = np.repeat(np.arange(len(lists)), [len(own) for own in depths])
+    depth = np.concatenate([np.asarray(own, dtype=np.int64) for own in depths])
+    n_a, n_b = (lists[name].to_numpy(np.int64) for name in ("n_a", "n_b"))
+    values = rbo.of_shared(query, depth, n_a, n_b)
+    shared = np.bincount(query[depth <= 10], minlength=len(lists))
+    return lists[["dataset", "query_id"]].assign(rbo=values, shared=shared)
+
+
+def across(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
+    """Two systems on every dataset and part that both are scored on, a row each, in order.
+
+    dataset, title, whole (the dataset that it is a part of, empty for none), n (queries with both
+    values), mean_a, mean_b, spread (the standard deviation of the differences, n - 1 below; absent
+    for one query), a_more, b_more, equal (queries, by value).
+    """
+    return cursor.execute(
+        """
+        with valued as (
+            select dataset, query_id,
+                   any_value(value) filter (where system = $a) as value_a,
+                   any_value(value) filter (where system = $b) as value_b
+            from scores where measure = $measure and system in ($a, $b)
+            group by dataset, query_id
+        ), parted as (
+            select name as whole, unnest(parts) as dataset from datasets
+        )
+        select dataset, any_value(title) as title, coalesce(any_value(whole), '') as whole,
+               count(*) as n, favg(value_a) as mean_a, favg(value_b) as mean_b,
+               stddev_samp(value_a - value_b) as spread,
+               count(*) filter (where value_a - value_b > 1e-9) as a_more,
+               count(*) filter (where value_a - value_b < -1e-9) as b_more,
+               count(*) filter (where abs(value_a - value_b) <= 1e-9) as equal
+        from valued join datasets on dataset = name left join parted using (dataset)
+        where value_a is not null and value_b is not null
+        group by dataset
+        order by any_value(datasets.rowid)
+        """,
+        {"a": a, "b": b, "measure": measure},
+    ).df()
+
+
+def parts(cursor: Cursor) -> DataFrame:
+    """dataset, title, parts (a list, empty for most): the datasets in their order."""
+    return cursor.execute("select name as dataset, title, parts from datasets").df()

@@ -1,0 +1,173 @@
+"""The sections of the page Compare."""
+
+from typing import Any, NamedTuple
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute import advice, comparing, queries
+from compute.figures import compare as figures
+from pages import _address, _shared, _ways
+from pages._shared import pick, read
+
+ALL = "All datasets"
+SHOWN = 50
+"""Rows of the table of queries."""
+
+
+class View(NamedTuple):
+    """What the pickers say."""
+
+    dataset: str
+    a: str
+    b: str
+    titles: tuple[str, str]
+    measure: str
+
+    @property
+    def datasets(self) -> list[str]:
+        """The dataset, or its parts."""
+        facts = read(queries.dataset.facts, dataset=self.dataset)
+        return list(advice.record(facts).parts) or [self.dataset]
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What queries take."""
+        return {"datasets": self.datasets, "a": self.a, "b": self.b}
+
+    def go(self, dataset: str, query_id: str) -> None:
+        """Open a query with both systems."""
+        _ways.to_query(dataset, query_id, self.a, self.b, self.measure)
+
+
+def swap() -> None:
+    """A button that puts B in the place of A."""
+
+    def turn() -> None:
+        state = st.session_state
+        state["a"], state["b"] = state["b"], state["a"]
+
+    st.button("Swap A and B", icon=":material/swap_horiz:", on_click=turn)
+
+
+def titled(a: str, b: str) -> tuple[str, str]:
+    """What two systems are called."""
+    named = read(queries.leaderboard.systems)
+    names = dict(zip(named["system"], named["title"], strict=True))
+    return names.get(a, a), names.get(b, b)
+
+
+def one_dataset(view: View) -> None:
+    """Two systems on the queries of one dataset."""
+    pairs = read(queries.compare.pairs, measure=view.measure, **view.asked)
+    both = comparing.valued(pairs)
+    if both.empty:
+        st.info(_shared.text(f"No query has a {view.measure} of both systems."))
+        return
+    found = comparing.verdict(pairs, view.measure)
+    _shared.caption(*figures.said(found, view.titles, view.measure))
+    differences(view, both)
+    alike = read(queries.compare.overlaps, **view.asked)
+    left, right = st.columns(2)
+    with left:
+        against_each_other(view, both)
+    with right:
+        rankings(alike)
+    by_kind(view, both)
+    most_different(view, both, alike)
+
+
+def differences(view: View, both: DataFrame) -> None:
+    """Every query's difference, sorted; a click opens the query."""
+    figure = figures.bars(both, view.titles, view.measure, theme=_shared.theme())
+    _ways.plot(figure, "differences", f"{view.measure} of A minus B by query", view.go)
+    many = len(both) > figures.MOST_BARS
+    _shared.caption(
+        "How to read this: the queries side by side, blue where A is better, orange where B is;"
+        " the more of the picture a colour fills, the more that system is ahead. A click opens the"
+        " query with both ranked lists.",
+        f"With {len(both):,} queries each bar is the mean of neighbours." * many,
+    )
+
+
+def against_each_other(view: View, both: DataFrame) -> None:
+    """A's values against B's."""
+    st.subheader("A against B", anchor=False)
+    figure = figures.scatter(both, view.titles, view.measure, theme=_shared.theme())
+    _ways.plot(figure, "scatter", f"{view.measure} of A against B by query", view.go)
+    _shared.caption(
+        "How to read this: a mark is a query, a larger one several with the same two values."
+        " Above the dotted line A is better. Marks in the corners are queries that one system"
+        " answers and the other misses."
+    )
+
+
+def rankings(alike: DataFrame) -> None:
+    """How alike the two rankings are, by query."""
+    st.subheader("How alike the rankings are", anchor=False)
+    if alike.empty:
+        st.info("The ranked lists of these runs are not stored.")
+        return
+    figure = figures.likeness(alike, theme=_shared.theme())
+    _shared.plot(figure, "likeness", "Queries by rank-biased overlap of their two lists")
+    _shared.caption(
+        "How to read this: 1 means the same documents in the same order, 0 no document in common."
+        " The first 10 ranks make up 86 % of it (rank-biased overlap, extrapolated, p = 0.9, to"
+        " rank 100; equal scores stand in the order that every number here is computed from)."
+        f" On average {alike['shared'].mean():.1f} of 10 first documents are the same."
+    )
+
+
+def by_kind(view: View, both: DataFrame) -> None:
+    """The difference by query length and by number of relevant documents."""
+    panels = [("relevant documents of the query", comparing.groups(both, "n_relevant"))]
+    with_words = both[both["n_words"] > 0]
+    if len(with_words):
+        panels.insert(0, ("words of the query", comparing.groups(with_words, "n_words")))
+    st.subheader("On which kinds of queries", anchor=False)
+    figure = figures.by_group(panels, view.measure, theme=_shared.theme())
+    _shared.plot(figure, "kinds", f"{view.measure} of A minus B by kind of query")
+    _shared.caption(
+        "How to read this: queries in groups of about equal size; the mark is the mean difference,"
+        " the line its 95 % interval. A hollow mark says that the difference could be chance.",
+        "Several groups are looked at here: one that stands out alone may do so by chance.",
+    )
+
+
+def most_different(view: View, both: DataFrame, alike: DataFrame) -> None:
+    """The queries where the systems differ most; a click opens one."""
+    st.subheader("Queries where they differ most", anchor=False)
+    orders = comparing.ORDERS if len(alike) else comparing.ORDERS[:1]
+    _address.known("order", orders, "order")
+    order = pick("Order", orders, "order", width=190)
+    rows = comparing.most_different(both, alike, order, SHOWN)
+    table = figures.difference_table(rows, view.titles, whole=len(view.datasets) > 1)
+    carried = rows[["dataset", "query_id"]].to_numpy().tolist()
+    _ways.table(table, "different", carried, view.go)
+    _shared.caption(
+        f"The first {len(rows):,} of {len(both):,} queries. A click on a row opens the query with"
+        " both ranked lists. Overlap: rank-biased overlap of the two lists."
+    )
+
+
+def all_datasets(view: View) -> None:
+    """Two systems on every dataset that both are scored on; a click opens one."""
+    found = read(queries.compare.across, a=view.a, b=view.b, measure=view.measure)
+    rows = comparing.across(found, read(queries.compare.parts), view.measure)
+    if rows.empty:
+        st.info("No dataset has both of these systems: choose others.")
+        return
+    figure = figures.forest(rows, view.titles, view.measure, theme=_shared.theme())
+    _ways.plot(figure, "datasets", "A minus B on every dataset", _choose)
+    wins = (rows["difference"] > 0).sum()
+    _shared.caption(
+        "How to read this: a mark is the mean difference on a dataset, the line its 95 % interval;"
+        " a hollow mark says that it could be chance. At the right: on how many queries A and B"
+        " are better. A click opens the dataset, query by query.",
+        f"A has the higher mean on {wins} of {len(rows)}.",
+    )
+    _ways.table(figures.across_table(rows), "rows", rows[["dataset"]].to_numpy().tolist(), _choose)
+
+
+def _choose(dataset: str) -> None:
+    st.session_state["dataset"] = dataset

@@ -1,0 +1,44 @@
+"""Compare: two systems, query by query, on one dataset or on all."""
+
+import streamlit as st
+
+from compute import queries
+from compute.figures.query import first_pair
+from compute.measures import MEASURES
+from pages import _address, _shared
+from pages import _compare_sections as sections
+from pages._shared import pick, read
+
+st.title("Compare", anchor=False)
+_address.arrive()
+runs = read(queries.compare.runs)
+if runs.empty:
+    st.info("No dataset has two systems to compare yet: python -m compute demo computes some.")
+    st.stop()
+names = [*dict.fromkeys(runs["dataset"]), sections.ALL]
+_address.recall("dataset", names)
+_address.known("dataset", names, "dataset with two systems")
+_address.known("measure", MEASURES, "measure")
+above = st.container()
+with _shared.pickers():
+    name = pick("Dataset", names, "dataset", width=230)
+    own = runs if name == sections.ALL else runs[runs["dataset"] == name]
+    systems = sorted(set(own["system"]))
+    with above:
+        _address.known("a", systems, f"system on {name}")
+        _address.known("b", systems, f"system on {name}")
+    first, second = first_pair(systems)
+    a = pick("A", systems, "a", default=first, width=230)
+    b = pick("B", systems, "b", default=second, width=230)
+    measure = pick("Measure", MEASURES, "measure", width=150)
+    sections.swap()
+if name != sections.ALL:
+    _address.remember("dataset", name)
+if a == b:
+    st.info("A and B are the same system: choose another for one of them.")
+    st.stop()
+view = sections.View(name, a, b, sections.titled(a, b), measure)
+if name == sections.ALL:
+    sections.all_datasets(view)
+else:
+    sections.one_dataset(view)

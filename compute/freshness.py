@@ -11,13 +11,21 @@ from compute.datasets.catalogue import DATASETS
 from compute.store import Part
 
 Inputs = dict[str, str]
-"""Fingerprint by kind of part: the one of the same dataset (its collection, for lengths)."""
+"""Fingerprint by kind of part: the one of the same dataset (its collection, for lengths).
+
+`hits:NAME` is the run of another system on it.
+"""
 
 
 def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
     """What a run rests on: the queries, and the corpus, which `lengths` stands for."""
     found = {"queries": queries.fingerprint}
     return found | ({"lengths": lengths.fingerprint} if lengths else {})
+
+
+def of_runs(hits: Iterable[Part]) -> Inputs:
+    """What a run made from other runs rests on."""
+    return {f"hits:{part.system}": part.fingerprint for part in hits}
 
 
 def of_top(hits: str) -> Inputs:
@@ -68,6 +76,8 @@ def _is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
 def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, str]:
     if kind == "hits":
         return kind, part.dataset, part.system
+    if kind.startswith("hits:"):
+        return "hits", part.dataset, kind.removeprefix("hits:")
     if kind != "lengths":
         return kind, part.dataset, ""
     record = queries.provenance.get("dataset") if queries else None

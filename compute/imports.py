@@ -15,7 +15,8 @@ from compute.datasets.judged import JudgedQueries
 from compute.errors import Conflict, WrongInput
 from compute.identity import fingerprint
 from compute.judgements import is_qrels
-from compute.recompute import Bench, Loaded, Outcome
+from compute.loading import Bench, Loaded, load
+from compute.recompute import Outcome
 from compute.store import Part, Store
 from compute.systems import SYSTEMS
 
@@ -47,7 +48,7 @@ def import_dataset(
     else:
         raise WrongInput("give either a BEIR folder or archive, or --qrels FILE [--queries FILE]")
     row = catalogue.own(name, split=split, language=language, drop_self=drop_self)
-    loaded = recompute.load(bench, _with_grades(row, origin.judgements()), origin)
+    loaded = load(bench, _with_grades(row, origin.judgements()), origin)
     lengths.count(bench, loaded)
     return loaded
 

@@ -7,7 +7,7 @@ import contextlib
 import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -17,15 +17,20 @@ from pandas import DataFrame
 
 from compute import caches, drafts, freshness, lengths, provenance, runs
 from compute.datasets import Dataset
-from compute.errors import Missing, Unavailable, WrongInput
+from compute.errors import Missing
 from compute.identity import fingerprint
-from compute.loading import Bench, Loaded, load, stored
+from compute.loading import Bench, Loaded, stored
 from compute.measures import MEASURES, evaluate
+from compute.pairs import (
+    EQUAL_IDS_DROPPED,
+    Pair,
+    catalogued,
+    hits_name,
+    pair,
+    stored_hits,
+)
 from compute.store import Part, Store, constants, top
-from compute.systems import Searcher, System
-
-EQUAL_IDS_DROPPED = "+drop-equal-ids"
-"""Ends the name of a system whose run drops documents named like the query "as BEIR's code"."""
+from compute.systems import Combiner, Searcher, System
 
 
 @dataclass(frozen=True)
@@ -37,72 +42,36 @@ class Outcome:
     new: bool
 
 
-@dataclass(frozen=True)
-class Names:
-    """The fingerprints of what comes of a system on a dataset."""
+def prepare(bench: Bench, pair: Pair) -> bool:
+    """The second step: what the search needs, and whether any of it was made now.
 
-    index: str
-    hits: str
-
-
-def names(
-    system: System,
-    searcher: Searcher,
-    loaded: Loaded,
-    documents: Part,
-    *,
-    depth: int,
-    drop_self: bool,
-) -> Names:
-    """What index and hits would be called; nothing is read or computed."""
-    return Names(
-        fingerprint("index", [documents.fingerprint], identity=searcher.index_identity()),
-        fingerprint(
-            "hits",
-            [documents.fingerprint, loaded.queries.fingerprint],
-            system=system.name,
-            identity=searcher.identity(),
-            depth=depth,
-            drop_self=drop_self,
-        ),
-    )
-
-
-@dataclass(frozen=True)
-class Pair:
-    """A system on a dataset that is loaded, ready to be indexed and searched."""
-
-    system: System
-    searcher: Searcher
-    loaded: Loaded
-    documents: Part
-    drop_self: bool
-    names: Names
-
-
-def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool = False) -> Pair:
-    """The first step of a run: check the system, load the dataset.
-
-    `drop_equal_ids` drops documents named like the query on every dataset, as BEIR's code does.
-    Raises Unavailable, before anything is done, where the system cannot run here.
+    An index, or the runs that a combiner is made from, published as their own.
     """
-    searcher = system.search
-    if searcher is None:
-        raise Unavailable(f"{system.name} is {system.status}: python -m compute systems lists more")
-    searcher.check()
-    if drop_equal_ids and not dataset.drop_self:
-        # Another ranking than the contract's: a row of its own, never in its place.
-        system = replace(system, name=system.name + EQUAL_IDS_DROPPED)
-    loaded = load(bench, dataset)
-    documents = loaded.documents
-    if documents is None:
-        raise WrongInput(
-            f"{dataset.name} has no documents to search: import a run of {system.name} instead"
+    if pair.system.inputs:
+        # All of them, not up to the first that is new.
+        made = [outcome.new for outcome in _inputs(bench, pair)]
+        return any(made)
+    with index(bench, pair) as (_, built):
+        return built
+
+
+def _inputs(bench: Bench, pair: Pair) -> Iterator[Outcome]:
+    """The stored runs of the inputs, in their order; computed and published where they are not."""
+    dataset, depth = pair.loaded.dataset, bench.settings.depth
+    for name in pair.system.inputs:
+        called = hits_name(
+            name,
+            pair.loaded,
+            pair.documents,
+            depth,
+            lambda name: stored_hits(bench, dataset, name).fingerprint,
         )
-    drop = dataset.drop_self or drop_equal_ids
-    depth = bench.settings.depth
-    called = names(system, searcher, loaded, documents, depth=depth, drop_self=drop)
-    return Pair(system, searcher, loaded, documents, drop, called)
+        hits = bench.store.done("hits", dataset.name, name, called)
+        row = catalogued(name)
+        if hits is not None:
+            yield score(bench, pair.loaded, hits)
+        elif row is not None:
+            yield run(bench, row, dataset)
 
 
 @contextlib.contextmanager
@@ -113,6 +82,8 @@ def index(bench: Bench, pair: Pair) -> Iterator[tuple[Path, bool]]:
     def build(aside: Path) -> None:
         nonlocal built
         start = time.perf_counter()
+        assert pair.documents is not None
+        assert not isinstance(pair.searcher, Combiner)
         pair.searcher.index(pair.documents.path, aside, bench.settings, bench.progress)
         seconds = round(time.perf_counter() - start, 3)
         (aside / _SECONDS).write_text(json.dumps({"seconds": seconds}), encoding="utf-8")
@@ -140,20 +111,38 @@ def search(bench: Bench, pair: Pair) -> tuple[drafts.Draft, bool]:
     draft = drafts.kept(bench.settings, pair.names.hits)
     if draft is not None:
         return draft, False
-    settings, progress = bench.settings, bench.progress
+    if isinstance(pair.searcher, Combiner):
+        found, facts = _combined(bench, pair, pair.searcher)
+    else:
+        found, facts = _searched(bench, pair, pair.searcher)
+    run = runs.canonical(found, depth=bench.settings.depth, drop_self=pair.drop_self)
+    draft = drafts.Draft(run, facts)
+    drafts.keep(bench.settings, pair.names.hits, draft)
+    return draft, True
+
+
+def _searched(bench: Bench, pair: Pair, searcher: Searcher) -> tuple[DataFrame, dict[str, Any]]:
+    settings = bench.settings
     with index(bench, pair) as (folder, _):
         seconds = _seconds(folder)
         start = time.perf_counter()
         # One deeper where self hits will go, so that the full depth remains.
         depth = settings.depth + pair.drop_self
         queries = read(pair.loaded.queries)
-        found = pair.searcher.search(folder, queries, depth, settings, progress)
-        run = runs.canonical(found, depth=settings.depth, drop_self=pair.drop_self)
+        found = searcher.search(folder, queries, depth, settings, bench.progress)
         searched = round(time.perf_counter() - start, 3)
-    facts = {"index_seconds": seconds, "search_seconds": searched}
-    draft = drafts.Draft(run, facts)
-    drafts.keep(settings, pair.names.hits, draft)
-    return draft, True
+    return found, {"index_seconds": seconds, "search_seconds": searched}
+
+
+def _combined(bench: Bench, pair: Pair, combiner: Combiner) -> tuple[DataFrame, dict[str, Any]]:
+    settings = bench.settings
+    inputs = [read(outcome.hits) for outcome in _inputs(bench, pair)]
+    start = time.perf_counter()
+    documents = pair.documents.path if pair.documents else None
+    queries = read(pair.loaded.queries)
+    found = combiner.combine(inputs, documents, queries, settings.depth, settings, bench.progress)
+    searched = round(time.perf_counter() - start, 3)
+    return found, {"index_seconds": 0.0, "search_seconds": searched}
 
 
 def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
@@ -170,7 +159,7 @@ def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
         sum(draft.facts.values()),
         identity=pair.searcher.identity(),
         drop_self=pair.drop_self,
-        inputs=freshness.of_hits(pair.loaded.queries, pair.loaded.lengths),
+        inputs=_rests_on(bench, pair),
         **draft.facts,
     )
     depth = bench.settings.depth
@@ -178,6 +167,14 @@ def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
     outcome = publish_run(bench, loaded, pair.system.name, draft.run, depth, name, about)
     drafts.drop(bench.settings, name)
     return outcome
+
+
+def _rests_on(bench: Bench, pair: Pair) -> freshness.Inputs:
+    """The queries, the corpus where it is searched or read, and the runs of the inputs."""
+    found = freshness.of_hits(pair.loaded.queries, pair.loaded.lengths if pair.documents else None)
+    dataset = pair.loaded.dataset
+    runs = (stored_hits(bench, dataset, name) for name in pair.system.inputs)
+    return found | freshness.of_runs(runs)
 
 
 def _command(pair: Pair) -> list[str]:

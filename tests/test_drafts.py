@@ -3,7 +3,7 @@ import os
 import pandas as pd
 import pytest
 
-from compute import drafts, recompute
+from compute import drafts, pairs, recompute
 from compute.datasets import Dataset
 from compute.drafts import Draft
 from compute.loading import Bench
@@ -67,7 +67,7 @@ def test_the_draft_of_a_job_that_was_given_up_goes_after_a_day(bench: Bench) -> 
 def test_what_was_searched_is_published_without_searching_again(
     bench: Bench, tiny: Dataset
 ) -> None:
-    pair = recompute.pair(bench, system("bm25"), tiny)
+    pair = pairs.pair(bench, system("bm25"), tiny)
     with recompute.index(bench, pair) as (_, built):
         assert built
     with recompute.index(bench, pair) as (_, built):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, select
 
-from compute import jobs, recompute
+from compute import jobs, pairs, recompute
 from compute.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.jobs import records, tables
 from compute.jobs.kinds import KINDS, kinds
@@ -133,7 +133,7 @@ def test_what_failed_is_told_in_a_sentence_and_alone_tried_again(tmp_path: Path)
 
 def test_a_full_disk_ends_in_a_sentence_and_the_job_can_be_retried(store: Store) -> None:
     settings = store.settings
-    pair = recompute.pair(Bench(store, settings), system("bm25"), known_datasets(store)["tiny"])
+    pair = pairs.pair(Bench(store, settings), system("bm25"), known_datasets(store)["tiny"])
     full = settings.home / "caches" / f"{pair.names.index}.aside" / "built.json"
     full.parent.mkdir(parents=True)
     full.symlink_to("/dev/full")

@@ -4,7 +4,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compute import imports, recompute
+from compute import imports, pairs, recompute
 from compute.datasets import DATASETS, Dataset
 from compute.errors import Missing, Unavailable, WrongInput
 from compute.recompute import Bench
@@ -144,7 +144,7 @@ def test_everything_that_changes_the_hits_changes_their_name(bench: Bench, tmp_p
     ) -> str:
         chosen = system(title)
         assert chosen.search is not None
-        found = recompute.names(
+        found = pairs.names(
             chosen, chosen.search, queries, corpus, depth=depth, drop_self=drop_self
         )
         return found.hits

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 from pandas import DataFrame
 
-from compute import imports, loading, recompute
+from compute import imports, loading, pairs, recompute
 from compute.datasets import DATASETS, Dataset, source
-from compute.errors import BeirscopeError
+from compute.errors import BeirscopeError, Missing
 from compute.jobs import records
 from compute.settings import Settings
 from compute.store import Part, Store
-from compute.systems import SYSTEMS, System, system
+from compute.systems import SYSTEMS, Combiner, System, system
 
 UP_TO_DATE, STALE, MISSING = "up to date", "stale", "missing"
 CANNOT = "cannot run here"
@@ -120,9 +120,13 @@ class Seen:
             ships = ("hits", dataset, name) in self._shipped
             return Cell(MISSING, "precomputed, not computed here" if ships else "")
         loaded = self.loaded.get(dataset)
-        if loaded is None or loaded.documents is None:
+        if loaded is None or (loaded.documents is None and self._reads(name)):
             return Cell(STALE, "its dataset was removed")
-        if hits.fingerprint != self.names(name, loaded, loaded.documents).hits:
+        try:
+            called = self.names(name, loaded, loaded.documents)
+        except Missing as error:
+            return Cell(STALE, str(error))
+        if hits.fingerprint != called.hits:
             return Cell(STALE, "the documents, the queries or the settings changed since")
         depth = hits.provenance["depth"]
         if scores.fingerprint != recompute.scores_name(hits.fingerprint, loaded, depth):
@@ -131,18 +135,30 @@ class Seen:
             return Cell(STALE, "the files of the dataset changed since")
         return Cell(UP_TO_DATE)
 
-    def names(self, name: str, loaded: loading.Loaded, documents: Part) -> recompute.Names:
+    def _reads(self, name: str) -> bool:
+        """Whether the system needs documents: all but those that fuse stored runs."""
+        method = self.systems[name].search
+        return not (isinstance(method, Combiner) and not method.READS_DOCUMENTS)
+
+    def names(self, name: str, loaded: loading.Loaded, documents: Part | None) -> pairs.Names:
         """The fingerprints that a run now would have."""
         row = self.systems[name]
         assert row.search is not None
-        return recompute.names(
+        return pairs.names(
             row,
             row.search,
             loaded,
             documents,
             depth=self.store.settings.depth,
             drop_self=loaded.dataset.drop_self,
+            stored=lambda of: self._stored_hits(loaded.dataset.name, of),
         )
+
+    def _stored_hits(self, dataset: str, name: str) -> str:
+        part = self.parts.get(("hits", dataset, name))
+        if part is None:
+            raise Missing(f"the run of {name} that it is made from was removed")
+        return part.fingerprint
 
     def _source(self, dataset: str) -> tuple[str, object]:
         """Why there is no source, or its identity."""
@@ -163,11 +179,23 @@ class Seen:
         if dataset not in self.datasets or name not in self.systems:
             return "not known here"
         loaded = self.loaded[dataset]
-        if loaded is not None and loaded.documents is None:
+        if loaded is not None and loaded.documents is None and self._reads(name):
             return "it has judgements alone, no documents to search"
         if name not in self._checked:
             self._checked[name] = _check(self.systems[name])
-        return self._checked[name] or ("" if loaded else self._source(dataset)[0])
+        missing = self._checked[name] or ("" if loaded else self._source(dataset)[0])
+        return missing or self._obstacle_of_inputs(name, dataset)
+
+    def _obstacle_of_inputs(self, name: str, dataset: str) -> str:
+        """Why a run that it is made from is neither stored nor can be made."""
+        for of in self.systems[name].inputs:
+            if ("hits", dataset, of) in self.parts:
+                continue
+            row = pairs.catalogued(of)
+            why = _check(row) if row else f"no run of {of} is stored on {dataset}"
+            if why:
+                return f"it is made from {of}: {why}"
+        return ""
 
 
 def _check(row: System) -> str:

@@ -19,7 +19,7 @@ from typing import Any, NoReturn, TextIO
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from compute import imports, lengths, loading, overlap, reading, recompute, settings
+from compute import imports, lengths, loading, overlap, pairs, reading, recompute, settings
 from compute.datasets import Dataset, dataset
 from compute.errors import BeirscopeError
 from compute.loading import Bench
@@ -46,8 +46,7 @@ def _index(bench: Bench, order: Order) -> bool:
     pair = _pair(bench, order)
     if recompute.published(bench, pair, again=order["options"]["again"]):
         return False
-    with recompute.index(bench, pair) as (_, built):
-        return built
+    return recompute.prepare(bench, pair)
 
 
 def _search(bench: Bench, order: Order) -> bool:
@@ -107,10 +106,10 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool]] = {
 """Each finds what is done already, and tells whether it had to do anything."""
 
 
-def _pair(bench: Bench, order: Order) -> recompute.Pair:
+def _pair(bench: Bench, order: Order) -> pairs.Pair:
     drop = order["options"]["drop_equal_ids"]
     row = system(order["system"])
-    return recompute.pair(bench, row, _dataset(bench, order), drop_equal_ids=drop)
+    return pairs.pair(bench, row, _dataset(bench, order), drop_equal_ids=drop)
 
 
 def _dataset(bench: Bench, order: Order) -> Dataset:

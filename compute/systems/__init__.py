@@ -1,6 +1,18 @@
 """The systems that search a collection. Importing them loads no torch, no faiss and no Java."""
 
-from compute.systems.catalogue import SYSTEMS, System, catalogue, system
-from compute.systems.searcher import Progress, Searcher
+from compute.systems.catalogue import DOCUMENTED, REFERENCE, SYSTEMS, System, catalogue
+from compute.systems.families import FAMILIES, system
+from compute.systems.searcher import Combiner, Progress, Searcher
 
-__all__ = ["SYSTEMS", "Progress", "Searcher", "System", "catalogue", "system"]
+__all__ = [
+    "DOCUMENTED",
+    "FAMILIES",
+    "REFERENCE",
+    "SYSTEMS",
+    "Combiner",
+    "Progress",
+    "Searcher",
+    "System",
+    "catalogue",
+    "system",
+]

@@ -1,7 +1,6 @@
 """The catalogue of systems: one row each, facts from the published list, searchers from here."""
 
 import csv
-import difflib
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
@@ -11,7 +10,10 @@ from compute.settings import PROJECT
 from compute.systems import names
 from compute.systems.dense import Dense
 from compute.systems.lexical import Bm25, Multifield, Rm3
-from compute.systems.searcher import Searcher
+from compute.systems.searcher import Method, with_values
+
+DOCUMENTED = "verified against a documented score"
+REFERENCE = "verified against a reference computation"
 
 
 @dataclass(frozen=True)
@@ -20,8 +22,12 @@ class System:
 
     name: str
     """The canonical name."""
-    search: Searcher | None = None
+    search: Method | None = None
     """None where nothing here runs it: `status` says why."""
+    inputs: tuple[str, ...] = ()
+    """The systems whose runs a combiner needs, by canonical names, in its order."""
+    evidence: str = ""
+    """What its scores were verified against: DOCUMENTED, REFERENCE, or nothing yet."""
     title: str = ""
     """Its name in the papers' tables."""
     family: str = ""
@@ -45,14 +51,19 @@ class System:
             return ""
         return "published figures only" if self.family == "imported" else "not runnable yet"
 
+    @property
+    def verified(self) -> str:
+        """What stands behind its scores, in words."""
+        return self.evidence or ("not verified" if self.search else "published figures only")
+
     def with_parameters(self, name: names.Name) -> "System":
         """This system with the parameters of `name`, under its canonical name."""
         name = names.canonical(name, self.parameters)
-        if not name.parameters or self.search is None:
+        if self.search is None or not (name.parameters or name.inputs):
             return self
-        searcher = replace(self.search, **dict(name.parameters))
+        searcher = with_values(self.search, dict(name.parameters))
         title = self.title + " " + str(name).removeprefix(name.base)
-        return replace(self, name=str(name), search=searcher, title=title)
+        return replace(self, name=str(name), search=searcher, title=title.strip())
 
 
 def catalogue(*rows: System) -> Mapping[str, System]:
@@ -127,17 +138,3 @@ SYSTEMS = catalogue(
     System("gar-bm25"),
     System("seal"),
 )
-
-
-def system(name: str) -> System:
-    """The system that `name` writes, under its canonical name: `bm25(k1=1.20)` is `bm25(k1=1.2)`.
-
-    Raises WrongInput for a name that is not one, an unknown system, or parameters it lacks.
-    """
-    read = names.parse(name)
-    if read.base not in SYSTEMS:
-        close = difflib.get_close_matches(read.base, SYSTEMS, n=3) or list(SYSTEMS)
-        raise WrongInput(f"no system {read.base!r}; did you mean: {', '.join(close)}?")
-    if read.inputs or read.trained_on:
-        raise WrongInput(f"{name}: {read.base} is not made from other systems or collections")
-    return SYSTEMS[read.base].with_parameters(read)

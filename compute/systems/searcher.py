@@ -1,16 +1,22 @@
-"""What every family of systems offers: a searcher."""
+"""What a family of systems offers: a searcher of documents, or a combiner of other runs."""
 
-from collections.abc import Callable
-from dataclasses import Field
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import Field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol
+from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from pandas import DataFrame, Series
 
 from compute.settings import Settings
+from compute.systems import checkpoints
 
 Progress = Callable[[int, int, str], None]
 """Told (done, total, unit) now and then, such as (500, 3633, "documents")."""
+Ask = Callable[[str, int], object]
+"""Answer one query: its text, and how many hits it may have."""
+AskWith = Callable[[str, Sequence[DataFrame]], object]
+"""The same from the hits of each input for the query (query_id, doc_id, rank, score)."""
 
 
 class Searcher(Protocol):
@@ -54,6 +60,72 @@ class Searcher(Protocol):
     ) -> DataFrame:
         """query_id, doc_id, score: at most `depth` hits for each of `queries` (query_id, text)."""
         ...
+
+
+@runtime_checkable
+class Combiner(Protocol):
+    """A frozen dataclass that makes a run from the runs of other systems, which its name lists."""
+
+    PARAMETERS: ClassVar[tuple[str, ...]]
+    READS_DOCUMENTS: ClassVar[bool]
+    """Whether it looks at texts; if not, it works on collections without documents, too."""
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def identity(self) -> dict[str, Any]:
+        """Everything but the inputs that changes the hits, as JSON values."""
+        ...
+
+    def check(self) -> None:
+        """Raises Unavailable, saying what is missing, before any work is done."""
+        ...
+
+    def combine(
+        self,
+        inputs: Sequence[DataFrame],
+        documents: Path | None,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score: hits of `queries` (query_id, text), whose first `depth` count.
+
+        `inputs` are canonical runs (query_id, doc_id, rank, score) in the order of the system's
+        name; `documents` is Parquet (doc_id, title, text).
+        """
+        ...
+
+
+@runtime_checkable
+class TimedSearcher(Protocol):
+    """A searcher whose latency can be told: one query at a time, everything loaded before."""
+
+    def session(self, folder: Path, settings: Settings) -> AbstractContextManager[Ask]:
+        """A function that answers one query on the index in `folder`."""
+        ...
+
+
+@runtime_checkable
+class TimedCombiner(Protocol):
+    """The same of a combiner: what it adds to the latency of its inputs."""
+
+    def session(
+        self, documents: Path | None, settings: Settings
+    ) -> AbstractContextManager[AskWith]:
+        """A function that answers one query."""
+        ...
+
+
+Method = Searcher | Combiner
+AnyMethod = TypeVar("AnyMethod", bound=Method)
+
+
+def with_values(method: AnyMethod, values: Mapping[str, Any]) -> AnyMethod:
+    """The method with other parameters; `model` gives another checkpoint."""
+    given = dict(values)
+    if "model" in given:
+        given["checkpoint"] = checkpoints.from_text(str(given.pop("model")))
+    return replace(method, **given)
 
 
 def no_hits() -> DataFrame:

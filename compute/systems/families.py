@@ -1,0 +1,79 @@
+"""Families: systems that a name makes rather than a row, and the reading of every system name.
+
+rrf(bm25,minilm)  interpolate(bm25,minilm,weight=0.3)
+"""
+
+import difflib
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from types import MappingProxyType
+
+from compute.errors import WrongInput
+from compute.systems import names
+from compute.systems.catalogue import REFERENCE, SYSTEMS, System
+from compute.systems.fusion import Interpolation, Rrf
+from compute.systems.searcher import Method
+
+Builder = Callable[[names.Name], System]
+
+
+def system(name: str) -> System:
+    """The system that `name` writes, under its canonical name: `bm25(k1=1.20)` is `bm25(k1=1.2)`.
+
+    Raises WrongInput for a name that is not one, an unknown system, or parameters it lacks.
+    """
+    return _built(names.parse(name))
+
+
+def _built(read: names.Name) -> System:
+    if read.trained_on:
+        raise WrongInput(f"{read}: {read.base} is not trained on a collection")
+    if read.base in FAMILIES:
+        return FAMILIES[read.base](read)
+    if read.base not in SYSTEMS:
+        known = [*SYSTEMS, *FAMILIES]
+        close = difflib.get_close_matches(read.base, known, n=3) or known
+        raise WrongInput(f"no system {read.base!r}; did you mean: {', '.join(close)}?")
+    if read.inputs:
+        raise WrongInput(f"{read}: {read.base} is not made from other systems or collections")
+    return SYSTEMS[read.base].with_parameters(read)
+
+
+def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:
+    """The system of a family's name: its canonical `name`, whose arguments are told apart.
+
+    `inputs` are the canonical names of systems among them.
+    """
+    row = System(name.base, search=method, inputs=inputs, family=family, evidence=REFERENCE)
+    found = row.with_parameters(name)
+    return replace(found, title=found.name)
+
+
+def input_name(name: names.Name) -> str:
+    """The canonical name of a system whose run is taken in; that of an imported run as it is.
+
+    Raises WrongInput where the name has brackets and no system of the catalogue has it.
+    """
+    plain = str(name) == name.base
+    if plain and name.base not in SYSTEMS and name.base not in FAMILIES:
+        return name.base
+    return _built(name).name
+
+
+def _fusion(method: Method) -> Builder:
+    def build(name: names.Name) -> System:
+        inputs = tuple(map(input_name, name.inputs))
+        if len(set(inputs)) < max(len(inputs), 2):
+            raise WrongInput(
+                f"{name}: name two or more different systems, like {name.base}(bm25,minilm)"
+            )
+        canonical = replace(name, inputs=tuple(map(names.parse, inputs)))
+        return made(canonical, "fusion", method, *inputs)
+
+    return build
+
+
+FAMILIES: Mapping[str, Builder] = MappingProxyType(
+    {"rrf": _fusion(Rrf()), "interpolate": _fusion(Interpolation())}
+)
+"""By the word before the bracket."""

@@ -7,6 +7,7 @@ whole or not at all. The files are read through memory maps.
 
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -60,11 +61,13 @@ def in_shards(
 
     `load` gives the encoder and is called once, if anything is left to do: finished shards are
     kept. An array that `pack` names `count` lies in `<name>.count-000000.npy`. The document ids
-    lie in `ids.parquet`.
+    lie in `ids.parquet`. Where the shards are merged, nothing is left to do.
     """
     file = pq.ParquetFile(documents)
     total, rest = file.metadata.num_rows, records(file)
     _write_ids(file, folder)
+    if (folder / f"{name}.npy").exists():
+        return total
     encode = None
     for number, first in enumerate(range(0, total, SHARD)):
         shard = list(islice(rest, SHARD))
@@ -103,10 +106,47 @@ def records(file: pq.ParquetFile) -> Iterator[tuple[str, str]]:
             yield title or "", text or ""
 
 
-def read(folder: Path, name: str, array: str = "") -> list[np.ndarray]:
-    """The stored arrays of every shard, in file order, memory-mapped."""
+class Shards(Sequence[np.ndarray]):
+    """Stored arrays, memory-mapped as they are asked for: not all are open at once."""
+
+    def __init__(self, files: list[Path]) -> None:
+        self.files = files
+        # A process may open 1,024 files, often enough.
+        self._map = lru_cache(maxsize=256)(lambda place: np.load(files[place], mmap_mode="r"))
+
+    def __len__(self) -> int:
+        return len(self.files)
+
+    def __getitem__(self, place: Any) -> Any:
+        return self._map(place)
+
+
+def read(folder: Path, name: str, array: str = "") -> Sequence[np.ndarray]:
+    """The stored arrays of every shard, or the one that they were merged into, in file order."""
     start = f"{name}.{array}" if array else name
-    return [np.load(file, mmap_mode="r") for file in sorted(folder.glob(f"{start}-*.npy"))]
+    merged = folder / f"{start}.npy"
+    return Shards([merged] if merged.exists() else sorted(folder.glob(f"{start}-*.npy")))
+
+
+def merge(folder: Path, name: str) -> None:
+    """Make one file, `<name>.npy`, of the vectors of all shards, which go.
+
+    Nothing is lost by an interruption, and nothing is done where there is no shard.
+    """
+    target = folder / f"{name}.npy"
+    shards = Shards(sorted(folder.glob(f"{name}-*.npy")))
+    if not target.exists() and shards:
+        aside = target.with_suffix(".part")
+        shape = (sum(len(shard) for shard in shards), *shards[0].shape[1:])
+        whole = np.lib.format.open_memmap(aside, "w+", shards[0].dtype, shape)
+        first = 0
+        for shard in shards:
+            whole[first : first + len(shard)] = shard
+            first += len(shard)
+        whole.flush()
+        aside.replace(target)
+    for file in shards.files:
+        file.unlink()
 
 
 def read_ids(folder: Path) -> pa.Array:

@@ -7,6 +7,7 @@ from pandas import DataFrame
 
 from compute import advice, comparing, queries
 from compute.figures import compare as figures
+from compute.figures import compared as tables
 from pages import _address, _shared, _ways
 from pages._shared import pick, read
 
@@ -65,7 +66,7 @@ def one_dataset(view: View) -> None:
         st.info(_shared.text(f"No query has a {view.measure} of both systems."))
         return
     found = comparing.verdict(pairs, view.measure)
-    _shared.caption(*figures.said(found, view.titles, view.measure))
+    _shared.caption(*tables.said(found, view.titles, view.measure))
     differences(view, both)
     alike = read(queries.compare.overlaps, **view.asked)
     left, right = st.columns(2)
@@ -73,7 +74,11 @@ def one_dataset(view: View) -> None:
         against_each_other(view, both)
     with right:
         rankings(alike)
-    by_kind(view, both)
+    left, right = st.columns([0.36, 0.64])
+    with left:
+        tests(view)
+    with right:
+        by_kind(view, both)
     most_different(view, both, alike)
 
 
@@ -87,6 +92,25 @@ def differences(view: View, both: DataFrame) -> None:
         " the more of the picture a colour fills, the more that system is ahead. A click opens the"
         " query with both ranked lists.",
         f"With {len(both):,} queries each bar is the mean of neighbours." * many,
+    )
+
+
+def tests(view: View) -> None:
+    """Whether the difference could be chance, and how large it is."""
+    st.subheader("Could it be chance?", anchor=False)
+    found = read(queries.compare.tested, measure=view.measure, **view.asked)
+    if found.empty:
+        st.info("A test needs two queries with a value of both systems.")
+        return
+    (row,) = found.to_dict("records")
+    st.dataframe(tables.test_table(row), hide_index=True)
+    _shared.caption(
+        tables.effect(row),
+        "How to read this: p is how often chance alone would bring a difference this large; below"
+        " .05 it is taken as real. With many queries even tiny differences are: look at the effect"
+        " size too. These tests are of this pair alone; whoever compares many pairs finds some by"
+        " chance.",
+        "Parts weigh the same." * (len(view.datasets) > 1),
     )
 
 
@@ -141,7 +165,7 @@ def most_different(view: View, both: DataFrame, alike: DataFrame) -> None:
     _address.known("order", orders, "order")
     order = pick("Order", orders, "order", width=190)
     rows = comparing.most_different(both, alike, order, SHOWN)
-    table = figures.difference_table(rows, view.titles, whole=len(view.datasets) > 1)
+    table = tables.difference_table(rows, view.titles, whole=len(view.datasets) > 1)
     carried = rows[["dataset", "query_id"]].to_numpy().tolist()
     _ways.table(table, "different", carried, view.go)
     _shared.caption(
@@ -166,7 +190,7 @@ def all_datasets(view: View) -> None:
         " are better. A click opens the dataset, query by query.",
         f"A has the higher mean on {wins} of {len(rows)}.",
     )
-    _ways.table(figures.across_table(rows), "rows", rows[["dataset"]].to_numpy().tolist(), _choose)
+    _ways.table(tables.across_table(rows), "rows", rows[["dataset"]].to_numpy().tolist(), _choose)
 
 
 def _choose(dataset: str) -> None:

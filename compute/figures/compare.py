@@ -7,7 +7,7 @@ import numpy as np
 import plotly.graph_objects as go
 from pandas import DataFrame, Series
 
-from compute.comparing import EQUAL, Verdict
+from compute.comparing import EQUAL
 from compute.figures import theme as looks
 from compute.figures.theme import escape, precise, signed
 from compute.leaderboard import better
@@ -69,7 +69,7 @@ def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Fig
         selected={"marker": {"opacity": 1}},
         unselected={"marker": {"opacity": 1}},
     )
-    figure.update_layout(**_bars_layout(n, titles, measure, look))
+    figure.update_layout(**_bars_layout(n, measure, look))
     return figure.update_layout(template=looks.template(theme))
 
 
@@ -84,7 +84,7 @@ def _bar_hover(
     return f"Queries {start + 1:,} to {end:,} of {n:,}<br>differences {gaps}<br>first: {_name(row)}"
 
 
-def _bars_layout(n: int, titles: Titles, measure: str, look: looks.Palette) -> dict[str, Any]:
+def _bars_layout(n: int, measure: str, look: looks.Palette) -> dict[str, Any]:
     less = better(measure) < 0
     across = (
         "queries, those with the larger value of A first" if less else "queries, A's best first"
@@ -96,7 +96,7 @@ def _bars_layout(n: int, titles: Titles, measure: str, look: looks.Palette) -> d
         "hoverdistance": -1,
         "dragmode": False,
         "bargap": 0,
-        "clickmode": "event+select",
+        "annotations": _leaders(measure, look),
         "xaxis": _STILL
         | {
             "range": [0.5, n + 0.5],
@@ -108,6 +108,18 @@ def _bars_layout(n: int, titles: Titles, measure: str, look: looks.Palette) -> d
         | _difference_ticks()
         | {"title": {"text": f"{escape(measure)} of A minus B"}, "zeroline": True},
     }
+
+
+def _leaders(measure: str, look: looks.Palette) -> list[dict[str, Any]]:
+    """Who is ahead at the left end and at the right end."""
+    left, right = ("A", "B") if better(measure) > 0 else ("B", "A")
+    at = {"xref": "paper", "yref": "paper", "showarrow": False}
+    inks = {"A": {"color": look.win}, "B": {"color": look.loss}}
+    said = "{} is better"
+    return [
+        at | {"x": 0.2, "y": 0.86, "text": said.format(left), "font": inks[left]},
+        at | {"x": 0.8, "y": 0.14, "text": said.format(right), "font": inks[right]},
+    ]
 
 
 def _difference_ticks() -> dict[str, Any]:
@@ -346,55 +358,3 @@ def _counts(rows: DataFrame, theme: str) -> list[dict[str, Any]]:
         for place, row in enumerate(rows.itertuples())
     ]
     return [*notes, at | {"y": -0.75, "text": "A : B better", "font": {"color": muted}}]
-
-
-def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
-    """What two systems come to, in sentences: means, difference, who is better how often."""
-    names = [f"{title} (A)" if place == 0 else f"{title} (B)" for place, title in enumerate(titles)]
-    interval = (
-        "" if np.isnan(found.low) else f" (95 %: {signed(found.low)} to {signed(found.high)})"
-    )
-    less = " Less is better." if better(measure) < 0 else ""
-    queries = "1 query" if found.n == 1 else f"{found.n:,} queries"
-    sentences = [
-        f"{measure} over {queries}: {names[0]} {looks.plain(found.mean_a)}, {names[1]}"
-        f" {looks.plain(found.mean_b)}; A minus B {signed(found.difference)}{interval}.{less}",
-        f"A is better on {found.a_better:,}, B on {found.b_better:,}; equal on {found.equal:,}.",
-    ]
-    if found.left_out:
-        sentences.append(f"Left out: {found.left_out:,} without a value of both.")
-    return sentences
-
-
-def difference_table(rows: DataFrame, titles: Titles, *, whole: bool) -> DataFrame:
-    """The queries that differ most, as text: Query, Text, A, B, difference, overlap, shared."""
-    table = DataFrame({"Query": rows["query_id"].astype(str)})
-    if whole:
-        table.insert(0, "Part", rows["dataset"])
-    if rows["text"].notna().any():
-        table["Text"] = rows["text"].fillna("")
-    table["A"] = [looks.plain(value) for value in rows["value_a"]]
-    table["B"] = [looks.plain(value) for value in rows["value_b"]]
-    table["A − B"] = [signed(value) for value in rows["difference"]]
-    if rows["rbo"].notna().any():
-        table["Overlap"] = [looks.plain(value) for value in rows["rbo"]]
-        table["Shared of 10"] = rows["shared"].astype("Int64")
-    return table
-
-
-def across_table(rows: DataFrame) -> DataFrame:
-    """The datasets as text: Dataset, Queries, A, B, difference, interval, who is better."""
-    ends = zip(rows["low"], rows["high"], strict=True)
-    return DataFrame(
-        {
-            "Dataset": rows["title"],
-            "Queries": [f"{n:,}" for n in rows["n"]],
-            "A": [looks.plain(value) for value in rows["mean_a"]],
-            "B": [looks.plain(value) for value in rows["mean_b"]],
-            "A − B": [signed(value) for value in rows["difference"]],
-            "95 %": [f"{signed(low)} to {signed(high)}" for low, high in ends],
-            "A better": rows["a_better"],
-            "Equal": rows["equal"],
-            "B better": rows["b_better"],
-        }
-    )

@@ -4,12 +4,13 @@
 """
 
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import numpy as np
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute import rbo
+from compute import rbo, significance
 
 Cursor = DuckDBPyConnection
 
@@ -59,6 +60,16 @@ def pairs(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str)
     """
     wanted = {"datasets": list(datasets), "a": a, "b": b, "measure": measure}
     return cursor.execute(_PAIRS, wanted).df()
+
+
+def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
+    """The fields of `significance.Comparison` of two systems: one row, none under two queries."""
+    rows = pairs(cursor, datasets, a, b, measure).dropna(subset=["value_a", "value_b"])
+    if len(rows) < 2:
+        return DataFrame()
+    values = (rows[name].to_numpy(np.float64) for name in ("value_a", "value_b"))
+    weights = significance.by_part(rows["dataset"])
+    return DataFrame([asdict(significance.two(*values, weights=weights))])
 
 
 _LISTS = """

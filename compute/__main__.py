@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 from compute import bugs, settings
 from compute.commands import analysing, importing, jobs, judging, lengths, recomputing, showing
+from compute.commands.systems import show_systems
 from compute.errors import BeirscopeError
 from compute.judgements import HUMAN, RULES, SOURCES
 from compute.judgements.exchange import FORMATS
@@ -54,7 +55,11 @@ class Command(NamedTuple):
 
 COMMANDS = {
     "datasets": Command("every dataset and what is stored of it", showing.datasets, (JSON,)),
-    "systems": Command("every system and whether it runs here", showing.systems, (JSON,)),
+    "systems": Command(
+        "every system, what it was verified against and whether it runs here",
+        show_systems,
+        (JSON,),
+    ),
     "check": Command(
         "report what is in a BEIR folder or archive, run or qrels file; change nothing",
         importing.check,
@@ -175,7 +180,7 @@ COMMANDS = {
         "print what is stored, or the jobs",
         showing.show,
         (
-            _option("what", choices=tuple(showing.SHOWN)),
+            _option("what", choices=showing.WHAT),
             _option("--dataset", help="only this one, such as scifact"),
             _option("--system", help="only this one, such as bm25"),
             _option("--measure", help="only this one, such as nDCG@10"),

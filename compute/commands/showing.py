@@ -1,4 +1,4 @@
-"""The commands that print what there is: datasets, systems, show."""
+"""The commands that print what there is: datasets and show."""
 
 import sys
 from argparse import Namespace
@@ -12,10 +12,10 @@ from compute.commands import lengths
 from compute.commands.analysing import overlaps
 from compute.commands.common import known, open_bench
 from compute.commands.jobs import jobs_shown
+from compute.commands.systems import show_systems
 from compute.datasets import DATASETS
 from compute.errors import Missing, WrongInput
 from compute.recompute import Bench
-from compute.systems import SYSTEMS
 from compute.wording import near
 
 
@@ -39,26 +39,10 @@ def datasets(arguments: Namespace) -> int:
     return terminal.show(DataFrame(rows), arguments.json)
 
 
-def systems(arguments: Namespace) -> int:
-    """List every system with its family and whether it runs here."""
-    rows = [
-        {
-            "system": row.name,
-            "title": row.title,
-            "family": row.family,
-            "status": row.status or "runs here",
-            "checkpoint": row.checkpoint,
-            "settings": row.settings,
-        }
-        for row in SYSTEMS.values()
-    ]
-    shown = DataFrame(rows)
-    # A terminal is too narrow for the long columns.
-    return terminal.show(shown if arguments.json else shown.iloc[:, :4], arguments.json)
-
-
 def show(arguments: Namespace) -> int:
     """Print scores, holes or jobs; the papers' figures where asked for."""
+    if arguments.what == "systems":
+        return show_systems(arguments)
     bench = open_bench()
     return terminal.show(SHOWN[arguments.what](bench, arguments), arguments.json)
 
@@ -122,7 +106,9 @@ SHOWN: Mapping[str, Callable[[Bench, Namespace], DataFrame]] = {
     "lengths": lengths.shown,
     "jobs": lambda bench, _: jobs_shown(bench),
 }
-"""What `show` prints: a row each."""
+"""What `show` prints of the store: a row each."""
+WHAT = (*SHOWN, "systems")
+"""What `show` prints."""
 
 
 def _tell_stale(bench: Bench) -> None:

@@ -1,0 +1,68 @@
+"""What `systems` and `show systems` print: every system, what stands behind it, what it needs."""
+
+import sys
+from argparse import Namespace
+
+from pandas import DataFrame
+
+from compute import terminal
+from compute.errors import BeirscopeError
+from compute.systems import SYSTEMS, System
+from compute.wording import counted
+
+RUNS, ABSENT, MISSES = "runs", "no model of it", "not yet: --json says why"
+_SHORT = ["system", "family", "verified", "here"]
+
+
+def show_systems(arguments: Namespace) -> int:
+    """List every system of the catalogue."""
+    found = listed()
+    if arguments.json:
+        return terminal.show(found, as_json=True)
+    # A terminal is too narrow for whole sentences.
+    short = found.assign(here=found["here"].map({RUNS: RUNS, ABSENT: ABSENT}).fillna(MISSES))
+    status = terminal.show(short[_SHORT], as_json=False)
+    sys.stdout.write(f"{_summary(found)}\n")
+    return status
+
+
+def listed() -> DataFrame:
+    """system, title, family, in_papers, verified, here (or what is missing), and its settings."""
+    return DataFrame(
+        [
+            {
+                "system": row.name,
+                "title": row.title,
+                "family": row.family,
+                "in_papers": bool(row.published_in),
+                "verified": row.verified,
+                "here": _here(row),
+                "made_from": ", ".join(row.inputs),
+                "parameters": ", ".join(
+                    f"{name}={row.parameters[name]}" for name in row.parameters
+                ),
+                "checkpoint": row.checkpoint,
+                "settings": row.settings,
+            }
+            for row in SYSTEMS.values()
+        ]
+    )
+
+
+def _here(row: System) -> str:
+    """RUNS, ABSENT, or what is missing, in a sentence."""
+    if row.search is None:
+        return ABSENT
+    try:
+        row.search.check()
+    except BeirscopeError as error:
+        return str(error)
+    return RUNS
+
+
+def _summary(found: DataFrame) -> str:
+    papers = found[found["in_papers"]]
+    counts = papers["verified"].value_counts()
+    parts = ", ".join(f"{number} {text}" for text, number in counts.items())
+    runs = counted(int((found["here"] == RUNS).sum()), "system")
+    return f"{len(papers)} systems of the papers: {parts}. {runs} can run here now."

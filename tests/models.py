@@ -4,11 +4,12 @@ Two layers of 16 dimensions, 512 positions, a vocabulary of single letters: a wo
 is five pieces, so that texts soon are longer than a model takes.
 """
 
+import json
 import string
 from pathlib import Path
 from typing import Any
 
-SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]"]
+SPECIAL = ["[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "[unused0]", "[unused1]"]
 WORDS = ["the", "cat", "dog", "stock", "market", "query", "document", "prawda", "fałsz"]
 POSITIONS = 512
 _SMALL: dict[str, Any] = {"num_hidden_layers": 2, "num_attention_heads": 2, "hidden_size": 16}
@@ -74,6 +75,52 @@ def sentence_transformer(
     return folder
 
 
+def cross_encoder(folder: Path, seed: int = 0, outputs: int = 1) -> Path:
+    """A BERT that gives `outputs` numbers for a pair of texts, in `folder`."""
+    from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
+
+    tokenizer = BertTokenizer(vocab=pieces(), model_max_length=POSITIONS)
+    sizes = {"vocab_size": len(tokenizer), "intermediate_size": 32, "num_labels": outputs}
+    config = BertConfig(**(_SMALL | sizes | {"max_position_embeddings": POSITIONS}))
+    return save(folder, BertForSequenceClassification, config, tokenizer, seed)
+
+
+def t5(folder: Path, seed: int = 0) -> Path:
+    """A T5 whose pieces are words of the vocabulary, else letters, in `folder`."""
+    from transformers import T5Config, T5ForConditionalGeneration, T5Tokenizer
+
+    letters = [*string.ascii_letters, *string.digits, *string.punctuation, "ł"]
+    words = [f"▁{word}" for word in [*WORDS, "true", "false"]]
+    names = ["<pad>", "</s>", "<unk>", "▁", *words, *letters]
+    scores = [0.0, 0.0, 0.0, -2.0, *[-1.0] * len(words), *[-4.0] * len(letters)]
+    vocabulary = list(zip(names, scores, strict=True))
+    tokenizer = T5Tokenizer(vocab=vocabulary, extra_ids=0, model_max_length=POSITIONS)
+    sizes: dict[str, Any] = {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2}
+    config = T5Config(vocab_size=len(names), decoder_start_token_id=0, **sizes)
+    return save(folder, T5ForConditionalGeneration, config, tokenizer, seed)
+
+
+def stanford_colbert(folder: Path, seed: int = 0) -> Path:
+    """A ColBERT as the paper's authors save theirs: a BERT, a projection to 8, its metadata."""
+    import torch
+    from safetensors.torch import load_file, save_file
+
+    bert(folder, seed)
+    weights = load_file(folder / "model.safetensors")
+    weights = {f"bert.{name}": tensor for name, tensor in weights.items()}
+    with torch.random.fork_rng():
+        torch.manual_seed(seed)
+        weights["linear.weight"] = torch.randn(8, 16)
+    save_file(weights, folder / "model.safetensors", metadata={"format": "pt"})
+    config = json.loads((folder / "config.json").read_text("utf-8"))
+    config["architectures"] = ["HF_ColBERT"]
+    (folder / "config.json").write_text(json.dumps(config), encoding="utf-8")
+    facts = {"query_maxlen": 32, "doc_maxlen": 180, "attend_to_mask_tokens": False}
+    facts |= {"query_token_id": "[unused0]", "doc_token_id": "[unused1]", "mask_punctuation": True}
+    (folder / "artifact.metadata").write_text(json.dumps(facts), encoding="utf-8")
+    return folder
+
+
 def pieces() -> dict[str, int]:
     """A WordPiece vocabulary: a few words; letters and digits that start words and go on."""
     signs = string.ascii_lowercase + string.digits
@@ -95,4 +142,31 @@ def save(folder: Path, kind: Any, config: Any, tokenizer: Any, seed: int) -> Pat
                 torch.nn.init.normal_(parameter, std=2.0 if "embeddings" in name else 0.3)
     model.save_pretrained(folder)
     tokenizer.save_pretrained(folder)
+    return folder
+
+
+def masked_bert(folder: Path, seed: int = 0) -> Path:
+    """A BERT that fills masks, with its tokenizer, in `folder`: what SPLADE is made from."""
+    from transformers import BertConfig, BertForMaskedLM, BertTokenizer
+
+    tokenizer = BertTokenizer(vocab=pieces(), model_max_length=POSITIONS)
+    sizes: dict[str, Any] = {"vocab_size": len(tokenizer), "intermediate_size": 32}
+    return save(folder, BertForMaskedLM, BertConfig(**(_SMALL | sizes)), tokenizer, seed)
+
+
+def term_weights(folder: Path, seed: int = 0) -> Path:
+    """A BERT that gives each word piece one number, with its tokenizer, in `folder`."""
+    from transformers import BertConfig, BertForTokenClassification, BertTokenizer
+
+    tokenizer = BertTokenizer(vocab=pieces(), model_max_length=POSITIONS)
+    sizes: dict[str, Any] = {"vocab_size": len(tokenizer), "intermediate_size": 32}
+    config = BertConfig(**(_SMALL | sizes | {"num_labels": 1}))
+    return save(folder, BertForTokenClassification, config, tokenizer, seed)
+
+
+def sparse_encoder(folder: Path, base: Path) -> Path:
+    """A SparseEncoder that pools like SPLADE over the masked model in `base`, in `folder`."""
+    from sentence_transformers import SparseEncoder
+
+    SparseEncoder(str(base), device="cpu").save(str(folder))
     return folder

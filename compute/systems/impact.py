@@ -1,0 +1,215 @@
+"""Impact indexes: texts as weighted terms, compared by inner product, by Anserini and Lucene.
+
+Weights are rounded to whole numbers, which Lucene keeps as frequencies of a term: the score of a
+document is the inner product of the rounded weights, exactly.
+"""
+
+import json
+import os
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow.parquet as pq
+from pandas import DataFrame
+
+from compute.errors import WrongInput
+from compute.settings import Settings
+from compute.systems import anserini, encoding, lucene
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.searcher import Progress
+
+Weights = dict[str, int]
+"""Terms, without blanks, and how often each stands in the document or query: 1 or more."""
+Encode = Callable[[list[str]], list[Weights]]
+"""From texts to the weighted terms of each, in their order."""
+
+SHARD = 512
+"""Documents in one file: what an interrupted encoding loses at most."""
+_COLLECTION = ["-collection", "JsonVectorCollection"]
+_IMPACTS = ["-impact", "-pretokenized"]
+
+
+@dataclass(frozen=True)
+class Impact(ABC):
+    """A model that gives terms weights in documents and queries; rounded after times `scale`.
+
+    Title and text, joined with a blank, are cut to `max_length` word pieces. Of a query the 1,024
+    heaviest terms count. Raises WrongInput for a `max_length` below 3 or a `scale` below 1.
+    """
+
+    checkpoint: Checkpoint
+    max_length: int = 512
+    scale: int = 100
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "max_length", "scale")
+
+    def __post_init__(self) -> None:
+        at_least(self, "max_length", 3)
+        at_least(self, "scale", 1)
+
+    @property
+    def model(self) -> str:
+        """The name or folder of the checkpoint."""
+        return self.checkpoint.model
+
+    def index_identity(self) -> dict[str, Any]:
+        """Weights of the model, cut and scale."""
+        return {
+            "engine": f"Anserini {anserini.VERSION}",
+            "encoder": type(self).__name__,
+            "checkpoint": self.checkpoint.identity(),
+            "max_length": self.max_length,
+            "scale": self.scale,
+            "fields": ["title + ' ' + text"],
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """The index; how it is searched follows from it."""
+        return self.index_identity() | {"ranker": "inner product of rounded weights"}
+
+    def check(self) -> None:
+        """Raises Unavailable when Java, a library or the weights are missing."""
+        anserini.check()
+        self.checkpoint.check("torch", "transformers")
+
+    def index(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        """documents, indexed and empty (counts): Lucene's index in `folder/lucene`.
+
+        A document without a weighted term is left out. Finished shards are kept: after an
+        interruption the next call goes on where this one was.
+        """
+        return index_weights(
+            documents,
+            folder,
+            lambda: self.documents_encoder(settings),
+            _IMPACTS,
+            settings,
+            progress,
+        )
+
+    def search(
+        self,
+        folder: Path,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score: the inner product of the rounded weights."""
+        texts = queries["text"].fillna("").tolist()
+        weighted: list[Weights] = []
+        if texts:
+            lengths = [len(text) for text in texts]
+            weighted = encoding.by_length(self.queries_encoder(settings), texts, lengths)
+        lines = [spelled(weights) for weights in weighted]
+        hits = lucene.search(
+            folder, queries["query_id"], lines, depth, _IMPACTS, settings, progress
+        )
+        # Anserini sets ties a little apart; the weights are whole numbers.
+        return hits.assign(score=hits["score"].round())
+
+    @abstractmethod
+    def documents_encoder(self, settings: Settings) -> Encode:
+        """Loads the model; the weighted terms of documents."""
+
+    @abstractmethod
+    def queries_encoder(self, settings: Settings) -> Encode:
+        """Loads the model; the weighted terms of queries."""
+
+
+def index_weights(
+    documents: Path,
+    folder: Path,
+    load: Callable[[], Encode],
+    options: list[str],
+    settings: Settings,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Index the weighted terms of a Parquet file (doc_id, title, text); documents, indexed, empty.
+
+    `load` gives the encoder and is called once, if a shard is left to encode. `options` say how
+    Anserini indexes the terms, each repeated as often as its weight says.
+    """
+    collection = folder / "collection"
+    total = _encode(documents, folder, collection, load, progress)
+    facts = lucene.index(collection, folder, total, [*_COLLECTION, *options], settings, progress)
+    shutil.rmtree(collection)
+    return facts
+
+
+def rounded(vector: np.ndarray, scale: int) -> Weights:
+    """The weights of a vector (vocabulary,) as whole numbers, those that round to 0 left out.
+
+    A term is the number of its dimension: names of word pieces may hold anything.
+    """
+    whole = np.rint(vector * scale).astype(np.int64)
+    places = np.flatnonzero(whole > 0)
+    return dict(zip(map(str, places.tolist()), whole[places].tolist(), strict=True))
+
+
+def spelled(weights: Weights) -> str:
+    """A query as Anserini takes it: each term as often as its weight says, the heaviest first."""
+    heaviest = sorted(weights, key=lambda term: weights[term], reverse=True)[: lucene.CLAUSES]
+    return " ".join(" ".join([term] * weights[term]) for term in heaviest)
+
+
+def torch_on(settings: Settings) -> Any:
+    """torch, on as many threads as the settings say."""
+    # Read by OpenMP when torch loads: waiting threads that spin slow a busy machine 40-fold.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("GOMP_SPINCOUNT", "0")
+    import torch
+
+    torch.set_num_threads(settings.threads)
+    return torch
+
+
+def at_least(searcher: object, parameter: str, low: float) -> None:
+    """Raises WrongInput unless the parameter is `low` or more."""
+    if getattr(searcher, parameter) < low:
+        raise WrongInput(f"{parameter} is {getattr(searcher, parameter)}; it must be {low} or more")
+
+
+def _encode(
+    documents: Path,
+    folder: Path,
+    collection: Path,
+    load: Callable[[], Encode],
+    progress: Progress,
+) -> int:
+    file = pq.ParquetFile(documents)
+    serials = lucene.write_serials(file, folder)
+    texts = (encoding.joined(*record) for record in encoding.records(file))
+    collection.mkdir(exist_ok=True)
+    encode, total = None, len(serials)
+    for first in range(0, total, SHARD):
+        shard = list(islice(texts, SHARD))
+        target = collection / f"{first // SHARD:06}.jsonl"
+        if not target.exists():
+            encode = encode or load()
+
+            def report(done: int, before: int = first) -> None:
+                progress(before + done, total, "documents")
+
+            rows = encoding.by_length(encode, shard, [len(text) for text in shard], report)
+            _write(target, serials[first : first + SHARD], rows)
+        progress(first + len(shard), total, "documents")
+    return total
+
+
+def _write(target: Path, serials: list[str], rows: list[Mapping[str, int]]) -> None:
+    aside = target.with_suffix(".part")
+    with aside.open("w", encoding="utf-8") as lines:
+        for serial, weights in zip(serials, rows, strict=True):
+            lines.write(json.dumps({"id": serial, "vector": weights}) + "\n")
+        lines.flush()
+        os.fsync(lines.fileno())
+    aside.replace(target)

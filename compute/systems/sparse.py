@@ -1,0 +1,58 @@
+"""SPLADE and other models that sentence-transformers reads as SparseEncoder."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from compute.settings import Settings
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.impact import Encode, Impact, rounded, torch_on
+
+_BATCH = 8
+"""Texts encoded at once: 512 pieces x 30,522 words x 4 bytes of each are 63 MB."""
+
+
+@dataclass(frozen=True)
+class Sparse(Impact):
+    """A SparseEncoder: learned weights of the words of its vocabulary, for documents and queries.
+
+    SPLADE pools log(1 + ReLU(logit)) over the pieces of the text, by maximum since its second
+    version: Formal et al., "SPLADE v2", 2021. As the checkpoint says, so it is pooled here.
+    """
+
+    def check(self) -> None:
+        """Raises Unavailable when Java, a library or the weights are missing."""
+        super().check()
+        self.checkpoint.check("sentence_transformers")
+
+    def documents_encoder(self, settings: Settings) -> Encode:
+        """Loads the model; the weighted words of documents."""
+        return self._encoder(self._load(settings).encode_document)
+
+    def queries_encoder(self, settings: Settings) -> Encode:
+        """Loads the model; the weighted words of queries."""
+        return self._encoder(self._load(settings).encode_query)
+
+    def _load(self, settings: Settings) -> Any:
+        folder = self.checkpoint.folder()
+        torch_on(settings)
+        from sentence_transformers import SparseEncoder
+
+        model = SparseEncoder(str(folder), device="cpu", local_files_only=True)
+        model.max_seq_length = self.max_length
+        return model
+
+    def _encoder(self, encode: Any) -> Encode:
+        def weights(texts: list[str]) -> list[dict[str, int]]:
+            options = {"batch_size": _BATCH, "show_progress_bar": False}
+            vectors = encode(texts, convert_to_sparse_tensor=False, **options)
+            return [rounded(vector, self.scale) for vector in vectors.numpy()]
+
+        return weights
+
+
+SPLADE = Sparse(
+    Checkpoint(
+        "naver/splade-cocondenser-ensembledistil",
+        revision="49cf4c7b0db5b870a401ddf5e2669993ef3699c7",
+    )
+)

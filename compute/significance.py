@@ -27,6 +27,8 @@ PERMUTATIONS = 10_000
 RESAMPLES = 1_000
 SEED = 20_211
 """Fixed, so that a p-value does not change when a page is opened again."""
+AT_ONCE = 500_000
+"""Differences of pairs on queries that are in memory together."""
 NEAR = 1e-10
 """Relative: statistics that differ less are equal, and count as at least as extreme. Rounding in
 sums of 10,000 queries is 1e-13; without this, ties among discrete values fall to either side."""
@@ -311,7 +313,8 @@ def _randomised(
     the sum of w^2 d^2, which no flip changes; without weights t rises with it, equally for all.
     """
     centred = (weights * (values - values.mean(axis=0))).T.copy()
-    observed = np.abs(family.mean) * family.scale * (1 - NEAR)
+    scale = family.scale[:, None]
+    observed = np.abs(family.mean)[:, None] * scale * (1 - NEAR)
     counts = np.zeros(len(observed), np.int64)
     highest = []
     starts = np.searchsorted(family.a, np.arange(len(values)))
@@ -320,8 +323,8 @@ def _randomised(
         most = np.zeros(len(signs))
         for row, start in enumerate(starts[:-1]):
             of = slice(start, start + len(values) - 1 - row)
-            flipped = np.abs(sums[row] - sums[row + 1 :]) * family.scale[of, None]
-            counts[of] += np.count_nonzero(flipped >= observed[of, None], axis=1)
+            flipped = np.abs(sums[row] - sums[row + 1 :]) * scale[of]
+            counts[of] += np.count_nonzero(flipped >= observed[of], axis=1)
             np.maximum(most, flipped.max(axis=0), out=most)
         highest.append(most)
     return drawn.p(counts), np.concatenate(highest)
@@ -351,14 +354,15 @@ def _effect_intervals(
     if not resamples:
         nothing = np.full_like(family.mean, np.nan)
         return nothing, nothing
-    counts = drawn_again(values.shape[1], resamples, np.random.default_rng(seed)) * weights
+    n = values.shape[1]
+    counts = drawn_again(n, resamples, np.random.default_rng(seed)) * weights
     counts /= counts.sum(axis=1, keepdims=True)
     ends = []
-    for row in range(len(values) - 1):
-        gaps = (values[row] - values[row + 1 :]).T.copy()
-        effects = _effect(counts @ gaps, counts @ gaps**2, values.shape[1])
-        effects = np.nan_to_num(effects)
-        ends.append(np.quantile(effects, [LEVEL / 2, 1 - LEVEL / 2], axis=0))
+    for start in range(0, len(family.a), size := max(1, AT_ONCE // n)):
+        of = slice(start, start + size)
+        gaps = values[family.a[of]] - values[family.b[of]]
+        effects = np.nan_to_num(_effect(gaps @ counts.T, gaps**2 @ counts.T, n))
+        ends.append(np.quantile(effects, [LEVEL / 2, 1 - LEVEL / 2], axis=1))
     low, high = np.concatenate(ends, axis=1)
     return low, high
 

@@ -1,6 +1,7 @@
 """The sections of the page Query."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -8,14 +9,18 @@ from pandas import DataFrame
 
 from compute import advice, queries
 from compute.datasets import Dataset
+from compute.figures import gains, text
 from compute.figures import query as figures
-from compute.figures import text
-from compute.measures import MEASURES
+from compute.figures.ranked import ranked_lists
+from compute.gains import explain, explains
+from compute.measures import MEASURES, parse
 from pages import _address, _dataset_sections, _query_judging, _shared
 from pages._shared import read
 
 Systems = Sequence[tuple[str, str]]
 """Name and title, from left to right."""
+_FURTHER = 100
+"""Relevant documents that no list shows are offered up to this many."""
 
 
 def known_dataset(names: Sequence[str]) -> None:
@@ -25,22 +30,55 @@ def known_dataset(names: Sequence[str]) -> None:
     _address.known("dataset", names, "dataset with ranked lists", without)
 
 
-def choose_query(rows: DataFrame) -> dict[Hashable, Any]:
-    """The query of the address, else the first; a picker between two steps."""
+def choose_query(
+    dataset: str, systems: Sequence[str], measure: str, order: str, find: str
+) -> dict[Hashable, Any]:
+    """The query of the address, else the first; a picker between two steps.
+
+    Stops the page where no query contains what is looked for.
+    """
+    a, b = (*systems, "")[:2]
+    keep = st.query_params.get("query", "")
+    of: Any = {"dataset": dataset, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
+    rows = read(queries.query.queries, order=order, **of)
+    if rows.empty:
+        st.info(_shared.text(f"No query contains {find!r}."))
+        st.stop()
+    if not find:
+        _address.known("query", rows["query_id"], f"query of {dataset}")
     known = {row["query_id"]: row for row in rows.to_dict("records")}
     shown = {name: figures.option(row) for name, row in known.items()}
     row = known[_address.chosen("query", shown)]
     _address.pin("query", row["query_id"])
     with _shared.pickers():
-        _step("Previous", row["previous"], ":material/chevron_left:")
+        _step("Previous", row["previous"], ":material/chevron_left:", "P")
         _address.pick("query", "Query", shown)
-        _step("Next", row["next"], ":material/chevron_right:")
+        _step("Next", row["next"], ":material/chevron_right:", "N")
+    _shared.caption(figures.found(row, find, len(rows)))
     return row
 
 
-def _step(label: str, name: object, icon: str) -> None:
+def _step(label: str, name: object, icon: str, key: str) -> None:
     absent = not isinstance(name, str)
-    st.button(label, icon=icon, disabled=absent, on_click=_address.choose, args=("query", name))
+    step = partial(_address.choose, "query", name if isinstance(name, str) else None)
+    st.button(label, icon=icon, shortcut=key, disabled=absent, on_click=step)
+
+
+def further(hits: DataFrame, dataset: Dataset, query_id: str, systems: Sequence[str]) -> DataFrame:
+    """Documents that no list on the page shows: doc_id, relevance, title, text.
+
+    Those that are judged relevant, and the one that the address names if a system ranks it.
+    """
+    judged = read(queries.query.judged, dataset=dataset.name, query_id=query_id)
+    judged = judged[~judged["doc_id"].isin(hits["doc_id"])]
+    wanted = judged.loc[judged["relevance"] > 0, "doc_id"].head(_FURTHER).tolist()
+    named = st.query_params.get("document", "")
+    of: Any = {"dataset": dataset.name, "query_id": query_id, "systems": systems}
+    if named and named not in wanted and named not in set(hits["doc_id"]):
+        wanted += [named] if len(read(queries.query.places, doc_id=named, **of)) else []
+    texts = read(queries.query.documents, collection=dataset.collection, doc_ids=wanted)
+    frame = DataFrame({"doc_id": wanted}, dtype="str").merge(judged, on="doc_id", how="left")
+    return frame.merge(texts, on="doc_id", how="left").astype({"relevance": "Int64"})
 
 
 def _clicked() -> None:
@@ -49,32 +87,90 @@ def _clicked() -> None:
         _address.choose("document", points[0]["customdata"])
 
 
-def lists(hits: DataFrame, systems: Systems, measure: str, values: DataFrame) -> str:
+def lists(
+    hits: DataFrame,
+    further: DataFrame,
+    systems: Systems,
+    measure: str,
+    values: DataFrame,
+    depth: int,
+) -> str:
     """Draw the ranked lists; returns the chosen document."""
-    chosen = _address.chosen("document", figures.names(hits))
+    chosen = _address.chosen("document", figures.names(hits) | figures.names(further))
     notes = figures.notes(values, systems, measure)
-    figure = figures.ranked_lists(hits, systems, chosen=chosen, notes=notes, theme=_shared.theme())
+    look: Any = {"chosen": chosen, "notes": notes, "depth": depth, "theme": _shared.theme()}
+    figure = ranked_lists(hits, systems, **look)
     _shared.plot(figure, "lists", "Ranked lists", on_select=_clicked, selection_mode="points")
     return chosen
 
 
-def document(hits: DataFrame, chosen: str, query_id: str, query: str, dataset: Dataset) -> None:
+def document(
+    hits: DataFrame,
+    further: DataFrame,
+    chosen: str,
+    query_id: str,
+    query: str,
+    dataset: Dataset,
+    systems: Systems,
+) -> None:
     """The chosen document with the query's words marked, or what brings its text.
 
     A hole can be judged above it.
     """
     if not chosen:
         return
-    _address.pick("document", "Document", figures.names(hits))
+    missed = {name: f"{line} · in no list here" for name, line in figures.names(further).items()}
+    _address.pick("document", "Document", figures.names(hits) | missed)
     _address.pin("document", chosen)
     _query_judging.hole(dataset, query_id, chosen)
-    row = hits[hits["doc_id"] == chosen].iloc[0]
+    row = next(f[f["doc_id"] == chosen].iloc[0] for f in (hits, further) if chosen in set(f.doc_id))
     with st.container(border=True, height="content"):
         if isinstance(row["text"], str):
             st.html(text.document(row["title"], row["text"], query))
         else:
             st.text(advice.without_texts(dataset))
-        _shared.caption(f"{chosen}: {figures.said(row['relevance'])}")
+        of: Any = {"dataset": dataset.name, "query_id": query_id, "doc_id": chosen}
+        places = read(queries.query.places, systems=[name for name, _ in systems], **of)
+        where = figures.placed(places, systems)
+        _shared.caption(f"{chosen}: {figures.said(row['relevance'])}. {where}")
+
+
+def why(dataset: Dataset, query_id: str, systems: Systems, measure: str, values: DataFrame) -> None:
+    """The sum that makes the score, as a figure and as a table; the best order beside it."""
+    st.subheader(f"Why this {measure}", anchor=False)
+    if not explains(measure):
+        _shared.caption(f"{measure} is no sum over the ranks of one list; choose another measure.")
+        return
+    of: Any = {"dataset": dataset, "query_id": query_id}
+    names = [name for name, _ in systems]
+    hits = read(queries.query.listed, systems=names, depth=parse(measure).k or 0, **of)
+    judged = read(queries.query.judged, **of)
+    found = {name: explain(hits[hits["system"] == name], judged, measure) for name in names}
+    titles = dict(systems)
+    named = [(titles[name], of_system) for name, of_system in found.items()]
+    figure = gains.gains(named, theme=_shared.theme())
+    _shared.plot(figure, "gains", f"What each rank adds to {measure}")
+    _shared.caption(gains.reading(measure))
+    shown = names[0]
+    if len(names) > 1:
+        shown = _chosen_list(titles)
+    frame = gains.table(found[shown])
+    st.dataframe(frame, hide_index=True, height="content" if len(frame) <= 12 else 420)
+    stored = values[(values["system"] == shown) & (values["measure"] == measure)]["value"]
+    _shared.caption(gains.conclusion(found[shown], next(iter(stored), None), titles[shown]))
+
+
+def _chosen_list(titles: Mapping[str, str]) -> str:
+    if st.session_state.get("_sum") not in titles:
+        st.session_state["_sum"] = next(iter(titles))
+    shown = st.segmented_control(
+        "The sum of",
+        list(titles),
+        format_func=lambda name: _shared.text(titles[name]),
+        key="_sum",
+        required=True,
+    )
+    return str(shown)
 
 
 def values(frame: DataFrame, systems: Systems) -> None:

@@ -7,7 +7,8 @@ import pandas as pd
 import pytest
 from pandas import DataFrame
 
-from compute.figures.query import judgement, ranked_lists, value_table
+from compute.figures.query import judgement, value_table
+from compute.figures.ranked import ranked_lists
 from compute.figures.text import document, highlighted, query_words
 from tests.tiny import HOSTILE
 
@@ -49,7 +50,7 @@ def test_curves_join_neighbouring_lists_only() -> None:
 def test_the_chosen_document_has_the_thick_curve_and_the_outlined_boxes() -> None:
     shown = lists(*[(name, rank, f"d{rank}", None) for name, _ in SYSTEMS for rank in (1, 2)])
     figure = drawn(shown, SYSTEMS, chosen="d2", theme="dark")
-    assert [curve.line.width for curve in curves(figure)] == [1.25, 3]
+    assert [curve.line.width for curve in curves(figure)] == [1.5, 3]
     assert [box.line.width for box in figure.layout.shapes].count(3) == 2
 
 

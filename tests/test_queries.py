@@ -144,12 +144,20 @@ def test_a_dataset_that_is_not_loaded_has_no_example(cursor: DuckDBPyConnection)
 
 
 def test_queries_come_by_their_difference_largest_first(cursor: DuckDBPyConnection) -> None:
-    found = queries.query.queries(cursor, **CHOICE, by_difference=True)
+    found = queries.query.queries(cursor, **CHOICE, order="difference")
     # q3: 1 against nothing; q1: .760 against .480; q2: both .613.
     assert found["query_id"].tolist() == ["q3", "q1", "q2"]
     assert found["value_a"].round(3).tolist() == [1, 0.76, 0.613]
     assert found["value_b"].round(3).tolist() == [0, 0.48, 0.613]
     assert found["n_relevant"].tolist() == [1, 2, 2]
+
+
+def test_queries_come_by_what_the_first_system_scores(cursor: DuckDBPyConnection) -> None:
+    def order(name: str) -> list[str]:
+        return queries.query.queries(cursor, **CHOICE, order=name)["query_id"].tolist()
+
+    assert order("lowest") == ["q2", "q1", "q3"]
+    assert order("highest") == ["q3", "q1", "q2"]
 
 
 def test_every_query_knows_its_neighbours(cursor: DuckDBPyConnection) -> None:
@@ -199,6 +207,33 @@ def test_a_document_judged_for_another_query_is_still_a_hole(cursor: DuckDBPyCon
     ]
     assert found["relevance"].isna().tolist() == [True, False, False, True]
     assert found["title"].tolist() == [HOSTILE, "Harbour", "Harbour", "Market"]
+
+
+def test_the_hits_serve_ranks_below_the_stored_extract(cursor: DuckDBPyConnection) -> None:
+    of = {"dataset": "tiny", "query_id": "q1", "systems": ["lost", "sure"]}
+    for depth in (1, 10, 100):
+        found = queries.query.listed(cursor, **of, depth=depth)
+        assert listed(found, "system", "rank", "doc_id") == [
+            row
+            for row in [("lost", 1, "d4"), ("lost", 2, "d1"), ("sure", 1, "d1"), ("sure", 2, "d6")]
+            if row[1] <= depth
+        ]
+    assert queries.query.listed(cursor, "tiny", "q1", ["nosuch"], 100).empty
+
+
+def test_a_document_is_found_wherever_systems_rank_it(cursor: DuckDBPyConnection) -> None:
+    systems = ["sure", "lost"]
+    found = queries.query.places(cursor, "tiny", "q1", "d1", systems)
+    assert listed(found, "system", "rank") == [("sure", 1), ("lost", 2)]
+    assert queries.query.places(cursor, "tiny", "q1", "d2", systems).empty
+    assert queries.query.places(cursor, "tiny", "q1", "d1", ["nosuch"]).empty
+
+
+def test_the_judgements_of_a_query_come_with_the_most_relevant_first(
+    cursor: DuckDBPyConnection,
+) -> None:
+    found = queries.query.judged(cursor, "tiny", "q1")
+    assert listed(found, "doc_id", "relevance") == [("d1", 2), ("d5", 1)]
 
 
 def test_ranked_lists_without_texts_have_ids_alone(tmp_path: Path) -> None:

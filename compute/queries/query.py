@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+TOP = 10
+"""Ranks that the extract of the hits holds."""
+
 
 def runs(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, system: the runs whose ranked lists are stored.
@@ -36,7 +39,9 @@ with scored as (
 ), placed as (
     select query_id, text, value_a, value_b, coalesce(n_relevant, 0) as n_relevant,
            row_number() over (
-               order by case when $by_difference then abs(value_a - value_b) end desc nulls last,
+               order by case $order when 'difference' then abs(value_a - value_b)
+                                    when 'highest' then value_a
+                                    when 'lowest' then -value_a end desc nulls last,
                         try_cast(query_id as bigint) nulls last, query_id) as place
     from queries left join scored using (query_id) left join relevant using (query_id)
     where dataset = $dataset
@@ -58,48 +63,112 @@ def queries(
     measure: str,
     a: str,
     b: str,
-    by_difference: bool = False,
+    order: str = "id",
     find: str = "",
     keep: str = "",
 ) -> DataFrame:
     """The first 200 queries of a dataset with `find` in id or text; beyond them `keep`, if found.
 
     place (from 1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found,
-    n_queries (of the dataset). Sorted by the difference of systems a and b, largest first, or by
-    id, numbers as numbers.
+    n_queries (of the dataset). `order` is "difference" (of systems a and b, largest first),
+    "lowest" or "highest" (value of a) or "id"; ids, numbers as numbers, order the equal.
     """
     wanted = {"dataset": dataset, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
-    return cursor.execute(_QUERIES, wanted | {"by_difference": by_difference}).df()
+    return cursor.execute(_QUERIES, wanted | {"order": order}).df()
 
 
-def ranked(
-    cursor: DuckDBPyConnection, dataset: str, collection: str, query_id: str, systems: Sequence[str]
-) -> DataFrame:
-    """The top 10 of systems for a query: system, rank, doc_id, score, relevance, title, text.
+def files(cursor: DuckDBPyConnection, kind: str, dataset: str, systems: Sequence[str]) -> list[str]:
+    """Where the parts of a kind of some systems on a dataset lie.
 
-    relevance is absent for a hole, title and text where texts are not loaded.
+    Naming them is quicker than a filter over a view of all, and many times so for hits.
     """
-    hits = cursor.execute(
+    found = cursor.execute(
+        """
+        select path from parts
+        where kind = $kind and dataset = $dataset and system in (select unnest($systems))
+        """,
+        {"kind": kind, "dataset": dataset, "systems": list(systems)},
+    )
+    return [path for (path,) in found.fetchall()]
+
+
+def listed(
+    cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str], depth: int
+) -> DataFrame:
+    """The lists of systems for a query down to a depth: system, rank, doc_id, score, relevance.
+
+    relevance is absent for a hole. The stored extract serves the first ten ranks.
+    """
+    found = files(cursor, "top" if depth <= TOP else "hits", dataset, systems)
+    if not found:
+        found = files(cursor, "top", dataset, systems)
+    if not found:
+        return DataFrame({name: [] for name in ("system", "rank", "doc_id", "score", "relevance")})
+    frame = cursor.execute(
         """
         select system, rank, doc_id, score, relevance
-        from (select * from top
-              where dataset = $dataset and query_id = $query_id
-                and system in (select unnest($systems))) as hit
+        from (select * from read_parquet($files)
+              where query_id = $query_id and rank <= $depth) as hit
         left join (select doc_id, relevance from judgements
                    where dataset = $dataset and query_id = $query_id) as judged using (doc_id)
         order by system, rank
         """,
-        {"dataset": dataset, "query_id": query_id, "systems": list(systems)},
+        {"files": found, "dataset": dataset, "query_id": query_id, "depth": depth},
     ).df()
+    return frame.astype({"relevance": "Int64"})
+
+
+def documents(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -> DataFrame:
+    """doc_id, title, text of those of the documents whose text is loaded."""
     # The ids go in as values: DuckDB then skips row groups instead of joining the corpus.
-    texts = cursor.execute(
+    return cursor.execute(
         """
         select doc_id, title, text from documents
         where dataset = $collection and doc_id in (select unnest($doc_ids))
         """,
-        {"collection": collection, "doc_ids": hits["doc_id"].unique().tolist()},
+        {"collection": collection, "doc_ids": list(doc_ids)},
     ).df()
+
+
+def ranked(
+    cursor: DuckDBPyConnection,
+    dataset: str,
+    collection: str,
+    query_id: str,
+    systems: Sequence[str],
+    depth: int = TOP,
+) -> DataFrame:
+    """`listed` with title and text, absent where texts are not loaded."""
+    hits = listed(cursor, dataset, query_id, systems, depth)
+    texts = documents(cursor, collection, hits["doc_id"].unique().tolist())
     return hits.merge(texts, on="doc_id", how="left")
+
+
+def judged(cursor: DuckDBPyConnection, dataset: str, query_id: str) -> DataFrame:
+    """The judgements of a query: doc_id, relevance; the most relevant first."""
+    return cursor.execute(
+        """
+        select doc_id, relevance from judgements
+        where dataset = ? and query_id = ? order by relevance desc, doc_id
+        """,
+        [dataset, query_id],
+    ).df()
+
+
+def places(
+    cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str, systems: Sequence[str]
+) -> DataFrame:
+    """Where systems rank a document for a query, as deep as their lists are kept: system, rank."""
+    found = files(cursor, "hits", dataset, systems)
+    if not found:
+        return DataFrame({"system": [], "rank": []})
+    return cursor.execute(
+        """
+        select system, rank from read_parquet($files)
+        where query_id = $query_id and doc_id = $doc_id order by rank, system
+        """,
+        {"files": found, "query_id": query_id, "doc_id": doc_id},
+    ).df()
 
 
 def query_values(

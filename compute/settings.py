@@ -30,6 +30,8 @@ class Settings:
     """Heap of a Java process, as `-Xmx` takes it."""
     cache_bytes: int = 20 * 1024**3
     """Indexes and embeddings above this size go, least recently used first."""
+    latency_queries: int = 50
+    """Queries of a run that are timed one at a time, for its latency; 0 times none."""
 
 
 def _value(kind: Any, text: str, origin: str) -> Any:

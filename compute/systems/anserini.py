@@ -2,15 +2,18 @@
 
 import contextlib
 import importlib.util
+import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import tempfile
 import uuid
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
+from typing import IO, Any
 
 from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
@@ -19,6 +22,7 @@ VERSION = "1.7.1"
 """Part of the identity of what it indexes: its analysers change with it."""
 
 _LEASH = Path(__file__).with_name("leash.py")
+_ASKING = Path(__file__).with_name("asking.py")
 _FAILED = re.compile(r"\s+at \S+\(|Error: |Exception in thread")
 _CAUSE = re.compile(r"Error: |[\w.$]+(Error|Exception|TooMany\w+)\b")
 
@@ -70,10 +74,7 @@ def run(
     exceptions and still exits with 0, so a stack trace in the log counts as failure.
     Raises Unavailable, with the end of the log kept in the home folder.
     """
-    if not re.fullmatch(r"[1-9]\d*[kKmMgG]?", settings.java_memory):
-        raise WrongInput(
-            f"java_memory is {settings.java_memory!r}: write a number with k, m or g, like 2g"
-        )
+    _check_memory(settings)
     # Without the second option a thread that runs out of memory leaves Anserini waiting for ever.
     heap = [f"-Xmx{settings.java_memory}", "-XX:+ExitOnOutOfMemoryError"]
     command = [str(_java()), *heap, "-cp", str(_jar()), main, *arguments]
@@ -100,6 +101,85 @@ def run(
             raise
     if status or failed:
         raise _failure(main, status, log, settings)
+
+
+def _check_memory(settings: Settings) -> None:
+    if not re.fullmatch(r"[1-9]\d*[kKmMgG]?", settings.java_memory):
+        raise WrongInput(
+            f"java_memory is {settings.java_memory!r}: write a number with k, m or g, like 2g"
+        )
+
+
+class Session:
+    """A child process that answers one query at a time as SearchCollection would."""
+
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", log: IO[bytes], settings: Settings
+    ) -> None:
+        self._process, self._log, self._settings = process, log, settings
+        self._answer()
+
+    def __call__(self, text: str, depth: int) -> int:
+        """Search; how many hits there are. They stay in the child: telling them takes time."""
+        return self._asked(text, depth, ids=False)["hits"]
+
+    def hits(self, text: str, depth: int) -> list[tuple[str, float]]:
+        """The ids and scores, best first."""
+        found = self._asked(text, depth, ids=True)
+        return list(zip(found["docs"], found["scores"], strict=True))
+
+    def _asked(self, text: str, depth: int, *, ids: bool) -> dict[str, Any]:
+        # As the batch writes its topics: half a surrogate pair is no text.
+        plain = text.encode("utf-8", "replace").decode("utf-8")
+        request = json.dumps({"text": plain, "hits": depth, "ids": ids})
+        assert self._process.stdin is not None
+        # Past the buffer: what a child that ended has not read would fail once more on closing.
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._process.stdin.fileno(), request.encode() + b"\n")
+        return self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if line:
+            return json.loads(line)
+        status = self._process.wait()
+        self._log.seek(0)
+        log = self._log.read().decode("utf-8", errors="replace").splitlines()[-400:]
+        raise _failure("io.anserini.search.SearchCollection", status, log, self._settings)
+
+
+@contextlib.contextmanager
+def session(index: Path, options: Sequence[str], settings: Settings) -> Iterator[Session]:
+    """Search an index one query at a time; `options` are SearchCollection's own.
+
+    The child loads everything before this yields, and ends with the block or with the caller.
+    Raises Unavailable where it cannot, with the end of the log kept in the home folder.
+    """
+    _check_memory(settings)
+    with (
+        tempfile.TemporaryDirectory(prefix="beirscope-") as scratch,
+        tempfile.TemporaryFile() as log,
+    ):
+        # Anserini reads topics before it opens an index, and has no way to go without.
+        topics = Path(scratch) / "topics.tsv"
+        topics.write_text("0\tnothing\n", encoding="utf-8")
+        own = ["-index", str(index), "-topics", str(topics), "-topicReader", "TsvString"]
+        own += ["-output", str(Path(scratch) / "none"), "-threads", "1", *options]
+        process = subprocess.Popen(
+            [sys.executable, "-I", str(_ASKING), str(_jar()), settings.java_memory, *own],
+            env=os.environ | {"JAVA_HOME": str(_java().parent.parent)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            process_group=0,
+        )
+        with process:
+            try:
+                yield Session(process, log, settings)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
 
 
 def _failure(main: str, status: int, log: Sequence[str], settings: Settings) -> Unavailable:

@@ -1,0 +1,79 @@
+"""Answer queries one at a time on one Lucene index: `python asking.py JAR HEAP OPTION…`.
+
+The options are those of Anserini's SearchCollection, and its own searcher answers, so that a query
+is built, expanded and ranked as in a batch; and `-disMax TIE`, for which that has none: a document
+scores as its best field and TIE times the others. Each line of the input is JSON: text, hits, and
+`ids` where they shall be told. Each answer is a line: the number of hits, and doc ids and scores.
+It ends with its input. Started as a script, away from whoever asks: a process holds one JVM for
+ever.
+"""
+
+import json
+import os
+import sys
+from typing import Any
+
+
+def main(jar: str, heap: str, *options: str) -> None:
+    """Answer until the input ends."""
+    # Java's log goes where errors go; the answers have a handle of their own.
+    answers = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    os.dup2(2, 1)
+    ask = _opened(jar, heap, options)
+    answers.write(json.dumps({"ready": True}) + "\n")
+    answers.flush()
+    for line in sys.stdin:
+        answers.write(ask(line) + "\n")
+        answers.flush()
+
+
+def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
+    """A function from a request to its answer, both JSON."""
+    import jnius_config
+
+    jnius_config.add_classpath(jar)
+    jnius_config.add_options(f"-Xmx{heap}")
+    from jnius import autoclass
+
+    options, tie_breaker = _without(options, "-disMax")
+    arguments = autoclass("java.util.ArrayList")()
+    for option in options:
+        arguments.add(option)
+    args = autoclass("io.anserini.search.SearchCollection$Args")()
+    autoclass("org.kohsuke.args4j.CmdLineParser")(args).parseArgument(arguments)
+    collection = autoclass("io.anserini.search.SearchCollection")(args)
+    index = autoclass("org.apache.lucene.search.IndexSearcher")(collection.reader)
+    searcher = autoclass("io.anserini.search.SearchCollection$Searcher")(
+        collection, index, collection.similarities.get(0), args
+    )
+    if tie_breaker is not None:
+        generator = autoclass("io.anserini.search.query.DisjunctionMaxQueryGenerator")
+        searcher.generator = generator(float(tie_breaker))
+        # It counts a word as often as it stands in the query, and once for each field.
+        index.setMaxClauseCount(2**31 - 1)
+    cascade = collection.cascades.get(0)
+    number = autoclass("java.lang.Integer")(0)
+
+    def ask(line: str) -> str:
+        request = json.loads(line)
+        args.hits = request["hits"]
+        found = searcher.search(number, request["text"], cascade, None, False)
+        scores = found.scores
+        answer: dict[str, Any] = {"hits": len(scores)}
+        if request["ids"]:
+            answer |= {"docs": list(found.docids), "scores": list(scores)}
+        return json.dumps(answer)
+
+    return ask
+
+
+def _without(options: tuple[str, ...], name: str) -> tuple[tuple[str, ...], str | None]:
+    """The other options, and the value of this one."""
+    if name not in options:
+        return options, None
+    at = options.index(name)
+    return options[:at] + options[at + 2 :], options[at + 1]
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

@@ -1,5 +1,6 @@
 """The sections of the page Jobs."""
 
+import contextlib
 import shlex
 import time
 from collections.abc import Sequence
@@ -10,10 +11,12 @@ from pandas import DataFrame
 from streamlit.delta_generator import DeltaGenerator
 
 from compute import jobs
+from compute.errors import BeirscopeError
 from compute.figures import jobs as figures
 from compute.jobs import Job
 from compute.settings import Settings
 from compute.store import Store
+from compute.systems import from_outside
 from pages import _shared
 
 BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {
@@ -38,6 +41,41 @@ def beat(now: Settings) -> Beat:
 
 def _beat(found: Sequence[Job]) -> Beat:
     return [(job.id, job.state, sorted((job.counts or {}).items())) for job in found]
+
+
+def named_systems() -> list[str]:
+    """The systems of the address, by canonical names, that a page may name."""
+    found = []
+    for name in (*st.query_params.get_all("systems"), *st.session_state.get("systems", ())):
+        with contextlib.suppress(BeirscopeError):
+            found.append(from_outside(name).name)
+    return found
+
+
+def name_a_system() -> None:
+    """A line to add a system that no row has: other parameters, a fusion, a model by name."""
+    with st.expander("Another system, by its name", icon=":material/add:"):
+        _shared.caption(
+            "bm25(k1=1.2,b=0.75) is BM25 with other parameters, rrf(bm25,minilm) the fusion of two "
+            "runs, dense(MODEL) any sentence-transformers model, rerank(bm25,MODEL,depth=100) a "
+            "cross-encoder on the first hits of another system."
+        )
+        st.text_input("Name", key="_new_system", placeholder="rrf(bm25,minilm)", on_change=_add)
+        if wrong := st.session_state.get("_wrong_system"):
+            st.error(_shared.text(wrong))
+
+
+def _add() -> None:
+    """Put the name that was written among the chosen systems, or keep what is wrong with it."""
+    now = st.session_state
+    now["_wrong_system"] = ""
+    try:
+        if now["_new_system"]:
+            name = from_outside(now["_new_system"]).name
+            now["systems"] = list(dict.fromkeys([*now.get("systems", ()), name]))
+            now["_new_system"] = ""
+    except BeirscopeError as error:
+        now["_wrong_system"] = str(error)
 
 
 def start(store: Store, chosen: DataFrame, *, again: bool) -> None:

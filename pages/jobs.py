@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute import jobs
-from compute.figures.jobs import at_hand
+from compute.figures.jobs import able, at_hand
 from pages import _address, _shared
 from pages import _jobs_sections as sections
 from pages._shared import pick_many, switch
@@ -11,7 +11,8 @@ from pages._shared import pick_many, switch
 st.title("Jobs", anchor=False)
 store = _shared.store()
 beat = sections.beat(store.settings)
-cells = jobs.matrix(store)
+named = sections.named_systems()
+cells = jobs.matrix(store, named)
 asked = st.query_params.get_all("datasets")
 _address.known("systems", set(cells["system"]), "system that runs here")
 _address.known("datasets", set(cells["dataset"]), "dataset with runs of its own")
@@ -20,10 +21,12 @@ with _shared.pickers():
         "Systems", list(dict.fromkeys(cells["system"])), "systems", empty="none", width=300
     )
     place_of_datasets = st.container(width=400)
-    everything = switch("All datasets", "all")
+    everything = switch("Also what cannot run here", "all")
     again = switch("Also what is up to date", "again")
+sections.name_a_system()
 if not everything:
     cells = cells[cells["dataset"].isin([*at_hand(cells), *asked])]
+    cells = cells[cells["system"].isin([*able(cells), *systems])]
 with place_of_datasets:
     names = list(dict.fromkeys(cells["dataset"]))
     datasets = pick_many("Datasets", names, "datasets", empty="none", width=400)

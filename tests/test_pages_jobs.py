@@ -128,3 +128,37 @@ def test_other_pages_say_that_a_job_is_at_work_and_lead_to_it(store: Store) -> N
     assert link.proto.label.replace("\\", "") == "1 job at work: 0 of 1 done"
     jobs.cancel(store.settings, job)
     assert not opened().get("page_link")
+
+
+def test_a_system_is_added_by_its_name(store: Store) -> None:
+    app = opened(PAGE, **CHOSEN)
+    app.text_input(key="_new_system").set_value("rrf( bm25 , bm25-multifield )").run()
+    assert app.multiselect(key="systems").value == ["bm25", "rrf(bm25,bm25-multifield)"]
+    assert "2 runs" in _words(app)
+    _button(app, "Start").click().run()
+    assert not app.exception
+    (job,) = jobs.listed(store.settings, 5)
+    assert job.counts == {"queued": 2} or job.state == "queued"
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("rff(bm25,minilm)", "did you mean: rrf"),
+        (HOSTILE, "is not a system name"),
+        ("minilm(model=/etc)", "start it on the command line"),
+    ],
+)
+def test_a_wrong_name_is_answered_and_nothing_is_chosen(
+    store: Store, written: str, said: str
+) -> None:
+    app = opened(PAGE)
+    app.text_input(key="_new_system").set_value(written).run()
+    assert said in _words(app)
+    assert app.multiselect(key="systems").value == []
+
+
+def test_the_address_names_a_system_that_no_row_has(store: Store) -> None:
+    app = opened(PAGE, systems="rrf(bm25,bm25-rm3)", datasets="tiny")
+    assert app.multiselect(key="systems").value == ["rrf(bm25,bm25-rm3)"]
+    assert "1 run" in _words(app)

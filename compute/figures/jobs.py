@@ -37,6 +37,11 @@ def at_hand(cells: DataFrame) -> list[str]:
     return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "dataset"]))
 
 
+def able(cells: DataFrame) -> list[str]:
+    """The systems of a matrix that ran or can run on any dataset, in its order."""
+    return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "system"]))
+
+
 def to_do(cells: DataFrame, *, again: bool) -> list[Target]:
     """Of the chosen cells those that a job would compute."""
     left_out = {CANNOT, QUEUED, RUNNING} | (set() if again else {UP_TO_DATE})

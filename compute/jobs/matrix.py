@@ -44,10 +44,11 @@ class Estimate:
     """How many cannot: nothing like them was run here yet."""
 
 
-def known_systems(store: Store) -> dict[str, System]:
-    """The systems that run here, and those with other parameters that have runs."""
+def known_systems(store: Store, named: Iterable[str] = ()) -> dict[str, System]:
+    """The systems that run here, those with other parameters that have runs, and those named."""
     found = {name: row for name, row in SYSTEMS.items() if row.search is not None}
-    for name in sorted({part.system for part in store.parts("hits")} - set(found)):
+    stored = {part.system for part in store.parts("hits")} | set(named)
+    for name in sorted(stored - set(found)):
         try:
             row = system(name)
         except BeirscopeError:  # a run that was imported
@@ -63,9 +64,12 @@ def known_datasets(store: Store) -> dict[str, Dataset]:
     return {name: row for name, row in rows.items() if row.has_split and not row.parts}
 
 
-def matrix(store: Store) -> DataFrame:
-    """system, dataset, state, remark, task (an id, or empty) of every pair."""
-    systems, datasets = known_systems(store), known_datasets(store)
+def matrix(store: Store, named: Iterable[str] = ()) -> DataFrame:
+    """system, dataset, state, remark, task (an id, or empty) of every pair.
+
+    `named` are further systems, by canonical names.
+    """
+    systems, datasets = known_systems(store, named), known_datasets(store)
     found = cells(store, [(name, row) for name in systems for row in datasets])
     rows = [(*target, cell.state, cell.remark, cell.task) for target, cell in found.items()]
     return DataFrame(rows, columns=["system", "dataset", "state", "remark", "task"])
@@ -73,7 +77,8 @@ def matrix(store: Store) -> DataFrame:
 
 def cells(store: Store, targets: Iterable[Target]) -> dict[Target, Cell]:
     """The cell of each target; the system's name is canonical."""
-    seen = Seen(store)
+    targets = list(targets)
+    seen = Seen(store, {name for name, _ in targets})
     tasks = records.latest_tasks(store.settings)
     return {target: _cell(seen, tasks.get(target), *target) for target in targets}
 
@@ -94,9 +99,9 @@ def _cell(seen: "Seen", task: records.Job | None, name: str, dataset: str) -> Ce
 class Seen:
     """What one look at the store and the sources found: each is asked once."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: Store, named: Iterable[str] = ()) -> None:
         self.store = store
-        self.systems, self.datasets = known_systems(store), known_datasets(store)
+        self.systems, self.datasets = known_systems(store, named), known_datasets(store)
         live = store.parts()
         self.parts = {part.identity: part for part in live if not part.shipped}
         self._shipped = {part.identity for part in live if part.shipped}
@@ -213,7 +218,7 @@ def estimate(store: Store, targets: Sequence[Target]) -> Estimate:
     Indexing grows with the documents, searching with the queries: Lucene's and FAISS's share that
     grows with both is small beside starting and encoding. An index that is there costs nothing.
     """
-    seen = Seen(store)
+    seen = Seen(store, {name for name, _ in targets})
     rates = _Rates(seen.parts.values(), seen)
     seconds, unknown, indexes = 0.0, 0, set[object]()
     for name, dataset in targets:

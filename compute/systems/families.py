@@ -1,6 +1,6 @@
 """Families: systems that a name makes rather than a row, and the reading of every system name.
 
-rrf(bm25,minilm)  interpolate(bm25,minilm,weight=0.3)
+rrf(bm25,minilm)  interpolate(bm25,minilm,weight=0.3)  dense(some/model)
 """
 
 import difflib
@@ -11,6 +11,8 @@ from types import MappingProxyType
 from compute.errors import WrongInput
 from compute.systems import names
 from compute.systems.catalogue import REFERENCE, SYSTEMS, System
+from compute.systems.checkpoints import Checkpoint, from_text
+from compute.systems.dense import Dense
 from compute.systems.fusion import Interpolation, Rrf
 from compute.systems.searcher import Method
 
@@ -37,6 +39,24 @@ def _built(read: names.Name) -> System:
     if read.inputs:
         raise WrongInput(f"{read}: {read.base} is not made from other systems or collections")
     return SYSTEMS[read.base].with_parameters(read)
+
+
+def from_outside(name: str) -> System:
+    """The system that somebody names on a page: as `system`, but no folder of this machine.
+
+    Raises WrongInput, also for a name that reads weights from a folder.
+    """
+    found = system(name)
+    checkpoint = getattr(found.search, "checkpoint", None)
+    if isinstance(checkpoint, Checkpoint) and checkpoint.is_local:
+        raise WrongInput(
+            f"{found.name} reads a folder of this machine: start it on the command line, "
+            "python -m compute run SYSTEM DATASET"
+        )
+    for part in found.inputs:
+        if part in SYSTEMS or "(" in part:
+            from_outside(part)
+    return found
 
 
 def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:
@@ -73,7 +93,15 @@ def _fusion(method: Method) -> Builder:
     return build
 
 
+def _dense(name: names.Name) -> System:
+    if len(name.inputs) != 1 or str(name.inputs[0]) != name.inputs[0].base:
+        raise WrongInput(f"{name}: name one model, or its folder, like dense(some/model)")
+    if "model" in dict(name.parameters):
+        raise WrongInput(f"{name}: the model is what stands first in the brackets")
+    return made(name, "dense", Dense(checkpoint=from_text(name.inputs[0].base)))
+
+
 FAMILIES: Mapping[str, Builder] = MappingProxyType(
-    {"rrf": _fusion(Rrf()), "interpolate": _fusion(Interpolation())}
+    {"rrf": _fusion(Rrf()), "interpolate": _fusion(Interpolation()), "dense": _dense}
 )
 """By the word before the bracket."""

@@ -11,7 +11,7 @@ from pandas import DataFrame
 
 from compute.datasets.catalogue import DATASETS
 from compute.measures import MEASURES
-from compute.systems import SYSTEMS
+from compute.systems import SYSTEMS, rows_behind
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
@@ -64,7 +64,7 @@ def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str
     """
     pairs = ["dataset", "system"]
     frame = means.merge(holes, on=pairs, how="left")
-    seen = pd.concat([trained, _trained_on()]).drop_duplicates()
+    seen = _seen(pd.concat([trained, _trained_on()]), frame["system"].unique())
     frame = frame.merge(seen.assign(in_domain=True), on=pairs, how="left")
     return DataFrame(
         {
@@ -96,6 +96,19 @@ def printed(figures: DataFrame) -> DataFrame:
     """Cells from rows of `published.results`: the note of the table becomes the remark."""
     note = figures["note"].where(~figures["note"].str.startswith("lang="), "")
     return figures[["dataset", "system", "value", "in_domain", "suspect"]].assign(remark=note)
+
+
+def _seen(trained: DataFrame, systems: Iterable[str]) -> DataFrame:
+    """dataset, system: what a system is made from has seen the dataset in training."""
+    parts = [(name, row) for name in systems for row in _rows_behind(name)]
+    behind = DataFrame(parts, columns=["made", "system"])
+    found = behind.merge(trained, on="system").drop(columns="system")
+    return found.rename(columns={"made": "system"})[["dataset", "system"]].drop_duplicates()
+
+
+@cache
+def _rows_behind(name: str) -> frozenset[str]:
+    return frozenset(rows_behind(name))
 
 
 @cache

@@ -95,3 +95,19 @@ def test_what_a_model_was_trained_on_is_in_domain_though_no_paper_marks_it() -> 
         "cqadupstack/android": True,
         "nfcorpus": False,
     }
+
+
+def test_what_is_made_from_a_trained_system_is_in_domain_too() -> None:
+    systems = ["rrf(bm25,minilm)", "rrf(bm25,mine)", "dpr(max_length=128)", "bm25"]
+    means = DataFrame([{"dataset": "nq", "system": name, "value": 0.5} for name in systems]).assign(
+        value_returned=0.5, n_queries=10, n_unanswered=0
+    )
+    holes = DataFrame({"dataset": ["nq"], "system": ["bm25"], "hole": [0.1]})
+    trained = DataFrame({"dataset": ["nq"], "system": ["dpr"]})
+    shown = cells.computed(means, holes, trained, "value").set_index("system")["in_domain"]
+    assert shown.to_dict() == {
+        "rrf(bm25,minilm)": True,
+        "rrf(bm25,mine)": False,
+        "dpr(max_length=128)": True,
+        "bm25": False,
+    }

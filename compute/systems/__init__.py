@@ -1,7 +1,7 @@
 """The systems that search a collection. Importing them loads no torch, no faiss and no Java."""
 
 from compute.systems.catalogue import DOCUMENTED, REFERENCE, SYSTEMS, System, catalogue
-from compute.systems.families import FAMILIES, from_outside, system
+from compute.systems.families import FAMILIES, from_outside, rows_behind, system
 from compute.systems.searcher import Combiner, Progress, Searcher
 
 __all__ = [
@@ -15,5 +15,6 @@ __all__ = [
     "System",
     "catalogue",
     "from_outside",
+    "rows_behind",
     "system",
 ]

@@ -59,6 +59,20 @@ def from_outside(name: str) -> System:
     return found
 
 
+def rows_behind(name: str) -> set[str]:
+    """The rows of the catalogue that a system is made from: of `rrf(bm25(b=1),minilm)` two.
+
+    The name itself where it is none that can be read, such as an imported run's.
+    """
+    try:
+        found = system(name)
+    except WrongInput:
+        return {name}
+    base = names.parse(name).base
+    inputs = set().union(*map(rows_behind, found.inputs)) if found.inputs else set()
+    return inputs | ({base} if base in SYSTEMS else set())
+
+
 def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:
     """The system of a family's name: its canonical `name`, whose arguments are told apart.
 

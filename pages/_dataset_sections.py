@@ -8,13 +8,52 @@ from compute.datasets import Dataset
 from compute.figures import dataset as figures
 from compute.figures import text
 from compute.figures.leaderboard import BELOW_BEST, heatmap
-from compute.figures.query import said
+from compute.figures.query import first_pair, said
 from compute.measures import MEASURES
-from pages import _shared
+from pages import _address, _shared
 from pages._shared import read
 
 ROW, HEAD, MOST_ROWS = 35, 38, 20
 """Pixels of a table's row and of its head with its border; rows it has before it scrolls."""
+
+
+MOST_SPREAD = 20
+"""Systems whose values are drawn query by query."""
+
+
+def overview(name: str, measure: str, named: DataFrame) -> None:
+    """What the dataset is, what its systems score, and what papers print."""
+    dataset_facts = read(queries.dataset.facts, dataset=name)
+    dataset = advice.record(dataset_facts)
+    means = read(queries.dataset.means_of, datasets=[name])
+    if means.empty:
+        st.info(_shared.text(without_runs(dataset)))
+    left, right = st.columns([0.52, 0.48])
+    with left:
+        statistics(dataset, dataset_facts)
+    with right:
+        example(dataset)
+    if len(means):
+        systems(means.merge(named, on="system"))
+        _further(dataset, measure, means)
+        spread(dataset, measure, named)
+    if dataset.parts:
+        parts(dataset, measure)
+    published(dataset)
+
+
+def _further(dataset: Dataset, measure: str, means: DataFrame) -> None:
+    """Links to the dataset's queries and to two of its systems."""
+    target = {"dataset": dataset.name, "measure": measure}
+    names = sorted(set(means["system"]))
+    with st.container(horizontal=True):
+        if len(names) > 1:
+            a, b = first_pair(names)
+            cell = st.query_params.get("system", "")
+            a, b = (cell, a) if cell in names and cell != a else (a, b)
+            _address.link("Two of its systems compared", "pages/compare.py", **target, a=a, b=b)
+        if not dataset.parts:
+            _address.link("Its queries, list by list", "pages/query.py", **target)
 
 
 def facts(dataset: Dataset) -> None:
@@ -27,7 +66,8 @@ def facts(dataset: Dataset) -> None:
     _shared.caption(" · ".join(word for word in said if word))
 
 
-def _counted(dataset: Dataset) -> DataFrame:
+def counted(dataset: Dataset) -> DataFrame:
+    """What is loaded of a dataset, or of its parts together, as one row."""
     names = list(dataset.parts) or [dataset.name]
     roots = list(dataset.parts) or [dataset.collection]
     return read(queries.dataset.statistics, datasets=names, collections=roots)
@@ -35,13 +75,13 @@ def _counted(dataset: Dataset) -> DataFrame:
 
 def without_runs(dataset: Dataset) -> str:
     """What brings a first run."""
-    is_loaded = not dataset.parts and bool(_counted(dataset)["n_documents"].notna().any())
+    is_loaded = not dataset.parts and bool(counted(dataset)["n_documents"].notna().any())
     return advice.without_runs(dataset, is_loaded=is_loaded)
 
 
 def statistics(dataset: Dataset, printed: DataFrame) -> None:
     """What the papers count beside what is loaded."""
-    table = figures.statistics_table(printed, _counted(dataset))
+    table = figures.statistics_table(printed, counted(dataset))
     st.dataframe(table, hide_index=True)
     _shared.caption(
         "Published by the papers; here: counted in what is loaded, words split at white space."
@@ -89,7 +129,10 @@ def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
     rows = read(queries.dataset.spread, datasets=names, measure=measure).merge(named, on="system")
     if rows.empty:
         return
+    n_systems = len(rows)
+    rows = rows.head(MOST_SPREAD)
     steps = read(queries.dataset.histogram, datasets=names, measure=measure, steps=figures.STEPS)
+    steps = steps[steps["system"].isin(rows["system"])]
     st.subheader(_shared.text(f"{measure}, query by query"), anchor=False)
     figure = figures.distribution(rows, steps, measure, theme=_shared.theme())
     _shared.plot(figure, "spread", f"{measure} of the queries of each system")
@@ -98,6 +141,7 @@ def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
         f"{rows['n_queries'].max():,} queries. Columns: those strictly between 0 and 1; bars:"
         " 5 to 95 % and the middle half of all; ring: median.",
         pooled,
+        f"The {len(rows)} best of {n_systems:,} systems." * (len(rows) < n_systems),
     )
 
 

@@ -199,7 +199,7 @@ def _keep_click(key: str) -> None:
     dataset, system = points[0]["customdata"] if points else ("", "")
     if dataset:
         st.query_params.update(dataset=dataset, system=system)
-        st.session_state["_open"] = dataset
+        st.session_state["_open"] = {"dataset": dataset, "system": system}
 
 
 def plot_cells(figure: go.Figure, alt: str) -> None:
@@ -209,8 +209,8 @@ def plot_cells(figure: go.Figure, alt: str) -> None:
     """
     click = partial(_keep_click, "cells")
     plot(figure, "cells", alt, on_select=click, selection_mode="points")
-    if dataset := st.session_state.pop("_open", None):
-        st.switch_page("pages/dataset.py", query_params={"dataset": dataset})
+    if cell := st.session_state.pop("_open", None):
+        st.switch_page("pages/dataset.py", query_params=cell)
 
 
 def chosen_cell() -> tuple[str, str]:

@@ -5,7 +5,9 @@ import streamlit as st
 from compute import advice, queries
 from compute.measures import MEASURES
 from pages import _address, _shared
+from pages import _dataset_languages as languages
 from pages import _dataset_sections as sections
+from pages import _dataset_views as views
 from pages._shared import pick, read
 
 st.title("Dataset", anchor=False)
@@ -18,24 +20,22 @@ with _shared.pickers():
     name = pick("Dataset", names, "dataset", width=280)
     measure = pick("Measure", MEASURES, "measure", width=160)
 _address.remember("dataset", name)
-facts = read(queries.dataset.facts, dataset=name)
-dataset = advice.record(facts)
-means = read(queries.dataset.means_of, datasets=[name])
-named = read(queries.leaderboard.systems)
+dataset = advice.record(read(queries.dataset.facts, dataset=name))
 sections.facts(dataset)
-if means.empty:
-    st.info(_shared.text(sections.without_runs(dataset)))
-left, right = st.columns([0.52, 0.48])
-with left:
-    sections.statistics(dataset, facts)
-with right:
-    sections.example(dataset)
-if len(means):
-    sections.systems(means.merge(named, on="system"))
-    if not dataset.parts:
-        target = {"dataset": name, "measure": measure}
-        _address.link("Its queries, list by list", "pages/query.py", **target)
-    sections.spread(dataset, measure, named)
-if dataset.parts:
-    sections.parts(dataset, measure)
-sections.published(dataset)
+offered = [views.OVERVIEW, views.SYSTEMS, views.QUERIES, views.JUDGEMENTS, views.DOCUMENTS]
+chosen = views.choose([*offered, *[views.LANGUAGES] * languages.known(name, names)])
+named = read(queries.leaderboard.systems)
+view = views.View(dataset, measure, named)
+match chosen:
+    case views.SYSTEMS:
+        views.systems(view)
+    case views.QUERIES:
+        views.by_query(view)
+    case views.JUDGEMENTS:
+        views.judgements(view)
+    case views.DOCUMENTS:
+        views.documents(view)
+    case views.LANGUAGES:
+        languages.languages(view)
+    case _:
+        sections.overview(name, measure, named)

@@ -12,6 +12,8 @@ from compute.queries import (
     overlap,
     pools,
     query,
+    rankmap,
+    standing,
     stored,
 )
 
@@ -27,5 +29,7 @@ __all__ = [
     "overlap",
     "pools",
     "query",
+    "rankmap",
+    "standing",
     "stored",
 ]

@@ -1,0 +1,89 @@
+"""The same dataset in two languages, on the page Dataset: BEIR and BEIR-PL beside each other."""
+
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from pandas import DataFrame
+
+from compute import advice, published, queries, standing
+from compute.figures import dataset as statistics
+from compute.figures import standing as figures
+from pages import _dataset_sections, _shared
+from pages._dataset_views import View
+from pages._shared import read
+
+
+def known(name: str, names: list[str]) -> bool:
+    """Whether there is the same dataset in the other language."""
+    return standing.counterpart(name) in names
+
+
+def languages(view: View) -> None:
+    """Scores, lengths and the quality of the translation."""
+    pair = sorted([view.dataset.name, standing.counterpart(view.dataset.name)], key=_is_polish)
+    _systems(view, *pair)
+    left, right = st.columns(2)
+    with left:
+        _lengths(*pair)
+    with right:
+        _translation(pair[1])
+
+
+def _is_polish(name: str) -> bool:
+    return name.partition("/")[0].endswith("-pl")
+
+
+def _systems(view: View, english: str, polish: str) -> None:
+    st.subheader("Systems in both languages", anchor=False)
+    asked: dict[str, Any] = {"datasets": [english, polish]}
+    means = read(queries.dataset.means_of, **asked)
+    here = means[means["measure"] == view.measure]
+    printed = read(queries.standing.printed, measure=view.measure, **asked)
+    rows = standing.side_by_side(here, printed, english, polish)
+    if rows.empty:
+        st.info(_shared.text(f"Neither language has a {view.measure} here or in print."))
+        return
+    rows["title"] = rows["title"].fillna(rows["system"].map(view.titles))
+    st.dataframe(figures.language_table(rows), hide_index=True, height="content")
+    _shared.caption(
+        "How to read this: a system that is known in both languages stands first, with what Polish"
+        " costs or gains it. Systems are not the same across languages even under one name: the"
+        " analyser of BM25 and the model behind a name differ."
+    )
+
+
+def _lengths(english: str, polish: str) -> None:
+    st.subheader("Sizes and lengths", anchor=False)
+    tables: list[DataFrame] = []
+    for name, label in ((english, "English"), (polish, "Polish")):
+        facts = read(queries.dataset.facts, dataset=name)
+        counted = _dataset_sections.counted(advice.record(facts))
+        table = statistics.statistics_table(facts, counted).drop(columns="Difference")
+        tables.append(
+            table.set_index("Statistic").rename(
+                columns={"Published": f"{label}, published", "Here": f"{label}, here"}
+            )
+        )
+    st.dataframe(pd.concat(tables, axis=1).reset_index(), hide_index=True)
+    _shared.caption("Words are split at white space. –: not printed, or not loaded here.")
+
+
+def _translation(polish: str) -> None:
+    st.subheader("How good is the translation?", anchor=False)
+    rows = published.translation()
+    own = rows[rows["part"].str.startswith(f"{polish.partition('/')[0]} ")]
+    if own.empty:
+        st.info("The BEIR-PL paper does not print the quality of this translation.")
+    shown = rows.rename(
+        columns={"part": "Part", "labse": "LaBSE", "semantic": "Semantic", "strict": "Strict"}
+    )
+    marked = shown.style.format(precision=2).apply(
+        lambda row: ["font-weight: bold" * (row.name in own.index)] * len(row), axis=1
+    )
+    st.dataframe(marked, hide_index=True)
+    _shared.caption(
+        "BEIR-PL, Table 2: how near the translation is to the original as LaBSE's vectors see it,"
+        " and the share of a sample that people judged right in meaning and right in every word;"
+        " this dataset's rows in bold."
+    )

@@ -1,0 +1,215 @@
+"""The views of the page Dataset beyond its overview: systems, queries, judgements, documents."""
+
+from functools import partial
+from typing import Any, NamedTuple
+
+import streamlit as st
+from pandas import DataFrame, Series
+
+from compute import queries, standing
+from compute.datasets import Dataset
+from compute.figures import difficulty
+from compute.figures import standing as figures
+from compute.figures.query import first_pair
+from compute.leaderboard import better
+from compute.queries.standing import MEDIAN
+from pages import _address, _shared, _ways
+from pages._shared import pick, read
+
+OVERVIEW, SYSTEMS, QUERIES = "Overview", "Systems", "Queries"
+JUDGEMENTS, DOCUMENTS, LANGUAGES = "Judgements", "Documents", "Two languages"
+MOST_SYSTEMS, MOST_ALONE, MOST_QUERIES = 40, 15, 50
+"""Systems and queries that are shown unless all are asked for."""
+
+
+class View(NamedTuple):
+    """What the pickers say, and what is stored."""
+
+    dataset: Dataset
+    measure: str
+    named: DataFrame
+    """system, title, family."""
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What queries take: the dataset, or its parts."""
+        return {"datasets": list(self.dataset.parts) or [self.dataset.name]}
+
+    @property
+    def titles(self) -> dict[str, str]:
+        """What systems are called."""
+        return dict(zip(self.named["system"], self.named["title"], strict=True))
+
+    def ranked(self) -> DataFrame:
+        """The systems with mean, interval and holes, the best first."""
+        rows = read(queries.standing.standing, measure=self.measure, **self.asked)
+        ranked = standing.ranked(rows, self.measure).merge(self.named, on="system", how="left")
+        return ranked.fillna({"family": "imported"}).assign(
+            title=ranked["title"].fillna(ranked["system"])
+        )
+
+
+def choose(views: list[str]) -> str:
+    """The view to show, bound to the address."""
+    _address.known("view", views, "view")
+    return st.segmented_control(
+        "View",
+        views,
+        default=views[0],
+        required=True,
+        key="view",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+
+
+def systems(view: View) -> None:
+    """Means with intervals and holes; who gains and loses against a baseline."""
+    rows = view.ranked()
+    if rows.empty:
+        st.info(_shared.text(f"No system has a {view.measure} here yet."))
+        return
+    names = sorted(rows["system"])
+    _address.known("against", [MEDIAN, *names], "system")
+    with _shared.pickers():
+        usual = first_pair(names)[0]
+        baseline = pick("Against", [*names, MEDIAN], "against", default=usual, width=240)
+        whole = len(rows) > MOST_SYSTEMS and _shared.switch(f"All {len(rows):,} systems", "all")
+    moves = read(queries.standing.moved, measure=view.measure, baseline=baseline, **view.asked)
+    shown = rows.merge(moves, on="system")
+    if not whole:
+        shown = shown[(shown.index < MOST_SYSTEMS) | (shown["system"] == baseline)]
+    against = view.titles.get(baseline, baseline)
+    shown = shown.reset_index(drop=True)
+    figure = figures.systems(shown, view.measure, against, theme=_shared.theme())
+    go = partial(_compare, view, baseline if baseline != MEDIAN else shown["system"].iloc[0])
+    _ways.plot(figure, "standing", f"{view.measure} of systems on {view.dataset.title}", go)
+    _shared.caption(
+        "How to read this: left the mean over the queries with the interval that holds the true"
+        " mean 95 % of the time; two systems whose intervals overlap may still differ, for they"
+        " answer the same queries: a click on a system compares it with the baseline, query by"
+        " query. Right: on how many queries it is better, the same or worse. Holes: share of the"
+        " top 10 that nobody judged.",
+        "The median system: per query the median of all systems." * (baseline == MEDIAN),
+        f"The {MOST_SYSTEMS} best of {len(rows):,}." * (len(shown) < len(rows)),
+        "Parts weigh the same." * bool(view.dataset.parts),
+    )
+
+
+def _compare(view: View, baseline: str, system: str) -> None:
+    if system == baseline:
+        others = [name for name in view.ranked()["system"] if name != baseline]
+        baseline = others[0] if others else baseline
+    _ways.to_compare(view.dataset.name, system, baseline, view.measure)
+
+
+def by_query(view: View) -> None:
+    """Hard and easy queries, and where one system alone is ahead."""
+    if better(view.measure) < 0:
+        st.info("Choose a measure of which more is better: holes make no query hard or easy.")
+        return
+    rows = standing.kind(read(queries.standing.queries, measure=view.measure, **view.asked))
+    if rows.empty:
+        st.info(_shared.text(f"No query has a {view.measure} here yet."))
+        return
+    go = partial(_open_query, rows, view)
+    figure = difficulty.difficulty(rows, view.measure, theme=_shared.theme())
+    _ways.plot(figure, "difficulty", "Best, median and worst system of every query", go)
+    _shared.caption(
+        "How to read this: every query from the easiest to the hardest; the band reaches from the"
+        " worst to the best system on it. Where the band is high but the line low, few systems know"
+        " how. A click opens the query with its best and its worst system.",
+        difficulty.kinds_note(rows),
+    )
+    _alone(view, rows)
+    _listed(view, rows)
+
+
+def _alone(view: View, rows: DataFrame) -> None:
+    counts = standing.alone(rows)
+    if counts.empty:
+        return
+    st.subheader("Where a system wins alone", anchor=False)
+    shown: Series = counts.head(MOST_ALONE)
+    figure = figures.alone(shown, view.titles, theme=_shared.theme())
+    _shared.plot(figure, "alone", "Queries on which one system is ahead of all others")
+    _shared.caption(
+        "How to read this: queries on which the system has a higher value than every other; what"
+        " only one system finds is what it would bring to a combination of several.",
+        f"{len(shown)} of the {len(counts)} systems that do so." * (len(shown) < len(counts)),
+    )
+
+
+def _listed(view: View, rows: DataFrame) -> None:
+    st.subheader("Queries", anchor=False)
+    _address.known("kind", standing.KINDS, "kind of queries")
+    with _shared.pickers():
+        kind = pick("Which", standing.KINDS, "kind", width=240)
+    found = standing.of_kind(rows, kind)
+    if found.empty:
+        st.info("No query is of this kind.")
+        return
+    shown = found.head(MOST_QUERIES)
+    table = figures.query_table(shown, view.titles, whole=bool(view.dataset.parts))
+    carried = shown[["dataset", "query_id"]].to_numpy().tolist()
+    _ways.table(table, "kinds", carried, partial(_open_query, rows, view))
+    _shared.caption(
+        f"{len(shown):,} of {figures.counted_queries(len(found))} of this kind. A click on a row"
+        " opens the query with its best and its worst system."
+    )
+
+
+def _open_query(rows: DataFrame, view: View, dataset: str, query_id: str) -> None:
+    row = rows[(rows["dataset"] == dataset) & (rows["query_id"] == query_id)].iloc[0]
+    _ways.to_query(dataset, query_id, row["winner"], row["loser"], view.measure)
+
+
+def judgements(view: View) -> None:
+    """How many documents of each grade every query has."""
+    found = read(queries.standing.grades, **view.asked)
+    if found.empty:
+        st.info("No judgements are stored here.")
+        return
+    figure = difficulty.judged(found, theme=_shared.theme())
+
+    def go(dataset: str, query_id: str) -> None:
+        a, b = first_pair(sorted(view.ranked()["system"]) or [""])
+        _ways.to_query(dataset, query_id, a, b, view.measure)
+
+    _ways.plot(figure, "judged", f"Judged documents by query on {view.dataset.title}", go)
+    _shared.caption(
+        "How to read this: a column is a query, its height the number of its judged documents, the"
+        " darker the more relevant. Queries with few judged documents say little about systems"
+        " that find others. A click opens the query.",
+        difficulty.judged_note(found),
+        "With many queries a column is the mean of neighbours."
+        * (found.drop_duplicates(["dataset", "query_id"]).shape[0] > difficulty.MOST_PLACES),
+    )
+
+
+def documents(view: View) -> None:
+    """Search for a document: which systems rank it where, for which queries."""
+    name = st.text_input("Document id", key="doc", bind="query-params", width=340).strip()
+    if not name:
+        _shared.caption("Type the id of a document: whole, or letters of it for a list of ids.")
+        return
+    rows = standing.found(read(queries.standing.ranked_at, doc_id=name, **view.asked))
+    if rows.empty:
+        near = list(read(queries.standing.like, part=name, **view.asked)["doc_id"])
+        said = f"No system ranks {name} here, and nobody judged it."
+        st.info(_shared.text(f"{said} Ids with these letters: {', '.join(near)}" if near else said))
+        return
+    n_systems = view.ranked()["system"].nunique()
+    table = figures.place_table(rows.head(MOST_QUERIES * 4), view.titles, n_systems)
+
+    def go(dataset: str, query_id: str, first: str) -> None:
+        a, b = first_pair(sorted(view.ranked()["system"]))
+        _ways.to_query(dataset, query_id, first or a, b if b != first else a, view.measure)
+
+    carried = rows[["dataset", "query_id", "first"]].fillna("").to_numpy().tolist()
+    _ways.table(table, "places", carried, go)
+    _shared.caption(
+        f"{name} is ranked or judged for {figures.counted_queries(len(rows))}. A click on a row"
+        " opens the query. Ranks down to the depth that is kept of a run.",
+        f"The first {len(table):,} are shown." * (len(table) < len(rows)),
+    )

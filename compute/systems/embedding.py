@@ -23,6 +23,8 @@ from compute.systems.encoding import Encode
 from compute.systems.searcher import Ask, Progress, no_hits
 
 NAME = "vectors"
+LAYOUT = ("index", "dtype", "m", "ef_construction", "ef_search", "nlist", "nprobe")
+"""Parameters that every system of vectors takes; `index` is the field `index_kind`."""
 SAMPLE = 200
 """Documents whose beginnings are the queries that the recall of an approximate index is told by."""
 _FACTS = "facts.json"
@@ -180,7 +182,7 @@ class Embedding(ABC):
         opened = self.layout.opened(folder, settings.threads) if approximate else None
 
         def ask(text: str, depth: int) -> pa.Array:
-            query = np.asarray(encode([text.strip()]), np.float32)
+            query = np.array(list(encode([text.strip()])), np.float32)
             if opened is not None:
                 places = opened.nearest(query, depth)[1][0]
             else:

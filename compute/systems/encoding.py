@@ -6,7 +6,7 @@ whole or not at all. The files are read through memory maps.
 """
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
 from pathlib import Path
@@ -23,7 +23,7 @@ SHARD = 2048
 SLICE = 128
 """Texts handed to a model at once, and between two reports of progress."""
 
-Encode = Callable[[list[Any]], Sequence[Any]]
+Encode = Callable[[list[Any]], Iterable[Any]]
 """From texts to one array for each, in their order."""
 Pack = Callable[[list[Any]], Mapping[str, np.ndarray]]
 """From what was encoded of a shard to the arrays stored of it; the one named "" is written last."""

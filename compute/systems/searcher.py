@@ -120,9 +120,18 @@ Method = Searcher | Combiner
 AnyMethod = TypeVar("AnyMethod", bound=Method)
 
 
+_FIELDS = {"index": "index_kind"}
+"""Parameters whose field has another name: `index` is what a searcher does."""
+
+
+def values(method: Method) -> dict[str, Any]:
+    """The parameters of a method, in the order of a name, and their values."""
+    return {name: getattr(method, _FIELDS.get(name, name)) for name in method.PARAMETERS}
+
+
 def with_values(method: AnyMethod, values: Mapping[str, Any]) -> AnyMethod:
     """The method with other parameters; `model` gives another checkpoint."""
-    given = dict(values)
+    given = {_FIELDS.get(name, name): value for name, value in values.items()}
     if "model" in given:
         given["checkpoint"] = checkpoints.from_text(str(given.pop("model")))
     return replace(method, **given)

@@ -11,6 +11,7 @@ PAGES = (
     ("pages/dataset.py", "Dataset"),
     ("pages/compare.py", "Compare"),
     ("pages/query.py", "Query"),
+    ("pages/map.py", "Map"),
     ("pages/overlap.py", "Overlap"),
     ("pages/lengths.py", "Lengths"),
     ("pages/holes.py", "Holes"),

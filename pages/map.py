@@ -1,0 +1,42 @@
+"""Map: every query of a system's run at once, ranks across, coloured by relevance."""
+
+import streamlit as st
+
+from compute import advice, queries
+from compute.figures.query import first_pair
+from compute.figures.rankmap import ORDERS, RANKS
+from compute.measures import MEASURES
+from pages import _address, _shared
+from pages import _map_sections as sections
+from pages._shared import pick, read
+
+st.title("Map", anchor=False)
+sections.arrive()
+runs = read(queries.query.runs)
+if runs.empty:
+    st.info("No ranked lists are stored yet: python -m compute demo computes some.")
+    st.stop()
+names = list(dict.fromkeys(runs["dataset"]))
+_address.recall("dataset", names)
+_address.known("dataset", names, "dataset with ranked lists")
+_address.known("measure", MEASURES, "measure")
+above = st.container()
+with _shared.pickers():
+    name = pick("Dataset", names, "dataset", width=220)
+    known = runs.loc[runs["dataset"] == name, "system"].tolist()
+    with above:
+        _address.known("system", known, f"run on {name}")
+        _address.known("other", known, f"run on {name}")
+    first, second = first_pair(known)
+    system = pick("System", known, "system", default=first, width=190)
+    other = pick("Beside it", [*known, sections.NOTHING], "other", default=second, width=190)
+    measure = pick("Measure", MEASURES, "measure", width=140)
+    order = pick("Order", list(ORDERS), "order", width=180)
+    ranks = int(pick("Ranks", RANKS, "ranks", default="50", width=80))
+_address.remember("dataset", name)
+dataset = advice.record(read(queries.dataset.facts, dataset=name))
+shown = sections.shown(dataset, system, other, measure, ORDERS[order], ranks)
+sections.all_queries(shown)
+sections.some_queries(shown)
+sections.links(shown)
+sections.document(shown)

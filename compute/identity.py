@@ -15,6 +15,7 @@ FORMAT = {
     "ngrams": 1,
     "wordpieces": 1,
     "overlap": 1,
+    "generated": 1,
     "index": 1,
     "embeddings": 1,
     "hits": 1,

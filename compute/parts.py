@@ -80,6 +80,15 @@ KINDS: Mapping[str, pa.Schema] = {
         "ngrams": _TERMS,
         # The same of word pieces.
         "wordpieces": _TERMS,
+        # What a model asked of each document, in file order; dataset is the collection, and the
+        # system is what asked, with its parameters.
+        "generated": [
+            ("dataset", _TEXT),
+            ("system", _TEXT),
+            ("doc_id", _TEXT),
+            ("number", pa.int32()),  # from 1, in the order in which they were drawn
+            ("text", _TEXT),
+        ],
         # Weighted Jaccard similarity of a collection to others, each pair and floor once.
         "overlap": [
             ("dataset", _TEXT),

@@ -6,6 +6,7 @@ from them. The same tables and views stand in `beirscope.duckdb`, for DuckDB's s
 
 import json
 import os
+import shlex
 import types
 import uuid
 from collections import defaultdict
@@ -154,7 +155,10 @@ class Reading:
         part = self.parts.get((kind, dataset, system))
         if part is None:
             of = f"{system} on {dataset}" if system else dataset
-            raise Missing(f"no {kind} of {of}: python -m compute run {system or 'bm25'} {dataset}")
+            raise Missing(
+                f"no {kind} of {of}: "
+                f"python -m compute run {shlex.quote(system or 'bm25')} {dataset}"
+            )
         return part.path
 
     def close(self) -> None:
@@ -257,7 +261,7 @@ def _fill(connection: DuckDBPyConnection, store: Store, parts: list[Part], *, bu
         if not part.path.exists():
             raise Missing(
                 f"the {part.kind} file {part.path} is lost: "
-                f"python -m compute run {part.system or 'bm25'} {part.dataset}"
+                f"python -m compute run {shlex.quote(part.system or 'bm25')} {part.dataset}"
             )
         files[part.kind].append(_relative(part, store.home))
     for kind, schema in KINDS.items():
@@ -306,7 +310,9 @@ def _datasets(parts: list[Part]) -> pa.Table:
 
 def _systems(parts: list[Part]) -> pa.Table:
     """The catalogue, then the stored systems that it lacks: parameters of one's own, imports."""
-    stored = sorted({part.system for part in parts if part.system} - set(SYSTEMS))
+    # What asked generated queries is no system.
+    ranked = {part.system for part in parts if part.system and part.kind != "generated"}
+    stored = sorted(ranked - set(SYSTEMS))
     rows = [*SYSTEMS.values(), *map(_further, stored)]
     schema = pa.schema([(name, pa.string()) for name in SYSTEM_COLUMNS])
     return pa.Table.from_pylist(

@@ -160,7 +160,8 @@ def term_weights(folder: Path, seed: int = 0) -> Path:
 
     tokenizer = BertTokenizer(vocab=pieces(), model_max_length=POSITIONS)
     sizes: dict[str, Any] = {"vocab_size": len(tokenizer), "intermediate_size": 32}
-    config = BertConfig(**(_SMALL | sizes | {"num_labels": 1}))
+    sizes["num_labels"] = 1
+    config = BertConfig(**(_SMALL | sizes))
     return save(folder, BertForTokenClassification, config, tokenizer, seed)
 
 

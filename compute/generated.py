@@ -1,0 +1,109 @@
+"""Generated queries: what a model asked of each document of a collection, kept as a part.
+
+They cost hours, so that they are published like results and outlive the caches. Systems that read
+them share them: what names them is the corpus and the generator, not who asks.
+"""
+
+import contextlib
+import tempfile
+import time
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compute import caches, freshness, provenance
+from compute.errors import WrongInput
+from compute.identity import fingerprint
+from compute.loading import Bench, Loaded
+from compute.store import Part
+from compute.systems.doc2query import Generator
+
+_BATCH = 1_000
+
+
+@runtime_checkable
+class Expanding(Protocol):
+    """A searcher whose documents get generated queries appended before it indexes them."""
+
+    @property
+    def generator(self) -> Generator:
+        """What asks them."""
+        ...
+
+
+def part(bench: Bench, loaded: Loaded, generator: Generator) -> Part:
+    """The queries that the generator asks of a collection; asked and published if they are not yet.
+
+    Raises WrongInput for a collection without documents.
+    """
+    documents, lengths, collection = loaded.documents, loaded.lengths, loaded.dataset.collection
+    if documents is None or lengths is None:
+        raise WrongInput(f"{loaded.dataset.name} has no documents to ask about")
+    name = fingerprint("generated", [documents.fingerprint], identity=generator.identity())
+    stored = bench.store.done("generated", collection, str(generator), name)
+    if stored is not None:
+        return stored
+    start = time.perf_counter()
+
+    def build(aside: Path) -> None:
+        generator.generate(documents.path, aside, bench.settings, bench.progress)
+
+    with caches.folder(bench.settings, name, build) as folder:
+        about = provenance.record(
+            ["run", "doct5query", loaded.dataset.name],
+            time.perf_counter() - start,
+            identity=generator.identity(),
+            inputs=freshness.of_terms(lengths),
+        )
+        with bench.store.publishing(bench.job or f"generate {collection}") as publication:
+            return publication.add(
+                "generated",
+                _batches(sorted(folder.glob("generated-*.parquet"))),
+                dataset=collection,
+                system=str(generator),
+                fingerprint=name,
+                provenance=about,
+            )
+
+
+@contextlib.contextmanager
+def expanded(bench: Bench, loaded: Loaded, searcher: object) -> Iterator[Path]:
+    """What a searcher indexes: the documents, with generated queries appended where it asks so."""
+    assert loaded.documents is not None
+    if not isinstance(searcher, Expanding):
+        yield loaded.documents.path
+        return
+    queries = part(bench, loaded, searcher.generator)
+    with tempfile.TemporaryDirectory(prefix="beirscope-") as folder:
+        file = Path(folder) / "documents.parquet"
+        _append(loaded.documents.path, queries.path, searcher.generator.number, file)
+        yield file
+
+
+def _append(documents: Path, queries: Path, number: int, target: Path) -> None:
+    """Write doc_id, title and text, the text followed by the document's own `number` queries."""
+    schema = pa.schema([(name, pa.string()) for name in ("doc_id", "title", "text")])
+    asked = _rows(queries, ["doc_id", "text"])
+    rows = _rows(documents, schema.names)
+    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+        while batch := list(islice(rows, _BATCH)):
+            for row in batch:
+                own = list(islice(asked, number))
+                # Both are in file order; the fingerprint says that it is the same file.
+                assert {query["doc_id"] for query in own} == {row["doc_id"]}
+                row["text"] = " ".join([row["text"] or "", *(query["text"] for query in own)])
+            writer.write_table(pa.Table.from_pylist(batch, schema))
+
+
+def _rows(file: Path, columns: list[str]) -> Iterator[dict[str, str]]:
+    for batch in pq.ParquetFile(file).iter_batches(_BATCH, columns=columns):
+        yield from batch.to_pylist()
+
+
+def _batches(files: list[Path]) -> Iterator[pa.RecordBatch]:
+    for file in files:
+        yield from pq.ParquetFile(file).iter_batches(_BATCH)

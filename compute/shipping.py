@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -181,7 +182,9 @@ def _stored(store: Store, kind: str, dataset: str, system: str = "") -> Part:
     part = store.part(kind, dataset, system)
     if part is None:
         of = f"{system} on {dataset}" if system else dataset
-        raise Missing(f"no {kind} of {of}: python -m compute run {system or 'bm25'} {dataset}")
+        raise Missing(
+            f"no {kind} of {of}: python -m compute run {shlex.quote(system or 'bm25')} {dataset}"
+        )
     return part
 
 

@@ -1,5 +1,6 @@
 """The commands that print what there is: datasets and show."""
 
+import shlex
 import sys
 from argparse import Namespace
 from collections.abc import Callable, Mapping
@@ -118,10 +119,11 @@ def _tell_stale(bench: Bench) -> None:
         if part.kind == "scores":
             remedy = f"python -m compute score {part.dataset}"
             if any(p.kind == "hits" and p.system == part.system for p in stale):
-                remedy = f"python -m compute run {part.system} {part.dataset}, or import it again"
+                again = f"{shlex.quote(part.system)} {part.dataset}"
+                remedy = f"python -m compute run {again}, or import it again"
             sys.stderr.write(
                 f"{terminal.printable(part.system)} on {part.dataset} is left out, it was made"
-                f" before the dataset changed: {remedy}\n"
+                f" before what it is made from changed: {remedy}\n"
             )
 
 

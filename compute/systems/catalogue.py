@@ -9,9 +9,13 @@ from compute.errors import Conflict, WrongInput
 from compute.settings import PROJECT
 from compute.systems import names
 from compute.systems.checkpoints import Checkpoint, from_text
+from compute.systems.deepct import DeepCt
 from compute.systems.dense import Dense
+from compute.systems.doc2query import Doc2Query
 from compute.systems.lexical import Bm25, Multifield, Rm3
 from compute.systems.searcher import Method, values, with_values
+from compute.systems.sparse import Sparse
+from compute.systems.sparta import Sparta
 
 DOCUMENTED = "verified against a documented score"
 REFERENCE = "verified against a reference computation"
@@ -103,10 +107,33 @@ SYSTEMS = catalogue(
     System("bm25-wordpiece"),
     System("bm25-rm3", search=Rm3(fb_terms=10, fb_docs=10, original_query_weight=0.5)),
     System("bm25-augmented"),
-    System("deepct"),
-    System("sparta"),
-    System("doct5query"),
-    System("splade"),
+    System(
+        "deepct",
+        search=DeepCt(checkpoint=from_text("macavaney/deepct"), k1=0.9, b=0.4),
+        evidence=REFERENCE,
+    ),
+    System(
+        "sparta",
+        search=Sparta(from_text("BeIR/sparta-msmarco-distilbert-base-v1"), entries=2000),
+        evidence=REFERENCE,
+    ),
+    System(
+        "doct5query",
+        search=Doc2Query(
+            checkpoint=from_text("BeIR/query-gen-msmarco-t5-base-v1"), number=40, k1=0.9, b=0.4
+        ),
+        evidence=REFERENCE,
+    ),
+    System(
+        "splade",
+        search=Sparse(
+            Checkpoint(
+                "naver/splade-cocondenser-ensembledistil",
+                revision="49cf4c7b0db5b870a401ddf5e2669993ef3699c7",
+            )
+        ),
+        evidence=REFERENCE,
+    ),
     System("use-qa"),
     System(
         "dpr",

@@ -77,8 +77,9 @@ class DeepCt(Bm25):
         self, documents: Path, folder: Path, settings: Settings, progress: Progress
     ) -> dict[str, Any]:
         """documents, indexed and empty (counts): Lucene's index in `folder/lucene`."""
+        options = self._analysis()
         return impact.index_weights(
-            documents, folder, lambda: self._encoder(settings), [], settings, progress
+            documents, folder, lambda: self._encoder(settings), options, settings, progress
         )
 
     def _encoder(self, settings: Settings) -> Encode:

@@ -1,6 +1,7 @@
 """Families: systems that a name makes rather than a row, and the reading of every system name.
 
 rrf(bm25,minilm)  interpolate(bm25,minilm,weight=0.3)  dense(some/model)
+sparse(some/model,max_length=256)
 """
 
 import difflib
@@ -15,6 +16,7 @@ from compute.systems.checkpoints import Checkpoint, from_text
 from compute.systems.dense import Dense
 from compute.systems.fusion import Interpolation, Rrf
 from compute.systems.searcher import Method
+from compute.systems.sparse import Sparse
 
 Builder = Callable[[names.Name], System]
 
@@ -107,15 +109,23 @@ def _fusion(method: Method) -> Builder:
     return build
 
 
-def _dense(name: names.Name) -> System:
-    if len(name.inputs) != 1 or str(name.inputs[0]) != name.inputs[0].base:
-        raise WrongInput(f"{name}: name one model, or its folder, like dense(some/model)")
-    if "model" in dict(name.parameters):
-        raise WrongInput(f"{name}: the model is what stands first in the brackets")
-    return made(name, "dense", Dense(checkpoint=from_text(name.inputs[0].base)))
+def _model(family: str, method: Callable[[Checkpoint], Method]) -> Builder:
+    def build(name: names.Name) -> System:
+        if len(name.inputs) != 1 or str(name.inputs[0]) != name.inputs[0].base:
+            raise WrongInput(f"{name}: name one model, or its folder, like {name.base}(some/model)")
+        if "model" in dict(name.parameters):
+            raise WrongInput(f"{name}: the model is what stands first in the brackets")
+        return made(name, family, method(from_text(name.inputs[0].base)))
+
+    return build
 
 
 FAMILIES: Mapping[str, Builder] = MappingProxyType(
-    {"rrf": _fusion(Rrf()), "interpolate": _fusion(Interpolation()), "dense": _dense}
+    {
+        "rrf": _fusion(Rrf()),
+        "interpolate": _fusion(Interpolation()),
+        "dense": _model("dense", lambda checkpoint: Dense(checkpoint=checkpoint)),
+        "sparse": _model("sparse", Sparse),
+    }
 )
 """By the word before the bracket."""

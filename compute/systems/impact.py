@@ -8,7 +8,8 @@ import json
 import os
 import shutil
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -22,7 +23,7 @@ from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import anserini, encoding, lucene
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.searcher import Progress
+from compute.systems.searcher import Ask, Progress
 
 Weights = dict[str, int]
 """Terms, without blanks, and how often each stands in the document or query: 1 or more."""
@@ -115,6 +116,15 @@ class Impact(ABC):
         )
         # Anserini sets ties a little apart; the weights are whole numbers.
         return hits.assign(score=hits["score"].round())
+
+    @contextmanager
+    def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
+        """A function that answers one query as `search` does; its hits stay with Lucene."""
+        encode = self.queries_encoder(settings)
+        # What a model does at its first call alone.
+        encode(["query"])
+        with anserini.session(folder / "lucene", _IMPACTS, settings) as ask:
+            yield lambda text, depth: ask(spelled(encode([text])[0]), depth)
 
     @abstractmethod
     def documents_encoder(self, settings: Settings) -> Encode:

@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from compute.settings import Settings
-from compute.systems.checkpoints import Checkpoint
 from compute.systems.impact import Encode, Impact, rounded, torch_on
 
 _BATCH = 8
@@ -48,11 +47,3 @@ class Sparse(Impact):
             return [rounded(vector, self.scale) for vector in vectors.numpy()]
 
         return weights
-
-
-SPLADE = Sparse(
-    Checkpoint(
-        "naver/splade-cocondenser-ensembledistil",
-        revision="49cf4c7b0db5b870a401ddf5e2669993ef3699c7",
-    )
-)

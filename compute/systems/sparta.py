@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 import numpy as np
 
 from compute.settings import Settings
-from compute.systems.checkpoints import Checkpoint
 from compute.systems.impact import Encode, Impact, Weights, at_least, rounded, torch_on
 
 _BATCH = 8
@@ -89,6 +88,3 @@ class Sparta(Impact):
             vector = vector.copy()
             vector[light] = 0
         return rounded(vector, self.scale)
-
-
-SPARTA = Sparta(Checkpoint("BeIR/sparta-msmarco-distilbert-base-v1"))

@@ -46,18 +46,19 @@ def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
     searcher = autoclass("io.anserini.search.SearchCollection$Searcher")(
         collection, index, collection.similarities.get(0), args
     )
-    if tie_breaker is not None:
-        generator = autoclass("io.anserini.search.query.DisjunctionMaxQueryGenerator")
-        searcher.generator = generator(float(tie_breaker))
-        # It counts a word as often as it stands in the query, and once for each field.
-        index.setMaxClauseCount(2**31 - 1)
     cascade = collection.cascades.get(0)
     number = autoclass("java.lang.Integer")(0)
+
+    def searched(text: str) -> Any:
+        return searcher.search(number, text, cascade, None, False)
+
+    if tie_breaker is not None:
+        searched = _best_field(collection, index, args, float(tie_breaker))
 
     def ask(line: str) -> str:
         request = json.loads(line)
         args.hits = request["hits"]
-        found = searcher.search(number, request["text"], cascade, None, False)
+        found = searched(request["text"])
         scores = found.scores
         answer: dict[str, Any] = {"hits": len(scores)}
         if request["ids"]:
@@ -65,6 +66,23 @@ def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
         return json.dumps(answer)
 
     return ask
+
+
+def _best_field(collection: Any, index: Any, args: Any, tie_breaker: float) -> Any:
+    """A function from a query to its hits; ties stay ties."""
+    from jnius import autoclass
+
+    generator = autoclass("io.anserini.search.query.DisjunctionMaxQueryGenerator")(tie_breaker)
+    docs = autoclass("io.anserini.search.ScoredDocs")
+    # Lucene counts a word as often as it stands in the query, and once for each field.
+    index.setMaxClauseCount(2**31 - 1)
+    order = collection.BREAK_SCORE_TIES_BY_DOCID
+
+    def searched(text: str) -> Any:
+        query = generator.buildQuery(args.fieldsMap, collection.analyzer, text)
+        return docs.fromTopDocs(index.search(query, args.hits, order, True), index)
+
+    return searched
 
 
 def _without(options: tuple[str, ...], name: str) -> tuple[tuple[str, ...], str | None]:

@@ -2,16 +2,28 @@
 
 import shutil
 import tempfile
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from pandas import DataFrame
 
+from compute import wordpieces
 from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import anserini, lucene
-from compute.systems.searcher import Progress
+from compute.systems.searcher import Ask, Progress
+
+ANALYSERS = {
+    "en": "DefaultEnglishAnalyzer, Porter stems, Lucene's stop words",
+    "pl": "MorfologikAnalyzer, all lemmas of its Polish dictionary, no stop words",
+}
+"""By language; documents and queries of any other are analysed as English."""
+_TERMS_OF_A_WORD = {"en": 1, "pl": 2}
+"""How many terms a word may be; on average a Polish one is 1.2."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +33,20 @@ class Bm25:
     Lucene's formula: Kamphuis et al., "Which BM25 do you mean?", ECIR 2020, lengths kept in one
     byte. English analyser: Lucene's standard tokenizer, possessives cut, lower case, Lucene's stop
     words, Porter stems. Of queries with more than 1,024 distinct words the first 1,024 count.
+    On a Polish dataset: Lucene's Polish analyser, Morfologik's lemmas of each word, all of them
+    where it has several, without stop words; a word may be several there, so 512 count.
     Raises WrongInput for k1 below 0 or b outside 0 to 1.
     """
 
     k1: float = 0.9
     b: float = 0.4
+    language: str = field(default="en", kw_only=True)
+    """That of the dataset, where there is an analyser for it: en or pl."""
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("k1", "b")
     FIELDS: ClassVar[tuple[str, ...]] = ("title + ' ' + text",)
+    EXTRA_FIELDS: ClassVar[tuple[str, ...]] = ("title",)
+    """The fields that Lucene keeps beside `contents`."""
 
     def __post_init__(self) -> None:
         _at_least(self, "k1", 0)
@@ -38,13 +56,19 @@ class Bm25:
         """Analyser and fields: `bm25` and `bm25-rm3` share an index, whatever their parameters."""
         return {
             "engine": f"Anserini {anserini.VERSION}",
-            "analyser": "DefaultEnglishAnalyzer, Porter stems, Lucene's stop words",
+            "analyser": self._analyser(),
             "fields": list(self.FIELDS),
         }
 
     def identity(self) -> dict[str, Any]:
-        """The index and every parameter."""
-        return self.index_identity() | {"ranker": type(self).__name__} | asdict(self)
+        """The index and every parameter; the analyser tells the language."""
+        values = asdict(self)
+        del values["language"]
+        return self.index_identity() | {"ranker": type(self).__name__} | values
+
+    def for_language(self, language: str) -> Self:
+        """The same with the analyser of the language; the English one where there is no other."""
+        return replace(self, language=language if language in ANALYSERS else "en")
 
     def check(self) -> None:
         """Raises Unavailable when Java or the jar is missing."""
@@ -63,7 +87,8 @@ class Bm25:
             collection = Path(name)
             total = lucene.write_collection(documents, collection, folder, self._record, progress)
             # Document vectors are what RM3 reads.
-            options = ["-collection", "JsonCollection", "-fields", "title", "-storeDocvectors"]
+            options = ["-collection", "JsonCollection", "-storeDocvectors"]
+            options += ["-fields", *self.EXTRA_FIELDS, *self._analysis()]
             return lucene.index(collection, folder, total, options, settings, progress)
 
     def search(
@@ -75,13 +100,31 @@ class Bm25:
         progress: Progress,
     ) -> DataFrame:
         """query_id, doc_id, score (4 decimals; Anserini sets ties 0.000001 apart)."""
-        texts = [lucene.one_line(text, self._limit()) for text in queries["text"].fillna("")]
-        query_ids, options = queries["query_id"], self._options()
+        texts = [self._query(text) for text in queries["text"].fillna("")]
+        query_ids, options = queries["query_id"], [*self._options(), *self._analysis()]
         return lucene.search(folder, query_ids, texts, depth, options, settings, progress)
 
+    @contextmanager
+    def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
+        """A function that answers one query as `search` does; its hits stay with Lucene."""
+        options = [*self._options(), *self._analysis()]
+        with anserini.session(folder / "lucene", options, settings) as ask:
+            yield lambda text, depth: ask(self._query(text), depth)
+
+    def _query(self, text: str) -> str:
+        """The query as one line, cut so that Lucene takes it."""
+        return lucene.one_line(text, self._limit() // _TERMS_OF_A_WORD[self.language])
+
     def _limit(self) -> int:
-        """Distinct words of a query that count."""
+        """Distinct terms of a query that count."""
         return lucene.CLAUSES
+
+    def _analyser(self) -> str:
+        return ANALYSERS[self.language]
+
+    def _analysis(self) -> list[str]:
+        """What tells Anserini's commands which analyser to take."""
+        return [] if self.language == "en" else ["-language", self.language]
 
     def _record(self, title: str, text: str) -> dict[str, str]:
         return {"contents": f"{title} {text}"}
@@ -124,7 +167,8 @@ class Rm3(Bm25):
     """BM25, its query then expanded by terms of the first documents (RM3).
 
     Abdul-Jaleel et al., "UMass at TREC 2004"; Anserini's version, which
-    leaves out words that are not English or occur in more than a tenth of the documents.
+    leaves out words that are not English or occur in more than a tenth of the documents; in Polish
+    it takes any word.
     Raises WrongInput for counts below 1, more than 512 terms, or a weight outside 0 to 1.
     """
 
@@ -154,7 +198,104 @@ class Rm3(Bm25):
             *super()._options(),
             *("-rm3", "-rm3.fbTerms", str(self.fb_terms), "-rm3.fbDocs", str(self.fb_docs)),
             *("-rm3.originalQueryWeight", str(self.original_query_weight)),
+            # The filter knows English letters only.
+            *([] if self.language == "en" else ["-rm3.noTermFilter"]),
         ]
+
+
+@dataclass(frozen=True)
+class BestFields(Bm25):
+    """BM25 over title and text as Elasticsearch's multi_match of type best_fields has it.
+
+    A document scores as its better field and `tie_breaker` times the other (a dis-max query);
+    each field has a weight and its own statistics. No document is left out: Lucene's `contents`
+    is a mark that no query finds. What BEIR's code asks Elasticsearch for: k1=1.2, b=0.75,
+    a tie breaker of 0.5, its analyser `english`, which is the one here.
+    """
+
+    k1: float = 1.2
+    b: float = 0.75
+    title: float = 1.0
+    text: float = 1.0
+    tie_breaker: float = 0.5
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("k1", "b", "title", "text", "tie_breaker")
+    FIELDS: ClassVar[tuple[str, ...]] = ("title", "text")
+    EXTRA_FIELDS: ClassVar[tuple[str, ...]] = ("title", "text")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _at_least(self, "title", 0)
+        _at_least(self, "text", 0)
+        _between(self, "tie_breaker", 0, 1)
+
+    def index_identity(self) -> dict[str, Any]:
+        """Analyser and fields; documents without text are among its documents."""
+        return super().index_identity() | {"left_out": "none"}
+
+    def search(
+        self,
+        folder: Path,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score; of equal ones those of the first ids are found, equal."""
+        texts = [self._query(text) for text in queries["text"].fillna("")]
+        query_ids, options = queries["query_id"], [*self._options(), *self._analysis()]
+        return lucene.search_singly(folder, query_ids, texts, depth, options, settings, progress)
+
+    def _record(self, title: str, text: str) -> dict[str, str]:
+        return {"contents": "-", "title": title, "text": text}
+
+    def _options(self) -> list[str]:
+        fields = ["-fields", f"title={self.title}", f"text={self.text}"]
+        return [*super()._options(), *fields, "-disMax", str(self.tie_breaker)]
+
+
+@dataclass(frozen=True)
+class WordPiece(Bm25):
+    """BM25 over the word pieces of bert-base-uncased, title and text joined with a blank.
+
+    As Anserini's "flat-wp" indexes: no stop words, no stems, the pieces between blanks. Of queries
+    with more than 1,024 distinct pieces the first 1,024 count. The pieces of other languages than
+    English are those of the same vocabulary.
+    """
+
+    def check(self) -> None:
+        """Raises Unavailable when Java, the jar or the vocabulary is missing."""
+        super().check()
+        wordpieces.check()
+
+    def for_language(self, language: str) -> Self:
+        """The same."""
+        return self
+
+    def _query(self, text: str) -> str:
+        seen: set[str] = set()
+        kept: list[str] = []
+        for piece in _pieces()(text):
+            seen.add(piece)
+            if len(seen) > self._limit():
+                break
+            kept.append(piece)
+        return " ".join(kept)
+
+    def _record(self, title: str, text: str) -> dict[str, str]:
+        return {"contents": " ".join(_pieces()(f"{title} {text}"))}
+
+    def _analyser(self) -> str:
+        return f"bert-base-uncased, word pieces {wordpieces.vocabulary()}"
+
+    def _analysis(self) -> list[str]:
+        return ["-pretokenized"]
+
+
+@cache
+def _pieces() -> Callable[[str], list[str]]:
+    tokeniser = wordpieces.word_pieces()
+    return lambda text: tokeniser.encode(text, add_special_tokens=False).tokens
 
 
 def _at_least(searcher: object, parameter: str, low: float) -> None:

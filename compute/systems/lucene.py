@@ -169,6 +169,37 @@ def _hits(run: Path, folder: Path, query_ids: np.ndarray) -> DataFrame:
             column_types=columns, include_columns=["query", "doc", "score"]
         ),
     )
+    return _named(table, folder, query_ids)
+
+
+def search_singly(
+    folder: Path,
+    query_ids: Series,
+    texts: Sequence[str],
+    depth: int,
+    options: Sequence[str],
+    settings: Settings,
+    progress: Progress,
+) -> DataFrame:
+    """The same as `search`, for options that only a session takes; one query after the other."""
+    asked = [(serial, text) for serial, text in enumerate(texts) if text]
+    if not asked:
+        return no_hits()
+    tables = []
+    with anserini.session(folder / "lucene", options, settings) as session:
+        for done, (serial, text) in enumerate(asked, 1):
+            hits = session.hits(text, depth)
+            docs = pa.array([int(doc) for doc, _ in hits], pa.int64())
+            scores = pa.array([score for _, score in hits], pa.float64())
+            serials = pa.array([serial] * len(hits), pa.int64())
+            tables.append(pa.table({"query": serials, "doc": docs, "score": scores}))
+            if done % 100 == 0:
+                progress(done, len(asked), "queries")
+    return _named(pa.concat_tables(tables), folder, query_ids.to_numpy())
+
+
+def _named(table: pa.Table, folder: Path, query_ids: np.ndarray) -> DataFrame:
+    """The hits with the ids that the serial numbers of `query` and `doc` stand for."""
     ids = pq.ParquetFile(folder / "ids.parquet").read()["doc_id"].combine_chunks()
     return DataFrame(
         {

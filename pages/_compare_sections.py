@@ -24,12 +24,8 @@ class View(NamedTuple):
     b: str
     titles: tuple[str, str]
     measure: str
-
-    @property
-    def datasets(self) -> list[str]:
-        """The dataset, or its parts."""
-        facts = read(queries.dataset.facts, dataset=self.dataset)
-        return list(advice.record(facts).parts) or [self.dataset]
+    datasets: list[str]
+    """The dataset, or its parts."""
 
     @property
     def asked(self) -> dict[str, Any]:
@@ -49,6 +45,13 @@ def swap() -> None:
         state["a"], state["b"] = state["b"], state["a"]
 
     st.button("Swap A and B", icon=":material/swap_horiz:", on_click=turn)
+
+
+def members(dataset: str) -> list[str]:
+    """The dataset, or its parts; none for ALL."""
+    if dataset == ALL:
+        return []
+    return list(advice.record(read(queries.dataset.facts, dataset=dataset)).parts) or [dataset]
 
 
 def titled(a: str, b: str) -> tuple[str, str]:

@@ -72,7 +72,7 @@ def systems(view: View) -> None:
     names = sorted(rows["system"])
     _address.known("against", [MEDIAN, *names], "system")
     with _shared.pickers():
-        usual = first_pair(names)[0]
+        usual = "bm25" if "bm25" in names else MEDIAN
         baseline = pick("Against", [*names, MEDIAN], "against", default=usual, width=240)
         whole = len(rows) > MOST_SYSTEMS and _shared.switch(f"All {len(rows):,} systems", "all")
     moves = read(queries.standing.moved, measure=view.measure, baseline=baseline, **view.asked)

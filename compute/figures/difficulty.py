@@ -16,6 +16,8 @@ from compute.standing import HIGH
 MOST_PLACES = 600
 """Queries that a figure shows one by one; of more each place stands for neighbours."""
 _STILL = {"fixedrange": True, "zeroline": False}
+_PLAIN = {"marker": {"opacity": 1}}
+"""Of chosen marks and of the others: a click opens a page and fades nothing."""
 
 
 def _groups(n: int) -> NDArray[np.int64]:
@@ -35,33 +37,13 @@ def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     is the dataset and id of its query.
     """
     look, edges = looks.palette(theme), _groups(len(rows))
-    x = (edges[:-1] + edges[1:]) / 2 + 0.5
-    best, middle, worst = (_means(rows[name], edges) for name in ("best", "middle", "worst"))
-    first = rows.iloc[edges[:-1]]
-    plain = {"marker": {"opacity": 1}}
-    figure = go.Figure()
-    figure.add_bar(
-        x=x,
-        # A query on which all are equal is a thin line: it shall be there for the pointer too.
-        y=np.maximum(best - worst, 0.006),
-        base=worst,
-        width=np.diff(edges),
-        name="worst to best system",
-        marker={"color": look.sequential[3], "line": {"width": 0}},
-        customdata=first[["dataset", "query_id"]].to_numpy().tolist(),
-        hovertext=[
-            _hover(row, end - start)
-            for row, start, end in zip(first.itertuples(), edges[:-1], edges[1:], strict=True)
-        ],
-        hovertemplate="%{hovertext}<extra></extra>",
-        selected=plain,
-        unselected=plain,
-    )
     line = {"width": 2, "color": look.text, "shape": "hvh"}
-    figure.add_scatter(
-        x=x, y=middle, mode="lines", name="median system", line=line, hoverinfo="skip"
-    )
+    median = {"mode": "lines", "name": "median system", "line": line, "hoverinfo": "skip"}
+    figure = go.Figure()
+    figure.add_bar(**_bands(rows, edges, look))
+    figure.add_scatter(x=_places(edges), y=_means(rows["middle"], edges), **median)
     ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "ticktext": ["0", ".2", ".4", ".6", ".8", "1"]}
+    across = "queries, the easiest for the median system first"
     return figure.update_layout(
         template=looks.template(theme),
         height=330,
@@ -70,11 +52,43 @@ def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
         dragmode=False,
         bargap=0,
         margin={"t": 26},
-        xaxis=_STILL
-        | {"range": [0.5, len(rows) + 0.5], "showgrid": False, "tickformat": ","}
-        | {"title": {"text": "queries, the easiest for the median system first"}},
+        xaxis=_across(len(rows), across),
         yaxis=_STILL | ticks | {"range": [-0.03, 1.03], "title": {"text": escape(measure)}},
     )
+
+
+def _bands(rows: DataFrame, edges: NDArray[np.int64], look: looks.Palette) -> dict[str, Any]:
+    """A bar per query, or per group of neighbours, from the worst system to the best."""
+    first = rows.iloc[edges[:-1]]
+    best, worst = (_means(rows[name], edges) for name in ("best", "worst"))
+    hover = [
+        _hover(row, end - start)
+        for row, start, end in zip(first.itertuples(), edges[:-1], edges[1:], strict=True)
+    ]
+    return {
+        "x": _places(edges),
+        # A query on which all are equal is a thin line: it shall be there for the pointer too.
+        "y": np.maximum(best - worst, 0.006),
+        "base": worst,
+        "width": np.diff(edges),
+        "name": "worst to best system",
+        "marker": {"color": look.sequential[3], "line": {"width": 0}},
+        "customdata": first[["dataset", "query_id"]].to_numpy().tolist(),
+        "hovertext": hover,
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "selected": _PLAIN,
+        "unselected": _PLAIN,
+    }
+
+
+def _places(edges: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Where the bar of each group stands: the first query is at 1."""
+    return (edges[:-1] + edges[1:]) / 2 + 0.5
+
+
+def _across(n: int, title: str) -> dict[str, Any]:
+    axis = {"range": [0.5, n + 0.5], "showgrid": False, "tickformat": ","}
+    return _STILL | axis | {"title": {"text": title}}
 
 
 def _hover(row: Any, n: int) -> str:
@@ -100,7 +114,7 @@ def judged(grades: DataFrame, *, theme: str) -> go.Figure:
     figure = go.Figure()
     for level in sorted(levels, key=lambda one: (one <= 0, one)):
         figure.add_bar(
-            x=(edges[:-1] + edges[1:]) / 2 + 0.5,
+            x=_places(edges),
             y=_means(wide[level], edges),
             width=np.diff(edges),
             name=_said(level),
@@ -108,23 +122,24 @@ def judged(grades: DataFrame, *, theme: str) -> go.Figure:
             customdata=named.to_numpy().tolist(),
             hovertext=[f"<b>{escape(name)}</b><br>{_said(level)}" for name in named["query_id"]],
             hovertemplate="%{hovertext}: %{y:,.3~f}<extra></extra>",
-            selected={"marker": {"opacity": 1}},
-            unselected={"marker": {"opacity": 1}},
+            selected=_PLAIN,
+            unselected=_PLAIN,
         )
-    return figure.update_layout(
-        template=looks.template(theme),
-        height=340,
-        barmode="stack",
-        bargap=0,
-        showlegend=True,
-        legend={"traceorder": "normal"},
-        dragmode=False,
-        margin={"t": 30},
-        xaxis=_STILL
-        | {"range": [0.5, len(wide) + 0.5], "showgrid": False, "tickformat": ","}
-        | {"title": {"text": "queries, those with most relevant documents first"}},
-        yaxis=_STILL | {"title": {"text": "judged documents"}, "rangemode": "tozero"},
-    )
+    return figure.update_layout(template=looks.template(theme), **_judged_layout(len(wide)))
+
+
+def _judged_layout(n: int) -> dict[str, Any]:
+    return {
+        "height": 340,
+        "barmode": "stack",
+        "bargap": 0,
+        "showlegend": True,
+        "legend": {"traceorder": "normal"},
+        "dragmode": False,
+        "margin": {"t": 30},
+        "xaxis": _across(n, "queries, those with most relevant documents first"),
+        "yaxis": _STILL | {"title": {"text": "judged documents"}, "rangemode": "tozero"},
+    }
 
 
 def by_query(grades: DataFrame) -> DataFrame:

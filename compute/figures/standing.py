@@ -28,18 +28,11 @@ def systems(rows: DataFrame, measure: str, against: str, *, theme: str) -> go.Fi
     figure.add_scatter(**_means(rows, theme))
     for trace in _bars(rows, measure, theme):
         figure.add_bar(**trace)
-    row, size = (ROW, 13) if len(rows) <= MANY else (NARROW, 11)
-    ends = rows[["low", "high", "value"]].to_numpy(float)
-    pad = 0.04 * max(float(np.nanmax(ends) - np.nanmin(ends)), 0.05)
-    reach = [max(np.nanmin(ends) - pad, -0.02), min(np.nanmax(ends) + pad, 1.02)]
-    names = {"range": [len(rows) - 0.4, -0.6], "tickvals": list(range(len(rows)))}
-    names |= {
-        "ticktext": [escape(title, 28) for title in rows["title"]],
-        "tickfont": {"size": size},
-    }
+    size = 13 if len(rows) <= MANY else 11
+    share = {"range": [0, 1], "tickvals": [0, 0.5, 1], "ticktext": ["0", "half", "all"]}
     return figure.update_layout(
         template=looks.template(theme),
-        height=row * len(rows) + 96,
+        height=(ROW if len(rows) <= MANY else NARROW) * len(rows) + 96,
         showlegend=False,
         barmode="stack",
         bargap=0.3,
@@ -47,14 +40,27 @@ def systems(rows: DataFrame, measure: str, against: str, *, theme: str) -> go.Fi
         dragmode=False,
         margin={"r": 64, "t": 30},
         annotations=_notes(rows, measure, against, size, theme),
-        xaxis=_STILL
-        | {"domain": _LEFT, "range": reach, "showgrid": True, "nticks": 7}
-        | {"title": {"text": f"mean {escape(measure)}"}},
-        xaxis2=_STILL
-        | {"domain": _RIGHT, "range": [0, 1], "tickvals": [0, 0.5, 1]}
-        | {"ticktext": ["0", "half", "all"], "title": {"text": "share of the queries"}},
-        yaxis=_STILL | names,
+        xaxis=_value_axis(rows, measure),
+        xaxis2=_STILL | share | {"domain": _RIGHT, "title": {"text": "share of the queries"}},
+        yaxis=_names([str(title) for title in rows["title"]], size),
     )
+
+
+def _value_axis(rows: DataFrame, measure: str) -> dict[str, Any]:
+    ends = rows[["low", "high", "value"]].to_numpy(float)
+    low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
+    pad = 0.04 * max(high - low, 0.05)
+    shown = {"range": [max(low - pad, -0.02), min(high + pad, 1.02)], "showgrid": True, "nticks": 7}
+    return _STILL | shown | {"domain": _LEFT, "title": {"text": f"mean {escape(measure)}"}}
+
+
+def _names(titles: list[str], size: int) -> dict[str, Any]:
+    return _STILL | {
+        "range": [len(titles) - 0.4, -0.6],
+        "tickvals": list(range(len(titles))),
+        "ticktext": [escape(title, 28) for title in titles],
+        "tickfont": {"size": size},
+    }
 
 
 def _means(rows: DataFrame, theme: str) -> dict[str, Any]:
@@ -166,10 +172,10 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
         showlegend=False,
         dragmode=False,
         margin={"r": 48},
-        xaxis=_STILL | {"rangemode": "tozero", "title": {"text": "queries"}},
-        yaxis=_STILL
-        | {"range": [len(counts) - 0.4, -0.6], "tickvals": list(range(len(counts)))}
-        | {"ticktext": [escape(titles.get(name, name), 28) for name in names]},
+        xaxis=_STILL
+        | {"rangemode": "tozero", "title": {"text": "queries"}, "tickformat": ",d"}
+        | ({"dtick": 1} if counts.max() < 8 else {}),
+        yaxis=_names([titles.get(name, name) for name in names], 13),
     )
 
 

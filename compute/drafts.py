@@ -9,8 +9,9 @@ import os
 import time
 import uuid
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -30,6 +31,8 @@ class Draft:
 
     run: Run
     facts: Mapping[str, float]
+    costs: Mapping[str, Any] = field(default_factory=dict)
+    """What was measured of it: `values` by measure, and `about` them; of an old draft nothing."""
 
 
 def kept(settings: Settings, fingerprint: str) -> Draft | None:
@@ -49,7 +52,7 @@ def _read(file: Path) -> Draft:
     record = json.loads((table.schema.metadata or {})[_FACTS])
     # Without pandas' own metadata the frame comes back with plain columns.
     frame = table.replace_schema_metadata(None).to_pandas()
-    return Draft(Run(frame, **record["counts"]), record["facts"])
+    return Draft(Run(frame, **record["counts"]), record["facts"], record.get("costs", {}))
 
 
 def keep(settings: Settings, fingerprint: str, draft: Draft) -> None:
@@ -58,7 +61,8 @@ def keep(settings: Settings, fingerprint: str, draft: Draft) -> None:
     make_folder(file.parent)
     _forget_old(file.parent)
     counts = {name: getattr(draft.run, name) for name in ("duplicates", "self_hits", "tied")}
-    record = json.dumps({"counts": counts, "facts": dict(draft.facts)})
+    costs = dict(draft.costs)
+    record = json.dumps({"counts": counts, "facts": dict(draft.facts), "costs": costs})
     table = pa.Table.from_pandas(draft.run.frame, preserve_index=False)
     # Of its own: two processes may search the same.
     aside = file.with_name(f"{uuid.uuid4().hex}.tmp")

@@ -4,10 +4,9 @@ Each step names its output by fingerprint, so a step whose output is stored is n
 """
 
 import contextlib
-import json
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,17 @@ from typing import Any
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute import caches, drafts, freshness, lengths, provenance, runs
+from compute import (
+    caches,
+    drafts,
+    efficiency,
+    freshness,
+    generated,
+    latency,
+    lengths,
+    provenance,
+    runs,
+)
 from compute.datasets import Dataset
 from compute.errors import Missing
 from compute.identity import fingerprint
@@ -30,7 +39,7 @@ from compute.pairs import (
     stored_hits,
 )
 from compute.store import Part, Store, constants, top
-from compute.systems import Combiner, Searcher, System
+from compute.systems import Combiner, System
 
 
 @dataclass(frozen=True)
@@ -81,26 +90,16 @@ def index(bench: Bench, pair: Pair) -> Iterator[tuple[Path, bool]]:
 
     def build(aside: Path) -> None:
         nonlocal built
-        start = time.perf_counter()
-        assert pair.documents is not None
         assert not isinstance(pair.searcher, Combiner)
-        pair.searcher.index(pair.documents.path, aside, bench.settings, bench.progress)
-        seconds = round(time.perf_counter() - start, 3)
-        (aside / _SECONDS).write_text(json.dumps({"seconds": seconds}), encoding="utf-8")
+        resumed = any(aside.iterdir())
+        texts = generated.expanded(bench, pair.loaded, pair.searcher)
+        with texts as documents, efficiency.watched() as cost:
+            facts = pair.searcher.index(documents, aside, bench.settings, bench.progress)
+        efficiency.keep_index(aside, cost, facts, resumed=resumed)
         built = True
 
     with caches.folder(bench.settings, pair.names.index, build) as folder:
         yield folder, built
-
-
-_SECONDS = "built.json"
-"""In the folder of an index: the seconds that it took; of an interrupted build the last stretch."""
-
-
-def _seconds(folder: Path) -> float:
-    # A folder of an earlier version has no such file.
-    file = folder / _SECONDS
-    return float(json.loads(file.read_text("utf-8"))["seconds"]) if file.exists() else 0.0
 
 
 def search(bench: Bench, pair: Pair) -> tuple[drafts.Draft, bool]:
@@ -111,38 +110,48 @@ def search(bench: Bench, pair: Pair) -> tuple[drafts.Draft, bool]:
     draft = drafts.kept(bench.settings, pair.names.hits)
     if draft is not None:
         return draft, False
-    if isinstance(pair.searcher, Combiner):
-        found, facts = _combined(bench, pair, pair.searcher)
-    else:
-        found, facts = _searched(bench, pair, pair.searcher)
+    made = _combined if isinstance(pair.searcher, Combiner) else _searched
+    found, facts, costs = made(bench, pair)
     run = runs.canonical(found, depth=bench.settings.depth, drop_self=pair.drop_self)
-    draft = drafts.Draft(run, facts)
+    draft = drafts.Draft(run, facts, asdict(costs))
     drafts.keep(bench.settings, pair.names.hits, draft)
     return draft, True
 
 
-def _searched(bench: Bench, pair: Pair, searcher: Searcher) -> tuple[DataFrame, dict[str, Any]]:
-    settings = bench.settings
+Found = tuple[DataFrame, dict[str, float], efficiency.Costs]
+"""Hits, the seconds of index and search, and all that is measured of the run."""
+
+
+def _searched(bench: Bench, pair: Pair) -> Found:
+    settings, searcher = bench.settings, pair.searcher
+    assert not isinstance(searcher, Combiner)
     with index(bench, pair) as (folder, _):
-        seconds = _seconds(folder)
-        start = time.perf_counter()
+        seconds = efficiency.index_seconds(folder)
         # One deeper where self hits will go, so that the full depth remains.
         depth = settings.depth + pair.drop_self
         queries = read(pair.loaded.queries)
-        found = searcher.search(folder, queries, depth, settings, bench.progress)
-        searched = round(time.perf_counter() - start, 3)
-    return found, {"index_seconds": seconds, "search_seconds": searched}
+        with efficiency.watched() as cost:
+            found = searcher.search(folder, queries, depth, settings, bench.progress)
+        documents = pair.documents.rows if pair.documents else 0
+        indexes = {pair.names.index: efficiency.of_index(folder, documents)}
+    costs = efficiency.of_run(cost, len(queries), indexes=indexes)
+    return found, {"index_seconds": seconds, "search_seconds": cost.seconds}, costs
 
 
-def _combined(bench: Bench, pair: Pair, combiner: Combiner) -> tuple[DataFrame, dict[str, Any]]:
-    settings = bench.settings
-    inputs = [read(outcome.hits) for outcome in _inputs(bench, pair)]
-    start = time.perf_counter()
+def _combined(bench: Bench, pair: Pair) -> Found:
+    settings, combiner = bench.settings, pair.searcher
+    assert isinstance(combiner, Combiner)
+    hits = [outcome.hits for outcome in _inputs(bench, pair)]
     documents = pair.documents.path if pair.documents else None
     queries = read(pair.loaded.queries)
-    found = combiner.combine(inputs, documents, queries, settings.depth, settings, bench.progress)
-    searched = round(time.perf_counter() - start, 3)
-    return found, {"index_seconds": 0.0, "search_seconds": searched}
+    inputs = list(map(read, hits))
+    with efficiency.watched() as cost:
+        found = combiner.combine(
+            inputs, documents, queries, settings.depth, settings, bench.progress
+        )
+    known = [efficiency.stored(bench.store, part.dataset, part.system) for part in hits]
+    costs = efficiency.of_run(cost, len(queries), inputs=known)
+    return found, {"index_seconds": 0.0, "search_seconds": cost.seconds}, costs
 
 
 def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
@@ -164,9 +173,18 @@ def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
     )
     depth = bench.settings.depth
     loaded, name = pair.loaded, pair.names.hits
-    outcome = publish_run(bench, loaded, pair.system.name, draft.run, depth, name, about)
+    costs = _timed(bench, pair, draft)
+    outcome = publish_run(bench, loaded, pair.system.name, draft.run, depth, name, about, costs)
     drafts.drop(bench.settings, name)
     return outcome
+
+
+def _timed(bench: Bench, pair: Pair, draft: drafts.Draft) -> efficiency.Costs | None:
+    """What the run cost, its latency measured now; None for a draft of an earlier version."""
+    if not draft.costs:
+        return None
+    values, about = latency.measure(bench, pair, partial(index, bench))
+    return efficiency.Costs(draft.costs["values"] | values, draft.costs["about"] | about)
 
 
 def _rests_on(bench: Bench, pair: Pair) -> freshness.Inputs:
@@ -218,8 +236,9 @@ def publish_run(
     depth: int,
     name: str,
     about: dict[str, Any],
+    costs: efficiency.Costs | None = None,
 ) -> Outcome:
-    """Store a canonical run: hits, top 10, scores and lengths, visible all at once."""
+    """Store a canonical run: hits, top 10, scores, lengths and costs, visible all at once."""
     # An imported run rests on the queries alone: what it searched is not known.
     about = {"inputs": freshness.of_hits(loaded.queries)} | about
     about |= {
@@ -240,6 +259,7 @@ def publish_run(
         scored = add("scores", scores, fingerprint=called, provenance=judged)
         lengths.add_dataset(bench.store, publication, loaded)
         lengths.add_run(bench.store, publication, loaded, hits, top(run.frame))
+        efficiency.add(publication, hits, costs, about)
     return Outcome(hits, scored, new=True)
 
 

@@ -19,11 +19,14 @@ from compute.settings import Settings
 from compute.store import Store
 from tests.tiny import write_tiny
 
+# For the processes that tests start: timing single queries starts one more Java for each run.
+os.environ.setdefault("BEIRSCOPE_LATENCY_QUERIES", "0")
+
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     """A home of the test's own, into which nothing ships."""
-    now = Settings(home=tmp_path / "home", threads=1)
+    now = Settings(home=tmp_path / "home", threads=1, latency_queries=0)
     return Bench(Store(now, shipped=tmp_path / "nothing"), now)
 
 

@@ -97,7 +97,7 @@ def ended(settings: Settings, job: str) -> jobs.Job:
 
 def tiny_home(folder: Path, state: str = "", names: tuple[str, ...] = ("tiny",)) -> Store:
     """A store with the tiny collection, under each of the names."""
-    settings = Settings(home=folder / "home", state=state, threads=1)
+    settings = Settings(home=folder / "home", state=state, threads=1, latency_queries=0)
     store = Store(settings, shipped=folder / "nothing")
     source = write_tiny(folder / "tiny")
     for name in names:

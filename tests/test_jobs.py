@@ -4,6 +4,7 @@ import json
 import shutil
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -109,7 +110,7 @@ def _nothing_is_pickled(settings: Settings) -> None:
 
 def test_what_failed_is_told_in_a_sentence_and_alone_tried_again(tmp_path: Path) -> None:
     store = tiny_home(tmp_path)
-    settings = Settings(home=store.home, datasets=tmp_path / "datasets", threads=1)
+    settings = replace(store.settings, datasets=tmp_path / "datasets")
     store = Store(settings, shipped=tmp_path / "nothing")
     (tmp_path / "datasets").mkdir()
     archive = tmp_path / "datasets" / "scifact.zip"
@@ -198,6 +199,7 @@ def test_watching_jobs_loads_neither_dbos_nor_what_computes(store: Store) -> Non
     jobs.start(store, "run", ["bm25"], ["tiny"])
     script = """
 import sys
+from dataclasses import replace
 from pathlib import Path
 from compute import jobs
 from compute.settings import Settings

@@ -18,7 +18,7 @@ def test_a_run_is_scored_and_published_whole(bench: Bench, tiny: Dataset) -> Non
     outcome = recompute.run(bench, system("bm25"), tiny)
     assert outcome.new
     kinds = {part.kind for part in bench.store.parts(dataset="tiny")}
-    counted = {"lengths", "length_counts"}
+    counted = {"lengths", "length_counts", "efficiency"}
     assert kinds == {"documents", "queries", "judgements", "hits", "top", "scores"} | counted
     scores = recompute.read(outcome.scores).set_index(["query_id", "measure"])["value"]
     hits = recompute.read(outcome.hits)
@@ -73,7 +73,7 @@ def test_a_changed_corpus_is_searched_again(bench: Bench, tmp_path: Path) -> Non
 
 
 def test_self_hits_leave_before_the_cut(bench: Bench, tmp_path: Path) -> None:
-    now = Settings(home=bench.settings.home, threads=1, depth=2)
+    now = Settings(home=bench.settings.home, threads=1, depth=2, latency_queries=0)
     folder = write_tiny(tmp_path / "own")
     queries = folder / "queries.jsonl"
     queries.write_text(queries.read_text("utf-8").replace('"q1"', '"d1"'), encoding="utf-8")

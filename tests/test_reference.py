@@ -30,7 +30,8 @@ EXPECTED = {
 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    now = Settings(home=tmp_path_factory.mktemp("home"), datasets=Path(REFERENCE) / "beir")
+    home, datasets = tmp_path_factory.mktemp("home"), Path(REFERENCE) / "beir"
+    now = Settings(home=home, datasets=datasets, latency_queries=0)
     return Bench(Store(now), now)
 
 

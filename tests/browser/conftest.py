@@ -44,7 +44,8 @@ def chromium() -> str | None:
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the tiny collection, whose documents are hostile, and two runs on it."""
     folder = tmp_path_factory.mktemp("home")
-    bench = recompute.Bench(Store(Settings(home=folder)), Settings(home=folder))
+    now = Settings(home=folder, latency_queries=0)
+    bench = recompute.Bench(Store(now), now)
     loaded = imports.import_dataset(
         bench, "tiny", path=write_tiny(tmp_path_factory.mktemp("beir") / "tiny")
     )

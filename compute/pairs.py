@@ -9,6 +9,7 @@ from compute.identity import fingerprint
 from compute.loading import Bench, Loaded, load
 from compute.store import Part
 from compute.systems import Combiner, Searcher, System, system
+from compute.systems.searcher import in_language
 
 EQUAL_IDS_DROPPED = "+drop-equal-ids"
 """Ends the name of a system whose run drops documents named like the query "as BEIR's code"."""
@@ -44,6 +45,7 @@ def names(
 
     Raises Missing where a run that it is made from is neither stored nor of the catalogue.
     """
+    searcher = in_language(searcher, loaded.dataset.language)
     corpus = [documents.fingerprint] if documents else []
     about = {
         "system": system.name,
@@ -102,6 +104,7 @@ def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool
     searcher = system.search
     if searcher is None:
         raise Unavailable(f"{system.name} is {system.status}: python -m compute systems lists more")
+    searcher = in_language(searcher, dataset.language)
     searcher.check()
     if drop_equal_ids and not dataset.drop_self:
         # Another ranking than the contract's: a row of its own, never in its place.

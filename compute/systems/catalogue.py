@@ -12,7 +12,7 @@ from compute.systems.checkpoints import Checkpoint, from_text
 from compute.systems.deepct import DeepCt
 from compute.systems.dense import Dense
 from compute.systems.doc2query import Doc2Query
-from compute.systems.lexical import Bm25, Multifield, Rm3
+from compute.systems.lexical import BestFields, Bm25, Multifield, Rm3, WordPiece
 from compute.systems.searcher import Method, values, with_values
 from compute.systems.sparse import Sparse
 from compute.systems.sparta import Sparta
@@ -101,10 +101,18 @@ def _published() -> dict[str, dict[str, str]]:
 
 
 SYSTEMS = catalogue(
-    System("bm25", search=Bm25(k1=0.9, b=0.4)),
-    System("bm25-multifield", search=Multifield(k1=0.9, b=0.4, contents=1.0, title=1.0)),
-    System("bm25-elasticsearch"),
-    System("bm25-wordpiece"),
+    System("bm25", search=Bm25(k1=0.9, b=0.4), evidence=DOCUMENTED),
+    System(
+        "bm25-multifield",
+        search=Multifield(k1=0.9, b=0.4, contents=1.0, title=1.0),
+        evidence=DOCUMENTED,
+    ),
+    System(
+        "bm25-elasticsearch",
+        search=BestFields(k1=1.2, b=0.75, tie_breaker=0.5),
+        evidence=DOCUMENTED,
+    ),
+    System("bm25-wordpiece", search=WordPiece(k1=0.9, b=0.4), evidence=DOCUMENTED),
     System("bm25-rm3", search=Rm3(fb_terms=10, fb_docs=10, original_query_weight=0.5)),
     System("bm25-augmented"),
     System(

@@ -97,6 +97,15 @@ class Combiner(Protocol):
 
 
 @runtime_checkable
+class Multilingual(Protocol):
+    """A searcher that analyses texts by the language of the dataset."""
+
+    def for_language(self, language: str) -> Searcher:
+        """The searcher for datasets in this language (en, pl); its identity tells them apart."""
+        ...
+
+
+@runtime_checkable
 class TimedSearcher(Protocol):
     """A searcher whose latency can be told: one query at a time, everything loaded before."""
 
@@ -135,6 +144,11 @@ def with_values(method: AnyMethod, values: Mapping[str, Any]) -> AnyMethod:
     if "model" in given:
         given["checkpoint"] = checkpoints.from_text(str(given.pop("model")))
     return replace(method, **given)
+
+
+def in_language(method: Method, language: str) -> Method:
+    """The method as it is on a dataset in this language."""
+    return method.for_language(language) if isinstance(method, Multilingual) else method
 
 
 def no_hits() -> DataFrame:

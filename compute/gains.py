@@ -140,11 +140,11 @@ def explain(hits: DataFrame, judgements: DataFrame, measure: str) -> Explained:
     row, k = _ROWS.get(parsed.formula.name), parsed.k
     if row is None or k is None:
         raise WrongInput(f"{measure} is no sum over the ranks of one list")
-    judged = judgements[["doc_id", "relevance"]]
-    # A left merge keeps the order of the hits.
+    judged = dict(zip(judgements["doc_id"], judgements["relevance"], strict=True))
     listed = hits.loc[hits["rank"] <= k, ["rank", "doc_id"]].sort_values("rank")
-    listed = listed.merge(judged, on="doc_id", how="left").astype({"relevance": "Int64"})
-    relevant = judged.loc[judged["relevance"] > 0, ["relevance"]]
+    grades = [judged.get(doc_id) for doc_id in listed["doc_id"]]
+    listed = listed.assign(relevance=pd.array(grades, "Int64"))
+    relevant = judgements.loc[judgements["relevance"] > 0, ["relevance"]]
     order = relevant.sort_values("relevance", ascending=False).head(k if row.has_best else 0)
     best = _with_terms(order.assign(rank=range(1, len(order) + 1)).astype("Int64"), row)
     divisor = row.divisor(_Lists(best, len(relevant), len(listed), k))

@@ -7,6 +7,9 @@ import streamlit as st
 
 from pages import _shared
 
+_UNBOUND = ("query", "document")
+"""What no widget is bound to: it stands in the address itself."""
+
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
     """Say so where the address names something that there is not; pickers then show a default.
@@ -54,14 +57,15 @@ def unpin() -> None:
 
 
 def link(label: str, page: str, **names: str) -> None:
-    """A link to a page with these pickers set.
+    """A link to a page with these pickers set, and the query and the document that it shows.
 
     Streamlit drops from an address what a widget of the page one leaves is bound to, whatever
     a link says, so the names travel in the session; `arrive` picks them up.
     """
     if st.button(label, icon=":material/arrow_forward:", type="tertiary"):
+        address = {key: names.pop(key) for key in _UNBOUND if key in names}
         st.session_state["_arriving"] = names
-        st.switch_page(page, query_params={})
+        st.switch_page(page, query_params=address)
 
 
 def arrive() -> None:

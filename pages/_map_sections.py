@@ -47,15 +47,6 @@ class Shown:
         return self.query_ids[self.rows]
 
 
-def arrive() -> None:
-    """Take over what a link names: pickers, and a query, which no picker holds."""
-    named = st.session_state.get("_arriving", {})
-    for key in ("query", "document"):
-        if key in named:
-            st.query_params[key] = named.pop(key)
-    _address.arrive()
-
-
 def shown(dataset: Dataset, system: str, other: str, measure: str, order: str, ranks: int) -> Shown:
     """Read the maps and put their rows in order."""
     names = [system, *([other] if other not in (system, NOTHING) else [])]

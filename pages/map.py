@@ -6,12 +6,12 @@ from compute import advice, queries
 from compute.figures.query import first_pair
 from compute.figures.rankmap import ORDERS, RANKS
 from compute.measures import MEASURES
-from pages import _address, _shared
+from pages import _address, _query_picking, _shared
 from pages import _map_sections as sections
 from pages._shared import pick, read
 
 st.title("Map", anchor=False)
-sections.arrive()
+_address.arrive()
 runs = read(queries.query.runs)
 if runs.empty:
     st.info("No ranked lists are stored yet: python -m compute demo computes some.")
@@ -27,6 +27,8 @@ with _shared.pickers():
     with above:
         _address.known("system", known, f"run on {name}")
         _address.known("other", known, f"run on {name}")
+    for key in ("system", "other"):
+        _address.recall(key, known)
     first, second = first_pair(known)
     system = pick("System", known, "system", default=first, width=190)
     other = pick("Beside it", [*known, sections.NOTHING], "other", default=second, width=190)
@@ -34,6 +36,7 @@ with _shared.pickers():
     order = pick("Order", list(ORDERS), "order", width=180)
     ranks = int(pick("Ranks", RANKS, "ranks", default="50", width=80))
 _address.remember("dataset", name)
+_query_picking.remember([system, other] if other in known else [system])
 dataset = advice.record(read(queries.dataset.facts, dataset=name))
 shown = sections.shown(dataset, system, other, measure, ORDERS[order], ranks)
 sections.all_queries(shown)

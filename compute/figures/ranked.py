@@ -208,14 +208,18 @@ def _boxes(
     theme: str,
 ) -> None:
     outline = {"line": {"width": 3, "color": looks.palette(theme).primary}}
+    shapes = []
     for hit in hits:
         left, right = _span(hit.place, n_lists)
-        tall = {"y0": hit.rank - _BOX, "y1": hit.rank + _BOX, "layer": "between"}
+        tall: dict[str, Any] = {"type": "rect", "layer": "between"}
+        tall |= {"y0": hit.rank - _BOX, "y1": hit.rank + _BOX}
         drawn = _box(hit.kind, theme) | (outline if hit.doc_id == chosen else {})
-        figure.add_shape(type="rect", x0=left, x1=right, **tall, **drawn)
+        shapes.append(tall | drawn | {"x0": left, "x1": right})
         if hit.doc_id in links:
             tab = {"fillcolor": links[hit.doc_id], "line": {"width": 0}}
-            figure.add_shape(type="rect", x0=left, x1=left + _TAB, **tall, **tab)
+            shapes.append(tall | tab | {"x0": left, "x1": left + _TAB})
+    # One by one, each would copy all that are there.
+    figure.update_layout(shapes=shapes)
 
 
 def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) -> None:

@@ -23,7 +23,7 @@ ALL = 320
 """Height of the picture of all queries."""
 NAMES = 210
 _HEAD, _FOOT = 26, 24
-_WIDE, _HIGH = 800, 640
+_WIDE, _HIGH = 800, ALL
 _STRIPS = 160
 _ACROSS = 6
 _CLEAR = "rgba(0,0,0,0)"
@@ -108,11 +108,8 @@ def legend(levels: Sequence[int], theme: str) -> str:
     _, hole, judged, *blues = colours(levels, theme)
     one = len(levels) == 1
     relevant = ["relevant" if one else f"relevant, grade {level}" for level in levels]
-    entries = zip(
-        (*blues[::-1], judged, hole),
-        (*relevant[::-1], "judged not relevant", "a hole: nobody judged it"),
-        strict=True,
-    )
+    entries = list(zip(blues, relevant, strict=True))[::-1]
+    entries += [(judged, "judged not relevant"), (hole, "a hole: nobody judged it")]
     squares = [
         f'<span style="margin-right:1.1rem;white-space:nowrap"><span style="display:inline-block;'
         f"width:0.8rem;height:0.8rem;background:{colour};margin-right:0.35rem;"
@@ -253,11 +250,13 @@ def window(
     levels = grades(panels)
     rows, depth = panels[0].cells.shape
     figure = go.Figure()
-    _frame(figure, panels, depth, theme, height=ROW * rows, top=rows - 0.5, left=NAMES)
+    shown = [looks.escape(name, 30) for name in names]
+    left = min(NAMES, 30 + 7 * max(map(len, names), default=0))
+    _frame(figure, panels, depth, theme, height=ROW * rows, top=rows - 0.5, left=left)
     figure.update_yaxes(
         range=[rows - 0.5, -0.5],
         tickvals=list(range(rows)),
-        ticktext=[looks.escape(name, 30) for name in names],
+        ticktext=shown,
         ticks="",
         ticksuffix=" ",
     )

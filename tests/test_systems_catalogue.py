@@ -17,8 +17,8 @@ def test_every_published_system_has_a_row_in_the_published_order() -> None:
         encoding="utf-8", newline=""
     ) as file:
         published = [row["system"] for row in csv.DictReader(file)]
-    assert list(SYSTEMS) == published
-    assert len(SYSTEMS) == 31
+    assert [*published, "minilm-maxsim"] == list(SYSTEMS)
+    assert len(published) == 31
 
 
 def test_rows_take_their_facts_from_the_published_list() -> None:

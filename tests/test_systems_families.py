@@ -2,6 +2,10 @@ import pytest
 
 from compute.errors import WrongInput
 from compute.systems import system
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.late import LateInteraction
+from compute.systems.monot5 import MonoT5
+from compute.systems.rerank import CrossEncoder, LateReranker, Reranker
 
 
 @pytest.mark.parametrize(
@@ -30,6 +34,48 @@ def test_a_name_makes_a_system_of_other_runs(
 
 
 @pytest.mark.parametrize(
+    ("written", "name", "kind", "first"),
+    [
+        (
+            "rerank( bm25(b=0.40), cross-encoder/x, depth=50)",
+            "rerank(bm25,cross-encoder/x,depth=50)",
+            CrossEncoder,
+            "bm25",
+        ),
+        (
+            "rerank(my-run,some/model,depth=100)",
+            "rerank(my-run,some/model)",
+            CrossEncoder,
+            "my-run",
+        ),
+        (
+            "monot5(rrf(bm25,minilm),a/t5,yes=ja,no=nein)",
+            "monot5(rrf(bm25,minilm),a/t5,yes=ja,no=nein)",
+            MonoT5,
+            "rrf(bm25,minilm)",
+        ),
+        ("rerank-maxsim(minilm,/a/b)", "rerank-maxsim(minilm,/a/b)", LateReranker, "minilm"),
+    ],
+)
+def test_a_name_makes_a_reranker_of_any_run_and_model(
+    written: str, name: str, kind: type[Reranker], first: str
+) -> None:
+    made = system(written)
+    assert isinstance(made.search, kind)
+    assert (made.name, made.family, made.inputs) == (name, "rerank", (first,))
+    assert system(made.name) == made
+
+
+def test_a_name_makes_late_interaction_of_any_model() -> None:
+    made = system("maxsim(some/model,candidates=50)")
+    expected = LateInteraction(Checkpoint("some/model"), candidates=50)
+    assert (made.search, made.family) == (expected, "late-interaction")
+    here = system("colbert(model=/a/folder)").search
+    assert isinstance(here, LateInteraction)
+    assert (here.model, here.query_length, here.document_length) == ("/a/folder", 32, 300)
+
+
+@pytest.mark.parametrize(
     ("written", "message"),
     [
         ("rrf(bm25)", "two or more different systems, like rrf"),
@@ -39,6 +85,11 @@ def test_a_name_makes_a_system_of_other_runs(
         ("rrf(mine(x=1),bm25)", "no system 'mine'"),
         ("rrf(bm25(k3=1),minilm)", "no parameter 'k3'"),
         ("rrf[nfcorpus](bm25,minilm)", "not trained on a collection"),
+        ("rerank(bm25)", "name a system and a model, or its folder, like rerank(bm25,some/model)"),
+        ("rerank(bm25,minilm(max_length=9))", "minilm(max_length=9) is not the name or the folder"),
+        ("monot5(bm25,a,model=b)", "the model is what stands second in the brackets"),
+        ("rerank(bm25,a,depth=0)", "depth is 0; it must be 1 or more"),
+        ("maxsim(a,b)", "name one model, or its folder, like maxsim(some/model)"),
     ],
 )
 def test_names_that_make_nothing_are_answered(written: str, message: str) -> None:

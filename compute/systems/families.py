@@ -1,7 +1,8 @@
 """Families: systems that a name makes rather than a row, and the reading of every system name.
 
 rrf(bm25,minilm)  interpolate(bm25,minilm,weight=0.3)  dense(some/model)
-sparse(some/model,max_length=256)
+sparse(some/model,max_length=256)  maxsim(some/model)
+rerank(bm25,some/model,depth=50)  monot5(bm25,some/model)  rerank-maxsim(bm25,some/model)
 """
 
 import difflib
@@ -15,6 +16,9 @@ from compute.systems.catalogue import REFERENCE, SYSTEMS, System
 from compute.systems.checkpoints import Checkpoint, from_text
 from compute.systems.dense import Dense
 from compute.systems.fusion import Interpolation, Rrf
+from compute.systems.late import LateInteraction
+from compute.systems.monot5 import MonoT5
+from compute.systems.rerank import CrossEncoder, LateReranker, Reranker
 from compute.systems.searcher import Method
 from compute.systems.sparse import Sparse
 
@@ -49,8 +53,8 @@ def from_outside(name: str) -> System:
     Raises WrongInput, also for a name that reads weights from a folder.
     """
     found = system(name)
-    checkpoint = getattr(found.search, "checkpoint", None)
-    if isinstance(checkpoint, Checkpoint) and checkpoint.is_local:
+    named = (getattr(found.search, field, None) for field in ("checkpoint", "query_checkpoint"))
+    if any(isinstance(checkpoint, Checkpoint) and checkpoint.is_local for checkpoint in named):
         raise WrongInput(
             f"{found.name} reads a folder of this machine: start it on the command line, "
             "python -m compute run SYSTEM DATASET"
@@ -111,13 +115,34 @@ def _fusion(method: Method) -> Builder:
 
 def _model(family: str, method: Callable[[Checkpoint], Method]) -> Builder:
     def build(name: names.Name) -> System:
-        if len(name.inputs) != 1 or str(name.inputs[0]) != name.inputs[0].base:
+        if len(name.inputs) != 1:
             raise WrongInput(f"{name}: name one model, or its folder, like {name.base}(some/model)")
-        if "model" in dict(name.parameters):
-            raise WrongInput(f"{name}: the model is what stands first in the brackets")
-        return made(name, family, method(from_text(name.inputs[0].base)))
+        return made(name, family, method(_checkpoint(name, name.inputs[0])))
 
     return build
+
+
+def _reranker(method: Callable[[Checkpoint], Reranker]) -> Builder:
+    def build(name: names.Name) -> System:
+        if len(name.inputs) != 2:
+            raise WrongInput(
+                f"{name}: name a system and a model, or its folder, like "
+                f"{name.base}(bm25,some/model)"
+            )
+        first = input_name(name.inputs[0])
+        canonical = replace(name, inputs=(names.parse(first), name.inputs[1]))
+        return made(canonical, "rerank", method(_checkpoint(name, name.inputs[1])), first)
+
+    return build
+
+
+def _checkpoint(name: names.Name, model: names.Name) -> Checkpoint:
+    if str(model) != model.base:
+        raise WrongInput(f"{name}: {model} is not the name or the folder of a model")
+    if "model" in dict(name.parameters):
+        place = "first" if model is name.inputs[0] else "second"
+        raise WrongInput(f"{name}: the model is what stands {place} in the brackets")
+    return from_text(model.base)
 
 
 FAMILIES: Mapping[str, Builder] = MappingProxyType(
@@ -126,6 +151,10 @@ FAMILIES: Mapping[str, Builder] = MappingProxyType(
         "interpolate": _fusion(Interpolation()),
         "dense": _model("dense", lambda checkpoint: Dense(checkpoint=checkpoint)),
         "sparse": _model("sparse", Sparse),
+        "maxsim": _model("late-interaction", LateInteraction),
+        "rerank": _reranker(CrossEncoder),
+        "monot5": _reranker(MonoT5),
+        "rerank-maxsim": _reranker(LateReranker),
     }
 )
 """By the word before the bracket."""

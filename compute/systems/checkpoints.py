@@ -4,24 +4,29 @@ A checkpoint is a model of the Hugging Face hub at a revision, weights that a Py
 carries, or a local folder. Nothing here loads torch.
 """
 
+import contextlib
 import hashlib
 import importlib
 import importlib.util
 import os
 import socket
+import threading
 import time
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
+from urllib.request import getproxies
 
 from compute.errors import Unavailable
 from compute.systems import pins
 
-_CONTENT = ("*.json", "*.txt", "*.model", "*.safetensors", "*.bin")
+_CONTENT = ("*.json", "*.txt", "*.model", "*.metadata", "*.safetensors", "*.bin")
 """What of a model's folder is read, and so makes up its identity."""
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_PATIENCE = 3
+"""Seconds that the hub has to answer."""
 _PROBED = 60
 """Seconds that an answer, or none, of the hub is believed."""
 
@@ -54,13 +59,18 @@ class Checkpoint:
         return {"model": self.model, "revision": self.revision}
 
     def check(self, *libraries: str) -> None:
-        """Raises Unavailable, saying what is missing: a library, the folder, or the network."""
+        """Raises Unavailable, saying what is missing.
+
+        A library, the folder or its weights, the network, or memory. The hub is asked whether it
+        answers, for all checkpoints together once a minute, and only of weights that are not here.
+        """
         for library in libraries:
             if importlib.util.find_spec(library) is None:
                 raise Unavailable(f"{library} is not installed: pip install -r requirements.txt")
-        if self.is_local or self._packaged():
-            self.folder()
-        elif self._cached() is None and not _hub_answers():
+        here = self.folder() if self.is_local or self._packaged() else self._cached()
+        if here is not None:
+            self._fits(weights_bytes(here))
+        elif not _hub_answers():
             raise Unavailable(
                 f"the weights of {self.model} are not cached here and the Hugging Face hub cannot "
                 "be reached: connect once, or give a folder that holds them, model=/FOLDER"
@@ -90,7 +100,19 @@ class Checkpoint:
             raise Unavailable(
                 f"{folder} is not a model's folder: it has neither config.json nor modules.json"
             )
+        if not _weights(folder):
+            raise Unavailable(
+                f"{folder} has no weights, neither *.safetensors nor *.bin: save the model there"
+            )
         return folder
+
+    def _fits(self, needed: int) -> None:
+        free = _free_memory()
+        if needed > free:
+            raise Unavailable(
+                f"{self.model} needs {_gigabytes(needed)} of memory for its weights and "
+                f"{_gigabytes(free)} are free: stop something else, or take a smaller model"
+            )
 
     def _cached(self) -> Path | None:
         """Its folder in the hub's cache, with weights; None where it is not there whole."""
@@ -103,14 +125,14 @@ class Checkpoint:
             )
         except LocalEntryNotFoundError:
             return None
-        weighty = any(folder.rglob("*.safetensors")) or any(folder.rglob("*.bin"))
-        return folder if weighty else None
+        return folder if _weights(folder) else None
 
     def _downloaded(self) -> Path:
         try:
-            fetched = _fetch(self.model, self.revision, [*_CONTENT[:-1]])
-            if not any(fetched.rglob("*.safetensors")):
-                # Older models have pickled weights alone; torch reads them as weights only.
+            # Of modules beside the encoder some have pickled weights alone, and they are small.
+            fetched = _fetch(self.model, self.revision, [*_CONTENT[:-1], "[0-9]*/*.bin"])
+            if not any(fetched.glob("*.safetensors")):
+                # Older models have nothing else; torch reads them as weights only.
                 fetched = _fetch(self.model, self.revision, [*_CONTENT])
         except OSError as error:
             raise Unavailable(
@@ -155,12 +177,48 @@ def _probe(_minute: int) -> bool:
 
     if constants.HF_HUB_OFFLINE or os.environ.get("HF_HUB_OFFLINE") == "1":
         return False
-    address = urlsplit(constants.ENDPOINT)
-    try:
-        with socket.create_connection((address.hostname or "", address.port or 443), timeout=2):
-            return True
-    except OSError:
-        return False
+    # Behind a proxy it is the proxy that must answer.
+    address = urlsplit(getproxies().get("https") or constants.ENDPOINT)
+    answered = threading.Event()
+
+    def connect() -> None:
+        with contextlib.suppress(OSError):
+            place = (address.hostname or "", address.port or 443)
+            with socket.create_connection(place, timeout=_PATIENCE):
+                answered.set()
+
+    # Aside, since looking up a name has no limit of its own.
+    threading.Thread(target=connect, daemon=True).start()
+    return answered.wait(_PATIENCE)
+
+
+def weights_bytes(folder: Path) -> int:
+    """Bytes of the weights in a model's folder, as they are stored."""
+    return sum(file.stat().st_size for file in _weights(folder))
+
+
+def _weights(folder: Path) -> list[Path]:
+    """The files of weights: safetensors where there are any, else pickled ones."""
+    safe = [*folder.rglob("*.safetensors")]
+    return safe or [*folder.rglob("*.bin")]
+
+
+def _free_memory() -> int:
+    """Bytes that can still be had: of this machine, and of the container if there is one."""
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    with contextlib.suppress(OSError, StopIteration, ValueError):
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        found = next(line for line in lines if line.startswith("MemAvailable:"))
+        limits.append(int(found.split()[1]) * 1024)
+    with contextlib.suppress(OSError, ValueError):
+        group = Path("/sys/fs/cgroup")
+        most = int((group / "memory.max").read_text("ascii"))
+        limits.append(most - int((group / "memory.current").read_text("ascii")))
+    return max(0, min(limits))
+
+
+def _gigabytes(count: int) -> str:
+    return f"{count / 1e9:,.1f} GB"
 
 
 def _content(folder: Path) -> str:

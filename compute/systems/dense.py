@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from compute.errors import WrongInput
+from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
 from compute.systems import checkpoints
 from compute.systems.checkpoints import Checkpoint
@@ -72,6 +72,11 @@ class Dense(Embedding):
         """The name or folder of the checkpoint; of two, that of the documents."""
         return self.checkpoint.model
 
+    @property
+    def query_checkpoint(self) -> Checkpoint | None:
+        """The model of the queries, where it is another."""
+        return checkpoints.from_text(self.query_model) if self.query_model else None
+
     def vectors_identity(self) -> dict[str, Any]:
         """Weights, pooling and cut: what the vectors depend on."""
         between = f"' {self.separator} '" if self.separator else "' '"
@@ -84,12 +89,12 @@ class Dense(Embedding):
 
     def identity(self) -> dict[str, Any]:
         """The vectors of both sides and how they are compared."""
-        other = self._queries()
+        other = self.query_checkpoint
         return super().identity() | ({"queries": other.identity()} if other else {})
 
     def check(self) -> None:
         """Raises Unavailable when a library or the weights are missing or not the pinned ones."""
-        for checkpoint in filter(None, (self.checkpoint, self._queries())):
+        for checkpoint in filter(None, (self.checkpoint, self.query_checkpoint)):
             checkpoint.check(*LIBRARIES)
 
     def join(self, title: str, text: str) -> str:
@@ -99,7 +104,7 @@ class Dense(Embedding):
 
     def encoder(self, settings: Settings, of: str) -> Encode:
         """The loaded model: vectors (texts, dimensions), 32-bit, of "documents" or "queries"."""
-        other = self._queries() if of == "queries" else None
+        other = self.query_checkpoint if of == "queries" else None
         folder = (other or self.checkpoint).folder()
         model = _loaded(folder, settings)
         self._fit(model)
@@ -118,9 +123,6 @@ class Dense(Embedding):
             )
 
         return vectors
-
-    def _queries(self) -> Checkpoint | None:
-        return checkpoints.from_text(self.query_model) if self.query_model else None
 
     def _fit(self, model: "SentenceTransformer") -> None:
         """Cut as asked. Raises WrongInput where the model pools otherwise or is too short."""
@@ -157,9 +159,16 @@ def _loaded(folder: Path, settings: Settings) -> "SentenceTransformer":
     from sentence_transformers import SentenceTransformer
 
     torch.set_num_threads(settings.threads)
-    return SentenceTransformer(
-        str(folder), device="cpu", local_files_only=True, trust_remote_code=False
-    )
+    try:
+        return SentenceTransformer(
+            str(folder), device="cpu", local_files_only=True, trust_remote_code=False
+        )
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+        why = str(error).strip().partition("\n")[0]
+        raise Unavailable(
+            f"{folder} does not load as a sentence-transformers model ({why[:200]}): "
+            "download it again, or give another folder"
+        ) from error
 
 
 def _positions(model: "SentenceTransformer") -> int:

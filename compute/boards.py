@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from pandas import DataFrame
 from scipy import stats
 
 FEWEST_SYSTEMS = 3
@@ -87,3 +88,28 @@ def agreement(reference: Mapping[str, float], other: Mapping[str, float]) -> Agr
 
 def _rounded(values: ArrayLike) -> NDArray[np.float64]:
     return np.round(np.asarray(values, dtype=np.float64), _DIGITS)
+
+
+def side_by_side(reference: DataFrame, other: DataFrame, sign: tuple[int, int]) -> DataFrame:
+    """The systems of two boards with their averages over the datasets that both boards share.
+
+    `reference` and `other`: cells (dataset, system, value, in_domain, suspect); `sign` of each is
+    -1 where less is better. system, left, right (averages), left_rank, right_rank, n_datasets: of
+    the systems that both boards have, the datasets where all of these have a sound value on both.
+    No rows where there is no such dataset.
+    """
+    both = _sound(reference).merge(_sound(other), on=["dataset", "system"], suffixes=("", "_other"))
+    counts = both.groupby("dataset")["system"].nunique()
+    whole = counts[counts == both["system"].nunique()].index
+    shared = both[both["dataset"].isin(whole)]
+    means = shared.groupby("system", sort=False)[["value", "value_other"]].mean().reset_index()
+    found = means.rename(columns={"value": "left", "value_other": "right"})
+    for side, way in zip(("left", "right"), sign, strict=True):
+        worth = -way * found[side].round(_DIGITS)
+        found[f"{side}_rank"] = worth.rank(method="min").astype(int)
+    return found.assign(n_datasets=len(whole))
+
+
+def _sound(cells: DataFrame) -> DataFrame:
+    kept = cells[~cells["in_domain"] & ~cells["suspect"] & cells["value"].notna()]
+    return kept[["dataset", "system", "value"]]

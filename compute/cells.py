@@ -25,9 +25,13 @@ def measures(numbers: str, stored: DataFrame, tables: DataFrame, source: str) ->
     """
     printed = set(tables.loc[tables["source"] == source, "measure"])
     known = {PUBLISHED: printed, COMPUTED: set(stored["measure"])}
-    names = known.get(numbers, printed & set(stored["measure"]))
+    return in_order(known.get(numbers, printed & set(stored["measure"])))
+
+
+def in_order(measures: Iterable[str]) -> list[str]:
+    """Measures in the order of MEASURES, then by name."""
     order = {measure: place for place, measure in enumerate(MEASURES)}
-    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
+    return sorted(measures, key=lambda name: (order.get(name, len(order)), name))
 
 
 def origin(numbers: str, source: str, *, returned: bool = False) -> str:
@@ -53,6 +57,12 @@ def of_datasets(
     for column, values in wanted.items():
         kept = kept[kept[column].isin(list(values))] if values else kept
     return cells[cells["dataset"].isin(kept["dataset"])] if any(wanted.values()) else cells
+
+
+def of_all(cells: DataFrame) -> DataFrame:
+    """The cells on datasets where every system has one."""
+    n_systems = cells.groupby("dataset")["system"].transform("nunique")
+    return cells[n_systems == cells["system"].nunique()]
 
 
 def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str) -> DataFrame:

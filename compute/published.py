@@ -163,3 +163,9 @@ def translation(folder: Path = FOLDER) -> DataFrame:
     return table.assign(
         **{column: table[column].astype(float) for column in ("labse", "semantic", "strict")}
     )
+
+
+def reasons(folder: Path = FOLDER) -> DataFrame:
+    """Why a score computed here may differ from print: source (how its name begins), dataset and
+    system (`*`: any), reason; the first that fits holds."""
+    return _table("reasons", folder)

@@ -5,12 +5,14 @@ from typing import Any, NamedTuple
 import streamlit as st
 from pandas import DataFrame
 
-from compute import leaderboard
+from compute import cells, leaderboard, queries
 from compute.cells import DIFFERENCE
+from compute.figures.leaderboard import heatmap, note
 from compute.figures.theme import FAMILIES
 from compute.figures.wins import nothing_to_compare, strip
 from pages import _address, _shared
-from pages._shared import pick_many
+from pages._leaderboard_order import Numbers
+from pages._shared import pick_many, read
 
 
 class Filter(NamedTuple):
@@ -21,6 +23,8 @@ class Filter(NamedTuple):
     families: list[str]
     returned: bool
     """Whether means are over the returned queries only."""
+    shared: bool
+    """Whether only datasets that all systems shown have are shown."""
 
 
 def choose_filter(datasets: DataFrame, above: Any) -> Filter:
@@ -38,7 +42,45 @@ def choose_filter(datasets: DataFrame, above: Any) -> Filter:
             },
             pick_many("Family", FAMILIES, "family"),
             _shared.switch("Returned queries only, as BEIR's code", "returned"),
+            _shared.switch("Only datasets that all systems have", "shared"),
         )
+
+
+def ours(measure: str, *, returned: bool) -> DataFrame:
+    """The cells of the stored runs."""
+    means, holes = read(queries.leaderboard.means, measure=measure), read(queries.leaderboard.holes)
+    column = "value_returned" if returned else "value"
+    return cells.computed(means, holes, read(queries.leaderboard.trained_pairs), column)
+
+
+def filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: str) -> DataFrame:
+    """The cells of the chosen families, and on shared datasets alone if that is chosen."""
+    left = cells.of_families(shown, systems, chosen.families, baseline)
+    if not chosen.shared:
+        return left
+    whole = cells.of_all(left)
+    if whole.empty:
+        st.info("No dataset has a figure of every system shown: all are shown.")
+    return left if whole.empty else whole
+
+
+def heat(board: leaderboard.Board, colour: str, baseline: str) -> None:
+    """The heatmap of datasets and systems."""
+    look = {"theme": _shared.theme(), "chosen": _shared.chosen_cell()}
+    figure = heatmap(board, colour_by=colour, baseline=baseline, **look)
+    _shared.plot_cells(figure, f"{board.measure} of systems on datasets")
+
+
+def captions(
+    board: leaderboard.Board, of: Numbers, printed: DataFrame, colour: str, baseline: str
+) -> None:
+    """What stands under the board; `colour` is empty for the table."""
+    origin = cells.origin(of.kind, of.source, returned=of.returned)
+    difference = of.kind == DIFFERENCE
+    said = in_common(len(board.systems), printed) if difference else ""
+    colour = DIFFERENCE if difference else colour
+    coloured = note(board, colour, baseline) if colour else ""
+    _shared.caption(*leaderboard.caption(board, origin), said, coloured)
 
 
 def nothing(numbers: str, printed: DataFrame) -> None:

@@ -209,6 +209,11 @@ def plot_cells(figure: go.Figure, alt: str) -> None:
     """
     click = partial(_keep_click, "cells")
     plot(figure, "cells", alt, on_select=click, selection_mode="points")
+    open_dataset()
+
+
+def open_dataset() -> None:
+    """Go to the dataset that a click chose, if any."""
     if cell := st.session_state.pop("_open", None):
         st.switch_page("pages/dataset.py", query_params=cell)
 

@@ -40,6 +40,17 @@ def published(cursor: DuckDBPyConnection, source: str, measure: str) -> DataFram
     ).df()
 
 
+def printed_of(cursor: DuckDBPyConnection, measure: str) -> DataFrame:
+    """source, dataset, system, value, suspect: what all tables print of a measure."""
+    return cursor.execute(
+        """
+        select source, dataset, system, value, suspect
+        from published where measure = ? order by source, dataset, system
+        """,
+        [measure],
+    ).df()
+
+
 def trained_pairs(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, system: what the papers mark as in-domain."""
     return cursor.execute("select distinct dataset, system from published where in_domain").df()

@@ -1,0 +1,75 @@
+"""The order of systems with its uncertainty, from scores by query or from a printed table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute import ranks
+from compute.ranks import Ranking
+from compute.significance import aligned
+
+COLUMNS = ("mean", "low", "high", "rank", "rank_low", "rank_high", "first", "group")
+
+
+def of_runs(
+    cursor: DuckDBPyConnection,
+    measure: str,
+    datasets: Sequence[str],
+    systems: Sequence[str],
+    sign: int,
+) -> DataFrame:
+    """system, COLUMNS, drawn, n_datasets, n_queries, n_left_out: the best first.
+
+    The mean over datasets of the mean over all judged queries; forums of CQADupStack count
+    equally. `sign` is -1 where less is better. Every system has a run on every dataset.
+    """
+    rows = cursor.execute(
+        """
+        with chosen as (
+            select
+                name as board,
+                unnest(case when len(parts) > 0 then parts else [name] end) as part
+            from datasets where name in (select unnest(?))
+        )
+        select board, dataset, system, query_id, value
+        from scores join chosen on dataset = part
+        where measure = ? and system in (select unnest(?))
+        """,
+        [list(datasets), measure, list(systems)],
+    ).df()
+    boards = [aligned(rows[rows["board"] == name], systems) for name in datasets]
+    return _frame(ranks.of_scores(boards, sign=sign), systems)
+
+
+def of_print(
+    cursor: DuckDBPyConnection,
+    source: str,
+    measure: str,
+    datasets: Sequence[str],
+    systems: Sequence[str],
+    sign: int,
+) -> DataFrame:
+    """The same of a printed table, where datasets alone can be drawn again."""
+    rows = cursor.execute(
+        """
+        select dataset, system, value from published
+        where source = ? and measure = ?
+          and dataset in (select unnest(?)) and system in (select unnest(?))
+        """,
+        [source, measure, list(datasets), list(systems)],
+    ).df()
+    table = rows.pivot(index="system", columns="dataset", values="value")
+    table = table.reindex(index=list(systems), columns=list(datasets))
+    return _frame(ranks.of_means(table.to_numpy(), sign=sign), systems)
+
+
+def _frame(found: Ranking, systems: Sequence[str]) -> DataFrame:
+    named = found.systems.assign(system=np.array(systems)[found.systems["row"]])
+    return named[["system", *COLUMNS]].assign(
+        drawn=found.drawn,
+        n_datasets=found.n_datasets,
+        n_queries=found.n_queries,
+        n_left_out=found.n_left_out,
+    )

@@ -1,0 +1,114 @@
+"""How sure a board's order is: what it is about, its groups, and the words under it."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from pandas import DataFrame, Series
+
+from compute import ranks
+from compute.leaderboard import Board
+from compute.wording import counted
+
+ALL = "Average"
+"""The order by the average over the datasets that all have."""
+_PLAIN = ", ".join(f"{share:.0%} with {n}" for n, share in ranks.COVERAGE.items())
+
+
+class Ground(NamedTuple):
+    """What an order is about."""
+
+    datasets: list[str]
+    systems: list[str]
+
+
+def grounds(board: Board) -> dict[str, Ground]:
+    """ALL, where there is an average of several datasets, then every dataset with two systems.
+
+    A cell that a system was trained on takes its dataset out of ALL, and the system out of the
+    order on this dataset.
+    """
+    found: dict[str, Ground] = {}
+    averaged = board.systems.loc[board.systems["average"].notna(), "system"].tolist()
+    trained = board.cells[board.cells["in_domain"] & board.cells["system"].isin(averaged)]
+    whole = [name for name in board.averaged if name not in set(trained["dataset"])]
+    if len(averaged) > 1 and len(whole) > 1:
+        found[ALL] = Ground(whole, averaged)
+    usable = board.cells[board.cells["usable"]]
+    for dataset in map(str, board.datasets["dataset"]):
+        own = set(usable.loc[usable["dataset"] == dataset, "system"])
+        systems = [name for name in board.systems["system"] if name in own]
+        if len(systems) > 1:
+            found[dataset] = Ground([dataset], systems)
+    return found
+
+
+def members(groups: Sequence[str]) -> dict[str, list[int]]:
+    """Letter -> the places of its systems, in the order of letters."""
+    found: dict[str, list[int]] = {}
+    for place, group in enumerate(groups):
+        for name in group.split():
+            found.setdefault(name, []).append(place)
+    return dict(sorted(found.items(), key=lambda item: (len(item[0]), item[0])))
+
+
+def compact(group: str) -> str:
+    """Letters without blanks between where each is one."""
+    names = group.split()
+    return ("" if all(len(name) == 1 for name in names) else " ").join(names)
+
+
+def caption(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
+    """How to read an order, what its intervals rest on, and what is left out."""
+    row = ranking.iloc[0]
+    titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    trained = [titles[name] for name in board.averaged if name not in ground.datasets]
+    several = len(ground.datasets) > 1
+    left_out = int(row["n_left_out"])
+    sentences = [
+        _HOW if row["drawn"] else "",
+        _over(row),
+        f"Without {', '.join(trained)}: a system shown was trained on it."
+        if several and trained
+        else "",
+        _GROUNDS[str(row["drawn"])],
+        f"Left out: {left_out:,} of the queries, on which a system has no value."
+        if left_out
+        else "",
+    ]
+    return [sentence for sentence in sentences if sentence]
+
+
+def _over(row: Series) -> str:
+    n = int(row["n_queries"])
+    queries = f", {n:,} judged {'query' if n == 1 else 'queries'}" if n else ""
+    return f"Over {counted(int(row['n_datasets']), 'dataset')}{queries}."
+
+
+_HOW = (
+    "How to read this: the dot is the mean, the line its 95% interval. Systems that share a bar at"
+    " the right (a letter in the table) cannot be told apart; 2–4 means that the true rank is"
+    " second to fourth. The percentage: how often a system comes first when all is drawn again."
+)
+_AT_ONCE = (
+    "All pairs are compared at once: the chance that any two equal systems are told apart is 5%."
+)
+_GROUNDS = {
+    ranks.QUERIES: (
+        "The intervals ask what other queries would have given on the same datasets; about other"
+        f" datasets they say nothing. {_AT_ONCE}"
+    ),
+    ranks.DATASETS: (
+        "In print there are no scores by query: the intervals ask what other datasets like these"
+        " would have given. Few datasets promise too much: in simulations a plain 95% interval held"
+        f" the true mean in {_PLAIN} datasets. Those shown are widened for that. {_AT_ONCE}"
+    ),
+    ranks.BOTH: (
+        "The intervals ask what other datasets like these, with other queries, would have given."
+        f" {_AT_ONCE}"
+    ),
+    ranks.NOTHING: (
+        "No intervals: in print there are no scores by query, and fewer than"
+        f" {ranks.FEWEST_DATASETS} datasets promise too much: in simulations a 95% interval held"
+        f" the true mean in {_PLAIN} datasets."
+    ),
+}

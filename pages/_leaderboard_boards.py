@@ -1,0 +1,134 @@
+"""The Leaderboard beside another one: the same systems in another order; ours against print."""
+
+from typing import NamedTuple
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute import against, boards, cells, published, queries
+from compute.cells import COMPUTED, PUBLISHED
+from compute.figures import agreeing
+from compute.figures.bump import bump
+from compute.judgements import SOURCES
+from compute.leaderboard import Board, better, short_titles
+from compute.sureness import Ground
+from compute.wording import counted
+from pages import _address, _shared
+from pages._leaderboard_order import Numbers
+from pages._shared import pick, read
+
+OFFICIAL, ADDED = "Official judgements", "Official + added judgements"
+HERE = "Computed here"
+MOST_ROWS = 12
+
+
+class Other(NamedTuple):
+    """Another board: where its numbers come from."""
+
+    kind: str
+    source: str
+    measure: str
+    added: bool | None = None
+
+
+def section(of: Numbers, board: Board, ground: Ground | None) -> None:
+    """This board's order beside that of another."""
+    others = _others(of)
+    if ground is None or len(ground.systems) < boards.FEWEST_SYSTEMS or not others:
+        return
+    st.subheader("Leaderboards compared", anchor=False)
+    _address.known("beside", others, "leaderboard to compare with")
+    beside = pick("Beside", list(others), "beside", width=300)
+    other = others[beside]
+    own = board.cells[board.cells["dataset"].isin(ground.datasets)]
+    own = own[own["system"].isin(ground.systems)]
+    sign = board.sign, better(other.measure)
+    rows = boards.side_by_side(own, _cells(other), sign)
+    titles = short_titles(board.systems)
+    left, right = (
+        dict(zip(rows["system"], sign[0] * rows["left"], strict=True)),
+        dict(zip(rows["system"], sign[1] * rows["right"], strict=True)),
+    )
+    found = boards.agreement(left, right)
+    if found is None:
+        _shared.caption("Fewer than three systems have sound figures on the same datasets of both.")
+        return
+    this = of.measure if of.kind == PUBLISHED else f"{of.measure}, {_judged()}"
+    rows = rows.assign(title=rows["system"].map(titles))
+    figure = bump(rows, (this, beside), _shared.theme())
+    _shared.plot(figure, "bump", f"Ranks by {this} and by {beside}")
+    _shared.caption(*_agreement(found, int(rows["n_datasets"].iloc[0]), beside))
+
+
+def _agreement(found: boards.Agreement, n_datasets: int, beside: str) -> list[str]:
+    return [
+        f"{found.n} systems, averages over {counted(n_datasets, 'dataset')} that both boards have.",
+        f"Kendall's τ = {_plain(found.tau)}.",
+        f"τ-AP, in which the top counts more: {_plain(found.tau_ap)} with the left board as the"
+        f" reference, {_plain(found.tau_ap_back)} with {beside}; mean {_plain(found.tau_ap_mean)}.",
+        "How to read this: a line joins a system's rank on both boards, blue where it rises,"
+        " orange where it falls. τ is 1 for the same order, −1 for the reverse; 0 is chance.",
+    ]
+
+
+def _plain(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−") if value == value else "–"
+
+
+def _judged() -> str:
+    return "official + added" if st.session_state.get("_choice") else "computed"
+
+
+def _others(of: Numbers) -> dict[str, Other]:
+    """What the board can stand beside, by the words in the picker."""
+    tables = read(queries.leaderboard.published_tables)
+    stored = list(read(queries.leaderboard.measures)["measure"])
+    found: dict[str, Other] = {}
+    if of.kind == COMPUTED:
+        names = [name for name in cells.in_order(stored) if name != of.measure]
+        found |= {name: Other(COMPUTED, "", name) for name in names}
+        if len(read(queries.added.counted, sources=list(SOURCES), added=False)) > 1:
+            switched = st.session_state.get("_choice") is not None
+            word = OFFICIAL if switched else ADDED
+            found = {word: Other(COMPUTED, "", of.measure, not switched)} | found
+    paper = of.source.partition(",")[0]
+    near, far = {}, {}
+    for source, measure in zip(tables["source"], tables["measure"], strict=True):
+        own = of.kind == PUBLISHED and source.startswith(paper)
+        if (source, measure) == (of.source, of.measure) and of.kind == PUBLISHED:
+            continue
+        if own or measure == of.measure:
+            (near if own else far)[f"{source}: {measure}"] = Other(PUBLISHED, source, measure)
+    found |= near | far
+    if of.kind == PUBLISHED and of.measure in stored:
+        found[HERE] = Other(COMPUTED, "", of.measure)
+    return found
+
+
+def _cells(other: Other) -> DataFrame:
+    if other.kind == PUBLISHED:
+        figures = read(queries.leaderboard.published, source=other.source, measure=other.measure)
+        return cells.printed(figures)
+    means = read(queries.leaderboard.means, measure=other.measure, added=other.added)
+    trained, holes = read(queries.leaderboard.trained_pairs), read(queries.leaderboard.holes)
+    return cells.computed(means, holes, trained, "value")
+
+
+def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFrame]) -> None:
+    """Every score here that a paper prints, too; `named`: titles of datasets and of systems."""
+    printed = read(queries.leaderboard.printed_of, measure=of.measure)
+    if of.kind != COMPUTED:
+        printed = printed[printed["source"] == of.source]
+    found = against.table(ours, printed, published.reasons())
+    if found.empty:
+        return
+    st.subheader("Ours against published", anchor=False)
+    shown = agreeing.table(found, named, _shared.theme())
+    height = 38 + 35 * min(len(found), MOST_ROWS)
+    st.dataframe(shown, hide_index=True, height=height, row_height=35)
+    _shared.caption(
+        f"{of.measure}: {against.verdict_counts(found)}.",
+        "How to read this: trust what is blue, it rounds to the printed digits; doubt what is"
+        " orange until its reason convinces you. The difference is computed minus published"
+        + (", here over the returned queries only." if of.returned else "."),
+    )

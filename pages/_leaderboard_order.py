@@ -1,0 +1,99 @@
+"""The Leaderboard's order: how sure it is, as a figure, and the board as a table with it."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import NamedTuple
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute import queries, sureness
+from compute.cells import PUBLISHED
+from compute.errors import WrongInput
+from compute.figures import intervals as figures
+from compute.leaderboard import Board, short_titles
+from compute.sureness import ALL, Ground
+from pages import _address, _shared
+from pages._shared import pick, read
+
+HEATMAP, TABLE = "Heatmap", "Table"
+VIEWS = (HEATMAP, TABLE)
+MOST_ROWS = 25
+"""Of the table, without scrolling in it."""
+
+
+class Numbers(NamedTuple):
+    """Which numbers a board shows: the pickers above it."""
+
+    kind: str
+    source: str
+    measure: str
+    returned: bool = False
+
+
+def ranking(of: Numbers, board: Board, ground: Ground) -> DataFrame:
+    """The order on this ground: a frame of `queries.ranking`. Raises WrongInput."""
+    about = {"measure": of.measure, "sign": board.sign} | ground._asdict()
+    if of.kind == PUBLISHED:
+        return read(queries.ranking.of_print, source=of.source, **about)
+    return read(queries.ranking.of_runs, **about)
+
+
+def table(of: Numbers, board: Board) -> None:
+    """The board as a table; a click into a row's dataset opens it."""
+    found = sureness.grounds(board)
+    nothing = DataFrame(columns=["system", *queries.ranking.COLUMNS])
+    order = ranking(of, board, next(iter(found.values()))) if found else nothing
+    shown = figures.table(order, board)
+    columns = {"First in": "share of resamples in which the system is first"}
+    columns |= {"Group": "systems that share a letter cannot be told apart"}
+    datasets = board.datasets["title"].tolist()
+    styles = {name: st.column_config.NumberColumn(format="%.3f") for name in ("Mean", *datasets)}
+    styles |= {name: st.column_config.TextColumn(help=words) for name, words in columns.items()}
+    styles |= {"System": st.column_config.TextColumn(pinned=True)}
+    by_title = dict(zip(datasets, board.datasets["dataset"], strict=True))
+    st.dataframe(
+        shown.drop(columns="system"),
+        hide_index=True,
+        height=38 + 35 * min(len(shown), MOST_ROWS),
+        row_height=35,
+        column_config=styles,
+        key="board",
+        on_select=partial(_open, by_title),
+        selection_mode="single-cell",
+    )
+    _shared.open_dataset()
+
+
+def _open(by_title: Mapping[str, str]) -> None:
+    picked = st.session_state["board"]["selection"]["cells"]
+    if picked and (dataset := by_title.get(picked[0][1])):
+        st.session_state["_open"] = {"dataset": dataset}
+
+
+def section(of: Numbers, board: Board) -> Ground | None:
+    """How sure the order is, on all datasets or on one; which it is about, if any."""
+    found = sureness.grounds(board)
+    if not found:
+        return None
+    st.subheader("How sure is this order?", anchor=False)
+    _address.known("over", found, "dataset with two systems here")
+    over = pick("Order by", list(found), "over", width=240)
+    ground = found[over]
+    if of.kind == PUBLISHED and over != ALL:
+        _shared.caption("In print there are no scores by query: of one dataset nothing is known.")
+        return ground
+    try:
+        order = ranking(of, board, ground)
+    except WrongInput as error:
+        st.info(_shared.text(str(error)))
+        return ground
+    figure = figures.intervals(order, short_titles(board.systems), of.measure, _shared.theme())
+    _shared.plot(figure, "order", f"Means of {of.measure} with intervals and groups")
+    more = len(order) - figures.MOST_ROWS
+    _shared.caption(
+        *sureness.caption(order, board, ground),
+        f"{more} more systems stand in the view Table." * (more > 0),
+        "These are means over all judged queries." * of.returned,
+    )
+    return ground

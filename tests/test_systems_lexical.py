@@ -93,9 +93,22 @@ def test_parameters_of_the_name_reach_lucene(flat: Path, settings: Settings) -> 
 def test_rm3_finds_documents_through_the_words_of_the_first_ones(
     flat: Path, settings: Settings
 ) -> None:
+    """The relevance model: shares of the words of each first document, times its score.
+
+    Night is in three documents, more than a tenth of all.
+    """
     hits = _search(Rm3(), flat, settings)
     assert list(hits["q 1"])[2:] == ["untitled"], "it has cat and garden from those that purr"
     assert "unknown" not in hits
+    first, second = _bm25(2, 2, 4), _bm25(2, 1, 2)
+    cat, garden = first / 3 / (first + second) / 2, second / 2 / (first + second) / 2
+    purr = 1 - cat - garden
+    expected = {
+        "id with blanks": purr * first + cat * _bm25(2, 1, 4),
+        "title\tonly": purr * second + garden * _bm25(2, 1, 2),
+        "untitled": (cat + garden) * _bm25(2, 1, 3),
+    }
+    assert hits["q 1"] == pytest.approx(expected, abs=1e-4)
 
 
 def test_multifield_adds_fields_and_leaves_documents_without_text_out(

@@ -7,7 +7,7 @@ from types import MappingProxyType
 
 from compute.errors import Conflict, WrongInput
 from compute.settings import PROJECT
-from compute.systems import names
+from compute.systems import names, use_qa
 from compute.systems.checkpoints import Checkpoint, from_text
 from compute.systems.deepct import DeepCt
 from compute.systems.dense import Dense
@@ -17,6 +17,7 @@ from compute.systems.lexical import BestFields, Bm25, Multifield, Rm3, WordPiece
 from compute.systems.monot5 import MonoT5
 from compute.systems.rerank import CrossEncoder, LateReranker
 from compute.systems.searcher import Method, values, with_values
+from compute.systems.use_qa import UseQa
 from compute.systems.sparse import Sparse
 from compute.systems.sparta import Sparta
 
@@ -134,7 +135,11 @@ SYSTEMS = catalogue(
         evidence=DOCUMENTED,
     ),
     System("bm25-wordpiece", search=WordPiece(k1=0.9, b=0.4), evidence=DOCUMENTED),
-    System("bm25-rm3", search=Rm3(fb_terms=10, fb_docs=10, original_query_weight=0.5)),
+    System(
+        "bm25-rm3",
+        search=Rm3(fb_terms=10, fb_docs=10, original_query_weight=0.5),
+        evidence=REFERENCE,
+    ),
     System("bm25-augmented"),
     System(
         "deepct",
@@ -163,7 +168,7 @@ SYSTEMS = catalogue(
         ),
         evidence=REFERENCE,
     ),
-    System("use-qa"),
+    System("use-qa", search=UseQa(checkpoint=use_qa.HUB), evidence=REFERENCE),
     System(
         "dpr",
         search=Dense(

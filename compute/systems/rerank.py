@@ -24,7 +24,7 @@ from compute.systems import encoding, maxsim, multivector
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.searcher import AskWith, Progress, no_hits
 
-PAIRS = 2_048
+PAIRS = 16_384
 """Pairs whose documents are in memory at once, and that are sorted by length."""
 
 Pair = tuple[str, str]

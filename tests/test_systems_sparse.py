@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import cache
 from math import log, sqrt
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pytest
@@ -13,7 +13,7 @@ from pandas import DataFrame
 
 from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings, load
-from compute.systems import impact
+from compute.systems import SYSTEMS, impact, system
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.deepct import DeepCt
 from compute.systems.impact import Impact
@@ -130,6 +130,9 @@ def test_splade_scores_are_inner_products_of_rounded_weights(
     rows = {doc_id: _splade(splade, _joined(t, x)) for doc_id, t, x in DOCUMENTS}
     for query_id, text in QUERIES:
         assert hits[query_id] == _products(_splade(splade, text), rows)
+    with Sparse(Checkpoint(str(splade))).session(tmp_path, settings) as ask:
+        for query_id, text in QUERIES:
+            assert ask(text, 3) == min(len(hits[query_id]), 3)
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ids.parquet", "lucene"]
 
 
@@ -147,6 +150,10 @@ def test_sparta_scores_are_sums_of_the_best_match_of_each_query_piece(
             query[piece] += 1
         assert hits.get(query_id, {}) == _products(query, rows)
     assert "empty" not in hits
+    with searcher.session(tmp_path, settings) as ask:
+        found = [ask(text, 10) for _, text in QUERIES]
+    assert found == [len(hits.get(query_id, {})) for query_id, _ in QUERIES]
+    assert sum(found) > 3
 
 
 def test_deepct_writes_each_word_as_often_as_its_first_piece_says(
@@ -251,3 +258,14 @@ def test_what_makes_no_sense_is_refused() -> None:
 def test_a_folder_that_is_no_model_is_refused_before_any_work(tmp_path: Path) -> None:
     with pytest.raises(Unavailable, match=r"has neither config\.json"):
         Sparse(Checkpoint(str(tmp_path))).check()
+
+
+def test_any_sparse_encoder_is_a_system_by_its_name() -> None:
+    found = system("sparse( some/model, scale=10 )")
+    assert found.search == Sparse(Checkpoint("some/model"), scale=10)
+    assert (found.name, found.family) == ("sparse(some/model,scale=10)", "sparse")
+    assert system("splade(max_length=256)").search == replace(
+        cast("Sparse", SYSTEMS["splade"].search), max_length=256
+    )
+    with pytest.raises(WrongInput, match=r"like sparse\(some/model\)"):
+        system("sparse(scale=10)")

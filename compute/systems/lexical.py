@@ -34,7 +34,8 @@ class Bm25:
     byte. English analyser: Lucene's standard tokenizer, possessives cut, lower case, Lucene's stop
     words, Porter stems. Of queries with more than 1,024 distinct words the first 1,024 count.
     On a Polish dataset: Lucene's Polish analyser, Morfologik's lemmas of each word, all of them
-    where it has several, without stop words; a word may be several there, so 512 count.
+    where it has several, without stop words; words that its dictionary lacks stay as they are,
+    capitals and all. A word may be several terms there, so 512 words count.
     Raises WrongInput for k1 below 0 or b outside 0 to 1.
     """
 

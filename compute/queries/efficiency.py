@@ -1,0 +1,61 @@
+"""Every SELECT of the Efficiency page: what stored runs cost."""
+
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+_COSTS = """
+with costs as (
+    select dataset, system,
+           max(value) filter (where measure = 'index_seconds') as index_seconds,
+           max(value) filter (where measure = 'index_bytes') as index_bytes,
+           max(value) filter (where measure = 'documents_per_second') as documents_per_second,
+           max(value) filter (where measure = 'search_seconds') as search_seconds,
+           max(value) filter (where measure = 'queries_per_second') as queries_per_second,
+           max(value) filter (where measure = 'latency_p50_ms') as latency_p50_ms,
+           max(value) filter (where measure = 'latency_p95_ms') as latency_p95_ms,
+           max(value) filter (where measure = 'peak_memory_bytes') as peak_memory_bytes,
+           max(value) filter (where measure = 'candidate_recall@100') as "candidate_recall@100"
+    from efficiency group by dataset, system
+), told as (
+    select dataset, system, left(provenance->>'$.date', 10) as date,
+           provenance->>'$.hardware.processor' as processor,
+           (provenance->>'$.hardware.cores')::bigint as cores,
+           (provenance->>'$.hardware.memory_gib')::double as memory_gib,
+           (provenance->>'$.load')::double as load,
+           (provenance->>'$.latency_queries')::bigint as latency_queries,
+           coalesce(provenance->>'$.untimed', '') as untimed
+    from parts where kind = 'efficiency'
+), sizes as (
+    select dataset as collection, any_value(rows) as n_documents
+    from parts where kind in ('lengths', 'documents') group by dataset
+)
+select dataset, coalesce(datasets.title, dataset) as title, system,
+       costs.* exclude (dataset, system), sizes.n_documents, told.* exclude (dataset, system)
+from costs join told using (dataset, system)
+left join datasets on dataset = name
+left join sizes on coalesce(datasets.collection, dataset) = sizes.collection
+order by datasets.rowid, dataset, system
+"""
+
+
+def costs(cursor: DuckDBPyConnection) -> DataFrame:
+    """A row for each run whose cost was measured.
+
+    dataset, title, system; a column for each of `efficiency.MEASURES`, absent where it was not
+    measured; n_documents; processor, cores, memory_gib; load (processes that wanted a processor
+    before the search), latency_queries (how many were timed alone), untimed (why none was), date.
+    """
+    return cursor.execute(_COSTS).df()
+
+
+def unmeasured(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, system: the runs that were searched here before their cost was measured."""
+    return cursor.execute(
+        """
+        select dataset, system from parts
+        where kind = 'hits' and json_extract_string(provenance, '$.identity') is not null
+          and (dataset, system) not in (
+              select (dataset, system) from parts where kind = 'efficiency')
+        order by dataset, system
+        """
+    ).df()

@@ -1,0 +1,157 @@
+"""The sections of the page Efficiency."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute import published, queries, tradeoff
+from compute.figures import efficiency as drawing
+from compute.figures import spending
+from compute.wording import counted
+from pages import _shared
+from pages._dataset_sections import HEAD, MOST_ROWS, ROW
+from pages._shared import read
+
+EVERY = "mean over datasets"
+"""Instead of one dataset: those that all shown systems have."""
+AGAIN = "python -m compute run SYSTEM DATASET --again"
+
+
+class View(NamedTuple):
+    """What the pickers say, and the rows that it shows."""
+
+    rows: DataFrame
+    """Rows of `tradeoff.points` with title and family."""
+    datasets: list[str]
+    """Their titles."""
+    measure: str
+
+
+def nothing() -> None:
+    """Say how to get figures into a store that has none, and show the papers'."""
+    st.info(f"No run has been measured yet: {AGAIN} searches again and measures.")
+    beside_print(DataFrame(), "")
+
+
+def view(costs: DataFrame, dataset: str, measure: str, systems: Sequence[str]) -> View | None:
+    """What is shown; None, and a sentence, where these systems have nothing in common."""
+    means = read(queries.leaderboard.means, measure=measure)
+    one = "" if dataset == EVERY else dataset
+    found = tradeoff.points(costs, means, systems, one)
+    if found.rows.empty:
+        st.info("No dataset has figures of all these systems: choose fewer, or one dataset.")
+        return None
+    named = read(queries.leaderboard.systems)
+    rows = found.rows.merge(named, on="system", how="left")
+    rows["title"] = rows["title"].fillna(rows["system"])
+    titles = dict(zip(costs["dataset"], costs["title"], strict=True))
+    return View(rows, [titles[name] for name in found.datasets], measure)
+
+
+def figures(shown: View, *, slow: bool) -> None:
+    """Quality against latency, and against the size of the index."""
+    st.html(drawing.legend(shown.rows, _shared.theme()))
+    latency = "latency_p95_ms" if slow else "latency_p50_ms"
+    with st.container(horizontal=True):
+        for cost in (latency, "index_bytes"):
+            with st.container(width=drawing.WIDTH):
+                figure = drawing.panel(shown.rows, cost, shown.measure, theme=_shared.theme())
+                alt = f"{shown.measure} of systems against {tradeoff.COSTS[cost]}"
+                _shared.plot(figure, cost, alt, width="content")
+    _shared.caption(
+        "How to read this: further up is better, further left is cheaper. The stepped line joins"
+        " the systems that no other beats in both.",
+        _over(shown),
+        "Latency: one query at a time for 100 hits, everything loaded and warmed up, over a sample"
+        " that is the same for every system. Both axes of cost are logarithmic.",
+        _machines(shown.rows),
+        _busy(shown.rows),
+        _left_out(shown.rows, latency),
+    )
+
+
+def _over(shown: View) -> str:
+    """What the numbers are of."""
+    if len(shown.datasets) == 1:
+        return f"On {shown.datasets[0]}."
+    return (
+        f"Means over the {len(shown.datasets)} datasets that all {len(shown.rows)} shown systems"
+        f" have: {', '.join(shown.datasets)}."
+    )
+
+
+def _machines(rows: DataFrame) -> str:
+    machines = drawing.order(rows)
+    if len(machines) == 1:
+        return f"Measured on {machines[0]}."
+    return (
+        f"Measured on different hardware, which cannot be compared: filled marks {machines[0]},"
+        f" open marks {', '.join(machines[1:])}; each has a line of its own."
+    )
+
+
+def _busy(rows: DataFrame) -> str:
+    """Whether others were at work on the machine."""
+    load = rows["load"].max()
+    if not load > 2 * float(rows["cores"].min() if "cores" in rows else 1):
+        return ""
+    return f"The machine was busy with other work (up to {load:.0f} processes wanted a processor)."
+
+
+def _left_out(rows: DataFrame, latency: str) -> str:
+    """Which systems one of the figures lacks."""
+    told = []
+    for cost, what in ((latency, "latency"), ("index_bytes", "index size")):
+        lacking = rows.loc[rows[cost].isna(), "title"]
+        if len(lacking):
+            told.append(f"Without {what}: {', '.join(lacking)}.")
+    return " ".join(told)
+
+
+def table(shown: View) -> None:
+    """Every figure of the shown systems, to read and to save."""
+    rows = spending.table(shown.rows, shown.measure)
+    whole = HEAD + min(len(rows), MOST_ROWS) * ROW
+    st.dataframe(rows, hide_index=True, height=whole, row_height=ROW)
+    st.download_button(
+        "All figures (CSV)",
+        lambda: spending.csv(shown.rows, shown.datasets, shown.measure),
+        file_name="efficiency.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+    _shared.caption(
+        "Searching all queries at once counts loading the model or starting Java. Memory: the most"
+        " that all processes of indexing and searching held at once. A system made from others"
+        " takes as long and as much as they do together. –: not measured."
+    )
+
+
+def unmeasured() -> None:
+    """Which stored runs have no figures, and what measures them."""
+    lacking = read(queries.efficiency.unmeasured)
+    if lacking.empty:
+        return
+    first = lacking.iloc[0]
+    _shared.caption(
+        f"{counted(len(lacking), 'stored run')} searched before costs were measured:"
+        f" python -m compute run {first['system']} {first['dataset']} --again measures the first."
+    )
+
+
+def beside_print(costs: DataFrame, dataset: str) -> None:
+    """The papers' table beside what is measured here."""
+    st.subheader("Published figures", anchor=False)
+    named = read(queries.leaderboard.systems)
+    own = costs[costs["dataset"] == dataset] if dataset in set(costs.get("dataset", ())) else costs
+    rows = spending.beside_print(published.efficiency(), own, named)
+    st.dataframe(rows, hide_index=True)
+    _shared.caption(
+        "The papers searched 1 million documents of DBPedia on their own hardware; the collections"
+        " here are far smaller and the machine is another, so times and sizes cannot be compared"
+        " directly: compare the order of the systems. Ours: the median of the datasets shown. –:"
+        " not printed, or not measured here."
+    )

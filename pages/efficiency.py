@@ -1,0 +1,32 @@
+"""Efficiency: what does quality cost in time and in space?"""
+
+import streamlit as st
+
+from compute import queries
+from compute.measures import MEASURES
+from pages import _address, _shared
+from pages import _efficiency_sections as sections
+from pages._shared import pick, pick_many, read
+
+st.title("Efficiency", anchor=False)
+_address.arrive()
+costs = read(queries.efficiency.costs)
+if costs.empty:
+    sections.nothing()
+    st.stop()
+systems = list(dict.fromkeys(costs["system"]))
+choices = [sections.EVERY, *dict.fromkeys(costs["dataset"])]
+_address.known("dataset", choices, "dataset with measured runs")
+_address.known("measure", MEASURES, "measure")
+_address.known("systems", systems, "system with measured runs")
+with _shared.pickers():
+    dataset = pick("Dataset", choices, "dataset", width=240)
+    measure = pick("Measure", MEASURES, "measure", width=140)
+    chosen = pick_many("Systems", systems, "systems", width=330)
+    slow = _shared.switch("Slow queries: 95% instead of half", "slow")
+view = sections.view(costs, dataset, measure, chosen)
+if view is not None:
+    sections.figures(view, slow=slow)
+    sections.table(view)
+sections.unmeasured()
+sections.beside_print(costs, dataset)

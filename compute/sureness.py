@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from pandas import DataFrame, Series
+from pandas import DataFrame
 
 from compute import ranks
 from compute.leaderboard import Board
@@ -59,18 +59,11 @@ def compact(group: str) -> str:
 
 def caption(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
     """How to read an order, what its intervals rest on, and what is left out."""
-    row = ranking.iloc[0]
-    titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
-    trained = [titles[name] for name in board.averaged if name not in ground.datasets]
-    several = len(ground.datasets) > 1
-    left_out = int(row["n_left_out"])
+    drawn, left_out = str(ranking["drawn"].iloc[0]), int(ranking["n_left_out"].iloc[0])
     sentences = [
-        _HOW if row["drawn"] else "",
-        _over(row),
-        f"Without {', '.join(trained)}: a system shown was trained on it."
-        if several and trained
-        else "",
-        _GROUNDS[str(row["drawn"])],
+        _HOW if drawn else "",
+        f"Over {_size(ranking, board, ground)}",
+        _GROUNDS[drawn],
         f"Left out: {left_out:,} of the queries, on which a system has no value."
         if left_out
         else "",
@@ -78,16 +71,27 @@ def caption(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
-def _over(row: Series) -> str:
-    n = int(row["n_queries"])
+def about(ranking: DataFrame, board: Board, ground: Ground) -> str:
+    """What the columns Mean to Group of the table are over."""
+    return f"Mean to Group are over {_size(ranking, board, ground)}"
+
+
+def _size(ranking: DataFrame, board: Board, ground: Ground) -> str:
+    titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    n = int(ranking["n_queries"].iloc[0])
     queries = f", {n:,} judged {'query' if n == 1 else 'queries'}" if n else ""
-    return f"Over {counted(int(row['n_datasets']), 'dataset')}{queries}."
+    if len(ground.datasets) == 1:
+        return f"{titles[ground.datasets[0]]}{queries}."
+    trained = [titles[name] for name in board.averaged if name not in ground.datasets]
+    without = f" Without {', '.join(trained)}: a system shown was trained on it." if trained else ""
+    return f"{counted(len(ground.datasets), 'dataset')} that all have{queries}.{without}"
 
 
 _HOW = (
-    "How to read this: the dot is the mean, the line its 95% interval. Systems that share a bar at"
-    " the right (a letter in the table) cannot be told apart; 2–4 means that the true rank is"
-    " second to fourth. The percentage: how often a system comes first when all is drawn again."
+    "How to read this: the dot is the mean, the line its 95% interval. Systems with dots on one bar"
+    " at the right (a letter in the table) cannot be told apart. Lines may overlap where systems"
+    " can, for all are compared on the same queries and datasets. 2–4: the true rank is second to"
+    " fourth. The percentage: how often a system comes first when all is drawn again."
 )
 _AT_ONCE = (
     "All pairs are compared at once: the chance that any two equal systems are told apart is 5%."

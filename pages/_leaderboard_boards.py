@@ -92,14 +92,13 @@ def _others(of: Numbers) -> dict[str, Other]:
             word = OFFICIAL if switched else ADDED
             found = {word: Other(COMPUTED, "", of.measure, not switched)} | found
     paper = of.source.partition(",")[0]
-    near, far = {}, {}
-    for source, measure in zip(tables["source"], tables["measure"], strict=True):
-        own = of.kind == PUBLISHED and source.startswith(paper)
-        if (source, measure) == (of.source, of.measure) and of.kind == PUBLISHED:
-            continue
-        if own or measure == of.measure:
-            (near if own else far)[f"{source}: {measure}"] = Other(PUBLISHED, source, measure)
-    found |= near | far
+    order = cells.in_order(set(tables["measure"]) - {of.measure})
+    for measure in (*order, of.measure):
+        for source in tables.loc[tables["measure"] == measure, "source"]:
+            own = of.kind == PUBLISHED and source.startswith(paper)
+            same = of.kind == PUBLISHED and (source, measure) == (of.source, of.measure)
+            if (own or measure == of.measure) and not same:
+                found[f"{source}: {measure}"] = Other(PUBLISHED, source, measure)
     if of.kind == PUBLISHED and of.measure in stored:
         found[HERE] = Other(COMPUTED, "", of.measure)
     return found

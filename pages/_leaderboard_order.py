@@ -7,7 +7,7 @@ from typing import NamedTuple
 import streamlit as st
 from pandas import DataFrame
 
-from compute import queries, sureness
+from compute import cells, queries, sureness
 from compute.cells import PUBLISHED
 from compute.errors import WrongInput
 from compute.figures import intervals as figures
@@ -41,9 +41,8 @@ def ranking(of: Numbers, board: Board, ground: Ground) -> DataFrame:
 
 def table(of: Numbers, board: Board) -> None:
     """The board as a table; a click into a row's dataset opens it."""
-    found = sureness.grounds(board)
-    nothing = DataFrame(columns=["system", *queries.ranking.COLUMNS])
-    order = ranking(of, board, next(iter(found.values()))) if found else nothing
+    found = next(iter(sureness.grounds(board).values()), None)
+    order = ranking(of, board, found) if found else None
     shown = figures.table(order, board)
     columns = {"First in": "share of resamples in which the system is first"}
     columns |= {"Group": "systems that share a letter cannot be told apart"}
@@ -63,6 +62,12 @@ def table(of: Numbers, board: Board) -> None:
         selection_mode="single-cell",
     )
     _shared.open_dataset()
+    origin = cells.origin(of.kind, of.source, returned=of.returned)
+    about = "" if order is None or found is None else sureness.about(order, board, found)
+    _shared.caption(
+        f"{origin}: {of.measure}. {about} Systems that share a letter cannot be told apart;"
+        " below it is said how this is found out. A click on a value opens its dataset."
+    )
 
 
 def _open(by_title: Mapping[str, str]) -> None:

@@ -64,23 +64,18 @@ def filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: str
     return left if whole.empty else whole
 
 
-def heat(board: leaderboard.Board, colour: str, baseline: str) -> None:
-    """The heatmap of datasets and systems."""
+def heat(
+    board: leaderboard.Board, of: Numbers, printed: DataFrame, colour: str, baseline: str
+) -> None:
+    """The heatmap of datasets and systems, and what stands under it."""
+    difference = of.kind == DIFFERENCE
+    colour = DIFFERENCE if difference else colour
     look = {"theme": _shared.theme(), "chosen": _shared.chosen_cell()}
     figure = heatmap(board, colour_by=colour, baseline=baseline, **look)
     _shared.plot_cells(figure, f"{board.measure} of systems on datasets")
-
-
-def captions(
-    board: leaderboard.Board, of: Numbers, printed: DataFrame, colour: str, baseline: str
-) -> None:
-    """What stands under the board; `colour` is empty for the table."""
     origin = cells.origin(of.kind, of.source, returned=of.returned)
-    difference = of.kind == DIFFERENCE
     said = in_common(len(board.systems), printed) if difference else ""
-    colour = DIFFERENCE if difference else colour
-    coloured = note(board, colour, baseline) if colour else ""
-    _shared.caption(*leaderboard.caption(board, origin), said, coloured)
+    _shared.caption(*leaderboard.caption(board, origin), said, note(board, colour, baseline))
 
 
 def nothing(numbers: str, printed: DataFrame) -> None:

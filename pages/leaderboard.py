@@ -51,9 +51,8 @@ of = order.Numbers(numbers, source, measure, chosen.returned)
 if view == order.TABLE and numbers != DIFFERENCE:
     order.table(of, board)
 else:
-    sections.heat(board, DIFFERENCE if numbers == DIFFERENCE else colour, baseline)
-sections.captions(board, of, printed, "" if view == order.TABLE else colour, baseline)
+    sections.heat(board, of, printed, colour, baseline)
 if numbers != DIFFERENCE:
     sections.wins(board, baseline)
     boards.section(of, board, order.section(of, board))
-boards.against_print(ours, of, (datasets, systems))
+boards.against_print(cells.of_datasets(ours, datasets, chosen.wanted), of, (datasets, systems))

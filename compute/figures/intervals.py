@@ -8,6 +8,7 @@ from pandas import DataFrame
 from compute import sureness
 from compute.figures.theme import Palette, escape, palette, plain, precise, template
 from compute.leaderboard import Board, short_titles
+from compute.queries.ranking import COLUMNS
 
 MOST_ROWS = 40
 """Systems that the figure shows; the table has all."""
@@ -84,8 +85,8 @@ def _bar(place: int, letter: str, places: list[int], look: Palette) -> dict:
         "y": places,
         "xaxis": "x2",
         "mode": "lines+markers",
-        "line": {"width": 3, "color": look.muted},
-        "marker": {"size": 7, "color": look.muted, "opacity": 1},
+        "line": {"width": 2, "color": look.muted},
+        "marker": {"size": 9, "color": look.muted, "opacity": 1},
         "hovertemplate": f"group {letter}: cannot be told apart<extra></extra>",
         "showlegend": False,
     }
@@ -96,13 +97,13 @@ def _notes(rows: DataFrame, bars: Mapping, look: Palette) -> Iterator[dict]:
     place = {"xref": "x domain", "x": 1, "xanchor": "right", "showarrow": False}
     sure = rows["low"].notna().all()
     for y, row in enumerate(rows.to_dict("records")):
-        yield place | {"y": y, "xshift": 62, "text": ranks_of(row)}
+        yield place | {"y": y, "xshift": 58, "text": ranks_of(row)}
         if sure:
-            yield place | {"y": y, "xshift": 112, "text": _share(row["first"])}
+            yield place | {"y": y, "xshift": 106, "text": _share(row["first"])}
     head = place | {"y": -1, "font": {"color": look.muted}}
-    yield head | {"xshift": 62, "text": "rank"}
+    yield head | {"xshift": 58, "text": "rank"}
     if sure:
-        yield head | {"xshift": 112, "text": "first"}
+        yield head | {"xshift": 106, "text": "first"}
     if bars:
         yield head | {"xref": "x2 domain", "x": 0, "xanchor": "left", "text": "alike"}
 
@@ -122,7 +123,7 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
         "showgrid": False,
     }
     return {
-        "xaxis": _STILL | {"domain": [0, right - 0.16], "title": {"text": measure}, "nticks": 7},
+        "xaxis": _STILL | {"domain": [0, right - 0.19], "title": {"text": measure}, "nticks": 7},
         "xaxis2": {
             "domain": [right, 1],
             "range": [-0.5, max(len(bars), 4) - 0.5],
@@ -136,12 +137,14 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
     }
 
 
-def table(ranking: DataFrame, board: Board) -> DataFrame:
+def table(ranking: DataFrame | None, board: Board) -> DataFrame:
     """The board as a table: a row per system, its order's uncertainty, then its values.
 
     Systems that `ranking` lacks follow without a rank. The last column, system, is its name.
     """
     titles = short_titles(board.systems)
+    if ranking is None:
+        ranking = DataFrame(columns=["system", *COLUMNS]).astype({"system": str})
     rows = board.systems[["system"]].merge(ranking, on="system", how="left", sort=False)
     rows = rows.iloc[rows["rank"].fillna(len(rows) + 1).argsort(kind="stable")]
     records = rows.to_dict("records")

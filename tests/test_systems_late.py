@@ -271,7 +271,7 @@ def test_the_approximate_index_learns_from_a_sample_of_every_shard() -> None:
 
 def test_only_the_vectors_make_the_index(systems: dict[str, LateInteraction]) -> None:
     colbert = systems["colbert"]
-    deeper = replace(colbert, candidates=200, probes=8)
+    deeper = replace(colbert, candidates=200, probes=16)
     assert deeper.index_identity() == colbert.index_identity()
     assert deeper.identity() != colbert.identity()
     shorter = replace(colbert, document_length=180)

@@ -1,0 +1,187 @@
+"""The order with its uncertainty, the table of it, and two boards side by side."""
+
+from typing import Any
+
+import pytest
+from pandas import DataFrame
+
+from compute import published, queries, ranks, sureness
+from compute.cells import printed
+from compute.datasets.catalogue import DATASETS
+from compute.figures.bump import bump
+from compute.figures.intervals import MOST_BARS, MOST_ROWS, intervals, table
+from compute.leaderboard import Board, board, short_titles
+from compute.reading import open_version
+from compute.store import Store
+from compute.sureness import ALL
+from compute.systems import SYSTEMS
+
+CATALOGUE = DataFrame([row.record() for row in DATASETS.values()]).rename(
+    columns={"name": "dataset"}
+)
+NAMES = DataFrame(
+    [(row.name, row.title, row.family) for row in SYSTEMS.values()],
+    columns=["system", "title", "family"],
+)
+
+
+@pytest.fixture
+def v4(bench: Any) -> tuple[DataFrame, Board]:
+    """The papers' main table, and its order as the page reads it."""
+    figures = published.results()
+    rows = figures[figures["source"] == "BEIR v4, Table 2"]
+    made = board(printed(rows), CATALOGUE, NAMES, "nDCG@10")
+    ground = sureness.grounds(made)[ALL]
+    store: Store = bench.store
+    with open_version(store).cursor() as cursor:
+        order = queries.ranking.of_print(
+            cursor, "BEIR v4, Table 2", "nDCG@10", ground.datasets, ground.systems, 1
+        )
+    return order, made
+
+
+def order_of(groups: list[str]) -> DataFrame:
+    n = len(groups)
+    return DataFrame(
+        {
+            "system": [f"s{place}" for place in range(n)],
+            "mean": [0.9 - 0.01 * place for place in range(n)],
+            "low": 0.2,
+            "high": 0.95,
+            "rank": range(1, n + 1),
+            "rank_low": 1,
+            "rank_high": n,
+            "first": [1.0] + [0.001] * (n - 1),
+            "group": groups,
+            "drawn": ranks.QUERIES,
+            "n_datasets": 1,
+            "n_queries": 30,
+            "n_left_out": 2,
+        }
+    )
+
+
+def drawn(order: DataFrame, theme: str = "light") -> Any:
+    titles = {name: f"{name} <b>$x$" for name in order["system"]}
+    return intervals(order, titles, "nDCG@10", theme)
+
+
+def bars(figure: Any) -> list[list[int]]:
+    return [list(trace["y"]) for trace in figure.data if trace["xaxis"] == "x2"]
+
+
+def test_the_order_of_v4_leaves_out_what_a_system_was_trained_on(
+    v4: tuple[DataFrame, Board],
+) -> None:
+    order, made = v4
+    ground = sureness.grounds(made)[ALL]
+    assert len(ground.datasets) == 17 and "nq" not in ground.datasets
+    assert order["system"].iloc[0] == "bm25+ce-minilm"
+    assert order["drawn"].iloc[0] == ranks.DATASETS
+    words = " ".join(sureness.caption(order, made, ground))
+    assert "17 datasets that all have. Without NQ: a system shown was trained on it." in words
+    assert "50% with 2" in words
+
+
+def test_groups_are_bars_with_a_dot_per_system() -> None:
+    figure = drawn(order_of(["a", "a b", "b", "c"]))
+    assert bars(figure) == [[0, 1], [1, 2]]
+    texts = [note["text"] for note in figure.layout.annotations]
+    assert texts.count("1–4") == 4
+    assert {"100%", "<1%", "alike"} <= set(texts)
+    assert figure.layout.yaxis.ticktext[0] == "s0 &lt;b&gt;&#36;x&#36;"
+
+
+def test_more_groups_than_bars_fit_are_left_to_the_table() -> None:
+    chain = [f"{ranks.letter(place)} {ranks.letter(place + 1)}" for place in range(MOST_BARS + 2)]
+    assert bars(drawn(order_of(chain))) == []
+    assert sureness.compact(chain[0]) == "ab"
+    assert sureness.compact("z aa") == "z aa"
+
+
+def test_of_many_systems_the_first_are_drawn() -> None:
+    order = order_of(["a"] * 143)
+    figure = drawn(order, "dark")
+    assert len(figure.data[0]["x"]) == MOST_ROWS
+    assert figure.layout.height < 1000
+
+
+def test_without_intervals_there_are_no_lines() -> None:
+    order = order_of([""] * 3).assign(low=float("nan"), high=float("nan"), first=float("nan"))
+    figure = drawn(order.assign(rank_low=0, rank_high=0))
+    assert not figure.data[0]["error_x"]["visible"]
+    texts = [note["text"] for note in figure.layout.annotations]
+    assert texts == ["1", "2", "3", "rank"]
+
+
+def test_the_table_has_the_order_and_then_the_values(v4: tuple[DataFrame, Board]) -> None:
+    order, made = v4
+    rows = table(order, made)
+    first = rows.iloc[0]
+    assert first["System"] == "BM25+CE" and first["SciFact"] == 0.688
+    assert first["Rank"].startswith("1") and "a" in first["Group"]
+    assert " to " in first["95% interval"]
+    assert list(rows.columns[:6]) == ["System", "Mean", "95% interval", "Rank", "First in", "Group"]
+
+
+def test_systems_outside_the_order_follow_without_a_rank(v4: tuple[DataFrame, Board]) -> None:
+    order, made = v4
+    rows = table(order[order["system"] != "bm25+ce-minilm"], made)
+    last = rows.iloc[-1]
+    assert (last["system"], last["Rank"], last["Group"]) == ("bm25+ce-minilm", "–", "")
+    assert (table(None, made)["Rank"] == "–").all()
+
+
+def test_a_board_without_anything_in_common_is_ordered_by_dataset() -> None:
+    rows = [("scifact", "a", 0.5), ("scifact", "b", 0.4), ("fiqa", "c", 0.3), ("fiqa", "d", 0.2)]
+    cells = DataFrame(rows, columns=["dataset", "system", "value"]).assign(
+        in_domain=False, suspect=False, remark=""
+    )
+    made = board(cells, CATALOGUE, NAMES, "nDCG@10")
+    found = sureness.grounds(made)
+    assert {name: ground.systems for name, ground in found.items()} == {
+        "scifact": ["a", "b"],
+        "fiqa": ["c", "d"],
+    }
+
+
+def test_lines_of_the_bump_rise_and_fall() -> None:
+    rows = DataFrame(
+        {
+            "system": ["a", "b", "c"],
+            "title": ["A", "<i>B", "C"],
+            "left": [0.5, 0.4, 0.3],
+            "right": [0.2, 0.6, 0.1],
+            "left_rank": [1, 2, 3],
+            "right_rank": [2, 1, 3],
+        }
+    )
+    figure: Any = bump(rows, ("nDCG@10", "R@100"), "light")
+    places = [list(trace["y"]) for trace in figure.data]
+    assert places == [[0, 1], [1, 0], [2, 2]]
+    assert len({trace["line"]["color"] for trace in figure.data}) == 3
+    texts = [note["text"] for note in figure.layout.annotations]
+    assert "&lt;i&gt;B  .400" in texts and ".600  &lt;i&gt;B" in texts
+
+
+def test_equal_ranks_have_lines_of_their_own() -> None:
+    n = 40
+    rows = DataFrame(
+        {
+            "system": [f"s{place}" for place in range(n)],
+            "title": [f"S{place:02}" for place in range(n)],
+            "left": 0.5,
+            "right": [place / n for place in range(n)],
+            "left_rank": 1,
+            "right_rank": list(range(n, 0, -1)),
+        }
+    )
+    figure: Any = bump(rows, ("a", "b"), "dark")
+    assert sorted(trace["y"][0] for trace in figure.data) == list(range(n))
+    assert len(figure.layout.annotations) < 2 * n
+
+
+def test_short_titles_name_the_rows(v4: tuple[DataFrame, Board]) -> None:
+    order, made = v4
+    figure: Any = intervals(order, short_titles(made.systems), "nDCG@10", "print")
+    assert figure.layout.yaxis.ticktext[0] == "BM25+CE"

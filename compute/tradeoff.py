@@ -8,8 +8,8 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 COSTS = {
-    "latency_p50_ms": "latency, half of the queries",
-    "latency_p95_ms": "latency, 95% of the queries",
+    "latency_p50_ms": "median latency of a query",
+    "latency_p95_ms": "95th percentile of a query's latency",
     "index_bytes": "index size",
 }
 """What quality is drawn against, and what an axis calls it."""
@@ -53,7 +53,8 @@ def points(
     Means are over the datasets that every one of the systems has. `costs` are rows of
     `queries.efficiency.costs`, `means` dataset, system, value of one measure.
     """
-    rows = costs.merge(means[["dataset", "system", "value"]], on=["dataset", "system"])
+    of_systems = costs.drop(columns="title", errors="ignore")
+    rows = of_systems.merge(means[["dataset", "system", "value"]], on=["dataset", "system"])
     rows["hardware"] = hardware(rows)
     if systems:
         rows = rows[rows["system"].isin(systems)]

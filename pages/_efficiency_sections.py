@@ -124,7 +124,8 @@ def table(shown: View) -> None:
         on_click="ignore",
     )
     _shared.caption(
-        "Searching all queries at once counts loading the model or starting Java. Memory: the most"
+        "Queries at once: those of the split, in one go, with loading the model or starting Java"
+        " counted. Memory: the most"
         " that all processes of indexing and searching held at once. A system made from others"
         " takes as long and as much as they do together. –: not measured."
     )
@@ -137,8 +138,9 @@ def unmeasured() -> None:
         return
     first = lacking.iloc[0]
     _shared.caption(
-        f"{counted(len(lacking), 'stored run')} searched before costs were measured:"
-        f" python -m compute run {first['system']} {first['dataset']} --again measures the first."
+        f"Not measured, because they were searched before costs were:"
+        f" {counted(len(lacking), 'stored run')}. Searching one again measures it:"
+        f" python -m compute run {first['system']} {first['dataset']} --again."
     )
 
 

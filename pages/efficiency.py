@@ -23,7 +23,7 @@ with _shared.pickers():
     dataset = pick("Dataset", choices, "dataset", width=240)
     measure = pick("Measure", MEASURES, "measure", width=140)
     chosen = pick_many("Systems", systems, "systems", width=330)
-    slow = _shared.switch("Slow queries: 95% instead of half", "slow")
+    slow = _shared.switch("95th percentile of latency", "slow")
 view = sections.view(costs, dataset, measure, chosen)
 if view is not None:
     sections.figures(view, slow=slow)

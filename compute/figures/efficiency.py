@@ -144,10 +144,10 @@ def _hover(row: Row, measure: str) -> str:
 def figures(row: Row) -> dict[str, str]:
     """Every cost of a row, in words."""
     return {
-        "latency, half": milliseconds(row["latency_p50_ms"]),
-        "latency, 95%": milliseconds(row["latency_p95_ms"]),
-        "queries/s": number(row["queries_per_second"]),
-        "search": seconds(row["search_seconds"]),
+        "median latency": milliseconds(row["latency_p50_ms"]),
+        "95th percentile": milliseconds(row["latency_p95_ms"]),
+        "queries/s at once": number(row["queries_per_second"]),
+        "searching all": seconds(row["search_seconds"]),
         "index size": size(row["index_bytes"]),
         "indexing": seconds(row["index_seconds"]),
         "documents/s": number(row["documents_per_second"]),

@@ -14,7 +14,7 @@ def table(rows: DataFrame, measure: str) -> DataFrame:
     shown = [
         {"System": row["title"], measure: looks.precise(row["value"])}
         | {name[:1].upper() + name[1:]: said for name, said in figures(row).items()}
-        | {"measured on": row["hardware"]}
+        | {"Measured on": row["hardware"]}
         for row in ordered.to_dict("records")
     ]
     found = DataFrame(shown)

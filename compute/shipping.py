@@ -33,6 +33,7 @@ _ORDER = {
     "hits": ["query_id", "rank"],
     "top": ["query_id", "rank"],
     "scores": ["measure", "query_id"],
+    "efficiency": ["measure"],
     "queries": ["query_id"],
     "judgements": ["query_id", "doc_id"],
     "lengths": ["doc_id"],
@@ -97,7 +98,8 @@ def ship(
     They take the place of all that ships of these datasets; what ships of others stays, unless
     `only`. Without `systems` every stored run of the datasets goes. Hits are cut at rank 100;
     queries keep their ids and lengths but no text; documents do not ship, only their lengths and
-    the counts of their frequent words; lengths ship as they are counted.
+    the counts of their frequent words; lengths ship as they are counted, and what runs cost as it
+    was measured, on the hardware that its provenance names.
     Provenance loses the paths of this machine. The same content makes the same files. Raises
     Missing for a run or dataset that is not stored.
     """
@@ -110,7 +112,8 @@ def ship(
         chosen = stored if systems is None else systems
         for system in chosen:
             found += [_stored(store, kind, name, system) for kind in ("hits", "top", "scores")]
-        found += _counted_lengths(fresh, name, chosen)
+        found += _beside(fresh, "length_counts", name, ("", *chosen))
+        found += _beside(fresh, "efficiency", name, chosen)
     unique = {part.identity: part for part in found}
     before = _manifest(folder)
     kept = {
@@ -172,9 +175,9 @@ def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[P
     yield from counts_of(fresh, collection)
 
 
-def _counted_lengths(fresh: Iterable[Part], name: str, systems: Sequence[str]) -> list[Part]:
-    """The lengths of a dataset and of these runs, where they are counted."""
-    wanted = {("length_counts", name, system) for system in ("", *systems)}
+def _beside(fresh: Iterable[Part], kind: str, name: str, systems: Sequence[str]) -> list[Part]:
+    """The parts of a kind that these runs have: lengths that are counted, costs measured."""
+    wanted = {(kind, name, system) for system in systems}
     return [part for part in fresh if part.identity in wanted]
 
 

@@ -9,7 +9,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute import freshness, measures, queries, reading, terminal
-from compute.commands import lengths
+from compute.commands import efficiency, lengths
 from compute.commands.analysing import overlaps
 from compute.commands.common import known, open_bench
 from compute.commands.jobs import jobs_shown
@@ -105,6 +105,7 @@ SHOWN: Mapping[str, Callable[[Bench, Namespace], DataFrame]] = {
     "holes": _holes,
     "overlap": overlaps,
     "lengths": lengths.shown,
+    "efficiency": efficiency.shown,
     "jobs": lambda bench, _: jobs_shown(bench),
 }
 """What `show` prints of the store: a row each."""

@@ -1,0 +1,42 @@
+"""What `show efficiency` prints: what runs cost, or the papers' figures."""
+
+from argparse import Namespace
+
+from pandas import DataFrame
+
+from compute import published, queries, reading, tradeoff
+from compute.efficiency import MEASURES
+from compute.errors import Missing, WrongInput
+from compute.recompute import Bench
+from compute.wording import near
+
+
+def shown(bench: Bench, arguments: Namespace) -> DataFrame:
+    """A row for each run: its costs, or one of them; on a terminal without the less telling."""
+    if arguments.published:
+        return _chosen(published.efficiency().assign(dataset=""), arguments).drop(columns="dataset")
+    rows = queries.efficiency.costs(reading.open_version(bench.store).cursor())
+    if arguments.measure and arguments.measure not in MEASURES:
+        hint = near(arguments.measure, MEASURES)
+        raise WrongInput(f"no cost {arguments.measure!r}: {hint}There are {', '.join(MEASURES)}")
+    found = _chosen(rows, arguments)
+    found["hardware"] = tradeoff.hardware(found)
+    columns = [arguments.measure] if arguments.measure else list(MEASURES)
+    if not arguments.json and not arguments.measure:
+        columns = [name for name in columns if found[name].notna().any()]
+    return found[["dataset", "system", *columns, "hardware", "load", "date"]]
+
+
+def _chosen(rows: DataFrame, arguments: Namespace) -> DataFrame:
+    """The rows of the dataset and system that are asked for. Raises Missing where there is none."""
+    for column in ("dataset", "system"):
+        name = getattr(arguments, column)
+        there = list(dict.fromkeys(rows[column]))
+        if name and name not in there:
+            raise Missing(
+                f"no costs of {column} {name!r}: {near(name, there)}python -m compute run"
+                f" {arguments.system or 'SYSTEM'} {arguments.dataset or 'DATASET'} --again"
+                " measures them"
+            )
+        rows = rows[rows[column] == name] if name else rows
+    return rows.reset_index(drop=True)

@@ -1,6 +1,6 @@
 """The Leaderboard's order: how sure it is, as a figure, and the board as a table with it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -58,8 +58,9 @@ def table(of: Numbers, board: Board) -> None:
         row_height=35,
         column_config=styles,
         key="board",
-        on_select=partial(_open, by_title),
+        on_select=partial(_open, by_title, shown["system"].tolist()),
         selection_mode="single-cell",
+        placeholder="–",
     )
     _shared.open_dataset()
     origin = cells.origin(of.kind, of.source, returned=of.returned)
@@ -70,10 +71,10 @@ def table(of: Numbers, board: Board) -> None:
     )
 
 
-def _open(by_title: Mapping[str, str]) -> None:
+def _open(by_title: Mapping[str, str], systems: Sequence[str]) -> None:
     picked = st.session_state["board"]["selection"]["cells"]
     if picked and (dataset := by_title.get(picked[0][1])):
-        st.session_state["_open"] = {"dataset": dataset}
+        st.session_state["_open"] = {"dataset": dataset, "system": systems[picked[0][0]]}
 
 
 def section(of: Numbers, board: Board) -> Ground | None:

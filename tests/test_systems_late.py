@@ -11,7 +11,7 @@ from pandas import DataFrame
 
 from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
-from compute.systems import encoding, late, maxsim, multivector
+from compute.systems import SYSTEMS, encoding, late, maxsim, multivector
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.late import LateInteraction
 from tests import models
@@ -145,6 +145,37 @@ def test_candidates_then_exact_scores_equal_an_exhaustive_search(
         )
         assert own["score"].is_monotonic_decreasing
     assert hits["query_id"].nunique() == (3 if name == "colbert" else 2)
+
+
+def test_minilm_sums_the_best_cosines_between_words(
+    documents: Path, settings: Settings, tmp_path: Path
+) -> None:
+    import torch
+    from transformers import AutoModel, AutoTokenizer
+
+    row = SYSTEMS["minilm-maxsim"].search
+    assert isinstance(row, LateInteraction)
+    folder = str(row.checkpoint.folder())
+    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
+
+    def words(text: str) -> np.ndarray:
+        pieces = tokenizer(text, truncation=True, max_length=256, return_tensors="pt")
+        with torch.inference_mode():
+            rows = model(**pieces).last_hidden_state[0, 1:-1].numpy()
+        return rows / np.linalg.norm(rows, axis=1, keepdims=True)
+
+    row.index(documents, tmp_path, settings, _ignore)
+    queries = DataFrame([("q", "why do cats purr")], columns=["query_id", "text"])
+    hits = row.search(tmp_path, queries, 10, settings, _ignore)
+    query = words("why do cats purr")
+    expected = {
+        doc_id: (query @ words(text).T).max(axis=1).sum()
+        for (doc_id, _, _), text in zip(DOCUMENTS, TEXTS, strict=True)
+        if text
+    }
+    found = dict(zip(hits["doc_id"], hits["score"], strict=True))
+    assert found == pytest.approx({doc_id: expected[doc_id] for doc_id in found}, abs=0.005)
+    assert hits["doc_id"].iloc[0] == "d1" == max(expected, key=expected.__getitem__)
 
 
 def test_texts_are_cut_and_padded_as_the_model_wants(

@@ -22,7 +22,8 @@ soak: $(READY)
 	BEIRSCOPE_CASES=1000 BEIRSCOPE_KILLS=30 BEIRSCOPE_JOB_KILLS=10 $(PY) -m pytest \
 		tests/test_measures.py tests/test_runs.py tests/test_kills.py tests/test_worker.py \
 		tests/test_holes_bounds.py tests/test_orders.py tests/test_overlap.py \
-		tests/test_overlay.py tests/test_agreement.py tests/test_judgements_labels.py
+		tests/test_overlay.py tests/test_agreement.py tests/test_judgements_labels.py \
+		tests/test_significance.py tests/test_ranks.py tests/test_boards.py
 
 # On Linux PyPI's torch brings gigabytes of CUDA; TORCH_INDEX=<PyTorch's CPU index> avoids them.
 $(READY): requirements.txt

@@ -68,9 +68,11 @@ def test_scores_are_those_of_three_loops_whatever_the_shards(
     query, documents, cuts = world
     tokens = _stored(documents, cuts)
     expected = [_by_loops(query, document) for document in documents]
-    assert tokens.scores(query, np.arange(len(documents))).tolist() == expected
+    twice = tokens.scores([query, 2 * query], np.arange(len(documents)))
+    assert twice.tolist() == [expected, [2 * score for score in expected]]
     some = np.arange(0, len(documents), 2)
-    assert tokens.scores(query, some).tolist() == expected[::2]
+    assert tokens.scores([query], some).tolist() == [expected[::2]]
+    assert tokens.scores([], some).shape == (0, len(some))
 
 
 @settings(max_examples=CASES, deadline=None)
@@ -90,5 +92,5 @@ def test_documents_are_scored_in_pieces_that_fit_into_memory(
 ) -> None:
     documents = [np.full((3, 1), place) for place in range(9)]
     monkeypatch.setattr("compute.systems.maxsim._AT_ONCE", 7)
-    scores = _stored(documents, [4]).scores(np.ones((2, 1)), np.arange(9))
-    assert scores.tolist() == [2.0 * place for place in range(9)]
+    scores = _stored(documents, [4]).scores([np.ones((2, 1))], np.arange(9))
+    assert scores.tolist() == [[2.0 * place for place in range(9)]]

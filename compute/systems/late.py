@@ -164,7 +164,7 @@ class LateInteraction:
 
         def rank(query: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
             places = self._candidates(index, tokens, query)
-            scores = tokens.scores(query, places)
+            (scores,) = tokens.scores([query], places)
             best = np.lexsort((places, -scores))[:depth]
             return places[best], scores[best]
 
@@ -182,8 +182,7 @@ class LateInteraction:
         index = _open(folder / INDEX, self.probes, settings.threads)
         everything = np.flatnonzero(tokens.counts)
         shares = []
-        for query in queries:
-            scores = tokens.scores(query, everything)
+        for query, scores in zip(queries, tokens.scores(queries, everything), strict=True):
             exact = everything[np.lexsort((everything, -scores))[:100]]
             shares.append(np.isin(exact, self._candidates(index, tokens, query)).mean())
         return float(np.mean(shares))

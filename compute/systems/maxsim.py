@@ -30,7 +30,7 @@ def maxsim(query: np.ndarray, tokens: np.ndarray, counts: np.ndarray) -> np.ndar
     filled = counts > 0
     if not filled.any() or not len(query):
         return scores
-    products = tokens.astype(np.float32) @ query.astype(np.float32).T
+    products = tokens.astype(np.float32, copy=False) @ query.astype(np.float32, copy=False).T
     starts = np.cumsum(counts[filled]) - counts[filled]
     # Where empty documents are left out, each segment ends where the next one starts.
     scores[filled] = np.maximum.reduceat(products, starts, axis=0).sum(axis=1)
@@ -55,10 +55,18 @@ class Tokens:
         # Of documents that start at one token all but the last are empty.
         return np.unique(np.searchsorted(self.starts, tokens, side="right") - 1)
 
-    def scores(self, query: np.ndarray, documents: np.ndarray) -> np.ndarray:
-        """MaxSim of a query (tokens, dimensions) with each of `documents`, an ascending list."""
-        found = [maxsim(query, *self._read(some)) for some in self._pieces(documents)]
-        return np.concatenate([np.empty(0, np.float32), *found])
+    def scores(self, queries: Sequence[np.ndarray], documents: np.ndarray) -> np.ndarray:
+        """MaxSim (queries, documents) of each query with each of `documents`, an ascending list.
+
+        Each query is (its tokens, dimensions). The documents' vectors are read once for all.
+        """
+        found = [np.empty((len(queries), 0), np.float32)]
+        for some in self._pieces(documents):
+            tokens, counts = self._read(some)
+            tokens = tokens.astype(np.float32)
+            rows = [maxsim(query, tokens, counts) for query in queries]
+            found.append(np.reshape(rows, (len(queries), len(some))))
+        return np.concatenate(found, axis=1)
 
     def _pieces(self, documents: np.ndarray) -> Iterator[np.ndarray]:
         """Neighbours among the documents that together have about `_AT_ONCE` tokens."""

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute.errors import BeirscopeError
-from pages import _counted, _shared
+from pages import _counted, _shared, _ways
 from pages._progress import progress
 
 PAGES = (
@@ -28,8 +28,10 @@ page = st.navigation(
 )
 try:
     _shared.require_loopback(st.get_option("server.address"))
+    _ways.restore()
     _shared.begin()
     _counted.begin(page.title)
+    _ways.follow()
     progress(page.title)
     page.run()
 except BeirscopeError as error:

@@ -1,14 +1,12 @@
 """What the address names, where no bound widget holds it; names that there are not."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
+from pathlib import Path
 
 import streamlit as st
 
-from pages import _shared
-
-_UNBOUND = ("query", "document")
-"""What no widget is bound to: it stands in the address itself."""
+from pages import _shared, _ways
 
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
@@ -18,7 +16,9 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
     own: choosing another table may take its name away.
     """
     if key not in st.session_state:
-        st.session_state[f"_wrong_{key}"] = _complaints(key, list(names), what, advice)
+        st.session_state[f"_wrong_{key}"] = missing(
+            st.query_params.get_all(key), list(names), what, advice
+        )
         st.session_state.pop(f"_default_{key}", None)
     elif (
         st.session_state.setdefault(f"_default_{key}", st.session_state[key])
@@ -29,9 +29,10 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
         st.warning(_shared.text(words))
 
 
-def _complaints(key: str, choices: list[str], what: str, advice: str) -> list[str]:
+def missing(named: Iterable[str], choices: Sequence[str], what: str, advice: str = "") -> list[str]:
+    """A sentence for each name in the address that is none of the choices."""
     found = []
-    for name in st.query_params.get_all(key):
+    for name in named:
         if name and name not in choices:
             near = get_close_matches(name, choices, n=3, cutoff=0.5)
             hint = f"Did you mean {' or '.join(near)}?" if near else "Choose another below."
@@ -57,15 +58,10 @@ def unpin() -> None:
 
 
 def link(label: str, page: str, **names: str) -> None:
-    """A link to a page with these pickers set, and the query and the document that it shows.
-
-    Streamlit drops from an address what a widget of the page one leaves is bound to, whatever
-    a link says, so the names travel in the session; `arrive` picks them up.
-    """
+    """A link to a page, such as pages/query.py, whose address has these names."""
     if st.button(label, icon=":material/arrow_forward:", type="tertiary"):
-        address = {key: names.pop(key) for key in _UNBOUND if key in names}
-        st.session_state["_arriving"] = names
-        st.switch_page(page, query_params=address)
+        _ways.to(Path(page).stem, **names)
+        _ways.follow()
 
 
 def arrive() -> None:

@@ -165,8 +165,8 @@ def most_different(view: View, both: DataFrame, alike: DataFrame) -> None:
     """The queries where the systems differ most; a click opens one."""
     st.subheader("Queries where they differ most", anchor=False)
     orders = comparing.ORDERS if len(alike) else comparing.ORDERS[:1]
-    _address.known("order", orders, "order")
-    order = pick("Order", orders, "order", width=190)
+    _address.known("by", orders, "order")
+    order = pick("Order", orders, "by", width=190)
     rows = comparing.most_different(both, alike, order, SHOWN)
     table = tables.difference_table(rows, view.titles, whole=len(view.datasets) > 1)
     carried = rows[["dataset", "query_id"]].to_numpy().tolist()

@@ -1,34 +1,70 @@
-"""The ways between pages: a click in a figure or a table opens what it is about."""
+"""The ways between pages: a click in a figure or a table opens what it is about.
+
+Streamlit's own switch of pages leaves entries in the browser's history that show something else,
+and drops from an address what a widget of the page before was bound to. Here the browser itself
+goes to the whole address, as it does for Back and Forward, and `restore` takes all of it.
+"""
 
 from collections.abc import Callable, Sequence
 from typing import Any
+from urllib.parse import parse_qs, urlencode
 
 import streamlit as st
+import streamlit.components.v2 as components
 from pandas import DataFrame
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages import _shared
 
-QUERY, COMPARE, DATASET = "pages/query.py", "pages/compare.py", "pages/dataset.py"
+_GO = components.component(
+    "way",
+    js="""
+    export default function ({ data }) {
+      const to = new URL(data.to, window.location.href);
+      if (to.href === window.location.href) return;
+      window.history.pushState({}, "", to);
+      window.dispatchEvent(new PopStateEvent("popstate"));
+    }
+    """,
+)
+_COUNTED = ("judgements", "rule", "sources")
+"""What the switch above the pages keeps in the address."""
+
+
+def restore() -> None:
+    """Take the whole address of this run, with what Streamlit dropped when the page changed."""
+    context = get_script_run_ctx()
+    given = parse_qs(context.query_string, keep_blank_values=True) if context else {}
+    if context and given.keys() - st.query_params.to_dict().keys():
+        whole = context.query_string
+        with context.session_state.query_params() as params:
+            params.from_dict(given)
+            # What pickers start with, as where a browser opens the address.
+            params.set_initial_query_params(whole)
+
+
+def to(page: str, **address: str | Sequence[str]) -> None:
+    """Have the browser go to a page (`query`), at the next `follow`; for callbacks."""
+    kept = {key: st.query_params.get_all(key) for key in _COUNTED}
+    named = {key: value for key, value in (kept | address).items() if value}
+    st.session_state["_way"] = f"{page}?{urlencode(named, doseq=True)}"
 
 
 def to_query(dataset: str, query_id: str, a: str, b: str, measure: str) -> None:
-    """Have the Query page open with two systems at a query, once `follow` is reached."""
-    pickers = {"dataset": dataset, "a": a, "b": b, "measure": measure}
-    st.session_state["_way"] = (QUERY, {"query": query_id}, pickers)
+    """Go to a query with the ranked lists of two systems."""
+    to("query", dataset=dataset, query=query_id, systems=[a, b], measure=measure)
 
 
 def to_compare(dataset: str, a: str, b: str, measure: str) -> None:
-    """Have the Compare page open with two systems, once `follow` is reached."""
-    pickers = {"dataset": dataset, "a": a, "b": b, "measure": measure}
-    st.session_state["_way"] = (COMPARE, {}, pickers)
+    """Go to two systems on a dataset, query by query."""
+    to("compare", dataset=dataset, a=a, b=b, measure=measure)
 
 
 def follow() -> None:
-    """Go where a click said; what bound pickers show travels in the session (`_address.link`)."""
+    """Go where a click said, before the page draws itself again."""
     if way := st.session_state.pop("_way", None):
-        page, address, pickers = way
-        st.session_state["_arriving"] = pickers
-        st.switch_page(page, query_params=address)
+        _GO(data={"to": way}, key="_way_to")
+        st.stop()
 
 
 def plot(figure: Any, key: str, alt: str, go: Callable[..., None]) -> None:
@@ -41,7 +77,6 @@ def plot(figure: Any, key: str, alt: str, go: Callable[..., None]) -> None:
             go(*carried)
 
     _shared.plot(figure, key, alt, on_select=clicked, selection_mode="points")
-    follow()
 
 
 def table(
@@ -64,4 +99,3 @@ def table(
         on_select=clicked,
         selection_mode="single-cell",
     )
-    follow()

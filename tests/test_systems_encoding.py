@@ -126,7 +126,7 @@ def test_the_nearest_are_exact_whatever_the_shards(
     shards = [stored[start:end] for start, end in pairwise(bounds) if end > start]
     products = queries @ stored.T
     best = -np.sort(-products, axis=1)[:, :depth]
-    one = [vectors.nearest_to_one(query[None], shards, depth) for query in queries]
+    one = [vectors.nearest(query[None], shards, depth, threads=1) for query in queries]
     alone = tuple(np.concatenate(found) for found in zip(*one, strict=True))
     for scores, places in (vectors.nearest(queries, shards, depth, threads=1), alone):
         assert (scores == best).all()

@@ -186,7 +186,7 @@ class Embedding(ABC):
             if opened is not None:
                 places = opened.nearest(query, depth)[1][0]
             else:
-                places = vectors.nearest_to_one(query, stored, depth)[1][0]
+                places = vectors.nearest(query, stored, depth, settings.threads)[1][0]
             return ids.take(pa.array(places[places >= 0]))
 
         yield ask

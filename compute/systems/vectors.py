@@ -158,17 +158,6 @@ def nearest(
     return scores, places
 
 
-def nearest_to_one(
-    query: np.ndarray, shards: Sequence[np.ndarray], depth: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The same for one query (1, dimensions): each vector is read once, where it lies."""
-    products = [block @ query[0] for block in _blocks(shards)]
-    scores = np.concatenate(products) if products else np.empty(0, np.float32)
-    depth = min(depth, len(scores))
-    places = np.argpartition(-scores, depth - 1)[:depth] if depth else np.empty(0, np.int64)
-    return _best(scores[None, places], places[None], depth)
-
-
 def recall(found: np.ndarray, exact: np.ndarray) -> float:
     """Share of the places in each row of `exact` that the same row of `found` has; their mean."""
     shares = [np.isin(best, row).mean() for row, best in zip(found, exact, strict=True)]

@@ -6,7 +6,6 @@ them share them: what names them is the corpus and the generator, not who asks.
 
 import contextlib
 import tempfile
-import time
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -20,6 +19,7 @@ from compute.errors import WrongInput
 from compute.identity import fingerprint
 from compute.loading import Bench, Loaded
 from compute.store import Part
+from compute.systems import doc2query
 from compute.systems.doc2query import Generator
 
 _BATCH = 1_000
@@ -47,22 +47,22 @@ def part(bench: Bench, loaded: Loaded, generator: Generator) -> Part:
     stored = bench.store.done("generated", collection, str(generator), name)
     if stored is not None:
         return stored
-    start = time.perf_counter()
 
     def build(aside: Path) -> None:
         generator.generate(documents.path, aside, bench.settings, bench.progress)
 
     with caches.folder(bench.settings, name, build) as folder:
+        shards = sorted(folder.glob("generated-*.parquet"))
         about = provenance.record(
             ["run", "doct5query", loaded.dataset.name],
-            time.perf_counter() - start,
+            doc2query.seconds(shards),
             identity=generator.identity(),
             inputs=freshness.of_terms(lengths),
         )
         with bench.store.publishing(bench.job or f"generate {collection}") as publication:
             return publication.add(
                 "generated",
-                _batches(sorted(folder.glob("generated-*.parquet"))),
+                _batches(shards),
                 dataset=collection,
                 system=str(generator),
                 fingerprint=name,
@@ -71,17 +71,20 @@ def part(bench: Bench, loaded: Loaded, generator: Generator) -> Part:
 
 
 @contextlib.contextmanager
-def expanded(bench: Bench, loaded: Loaded, searcher: object) -> Iterator[Path]:
-    """What a searcher indexes: the documents, with generated queries appended where it asks so."""
+def expanded(bench: Bench, loaded: Loaded, searcher: object) -> Iterator[tuple[Path, float]]:
+    """What a searcher indexes, and the seconds that making it took, now or at another time.
+
+    The documents; with generated queries appended where it asks so.
+    """
     assert loaded.documents is not None
     if not isinstance(searcher, Expanding):
-        yield loaded.documents.path
+        yield loaded.documents.path, 0.0
         return
     queries = part(bench, loaded, searcher.generator)
     with tempfile.TemporaryDirectory(prefix="beirscope-") as folder:
         file = Path(folder) / "documents.parquet"
         _append(loaded.documents.path, queries.path, searcher.generator.number, file)
-        yield file
+        yield file, queries.provenance["seconds"]
 
 
 def _append(documents: Path, queries: Path, number: int, target: Path) -> None:

@@ -93,8 +93,9 @@ def index(bench: Bench, pair: Pair) -> Iterator[tuple[Path, bool]]:
         assert not isinstance(pair.searcher, Combiner)
         resumed = any(aside.iterdir())
         texts = generated.expanded(bench, pair.loaded, pair.searcher)
-        with texts as documents, efficiency.watched() as cost:
+        with texts as (documents, asking), efficiency.watched() as cost:
             facts = pair.searcher.index(documents, aside, bench.settings, bench.progress)
+        cost.seconds = round(cost.seconds + asking, 3)
         efficiency.keep_index(aside, cost, facts, resumed=resumed)
         built = True
 

@@ -30,6 +30,10 @@ def test_queries_are_asked_once_and_appended_to_the_documents(
     searcher = Doc2Query(checkpoint=t5, number=2, max_length=5)
     assert recompute.run(bench, System("asking", family="sparse", search=searcher), tiny).new
     (part,) = bench.store.parts("generated")
+    # What asking took is part of what the index cost.
+    (costs,) = bench.store.parts("efficiency", "tiny", "asking")
+    values = recompute.read(costs).set_index("measure")["value"]
+    assert values["index_seconds"] > part.provenance["seconds"] > 0
     queries = recompute.read(part)
     ids = [str(document["_id"]) for document in DOCUMENTS]
     assert queries["doc_id"].tolist() == [doc_id for doc_id in ids for _ in range(2)]
@@ -51,7 +55,7 @@ def test_what_is_indexed_is_the_text_and_then_its_queries(
 ) -> None:
     searcher = Doc2Query(checkpoint=t5, number=3, max_length=5)
     loaded = load(bench, tiny)
-    with generated.expanded(bench, loaded, searcher) as file:
+    with generated.expanded(bench, loaded, searcher) as (file, _):
         found = pd.read_parquet(file).set_index("doc_id")
     queries = recompute.read(generated.part(bench, loaded, searcher.generator))
     for document in DOCUMENTS:
@@ -59,9 +63,9 @@ def test_what_is_indexed_is_the_text_and_then_its_queries(
         assert len(own) == 3
         assert found.loc[document["_id"], "title"] == document["title"]
         assert found.loc[document["_id"], "text"] == " ".join([document["text"], *own])
-    with generated.expanded(bench, loaded, object()) as file:
+    with generated.expanded(bench, loaded, object()) as (file, seconds):
         assert loaded.documents is not None
-        assert file == loaded.documents.path
+        assert (file, seconds) == (loaded.documents.path, 0.0)
     assert not any(bench.settings.home.rglob("documents.parquet"))
 
 
@@ -70,7 +74,7 @@ def test_documents_are_found_by_the_queries_that_were_asked_of_them(
 ) -> None:
     loaded = load(bench, tiny)
     searcher = Doc2Query(checkpoint=t5, number=2, max_length=5)
-    with generated.expanded(bench, loaded, searcher) as file:
+    with generated.expanded(bench, loaded, searcher) as (file, _):
         documents = pd.read_parquet(file)
     documents.loc[documents["doc_id"] == "d5", "text"] += " zeppelin"
     documents.to_parquet(tmp_path / "documents.parquet")
@@ -105,6 +109,7 @@ def test_an_interrupted_generation_ends_like_one_that_was_not(
     assert len(kept) == 2
     generator.generate(documents.path, resumed, bench.settings, bench.progress)
     assert all(file.stat().st_ino == inode for file, inode in kept.items())
+    assert doc2query.seconds(resumed.iterdir()) > doc2query.seconds(kept) > 0
     first, second = (pd.concat(map(pd.read_parquet, sorted(f.iterdir()))) for f in (whole, resumed))
     pd.testing.assert_frame_equal(first, second)
     other = Generator(t5, number=2, max_length=5, seed=2)

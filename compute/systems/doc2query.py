@@ -1,7 +1,8 @@
 """docT5query: documents with queries that a model asks of them, searched with BM25."""
 
 import os
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
 from itertools import islice
 from pathlib import Path
@@ -24,6 +25,7 @@ SHARD = 64
 _SEQUENCES = 40
 """Queries written at once: each keeps 38 MB of T5-base's keys and values of a long document."""
 _COLUMNS = pa.schema([("doc_id", pa.string()), ("number", pa.int32()), ("text", pa.string())])
+_SECONDS = b"seconds"
 _T5 = Checkpoint("BeIR/query-gen-msmarco-t5-base-v1")
 
 Ask = Callable[[list[str], list[int]], list[list[str]]]
@@ -88,8 +90,10 @@ class Generator:
             target = folder / f"generated-{first // SHARD:06}.parquet"
             if not target.exists():
                 ask = ask or self._load(settings)
+                start = time.perf_counter()
                 asked = self._asked(ask, shard, first, len(ids), progress)
-                _save(target, ids[first : first + SHARD], asked)
+                seconds = time.perf_counter() - start
+                _save(target, ids[first : first + SHARD], asked, seconds)
             progress(first + len(shard), len(ids), "documents asked about")
 
     def _asked(
@@ -182,15 +186,22 @@ class Doc2Query(Bm25):
         self.generator.check()
 
 
-def _save(target: Path, ids: list[str], asked: list[list[str]]) -> None:
+def seconds(shards: Iterable[Path]) -> float:
+    """How long asking took, through all interruptions; loading the model is not in it."""
+    metadata = (pq.read_schema(shard).metadata or {} for shard in shards)
+    return sum(float(found.get(_SECONDS, 0)) for found in metadata)
+
+
+def _save(target: Path, ids: list[str], asked: list[list[str]], took: float) -> None:
     rows = [
         {"doc_id": doc_id, "number": number, "text": text}
         for doc_id, queries in zip(ids, asked, strict=True)
         for number, text in enumerate(queries, 1)
     ]
+    table = pa.Table.from_pylist(rows, _COLUMNS)
     aside = target.with_suffix(".part")
     with aside.open("wb") as file:
-        pq.write_table(pa.Table.from_pylist(rows, _COLUMNS), file)
+        pq.write_table(table.replace_schema_metadata({_SECONDS: str(took)}), file)
         file.flush()
         os.fsync(file.fileno())
     aside.replace(target)

@@ -53,6 +53,7 @@ if view == order.TABLE and numbers != DIFFERENCE:
 else:
     sections.heat(board, of, printed, colour, baseline)
 if numbers != DIFFERENCE:
+    ground = order.section(of, board)
     sections.wins(board, baseline)
-    boards.section(of, board, order.section(of, board))
+    boards.section(of, board, ground)
 boards.against_print(cells.of_datasets(ours, datasets, chosen.wanted), of, (datasets, systems))

@@ -12,7 +12,7 @@ from compute.cells import DIFFERENCE, printed
 from compute.datasets.catalogue import DATASETS
 from compute.figures.leaderboard import AGAINST, AVERAGE, BELOW_BEST, VALUE, heatmap, note
 from compute.figures.theme import INKS, palette
-from compute.figures.wins import nothing_to_compare, strip
+from compute.figures.wins import MOST_LINES, nothing_to_compare, strip
 from compute.leaderboard import Board, board
 from compute.systems import SYSTEMS
 
@@ -277,3 +277,11 @@ def test_a_missing_strip_is_explained() -> None:
     assert "b has no figure on the datasets counted here" in said
     assert "Filter: Group own" in said
     assert "no other system has a figure where c has one" in nothing_to_compare(table, "c")
+
+
+def test_of_many_systems_those_that_win_most_have_a_line() -> None:
+    many = made(("scifact", "base", 0.0), *(("scifact", f"s{n}", n / 100) for n in range(60)))
+    figure = dots(many, "base")
+    assert len(figure.layout.yaxis.tickvals) == MOST_LINES
+    assert figure.layout.yaxis.ticktext[0] == "s59"
+    assert "20 more systems win less" in figure.layout.xaxis.title.text

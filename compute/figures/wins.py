@@ -11,6 +11,8 @@ from compute.figures.theme import Palette, escape, palette, precise, signed, tem
 from compute.leaderboard import Board
 
 LANE = 45
+MOST_LINES = 40
+"""Systems that have a line: those that win most."""
 BEYOND = 0.3
 """Differences beyond this are drawn at the edge, as a triangle."""
 _OFFSETS = (0.0, -0.12, 0.12, -0.24, 0.24, -0.36, 0.36)
@@ -24,7 +26,8 @@ def strip(board: Board, baseline: str, theme: str) -> go.Figure:
     """
     look = palette(theme)
     gaps = leaderboard.differences(board, baseline)
-    counts = leaderboard.tally(gaps, board.sign)
+    counts = leaderboard.tally(gaps, board.sign).head(MOST_LINES)
+    gaps = gaps[gaps["system"].isin(counts["system"])].reset_index(drop=True)
     lines = {system: place for place, system in enumerate(counts["system"])}
     dots = _dots(board, gaps, lines)
     return go.Figure(
@@ -137,6 +140,8 @@ def _layout(board: Board, baseline: str, counts: DataFrame, dots: DataFrame, loo
     note = f"{board.measure} minus {escape(titles[baseline])}, one dot per dataset; tick = median"
     if dots["in_domain"].any():
         note += "; open = in-domain"
+    if (more := len(board.systems) - 1 - len(counts)) > 0 and len(counts) == MOST_LINES:
+        note += f"; {more} more systems win less"
     if dots["difference"].abs().max() > BEYOND:
         note += f"; ◂ ▸ beyond {BEYOND}"
     down = {

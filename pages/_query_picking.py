@@ -1,49 +1,83 @@
 """Which systems' lists the page Query shows: up to four, named by the address in either manner."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
 
 from compute.figures.query import LISTS, first_pair
-from pages import _address
+from pages import _address, _shared
 
 
 def arrive() -> None:
-    """Take over what a link names; it may name systems, or a and b, as an address may."""
+    """Have the address name the systems that a link named, as a and b too."""
     named = st.session_state.get("_arriving", {})
     if given := {key: named.pop(key) for key in ("systems", "a", "b") if key in named}:
-        st.session_state["_given"] = given
+        st.query_params.update(given)
     _address.arrive()
 
 
 def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
-    """The systems to show, from left to right; the picker is bound to the address."""
-    given = st.session_state.pop("_given", None)
-    if given is None and "systems" not in st.session_state:
-        _spell_out(known)
-    with above:
-        _address.known("systems", known, f"run on {dataset}")
-    now = st.session_state.get("systems", st.query_params.get_all("systems"))
-    named = now if given is None else _named([given.get("systems", "")], given, known)
+    """The systems to show, from left to right, as the address names them.
+
+    The picker is not bound to it: Streamlit takes `systems=a,b` for one name, and drops it.
+    """
+    given = [
+        name
+        for value in st.query_params.get_all("systems")
+        for name in ([value] if value in known else split(value))
+    ]
+    given = given or _pair(known)
+    usual = list(dict.fromkeys(first_pair(known)))
+    last = st.session_state.get("_last_systems", ())
     chosen = next(
         there
-        for names in (named, st.session_state.get("_last_systems", ()), first_pair(known))
+        for names in (given, last, usual)
         if (there := [name for name in dict.fromkeys(names) if name in known][:LISTS])
     )
-    if st.session_state.get("systems") != chosen:
-        st.session_state["systems"] = chosen
-    shown = st.multiselect(
+    with above:
+        said = _say(_address.missing(given, known, f"run on {dataset}"))
+    if (given or usual) != chosen and not said:
+        _put(chosen)
+    st.session_state["_systems"] = chosen
+    st.multiselect(
         "Systems",
         list(known),
-        key="systems",
+        key="_systems",
         max_selections=LISTS,
         placeholder="up to four",
-        bind="query-params",
+        on_change=lambda: _put(st.session_state["_systems"]),
         width=430,
     )
-    remember(shown or chosen)
-    return shown or chosen
+    remember(chosen)
+    return chosen
+
+
+def _say(wrong: list[str]) -> list[str]:
+    """Say what the address wrongly named when the page was opened, until it names something else.
+
+    What another dataset lacks is the picker's own, and not said.
+    """
+    kept = st.session_state.get("_wrong_systems", [])
+    now = [words for words in wrong if words in kept] if "_systems" in st.session_state else wrong
+    st.session_state["_wrong_systems"] = now
+    for words in now:
+        st.warning(_shared.text(words))
+    return now
+
+
+def _put(names: Sequence[str]) -> None:
+    for key in ("systems", "a", "b"):
+        st.query_params.pop(key, None)
+    st.query_params["systems"] = list(names)
+
+
+def _pair(known: Sequence[str]) -> list[str]:
+    """What the address names as a and b, of which one may be left to the default."""
+    if not {"a", "b"} & set(st.query_params):
+        return []
+    usual = zip(("a", "b"), first_pair(known), strict=True)
+    return [st.query_params.get(key) or default for key, default in usual]
 
 
 def remember(systems: Sequence[str]) -> None:
@@ -51,25 +85,6 @@ def remember(systems: Sequence[str]) -> None:
     st.session_state["_last_systems"] = list(systems)
     for key, name in zip(("system", "other"), systems, strict=False):
         _address.remember(key, name)
-
-
-def _spell_out(known: Sequence[str]) -> None:
-    """Have the address name each system by itself, as the picker does."""
-    now = st.query_params.get_all("systems")
-    names = _named(now, st.query_params, known)
-    for key in ("a", "b"):
-        st.query_params.pop(key, None)
-    if names != now:
-        st.query_params["systems"] = names
-
-
-def _named(values: Sequence[str], pair: Mapping[str, str], known: Sequence[str]) -> list[str]:
-    """The names in values of `systems`, else a and b, of which one may be left to the default."""
-    names = [name for value in values for name in ([value] if value in known else split(value))]
-    if not names and ("a" in pair or "b" in pair):
-        usual = zip(("a", "b"), first_pair(known), strict=True)
-        names = [pair.get(key) or default for key, default in usual]
-    return list(dict.fromkeys(names))
 
 
 def split(names: str) -> list[str]:

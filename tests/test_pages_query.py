@@ -71,7 +71,7 @@ def html(app: AppTest) -> str:
 
 def test_a_link_opens_the_query_the_systems_and_the_document_that_it_names() -> None:
     app = opened("query", dataset="tiny", a=EVIL, b="sure", query="q1", document="d4")
-    assert app.multiselect(key="systems").value == [EVIL, "sure"]
+    assert app.multiselect(key="_systems").value == [EVIL, "sure"]
     assert app.selectbox(key="_query").value == "q1"
     assert app.selectbox(key="_document").value == "d4"
     assert sorted(label.split(" ")[0] for label in boxes(app)) == ["<b>?</b>"] * 2 + ["✓2"] * 2
@@ -103,7 +103,7 @@ def test_an_address_names_the_systems_in_either_manner(
     address: dict[str, Any], shown: list[str]
 ) -> None:
     app = opened("query", dataset="tiny", query="q1", **address)
-    assert app.multiselect(key="systems").value == shown
+    assert app.multiselect(key="_systems").value == shown
     assert len(figure(app)["layout"]["annotations"]) == len(shown)
     assert not app.warning
 

@@ -89,9 +89,9 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> str:
 
 _HOW = (
     "How to read this: the dot is the mean, the line its 95% interval. Systems with dots on one bar"
-    " at the right (a letter in the table) cannot be told apart. Lines may overlap where systems"
-    " can, for all are compared on the same queries and datasets. 2–4: the true rank is second to"
-    " fourth. The percentage: how often a system comes first when all is drawn again."
+    " at the right, or a letter in common in the view Table, cannot be told apart. Lines of others"
+    " may overlap, for all are compared on the same queries and datasets. 2–4: the true rank is"
+    " second to fourth. The percentage: how often a system comes first when all is drawn again."
 )
 _AT_ONCE = (
     "All pairs are compared at once: the chance that any two equal systems are told apart is 5%."

@@ -8,7 +8,7 @@ from pandas import DataFrame
 from compute import against, boards, cells, published, queries
 from compute.cells import COMPUTED, PUBLISHED
 from compute.figures import agreeing
-from compute.figures.bump import bump
+from compute.figures.bump import MOST_NAMED, bump
 from compute.judgements import SOURCES
 from compute.leaderboard import Board, better, short_titles
 from compute.sureness import Ground
@@ -57,7 +57,8 @@ def section(of: Numbers, board: Board, ground: Ground | None) -> None:
     rows = rows.assign(title=rows["system"].map(titles))
     figure = bump(rows, (this, beside), _shared.theme())
     _shared.plot(figure, "bump", f"Ranks by {this} and by {beside}")
-    _shared.caption(*_agreement(found, int(rows["n_datasets"].iloc[0]), beside))
+    moved = f"Named are the {MOST_NAMED} that move furthest." * (len(rows) > MOST_NAMED)
+    _shared.caption(*_agreement(found, int(rows["n_datasets"].iloc[0]), beside), moved)
 
 
 def _agreement(found: boards.Agreement, n_datasets: int, beside: str) -> list[str]:

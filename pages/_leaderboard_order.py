@@ -100,6 +100,15 @@ def section(of: Numbers, board: Board) -> Ground | None:
     _shared.caption(
         *sureness.caption(order, board, ground),
         f"{more} more systems stand in the view Table." * (more > 0),
+        _without_bars(order),
         "These are means over all judged queries." * of.returned,
     )
     return ground
+
+
+def _without_bars(order: DataFrame) -> str:
+    """What there is instead where groups are too many for bars."""
+    several = any(len(places) > 1 for places in sureness.members(order["group"].tolist()).values())
+    if not several or figures.groups_drawn(order):
+        return ""
+    return "The groups are too many for bars: their letters stand in the view Table."

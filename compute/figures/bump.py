@@ -7,7 +7,8 @@ from compute.figures.theme import Palette, escape, palette, plain, template
 
 ROW, TIGHT = 24, 14
 """Pixels per system, and where there are many."""
-_MANY = 30
+MOST_NAMED = 30
+"""Of more systems, those that move furthest are named."""
 _STILL = {"fixedrange": True, "zeroline": False, "showgrid": False}
 
 
@@ -16,7 +17,7 @@ def bump(rows: DataFrame, names: tuple[str, str], theme: str) -> go.Figure:
 
     `rows`: system, title, left, right (values), left_rank, right_rank (1 is best; equal values
     share a rank). Rising lines are blue, falling ones orange. Where systems are many, only those
-    that move furthest are named at the right.
+    that move furthest are named.
     """
     look, rows = palette(theme), rows.sort_values(["left_rank", "right_rank"], ignore_index=True)
     rows = rows.assign(left_place=_places(rows, "left"), right_place=_places(rows, "right"))
@@ -53,14 +54,14 @@ def _line(row: dict, look: Palette) -> dict:
 
 
 def _names(rows: DataFrame, look: Palette, names: tuple[str, str]) -> list[dict]:
-    many = len(rows) > _MANY
+    many = len(rows) > MOST_NAMED
     moved = (rows["left_rank"] - rows["right_rank"]).abs().rank(method="first", ascending=False)
     notes = []
     for place, side, anchor, shift in ((0, "left", "right", -10), (1, "right", "left", 10)):
         base = {"x": place, "xanchor": anchor, "xshift": shift, "showarrow": False}
         notes.append(base | {"y": -1.2, "text": f"<b>{escape(names[place], 44)}</b>"})
         for row, nth in zip(rows.to_dict("records"), moved, strict=True):
-            if many and nth > _MANY:
+            if many and nth > MOST_NAMED:
                 continue
             title, value = escape(row["title"], 24), plain(row[side])
             words = f"{title}  {value}" if side == "left" else f"{value}  {title}"
@@ -73,7 +74,7 @@ def _layout(n: int, names: tuple[str, str]) -> dict:
     return {
         "xaxis": _STILL | {"range": [-1, 2], "visible": False},
         "yaxis": _STILL | {"range": [n - 0.4, -2], "visible": False},
-        "height": (TIGHT if n > _MANY else ROW) * (n + 2) + 20,
+        "height": (TIGHT if n > MOST_NAMED else ROW) * (n + 2) + 20,
         "dragmode": False,
         "hoverdistance": 12,
     }

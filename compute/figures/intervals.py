@@ -29,7 +29,7 @@ def intervals(ranking: DataFrame, titles: Mapping[str, str], measure: str, theme
     `ranking` is a frame of `queries.ranking`. Every mark's customdata is its system.
     """
     look, rows = palette(theme), ranking.head(MOST_ROWS)
-    bars = _bars(rows)
+    bars = groups_drawn(ranking)
     figure = go.Figure(layout={"template": template(theme), **_layout(rows, titles, measure, bars)})
     figure.add_scatter(**_means(rows, titles, measure, look))
     for place, (letter, places) in enumerate(bars.items()):
@@ -38,8 +38,9 @@ def intervals(ranking: DataFrame, titles: Mapping[str, str], measure: str, theme
     return figure
 
 
-def _bars(rows: DataFrame) -> dict[str, list[int]]:
-    """The groups of more than one system that have a bar."""
+def groups_drawn(ranking: DataFrame) -> dict[str, list[int]]:
+    """The groups of more than one system that have a bar: none where they are too many."""
+    rows = ranking.head(MOST_ROWS)
     groups = sureness.members(rows["group"].tolist())
     several = {letter: places for letter, places in groups.items() if len(places) > 1}
     return several if len(several) <= MOST_BARS else {}

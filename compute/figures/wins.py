@@ -10,7 +10,8 @@ from compute import leaderboard
 from compute.figures.theme import Palette, escape, palette, precise, signed, template
 from compute.leaderboard import Board
 
-LANE = 45
+LANE, LOW_LANE = 45, 26
+"""Pixels per system, and where one dot is all that it has."""
 MOST_LINES = 40
 """Systems that have a line: those that win most."""
 BEYOND = 0.3
@@ -157,7 +158,7 @@ def _layout(board: Board, baseline: str, counts: DataFrame, dots: DataFrame, loo
         "xaxis": across | _ticks(dots["x"].tolist()),
         "yaxis": down,
         "annotations": list(_notes(counts, look)),
-        "height": LANE * (len(counts) + 1) + 60,
+        "height": (LANE if dots["line"].duplicated().any() else LOW_LANE) * (len(counts) + 1) + 60,
         "margin": {"l": 8, "r": 110, "t": 8, "b": 50},
         "dragmode": False,
         "hoverdistance": 12,

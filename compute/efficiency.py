@@ -58,11 +58,11 @@ class Cost:
 def watched() -> Iterator[Cost]:
     """Measure the seconds and the peak memory of a block, its child processes included."""
     cost, done = Cost(load=round(os.getloadavg()[0], 2)), threading.Event()
-    cost.peak_bytes = _resident()
+    cost.peak_bytes = resident()
 
     def look() -> None:
         while not done.wait(LOOK):
-            cost.peak_bytes = max(cost.peak_bytes, _resident())
+            cost.peak_bytes = max(cost.peak_bytes, resident())
 
     watcher = threading.Thread(target=look, daemon=True)
     watcher.start()
@@ -75,8 +75,8 @@ def watched() -> Iterator[Cost]:
         watcher.join()
 
 
-def _resident() -> int:
-    """Bytes of this process and of its children; pages that they share count for each."""
+def resident() -> int:
+    """Bytes that this process and all below it hold now; pages that they share count for each."""
     own = psutil.Process()
     total = 0
     for process in (own, *own.children(recursive=True)):

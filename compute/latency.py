@@ -9,6 +9,7 @@ import contextlib
 import random
 import time
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -79,10 +80,15 @@ def _warm_up(answer: Answer, queries: Sequence[Query]) -> None:
 def _times(answer: Answer, queries: Sequence[Query], bench: Bench) -> Iterator[float]:
     """Milliseconds of each query."""
     for number, query in enumerate(queries, 1):
-        start = time.perf_counter()
-        answer(query)
-        yield 1000 * (time.perf_counter() - start)
+        yield milliseconds(partial(answer, query))
         bench.progress(number, len(queries), "queries timed alone")
+
+
+def milliseconds(call: Callable[[], object]) -> float:
+    """How long a call takes."""
+    start = time.perf_counter()
+    call()
+    return 1000 * (time.perf_counter() - start)
 
 
 def _opened(opened: contextlib.ExitStack, bench: Bench, pair: Pair, index: Index) -> Answer:

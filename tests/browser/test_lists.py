@@ -1,0 +1,66 @@
+"""The ranked lists and the map in a browser: walking by keys, a cell that opens its document."""
+
+import re
+
+from playwright.sync_api import Page, expect
+
+HEAT = "[data-testid=stPlotlyChart]"
+
+
+def _query(page: Page, words: str) -> None:
+    expect(page.get_by_test_id("stHtml").get_by_text(words, exact=True)).to_be_visible()
+
+
+def test_keys_walk_from_query_to_query_but_not_while_one_writes(page: Page, dashboard: str) -> None:
+    page.goto(f"{dashboard}/query?dataset=tiny&systems=bm25,bm25(b%3D0.9)&order=by+id&query=q1")
+    _query(page, "ships in the harbour")
+    page.locator("h1").click()
+    page.keyboard.press("n")
+    _query(page, "crossing the river by bridge")
+    page.wait_for_url("**query=q2**")
+    page.keyboard.press("p")
+    _query(page, "ships in the harbour")
+    find = page.get_by_role("textbox", name="Find")
+    find.click()
+    page.keyboard.type("pond")
+    expect(find).to_have_value("pond")
+    _query(page, "ships in the harbour")
+
+
+def test_systems_between_commas_are_named_one_by_one(page: Page, dashboard: str) -> None:
+    page.goto(f"{dashboard}/query?dataset=tiny&systems=bm25(b%3D0.9),bm25&query=q2")
+    picker = page.get_by_test_id("stMultiSelect")
+    expect(picker).to_contain_text(re.compile(r"bm25\(b=0\.9\).*bm25"))
+    expect(page.get_by_text("which is the stored nDCG@10 to the last digit")).to_be_visible()
+
+
+def test_a_cell_of_the_map_opens_its_document_and_leads_to_the_lists(
+    page: Page, dashboard: str
+) -> None:
+    page.goto(f"{dashboard}/map?dataset=tiny&order=by+id")
+    plot = page.locator(f"{HEAT} .js-plotly-plot")
+    plot.wait_for()
+    page.wait_for_function(f"() => !!document.querySelector('{HEAT} .js-plotly-plot')._fullLayout")
+    place = plot.evaluate(
+        """plot => {
+            const {left, top} = plot.getBoundingClientRect(), {xaxis, yaxis} = plot._fullLayout;
+            return [left + xaxis._offset + xaxis.d2p(1), top + yaxis._offset + yaxis.d2p(1)];
+        }"""
+    )
+    page.mouse.click(*place)
+    window = page.get_by_role("dialog")
+    expect(window).to_contain_text("crossing the river by bridge")
+    expect(window).to_contain_text("Ranked 1 by BM25")
+    page.wait_for_url(re.compile(r"query=q2.*document=d[23]"))
+    window.get_by_role("button", name="This query's lists").click()
+    page.wait_for_url(re.compile(r"/query\?.*query=q2"))
+    expect(page.get_by_role("heading", name="Query", exact=True)).to_be_visible()
+    _query(page, "crossing the river by bridge")
+    page.go_back()
+    expect(page.get_by_role("heading", name="Map")).to_be_visible()
+    expect(page.get_by_role("dialog")).to_contain_text("crossing the river by bridge")
+    # The window's address opens the window in any browser.
+    page.goto(f"{dashboard}/map?dataset=tiny&query=q2&document=d3")
+    expect(page.get_by_role("dialog")).to_contain_text("A ferry crosses the river")
+    page.keyboard.press("Escape")
+    expect(page.get_by_role("dialog")).to_have_count(0)

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from pandas import DataFrame
@@ -113,6 +113,8 @@ def test_a_killed_encoding_keeps_its_finished_shards(
     assert found[:, 0].tolist() == [len(text) for text in TEXTS]
 
 
+# The first example may load faiss.
+@settings(deadline=None)
 @given(
     arrays.arrays(np.float32, (3, 4), elements=st.integers(-2, 2)),
     arrays.arrays(np.float32, (7, 4), elements=st.integers(-2, 2)),

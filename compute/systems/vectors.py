@@ -4,6 +4,7 @@ Scores are inner products throughout. Vectors lie in memory-mapped shards (see e
 approximate index holds them itself, so that the shards go once it is built.
 """
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -72,9 +73,7 @@ class Layout:
 
     def build(self, folder: Path, shards: Sequence[np.ndarray], threads: int) -> None:
         """Write the approximate index of all vectors to `folder`; it appears whole."""
-        import faiss
-
-        faiss.omp_set_num_threads(threads)
+        faiss = _faiss(threads)
         count, dimensions = sum(map(len, shards)), shards[0].shape[1]
         index = self._empty(dimensions, count)
         if not index.is_trained:
@@ -112,9 +111,7 @@ class Layout:
 
     def opened(self, folder: Path, threads: int) -> "Opened":
         """The approximate index in `folder`, ready to be searched."""
-        import faiss
-
-        faiss.omp_set_num_threads(threads)
+        faiss = _faiss(threads)
         index: Any = faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP_IFC)
         if self.kind == "hnsw":
             index.hnsw.efSearch = self.ef_search
@@ -142,9 +139,7 @@ def nearest(
 
     Both (queries, min(depth, documents)), best first; of equal scores the earlier place first.
     """
-    import faiss
-
-    faiss.omp_set_num_threads(threads)
+    faiss = _faiss(threads)
     scores = np.empty((len(queries), 0), np.float32)
     places = np.empty((len(queries), 0), np.int64)
     seen = 0
@@ -162,6 +157,16 @@ def recall(found: np.ndarray, exact: np.ndarray) -> float:
     """Share of the places in each row of `exact` that the same row of `found` has; their mean."""
     shares = [np.isin(best, row).mean() for row, best in zip(found, exact, strict=True)]
     return float(np.mean(shares)) if shares else 1.0
+
+
+def _faiss(threads: int) -> Any:
+    # Read by OpenMP when it is loaded: waiting threads that spin slow a busy machine 40-fold.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("GOMP_SPINCOUNT", "0")
+    import faiss
+
+    faiss.omp_set_num_threads(threads)
+    return faiss
 
 
 def _best(scores: np.ndarray, places: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:

@@ -35,18 +35,23 @@ def panel(rows: DataFrame, cost: str, measure: str, *, theme: str) -> go.Figure:
     first are open; each machine has its own front.
     """
     shown = rows[rows[cost].notna()].sort_values(["value", "system"]).reset_index(drop=True)
-    spans = _across(shown[cost]), _up(shown["value"])
+    ends = spans(shown, cost)
     look = looks.palette(theme)
     machines = order(rows)
-    lines = list(_fronts(shown, cost, spans, machines))
+    lines = list(_fronts(shown, cost, ends, machines))
     return go.Figure(
         data=[*_lines(lines, machines, look), _marks(shown, cost, measure, machines, theme)],
         layout={
             "template": looks.template(theme),
-            "annotations": list(_names(shown, cost, spans, lines, theme)),
-            **_frame(cost, measure, spans),
+            "annotations": list(_names(shown, cost, ends, lines, theme)),
+            **_frame(cost, measure, ends),
         },
     )
+
+
+def spans(rows: DataFrame, cost: str) -> tuple[Span, Span]:
+    """The ends of both axes, that of the cost as decimal logarithms."""
+    return _across(rows[cost]), _up(rows["value"])
 
 
 def order(rows: DataFrame) -> list[str]:
@@ -56,7 +61,7 @@ def order(rows: DataFrame) -> list[str]:
 
 
 def _across(values: Iterable[float]) -> Span:
-    """The ends of the axis of costs, as decimal logarithms: room for names, a decade at least."""
+    """Room for names beside the marks, and more than a decade."""
     logs = [math.log10(value) for value in values if value > 0] or [0.0]
     low, high = min(logs), max(logs)
     spare = max(0.12 * (high - low), (1.2 - (high - low)) / 2, 0.2)

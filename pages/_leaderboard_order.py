@@ -74,7 +74,9 @@ def table(of: Numbers, board: Board) -> None:
 def _open(by_title: Mapping[str, str], systems: Sequence[str]) -> None:
     picked = st.session_state["board"]["selection"]["cells"]
     if picked and (dataset := by_title.get(picked[0][1])):
-        st.session_state["_open"] = {"dataset": dataset, "system": systems[picked[0][0]]}
+        cell = {"dataset": dataset, "system": systems[picked[0][0]]}
+        st.query_params.update(cell)
+        st.session_state["_open"] = cell
 
 
 def section(of: Numbers, board: Board) -> Ground | None:

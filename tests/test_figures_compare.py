@@ -1,6 +1,7 @@
 """Figures of two systems and of a dataset's systems: what stands where, hostile names as text."""
 
 import json
+from typing import Any
 
 import numpy as np
 import pytest
@@ -16,6 +17,10 @@ TITLES = ("BM25", HOSTILE)
 LOOK = palette("light")
 
 
+def traces(figure: Any) -> Any:
+    return figure.data
+
+
 def both(n: int) -> DataFrame:
     """n queries on which A leads less and less, then trails."""
     values = np.linspace(1, 0, n)
@@ -25,20 +30,20 @@ def both(n: int) -> DataFrame:
 
 
 def test_every_query_has_a_bar_in_the_colour_of_who_leads() -> None:
-    (bar,) = compare.bars(both(5), TITLES, "nDCG@10", theme="light").data
+    (bar,) = traces(compare.bars(both(5), TITLES, "nDCG@10", theme="light"))
     assert bar.y.tolist() == [1.0, 0.5, 0.0, -0.5, -1.0]
     assert list(bar.marker.color) == [LOOK.win, LOOK.win, LOOK.muted, LOOK.loss, LOOK.loss]
     assert next(list(carried) for carried in bar.customdata) == ["d", "q0"]
 
 
 def test_with_holes_the_one_with_fewer_leads() -> None:
-    (bar,) = compare.bars(both(3), TITLES, "Hole@10", theme="light").data
+    (bar,) = traces(compare.bars(both(3), TITLES, "Hole@10", theme="light"))
     assert list(bar.marker.color) == [LOOK.loss, LOOK.muted, LOOK.win]
 
 
 def test_many_queries_share_bars_that_keep_their_sum() -> None:
     rows = both(10_000)
-    figure = compare.bars(rows, TITLES, "nDCG@10", theme="dark")
+    figure: Any = compare.bars(rows, TITLES, "nDCG@10", theme="dark")
     (bar,) = figure.data
     assert len(bar.y) == compare.MOST_BARS
     assert (bar.y * bar.width).sum() == pytest.approx(rows["difference"].sum(), abs=1e-6)
@@ -48,13 +53,13 @@ def test_many_queries_share_bars_that_keep_their_sum() -> None:
 
 def test_queries_of_one_place_are_one_mark() -> None:
     rows = comparing.valued(both(4).assign(value_a=[0, 0, 1, 1], value_b=[0, 0, 1, 0]))
-    _, marks = compare.scatter(rows, TITLES, "nDCG@10", theme="light").data
+    _, marks = traces(compare.scatter(rows, TITLES, "nDCG@10", theme="light"))
     assert sorted(zip(marks.x, marks.y, strict=True)) == [(0, 0), (0, 1), (1, 1)]
     assert "2 queries" in marks.hovertext[0]
 
 
 def test_many_queries_stand_on_a_grid() -> None:
-    _, marks = compare.scatter(both(10_000), TITLES, "nDCG@10", theme="light").data
+    _, marks = traces(compare.scatter(both(10_000), TITLES, "nDCG@10", theme="light"))
     assert len(marks.x) <= (compare.GRID + 1) ** 2
     assert np.allclose(np.asarray(marks.x) * compare.GRID % 1, 0)
 
@@ -70,13 +75,13 @@ def test_names_and_texts_from_outside_stay_text() -> None:
     for figure in figures:
         shown = json.dumps(figure.to_plotly_json(), default=str)
         assert "<b>*mine*" not in shown and "&lt;b&gt;*mine*" in shown
-        templates = {trace.hovertemplate for trace in figure.data if trace.hovertemplate}
+        templates = {trace.hovertemplate for trace in traces(figure) if trace.hovertemplate}
         assert templates <= {"%{hovertext}<extra></extra>"}
 
 
 def test_the_histogram_holds_every_query_and_names_the_mean() -> None:
     alike = DataFrame({"rbo": [0.0, 0.5, 1.0]})
-    figure = compare.likeness(alike, theme="light")
+    figure: Any = compare.likeness(alike, theme="light")
     assert figure.data[0].y.sum() == 3
     assert figure.layout.annotations[0].text == "mean .500"
 
@@ -94,7 +99,7 @@ def groups() -> DataFrame:
 
 
 def test_a_mark_is_hollow_unless_its_interval_leaves_out_0() -> None:
-    (marks,) = compare.by_group([("words", groups())], "nDCG@10", theme="light").data
+    (marks,) = traces(compare.by_group([("words", groups())], "nDCG@10", theme="light"))
     assert list(marks.marker.color) == [LOOK.win, LOOK.background]
     assert list(marks.marker.line.color) == [LOOK.win, LOOK.loss]
     assert "1 query" in marks.hovertext[1] and "95" not in marks.hovertext[1]
@@ -103,7 +108,7 @@ def test_a_mark_is_hollow_unless_its_interval_leaves_out_0() -> None:
 def test_a_dataset_has_a_row_with_its_interval_and_counts() -> None:
     rows = groups().assign(dataset=["x", "y"], title=["X", HOSTILE])
     rows = rows.assign(a_better=[20, 0], b_better=[5, 1], equal=[5, 0])
-    figure = compare.forest(rows, TITLES, "nDCG@10", theme="light")
+    figure: Any = compare.forest(rows, TITLES, "nDCG@10", theme="light")
     assert [list(carried) for carried in figure.data[0].customdata] == [["x"], ["y"]]
     assert "<b>20</b> : 5" in figure.layout.annotations[0].text
 
@@ -118,11 +123,11 @@ def test_two_systems_in_sentences() -> None:
 
 
 def test_p_values_and_effect_in_words() -> None:
-    found = {"p_randomisation": 0.04, "p_t": 0.00001, "p_wilcoxon": np.nan}
+    found: Any = {"p_randomisation": 0.04, "p_t": 0.00001, "p_wilcoxon": np.nan}
     table = compared.test_table(found)
     assert table["p"].tolist() == [".0400", "< .0001"]
     assert table["The two systems"].tolist() == ["differ", "differ"]
-    ends = {"low": -0.01, "high": 0.05, "effect_low": -0.1, "effect_high": 0.5}
+    ends: Any = {"low": -0.01, "high": 0.05, "effect_low": -0.1, "effect_high": 0.5}
     words = compared.effect(ends | {"difference": 0.02, "effect": 0.3})
     assert "+.020 (95 %: −.010 to +.050)" in words and "+.30 (95 %: −.10 to +.50), small" in words
 
@@ -146,7 +151,7 @@ def ranked() -> DataFrame:
 
 
 def test_systems_have_means_shares_and_holes() -> None:
-    figure = standings.systems(ranked(), "nDCG@10", "the baseline", theme="light")
+    figure: Any = standings.systems(ranked(), "nDCG@10", "the baseline", theme="light")
     means, better, same, worse = figure.data
     assert list(means.x) == [0.6, 0.4]
     assert [list(bar.x) for bar in (better, same, worse)] == [[0.75, 0], [0.25, 1], [0, 0]]
@@ -155,7 +160,7 @@ def test_systems_have_means_shares_and_holes() -> None:
 
 
 def test_of_holes_below_the_baseline_is_better() -> None:
-    figure = standings.systems(ranked(), "Hole@10", "the baseline", theme="light")
+    figure: Any = standings.systems(ranked(), "Hole@10", "the baseline", theme="light")
     assert list(figure.data[3].x) == [0.75, 0]
 
 
@@ -179,7 +184,7 @@ def queries() -> DataFrame:
 
 
 def test_a_query_reaches_from_its_worst_to_its_best_system() -> None:
-    bars, median = difficulty.difficulty(queries(), "nDCG@10", theme="light").data
+    bars, median = traces(difficulty.difficulty(queries(), "nDCG@10", theme="light"))
     assert list(bars.base) == [0.9, 0.0]
     assert list(bars.y) == pytest.approx([0.1, 0.4])
     assert list(median.y) == [0.9, 0.2]
@@ -190,7 +195,7 @@ def test_grades_stack_with_the_most_relevant_query_first() -> None:
         [("d", "q1", 0, 7), ("d", "q1", 1, 1), ("d", "q2", 2, 3), ("d", "q3", -1, 1)],
         columns=["dataset", "query_id", "relevance", "n"],
     )
-    figure = difficulty.judged(grades, theme="light")
+    figure: Any = difficulty.judged(grades, theme="light")
     names = [bar.name for bar in figure.data]
     assert names == [
         "relevant, grade 1",

@@ -53,6 +53,11 @@ def opened(home: Settings, monkeypatch: pytest.MonkeyPatch, page: str, **address
     return app
 
 
+def table_of(app: AppTest) -> Any:
+    """The first table of the page."""
+    return app.dataframe[0].value
+
+
 def said(app: AppTest) -> str:
     elements = (*app.caption, *app.info, *app.warning)
     return " ".join(element.value for element in elements).replace("\\", "")
@@ -60,7 +65,7 @@ def said(app: AppTest) -> str:
 
 def test_two_systems_on_every_query(reading: Reading) -> None:
     rows = compare.pairs(reading.cursor(), ["tiny"], "sure", EVIL, "RR@10")
-    found = rows.set_index("query_id")[["value_a", "value_b", "n_relevant"]]
+    found: Any = rows.set_index("query_id")[["value_a", "value_b", "n_relevant"]]
     assert found.loc["q1"].tolist() == [1, 0.5, 2]
     assert found.loc["q3"].tolist() == [1, 0, 1], "an unanswered query scores 0"
     assert rows["query_id"].tolist() == ["q3", "q1", "q2"], "A's largest lead first"
@@ -80,10 +85,11 @@ def test_the_overlap_of_stored_runs_is_that_of_their_lists(reading: Reading) -> 
 
 
 def test_every_dataset_that_both_have_is_a_row(reading: Reading) -> None:
-    rows = compare.across(reading.cursor(), "sure", EVIL, "RR@10").set_index("dataset")
-    assert set(rows.index) == {"tiny", "again"}
-    assert rows.loc["tiny", ["n", "a_more", "b_more", "equal"]].tolist() == [3, 2, 0, 1]
-    assert rows.loc["tiny", "mean_a"] == pytest.approx(1)
+    rows = compare.across(reading.cursor(), "sure", EVIL, "RR@10")
+    assert set(rows["dataset"]) == {"tiny", "again"}
+    (row,) = rows[rows["dataset"] == "tiny"].to_dict("records")
+    assert (row["n"], row["a_more"], row["b_more"], row["equal"]) == (3, 2, 0, 1)
+    assert row["mean_a"] == pytest.approx(1)
 
 
 def test_tests_need_two_queries(reading: Reading) -> None:
@@ -95,22 +101,22 @@ def test_tests_need_two_queries(reading: Reading) -> None:
 
 def test_the_median_system_is_no_system_s_own(reading: Reading) -> None:
     cursor = reading.cursor()
-    rows = standing.moved(cursor, ["tiny"], "RR@10", standing.MEDIAN).set_index("system")
+    rows: Any = standing.moved(cursor, ["tiny"], "RR@10", standing.MEDIAN).set_index("system")
     assert rows.loc["sure"].tolist() == [2, 1, 0]
     assert rows.loc[EVIL].tolist() == [0, 1, 2]
-    against = standing.moved(cursor, ["tiny"], "RR@10", "sure").set_index("system")
+    against: Any = standing.moved(cursor, ["tiny"], "RR@10", "sure").set_index("system")
     assert against.loc["sure"].tolist() == [0, 3, 0]
 
 
 def test_queries_know_who_is_best_and_who_is_next(reading: Reading) -> None:
-    rows = standing.queries(reading.cursor(), ["tiny"], "RR@10").set_index("query_id")
+    rows: Any = standing.queries(reading.cursor(), ["tiny"], "RR@10").set_index("query_id")
     assert rows.loc["q1", ["best", "second", "middle", "worst"]].tolist() == [1, 0.5, 0.75, 0.5]
     assert rows.loc["q1", ["winner", "loser"]].tolist() == ["sure", EVIL]
     assert rows.index[0] == "q2", "the easiest first"
 
 
 def test_a_document_is_found_where_it_is_ranked_and_where_it_is_judged(reading: Reading) -> None:
-    rows = standing.ranked_at(reading.cursor(), ["tiny"], "d3")
+    rows: Any = standing.ranked_at(reading.cursor(), ["tiny"], "d3")
     (row,) = rows.to_dict("records")
     assert (row["query_id"], row["system"], row["rank"], row["relevance"]) == ("q2", "sure", 1, 1)
     judged = standing.ranked_at(reading.cursor(), ["tiny"], "d5")
@@ -138,7 +144,7 @@ def test_compare_on_all_datasets(home: Settings, monkeypatch: pytest.MonkeyPatch
     address = {"dataset": "All datasets", "a": "sure", "b": EVIL, "measure": "RR@10"}
     app = opened(home, monkeypatch, "compare", **address)
     assert "A has the higher mean on 2 of 2." in said(app)
-    assert len(app.dataframe[0].value) == 2
+    assert len(table_of(app)) == 2
 
 
 def test_a_system_is_not_compared_with_itself(
@@ -174,7 +180,7 @@ def test_every_view_of_a_dataset_opens_from_its_address(
 def test_a_document_is_searched_by_its_id(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(home, monkeypatch, "dataset", dataset="tiny", view="Documents", doc="d4")
     assert "d4 is ranked or judged for 1 query" in said(app)
-    assert app.dataframe[0].value["Judgement"].tolist() == ["hole"]
+    assert table_of(app)["Judgement"].tolist() == ["hole"]
     app.text_input(key="doc").set_value("*d*").run()
     assert "No system ranks *d* here" in said(app)
 
@@ -184,7 +190,7 @@ def test_a_dataset_in_two_languages_shows_what_is_printed(
 ) -> None:
     for name in ("scifact", "scifact-pl"):
         app = opened(home, monkeypatch, "dataset", dataset=name, view="Two languages")
-        table = app.dataframe[0].value.set_index("System")
+        table: Any = table_of(app).set_index("System")
         row = table.loc["BM25 (Elasticsearch)"]
         assert row["English, published"] == ".691" and row["Polish, published"] == ".625"
         assert row["Polish − English, published"] == "−.066"

@@ -1,5 +1,7 @@
 """The systems and queries of a dataset: values worked by hand."""
 
+from typing import Any
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -115,7 +117,7 @@ def test_a_table_with_both_languages_counts_before_one_with_one() -> None:
         ],
         columns=["dataset", "source", "system", "printed", "value"],
     )
-    rows = standing.side_by_side(computed, printed, "x", "x-pl").set_index("system")
+    rows: Any = standing.side_by_side(computed, printed, "x", "x-pl").set_index("system")
     assert set(rows.index[:2]) == {"es", "bm25"} and rows.index[2] == "ance"
     assert rows.loc["es", ["printed_en", "printed_pl"]].tolist() == [0.7, 0.6]
     assert rows.loc["bm25", ["here_en", "here_pl"]].tolist() == [0.5, 0.4]

@@ -9,7 +9,7 @@ from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import impact
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.impact import Encode, Weights, at_least, torch_on
+from compute.systems.impact import Encode, Weights, at_least, loading, torch_on, whole_model
 from compute.systems.lexical import Bm25
 from compute.systems.searcher import Progress
 
@@ -86,9 +86,12 @@ class DeepCt(Bm25):
         folder, torch = str(self.checkpoint.folder()), torch_on(settings)
         from transformers import AutoModelForTokenClassification, AutoTokenizer
 
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModelForTokenClassification.from_pretrained(folder, local_files_only=True)
-        model.eval()
+        what = "a model that gives each word piece one number"
+        model = whole_model(AutoModelForTokenClassification, folder, what)
+        if model.num_labels != 1:
+            raise WrongInput(f"{self.model} is not {what}: it gives {model.num_labels}")
+        with loading(folder):
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         special = set(tokenizer.all_special_tokens)
 
         def weights(texts: list[str]) -> list[Weights]:

@@ -16,7 +16,7 @@ from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import encoding
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.impact import at_least, torch_on
+from compute.systems.impact import at_least, loading, torch_on, whole_model
 from compute.systems.lexical import Bm25
 from compute.systems.searcher import Progress
 
@@ -114,8 +114,9 @@ class Generator:
         folder, torch = str(self.checkpoint.folder()), torch_on(settings)
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModelForSeq2SeqLM.from_pretrained(folder, local_files_only=True).eval()
+        model = whole_model(AutoModelForSeq2SeqLM, folder, "a model that writes queries")
+        with loading(folder):
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
         def ask(texts: list[str], seeds: list[int]) -> list[list[str]]:
             batch = tokenizer(

@@ -3,11 +3,15 @@
 from dataclasses import dataclass
 from typing import Any
 
+from compute.errors import WrongInput
 from compute.settings import Settings
-from compute.systems.impact import Encode, Impact, rounded, torch_on
+from compute.systems.impact import Encode, Impact, loading, rounded, torch_on
 
 _BATCH = 8
 """Texts encoded at once: 512 pieces x 30,522 words x 4 bytes of each are 63 MB."""
+
+
+_ADDED = "SparseAutoEncoder"
 
 
 @dataclass(frozen=True)
@@ -36,7 +40,13 @@ class Sparse(Impact):
         torch_on(settings)
         from sentence_transformers import SparseEncoder
 
-        model = SparseEncoder(str(folder), device="cpu", local_files_only=True)
+        with loading(folder):
+            model = SparseEncoder(str(folder), device="cpu", local_files_only=True)
+        # To a dense model the library adds random weights that make its vectors sparse.
+        modules = folder / "modules.json"
+        own = modules.read_text("utf-8") if modules.is_file() else ""
+        if any(type(part).__name__ == _ADDED for part in model) and _ADDED not in own:
+            raise WrongInput(f"{self.model} is not a sparse encoder: dense({self.model}) runs it")
         model.max_seq_length = self.max_length
         return model
 

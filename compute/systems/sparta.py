@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from compute.settings import Settings
-from compute.systems.impact import Encode, Impact, Weights, at_least, rounded, torch_on
+from compute.systems.impact import Encode, Impact, Weights, at_least, loading, rounded, torch_on
 
 _BATCH = 8
 """Documents encoded at once."""
@@ -41,8 +41,9 @@ class Sparta(Impact):
         folder, torch = str(self.checkpoint.folder()), torch_on(settings)
         from transformers import AutoModel, AutoTokenizer
 
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+        with loading(folder):
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
         words = model.get_input_embeddings().weight[: len(tokenizer)].detach().clone()
         words[tokenizer.all_special_ids] = 0
 
@@ -70,7 +71,8 @@ class Sparta(Impact):
         folder = str(self.checkpoint.folder())
         from transformers import AutoTokenizer
 
-        tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        with loading(folder):
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
 
         def weights(texts: list[str]) -> list[Weights]:
             ids = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]

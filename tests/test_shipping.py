@@ -168,3 +168,24 @@ def test_what_ships_here_is_whole_small_and_names_no_folder(tmp_path: Path) -> N
         assert portable(part.provenance) == part.provenance
         if part.kind == "queries":
             assert pq.read_table(part.path)["text"].null_count == part.rows
+
+
+def test_costs_ship_with_their_runs(store: Store, tmp_path: Path) -> None:
+    costs = pd.DataFrame({"measure": ["latency_p50_ms", "index_bytes"], "value": [1.5, 9.0]})
+    with store.publishing("costs") as publication:
+        for system in ("bm25", "other"):
+            about = ABOUT | {"hardware": {"processor": "Abacus"}, "inputs": {"hits": "f"}}
+            publication.add(
+                "efficiency",
+                costs,
+                dataset="tiny",
+                system=system,
+                fingerprint="costs",
+                provenance=about,
+            )
+    ship(store, ["tiny"], ["bm25"], tmp_path / "out")
+    shipped = open_store(tmp_path / "other", shipped=tmp_path / "out")
+    (part,) = shipped.parts("efficiency")
+    assert part.system == "bm25"
+    assert part.provenance["hardware"] == {"processor": "Abacus"}
+    assert pq.read_table(part.path)["measure"].to_pylist() == ["index_bytes", "latency_p50_ms"]

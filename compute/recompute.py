@@ -39,7 +39,7 @@ from compute.pairs import (
     stored_hits,
 )
 from compute.store import Part, Store, constants, top
-from compute.systems import Combiner, System
+from compute.systems import Combiner, System, checkpoints
 
 
 @dataclass(frozen=True)
@@ -168,6 +168,7 @@ def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
         _command(pair),
         sum(draft.facts.values()),
         identity=pair.searcher.identity(),
+        checkpoints=checkpoints.resolved(pair.searcher),
         drop_self=pair.drop_self,
         inputs=_rests_on(bench, pair),
         **draft.facts,

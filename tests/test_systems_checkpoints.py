@@ -54,6 +54,9 @@ def test_a_cached_model_needs_no_network(hub: Path) -> None:
         assert from_text(name).folder() == folder
     with pytest.raises(Unavailable, match="not cached here"):
         from_text("a/b@" + "f" * 40).check()
+    # A run tells what main was.
+    assert checkpoints.resolved(system("dpr(model=a/b)").search) == {"a/b": COMMIT}
+    assert checkpoints.resolved(system("minilm").search) == {}
 
 
 def test_a_missing_library_is_named_first(hub: Path) -> None:

@@ -92,6 +92,11 @@ class Checkpoint:
             self._verify(folder / _WEIGHTS[0])
         return folder
 
+    def commit(self) -> str:
+        """The commit of the hub that `revision` stands for here; empty for what is not cached."""
+        cached = None if self.is_local or self._packaged() else self._cached()
+        return cached.name if cached else ""
+
     def _packaged(self) -> bool:
         return bool(self.package) and importlib.util.find_spec(self.package) is not None
 
@@ -159,6 +164,14 @@ def from_text(text: str) -> Checkpoint:
         return Checkpoint(str(Path(text).expanduser().resolve()), revision="")
     model, _, revision = text.partition("@")
     return Checkpoint(model, revision or pins.revision(model))
+
+
+def resolved(method: object) -> dict[str, str]:
+    """The commit behind each model of the hub that a searcher or combiner reads, by its name."""
+    fields = ("checkpoint", "query_checkpoint")
+    found = (getattr(method, field, None) for field in fields)
+    named = {item.model: item.commit() for item in found if isinstance(item, Checkpoint)}
+    return {model: commit for model, commit in named.items() if commit}
 
 
 def _fetch(model: str, revision: str, patterns: list[str]) -> Path:

@@ -1,11 +1,11 @@
 """Encoding beside a plain SentenceTransformer loop; exact, HNSW and IVF search beside each other.
 
-    python -m tests.benchmarks.vectors encode [DOCUMENTS] [ROUNDS]    (default: 2000 1)
+    python -m tests.benchmarks.vectors encode [DOCUMENTS] [ROUNDS] [DATASET]
     python -m tests.benchmarks.vectors search [VECTORS]               (default: 100000)
     python -m tests.benchmarks.vectors recall FOLDER                  (of an exact index)
 
-`encode` takes the first documents of SciFact, found as settings say, through MiniLM, in turn by
-each way; on a busy machine the seconds of the processor count. `search` makes up random vectors of
+`encode` takes the first documents (2,000 of SciFact) through MiniLM, in turn by each way; on a
+busy machine the seconds of the processor count. `search` makes up random vectors of
 384 dimensions, the hardest there are for graphs and clusters: nothing is near anything. `recall`
 searches the vectors of a real corpus, from the folder of an exact index in the caches.
 """
@@ -35,12 +35,12 @@ def main(what: str, *options: str) -> None:
     {"encode": encode, "search": search, "recall": recall}[what](*options)
 
 
-def encode(documents: str = "2000", rounds: str = "1") -> None:
+def encode(documents: str = "2000", rounds: str = "1", dataset: str = "scifact") -> None:
     """Documents per second of three ways, and the largest difference of their vectors."""
     settings = load()
     searcher = SYSTEMS["minilm"].search
     assert isinstance(searcher, Dense)
-    records = pd.DataFrame(source(DATASETS["scifact"], settings).documents())[: int(documents)]
+    records = pd.DataFrame(source(DATASETS[dataset], settings).documents())[: int(documents)]
     pairs = zip(records["title"], records["text"], strict=True)
     texts = [encoding.joined(title, text) for title, text in pairs]
     model = _plain(searcher, settings.threads)

@@ -1,6 +1,7 @@
 """Late interaction with tiny models, against plain NumPy from their raw outputs."""
 
 import json
+import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -189,14 +190,16 @@ def test_texts_are_cut_and_padded_as_the_model_wants(
     assert [len(row) for row in rows] == [32, 32]
 
 
-def test_lengths_of_zero_are_the_models_own(folders: dict[str, Path]) -> None:
-    model = multivector.load(folders["colbert"], query_length=0, document_length=0, threads=1)
+def test_lengths_of_zero_are_the_models_own(folders: dict[str, Path], settings: Settings) -> None:
+    model = multivector.load(
+        folders["colbert"], query_length=0, document_length=0, settings=settings
+    )
     assert len(multivector.documents(model)(["the " * 400])[0]) == 180
 
 
-def test_a_batch_gives_what_single_texts_give(folders: dict[str, Path]) -> None:
+def test_a_batch_gives_what_single_texts_give(folders: dict[str, Path], settings: Settings) -> None:
     for folder in folders.values():
-        model = multivector.load(folder, query_length=0, document_length=0, threads=1)
+        model = multivector.load(folder, query_length=0, document_length=0, settings=settings)
         for encode in (multivector.queries(model), multivector.documents(model)):
             together = encode(TEXTS)
             for text, rows in zip(TEXTS, together, strict=True):
@@ -325,10 +328,19 @@ def test_wrong_parameters_are_refused(changes: dict, message: str) -> None:
 
 
 def test_more_word_pieces_than_a_model_has_positions_are_refused(
-    folders: dict[str, Path],
+    folders: dict[str, Path], settings: Settings
 ) -> None:
     with pytest.raises(WrongInput, match="has 512 positions: 513 word pieces are too many"):
-        multivector.load(folders["plain"], query_length=32, document_length=513, threads=1)
+        multivector.load(folders["plain"], query_length=32, document_length=513, settings=settings)
+
+
+def test_weights_that_do_not_load_are_named(
+    folders: dict[str, Path], settings: Settings, tmp_path: Path
+) -> None:
+    broken = shutil.copytree(folders["colbert"], tmp_path / "broken")
+    (broken / "model.safetensors").write_bytes(b"cut off")
+    with pytest.raises(Unavailable, match="broken does not load"):
+        multivector.load(broken, query_length=32, document_length=180, settings=settings)
 
 
 def test_a_folder_without_a_model_is_named(tmp_path: Path) -> None:

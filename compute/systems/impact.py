@@ -188,9 +188,11 @@ def torch_on(settings: Settings) -> Any:
 @contextmanager
 def loading(folder: Path | str) -> Iterator[None]:
     """Raises Unavailable, in one sentence, for what the libraries raise of files."""
+    from safetensors import SafetensorError
+
     try:
         yield
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
         why = str(error).strip().partition("\n")[0]
         raise Unavailable(
             f"{folder} does not load ({why[:200]}): download it again, or give another folder"

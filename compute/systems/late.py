@@ -192,7 +192,7 @@ class LateInteraction:
             self.checkpoint.folder(),
             query_length=self.query_length,
             document_length=self.document_length,
-            threads=settings.threads,
+            settings=settings,
         )
 
 

@@ -7,6 +7,7 @@ import numpy as np
 
 from compute.errors import WrongInput
 from compute.settings import Settings
+from compute.systems.impact import loading, torch_on, whole_model
 from compute.systems.rerank import Pair, Reranker, Score
 
 PROMPT = "Query: {query} Document: {document} Relevant:"
@@ -39,13 +40,13 @@ class MonoT5(Reranker):
         }
 
     def _scorer(self, settings: Settings) -> Score:
-        import torch
+        torch = torch_on(settings)
         from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
 
         folder = str(self.checkpoint.folder())
-        torch.set_num_threads(settings.threads)
-        tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
-        model = AutoModelForSeq2SeqLM.from_pretrained(folder, local_files_only=True).eval()
+        model = whole_model(AutoModelForSeq2SeqLM, folder, "a sequence-to-sequence model")
+        with loading(folder):
+            tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         answers = [self._piece(tokenizer, word) for word in (self.yes, self.no)]
 
         def score(pairs: list[Pair]) -> np.ndarray:

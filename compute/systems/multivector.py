@@ -4,7 +4,6 @@ torch and sentence-transformers are imported inside the functions.
 """
 
 import json
-import os
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from compute.errors import WrongInput
+from compute.settings import Settings
+from compute.systems.impact import loading, torch_on
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
@@ -23,23 +24,19 @@ Encode = Callable[[list[str]], list[np.ndarray]]
 
 
 def load(
-    folder: Path, *, query_length: int, document_length: int, threads: int
+    folder: Path, *, query_length: int, document_length: int, settings: Settings
 ) -> "MultiVectorEncoder":
     """The model in `folder`, its texts cut at so many word pieces; 0 leaves what the model says.
 
     A late-interaction model (Stanford ColBERT, PyLate, sentence-transformers) as it was trained:
     its markers, its query padded with masks to `query_length`, its list of tokens left out. Any
     other encoder gives the unit vectors of its last layer, without those of the special tokens
-    around a text (such as [CLS] and [SEP]): they stand for no word. Raises WrongInput for a
-    length that the model has no positions for.
+    around a text (such as [CLS] and [SEP]): they stand for no word. Raises Unavailable where it
+    does not load, WrongInput for a length that the model has no positions for.
     """
-    # Read by OpenMP when torch loads: waiting threads that spin slow a busy machine 40-fold.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("GOMP_SPINCOUNT", "0")
-    import torch
-
-    torch.set_num_threads(threads)
-    model = _trained(folder) if is_late_interaction(folder) else _untrained(folder)
+    torch_on(settings)
+    with loading(folder):
+        model = _trained(folder) if is_late_interaction(folder) else _untrained(folder)
     _cut(model, folder, query_length, document_length)
     return model
 

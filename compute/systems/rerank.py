@@ -22,6 +22,7 @@ from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
 from compute.systems import encoding, maxsim, multivector
 from compute.systems.checkpoints import Checkpoint
+from compute.systems.impact import loading, torch_on
 from compute.systems.searcher import AskWith, Progress, no_hits
 
 PAIRS = 16_384
@@ -135,11 +136,13 @@ class CrossEncoder(Reranker):
     def _scorer(self, settings: Settings) -> Score:
         folder = self.checkpoint.folder()
         _refuse_other_kinds(folder, self.model)
-        import torch
+        torch = torch_on(settings)
         from sentence_transformers import CrossEncoder as Model
 
-        torch.set_num_threads(settings.threads)
-        model = Model(str(folder), device="cpu", local_files_only=True, max_length=self.max_length)
+        with loading(folder):
+            model = Model(
+                str(folder), device="cpu", local_files_only=True, max_length=self.max_length
+            )
         if model.num_labels != 1:
             raise WrongInput(
                 f"{self.model} gives {model.num_labels} numbers for a pair: a reranker gives one"
@@ -185,7 +188,7 @@ class LateReranker(Reranker):
             self.checkpoint.folder(),
             query_length=self.query_length,
             document_length=self.document_length,
-            threads=settings.threads,
+            settings=settings,
         )
         queries, documents = multivector.queries(model), multivector.documents(model)
 

@@ -34,7 +34,8 @@ def beside_print(printed: DataFrame, costs: DataFrame, named: DataFrame) -> Data
     """The papers' efficiency tables beside what is measured here, as text.
 
     `printed` as `published.efficiency` has it, `costs` rows of `queries.efficiency.costs`: where
-    several datasets are among them, the medians. `named`: system and title.
+    several datasets are among them, the medians. `named`: system and title. Systems that are
+    measured here come first.
     """
     titles = dict(zip(named["system"], named["title"], strict=True))
     here = {}
@@ -48,12 +49,13 @@ def beside_print(printed: DataFrame, costs: DataFrame, named: DataFrame) -> Data
             {
                 "System": titles.get(row["system"], row["system"]),
                 "Documents": f"{row['documents']:,.0f}",
-                "CPU": milliseconds(row["cpu_ms_per_query"]),
-                "GPU": milliseconds(row["gpu_ms_per_query"]),
+                "CPU, a query": milliseconds(row["cpu_ms_per_query"]),
+                "GPU, a query": milliseconds(row["gpu_ms_per_query"]),
                 "Index": size(row["index_gb"] * 1e9),
                 "Latency here": milliseconds(own.get("latency_p50_ms", float("nan"))),
                 "Index here": size(own.get("index_bytes", float("nan"))),
                 "Printed in": row["source"].partition(" (")[0],
             }
         )
+    rows.sort(key=lambda row: row["Index here"] == "–")
     return pd.DataFrame(rows)

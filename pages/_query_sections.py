@@ -64,6 +64,12 @@ def _step(label: str, name: object, icon: str, key: str) -> None:
     st.button(label, icon=icon, shortcut=key, disabled=absent, on_click=step)
 
 
+def as_shown(hits: DataFrame, systems: Sequence[str]) -> DataFrame:
+    """The hits from the leftmost list on, so that its first document is the first to be read."""
+    places = {name: place for place, name in enumerate(systems)}
+    return hits.sort_values("system", key=lambda names: names.map(places), kind="stable")
+
+
 def further(hits: DataFrame, dataset: Dataset, query_id: str, systems: Sequence[str]) -> DataFrame:
     """Documents that no list on the page shows: doc_id, relevance, title, text.
 
@@ -135,7 +141,7 @@ def document(
         _shared.caption(f"{chosen}: {figures.said(row['relevance'])}. {where}")
 
 
-def why(dataset: Dataset, query_id: str, systems: Systems, measure: str, values: DataFrame) -> None:
+def why(dataset: str, query_id: str, systems: Systems, measure: str, values: DataFrame) -> None:
     """The sum that makes the score, as a figure and as a table; the best order beside it."""
     st.subheader(f"Why this {measure}", anchor=False)
     if not explains(measure):
@@ -176,3 +182,11 @@ def _chosen_list(titles: Mapping[str, str]) -> str:
 def values(frame: DataFrame, systems: Systems) -> None:
     """What the query scores by every measure."""
     st.dataframe(figures.value_table(frame, systems, MEASURES), hide_index=True)
+
+
+def to_the_map(dataset: str, systems: Sequence[str], measure: str, query_id: str) -> None:
+    """The way to every query of the first two systems, at this one."""
+    named = dict(zip(("system", "other"), systems, strict=False))
+    label = "All queries of these systems, rank by rank"
+    at = {"dataset": dataset, "measure": measure, "query": query_id}
+    _address.link(label, "pages/map.py", **at, **named)

@@ -37,6 +37,7 @@ st.html(line(words or f"Query {query['query_id']}"))
 shown = titled(systems, read(queries.leaderboard.systems))
 asked = {"dataset": name, "query_id": query["query_id"], "systems": systems}
 hits = read(queries.query.ranked, collection=dataset.collection, depth=ranks, **asked)
+hits = sections.as_shown(hits, systems)
 values = read(queries.query.query_values, **asked)
 further = sections.further(hits, dataset, query["query_id"], systems)
 chosen = sections.lists(hits, further, shown, measure, values, ranks)
@@ -47,3 +48,4 @@ with left:
 with right:
     sections.why(name, query["query_id"], shown, measure, values)
 sections.values(values, shown)
+sections.to_the_map(name, systems, measure, query["query_id"])

@@ -123,6 +123,12 @@ def test_systems_go_from_the_lists_to_the_map() -> None:
     assert (app.selectbox(key="system").value, app.selectbox(key="other").value) == ("sure", EVIL)
 
 
+def test_the_document_of_the_leftmost_list_is_read_first() -> None:
+    for systems, first in (("sure", "d1"), (f"{EVIL},sure", "d4"), (f"sure,{EVIL}", "d1")):
+        app = opened("query", dataset="tiny", systems=systems, query="q1")
+        assert app.selectbox(key="_document").value == first
+
+
 def test_keys_walk_from_query_to_query() -> None:
     app = opened("query", dataset="tiny")
     assert [button.proto.shortcut for button in app.button[:2]] == ["p", "n"]

@@ -22,7 +22,7 @@ RUNS = {
     "sure": "q1 Q0 d1 1 3.0 t\nq1 Q0 d6 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
     "lost": "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
 }
-TINY = {"dataset": "tiny", "collection": "tiny"}
+TINY: dict[str, Any] = {"dataset": "tiny", "collection": "tiny"}
 CHOICE: dict[str, Any] = {"dataset": "tiny", "measure": "nDCG@10", "a": "sure", "b": "lost"}
 OF_SCIFACT: dict[str, Any] = {**CHOICE, "dataset": "scifact"}
 

@@ -32,13 +32,13 @@ def systems(rows: DataFrame, measure: str, against: str, *, theme: str) -> go.Fi
     share = {"range": [0, 1], "tickvals": [0, 0.5, 1], "ticktext": ["0", "half", "all"]}
     return figure.update_layout(
         template=looks.template(theme),
-        height=(ROW if len(rows) <= MANY else NARROW) * len(rows) + 96,
+        height=(ROW if len(rows) <= MANY else NARROW) * len(rows) + 112,
         showlegend=False,
         barmode="stack",
         bargap=0.3,
         hovermode="closest",
         dragmode=False,
-        margin={"r": 64, "t": 30},
+        margin={"r": 64, "t": 46},
         annotations=_notes(rows, measure, against, size, theme),
         xaxis=_value_axis(rows, measure),
         xaxis2=_STILL | share | {"domain": _RIGHT, "title": {"text": "share of the queries"}},
@@ -134,12 +134,12 @@ def _notes(
     top = {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"color": look.muted}}
     better_worse = (
         f'<span style="color:{look.win}">better</span>, same or'
-        f' <span style="color:{look.loss}">worse</span> than {escape(against, 26)}'
+        f' <span style="color:{look.loss}">worse</span><br>than {escape(against, 26)}'
     )
     return [
         *holes,
         at | top | {"x": 1, "xanchor": "left", "xshift": 12, "text": "holes"},
-        at | top | {"x": _RIGHT[0], "xanchor": "left", "text": better_worse},
+        at | top | {"x": _RIGHT[0], "xanchor": "left", "align": "left", "text": better_worse},
         at | top | {"x": 0, "xanchor": "left", "text": f"{escape(measure)} with its 95 % interval"},
     ]
 

@@ -7,9 +7,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pandas import DataFrame
 from scipy import stats
 
-from compute.boards import agreement, tau, tau_ap
+from compute.boards import agreement, side_by_side, tau, tau_ap
 from tests.worlds import CASES, FEWER
 
 # The example of the R package ircor's documentation, which prints tau .7777778, tauAP .7491182.
@@ -116,3 +117,18 @@ def test_agreement_is_over_the_systems_of_both_boards() -> None:
     assert (found.n, found.tau) == (4, pytest.approx(2 / 3))
     assert found.tau_ap_mean == pytest.approx((found.tau_ap + found.tau_ap_back) / 2)
     assert agreement({"a": 1, "b": 2, "c": nan}, {"a": 1, "b": 2, "c": 3}) is None
+
+
+def test_boards_stand_side_by_side_on_the_datasets_that_both_have_whole() -> None:
+    columns = ["dataset", "system", "value"]
+    one = DataFrame(
+        [("x", "a", 0.5), ("x", "b", 0.4), ("y", "a", 0.1), ("y", "b", 0.9), ("z", "a", 0.3)],
+        columns=columns,
+    ).assign(in_domain=False, suspect=False)
+    other = DataFrame(
+        [("x", "b", 0.2), ("x", "a", 0.1), ("y", "a", 0.6), ("z", "a", 0.3)], columns=columns
+    ).assign(in_domain=False, suspect=False)
+    found = side_by_side(one, other, (1, -1)).set_index("system")
+    assert found["n_datasets"].tolist() == [1, 1]
+    assert found.loc["a", ["left", "right"]].tolist() == [0.5, 0.1]
+    assert found.loc["b", ["left_rank", "right_rank"]].tolist() == [2, 2]

@@ -128,7 +128,8 @@ def test_boards_stand_side_by_side_on_the_datasets_that_both_have_whole() -> Non
     other = DataFrame(
         [("x", "b", 0.2), ("x", "a", 0.1), ("y", "a", 0.6), ("z", "a", 0.3)], columns=columns
     ).assign(in_domain=False, suspect=False)
-    found = side_by_side(one, other, (1, -1)).set_index("system")
+    found = side_by_side(one, other, (1, -1))
+    assert found["system"].tolist() == ["a", "b"]
     assert found["n_datasets"].tolist() == [1, 1]
-    assert found.loc["a", ["left", "right"]].tolist() == [0.5, 0.1]
-    assert found.loc["b", ["left_rank", "right_rank"]].tolist() == [2, 2]
+    assert found[["left", "right"]].to_numpy().tolist() == [[0.5, 0.1], [0.4, 0.2]]
+    assert found[["left_rank", "right_rank"]].to_numpy().tolist() == [[1, 1], [2, 2]]

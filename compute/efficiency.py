@@ -7,6 +7,7 @@ measured afterwards, by `latency`.
 
 import contextlib
 import json
+import math
 import os
 import threading
 import time
@@ -135,7 +136,9 @@ def of_index(folder: Path, documents: int) -> dict[str, float]:
     record = index_record(folder)
     found: dict[str, float] = {"index_bytes": record.get("bytes") or _size(folder)}
     told = record.get("facts", {})
-    found |= {name: float(told[name]) for name in MEASURES.keys() & told.keys()}
+    numbers = {name: told[name] for name in MEASURES.keys() & told.keys()}
+    # A share of nothing is no number.
+    found |= {name: n for name, n in numbers.items() if n is not None and math.isfinite(n)}
     here = dict(provenance.hardware())
     if record.get("hardware", here) == here and not record.get("resumed"):
         seconds, peak = record.get("seconds"), record.get("peak_bytes")

@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from compute import efficiency, freshness, provenance, recompute
 from compute.datasets import Dataset
 from compute.efficiency import Cost, Costs
@@ -54,6 +56,12 @@ def test_an_index_remembers_what_it_took(tmp_path: Path) -> None:
         "peak_memory_bytes": 500 * MB,
         "candidate_recall@100": 0.98,
     }
+
+
+@pytest.mark.parametrize("recall", [None, float("nan")])
+def test_a_recall_of_nothing_is_absent(tmp_path: Path, recall: float | None) -> None:
+    found = efficiency.of_index(kept(tmp_path / "index", {"candidate_recall@100": recall}), 20)
+    assert "candidate_recall@100" not in found
 
 
 def test_the_last_stretch_of_an_interrupted_build_is_no_cost(tmp_path: Path) -> None:

@@ -51,13 +51,13 @@ class View(NamedTuple):
 
 def choose(views: list[str]) -> str:
     """The view to show, bound to the address."""
-    _address.known("view", views, "view")
+    _address.known("show", views, "view")
     return st.segmented_control(
         "View",
         views,
         default=views[0],
         required=True,
-        key="view",
+        key="show",
         bind="query-params",
         label_visibility="collapsed",
     )

@@ -6,6 +6,7 @@ from functools import partial, wraps
 from pathlib import Path
 from types import FunctionType
 from typing import Any
+from urllib.parse import urlencode
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -215,7 +216,8 @@ def plot_cells(figure: go.Figure, alt: str) -> None:
 def open_dataset() -> None:
     """Go to the dataset that a click chose, if any."""
     if cell := st.session_state.pop("_open", None):
-        st.switch_page("pages/dataset.py", query_params=cell)
+        st.session_state["_way"] = f"dataset?{urlencode(cell)}"
+        st.rerun()
 
 
 def chosen_cell() -> tuple[str, str]:

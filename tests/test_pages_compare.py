@@ -173,12 +173,12 @@ def test_a_wrong_system_in_the_address_is_said(
 def test_every_view_of_a_dataset_opens_from_its_address(
     home: Settings, monkeypatch: pytest.MonkeyPatch, view: str, words: str
 ) -> None:
-    app = opened(home, monkeypatch, "dataset", dataset="tiny", view=view, measure="RR@10")
+    app = opened(home, monkeypatch, "dataset", dataset="tiny", show=view, measure="RR@10")
     assert words in said(app)
 
 
 def test_a_document_is_searched_by_its_id(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
-    app = opened(home, monkeypatch, "dataset", dataset="tiny", view="Documents", doc="d4")
+    app = opened(home, monkeypatch, "dataset", dataset="tiny", show="Documents", doc="d4")
     assert "d4 is ranked or judged for 1 query" in said(app)
     assert table_of(app)["Judgement"].tolist() == ["hole"]
     app.text_input(key="doc").set_value("*d*").run()
@@ -189,7 +189,7 @@ def test_a_dataset_in_two_languages_shows_what_is_printed(
     home: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name in ("scifact", "scifact-pl"):
-        app = opened(home, monkeypatch, "dataset", dataset=name, view="Two languages")
+        app = opened(home, monkeypatch, "dataset", dataset=name, show="Two languages")
         table: Any = table_of(app).set_index("System")
         row = table.loc["BM25 (Elasticsearch)"]
         assert row["English, published"] == ".691" and row["Polish, published"] == ".625"
@@ -200,5 +200,5 @@ def test_a_dataset_without_runs_says_so_in_every_view(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for view in ("Systems", "Queries", "Judgements"):
-        app = opened(Settings(home=tmp_path), monkeypatch, "dataset", dataset="fever", view=view)
+        app = opened(Settings(home=tmp_path), monkeypatch, "dataset", dataset="fever", show=view)
         assert "here" in said(app)

@@ -1,0 +1,101 @@
+"""The way down in a browser, one click a step, and back: from a cell to a judged document."""
+
+import re
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from compute.serve import free_port
+from compute.settings import Settings
+from compute.store import Store
+from tests.browser.conftest import serving
+
+HEAT = "[data-testid=stPlotlyChart]"
+
+
+@pytest.fixture
+def own(home: Path, tmp_path: Path) -> Iterator[tuple[str, Store]]:
+    """A dashboard on a home of its own, for the test judges."""
+    folder = shutil.copytree(home, tmp_path / "home")
+    with serving(folder, free_port(8760)) as address:
+        yield address, Store(Settings(home=folder))
+
+
+def click_mark(page: Page, carried: list[str]) -> None:
+    """Click the mark or bar of the first figure that carries this."""
+    page.wait_for_function(f"() => !!document.querySelector('{HEAT} .js-plotly-plot')?._fullLayout")
+    place = page.evaluate(
+        """carried => {
+            const plot = document.querySelector('[data-testid=stPlotlyChart] .js-plotly-plot');
+            const {left, top} = plot.getBoundingClientRect(), {xaxis, yaxis} = plot._fullLayout;
+            for (const trace of plot._fullData) {
+                const at = (trace.customdata || []).findIndex(
+                    one => one && carried.every((name, place) => one[place] === name));
+                if (at < 0 || !['scatter', 'bar'].includes(trace.type)) continue;
+                return [left + xaxis._offset + xaxis.d2p(trace.x[at]),
+                        top + yaxis._offset + yaxis.d2p(trace.y[at]) + (trace.y[at] ? 0 : 1)];
+            }
+        }""",
+        carried,
+    )
+    assert place is not None, f"no mark of {carried}"
+    page.mouse.click(*place)
+
+
+def heading(page: Page, name: str) -> None:
+    expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
+
+
+def test_from_a_cell_down_to_a_judged_document_and_back(
+    page: Page, browser: Browser, own: tuple[str, Store]
+) -> None:
+    address, store = own
+    page.goto(f"{address}/?numbers=Computed")
+    heading(page, "Leaderboard")
+    click_mark(page, ["tiny", "bm25"])
+    page.wait_for_url(re.compile(r"/dataset\?.*dataset=tiny"))
+    heading(page, "Dataset")
+    _back_and_forward(page, "Leaderboard", "Dataset")
+    page.get_by_role("button", name="Two of its systems compared").click()
+    page.wait_for_url(re.compile(r"/compare\?"))
+    expect(page.get_by_text("nDCG@10 over 3 queries")).to_be_visible()
+    _same_in_another_browser(browser, page.url, "Compare", "nDCG@10 over 3 queries")
+    _back_and_forward(page, "Dataset", "Compare")
+    expect(page.get_by_text("nDCG@10 over 3 queries")).to_be_visible()
+    click_mark(page, ["tiny", "q3"])
+    page.wait_for_url(re.compile(r"/query\?.*query=q3"))
+    heading(page, "Query")
+    _back_and_forward(page, "Compare", "Query")
+    _judge(page, store)
+    _same_in_another_browser(browser, page.url, "Query", "harbour fish")
+
+
+def _back_and_forward(page: Page, before: str, now: str) -> None:
+    shown = page.url
+    page.go_back()
+    heading(page, before)
+    page.go_forward()
+    heading(page, now)
+    page.wait_for_url(re.compile(re.escape(shown.partition("?")[0])))
+
+
+def _judge(page: Page, store: Store) -> None:
+    page.get_by_role("textbox", name="Your name").fill("ada")
+    page.get_by_role("button", name="Go on").click()
+    page.locator(".st-key-grade_1 button").click()
+    expect(page.get_by_role("button", name="Take it back")).to_be_visible()
+    (judged,) = store.added_judgements().to_dict("records")
+    assert (judged["query_id"], judged["person"], judged["relevance"]) == ("q3", "ada", 1)
+
+
+def _same_in_another_browser(browser: Browser, address: str, name: str, words: str) -> None:
+    context = browser.new_context()
+    other = context.new_page()
+    other.goto(address)
+    heading(other, name)
+    expect(other.get_by_text(words).first).to_be_visible()
+    context.close()

@@ -190,13 +190,14 @@ def _frame(
         dragmode=False,
         clickmode="event+select",
         yaxis={"range": [top, 0], "fixedrange": True, "showgrid": False, "zeroline": False}
-        | {"automargin": False},
+        | {"automargin": False, "tickformat": ",d"},
     )
     for place, panel in enumerate(panels):
         start = place * (width + gap)
         axis = {"domain": [start, start + width], "range": [0.5, depth + 0.5], "anchor": "y"}
         still = {"fixedrange": True, "showgrid": False, "zeroline": False, "automargin": False}
-        ticks = {"tickvals": [1, *range(10, depth + 1, 10 if depth <= 50 else 20)]}
+        step = 10 if depth <= 50 else 20
+        ticks = {"tickvals": [1, *range(step, depth + 1, step)]}
         figure.update_layout({_axes(place)["xaxis"].replace("x", "xaxis"): axis | still | ticks})
         remark = f'<span style="color:{looks.palette(theme).muted}">{panel.remark}</span>'
         figure.add_annotation(

@@ -35,7 +35,7 @@ def _click_cell(page: Page, dataset: str, system: str) -> None:
 
 def test_from_the_leaderboard_over_a_dataset_to_the_documents(page: Page, dashboard: str) -> None:
     page.goto(f"{dashboard}/?numbers=Computed")
-    expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible(timeout=WAIT)
     _click_cell(page, "tiny", "bm25")
     page.wait_for_url(re.compile(r"/dataset\?.*dataset=tiny"))
     expect(page.get_by_role("heading", name="tiny")).to_be_visible(timeout=WAIT)

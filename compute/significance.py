@@ -29,6 +29,8 @@ SEED = 20_211
 """Fixed, so that a p-value does not change when a page is opened again."""
 AT_ONCE = 500_000
 """Differences of pairs on queries that are in memory together."""
+DIGITS = 12
+"""Values that differ after these alone are equal."""
 NEAR = 1e-10
 """Relative: statistics that differ less are equal, and count as at least as extreme. Rounding in
 sums of 10,000 queries is 1e-13; without this, ties among discrete values fall to either side."""
@@ -62,7 +64,7 @@ class Comparison:
     """The mean difference over the standard deviation of the differences."""
     effect_low: float
     effect_high: float
-    """Its 95% bootstrap interval."""
+    """Its 95% bootstrap interval; an end is infinite where too few differences are unlike."""
     p_randomisation: float
     p_t: float
     p_wilcoxon: float
@@ -242,7 +244,8 @@ class _Family:
         without weights they are mean -+ t x error with t^2 = (n - 1) u^2 / (n - u^2). Boundless
         where no difference could be rejected.
         """
-        square = highest**2
+        # As p counts what is equal but for rounding: 0 lies within where the statistic is that.
+        square = (highest * (1 + NEAR)) ** 2
         lead = 1 - square * self.weight
         if not lead > NEAR:
             return np.full_like(self.mean, -np.inf), np.full_like(self.mean, np.inf)
@@ -260,8 +263,11 @@ def _effect(mean: Values, spread: Values, n: int) -> Values:
 
 
 def _checked(values: ArrayLike, weights: ArrayLike | None) -> tuple[Values, Values]:
-    """The matrix, and weights that sum to 1."""
-    given = np.asarray(values, dtype=np.float64)
+    """The matrix without what rounding adds, and weights that sum to 1.
+
+    Studentised, a difference of two systems that is rounding alone would be larger than any other.
+    """
+    given = np.round(np.asarray(values, dtype=np.float64), DIGITS)
     if np.isnan(given).any():
         raise ValueError("a value is absent: leave its query out (aligned does)")
     if given.shape[0] < 2 or given.shape[1] < 2:
@@ -341,7 +347,7 @@ def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
         raise WrongInput("Wilcoxon's test takes no weights: choose randomisation or t")
     found = np.ones_like(family.mean)
     for pair in np.flatnonzero(family.some):
-        gaps = np.round(values[family.a[pair]] - values[family.b[pair]], 12)
+        gaps = np.round(values[family.a[pair]] - values[family.b[pair]], DIGITS)
         if gaps.any():
             found[pair] = np.asarray(stats.wilcoxon(gaps))[1]
     return found
@@ -350,7 +356,10 @@ def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
 def _effect_intervals(
     values: Values, weights: Values, family: _Family, resamples: int, seed: int
 ) -> tuple[Values, Values]:
-    """The 2.5 and 97.5 percentiles of the effect when queries are drawn again."""
+    """The 2.5 and 97.5 percentiles of the effect when queries are drawn again.
+
+    Where all queries drawn differ by the same the effect is boundless, and so may an end be.
+    """
     if not resamples:
         nothing = np.full_like(family.mean, np.nan)
         return nothing, nothing
@@ -361,8 +370,11 @@ def _effect_intervals(
     for start in range(0, len(family.a), size := max(1, AT_ONCE // n)):
         of = slice(start, start + size)
         gaps = values[family.a[of]] - values[family.b[of]]
-        effects = np.nan_to_num(_effect(gaps @ counts.T, gaps**2 @ counts.T, n))
-        ends.append(np.quantile(effects, [LEVEL / 2, 1 - LEVEL / 2], axis=1))
+        means = gaps @ counts.T
+        effects = _effect(means, gaps**2 @ counts.T, n)
+        effects = np.where(np.isnan(effects), np.copysign(np.inf, means), effects)
+        # Between a number and infinity there is nothing to interpolate.
+        ends.append(np.quantile(effects, [LEVEL / 2, 1 - LEVEL / 2], axis=1, method="nearest"))
     low, high = np.concatenate(ends, axis=1)
     return low, high
 

@@ -103,8 +103,13 @@ def test_max_t_is_the_highest_t_of_all_pairs_under_the_same_signs(values: np.nda
 @FEWER
 @given(few())
 def test_intervals_of_max_t_leave_0_out_where_the_test_rejects(values: np.ndarray) -> None:
-    found = pairs(values, resamples=0)
-    outside = (found["low"] > 1e-9) | (found["high"] < -1e-9)
+    weights = 1.0 + np.arange(values.shape[1]) % 3
+    for found in (pairs(values, resamples=0), pairs(values, weights=weights, resamples=0)):
+        _check_intervals(found)
+
+
+def _check_intervals(found: DataFrame) -> None:
+    outside = (found["low"] > 0) | (found["high"] < 0)
     assert (outside == (found["p_adjusted"] <= 0.05)).all()
     assert (found["low"] <= found["difference"] + 1e-9).all()
     assert (found["difference"] <= found["high"] + 1e-9).all()
@@ -190,6 +195,20 @@ def test_equal_systems_are_not_told_apart() -> None:
 def test_the_same_difference_on_every_query_has_no_effect_size() -> None:
     found = two(FORTY[0] + 0.25, FORTY[0])
     assert np.isnan(found.effect) and found.p_t < 1e-9
+
+
+def test_a_resample_without_spread_has_a_boundless_effect() -> None:
+    found = two(np.array([1.0] * 7 + [0.0]), np.zeros(8))
+    assert 0 < found.effect_low < found.effect
+    assert found.effect_high == np.inf
+
+
+def test_rounding_alone_makes_no_system_differ() -> None:
+    again = FORTY[0].copy()
+    again[3] = np.nextafter(again[3], 2)
+    expected = pairs(np.array([FORTY[0], FORTY[0], FORTY[1]]), resamples=0)
+    found = pairs(np.array([FORTY[0], again, FORTY[1]]), resamples=0)
+    pd.testing.assert_frame_equal(found, expected)
 
 
 def test_aligned_leaves_out_and_counts_what_a_system_lacks() -> None:

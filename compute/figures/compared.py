@@ -85,11 +85,11 @@ def _p(value: float) -> str:
 
 def effect(found: Mapping[Hashable, Any]) -> str:
     """Difference and effect size with their intervals, in a sentence each."""
-    interval = f" (95 %: {signed(found['low'])} to {signed(found['high'])})"
-    said = f"A minus B: {signed(found['difference'])}{interval}."
+    interval = _interval(found["low"], found["high"], 3)
+    said = f"A minus B: {signed(found['difference'])} ({interval})."
     if math.isnan(found["effect"]):
         return said
-    ends = f"{signed(found['effect_low'], 2)} to {signed(found['effect_high'], 2)}"
+    interval = _interval(found["effect_low"], found["effect_high"], 2)
     size = abs(found["effect"])
     word = next(
         (
@@ -100,6 +100,12 @@ def effect(found: Mapping[Hashable, Any]) -> str:
         "large",
     )
     return (
-        f"{said} Effect size {signed(found['effect'], 2)} (95 %: {ends}), {word}: the mean"
+        f"{said} Effect size {signed(found['effect'], 2)} ({interval}), {word}: the mean"
         " difference over the standard deviation of the differences."
     )
+
+
+def _interval(low: float, high: float, digits: int) -> str:
+    if math.isinf(low) or math.isinf(high):
+        return "too few queries for an interval"
+    return f"95 %: {signed(low, digits)} to {signed(high, digits)}"

@@ -9,9 +9,10 @@ from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import impact
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.impact import Encode, Weights, at_least, loading, torch_on, whole_model
+from compute.systems.impact import Encode, Weights, at_least
 from compute.systems.lexical import Bm25
 from compute.systems.searcher import Progress
+from compute.systems.weights import loading, torch_on, whole_model
 
 _BATCH = 16
 """Documents encoded at once."""

@@ -8,19 +8,19 @@ the catalogue, and checking it, loads none of them.
 """
 
 import json
-import os
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from compute.errors import Unavailable, WrongInput
+from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import checkpoints
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.embedding import LAYOUT, Embedding
 from compute.systems.encoding import Encode, joined
+from compute.systems.weights import loading, torch_on
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -152,23 +152,13 @@ class Dense(Embedding):
 
 
 def _loaded(folder: Path, settings: Settings) -> "SentenceTransformer":
-    # Read by OpenMP when torch loads: waiting threads that spin slow a busy machine 40-fold.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("GOMP_SPINCOUNT", "0")
-    import torch
+    torch_on(settings)
     from sentence_transformers import SentenceTransformer
 
-    torch.set_num_threads(settings.threads)
-    try:
+    with loading(folder):
         return SentenceTransformer(
             str(folder), device="cpu", local_files_only=True, trust_remote_code=False
         )
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError) as error:
-        why = str(error).strip().partition("\n")[0]
-        raise Unavailable(
-            f"{folder} does not load as a sentence-transformers model ({why[:200]}): "
-            "download it again, or give another folder"
-        ) from error
 
 
 def _positions(model: "SentenceTransformer") -> int:

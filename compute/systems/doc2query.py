@@ -16,9 +16,10 @@ from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import encoding
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.impact import at_least, loading, torch_on, whole_model
+from compute.systems.impact import at_least
 from compute.systems.lexical import Bm25
 from compute.systems.searcher import Progress
+from compute.systems.weights import loading, torch_on, whole_model
 
 SHARD = 64
 """Documents in one file: what an interrupted generation loses at most."""

@@ -19,7 +19,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute.errors import Unavailable, WrongInput
+from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import anserini, encoding, lucene
 from compute.systems.checkpoints import Checkpoint
@@ -169,50 +169,6 @@ def spelled(weights: Weights) -> str:
     """A query as Anserini takes it: each term as often as its weight says, the heaviest first."""
     heaviest = sorted(weights, key=lambda term: weights[term], reverse=True)[: lucene.CLAUSES]
     return " ".join(" ".join([term] * weights[term]) for term in heaviest)
-
-
-def torch_on(settings: Settings) -> Any:
-    """torch, on as many threads as the settings say."""
-    # Read by OpenMP when torch loads: waiting threads that spin slow a busy machine 40-fold.
-    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
-    os.environ.setdefault("GOMP_SPINCOUNT", "0")
-    import torch
-    from transformers.utils import logging
-
-    # A command shows its own progress, on the line that theirs would write over.
-    logging.disable_progress_bar()
-    torch.set_num_threads(settings.threads)
-    return torch
-
-
-@contextmanager
-def loading(folder: Path | str) -> Iterator[None]:
-    """Raises Unavailable, in one sentence, for what the libraries raise of files."""
-    from safetensors import SafetensorError
-
-    try:
-        yield
-    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
-        why = str(error).strip().partition("\n")[0]
-        raise Unavailable(
-            f"{folder} does not load ({why[:200]}): download it again, or give another folder"
-        ) from error
-
-
-def whole_model(kind: Any, folder: str, what: str) -> Any:
-    """The model in `folder` as class `kind` of transformers, ready to compute.
-
-    Raises Unavailable where it does not load, WrongInput where weights of its own head are missing:
-    transformers would make them up. `what` says what it should be.
-    """
-    with loading(folder):
-        model, report = kind.from_pretrained(
-            folder, local_files_only=True, trust_remote_code=False, output_loading_info=True
-        )
-    if report["missing_keys"]:
-        lacks = ", ".join(sorted(report["missing_keys"])[:3])
-        raise WrongInput(f"{folder} is not {what}: it has no weights {lacks}")
-    return model.eval()
 
 
 def at_least(searcher: object, parameter: str, low: float) -> None:

@@ -7,8 +7,8 @@ import numpy as np
 
 from compute.errors import WrongInput
 from compute.settings import Settings
-from compute.systems.impact import loading, torch_on, whole_model
 from compute.systems.rerank import Pair, Reranker, Score
+from compute.systems.weights import loading, torch_on, whole_model
 
 PROMPT = "Query: {query} Document: {document} Relevant:"
 _BATCH = 32

@@ -12,7 +12,7 @@ import numpy as np
 
 from compute.errors import WrongInput
 from compute.settings import Settings
-from compute.systems.impact import loading, torch_on
+from compute.systems.weights import loading, torch_on
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder

@@ -22,8 +22,8 @@ from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
 from compute.systems import encoding, maxsim, multivector
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.impact import loading, torch_on
 from compute.systems.searcher import AskWith, Progress, no_hits
+from compute.systems.weights import loading, torch_on
 
 PAIRS = 16_384
 """Pairs whose documents are in memory at once, and that are sorted by length."""

@@ -5,7 +5,8 @@ from typing import Any
 
 from compute.errors import WrongInput
 from compute.settings import Settings
-from compute.systems.impact import Encode, Impact, loading, rounded, torch_on
+from compute.systems.impact import Encode, Impact, rounded
+from compute.systems.weights import loading, torch_on
 
 _BATCH = 8
 """Texts encoded at once: 512 pieces x 30,522 words x 4 bytes of each are 63 MB."""

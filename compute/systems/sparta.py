@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from compute.settings import Settings
-from compute.systems.impact import Encode, Impact, Weights, at_least, loading, rounded, torch_on
+from compute.systems.impact import Encode, Impact, Weights, at_least, rounded
+from compute.systems.weights import loading, torch_on
 
 _BATCH = 8
 """Documents encoded at once."""

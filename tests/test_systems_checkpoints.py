@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from huggingface_hub import constants
 
-from compute.errors import Unavailable
+from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
 from compute.systems import SYSTEMS, checkpoints, system
 from compute.systems.checkpoints import Checkpoint, from_text
@@ -57,6 +57,27 @@ def test_a_cached_model_needs_no_network(hub: Path) -> None:
     # A run tells what main was.
     assert checkpoints.resolved(system("dpr(model=a/b)").search) == {"a/b": COMMIT}
     assert checkpoints.resolved(system("minilm").search) == {}
+
+
+def test_half_a_download_is_gone_on_with(hub: Path) -> None:
+    folder = _cache(hub, "a/b", COMMIT)
+    (folder / "config.json").write_text("{}")
+    (folder / "2_Dense").mkdir()
+    (folder / "2_Dense" / "model.safetensors").write_bytes(b"x")
+    with pytest.raises(Unavailable, match="not cached here"):
+        from_text("a/b").check()
+
+
+@pytest.mark.parametrize(
+    "written",
+    ["a/b/c", "a..b", "-a", "a/", "@main", "a/b@", "a--b", "é/b", "a/b@../..", "a/b@x/../../y"],
+)
+def test_what_the_hub_has_no_name_for_is_answered(written: str) -> None:
+    for name in (f"dense({written})", f"dpr(query_model={written})"):
+        with pytest.raises(WrongInput, match="is no model: write a name of the Hugging Face hub"):
+            searcher = system(name).search
+            assert searcher is not None
+            searcher.identity()
 
 
 def test_a_missing_library_is_named_first(hub: Path) -> None:
@@ -140,5 +161,5 @@ def test_a_folder_that_does_not_load_is_answered(tmp_path: Path) -> None:
     (tmp_path / "config.json").write_text('{"model_type": "no-such-kind"}')
     searcher: Any = system(f"dense({tmp_path})").search
     searcher.check()
-    with pytest.raises(Unavailable, match="does not load as a sentence-transformers model"):
+    with pytest.raises(Unavailable, match="does not load"):
         searcher.encoder(Settings(threads=1), "queries")

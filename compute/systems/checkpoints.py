@@ -10,6 +10,7 @@ import importlib
 import importlib.util
 import os
 import queue
+import re
 import socket
 import threading
 import time
@@ -20,12 +21,18 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from compute.errors import Unavailable
+from compute.errors import Unavailable, WrongInput
 from compute.systems import pins
 
 _CONTENT = ("*.json", "*.txt", "*.model", "*.metadata", "*.safetensors", "*.bin")
 """What of a model's folder is read, and so makes up its identity."""
 _WEIGHTS = ("model.safetensors", "pytorch_model.bin")
+_NAMED = re.compile(
+    # Two dots lead out of the hub's cache, and the hub itself takes no two dashes.
+    r"(?!.*\.\.)(?!.*--)(?:\w(?:[\w.-]*\w)?/)?\w(?:[\w.-]{0,94}\w)?(?:@\w[\w./-]*)?",
+    re.ASCII,
+)
+"""`model`, `owner/model`, and either at a revision."""
 _PATIENCE = 3
 """Seconds that the hub has to answer."""
 _PROBED = 60
@@ -131,7 +138,10 @@ class Checkpoint:
             )
         except LocalEntryNotFoundError:
             return None
-        return folder if _weights(folder) else None
+        # An interrupted download may have those of small modules, in folders within, alone.
+        own = (folder / "config.json").is_file()
+        here = [file for file in _weights(folder) if not own or file.parent == folder]
+        return folder if here else None
 
     def _downloaded(self) -> Path:
         try:
@@ -158,10 +168,16 @@ class Checkpoint:
 def from_text(text: str) -> Checkpoint:
     """The checkpoint that somebody names: `name` or `name@revision` of the hub, or a folder.
 
-    Of a name alone it is the pinned revision, else `main`.
+    Of a name alone it is the pinned revision, else `main`. Raises WrongInput for what can be none
+    of these.
     """
     if text.startswith(("/", ".", "~")):
         return Checkpoint(str(Path(text).expanduser().resolve()), revision="")
+    if not _NAMED.fullmatch(text):
+        raise WrongInput(
+            f"{text!r} is no model: write a name of the Hugging Face hub, like owner/model or "
+            "owner/model@revision, or a folder, which begins with /"
+        )
     model, _, revision = text.partition("@")
     return Checkpoint(model, revision or pins.revision(model))
 

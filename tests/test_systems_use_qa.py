@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from compute.errors import Unavailable
+from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
 from compute.systems import system
 
@@ -32,6 +32,11 @@ def test_what_is_missing_is_said_before_a_job(tmp_path: Path) -> None:
         expected = "saved_model.pb|cannot be reached" if has_tensorflow else r"'\.\[use-qa\]'"
         with pytest.raises(Unavailable, match=expected):
             searcher.check()
+
+
+def test_another_model_of_a_hub_is_refused() -> None:
+    with pytest.raises(WrongInput, match=r"use-qa runs google/.* not some/model"):
+        system("use-qa(model=some/model)")
 
 
 def _vector(*texts: str) -> list[float]:

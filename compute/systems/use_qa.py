@@ -22,7 +22,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from compute.errors import Unavailable
+from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
 from compute.systems import checkpoints
 from compute.systems.checkpoints import Checkpoint
@@ -42,11 +42,17 @@ class UseQa(Embedding):
 
     The title is the response and the text its context; without a title the text is both. The model
     reads whole texts. `checkpoint` is the one on TensorFlow Hub or a folder of a SavedModel.
+    Raises WrongInput for any other.
     """
 
     checkpoint: Checkpoint
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", *LAYOUT)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.checkpoint.is_local and self.model != NAME:
+            raise WrongInput(f"use-qa runs {NAME} or a folder of a SavedModel, not {self.model}")
 
     @property
     def model(self) -> str:

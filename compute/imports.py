@@ -162,7 +162,7 @@ def _free_name(bench: Bench, dataset: Dataset, name: str, sha256: str) -> str:
             f"{name[:60]!r} cannot name a system (no blanks, slashes or brackets):"
             " give another with --system"
         )
-    if name in SYSTEMS:
+    if name in SYSTEMS and SYSTEMS[name].family != "imported":
         raise Conflict(f"{name!r} is a system of the catalogue: give another with --system")
     stored = bench.store.part("hits", dataset.name, name)
     if stored and sha256 and stored.provenance.get("sha256") != sha256:

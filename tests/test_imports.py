@@ -50,6 +50,13 @@ def test_names_of_the_catalogue_are_taken(
         imports.import_run(bench, _file(tmp_path, RUN), tiny, system=name)
 
 
+def test_a_run_of_a_system_that_none_can_compute_takes_its_name(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    outcome = imports.import_run(bench, _file(tmp_path, RUN), tiny, system="gar-bm25")
+    assert outcome.hits.system == "gar-bm25"
+
+
 def test_the_name_of_a_system_with_parameters_is_no_name_for_an_import(
     bench: Bench, tiny: Dataset, tmp_path: Path
 ) -> None:

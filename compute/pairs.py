@@ -65,13 +65,21 @@ def names(
 
 
 def hits_name(name: str, loaded: Loaded, documents: Part | None, depth: int, stored: Stored) -> str:
-    """What the hits of an input are called: computed here, else as they are stored."""
+    """What the hits of an input are called: computed here, else as they are stored.
+
+    As they are stored, too, where the folder of its model went.
+    """
     row = catalogued(name)
     if row is None or row.search is None or documents is None:
         return stored(name)
     drop = loaded.dataset.drop_self
-    found = names(row, row.search, loaded, documents, depth=depth, drop_self=drop, stored=stored)
-    return found.hits
+    try:
+        called = names(
+            row, row.search, loaded, documents, depth=depth, drop_self=drop, stored=stored
+        )
+    except Unavailable:
+        return stored(name)
+    return called.hits
 
 
 def catalogued(name: str) -> System | None:

@@ -1,5 +1,6 @@
 """Systems made from the runs of others: what they need, when they are stale, what they rest on."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -7,9 +8,10 @@ import pytest
 from compute import freshness, imports, pairs, recompute
 from compute.datasets import Dataset
 from compute.errors import Missing
-from compute.jobs.matrix import cells
+from compute.jobs.matrix import cells, estimate
 from compute.recompute import Bench
 from compute.systems import system
+from tests import models
 
 FUSED = "rrf(bm25,bm25-multifield)"
 
@@ -92,3 +94,21 @@ def test_an_obstacle_of_an_input_is_said_before_a_job(bench: Bench, tiny: Datase
     assert cells(bench.store, [(FUSED, "tiny")])[FUSED, "tiny"].state == "up to date"
     cell = cells(bench.store, [wanted])[wanted]
     assert cell.state == "cannot run here"
+
+
+def test_a_stored_run_outlives_the_folder_of_its_model(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    folder = models.bert(tmp_path / "model")
+    own, other = f"dense({folder})", "mine"
+    recompute.run(bench, system(own), tiny)
+    imports.import_run(bench, write_run(tmp_path / "run.txt", "d6"), tiny)
+    shutil.rmtree(folder)
+    found = cells(bench.store, [(own, "tiny"), ("bm25", "tiny")])
+    assert found[own, "tiny"].state == "cannot run here"
+    assert "is not a model's folder" in found[own, "tiny"].remark
+    assert found["bm25", "tiny"].state == "missing"
+    assert estimate(bench.store, [(own, "tiny")]).unknown == 0
+    fused = f"rrf({other},{own})"
+    assert recompute.run(bench, system(fused), tiny).new
+    assert cells(bench.store, [(fused, "tiny")])[fused, "tiny"].state == "up to date"

@@ -129,7 +129,7 @@ class Seen:
             return Cell(STALE, "its dataset was removed")
         try:
             called = self.names(name, loaded, loaded.documents)
-        except Missing as error:
+        except BeirscopeError as error:  # what it was made from went: a run, a model's folder
             return Cell(STALE, str(error))
         if hits.fingerprint != called.hits:
             return Cell(STALE, "the documents, the queries or the settings changed since")
@@ -270,7 +270,10 @@ class _Rates:
         loaded = self._seen.loaded.get(dataset)
         if loaded is None or loaded.documents is None or name not in self._seen.systems:
             return name, dataset
-        return self._seen.names(name, loaded, loaded.documents).index
+        try:
+            return self._seen.names(name, loaded, loaded.documents).index
+        except BeirscopeError:  # what it is made from went
+            return name, dataset
 
 
 def _scaled(known: Sequence[tuple[float, int]], count: int) -> float:

@@ -44,6 +44,11 @@ def folder(settings: Settings, fingerprint: str, build: Callable[[Path], object]
                 trim(settings)
 
 
+def holds(settings: Settings, fingerprint: str) -> bool:
+    """Whether the finished folder of a fingerprint is there."""
+    return (_caches(settings) / fingerprint).is_dir()
+
+
 def trim(settings: Settings) -> list[str]:
     """Remove what builders left that died, and the least used folders above the setting.
 

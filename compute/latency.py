@@ -17,6 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
+from compute import caches
 from compute.errors import BeirscopeError, Unavailable
 from compute.loading import Bench
 from compute.pairs import Pair, catalogued, pair, stored_hits
@@ -125,7 +126,11 @@ def _input(bench: Bench, of: Pair, name: str) -> Pair:
     row = catalogued(name)
     if row is None or row.search is None:
         raise Unavailable(f"{name} was imported: nobody knows how long it takes")
-    return pair(bench, row, of.loaded.dataset)
+    ready = pair(bench, row, of.loaded.dataset)
+    # Stored runs are combined without searching: their index is not built for this alone.
+    if ready.names.index and not caches.holds(bench.settings, ready.names.index):
+        raise Unavailable(f"the index of {name} is not kept here any more: run {name} --again")
+    return ready
 
 
 def _by_query(hits: Part) -> Callable[[str], DataFrame]:

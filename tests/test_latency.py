@@ -91,6 +91,22 @@ def test_a_session_ranks_as_the_run_file_does(timed: tuple[Bench, Dataset], name
     np.testing.assert_allclose(found["score"], batch["score"], atol=1e-4)
 
 
+def test_no_index_is_built_to_time_a_stored_input(timed: tuple[Bench, Dataset]) -> None:
+    bench, tiny = timed
+    multifield = pair(bench, system("bm25-multifield"), tiny).names.index
+    folder = bench.settings.home / "caches" / multifield
+    aside = folder.rename(folder.with_name("elsewhere"))
+    name = "rrf(bm25-multifield,bm25-rm3,k=1)"
+    try:
+        recompute.run(bench, system(name), tiny)
+        assert not folder.exists()
+    finally:
+        aside.rename(folder)
+    costs = efficiency.stored(bench.store, "tiny", name)
+    assert costs is not None
+    assert "the index of bm25-multifield is not kept here" in costs.about["untimed"]
+
+
 def test_an_imported_input_has_no_latency(timed: tuple[Bench, Dataset], tmp_path: Path) -> None:
     bench, tiny = timed
     file = tmp_path / "mine.run"

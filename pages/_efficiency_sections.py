@@ -1,5 +1,6 @@
 """The sections of the page Efficiency."""
 
+import shlex
 from collections.abc import Sequence
 from typing import NamedTuple
 
@@ -140,7 +141,7 @@ def unmeasured() -> None:
     _shared.caption(
         f"Not measured, because they were searched before costs were:"
         f" {counted(len(lacking), 'stored run')}. Searching one again measures it:"
-        f" python -m compute run {first['system']} {first['dataset']} --again."
+        f" python -m compute run {shlex.quote(first['system'])} {first['dataset']} --again."
     )
 
 

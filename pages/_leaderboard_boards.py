@@ -43,7 +43,7 @@ def section(of: Numbers, board: Board, ground: Ground | None) -> None:
     own = board.cells[board.cells["dataset"].isin(ground.datasets)]
     own = own[own["system"].isin(ground.systems)]
     sign = board.sign, better(other.measure)
-    rows = boards.side_by_side(own, _cells(other), sign)
+    rows = boards.side_by_side(own, _cells(other, returned=of.returned), sign)
     titles = short_titles(board.systems)
     left, right = (
         dict(zip(rows["system"], sign[0] * rows["left"], strict=True)),
@@ -105,13 +105,14 @@ def _others(of: Numbers) -> dict[str, Other]:
     return found
 
 
-def _cells(other: Other) -> DataFrame:
+def _cells(other: Other, *, returned: bool) -> DataFrame:
+    """Its cells; means computed here are over the same queries as this board's."""
     if other.kind == PUBLISHED:
         figures = read(queries.leaderboard.published, source=other.source, measure=other.measure)
         return cells.printed(figures)
     means = read(queries.leaderboard.means, measure=other.measure, added=other.added)
     trained, holes = read(queries.leaderboard.trained_pairs), read(queries.leaderboard.holes)
-    return cells.computed(means, holes, trained, "value")
+    return cells.computed(means, holes, trained, "value_returned" if returned else "value")
 
 
 def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFrame]) -> None:

@@ -42,7 +42,11 @@ def ranking(of: Numbers, board: Board, ground: Ground) -> DataFrame:
 def table(of: Numbers, board: Board) -> None:
     """The board as a table; a click into a row's dataset opens it."""
     found = next(iter(sureness.grounds(board).values()), None)
-    order = ranking(of, board, found) if found else None
+    try:
+        order = ranking(of, board, found) if found else None
+    except WrongInput:
+        # Too few queries for an order: `section`, below, says so.
+        order = None
     shown = figures.table(order, board)
     columns = {"First in": "share of resamples in which the system is first"}
     columns |= {"Group": "systems that share a letter cannot be told apart"}
@@ -62,12 +66,12 @@ def table(of: Numbers, board: Board) -> None:
         selection_mode="single-cell",
         placeholder="–",
     )
-    _shared.open_dataset()
+    _shared.open_dataset(of.measure)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
     about = "" if order is None or found is None else sureness.about(order, board, found)
     _shared.caption(
-        f"{origin}: {of.measure}. {about} Systems that share a letter cannot be told apart;"
-        " below it is said how this is found out. A click on a value opens its dataset."
+        f"{origin}: {of.measure}. {about}{_over_all(of)} Systems that share a letter cannot be told"
+        " apart; below it is said how this is found out. A click on a value opens its dataset."
     )
 
 
@@ -103,9 +107,15 @@ def section(of: Numbers, board: Board) -> Ground | None:
         *sureness.caption(order, board, ground),
         f"{more} more systems stand in the view Table." * (more > 0),
         _without_bars(order),
-        "These are means over all judged queries." * of.returned,
+        _over_all(of),
     )
     return ground
+
+
+def _over_all(of: Numbers) -> str:
+    """What an order's means are over, where the board's own are over fewer queries."""
+    over_fewer = of.returned and of.kind != PUBLISHED
+    return " These means are over all judged queries." if over_fewer else ""
 
 
 def _without_bars(order: DataFrame) -> str:

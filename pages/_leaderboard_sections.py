@@ -72,7 +72,7 @@ def heat(
     colour = DIFFERENCE if difference else colour
     look = {"theme": _shared.theme(), "chosen": _shared.chosen_cell()}
     figure = heatmap(board, colour_by=colour, baseline=baseline, **look)
-    _shared.plot_cells(figure, f"{board.measure} of systems on datasets")
+    _shared.plot_cells(figure, f"{board.measure} of systems on datasets", board.measure)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
     said = in_common(len(board.systems), printed) if difference else ""
     _shared.caption(*leaderboard.caption(board, origin), said, note(board, colour, baseline))

@@ -16,6 +16,7 @@ from pandas import DataFrame
 from compute import bugs, settings
 from compute.errors import BeirscopeError, Unavailable
 from compute.judgements import Choice
+from compute.measures import MEASURES
 from compute.overlay import Overlays
 from compute.reading import open_version
 from compute.settings import Settings
@@ -203,20 +204,21 @@ def _keep_click(key: str) -> None:
         st.session_state["_open"] = {"dataset": dataset, "system": system}
 
 
-def plot_cells(figure: go.Figure, alt: str) -> None:
-    """Draw a heatmap; a click on a cell opens its dataset.
+def plot_cells(figure: go.Figure, alt: str, measure: str) -> None:
+    """Draw a heatmap; a click on a cell opens its dataset with the same measure.
 
     The click stays in the address, so that the cell has its outline on the way back.
     """
     click = partial(_keep_click, "cells")
     plot(figure, "cells", alt, on_select=click, selection_mode="points")
-    open_dataset()
+    open_dataset(measure)
 
 
-def open_dataset() -> None:
-    """Go to the dataset that a click chose, if any."""
+def open_dataset(measure: str) -> None:
+    """Go to the dataset that a click chose, if any; what is in print alone is no measure there."""
     if cell := st.session_state.pop("_open", None):
-        st.session_state["_way"] = f"dataset?{urlencode(cell)}"
+        known = {"measure": measure} if measure in MEASURES else {}
+        st.session_state["_way"] = f"dataset?{urlencode(cell | known)}"
         st.rerun()
 
 

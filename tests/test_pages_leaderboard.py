@@ -154,6 +154,49 @@ def test_a_dataset_that_is_not_in_the_order_is_said() -> None:
     assert "Did you mean scifact" in app.warning[0].value.replace("\\", "")
 
 
+def few(home: Path, n_queries: int) -> Settings:
+    """A collection of which three systems answer half of the queries, or the only one."""
+    settings = Settings(home=home, threads=1)
+    bench = Bench(Store(settings, shipped=home / "nothing"), settings)
+    file = home.with_name("some.txt")
+    file.write_text("".join(f"q{q} 0 d 1\n" for q in range(n_queries)), encoding="utf-8")
+    dataset = imports.import_dataset(bench, "few", qrels=file).dataset
+    for rank, system in enumerate(("good", "middling", "bad"), 1):
+        answered = range(max(n_queries // 2, 1))
+        lines = [
+            f"q{q} Q0 {'d' if at == rank else f'x{at}'} {at} {9 - at} t\n"
+            for q in answered
+            for at in (1, 2, 3)
+        ]
+        file.write_text("".join(lines), encoding="utf-8")
+        imports.import_run(bench, file, dataset, system=system)
+    return settings
+
+
+def test_a_board_over_returned_queries_stands_beside_one_over_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(few(tmp_path / "home", 4).home))
+    address = {"numbers": "Computed", "group": "own", "beside": "AP@100", "view": "Table"}
+    for returned, value in (("true", "1.000"), ("false", ".500")):
+        app = opened(**address, returned=returned)
+        texts = [note["text"] for note in figure(app, "bump")["layout"]["annotations"]]
+        assert f"{value}  good" in texts and f"good  {value}" in texts
+        # The order, beside the table and below it, is over all.
+        assert said(app).count("These means are over all judged queries") == 2 * (value == "1.000")
+
+
+def test_the_table_of_a_collection_of_one_query_has_no_order(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(few(tmp_path / "home", 1).home))
+    app = opened(numbers="Computed", group="own", view="Table")
+    assert not app.error
+    rows = app.dataframe[0].value.set_index("System")
+    assert rows.loc["good", "few"] == 1 and set(rows["Rank"]) == {"–"}
+    assert "no ranks" in app.info[0].value
+
+
 def test_only_datasets_that_all_have_is_a_switch() -> None:
     every = opened(table="BEIR v4, Table 2")
     assert "19 datasets, 10 systems" in said(every)

@@ -54,18 +54,18 @@ def test_from_a_cell_down_to_a_judged_document_and_back(
     page: Page, browser: Browser, own: tuple[str, Store]
 ) -> None:
     address, store = own
-    page.goto(f"{address}/?numbers=Computed")
+    page.goto(f"{address}/?numbers=Computed&measure=R@100")
     heading(page, "Leaderboard")
     click_mark(page, ["tiny", "bm25"])
-    page.wait_for_url(re.compile(r"/dataset\?.*dataset=tiny"))
+    page.wait_for_url(re.compile(r"/dataset\?.*dataset=tiny.*measure=R"))
     heading(page, "Dataset")
     _back_and_forward(page, "Leaderboard", "Dataset")
     page.get_by_role("button", name="Two of its systems compared").click()
     page.wait_for_url(re.compile(r"/compare\?"))
-    expect(page.get_by_text("nDCG@10 over 3 queries")).to_be_visible()
-    _same_in_another_browser(browser, page.url, "Compare", "nDCG@10 over 3 queries")
+    expect(page.get_by_text("R@100 over 3 queries")).to_be_visible()
+    _same_in_another_browser(browser, page.url, "Compare", "R@100 over 3 queries")
     _back_and_forward(page, "Dataset", "Compare")
-    expect(page.get_by_text("nDCG@10 over 3 queries")).to_be_visible()
+    expect(page.get_by_text("R@100 over 3 queries")).to_be_visible()
     click_mark(page, ["tiny", "q3"])
     page.wait_for_url(re.compile(r"/query\?.*query=q3"))
     heading(page, "Query")

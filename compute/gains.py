@@ -108,6 +108,7 @@ def _unjudged(relevance: Values) -> Parts:
 
 
 _RELEVANT = "relevant documents"
+FILLED = "ranks that are filled"
 _ROWS = {
     "nDCG": _Row(_graded, lambda of: _sum(of.best["term"]), "the sum of the best order"),
     "R": _Row(_counted, lambda of: of.n_relevant, _RELEVANT),
@@ -120,9 +121,14 @@ _ROWS = {
     "RR": _Row(_first, lambda _: 1, ""),
     "P": _Row(_counted, lambda of: of.k, "ranks"),
     "Success": _Row(_any, lambda _: 1, ""),
-    "Judged": _Row(_judged, lambda of: of.n_listed, "ranks that are filled", has_best=False),
-    "Hole": _Row(_unjudged, lambda of: of.n_listed, "ranks that are filled", has_best=False),
+    "Judged": _Row(_judged, lambda of: of.n_listed, FILLED, has_best=False),
+    "Hole": _Row(_unjudged, lambda of: of.n_listed, FILLED, has_best=False),
 }
+
+
+def has_best(measure: str) -> bool:
+    """Whether some order of the judged documents is best for a measure that `explains` names."""
+    return _ROWS[parse(measure).formula.name].has_best
 
 
 def explains(measure: str) -> bool:

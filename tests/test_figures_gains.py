@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 from pandas import DataFrame
 
-from compute.figures.gains import conclusion, gains, table
+from compute.figures.gains import conclusion, gains, reading, table
 from compute.gains import Explained, explain
 from tests.tiny import HOSTILE
 
@@ -68,6 +68,15 @@ def test_a_long_list_shows_the_ranks_that_count() -> None:
 
 def test_measures_without_a_best_order_have_no_column_of_it() -> None:
     assert "Best adds" not in table(explained("Hole@10", "d1", "d9"))
+
+
+def test_an_empty_list_has_no_share_of_holes_and_holes_have_no_best_order() -> None:
+    assert conclusion(explained("Hole@10"), None, "BM25").startswith("BM25: no Hole@10: the list")
+    assert "no document is judged relevant" in conclusion(
+        explain(DataFrame({"rank": [1], "doc_id": ["d3"]}), JUDGED.tail(1), "nDCG@10"), 0, "BM25"
+    )
+    assert "not judged adds nothing" in reading("nDCG@10")
+    assert "best order" not in reading("Hole@10")
 
 
 def test_a_stored_score_of_a_longer_list_is_said() -> None:

@@ -11,7 +11,7 @@ from pandas import DataFrame
 
 from compute.figures import theme as looks
 from compute.figures.query import said
-from compute.gains import Explained
+from compute.gains import FILLED, Explained, has_best
 
 ROW = 62
 """Height of a system's bars in pixels; a line of words stands above them."""
@@ -53,6 +53,8 @@ def _worked(found: Explained) -> str:
     if not found.divided_by:
         return f"{found.measure} {value}"
     divisor = _number(found.divisor)
+    if not found.divisor and found.divided_by == FILLED:
+        return f"no {found.measure}: the list is empty"
     if not found.divisor:
         return f"{found.measure} 0: no document is judged relevant"
     return f"{_number(found.total)} ÷ {divisor} = {value}"
@@ -139,10 +141,15 @@ def _frame(explained: Named, look: looks.Palette) -> dict[str, Any]:
 
 def reading(measure: str) -> str:
     """How to read the bars, in words."""
-    return (
+    bars = (
         f"How to read this: a blue bar is what the document at that rank adds to {measure}; the"
-        " bars of a row add up to the score. The pale bars behind are the best order of all that"
-        " is judged relevant; what is not judged adds nothing."
+        " bars of a row add up to the score."
+    )
+    if not has_best(measure):
+        return bars
+    return (
+        f"{bars} The pale bars behind are the best order of all that is judged relevant; what is"
+        " not judged adds nothing."
     )
 
 

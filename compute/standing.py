@@ -9,6 +9,7 @@ from pandas import DataFrame, Series
 from compute import comparing
 from compute.comparing import EQUAL
 from compute.leaderboard import better
+from compute.wording import counted
 
 HIGH = 0.8
 """From here on a query counts as answered well."""
@@ -39,6 +40,19 @@ def ranked(rows: DataFrame, measure: str) -> DataFrame:
     order = (better(measure) * table["value"]).sort_values(ascending=False, kind="stable").index
     columns = ["system", "n", "value", "low", "high", "hole"]
     return table.loc[order, columns].reset_index(drop=True)
+
+
+def parts_note(rows: DataFrame, n_parts: int) -> str:
+    """What `ranked` does with a dataset of parts, as sentences; nothing for one without parts."""
+    if not n_parts:
+        return ""
+    of_system = rows.groupby("system")["dataset"].nunique()
+    there = rows["dataset"].nunique()
+    lacking = int((of_system < there).sum())
+    said = ["Parts weigh the same."]
+    said += [f"Only {there} of {counted(n_parts, 'part')} have runs."] * (there < n_parts)
+    without = f"Left out: {counted(lacking, 'system')} without a run on each of these."
+    return " ".join([*said, *[without] * (lacking > 0)])
 
 
 def kind(rows: DataFrame) -> DataFrame:

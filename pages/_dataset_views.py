@@ -40,10 +40,15 @@ class View(NamedTuple):
         """What systems are called."""
         return dict(zip(self.named["system"], self.named["title"], strict=True))
 
+    def rows(self) -> DataFrame:
+        """The mean of every system on every part."""
+        return read(queries.standing.standing, measure=self.measure, **self.asked)
+
     def ranked(self) -> DataFrame:
         """The systems with mean, interval and holes, the best first."""
-        rows = read(queries.standing.standing, measure=self.measure, **self.asked)
-        ranked = standing.ranked(rows, self.measure).merge(self.named, on="system", how="left")
+        ranked = standing.ranked(self.rows(), self.measure).merge(
+            self.named, on="system", how="left"
+        )
         return ranked.fillna({"family": "imported"}).assign(
             title=ranked["title"].fillna(ranked["system"])
         )
@@ -92,7 +97,7 @@ def systems(view: View) -> None:
         " top 10 that nobody judged.",
         "The median system: per query the median of all systems." * (baseline == MEDIAN),
         f"The {MOST_SYSTEMS} best of {len(rows):,}." * (len(shown) < len(rows)),
-        "Parts weigh the same." * bool(view.dataset.parts),
+        standing.parts_note(view.rows(), len(view.dataset.parts)),
     )
 
 
@@ -199,11 +204,11 @@ def documents(view: View) -> None:
         said = f"No system ranks {name} here, and nobody judged it."
         st.info(_shared.text(f"{said} Ids with these letters: {', '.join(near)}" if near else said))
         return
-    n_systems = view.ranked()["system"].nunique()
-    table = figures.place_table(rows.head(MOST_QUERIES * 4), view.titles, n_systems)
+    names = sorted(set(read(queries.dataset.means_of, **view.asked)["system"]))
+    table = figures.place_table(rows.head(MOST_QUERIES * 4), view.titles, len(names))
 
     def go(dataset: str, query_id: str, first: str) -> None:
-        a, b = first_pair(sorted(view.ranked()["system"]))
+        a, b = first_pair(names or [""])
         _ways.to_query(dataset, query_id, first or a, b if b != first else a, view.measure)
 
     carried = rows[["dataset", "query_id", "first"]].fillna("").to_numpy().tolist()

@@ -33,6 +33,13 @@ def test_parts_weigh_the_same_and_a_system_that_lacks_one_is_left_out() -> None:
     assert ranked["high"].iloc[1] - 0.3 == pytest.approx(stats.t.ppf(0.975, 11) * error)
 
 
+def test_parts_and_systems_that_are_not_there_are_said() -> None:
+    assert standing.parts_note(rows(), 0) == ""
+    of_two = "Parts weigh the same. Left out: 1 system without a run on each of these."
+    assert standing.parts_note(rows(), 2) == of_two
+    assert "Only 2 of 12 parts have runs." in standing.parts_note(rows(), 12)
+
+
 def test_of_holes_the_fewest_stand_first() -> None:
     assert standing.ranked(rows(), "Hole@10")["system"].tolist() == ["a", "b"]
 

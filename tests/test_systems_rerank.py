@@ -245,6 +245,38 @@ def test_a_model_without_a_trained_score_is_refused(
             CrossEncoder(Checkpoint(str(folder)))._scorer(settings)
 
 
+def test_vectors_of_texts_are_no_reranker(settings: Settings, tmp_path: Path) -> None:
+    """Loaded as one, such a model would get a last layer of random numbers."""
+    base = models.bert(tmp_path / "bert")
+    for folder in (base, models.sentence_transformer(tmp_path / "dense", base)):
+        with pytest.raises(WrongInput, match=r"is no cross-encoder .*says BertModel"):
+            CrossEncoder(Checkpoint(str(folder)))._scorer(settings)
+
+
+def test_a_reranker_that_the_library_saved_is_one(
+    folders: dict[str, Path], settings: Settings, tmp_path: Path
+) -> None:
+    from sentence_transformers import CrossEncoder as Model
+
+    Model(str(folders["cross-encoder"]), device="cpu").save_pretrained(str(tmp_path / "saved"))
+    pairs = [("the cat", "the dog")]
+    scores = [
+        CrossEncoder(Checkpoint(str(folder)))._scorer(settings)(pairs)
+        for folder in (folders["cross-encoder"], tmp_path / "saved")
+    ]
+    np.testing.assert_allclose(*scores, rtol=1e-6)
+
+
+def test_lengths_that_make_no_sense_are_refused(
+    folders: dict[str, Path], settings: Settings
+) -> None:
+    for kind in (CrossEncoder, MonoT5):
+        with pytest.raises(WrongInput, match="max_length is 2; it must be 3 or more"):
+            kind(Checkpoint("any/model"), max_length=2)
+    with pytest.raises(WrongInput, match="reads 512 word pieces"):
+        CrossEncoder(Checkpoint(str(folders["cross-encoder"])), max_length=513)._scorer(settings)
+
+
 def test_answers_that_are_no_single_piece_are_refused(
     folders: dict[str, Path], settings: Settings
 ) -> None:

@@ -280,3 +280,15 @@ def test_models_of_another_kind_are_refused(
         (tmp_path / file).write_text("{}", encoding="utf-8")
     with pytest.raises(Unavailable, match="does not load"):
         Sparta(Checkpoint(str(tmp_path))).documents_encoder(settings)
+
+
+def test_more_word_pieces_than_a_model_has_positions_are_refused(
+    distilbert: Path, splade: Path, deepct: Path, settings: Settings
+) -> None:
+    for encoder in (
+        Sparse(Checkpoint(str(splade)), max_length=513).documents_encoder,
+        Sparta(Checkpoint(str(distilbert)), max_length=513).documents_encoder,
+        DeepCt(checkpoint=Checkpoint(str(deepct)), max_length=513)._encoder,
+    ):
+        with pytest.raises(WrongInput, match="reads 512 word pieces"):
+            encoder(settings)

@@ -12,7 +12,7 @@ from compute.systems.checkpoints import Checkpoint
 from compute.systems.impact import Encode, Weights, at_least
 from compute.systems.lexical import Bm25
 from compute.systems.searcher import Progress
-from compute.systems.weights import loading, torch_on, whole_model
+from compute.systems.weights import loading, refuse_longer, torch_on, whole_model
 
 _BATCH = 16
 """Documents encoded at once."""
@@ -91,6 +91,7 @@ class DeepCt(Bm25):
         model = whole_model(AutoModelForTokenClassification, folder, what)
         if model.num_labels != 1:
             raise WrongInput(f"{self.model} is not {what}: it gives {model.num_labels}")
+        refuse_longer(model.config, self.model, self.max_length)
         with loading(folder):
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
         special = set(tokenizer.all_special_tokens)

@@ -20,7 +20,7 @@ from compute.systems import checkpoints
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.embedding import LAYOUT, Embedding
 from compute.systems.encoding import Encode, joined
-from compute.systems.weights import loading, torch_on
+from compute.systems.weights import loading, refuse_longer, torch_on
 
 if TYPE_CHECKING:
     from sentence_transformers import SentenceTransformer
@@ -30,8 +30,6 @@ LONGEST = 512
 """Word pieces, at most, that a model reads of a text."""
 _BATCH = 32
 _VECTORS = {"cosine": "unit length", "dot": "as encoded", "": "as the model says"}
-_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
-"""Models that count positions from the one after padding."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -131,10 +129,8 @@ class Dense(Embedding):
         if self.pooling and pooling != self.pooling:
             raise WrongInput(f"{self.model} pools by {pooling!r}; its row says {self.pooling!r}")
         own = min(model.max_seq_length or LONGEST, LONGEST)
-        if self.max_length > own and self.max_length > (most := _positions(model)):
-            raise WrongInput(
-                f"{self.model} reads {most} word pieces: max_length must be that or less"
-            )
+        if self.max_length > own:
+            refuse_longer(model.config, self.model, self.max_length)
         model.max_seq_length = self.max_length or own
 
     def _similarity(self, folder: Path) -> str:
@@ -159,12 +155,3 @@ def _loaded(folder: Path, settings: Settings) -> "SentenceTransformer":
         return SentenceTransformer(
             str(folder), device="cpu", local_files_only=True, trust_remote_code=False
         )
-
-
-def _positions(model: "SentenceTransformer") -> int:
-    """Word pieces that the model has positions for, at most `LONGEST`."""
-    config = model.config
-    positions = getattr(config, "max_position_embeddings", None) or LONGEST
-    if getattr(config, "model_type", "") in _SHIFTED:
-        positions -= (getattr(config, "pad_token_id", 0) or 0) + 1
-    return min(positions, LONGEST)

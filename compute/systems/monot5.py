@@ -7,6 +7,7 @@ import numpy as np
 
 from compute.errors import WrongInput
 from compute.settings import Settings
+from compute.systems.impact import at_least
 from compute.systems.rerank import Pair, Reranker, Score
 from compute.systems.weights import loading, torch_on, whole_model
 
@@ -22,6 +23,7 @@ class MonoT5(Reranker):
     EMNLP 2020: log softmax of the two words' logits at the first step of the decoder, here of
     64-bit floats, so that documents near certainty do not tie. As in BEIR's code the whole prompt
     is cut at `max_length` pieces: of a long document the end goes, and `Relevant:` with it.
+    Raises WrongInput for a `max_length` below 3.
     """
 
     max_length: int = 512
@@ -29,6 +31,10 @@ class MonoT5(Reranker):
     no: str = "false"
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "max_length", "yes", "no")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, "max_length", 3)
 
     def identity(self) -> dict[str, Any]:
         """Weights, depth, prompt, cut and answers."""

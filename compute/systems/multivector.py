@@ -12,7 +12,7 @@ import numpy as np
 
 from compute.errors import WrongInput
 from compute.settings import Settings
-from compute.systems.weights import loading, torch_on
+from compute.systems.weights import loading, positions, torch_on
 
 if TYPE_CHECKING:
     from sentence_transformers import MultiVectorEncoder
@@ -44,9 +44,14 @@ def load(
 def is_late_interaction(folder: Path) -> bool:
     """Whether the model in `folder` was trained to give one vector for each token."""
     kinds = ("ColBERT", "MultiVectorEncoder")
-    if _read(folder / "config_sentence_transformers.json").get("model_type") in kinds:
+    if kind(folder) in kinds:
         return True
-    return "HF_ColBERT" in (_read(folder / "config.json").get("architectures") or [])
+    return "HF_ColBERT" in (read_json(folder / "config.json").get("architectures") or [])
+
+
+def kind(folder: Path) -> str:
+    """What sentence-transformers saved the model in `folder` as; empty where it says nothing."""
+    return read_json(folder / "config_sentence_transformers.json").get("model_type", "")
 
 
 def queries(model: "MultiVectorEncoder") -> Encode:
@@ -94,9 +99,9 @@ def _cut(
 ) -> None:
     words: Any = model[0]
     longest = max(query_length, document_length)
-    positions = getattr(words.config, "max_position_embeddings", None) or longest
-    if longest > positions:
-        raise WrongInput(f"{folder} has {positions} positions: {longest} word pieces are too many")
+    most = positions(words.config)
+    if most is not None and longest > most:
+        raise WrongInput(f"{folder} has {most} positions: {longest} word pieces are too many")
     if document_length:
         words.document_length = document_length
     if query_length and words.query_expansion:
@@ -106,5 +111,6 @@ def _cut(
         words.query_length = query_length
 
 
-def _read(file: Path) -> dict[str, Any]:
+def read_json(file: Path) -> dict[str, Any]:
+    """What a JSON file holds; nothing where there is none."""
     return json.loads(file.read_text("utf-8")) if file.is_file() else {}

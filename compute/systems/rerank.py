@@ -5,7 +5,6 @@ Every reranker is a combiner of one run. torch and its libraries are imported in
 that compute.
 """
 
-import json
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -22,8 +21,9 @@ from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
 from compute.systems import encoding, maxsim, multivector
 from compute.systems.checkpoints import Checkpoint
+from compute.systems.impact import at_least
 from compute.systems.searcher import AskWith, Progress, no_hits
-from compute.systems.weights import loading, torch_on
+from compute.systems.weights import loading, refuse_longer, torch_on
 
 PAIRS = 16_384
 """Pairs whose documents are in memory at once, and that are sorted by length."""
@@ -119,12 +119,16 @@ class CrossEncoder(Reranker):
 
     The score is that number as it is (the logit), not squashed to 0 to 1, where 32-bit floats
     cannot tell good documents apart. Cut to `max_length` word pieces together, the longer of the
-    two first.
+    two first. Raises WrongInput for a `max_length` below 3.
     """
 
     max_length: int = 512
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "max_length")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, "max_length", 3)
 
     def identity(self) -> dict[str, Any]:
         """Weights, depth and cut."""
@@ -143,6 +147,7 @@ class CrossEncoder(Reranker):
             model = Model(
                 str(folder), device="cpu", local_files_only=True, max_length=self.max_length
             )
+        refuse_longer(model.config, self.model, self.max_length)
         if model.num_labels != 1:
             raise WrongInput(
                 f"{self.model} gives {model.num_labels} numbers for a pair: a reranker gives one"
@@ -244,10 +249,9 @@ def _top(inputs: Sequence[DataFrame], depth: int) -> DataFrame:
 
 def _refuse_other_kinds(folder: Path, name: str) -> None:
     """Raises WrongInput for a model that would be loaded with random numbers for its last layer."""
-    if (folder / "modules.json").is_file():
+    if multivector.kind(folder) == "CrossEncoder":
         return
-    config = json.loads((folder / "config.json").read_text("utf-8"))
-    kinds = config.get("architectures") or ["nothing"]
+    kinds = multivector.read_json(folder / "config.json").get("architectures") or ["nothing"]
     if not kinds[0].endswith("ForSequenceClassification"):
         raise WrongInput(
             f"{name} is no cross-encoder (its config.json says {kinds[0]}): "

@@ -6,7 +6,7 @@ from typing import Any
 from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems.impact import Encode, Impact, rounded
-from compute.systems.weights import loading, torch_on
+from compute.systems.weights import loading, refuse_longer, torch_on
 
 _BATCH = 8
 """Texts encoded at once: 512 pieces x 30,522 words x 4 bytes of each are 63 MB."""
@@ -48,6 +48,7 @@ class Sparse(Impact):
         own = modules.read_text("utf-8") if modules.is_file() else ""
         if any(type(part).__name__ == _ADDED for part in model) and _ADDED not in own:
             raise WrongInput(f"{self.model} is not a sparse encoder: dense({self.model}) runs it")
+        refuse_longer(model.config, self.model, self.max_length)
         model.max_seq_length = self.max_length
         return model
 

@@ -7,7 +7,7 @@ import numpy as np
 
 from compute.settings import Settings
 from compute.systems.impact import Encode, Impact, Weights, at_least, rounded
-from compute.systems.weights import loading, torch_on
+from compute.systems.weights import loading, refuse_longer, torch_on
 
 _BATCH = 8
 """Documents encoded at once."""
@@ -45,6 +45,7 @@ class Sparta(Impact):
         with loading(folder):
             tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+        refuse_longer(model.config, self.model, self.max_length)
         words = model.get_input_embeddings().weight[: len(tokenizer)].detach().clone()
         words[tokenizer.all_special_ids] = 0
 

@@ -9,6 +9,9 @@ from typing import Any
 from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
 
+_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
+"""Models that count positions from the one after padding."""
+
 
 def torch_on(settings: Settings) -> Any:
     """torch, on as many threads as the settings say."""
@@ -52,3 +55,18 @@ def whole_model(kind: Any, folder: str, what: str) -> Any:
         lacks = ", ".join(sorted(report["missing_keys"])[:3])
         raise WrongInput(f"{folder} is not {what}: it has no weights {lacks}")
     return model.eval()
+
+
+def positions(config: Any) -> int | None:
+    """Word pieces that a model of this configuration has positions for; None for any number."""
+    found = getattr(config, "max_position_embeddings", None)
+    if found and getattr(config, "model_type", "") in _SHIFTED:
+        found -= (getattr(config, "pad_token_id", 0) or 0) + 1
+    return found or None
+
+
+def refuse_longer(config: Any, model: str, length: int) -> None:
+    """Raises WrongInput where the model has no positions for texts of so many word pieces."""
+    most = positions(config)
+    if most is not None and length > most:
+        raise WrongInput(f"{model} reads {most} word pieces: max_length must be that or less")

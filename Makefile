@@ -23,7 +23,9 @@ soak: $(READY)
 		tests/test_measures.py tests/test_runs.py tests/test_kills.py tests/test_worker.py \
 		tests/test_holes_bounds.py tests/test_orders.py tests/test_overlap.py \
 		tests/test_overlay.py tests/test_agreement.py tests/test_judgements_labels.py \
-		tests/test_significance.py tests/test_ranks.py tests/test_boards.py
+		tests/test_significance.py tests/test_ranks.py tests/test_boards.py \
+		tests/test_rbo.py tests/test_systems_fusion.py tests/test_systems_maxsim.py \
+		tests/test_reference.py
 
 # On Linux PyPI's torch brings gigabytes of CUDA; TORCH_INDEX=<PyTorch's CPU index> avoids them.
 $(READY): requirements.txt

@@ -25,12 +25,20 @@ EXPECTED = {
     ("nfcorpus", "bm25-multifield"): (0.3254, 0.2500, 0.00005),
     ("nfcorpus", "bm25-wordpiece"): (0.3142, 0.2441, 0.00005),
     ("nfcorpus", "minilm"): (0.3159, 0.3115, 0.0002),
-    ("scifact", "minilm"): (0.6451, 0.925, 0.00005),
 }
+# Minutes of encoding and of cutting words into pieces: with the long counts.
+LONG = {
+    ("scifact", "minilm"): (0.6451, 0.925, 0.00005),
+    ("scifact", "bm25-wordpiece"): (0.6718, 0.9213, 0.00005),
+}
+if int(os.environ.get("BEIRSCOPE_CASES", "0")) >= 1000:
+    EXPECTED |= LONG
 
+ELASTICSEARCH = {"scifact": (0.69064, 0.91922), "nfcorpus": (0.34281, 0.26023)}
+"""nDCG@10 of BM25 in BEIR's code as its users print it, and our R@100.
 
-ELASTICSEARCH = {"scifact": (0.69064, 0.920, 0.001), "nfcorpus": (0.34281, 0.260, 0.0005)}
-"""The same of BM25 in BEIR's code: nDCG@10 as its users print it, R@100 from BEIR-PL's Table 3."""
+BEIR-PL's Table 3 prints .691 and .920, .343 and .260: the .920 is a document of one query more.
+"""
 
 
 @pytest.fixture(scope="module")
@@ -58,9 +66,7 @@ def test_elasticsearch_scores_are_made_again(bench: Bench, dataset: str) -> None
     outcome = recompute.run(bench, system("bm25-elasticsearch"), DATASETS[dataset])
     scores, answered = recompute.read(outcome.scores), recompute.read(outcome.hits)["query_id"]
     means = scores[scores["query_id"].isin(answered)].groupby("measure")["value"].mean()
-    ndcg, recall, margin = ELASTICSEARCH[dataset]
-    assert means["nDCG@10"] == pytest.approx(ndcg, abs=0.000005)
-    assert means["R@100"] == pytest.approx(recall, abs=margin)
+    assert (means["nDCG@10"], means["R@100"]) == pytest.approx(ELASTICSEARCH[dataset], abs=0.000005)
 
 
 def test_the_overlap_of_word_pieces_is_the_expected_one(bench: Bench) -> None:

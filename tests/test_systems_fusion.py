@@ -1,16 +1,15 @@
-import os
 from collections import defaultdict
 
 import pandas as pd
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems.fusion import Interpolation, Rrf
+from tests.worlds import CASES
 
-CASES = int(os.environ.get("BEIRSCOPE_CASES", "100"))
 NOW = Settings(threads=1)
 
 
@@ -77,7 +76,7 @@ def test_three_runs_share_what_the_first_leaves() -> None:
 lists = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=6)
 
 
-@settings(max_examples=CASES, deadline=None)
+@CASES
 @given(st.lists(lists, min_size=2, max_size=4), st.integers(0, 100))
 def test_fusion_equals_a_loop(ranked: list[list[str]], k: int) -> None:
     runs = [run(q=[(doc, -float(i)) for i, doc in enumerate(docs)]) for docs in ranked]

@@ -1,16 +1,14 @@
 """MaxSim by hand, against a triple loop, and over shards."""
 
-import os
 from itertools import pairwise
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from compute.systems.maxsim import Tokens, maxsim
-
-CASES = int(os.environ.get("BEIRSCOPE_CASES", "100"))
+from tests.worlds import CASES
 
 
 def test_each_query_token_takes_its_best_document_token() -> None:
@@ -60,7 +58,7 @@ def _stored(documents: list[np.ndarray], cuts: list[int]) -> Tokens:
     return Tokens(shards, counts, np.cumsum(counts) - counts, firsts)
 
 
-@settings(max_examples=CASES, deadline=None)
+@CASES
 @given(worlds())
 def test_scores_are_those_of_three_loops_whatever_the_shards(
     world: tuple[np.ndarray, list[np.ndarray], list[int]],
@@ -75,7 +73,7 @@ def test_scores_are_those_of_three_loops_whatever_the_shards(
     assert tokens.scores([], some).shape == (0, len(some))
 
 
-@settings(max_examples=CASES, deadline=None)
+@CASES
 @given(worlds(), st.data())
 def test_a_token_belongs_to_the_document_that_holds_it(
     world: tuple[np.ndarray, list[np.ndarray], list[int]], data: st.DataObject

@@ -130,7 +130,7 @@ def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
     if rows.empty:
         return
     n_systems = len(rows)
-    rows = rows.head(MOST_SPREAD)
+    rows = rows[:: leaderboard.better(measure)].head(MOST_SPREAD)
     steps = read(queries.dataset.histogram, datasets=names, measure=measure, steps=figures.STEPS)
     steps = steps[steps["system"].isin(rows["system"])]
     st.subheader(_shared.text(f"{measure}, query by query"), anchor=False)

@@ -19,6 +19,7 @@ from pages._shared import pick, read
 
 OFFICIAL, ADDED = "Official judgements", "Official + added judgements"
 HERE = "Computed here"
+JUDGED_TOO = "official + added"
 MOST_ROWS = 12
 
 
@@ -77,7 +78,7 @@ def _plain(value: float) -> str:
 
 
 def _judged() -> str:
-    return "official + added" if st.session_state.get("_choice") else "computed"
+    return JUDGED_TOO if st.session_state.get("_choice") else "computed"
 
 
 def _others(of: Numbers) -> dict[str, Other]:
@@ -129,6 +130,7 @@ def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFram
     st.dataframe(shown, hide_index=True, height=height, row_height=35)
     _shared.caption(
         f"{of.measure}: {against.verdict_counts(found)}.",
+        "Computed with added judgements, which no paper had." * (_judged() == JUDGED_TOO),
         "How to read this: trust what is blue, it rounds to the printed digits; doubt what is"
         " orange until its reason convinces you. The difference is computed minus published"
         + (", here over the returned queries only." if of.returned else "."),

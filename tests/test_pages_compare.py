@@ -1,5 +1,6 @@
 """The pages Compare and Dataset with two datasets and two runs on each, one of a hostile name."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -175,6 +176,16 @@ def test_every_view_of_a_dataset_opens_from_its_address(
 ) -> None:
     app = opened(home, monkeypatch, "dataset", dataset="tiny", show=view, measure="RR@10")
     assert words in said(app)
+
+
+def test_the_best_system_is_drawn_first_also_where_less_is_better(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for measure in ("RR@10", "Hole@10"):
+        app = opened(home, monkeypatch, "dataset", dataset="tiny", measure=measure)
+        (chart,) = [chart for chart in app.get("plotly_chart") if chart.key == "spread"]
+        first, _ = json.loads(chart.proto.spec)["layout"]["yaxis"]["ticktext"]
+        assert first == "sure", measure
 
 
 def test_a_document_is_searched_by_its_id(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

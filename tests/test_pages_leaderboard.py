@@ -105,6 +105,8 @@ def test_added_judgements_move_the_order_and_stand_beside_the_official_ones() ->
     )
     assert left != right
     assert "Kendall's τ = " in said(official)
+    assert "which no paper had" in said(opened(numbers="Computed", judgements="added"))
+    assert "which no paper had" not in said(official)
 
 
 def test_the_table_has_every_system_with_interval_rank_and_group() -> None:

@@ -15,6 +15,7 @@ Inputs = dict[str, str]
 
 `hits:NAME` is the run of another system on it.
 """
+_RUN = "hits:"
 
 
 def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
@@ -25,7 +26,13 @@ def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
 
 def of_runs(hits: Iterable[Part]) -> Inputs:
     """What a run made from other runs rests on."""
-    return {f"hits:{part.system}": part.fingerprint for part in hits}
+    return {_RUN + part.system: part.fingerprint for part in hits}
+
+
+def runs_behind(hits: Part) -> list[str]:
+    """The systems whose runs a run was made from."""
+    inputs = hits.provenance.get("inputs", {})
+    return [kind.removeprefix(_RUN) for kind in inputs if kind.startswith(_RUN)]
 
 
 def of_top(hits: str) -> Inputs:
@@ -76,8 +83,8 @@ def _is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
 def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, str]:
     if kind == "hits":
         return kind, part.dataset, part.system
-    if kind.startswith("hits:"):
-        return "hits", part.dataset, kind.removeprefix("hits:")
+    if kind.startswith(_RUN):
+        return "hits", part.dataset, kind.removeprefix(_RUN)
     if kind != "lengths":
         return kind, part.dataset, ""
     record = queries.provenance.get("dataset") if queries else None

@@ -96,7 +96,8 @@ def ship(
     """Write the parts of datasets and systems, and their manifest, to a folder.
 
     They take the place of all that ships of these datasets; what ships of others stays, unless
-    `only`. Without `systems` every stored run of the datasets goes. Hits are cut at rank 100;
+    `only`. Without `systems` every stored run of the datasets goes; with a run that is made from
+    others go those. Hits are cut at rank 100;
     queries keep their ids and lengths but no text; documents do not ship, only their lengths and
     the counts of their frequent words; lengths ship as they are counted, and what runs cost as it
     was measured, on the hardware that its provenance names.
@@ -109,7 +110,7 @@ def ship(
     found = [part for name in names for part in _dataset_parts(store, name, fresh)]
     for name in names:
         stored = [part.system for part in store.parts("hits", name)]
-        chosen = stored if systems is None else systems
+        chosen = stored if systems is None else _with_inputs(store, name, systems)
         for system in chosen:
             found += [_stored(store, kind, name, system) for kind in ("hits", "top", "scores")]
         found += _beside(fresh, "length_counts", name, ("", *chosen))
@@ -173,6 +174,16 @@ def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[P
     if lengths:
         yield lengths
     yield from counts_of(fresh, collection)
+
+
+def _with_inputs(store: Store, dataset: str, systems: Sequence[str]) -> list[str]:
+    """These systems and those that their runs are made from: without them they would not show."""
+    found: dict[str, None] = {}
+    for system in systems:
+        hits = _stored(store, "hits", dataset, system)
+        inputs = freshness.runs_behind(hits)
+        found |= dict.fromkeys([*_with_inputs(store, dataset, inputs), system])
+    return list(found)
 
 
 def _beside(fresh: Iterable[Part], kind: str, name: str, systems: Sequence[str]) -> list[Part]:

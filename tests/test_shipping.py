@@ -6,6 +6,7 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
+from compute import freshness
 from compute.errors import Missing
 from compute.shipping import portable, ship
 from compute.store import SHIPPED, Store
@@ -189,3 +190,17 @@ def test_costs_ship_with_their_runs(store: Store, tmp_path: Path) -> None:
     assert part.system == "bm25"
     assert part.provenance["hardware"] == {"processor": "Abacus"}
     assert pq.read_table(part.path)["measure"].to_pylist() == ["index_bytes", "latency_p50_ms"]
+
+
+def test_what_a_run_is_made_from_ships_with_it(store: Store, tmp_path: Path) -> None:
+    name, about = "rrf(bm25,other)", {"inputs": {"hits:bm25": "f", "hits:other": "f"}}
+    publish_run(store, "tiny", name, DEEP, scores("nDCG@10", q1=1.0))
+    with store.publishing("run") as publication:
+        publication.add(
+            "hits", DEEP, dataset="tiny", system=name, fingerprint="f", provenance=about
+        )
+    ship(store, ["tiny"], [name], tmp_path / "out")
+    shipped = open_store(tmp_path / "other", shipped=tmp_path / "out").parts()
+    fresh, stale = freshness.split(shipped)
+    assert {part.system for part in fresh} == {"", "bm25", "other", name}
+    assert stale == []

@@ -50,11 +50,12 @@ def table(of: Numbers, board: Board) -> None:
     shown = figures.table(order, board)
     columns = {"First in": "share of resamples in which the system is first"}
     columns |= {"Group": "systems that share a letter cannot be told apart"}
-    datasets = board.datasets["title"].tolist()
-    styles = {name: st.column_config.NumberColumn(format="%.3f") for name in ("Mean", *datasets)}
+    heads = figures.headings(board)
+    numbers = ("Mean", *heads.values())
+    styles = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers}
     styles |= {name: st.column_config.TextColumn(help=words) for name, words in columns.items()}
     styles |= {"System": st.column_config.TextColumn(pinned=True)}
-    by_title = dict(zip(datasets, board.datasets["dataset"], strict=True))
+    by_title = {head: dataset for dataset, head in heads.items()}
     st.dataframe(
         shown.drop(columns="system"),
         hide_index=True,

@@ -132,6 +132,16 @@ def test_systems_outside_the_order_follow_without_a_rank(v4: tuple[DataFrame, Bo
     assert (table(None, made)["Rank"] == "–").all()
 
 
+def test_a_dataset_may_be_called_as_a_column_is() -> None:
+    rows = [(name, "a", value) for name, value in (("Rank", 0.5), ("system", 0.4), ("fiqa", 0.3))]
+    cells = DataFrame(rows, columns=["dataset", "system", "value"]).assign(
+        in_domain=False, suspect=False, remark=""
+    )
+    found = table(None, board(cells, CATALOGUE, NAMES, "nDCG@10")).iloc[0]
+    assert (found["Rank"], found["system"], found["FiQA-2018"]) == ("–", "a", 0.3)
+    assert (found["Rank (Rank)"], found["system (system)"]) == (0.5, 0.4)
+
+
 def test_a_board_without_anything_in_common_is_ordered_by_dataset() -> None:
     rows = [("scifact", "a", 0.5), ("scifact", "b", 0.4), ("fiqa", "c", 0.3), ("fiqa", "d", 0.2)]
     cells = DataFrame(rows, columns=["dataset", "system", "value"]).assign(

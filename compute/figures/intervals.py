@@ -20,6 +20,7 @@ TIGHT = 18
 _MANY = 16
 _BAR = 16
 """Pixels from bar to bar."""
+_HEADS = ("System", "Mean", "95% interval", "Rank", "First in", "Group")
 _STILL = {"fixedrange": True, "zeroline": False}
 
 
@@ -163,9 +164,18 @@ def table(ranking: DataFrame | None, board: Board) -> DataFrame:
         ],
     }
     values = board.cells.pivot(index="system", columns="dataset", values="value")
-    for dataset, title in zip(board.datasets["dataset"], board.datasets["title"], strict=True):
+    for dataset, title in headings(board).items():
         found[title] = values[dataset].reindex(rows["system"]).tolist()
     return DataFrame(found | {"system": rows["system"].tolist()})
+
+
+def headings(board: Board) -> dict[str, str]:
+    """By dataset, the head of its column in the table: its title, or its name too if that is
+    ambiguous, as where somebody's own dataset is called Rank."""
+    rows = board.datasets[["dataset", "title"]]
+    unclear = rows["title"].duplicated(keep=False) | rows["title"].isin([*_HEADS, "system"])
+    heads = rows["title"].where(~unclear, rows["title"] + " (" + rows["dataset"] + ")")
+    return dict(zip(rows["dataset"], heads, strict=True))
 
 
 def _span(low: float, high: float) -> str:

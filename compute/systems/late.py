@@ -17,7 +17,7 @@ from pandas import DataFrame
 
 from compute.errors import WrongInput
 from compute.settings import Settings
-from compute.systems import encoding, maxsim, multivector
+from compute.systems import encoding, maxsim, multivector, vectors
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.searcher import Ask, Progress, no_hits
 
@@ -137,9 +137,9 @@ class LateInteraction:
         found = [no_hits()]
         with self._ranking(folder, settings) as (model, rank):
             encode = multivector.queries(model)
-            vectors = encoding.by_length(encode, texts, list(map(len, texts)))
+            asked = encoding.by_length(encode, texts, list(map(len, texts)))
             for done, (query_id, query) in enumerate(
-                zip(queries["query_id"], vectors, strict=True), 1
+                zip(queries["query_id"], asked, strict=True), 1
             ):
                 places, scores = rank(query, depth)
                 found.append(_hits(query_id, ids, places, scores))
@@ -216,9 +216,7 @@ def _build(target: Path, tokens: maxsim.Tokens, threads: int) -> None:
     Its candidates are scored exactly: 4 bits a number find those that 8 or 32 bits find. A graph
     (HNSW) found no more of them, took 3 times the room and 25 times as long to build.
     """
-    import faiss
-
-    faiss.omp_set_num_threads(threads)
+    faiss = vectors.faiss_on(threads)
     total, dimensions = int(tokens.firsts[-1]), tokens.shards[0].shape[1]
     lists = min(max(total // _LISTS_EACH, 1), _LISTS)
     index = faiss.IndexIVFScalarQuantizer(
@@ -257,9 +255,7 @@ def _open(file: Path, probes: int, threads: int) -> Any:
     """The approximate index, its lists memory-mapped; None of a corpus without a token."""
     if not file.exists():
         return None
-    import faiss
-
-    faiss.omp_set_num_threads(threads)
+    faiss = vectors.faiss_on(threads)
     index: Any = faiss.read_index(str(file), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY)
     index.nprobe = probes
     return index

@@ -73,7 +73,7 @@ class Layout:
 
     def build(self, folder: Path, shards: Sequence[np.ndarray], threads: int) -> None:
         """Write the approximate index of all vectors to `folder`; it appears whole."""
-        faiss = _faiss(threads)
+        faiss = faiss_on(threads)
         count, dimensions = sum(map(len, shards)), shards[0].shape[1]
         index = self._empty(dimensions, count)
         if not index.is_trained:
@@ -111,7 +111,7 @@ class Layout:
 
     def opened(self, folder: Path, threads: int) -> "Opened":
         """The approximate index in `folder`, ready to be searched."""
-        faiss = _faiss(threads)
+        faiss = faiss_on(threads)
         index: Any = faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP_IFC)
         if self.kind == "hnsw":
             index.hnsw.efSearch = self.ef_search
@@ -139,7 +139,7 @@ def nearest(
 
     Both (queries, min(depth, documents)), best first; of equal scores the earlier place first.
     """
-    faiss = _faiss(threads)
+    faiss = faiss_on(threads)
     scores = np.empty((len(queries), 0), np.float32)
     places = np.empty((len(queries), 0), np.int64)
     seen = 0
@@ -159,7 +159,8 @@ def recall(found: np.ndarray, exact: np.ndarray) -> float:
     return float(np.mean(shares)) if shares else 1.0
 
 
-def _faiss(threads: int) -> Any:
+def faiss_on(threads: int) -> Any:
+    """faiss, on so many threads."""
     # Read by OpenMP when it is loaded: waiting threads that spin slow a busy machine 40-fold.
     os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
     os.environ.setdefault("GOMP_SPINCOUNT", "0")

@@ -25,7 +25,7 @@ def run(**lists: list[tuple[str, float]]) -> pd.DataFrame:
 def fused(method: Rrf | Interpolation, *runs: pd.DataFrame) -> dict[tuple[str, str], float]:
     queries = pd.DataFrame({"query_id": ["q", "r"], "text": ["", ""]})
     found = method.combine(runs, None, queries, 10, NOW, lambda *_: None)
-    return {(row.query_id, row.doc_id): row.score for row in found.itertuples()}
+    return {(str(q), str(d)): float(s) for q, d, s in found.to_numpy().tolist()}
 
 
 A = run(q=[("x", 9.0), ("y", 5.0), ("z", 1.0)], r=[("x", 2.0)])
@@ -50,6 +50,13 @@ def test_scores_are_brought_to_one_scale_and_weighed() -> None:
     assert fused(Interpolation(weight=0.7), A, B) == pytest.approx(
         {("q", "x"): 0.7, ("q", "y"): 0.65, ("q", "z"): 0, ("q", "w"): 0, ("r", "x"): 0.7}
     )
+
+
+def test_a_list_of_one_lifts_its_document_alone() -> None:
+    one = run(q=[("y", 3.0)])
+    found = fused(Interpolation(weight=0.4), A, one)
+    assert found["q", "y"] == pytest.approx(0.4 * 0.5 + 0.6)
+    assert found["q", "x"] == pytest.approx(0.4)
 
 
 def test_scores_may_stay_as_they_are() -> None:

@@ -68,7 +68,8 @@ class Interpolation:
 
     The first run has the share `weight`, the others share the rest equally. `normal` is minmax
     (each list from 0 to 1; where all are equal, 1), zscore (less the list's mean, divided by its
-    standard deviation) or none. A list that lacks a document gives it what its last one has.
+    standard deviation) or none. A list that lacks a document gives it what its last one has, of
+    minmax 0 even where all are equal.
     Raises WrongInput for a weight outside 0 to 1 or another `normal`.
     """
 
@@ -86,7 +87,7 @@ class Interpolation:
 
     def identity(self) -> dict[str, Any]:
         """The formula and its parameters."""
-        return {"ranker": "interpolation"} | asdict(self)
+        return {"ranker": "interpolation", "absent": "last, of minmax 0"} | asdict(self)
 
     def check(self) -> None:
         """Nothing is needed."""
@@ -105,7 +106,7 @@ class Interpolation:
         parts, floors = [], []
         for run, weight in zip(inputs, weights, strict=True):
             scores = weight * _comparable(run, self.normal)
-            lowest = scores.groupby(run["query_id"]).min()
+            lowest = scores.groupby(run["query_id"]).min() * (self.normal != "minmax")
             floors.append(lowest)
             # Above the list's end, so that what it lacks can be added once for all.
             above = scores.to_numpy() - run["query_id"].map(lowest).to_numpy(np.float64)

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, select
 
-from compute import jobs, pairs, recompute
+from compute import imports, jobs, pairs, recompute
 from compute.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.jobs import records, tables
 from compute.jobs.kinds import KINDS, kinds
@@ -169,6 +169,23 @@ def test_a_cell_says_why_a_pair_cannot_run(store: Store) -> None:
     assert cells.loc[("bm25", "scifact"), "state"] == "cannot run here"
     assert "put the archive scifact.zip" in str(cells.loc[("bm25", "scifact"), "remark"])
     assert cells.loc[("minilm", "pydocs-numpy"), "state"] == "missing"
+
+
+def test_a_fusion_cannot_run_where_what_it_is_made_from_cannot(
+    store: Store, tmp_path: Path
+) -> None:
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("q1 0 d1 1\n", encoding="utf-8")
+    imports.import_dataset(Bench(store, store.settings), "judged", qrels=qrels)
+    fused = "rrf(bm25,bm25(b=0.9))"
+    name = system(f"rrf({fused},bm25-rm3)").name
+    cells = jobs.matrix(store, [name]).set_index(["system", "dataset"])
+    assert cells.loc[(name, "tiny"), "state"] == "missing"
+    assert cells.loc[(name, "judged"), "state"] == "cannot run here"
+    assert cells.loc[(name, "judged"), "remark"] == (
+        f"it is made from {system(fused).name}: it is made from bm25:"
+        " judged has judgements alone, no documents to search"
+    )
 
 
 def test_wrong_names_are_refused_before_anything_is_queued(store: Store) -> None:

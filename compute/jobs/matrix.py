@@ -125,7 +125,7 @@ class Seen:
             ships = ("hits", dataset, name) in self._shipped
             return Cell(MISSING, "precomputed, not computed here" if ships else "")
         loaded = self.loaded.get(dataset)
-        if loaded is None or (loaded.documents is None and self._reads(name)):
+        if loaded is None or (loaded.documents is None and _reads(self.systems[name])):
             return Cell(STALE, "its dataset was removed")
         try:
             called = self.names(name, loaded, loaded.documents)
@@ -139,11 +139,6 @@ class Seen:
         if self._source_changed(loaded):
             return Cell(STALE, "the files of the dataset changed since")
         return Cell(UP_TO_DATE)
-
-    def _reads(self, name: str) -> bool:
-        """Whether the system needs documents: all but those that fuse stored runs."""
-        method = self.systems[name].search
-        return not (isinstance(method, Combiner) and not method.READS_DOCUMENTS)
 
     def names(self, name: str, loaded: loading.Loaded, documents: Part | None) -> pairs.Names:
         """The fingerprints that a run now would have."""
@@ -183,24 +178,34 @@ class Seen:
         """Why the system cannot run here or the dataset cannot be had; empty if neither."""
         if dataset not in self.datasets or name not in self.systems:
             return "not known here"
-        loaded = self.loaded[dataset]
-        if loaded is not None and loaded.documents is None and self._reads(name):
-            return "it has judgements alone, no documents to search"
-        if name not in self._checked:
-            self._checked[name] = _check(self.systems[name])
-        missing = self._checked[name] or ("" if loaded else self._source(dataset)[0])
-        return missing or self._obstacle_of_inputs(name, dataset)
+        missing = "" if self.loaded[dataset] else self._source(dataset)[0]
+        return missing or self._obstacle_of(self.systems[name], dataset)
 
-    def _obstacle_of_inputs(self, name: str, dataset: str) -> str:
+    def _obstacle_of(self, row: System, dataset: str) -> str:
+        """Why the system, or what it is made from, cannot run on what is there of the dataset."""
+        loaded = self.loaded[dataset]
+        if loaded is not None and loaded.documents is None and _reads(row):
+            return f"{dataset} has judgements alone, no documents to search"
+        if row.name not in self._checked:
+            self._checked[row.name] = _check(row)
+        return self._checked[row.name] or self._obstacle_of_inputs(row, dataset)
+
+    def _obstacle_of_inputs(self, row: System, dataset: str) -> str:
         """Why a run that it is made from is neither stored nor can be made."""
-        for of in self.systems[name].inputs:
+        for of in row.inputs:
             if ("hits", dataset, of) in self.parts:
                 continue
-            row = pairs.catalogued(of)
-            why = _check(row) if row else f"no run of {of} is stored on {dataset}"
+            made = pairs.catalogued(of)
+            no_run = f"no run of {of} is stored on {dataset}"
+            why = self._obstacle_of(made, dataset) if made else no_run
             if why:
                 return f"it is made from {of}: {why}"
         return ""
+
+
+def _reads(row: System) -> bool:
+    """Whether the system needs documents: all but those that fuse stored runs."""
+    return not (isinstance(row.search, Combiner) and not row.search.READS_DOCUMENTS)
 
 
 def _check(row: System) -> str:

@@ -40,6 +40,10 @@ def show(frame: DataFrame, as_json: bool) -> int:
 def _table(frame: DataFrame) -> str:
     """The frame as text; what is not printable, such as a terminal escape, shows as its code."""
     shown = frame.map(lambda value: printable(value) if isinstance(value, str) else value)
+    for name in shown.select_dtypes("float"):
+        there = shown[name].dropna()
+        if len(there) and (there % 1 == 0).all() and there.max() >= 1000:  # bytes, say
+            shown[name] = shown[name].map("{:.0f}".format, na_action="ignore").astype(object)
     return shown.to_string(index=False, na_rep="–", float_format=lambda value: f"{value:.4f}")
 
 

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from pandas import DataFrame
 
 from compute import terminal
 from compute.__main__ import COMMANDS, main, parser
@@ -118,6 +119,14 @@ def test_published_figures_show_without_a_run(capsys: pytest.CaptureFixture[str]
     rows = json.loads(capsys.readouterr().out)
     values = {row["value"] for row in rows if row["source"] == "BEIR v4, Table 2"}
     assert values == {0.656}
+
+
+def test_a_column_of_large_whole_numbers_has_no_decimals(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    terminal.show(DataFrame({"bytes": [4680476.0, None], "share": [1.0, 0.5]}), as_json=False)
+    words = capsys.readouterr().out.split()
+    assert words == ["bytes", "share", "4680476", "1.0000", "–", "0.5000"]
 
 
 def test_tables_show_control_characters_as_codes() -> None:

@@ -139,7 +139,7 @@ def rankings(alike: DataFrame) -> None:
     _shared.plot(figure, "likeness", "Queries by rank-biased overlap of their two lists")
     _shared.caption(
         "How to read this: 1 means the same documents in the same order, 0 no document in common."
-        " The first 10 ranks make up 86 % of it (rank-biased overlap, extrapolated, p = 0.9, to"
+        " The first 10 ranks make up 86% of it (rank-biased overlap, extrapolated, p = 0.9, to"
         " rank 100; equal scores stand in the order that every number here is computed from)."
         f" On average {alike['shared'].mean():.1f} of 10 first documents are the same."
     )
@@ -156,7 +156,7 @@ def by_kind(view: View, both: DataFrame) -> None:
     _shared.plot(figure, "kinds", f"{view.measure} of A minus B by kind of query")
     _shared.caption(
         "How to read this: queries in groups of about equal size; the mark is the mean difference,"
-        " the line its 95 % interval. A hollow mark says that the difference could be chance.",
+        " the line its 95% interval. A hollow mark says that the difference could be chance.",
         "Several groups are looked at here: one that stands out alone may do so by chance.",
     )
 
@@ -188,7 +188,7 @@ def all_datasets(view: View) -> None:
     _ways.plot(figure, "datasets", "A minus B on every dataset", _choose)
     wins = (rows["difference"] > 0).sum()
     _shared.caption(
-        "How to read this: a mark is the mean difference on a dataset, the line its 95 % interval;"
+        "How to read this: a mark is the mean difference on a dataset, the line its 95% interval;"
         " a hollow mark says that it could be chance. At the right: on how many queries A and B"
         " are better. A click opens the dataset, query by query.",
         f"A has the higher mean on {wins} of {len(rows)}.",

@@ -91,7 +91,7 @@ def systems(view: View) -> None:
     _ways.plot(figure, "standing", f"{view.measure} of systems on {view.dataset.title}", go)
     _shared.caption(
         "How to read this: left the mean over the queries with the interval that holds the true"
-        " mean 95 % of the time; two systems whose intervals overlap may still differ, for they"
+        " mean 95% of the time; two systems whose intervals overlap may still differ, for they"
         " answer the same queries: a click on a system compares it with the baseline, query by"
         " query. Right: on how many queries it is better, the same or worse. Holes: share of the"
         " top 10 that nobody judged.",

@@ -129,7 +129,7 @@ def test_p_values_and_effect_in_words() -> None:
     assert table["The two systems"].tolist() == ["differ", "differ"]
     ends: Any = {"low": -0.01, "high": 0.05, "effect_low": -0.1, "effect_high": 0.5}
     words = compared.effect(ends | {"difference": 0.02, "effect": 0.3})
-    assert "+.020 (95 %: −.010 to +.050)" in words and "+.30 (95 %: −.10 to +.50), small" in words
+    assert "+.020 (95%: −.010 to +.050)" in words and "+.30 (95%: −.10 to +.50), small" in words
     endless: Any = ends | {"low": -np.inf, "high": np.inf, "effect_high": np.inf}
     words = compared.effect(endless | {"difference": 0.02, "effect": 0.3})
     assert words.count("too few queries for an interval") == 2

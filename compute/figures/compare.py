@@ -309,7 +309,7 @@ def _intervals(rows: DataFrame, measure: str, theme: str, *, across: bool) -> di
 def _interval_hover(row: Any) -> str:
     head = f"<b>{escape(row.title)}</b><br>" if hasattr(row, "title") else ""
     ends = f"{precise(row.low, with_sign=True)} to {precise(row.high, with_sign=True)}"
-    interval = "" if np.isnan(row.low) else f"<br>95 %: {ends}"
+    interval = "" if np.isnan(row.low) else f"<br>95%: {ends}"
     gap = precise(row.difference, with_sign=True)
     return f"{head}{counted(row.n, 'query').replace('querys', 'queries')}: {gap}{interval}"
 

@@ -61,7 +61,7 @@ def across_table(rows: DataFrame) -> DataFrame:
             "A": [looks.plain(value) for value in rows["mean_a"]],
             "B": [looks.plain(value) for value in rows["mean_b"]],
             "A − B": [signed(value) for value in rows["difference"]],
-            "95 %": [f"{signed(low)} to {signed(high)}" for low, high in ends],
+            "95%": [f"{signed(low)} to {signed(high)}" for low, high in ends],
             "A better": rows["a_better"],
             "Equal": rows["equal"],
             "B better": rows["b_better"],
@@ -108,4 +108,4 @@ def effect(found: Mapping[Hashable, Any]) -> str:
 def _interval(low: float, high: float, digits: int) -> str:
     if math.isinf(low) or math.isinf(high):
         return "too few queries for an interval"
-    return f"95 %: {signed(low, digits)} to {signed(high, digits)}"
+    return f"95%: {signed(low, digits)} to {signed(high, digits)}"

@@ -230,7 +230,7 @@ def _hover(row: Row) -> str:
         f"<b>{looks.escape(row['title'])}</b>"
         f"<br>median {words(row['p50'])}, mean {row['mean']:,.1f} words"
         f"<br>half of them {words(row['p25'])} to {words(row['p75'])} words"
-        f"<br>5 to 95 %: {words(row['p5'])} to {words(row['p95'])}, longest {row['longest']:,}"
+        f"<br>5 to 95%: {words(row['p5'])} to {words(row['p95'])}, longest {row['longest']:,}"
         f"<br>{row['n']:,} {counted}"
     )
 

@@ -85,7 +85,7 @@ def _means(rows: DataFrame, theme: str) -> dict[str, Any]:
 
 
 def _hover(row: Any) -> str:
-    interval = "" if np.isnan(row.low) else f", 95 %: {precise(row.low)} to {precise(row.high)}"
+    interval = "" if np.isnan(row.low) else f", 95%: {precise(row.low)} to {precise(row.high)}"
     holes = "" if np.isnan(row.hole) else f"<br>{row.hole:.1%} of the top 10 not judged"
     return f"<b>{escape(row.title)}</b><br>{precise(row.value)}{interval}{holes}"
 
@@ -140,7 +140,7 @@ def _notes(
         *holes,
         at | top | {"x": 1, "xanchor": "left", "xshift": 12, "text": "holes"},
         at | top | {"x": _RIGHT[0], "xanchor": "left", "align": "left", "text": better_worse},
-        at | top | {"x": 0, "xanchor": "left", "text": f"{escape(measure)} with its 95 % interval"},
+        at | top | {"x": 0, "xanchor": "left", "text": f"{escape(measure)} with its 95% interval"},
     ]
 
 

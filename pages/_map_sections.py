@@ -114,8 +114,8 @@ def some_queries(now: Shown) -> None:
     _shared.caption(
         f"How to read this: a row is a query, a column a rank of its list, and at the right stands"
         f" its {now.measure}. Relevant documents belong at the left. Grey cells are holes, which"
-        " count as not relevant; a blank end is a list that stops. Click on a cell to read its"
-        " document."
+        " count as not relevant (above: their share of the ranks shown); a blank end is a list that"
+        " stops. Click on a cell to read its document."
     )
 
 

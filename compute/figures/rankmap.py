@@ -336,7 +336,7 @@ def _targets(
 def _scores(figure: go.Figure, panel: Panel, theme: str, axes: dict[str, str]) -> None:
     """The scores at the right of the rows, over the end of the plot."""
     rows, depth = panel.cells.shape
-    room = depth * 0.1
+    room = depth * 0.16  # four digits where two maps stand in a narrow window
     figure.update_layout(
         {axes["xaxis"].replace("x", "xaxis"): {"range": [0.5, depth + 0.5 + room]}}
     )

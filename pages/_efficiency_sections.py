@@ -33,7 +33,7 @@ class View(NamedTuple):
 def nothing() -> None:
     """Say how to get figures into a store that has none, and show the papers'."""
     st.info(f"No run has been measured yet: {AGAIN} searches again and measures.")
-    beside_print(DataFrame(), "")
+    beside_print(DataFrame(), [])
 
 
 def view(costs: DataFrame, dataset: str, measure: str, systems: Sequence[str]) -> View | None:
@@ -145,16 +145,16 @@ def unmeasured() -> None:
     )
 
 
-def beside_print(costs: DataFrame, dataset: str) -> None:
-    """The papers' table beside what is measured here."""
+def beside_print(costs: DataFrame, titles: Sequence[str]) -> None:
+    """The papers' table beside what is measured here, on the datasets of these titles."""
     st.subheader("Published figures", anchor=False)
     named = read(queries.leaderboard.systems)
-    own = costs[costs["dataset"] == dataset] if dataset in set(costs.get("dataset", ())) else costs
+    own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
     rows = spending.beside_print(published.efficiency(), own, named)
     st.dataframe(rows, hide_index=True)
     _shared.caption(
         "The papers searched 1 million documents of DBPedia on their own hardware; the collections"
         " here are far smaller and the machine is another, so times and sizes cannot be compared"
-        " directly: compare the order of the systems. Ours: the median of the datasets shown. –:"
-        " not printed, or not measured here."
+        " directly: compare the order of the systems. Ours: of the datasets above. –: not printed,"
+        " or not measured here."
     )

@@ -29,4 +29,4 @@ if view is not None:
     sections.figures(view, slow=slow)
     sections.table(view)
 sections.unmeasured()
-sections.beside_print(costs, dataset)
+sections.beside_print(costs, view.datasets if view is not None else [])

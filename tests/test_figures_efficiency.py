@@ -147,11 +147,11 @@ def test_the_saved_table_has_the_numbers_as_measured() -> None:
     assert lines[1].startswith("A,SciFact; NFCorpus,0.5,,5000000.0,")
 
 
-def test_the_papers_figures_stand_beside_the_median_of_ours() -> None:
+def test_the_papers_figures_stand_beside_the_mean_of_ours() -> None:
     costs = DataFrame(
         {
             "system": ["bm25-multifield"] * 3,
-            "latency_p50_ms": [1.0, 3.0, 90.0],
+            "latency_p50_ms": [1.0, 3.0, 8.0],
             "index_bytes": [1e6, 2e6, 3e6],
         }
     )
@@ -162,7 +162,7 @@ def test_the_papers_figures_stand_beside_the_median_of_ours() -> None:
     assert bm25["System"] == "BM25 (Anserini)"
     assert (bm25["CPU, a query"], bm25["Latency here"], bm25["Index here"]) == (
         "20 ms",
-        "3.0 ms",
+        "4.0 ms",
         "2.0 MB",
     )
     tas_b = table[table["System"] == "T"].iloc[0]

@@ -87,7 +87,18 @@ def test_means_name_the_datasets_that_all_shown_systems_have(bench: Bench) -> No
     alone = captions(opened(home, systems=["bm25"], dataset="mean over datasets"))
     assert "Means over the" in alone
     assert alone.count("one, two") == 1
-    assert "On one." in captions(opened(home, systems=["bm25", "bm25-rm3"]))
+    two = opened(home, systems=["bm25", "bm25-rm3"])
+    over = captions(two).partition(" Latency:")[0].rpartition(": ")[2]
+    assert "one" in over.rstrip(".").split(", ")
+    assert "two" not in over
+
+
+def test_the_papers_table_says_the_same_of_a_system_as_the_table_above_it(bench: Bench) -> None:
+    app = opened(bench.settings.home, systems=["bm25-multifield"])
+    printed = app.dataframe[-1].value
+    own = printed[printed["System"] == "BM25 (Anserini)"].iloc[0]
+    assert own["Latency here"] == app.dataframe[0].value["Median latency"].item()
+    assert own["Index here"] == app.dataframe[0].value["Index size"].item()
 
 
 def test_the_switch_shows_the_slow_queries(bench: Bench) -> None:

@@ -34,14 +34,14 @@ def beside_print(printed: DataFrame, costs: DataFrame, named: DataFrame) -> Data
     """The papers' efficiency tables beside what is measured here, as text.
 
     `printed` as `published.efficiency` has it, `costs` rows of `queries.efficiency.costs`: where
-    several datasets are among them, the medians. `named`: system and title. Systems that are
+    several datasets are among them, the means. `named`: system and title. Systems that are
     measured here come first.
     """
     titles = dict(zip(named["system"], named["title"], strict=True))
     here = {}
     if len(costs):
-        middle = costs.groupby("system")[["latency_p50_ms", "index_bytes"]].median()
-        here = middle.to_dict("index")
+        means = costs.groupby("system")[["latency_p50_ms", "index_bytes"]].mean()
+        here = means.to_dict("index")
     rows = []
     for row in printed.to_dict("records"):
         own = here.get(row["system"], {})

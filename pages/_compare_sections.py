@@ -14,6 +14,8 @@ from pages._shared import pick, read
 ALL = "All datasets"
 SHOWN = 50
 """Rows of the table of queries."""
+TESTS, KINDS = 430, 760
+"""Pixels of the tests and of the kinds of queries: beside each other, or the one below."""
 
 
 class View(NamedTuple):
@@ -77,11 +79,11 @@ def one_dataset(view: View) -> None:
         against_each_other(view, both)
     with right:
         rankings(alike)
-    left, right = st.columns([0.36, 0.64])
-    with left:
-        tests(view)
-    with right:
-        by_kind(view, both)
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width=TESTS):
+            tests(view)
+        with st.container(width=KINDS):
+            by_kind(view, both)
     most_different(view, both, alike)
 
 

@@ -139,7 +139,7 @@ def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
     pooled = "The queries of all parts together." if dataset.parts else ""
     _shared.caption(
         f"{rows['n_queries'].max():,} queries. Columns: those strictly between 0 and 1; bars:"
-        " 5 to 95 % and the middle half of all; ring: median.",
+        " 5 to 95% and the middle half of all; ring: median.",
         pooled,
         f"The {len(rows)} best of {n_systems:,} systems." * (len(rows) < n_systems),
     )

@@ -59,12 +59,21 @@ def section(of: Numbers, board: Board, ground: Ground | None) -> None:
     figure = bump(rows, (this, beside), _shared.theme())
     _shared.plot(figure, "bump", f"Ranks by {this} and by {beside}")
     moved = f"Named are the {MOST_NAMED} that move furthest." * (len(rows) > MOST_NAMED)
-    _shared.caption(*_agreement(found, int(rows["n_datasets"].iloc[0]), beside), moved)
+    shared = _where(board, ground, int(rows["n_datasets"].iloc[0]))
+    _shared.caption(*_agreement(found, shared, beside), moved)
 
 
-def _agreement(found: boards.Agreement, n_datasets: int, beside: str) -> list[str]:
+def _where(board: Board, ground: Ground, n_datasets: int) -> str:
+    """What the compared figures are of: the dataset by its name where the order is of one."""
+    if len(ground.datasets) > 1:
+        return f"averages over {counted(n_datasets, 'dataset')} that both boards have"
+    titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    return f"on {titles[ground.datasets[0]]}"
+
+
+def _agreement(found: boards.Agreement, where: str, beside: str) -> list[str]:
     return [
-        f"{found.n} systems, averages over {counted(n_datasets, 'dataset')} that both boards have.",
+        f"{found.n} systems, {where}.",
         f"Kendall's τ = {_plain(found.tau)}.",
         f"τ-AP, in which the top counts more: {_plain(found.tau_ap)} with the left board as the"
         f" reference, {_plain(found.tau_ap_back)} with {beside}; mean {_plain(found.tau_ap_mean)}.",

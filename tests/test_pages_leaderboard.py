@@ -104,7 +104,7 @@ def test_added_judgements_move_the_order_and_stand_beside_the_official_ones() ->
         for app in (official, added)
     )
     assert left != right
-    assert "Kendall's τ = " in said(official)
+    assert "3 systems, on one. Kendall's τ = " in said(official)
     assert "which no paper had" in said(opened(numbers="Computed", judgements="added"))
     assert "which no paper had" not in said(official)
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 from pandas import DataFrame
@@ -48,20 +48,14 @@ def table(of: Numbers, board: Board) -> None:
         # Too few queries for an order: `section`, below, says so.
         order = None
     shown = figures.table(order, board)
-    columns = {"First in": "share of resamples in which the system is first"}
-    columns |= {"Group": "systems that share a letter cannot be told apart"}
     heads = figures.headings(board)
-    numbers = ("Mean", *heads.values())
-    styles = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers}
-    styles |= {name: st.column_config.TextColumn(help=words) for name, words in columns.items()}
-    styles |= {"System": st.column_config.TextColumn(pinned=True)}
     by_title = {head: dataset for dataset, head in heads.items()}
     st.dataframe(
         shown.drop(columns="system"),
         hide_index=True,
         height=38 + 35 * min(len(shown), MOST_ROWS),
         row_height=35,
-        column_config=styles,
+        column_config=_columns(["Mean", *heads.values()]),
         key="board",
         on_select=partial(_open, by_title, shown["system"].tolist()),
         selection_mode="single-cell",
@@ -74,6 +68,15 @@ def table(of: Numbers, board: Board) -> None:
         f"{origin}: {of.measure}. {about}{_over_all(of)} Systems that share a letter cannot be told"
         " apart; below it is said how this is found out. A click on a value opens its dataset."
     )
+
+
+def _columns(numbers: Sequence[str]) -> dict[str, Any]:
+    """How the table's columns look, and what those of the order say of themselves."""
+    told = {"First in": "share of resamples in which the system is first"}
+    told |= {"Group": "systems that share a letter cannot be told apart"}
+    styles = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers}
+    styles |= {name: st.column_config.TextColumn(help=words) for name, words in told.items()}
+    return styles | {"System": st.column_config.TextColumn(pinned=True)}
 
 
 def _open(by_title: Mapping[str, str], systems: Sequence[str]) -> None:

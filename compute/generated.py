@@ -18,6 +18,7 @@ from compute import caches, freshness, provenance
 from compute.errors import WrongInput
 from compute.identity import fingerprint
 from compute.loading import Bench, Loaded
+from compute.parts import make_folder
 from compute.store import Part
 from compute.systems import doc2query
 from compute.systems.doc2query import Generator
@@ -81,7 +82,10 @@ def expanded(bench: Bench, loaded: Loaded, searcher: object) -> Iterator[tuple[P
         yield loaded.documents.path, 0.0
         return
     queries = part(bench, loaded, searcher.generator)
-    with tempfile.TemporaryDirectory(prefix="beirscope-") as folder:
+    # As large as the corpus: beside it, not where the system keeps small things.
+    room = bench.settings.home / "tmp"
+    make_folder(room)
+    with tempfile.TemporaryDirectory(prefix="generated-", dir=room) as folder:
         file = Path(folder) / "documents.parquet"
         _append(loaded.documents.path, queries.path, searcher.generator.number, file)
         yield file, queries.provenance["seconds"]

@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute import caches
+from compute import bugs, caches
 from compute.errors import BeirscopeError, Unavailable
 from compute.loading import Bench
 from compute.pairs import Pair, catalogued, pair, stored_hits
@@ -65,6 +65,10 @@ def measure(bench: Bench, pair: Pair, index: Index) -> tuple[dict[str, float], d
     except BeirscopeError as error:
         # The hits are whole without it.
         return {}, {"untimed": str(error)}
+    except Exception as error:
+        # Nor is a search that is done lost to a bug in timing it.
+        bug, log = bugs.record(bench.settings, "timing single queries", error)
+        return {}, {"untimed": f"a bug in Beirscope, {bug}: see {log.name} in the logs"}
     p50, p95 = np.percentile(took, [50, 95])
     values = {"latency_p50_ms": float(p50), "latency_p95_ms": float(p95)}
     return values, {"latency_queries": len(timed), "latency_hits": HITS}
@@ -110,7 +114,8 @@ def _combining(opened: contextlib.ExitStack, bench: Bench, pair: Pair, index: In
     answers, hits = [], []
     for name in pair.system.inputs:
         answers.append(_opened(opened, bench, _input(bench, pair, name), index))
-        hits.append(_by_query(stored_hits(bench, pair.loaded.dataset, name)))
+        stored = stored_hits(bench, pair.loaded.dataset, name)
+        hits.append(_by_query(stored, max(HITS, getattr(pair.searcher, "depth", 0))))
     documents = pair.documents.path if pair.documents else None
     combine = opened.enter_context(pair.searcher.session(documents, bench.settings))
 
@@ -133,10 +138,10 @@ def _input(bench: Bench, of: Pair, name: str) -> Pair:
     return ready
 
 
-def _by_query(hits: Part) -> Callable[[str], DataFrame]:
-    """The first hits of a query: query_id, doc_id, rank, score."""
+def _by_query(hits: Part, depth: int) -> Callable[[str], DataFrame]:
+    """The first hits of a query, as many as are ranked anew: query_id, doc_id, rank, score."""
     columns = ["query_id", "doc_id", "rank", "score"]
-    first = [("rank", "<=", HITS)]
+    first = [("rank", "<=", depth)]
     run = pq.read_table(hits.path, columns=columns, filters=first).to_pandas()
     lists = dict(iter(run.groupby("query_id", sort=False)))
     return lambda query_id: lists.get(query_id, run.iloc[:0])

@@ -22,6 +22,7 @@ from compute.overlap.comparing import content_name, counts_of
 from compute.overlap.tokens import KINDS as KINDS_OF_COUNTS
 from compute.parts import make_folder, write_part
 from compute.store import KINDS, SHIPPED, Part, Store, constants, part_path
+from compute.systems import reads_a_folder
 from compute.wording import counted
 
 DEPTH = 100
@@ -102,7 +103,7 @@ def ship(
     the counts of their frequent words; lengths ship as they are counted, and what runs cost as it
     was measured, on the hardware that its provenance names.
     Provenance loses the paths of this machine. The same content makes the same files. Raises
-    Missing for a run or dataset that is not stored.
+    Missing for a run or dataset that is not stored, WrongInput for a run named by a folder.
     """
     names = [part for name in datasets for part in _forums(name)]
     # Everything is found before anything is written.
@@ -111,6 +112,7 @@ def ship(
     for name in names:
         stored = [part.system for part in store.parts("hits", name)]
         chosen = stored if systems is None else _with_inputs(store, name, systems)
+        _refuse_folders(chosen)
         for system in chosen:
             found += [_stored(store, kind, name, system) for kind in ("hits", "top", "scores")]
         found += _beside(fresh, "length_counts", name, ("", *chosen))
@@ -184,6 +186,15 @@ def _with_inputs(store: Store, dataset: str, systems: Sequence[str]) -> list[str
         inputs = freshness.runs_behind(hits)
         found |= dict.fromkeys([*_with_inputs(store, dataset, inputs), system])
     return list(found)
+
+
+def _refuse_folders(systems: Iterable[str]) -> None:
+    """Raises WrongInput for a run whose name says where weights lie on this machine."""
+    for name in systems:
+        if reads_a_folder(name):
+            raise WrongInput(
+                f"{name} names a folder of this machine: import its run file under another name"
+            )
 
 
 def _beside(fresh: Iterable[Part], kind: str, name: str, systems: Sequence[str]) -> list[Part]:

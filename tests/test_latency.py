@@ -1,5 +1,6 @@
 """Latency: which queries are timed, and that one query is answered as a batch answers it."""
 
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import numpy as np
@@ -127,3 +128,17 @@ def test_a_session_that_cannot_begin_says_why(bench: Bench, tmp_path: Path) -> N
     session = searcher.session(tmp_path / "none", bench.settings)
     with pytest.raises(Unavailable, match="SearchCollection failed"), session:
         raise AssertionError("there is no index")
+
+
+def test_a_search_that_is_done_outlives_a_bug_in_timing_it(bench: Bench, tmp_path: Path) -> None:
+    now = Settings(home=bench.settings.home, threads=1, latency_queries=1)
+    timing = Bench(bench.store, now)
+    tiny = imports.import_dataset(timing, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
+
+    def broken(_: object) -> AbstractContextManager[tuple[Path, bool]]:
+        raise RuntimeError("no such thing")
+
+    values, about = latency.measure(timing, pair(timing, system("bm25"), tiny), broken)
+    assert values == {}
+    assert "a bug in Beirscope" in about["untimed"]
+    assert "no such thing" in next((now.home / "logs").glob("bug-*.log")).read_text("utf-8")

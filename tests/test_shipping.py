@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compute import freshness
-from compute.errors import Missing
+from compute.errors import Missing, WrongInput
 from compute.shipping import portable, ship
 from compute.store import SHIPPED, Store
 from tests.storage import hits, open_store, publish_run, scores
@@ -204,3 +204,13 @@ def test_what_a_run_is_made_from_ships_with_it(store: Store, tmp_path: Path) -> 
     fresh, stale = freshness.split(shipped)
     assert {part.system for part in fresh} == {"", "bm25", "other", name}
     assert stale == []
+
+
+def test_a_run_named_by_a_folder_of_this_machine_does_not_ship(
+    store: Store, tmp_path: Path
+) -> None:
+    name = f"rrf(bm25,dense({tmp_path}))"
+    publish_run(store, "tiny", name, DEEP, scores("nDCG@10", q1=1.0))
+    with pytest.raises(WrongInput, match="names a folder of this machine"):
+        ship(store, ["tiny"], None, tmp_path / "out")
+    assert not (tmp_path / "out").exists()

@@ -53,16 +53,24 @@ def from_outside(name: str) -> System:
     Raises WrongInput, also for a name that reads weights from a folder.
     """
     found = system(name)
-    named = (getattr(found.search, field, None) for field in ("checkpoint", "query_checkpoint"))
-    if any(isinstance(checkpoint, Checkpoint) and checkpoint.is_local for checkpoint in named):
+    if reads_a_folder(name):
         raise WrongInput(
             f"{found.name} reads a folder of this machine: start it on the command line, "
             "python -m compute run SYSTEM DATASET"
         )
-    for part in found.inputs:
-        if part in SYSTEMS or "(" in part:
-            from_outside(part)
     return found
+
+
+def reads_a_folder(name: str) -> bool:
+    """Whether a system, or one that it is made from, names weights in a folder of this machine."""
+    try:
+        found = system(name)
+    except WrongInput:
+        # An imported run's name is only a name.
+        return False
+    named = (getattr(found.search, field, None) for field in ("checkpoint", "query_checkpoint"))
+    local = any(isinstance(weights, Checkpoint) and weights.is_local for weights in named)
+    return local or any(map(reads_a_folder, found.inputs))
 
 
 def rows_behind(name: str) -> set[str]:

@@ -38,6 +38,23 @@ def test_equal_is_what_rounds_to_the_printed_digits(value: float, expected: str)
     assert verdict("scifact", value)[0] == expected
 
 
+@pytest.mark.parametrize(
+    ("dataset", "values"),
+    [("arguana-pl", (0.4136, 0.4140)), ("scifact", (0.6906, 0.6916))],
+)
+def test_one_value_with_more_digits_makes_the_others_of_its_table_no_finer(
+    dataset: str, values: tuple[float, float]
+) -> None:
+    source, system = "BEIR-PL, Table 3", "bm25-elasticsearch"
+    rows = [("arguana-pl", 0.4136), ("scifact", 0.691), ("nfcorpus", 0.343), ("quora", 0.79)]
+    printed = DataFrame(
+        [(source, name, system, number, False) for name, number in rows],
+        columns=PRINTED.columns,
+    )
+    equal, near = (table(ours((dataset, system, one)), printed, REASONS).iloc[0] for one in values)
+    assert (equal["verdict"], near["verdict"]) == (EQUAL, NEAR)
+
+
 def test_a_0_that_print_leaves_out_is_a_digit_of_its_table() -> None:
     assert verdict("nfcorpus", 0.3204)[0] == EQUAL
     assert verdict("nfcorpus", 0.3226)[0] == NEAR

@@ -80,8 +80,9 @@ def cross_encoder(folder: Path, seed: int = 0, outputs: int = 1) -> Path:
     from transformers import BertConfig, BertForSequenceClassification, BertTokenizer
 
     tokenizer = BertTokenizer(vocab=pieces(), model_max_length=POSITIONS)
-    sizes = {"vocab_size": len(tokenizer), "intermediate_size": 32, "num_labels": outputs}
-    config = BertConfig(**(_SMALL | sizes | {"max_position_embeddings": POSITIONS}))
+    sizes: dict[str, Any] = {"vocab_size": len(tokenizer), "intermediate_size": 32, **_SMALL}
+    sizes |= {"num_labels": outputs, "max_position_embeddings": POSITIONS}
+    config = BertConfig(**sizes)
     return save(folder, BertForSequenceClassification, config, tokenizer, seed)
 
 
@@ -96,7 +97,8 @@ def t5(folder: Path, seed: int = 0) -> Path:
     vocabulary = list(zip(names, scores, strict=True))
     tokenizer = T5Tokenizer(vocab=vocabulary, extra_ids=0, model_max_length=POSITIONS)
     sizes: dict[str, Any] = {"d_model": 16, "d_kv": 8, "d_ff": 32, "num_layers": 2, "num_heads": 2}
-    config = T5Config(vocab_size=len(names), decoder_start_token_id=0, **sizes)
+    sizes |= {"vocab_size": len(names), "decoder_start_token_id": 0}
+    config = T5Config(**sizes)
     return save(folder, T5ForConditionalGeneration, config, tokenizer, seed)
 
 

@@ -18,6 +18,7 @@ from compute.datasets import DATASETS, Dataset, open_path
 from compute.errors import Missing, WrongInput
 from compute.jobs.kinds import KINDS
 from compute.jobs.steps import STEPS
+from compute.loading import load
 from compute.parts import KINDS as PARTS
 from compute.parts import write_part
 from compute.queries import lengths as queries
@@ -128,7 +129,7 @@ def test_a_run_is_no_longer_counted_once_its_corpus_is_another(
     changed = [record | {"text": f"{record['text']} More."} for record in DOCUMENTS]
     lines = "".join(json.dumps(record) + "\n" for record in changed)
     (tmp_path / "tiny" / "corpus.jsonl").write_text(lines, encoding="utf-8")
-    loaded = recompute.load(bench, tiny, open_path(tmp_path / "tiny", "test"))
+    loaded = load(bench, tiny, open_path(tmp_path / "tiny", "test"))
     _, stale = freshness.split(bench.store.parts())
     assert [part.kind for part in stale] == ["length_counts"] * 2
     assert not lengths.is_counted(bench.store, loaded)
@@ -144,7 +145,7 @@ def test_judging_anew_counts_the_judged_documents_anew(
     imports.import_run(bench, run_file(tmp_path), tiny)
     qrels = tmp_path / "tiny" / "qrels" / "test.tsv"
     qrels.write_text("query-id\tcorpus-id\tscore\nq1\td3\t1\nq2\td3\t1\nq3\td3\t1\n", "utf-8")
-    loaded = recompute.load(bench, tiny, open_path(tmp_path / "tiny", "test"))
+    loaded = load(bench, tiny, open_path(tmp_path / "tiny", "test"))
     assert not lengths.is_counted(bench.store, loaded)
     hits = bench.store.part("hits", "tiny", "mine")
     assert hits is not None

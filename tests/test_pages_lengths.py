@@ -120,7 +120,8 @@ def test_what_ships_is_shown_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
     app = opened()
     main, medians, *_ = figures(app)
-    assert len(rows(main)) == 2 + 4
+    # The collection, the relevant documents, and eight systems.
+    assert len(rows(main)) == 2 + 8
     assert len(rows(medians)) == 7
     words = app.dataframe[0].value.set_index("Dataset")
     assert words.loc["SciFact", "Words per document"] == "214.63"

@@ -32,9 +32,37 @@ class Settings:
     """Indexes and embeddings above this size go, least recently used first."""
     latency_queries: int = 50
     """Queries of a run that are timed one at a time, for its latency; 0 times none."""
+    address: str = "127.0.0.1"
+    """Where the dashboard listens; any but this machine alone needs `sign_in`."""
+    port: int = 0
+    """Its port; 0 takes the first free one from 8501 on."""
+    hosts: tuple[str, ...] = ()
+    """Names besides localhost under which a dashboard without sign-in is reached."""
+    sign_in: bool = False
+    """Whether people sign in, by OIDC; without it everybody may do everything."""
+    viewers: tuple[str, ...] = ()
+    """Who may look and export: e-mail addresses, or domains as `@example.org`."""
+    annotators: tuple[str, ...] = ()
+    """Who may judge as well."""
+    operators: tuple[str, ...] = ()
+    """Who may start jobs, import, fetch and make tasks as well."""
+    default_role: str = ""
+    """The role of whoever signs in and is in no list: none, viewer, annotator or operator."""
+    session_hours: int = 24
+    """Hours after which a person signs in again; 0: when the browser's cookie ends."""
 
 
-def _value(kind: Any, text: str, origin: str) -> Any:
+_WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
+
+
+def _value(kind: Any, given: Any, origin: str) -> Any:
+    if kind == tuple[str, ...]:
+        return _several(given, origin)
+    text = str(given)
+    if kind is bool:
+        if text.lower() not in _WORDS:
+            raise WrongInput(f"{origin} is {text!r}, not true or false: mend or unset it")
+        return _WORDS[text.lower()]
     if kind is int:
         try:
             return int(text)
@@ -45,6 +73,14 @@ def _value(kind: Any, text: str, origin: str) -> Any:
     if kind is str:
         return text
     return Path(text).expanduser().resolve() if text else None
+
+
+def _several(given: Any, origin: str) -> tuple[str, ...]:
+    """A list of the file, or words between commas or spaces."""
+    words = given.replace(",", " ").split() if isinstance(given, str) else given
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise WrongInput(f'{origin} is {given!r}, not a list such as ["a", "b"]: mend or unset it')
+    return tuple(words)
 
 
 def load(environment: Mapping[str, str] = os.environ) -> Settings:
@@ -58,7 +94,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
             if name not in kinds:
                 known = ", ".join(kinds)
                 raise WrongInput(f"{file}: no setting {name!r}; known: {known}")
-            values[name] = _value(kinds[name], str(value), f"{file}: {name}")
+            values[name] = _value(kinds[name], value, f"{file}: {name}")
     for name, kind in kinds.items():
         text = environment.get(f"BEIRSCOPE_{name.upper()}")
         if text:

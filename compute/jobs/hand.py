@@ -184,8 +184,11 @@ class Hand:
 def _environment(settings: Settings) -> dict[str, str]:
     """The settings as the child reads them."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    given = {
-        f"BEIRSCOPE_{name.upper()}": "" if value is None else str(value)
-        for name, value in values.items()
-    }
+    given = {f"BEIRSCOPE_{name.upper()}": _words(value) for name, value in values.items()}
     return given | {"OMP_NUM_THREADS": str(settings.threads)}
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return "" if value is None else str(value)

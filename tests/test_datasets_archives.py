@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compute.datasets import check_path, layout, open_path
+from compute import doctor
+from compute.datasets import layout, open_path
 from compute.errors import WrongInput
 from tests.tiny import write_tiny
 
@@ -71,7 +72,7 @@ def test_half_an_archive_is_refused(tmp_path: Path, kept: int) -> None:
     archive.write_bytes(archive.read_bytes()[:kept])
     with pytest.raises(WrongInput, match="fetch it again"):
         open_path(archive)
-    assert check_path(archive).refused
+    assert doctor.check(archive).refused
 
 
 def test_what_a_mac_adds_is_passed_over(tmp_path: Path) -> None:

@@ -4,9 +4,9 @@ import json
 import sys
 from argparse import Namespace
 
-from compute import imports, terminal
+from compute import doctor, imports, terminal
 from compute.commands.common import done, known, open_bench, tell
-from compute.datasets import check_path, dataset
+from compute.datasets import dataset
 from compute.errors import BeirscopeError, WrongInput
 from compute.recompute import Bench
 from compute.store import Part
@@ -15,7 +15,7 @@ from compute.wording import counted
 
 def check(arguments: Namespace) -> int:
     """Report what is in a file or folder; nothing is changed."""
-    report = check_path(arguments.path)
+    report = doctor.check(arguments.path)
     if arguments.json:
         sys.stdout.write(json.dumps(report.record(), ensure_ascii=False, indent=1) + "\n")
     else:

@@ -10,7 +10,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from compute import trec
+from compute import runs, trec
 from compute.datasets import layout
 from compute.datasets.fingerprints import CorpusCount
 from compute.datasets.reading import BeirSource
@@ -230,9 +230,6 @@ def _check_text(path: Path, counts: dict[str, float], tally: Tally) -> str:
 
 
 def _check_run(path: Path, counts: dict[str, float], tally: Tally) -> None:
-    # Not above: the reader of runs needs the store's reading, which needs the catalogue.
-    from compute import runs
-
     _, hits = runs.read_trec(path, any_tag=True)
     per_query = hits.groupby("query_id", sort=False).size()
     counts |= {

@@ -9,18 +9,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute.datasets import Report, check_path
+from compute import doctor
 from compute.errors import BeirscopeError, Missing, WrongInput
 from tests.tiny import write_tiny
 from tests.worlds import CASES
 
 
-def found(report: Report) -> dict[str, int]:
+def found(report: doctor.Report) -> dict[str, int]:
     return {finding.what: finding.count for finding in report.findings}
 
 
 def test_a_sound_folder_is_counted(tmp_path: Path) -> None:
-    report = check_path(write_tiny(tmp_path / "tiny"))
+    report = doctor.check(write_tiny(tmp_path / "tiny"))
     assert not report.refused
     assert report.kind == "BEIR folder"
     assert report.findings == ()
@@ -38,7 +38,7 @@ def test_every_kind_is_counted_with_its_first_line(tmp_path: Path) -> None:
     with (folder / "qrels/test.tsv").open("a", encoding="utf-8") as qrels:
         qrels.write("q9\td1\t1\nq1\tghost\t1\nq2\tghost\t0\nq1\tghost\t0\nq3\td6\n")
     before = {file: file.read_bytes() for file in folder.rglob("*.*")}
-    report = check_path(folder)
+    report = doctor.check(folder)
     assert report.refused
     assert found(report) == {
         "missing _id": 2,
@@ -62,7 +62,7 @@ def test_a_missing_header_is_told_and_the_rest_still_read(tmp_path: Path) -> Non
     folder = write_tiny(tmp_path / "tiny")
     qrels = folder / "qrels/test.tsv"
     qrels.write_text(qrels.read_text("utf-8").partition("\n")[2], "utf-8")
-    report = check_path(folder)
+    report = doctor.check(folder)
     assert found(report)["no header"] == 1
     assert report.counts["documents"] == 6
 
@@ -71,7 +71,7 @@ def test_a_missing_header_is_told_and_the_rest_still_read(tmp_path: Path) -> Non
 def test_a_missing_file_is_a_finding(tmp_path: Path, name: str) -> None:
     folder = write_tiny(tmp_path / "tiny")
     (folder / name).unlink()
-    report = check_path(folder)
+    report = doctor.check(folder)
     assert report.refused
     assert any(name.split("/")[0] in finding.example for finding in report.findings)
 
@@ -82,7 +82,7 @@ def test_a_query_without_relevant_document_and_an_empty_one_are_remarked(tmp_pat
     queries.write_text(queries.read_text("utf-8") + '{"_id": "q4", "text": ""}\n', "utf-8")
     with (folder / "qrels/test.tsv").open("a", encoding="utf-8") as qrels:
         qrels.write("q4\td1\t-1\n")
-    report = check_path(folder)
+    report = doctor.check(folder)
     assert not report.refused
     assert found(report) == {"empty query": 1, "query without relevant document": 1}
 
@@ -90,14 +90,14 @@ def test_a_query_without_relevant_document_and_an_empty_one_are_remarked(tmp_pat
 def test_all_collections_of_a_folder_are_counted_apart(tmp_path: Path) -> None:
     write_tiny(tmp_path / "all/android")
     write_tiny(tmp_path / "all/unix")
-    counts = check_path(tmp_path / "all").counts
+    counts = doctor.check(tmp_path / "all").counts
     assert counts["android: documents"] == counts["unix: documents"] == 6
 
 
 def test_a_run_file_is_counted(tmp_path: Path) -> None:
     file = tmp_path / "some.run"
     file.write_text("q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 3.0 t\nq1 Q0 d1 3 1 t\nq2 Q0 q2 1 5 t\n", "utf-8")
-    report = check_path(file)
+    report = doctor.check(file)
     assert (report.kind, report.refused) == ("TREC run", False)
     assert report.counts["hits"] == 4
     assert report.counts["longest list"] == 3
@@ -111,7 +111,7 @@ def test_a_run_file_is_counted(tmp_path: Path) -> None:
 def test_a_broken_run_is_refused_with_its_line(tmp_path: Path) -> None:
     file = tmp_path / "some.run"
     file.write_text("q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 nan t\n", "utf-8")
-    report = check_path(file)
+    report = doctor.check(file)
     assert report.refused
     assert "line 2" in report.findings[0].example
 
@@ -122,7 +122,7 @@ def test_a_broken_run_is_refused_with_its_line(tmp_path: Path) -> None:
 def test_qrels_are_counted(tmp_path: Path, text: str) -> None:
     file = tmp_path / "qrels.tsv"
     file.write_text(text, "utf-8")
-    report = check_path(file)
+    report = doctor.check(file)
     assert (report.kind, report.refused) == ("qrels", False)
     assert report.counts["judgements"] == 2
     assert report.counts["relevance 1"] == 1
@@ -132,27 +132,27 @@ def test_what_is_nothing_of_this_is_said(tmp_path: Path) -> None:
     file = tmp_path / "letter.txt"
     file.write_text("Dear all,\n", "utf-8")
     with pytest.raises(WrongInput, match="begins neither like a TREC run"):
-        check_path(file)
+        doctor.check(file)
     with pytest.raises(Missing, match="does not exist"):
-        check_path(tmp_path / "nowhere")
+        doctor.check(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
-    assert check_path(tmp_path / "empty").refused
+    assert doctor.check(tmp_path / "empty").refused
 
 
 def test_topics_in_xml_are_called_so(tmp_path: Path) -> None:
     file = tmp_path / "topics.xml"
     file.write_text('<?xml version="1.0"?>\n<topics task="x">\n</topics>\n', "utf-8")
     with pytest.raises(WrongInput, match="is XML, such as topics, not a run or qrels"):
-        check_path(file)
+        doctor.check(file)
 
 
 def test_without_a_split_test_the_option_is_named(tmp_path: Path) -> None:
     folder = write_tiny(tmp_path / "tiny")
     test = folder / "qrels/test.tsv"
     (folder / "qrels/val.tsv").write_text(test.read_text("utf-8"), "utf-8")
-    assert found(check_path(folder)) == {}
+    assert found(doctor.check(folder)) == {}
     test.rename(folder / "qrels/dev.tsv")
-    report = check_path(folder)
+    report = doctor.check(folder)
     assert (report.refused, found(report)) == (False, {"no split test": 1})
     assert "import it with --split dev or --split val" in report.findings[0].example
 
@@ -161,21 +161,21 @@ def test_one_finding_is_told_as_one(tmp_path: Path) -> None:
     folder = write_tiny(tmp_path / "tiny")
     corpus = folder / "corpus.jsonl"
     corpus.write_text(corpus.read_text("utf-8") + "{\n", "utf-8")
-    assert "refused: broken JSON, once: " in str(check_path(folder))
+    assert "refused: broken JSON, once: " in str(doctor.check(folder))
     corpus.write_text(corpus.read_text("utf-8") + "{\n", "utf-8")
-    assert "refused: broken JSON, 2 times; first: " in str(check_path(folder))
+    assert "refused: broken JSON, 2 times; first: " in str(doctor.check(folder))
 
 
 def test_a_run_whose_queries_begin_like_comments_is_a_run(tmp_path: Path) -> None:
     file = tmp_path / "some.run"
     file.write_text("#1 Q0 d1 1 3.0 t\n#2 Q0 d2 1 3.0 t\n", "utf-8")
-    assert check_path(file).counts["hits"] == 2
+    assert doctor.check(file).counts["hits"] == 2
 
 
 def test_a_report_prints_and_survives_json(tmp_path: Path) -> None:
     folder = write_tiny(tmp_path / "tiny")
     (folder / "corpus.jsonl").write_text("{\n", "utf-8")
-    report = check_path(folder)
+    report = doctor.check(folder)
     record = json.loads(json.dumps(report.record()))
     assert record["refused"] is True
     assert record["findings"][0]["what"] == "broken JSON"
@@ -195,7 +195,7 @@ def test_no_file_at_all_is_a_bug(data: bytes, name: str) -> None:
         file = Path(folder) / name
         file.write_bytes(data)
         try:
-            check_path(file)
+            doctor.check(file)
         except BeirscopeError as error:
             assert str(file) in str(error)
 
@@ -205,7 +205,7 @@ def test_no_file_at_all_is_a_bug(data: bytes, name: str) -> None:
 )
 def test_reference_archives_and_runs_are_fit() -> None:
     folder = Path(os.environ["BEIRSCOPE_REFERENCE"])
-    scifact = check_path(folder / "beir/scifact.zip")
+    scifact = doctor.check(folder / "beir/scifact.zip")
     assert (scifact.findings, scifact.counts["words per document"]) == ((), 214.63)
-    run = check_path(folder / "runs/trec-covid-round1/run1.gz")
+    run = doctor.check(folder / "runs/trec-covid-round1/run1.gz")
     assert (run.refused, run.counts["queries"]) == (False, 30)

@@ -2,14 +2,19 @@
 
 import os
 import platform
+import re
 import shlex
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from compute import freshness
+from compute.datasets.catalogue import DATASETS
+from compute.store import Part, Store
 
 PACKAGES = (
     "duckdb",
@@ -20,6 +25,22 @@ PACKAGES = (
     "sentence-transformers",
     "torch",
     "transformers",
+)
+TREATED = {
+    "hits_of_other_queries": "hits of queries outside the split, left out",
+    "duplicates": "hits of a document that stands higher in the same list, left out",
+    "self_hits": "hits of the query's own document, left out",
+    "tied": "hits whose score equals a neighbour's, put in order by document id",
+}
+"""What ranking or taking in a run met, as its provenance counts it."""
+_TOLD = {"command", "seconds", "date", "versions", "hardware", "inputs", "identity"}
+_TOLD |= {"checkpoints", "depth", "cut", "drop_self", "file", "sha256", "imported", *TREATED}
+"""What a record of `of_runs` has a place of its own for."""
+_PATH = re.compile(
+    r"""(?P<quote>['"])(?:file://|~?/|\.{1,2}/).*?(?P=quote)"""  # a quoted path may hold blanks
+    r"""|(?<=[(,=])(?:~|\.{0,2})/[^\s'"(),=]*(?=[,)])"""  # in a system's name, up to its mark
+    r"""|file://\S*"""
+    r"""|(?<![\w./:…])(?:~|\.{0,2})/[\w.~-][^\s'"]*"""
 )
 
 
@@ -71,3 +92,96 @@ def _memory_gib() -> float | None:
     if sys.platform == "win32":
         return None
     return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1)
+
+
+def portable(value: Any) -> Any:
+    """Provenance without the paths of this machine: a path goes, and with it a key of its own."""
+    if isinstance(value, str):
+        return _PATH.sub("…", value)
+    if isinstance(value, dict):
+        cleaned = {key: portable(item) for key, item in value.items() if key != "path"}
+        return {key: item for key, item in cleaned.items() if item != "…"}
+    if isinstance(value, list):
+        return [portable(item) for item in value]
+    return value
+
+
+def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    """What made each of these runs (dataset, system), as JSON values; a run not stored is left out.
+
+    A dataset of parts stands for the runs on its parts. No path of this machine is in it.
+    """
+    parts = store.parts()
+    live = {part.identity: part for part in parts}
+    fresh = {part.identity for part in freshness.split(parts)[0]}
+    return [
+        portable(_of_run(live, fresh, dataset, system))
+        for dataset, system in _single(pairs)
+        if ("hits", dataset, system) in live or ("scores", dataset, system) in live
+    ]
+
+
+def _single(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The pairs once, a dataset of parts as its parts."""
+    whole = dict.fromkeys(pairs)
+    single = (
+        (part, system)
+        for dataset, system in whole
+        for part in ((DATASETS[dataset].parts if dataset in DATASETS else ()) or (dataset,))
+    )
+    yield from dict.fromkeys(single)
+
+
+def _of_run(
+    live: dict[tuple[str, str, str], Part],
+    fresh: set[tuple[str, str, str]],
+    dataset: str,
+    system: str,
+) -> dict[str, Any]:
+    hits, scores = (live.get((kind, dataset, system)) for kind in ("hits", "scores"))
+    part = hits or scores
+    assert part is not None
+    about = part.provenance
+    inputs = about.get("inputs", {})
+    judged = scores.provenance.get("inputs", {}) if scores else {}
+    prints = {
+        "corpus": inputs.get("lengths"),
+        "queries": inputs.get("queries"),
+        "judgements": judged.get("judgements"),
+        "hits": hits.fingerprint if hits else None,
+        "scores": scores.fingerprint if scores else None,
+    }
+    found = {
+        "dataset": dataset,
+        "system": system,
+        **{name: about.get(name) for name in ("command", "date", "seconds")},
+        "settings": _settings(about),
+        "fingerprints": {name: mark for name, mark in prints.items() if mark},
+        "made_from": freshness.runs_behind(part),
+        "treated": {name: about[name] for name in TREATED if about.get(name)},
+        "file": {name: about[name] for name in ("file", "sha256") if name in about},
+        "facts": {name: value for name, value in about.items() if name not in _TOLD},
+        "versions": about.get("versions", {}),
+        "hardware": about.get("hardware", {}),
+        "scored": _scored(scores, about),
+        "published": part.created,
+        "shipped": part.shipped,
+        "is_current": part.identity in fresh and (scores is None or scores.identity in fresh),
+    }
+    return found
+
+
+def _settings(about: dict[str, Any]) -> dict[str, Any]:
+    """What of the settings made these hits and no others."""
+    named = {name: about[name] for name in ("depth", "cut", "drop_self") if name in about}
+    return {**about.get("identity", {}), **named} | (
+        {"checkpoints": about["checkpoints"]} if about.get("checkpoints") else {}
+    )
+
+
+def _scored(scores: Part | None, about: dict[str, Any]) -> dict[str, Any]:
+    """How the scores were made, where it was not with the run."""
+    if scores is None or scores.provenance.get("date") == about.get("date"):
+        return {}
+    names = ("command", "date", "seconds", "versions", "hardware")
+    return {name: scores.provenance[name] for name in names if name in scores.provenance}

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import re
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -21,6 +20,7 @@ from compute.overlap import shipping as overlap
 from compute.overlap.comparing import content_name, counts_of
 from compute.overlap.tokens import KINDS as KINDS_OF_COUNTS
 from compute.parts import make_folder, write_part
+from compute.provenance import portable
 from compute.store import KINDS, SHIPPED, Part, Store, constants, part_path
 from compute.systems import reads_a_folder
 from compute.wording import counted
@@ -45,12 +45,6 @@ _ORDER = {
 }
 Identity = tuple[str, str, str]
 """Kind, dataset and system of a part."""
-
-_PATH = re.compile(
-    r"""(?P<quote>['"])(?:file://|~?/|\.{1,2}/).*?(?P=quote)"""  # a quoted path may hold blanks
-    r"""|file://\S*"""
-    r"""|(?<![\w./:…])(?:~|\.{0,2})/[\w.~-][^\s'"]*"""
-)
 
 
 @dataclass(frozen=True)
@@ -147,18 +141,6 @@ def _remove_others(records: Iterable[dict[str, Any]], folder: Path) -> None:
     for file in (folder / "parts").glob("*/*"):
         if file not in named:
             file.unlink()
-
-
-def portable(value: Any) -> Any:
-    """Provenance without the paths of this machine: a path goes, and with it a key of its own."""
-    if isinstance(value, str):
-        return _PATH.sub("…", value)
-    if isinstance(value, dict):
-        cleaned = {key: portable(item) for key, item in value.items()}
-        return {key: item for key, item in cleaned.items() if item != "…"}
-    if isinstance(value, list):
-        return [portable(item) for item in value]
-    return value
 
 
 def _forums(name: str) -> tuple[str, ...]:

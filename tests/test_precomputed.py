@@ -13,9 +13,9 @@ import pytrec_eval
 from compute import queries
 from compute.overlap import FLOORS, UNITS
 from compute.overlap.shipping import FEWEST
+from compute.provenance import portable
 from compute.reading import open_version
 from compute.settings import PROJECT, Settings
-from compute.shipping import portable
 from compute.store import Part, Store
 
 FOLDER = PROJECT / "data" / "precomputed"

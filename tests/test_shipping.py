@@ -8,7 +8,8 @@ import pytest
 
 from compute import freshness
 from compute.errors import Missing, WrongInput
-from compute.shipping import portable, ship
+from compute.provenance import portable
+from compute.shipping import ship
 from compute.store import SHIPPED, Store
 from tests.storage import hits, open_store, publish_run, scores
 

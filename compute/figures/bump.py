@@ -3,6 +3,7 @@
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute.figures.drawing import drawing
 from compute.figures.theme import Palette, escape, palette, plain, template
 
 ROW, TIGHT = 24, 14
@@ -12,6 +13,7 @@ MOST_NAMED = 30
 _STILL = {"fixedrange": True, "zeroline": False, "showgrid": False}
 
 
+@drawing
 def bump(rows: DataFrame, names: tuple[str, str], theme: str) -> go.Figure:
     """Systems by rank on the left board and on the right one.
 

@@ -9,6 +9,7 @@ from pandas import DataFrame, Series
 
 from compute.comparing import EQUAL
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.figures.theme import escape, precise, signed
 from compute.leaderboard import better
 from compute.wording import counted
@@ -37,6 +38,7 @@ def _values(row: Any, titles: Titles) -> str:
     )
 
 
+@drawing
 def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
     """The difference on every query, A's largest lead left, as a bar each.
 
@@ -128,6 +130,7 @@ def _difference_ticks() -> dict[str, Any]:
     return {"range": [-1.04, 1.04], "tickvals": values, "ticktext": words}
 
 
+@drawing
 def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
     """A's value up, B's across, a mark per query; queries of one place are one larger mark.
 
@@ -203,6 +206,7 @@ def _mark_hover(row: Any, titles: Titles) -> str:
     return f"{row.n:,} queries{values}<br>one of them: {_name(row)}"
 
 
+@drawing
 def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
     """How many queries have which rank-biased overlap (`rbo`, 0 to 1), and their mean."""
     look = looks.palette(theme)
@@ -231,6 +235,7 @@ def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
     return figure
 
 
+@drawing
 def by_group(panels: Sequence[tuple[str, DataFrame]], measure: str, *, theme: str) -> go.Figure:
     """Mean differences of groups of queries with their intervals, a panel per way to group.
 
@@ -314,6 +319,7 @@ def _interval_hover(row: Any) -> str:
     return f"{head}{counted(row.n, 'query').replace('querys', 'queries')}: {gap}{interval}"
 
 
+@drawing
 def forest(rows: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
     """The difference on every dataset with its interval, a row each; counts at the right.
 

@@ -9,6 +9,7 @@ from pandas import DataFrame, Series
 from pandas.io.formats.style import Styler
 
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.leaderboard import better
 from compute.published import sources
 
@@ -31,6 +32,7 @@ STATISTICS = {
 """Name, label and digits of what papers print about a dataset."""
 
 
+@drawing
 def distribution(spread: DataFrame, histogram: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """How a measure spreads over the queries, one half histogram per system, in given order.
 

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame, Series
 
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.figures.standing import counted_queries
 from compute.figures.theme import escape, precise
 from compute.standing import HIGH
@@ -30,6 +31,7 @@ def _means(values: Any, edges: NDArray[np.int64]) -> NDArray[np.float64]:
     return np.add.reduceat(given, edges[:-1]) / np.diff(edges)
 
 
+@drawing
 def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """All queries, the easiest left: the best, median and worst value that systems have on each.
 
@@ -101,6 +103,7 @@ def _hover(row: Any, n: int) -> str:
     )
 
 
+@drawing
 def judged(grades: DataFrame, *, theme: str) -> go.Figure:
     """How many documents of each grade are judged for every query, most relevant ones first.
 

@@ -15,6 +15,7 @@ from pandas import DataFrame
 from compute import tradeoff
 from compute.figures import labels
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 
 WIDTH, HEIGHT = 630, 430
 LEFT, RIGHT, HEAD, FOOT = 52, 12, 12, 46
@@ -28,6 +29,7 @@ Span = tuple[float, float]
 Row = Mapping[Hashable, Any]
 
 
+@drawing
 def panel(rows: DataFrame, cost: str, measure: str, *, theme: str) -> go.Figure:
     """Systems by a cost of `tradeoff.COSTS` and by quality; those without that cost are left out.
 

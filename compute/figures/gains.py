@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.figures.query import said
 from compute.gains import FILLED, Explained, has_best
 
@@ -24,6 +25,7 @@ Named = Sequence[tuple[str, Explained]]
 """A system's title and its score taken apart, from top to bottom."""
 
 
+@drawing
 def gains(explained: Named, *, theme: str) -> go.Figure:
     """Bars by rank, a row per system; behind them, wider and pale, those of the best order.
 

@@ -14,6 +14,7 @@ from pandas import DataFrame
 from compute import similarity
 from compute.figures import labels
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.figures.overlap import SPANS
 
 WIDTH, TALLEST = 768, 700
@@ -32,6 +33,7 @@ _LEGEND_ROW = 26
 Row = Mapping[Hashable, Any]
 
 
+@drawing
 def graph(
     square: DataFrame,
     points: DataFrame,

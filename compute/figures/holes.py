@@ -11,6 +11,7 @@ from pandas.io.formats.style import Styler
 
 from compute import holes
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.figures.theme import Palette
 
 ROW = 30
@@ -24,6 +25,7 @@ _ESTIMATES = {
 }
 
 
+@drawing
 def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """A system per row, in given order: its score as a dot, and a bar over all it can be.
 
@@ -138,6 +140,7 @@ def percent(share: float) -> str:
     return "–" if pd.isna(share) else f"{share:.0%}"
 
 
+@drawing
 def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
     """The share of queries whose document at a rank is a hole, systems down, ranks across.
 

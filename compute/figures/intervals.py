@@ -6,6 +6,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute import sureness
+from compute.figures.drawing import drawing
 from compute.figures.theme import Palette, escape, palette, plain, precise, template
 from compute.leaderboard import Board, short_titles
 from compute.queries.ranking import COLUMNS
@@ -24,6 +25,7 @@ _HEADS = ("System", "Mean", "95% interval", "Rank", "First in", "Group")
 _STILL = {"fixedrange": True, "zeroline": False}
 
 
+@drawing
 def intervals(ranking: DataFrame, titles: Mapping[str, str], measure: str, theme: str) -> go.Figure:
     """Systems down, the best first; at the right rank interval, share first and groups.
 

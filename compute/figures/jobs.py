@@ -8,6 +8,7 @@ from typing import Any
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute.figures.drawing import drawing
 from compute.figures.theme import Palette, escape, ink, palette, template
 from compute.jobs import Estimate, Job, Progress
 from compute.jobs.matrix import CANNOT, MISSING, STALE, STATES, UP_TO_DATE, Target
@@ -88,6 +89,7 @@ def nothing_to_do(cells: DataFrame) -> str:
     return "All of it is queued or running."
 
 
+@drawing
 def matrix(cells: DataFrame, *, chosen: Collection[Target], theme: str) -> go.Figure:
     """Datasets down, systems across; system, dataset, state, remark of each cell.
 

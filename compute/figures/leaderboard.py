@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 
 from compute import leaderboard
 from compute.cells import DIFFERENCE
+from compute.figures.drawing import drawing
 from compute.figures.theme import (
     INKS,
     Palette,
@@ -82,6 +83,7 @@ class _View:
         return self.colour in (AGAINST, DIFFERENCE)
 
 
+@drawing
 def heatmap(
     board: Board,
     *,

@@ -15,6 +15,7 @@ from pandas import DataFrame
 from scipy.ndimage import gaussian_filter1d
 
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 
 ROW, NARROW, MANY = 58, 40, 12
 """Height of a group in pixels, its density above and its quantiles below; above MANY groups."""
@@ -67,6 +68,7 @@ def words(number: float, *, with_sign: bool = False) -> str:
     return size if size == "0" else sign + size
 
 
+@drawing
 def violins(
     rows: DataFrame,
     histogram: DataFrame,
@@ -290,6 +292,7 @@ def _axes(titles: Sequence[str]) -> dict[str, Any]:
     }
 
 
+@drawing
 def differences(pairs: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
     """Query by query, how much longer the documents of system A are than those of B.
 

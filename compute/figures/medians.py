@@ -10,6 +10,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.figures.lengths import RELEVANT, words
 from compute.leaderboard import short_titles
 from compute.published import MEDIAN_LENGTH
@@ -29,6 +30,7 @@ Columns = Mapping[str, str]
 _STILL = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
 
 
+@drawing
 def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) -> go.Figure:
     """Median words of what each system puts first, coloured by their ratio to the corpus's.
 

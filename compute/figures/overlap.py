@@ -13,6 +13,7 @@ from pandas import DataFrame
 
 from compute.figures import labels
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 
 WIDTH = 768
 """Pixels: fits a screen 800 wide."""
@@ -47,6 +48,7 @@ class _Grid:
         return (WIDTH - self.left) / self.cell
 
 
+@drawing
 def heatmap(
     square: DataFrame,
     titles: Mapping[str, str],

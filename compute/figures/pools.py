@@ -8,6 +8,7 @@ from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.figures.holes import names
 from compute.figures.theme import Palette
 
@@ -17,6 +18,7 @@ ROW = 30
 Row = Mapping[Hashable, Any]
 
 
+@drawing
 def left_out(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """A system per row, in given order: its score, and a ring where it would be without itself.
 

@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.figures.query import judgement, name_of, said
 
 ROW = 36
@@ -55,6 +56,7 @@ class Hit(NamedTuple):
         return "<br>".join(lines)
 
 
+@drawing
 def ranked_lists(
     lists: DataFrame,
     systems: Sequence[tuple[str, str]],

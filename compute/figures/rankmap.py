@@ -14,6 +14,7 @@ from pandas import DataFrame, Series
 from PIL import Image, ImageColor
 
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.figures.query import said
 from compute.rankmap import EMPTY, HOLE, bands
 
@@ -119,6 +120,7 @@ def legend(levels: Sequence[int], theme: str) -> str:
     return f'<div style="font-size:0.87rem">{"".join(squares)}</div>'
 
 
+@drawing
 def overview(panels: Sequence[Panel], chosen: slice, *, theme: str) -> go.Figure:
     """All queries of each panel as one picture; the rows of the list below it between two lines.
 
@@ -236,6 +238,7 @@ def _strip_said(panel: Panel, start: int, stop: int) -> str:
     return f"{of}<br>mean score {mean}, {100 * (cells == HOLE).sum() / filled:.0f}% holes"
 
 
+@drawing
 def window(
     panels: Sequence[Panel],
     names: Sequence[str],

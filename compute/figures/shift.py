@@ -13,6 +13,7 @@ from pandas import DataFrame
 
 from compute.figures import labels
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.shift import Correlation, correlation
 from compute.similarity import FEWEST_FOR_RANKS
 
@@ -26,6 +27,7 @@ Span = tuple[float, float]
 Row = Mapping[Hashable, Any]
 
 
+@drawing
 def panel(
     points: DataFrame,
     *,

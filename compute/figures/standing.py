@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame, Series
 
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.figures.theme import escape, plain, precise
 from compute.leaderboard import better
 from compute.wording import counted
@@ -17,6 +18,7 @@ _STILL = {"fixedrange": True, "zeroline": False, "showgrid": False}
 _LEFT, _RIGHT = (0.0, 0.6), (0.66, 1.0)
 
 
+@drawing
 def systems(rows: DataFrame, measure: str, against: str, *, theme: str) -> go.Figure:
     """Left the mean of every system with its interval, right its queries against a baseline.
 
@@ -144,6 +146,7 @@ def _notes(
     ]
 
 
+@drawing
 def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
     """On how many queries each system is better than every other, a bar per system.
 

@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 from compute.figures.holes import LETTERS, names
 from compute.figures.theme import Palette
 from compute.holes.turning import EQUAL, OPEN
@@ -22,6 +23,7 @@ SHORT = 18
 Row = Mapping[Hashable, Any]
 
 
+@drawing
 def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """Every pair of systems once, the better one across: dark where its lead holds.
 

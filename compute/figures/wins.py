@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute import leaderboard
+from compute.figures.drawing import drawing
 from compute.figures.theme import Palette, escape, palette, precise, signed, template
 from compute.leaderboard import Board
 
@@ -19,6 +20,7 @@ BEYOND = 0.3
 _OFFSETS = (0.0, -0.12, 0.12, -0.24, 0.24, -0.36, 0.36)
 
 
+@drawing
 def strip(board: Board, baseline: str, theme: str) -> go.Figure:
     """A line of dots per system, one per counted dataset, at its difference to the baseline.
 

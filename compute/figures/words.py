@@ -9,6 +9,7 @@ from pandas import DataFrame
 
 from compute.figures import labels
 from compute.figures import theme as looks
+from compute.figures.drawing import drawing
 
 WIDTH = 376
 ROW = 22
@@ -21,6 +22,7 @@ BOTH, FIRST, SECOND = "both", "dataset", "other"
 """The sides of `queries.overlap.words_of_pair`."""
 
 
+@drawing
 def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
     """One line per word from its share in one collection to that in the other, on a log scale.
 

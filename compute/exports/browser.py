@@ -1,0 +1,108 @@
+"""The Chromium that draws pictures of figures: where it is, and one that is kept running."""
+
+import asyncio
+import atexit
+import contextlib
+import os
+import shutil
+import threading
+from collections.abc import Coroutine
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import plotly.graph_objects as go
+
+from compute.errors import Unavailable
+
+NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
+OF_MACOS = (
+    "Google Chrome.app/Contents/MacOS/Google Chrome",
+    "Chromium.app/Contents/MacOS/Chromium",
+)
+NOWHERE = "http://127.0.0.1:9"
+"""The proxy of the browser: port 9 discards, so that nothing it might ask for leaves the machine.
+Its own page and plotly.js are files."""
+SECONDS = 90
+MISSING = (
+    "SVG, PNG and PDF are drawn by a Chromium, and there is none here: install it (on Debian"
+    " apt-get install chromium) or name one in BEIRSCOPE_CHROMIUM"
+)
+
+
+@cache
+def find() -> str | None:
+    """The program that draws: `$BEIRSCOPE_CHROMIUM`, or one on the PATH, or macOS's own place."""
+    if named := os.environ.get("BEIRSCOPE_CHROMIUM"):
+        return shutil.which(named)
+    places = (str(Path("/Applications") / place) for place in OF_MACOS)
+    return next(filter(None, map(shutil.which, (*NAMES, *places))), None)
+
+
+class Painter:
+    """A Chromium in a thread of its own that draws one figure after another.
+
+    It starts with the first figure, is started again after a failure, and ends with the process.
+    """
+
+    def __init__(self) -> None:
+        self._turn = threading.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._kaleido: Any = None
+
+    def draw(self, figure: go.Figure, options: dict[str, Any]) -> bytes:
+        """The picture. Raises Unavailable without a Chromium, or where it fails."""
+        with self._turn:
+            kaleido = self._kaleido or self._start()
+            try:
+                return self._wait(kaleido.calc_fig(figure, opts=options))
+            except Exception as error:
+                self._stop()
+                raise Unavailable(
+                    f"the Chromium at {find()} could not draw this figure"
+                    f" ({type(error).__name__}): try again, or name another in BEIRSCOPE_CHROMIUM"
+                ) from error
+
+    def _start(self) -> Any:
+        program = find()
+        if program is None:
+            raise Unavailable(MISSING)
+        import kaleido
+
+        self._loop = asyncio.new_event_loop()
+        threading.Thread(target=self._loop.run_forever, name="painter", daemon=True).start()
+        opened: Any = kaleido.Kaleido(
+            n=1,
+            timeout=SECONDS,
+            page_generator=kaleido.PageGenerator(mathjax=False),
+            path=program,
+            proxy_server=NOWHERE,
+        )
+        self._kaleido = opened
+        try:
+            self._wait(opened.open())
+        except Exception as error:
+            self._stop()
+            raise Unavailable(
+                f"the Chromium at {program} does not start ({type(error).__name__}): "
+                "name another in BEIRSCOPE_CHROMIUM"
+            ) from error
+        atexit.register(self._stop)
+        return opened
+
+    def _wait(self, work: Coroutine[Any, Any, Any]) -> Any:
+        assert self._loop is not None
+        return asyncio.run_coroutine_threadsafe(work, self._loop).result(SECONDS + 10)
+
+    def _stop(self) -> None:
+        atexit.unregister(self._stop)
+        if self._loop is None:
+            return
+        # A browser that broke may not close either.
+        with contextlib.suppress(Exception):
+            self._wait(self._kaleido.close())
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._loop = self._kaleido = None
+
+
+PAINTER = Painter()

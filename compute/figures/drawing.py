@@ -1,0 +1,70 @@
+"""What a figure was drawn from: the same figure in other colours, and the frames behind it."""
+
+import inspect
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import wraps
+from typing import Any, NamedTuple, ParamSpec
+
+import plotly.graph_objects as go
+from pandas import DataFrame, Series
+
+P = ParamSpec("P")
+
+
+class Drawing(NamedTuple):
+    """A call of a figure function."""
+
+    function: Callable[..., go.Figure]
+    arguments: Mapping[str, Any]
+    """By name; `theme` is one of them."""
+
+
+def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
+    """For a function that takes a theme: its figures know how to be drawn again."""
+    signature = inspect.signature(function)
+
+    @wraps(function)
+    def drawn(*args: P.args, **kwargs: P.kwargs) -> go.Figure:
+        figure = function(*args, **kwargs)
+        arguments = signature.bind(*args, **kwargs).arguments
+        # Plotly keeps what begins with an underscore out of what it draws.
+        vars(figure)["_drawing"] = Drawing(function, arguments)
+        return figure
+
+    return drawn
+
+
+def redrawn(figure: go.Figure, theme: str) -> go.Figure:
+    """The figure in another theme; as it is where it does not know how it was drawn."""
+    made: Drawing | None = vars(figure).get("_drawing")
+    if made is None:
+        return go.Figure(figure)
+    return made.function(**{**made.arguments, "theme": theme})
+
+
+def behind(figure: go.Figure) -> dict[str, DataFrame]:
+    """The frames that a figure was drawn from, by the names of the arguments that hold them."""
+    made: Drawing | None = vars(figure).get("_drawing")
+    found = made.arguments.items() if made else ()
+    return dict(frame for name, value in found for frame in _frames(name, value))
+
+
+def _frames(name: str, value: Any) -> Iterator[tuple[str, DataFrame]]:
+    if isinstance(value, DataFrame):
+        yield name, value
+    elif isinstance(value, Series):
+        yield name, value.reset_index()
+    elif fields := _fields(value):
+        for field, held in fields.items():
+            yield from _frames(f"{name}_{field}", held)
+    elif isinstance(value, Sequence) and not isinstance(value, str):
+        for place, held in enumerate(value, start=1):
+            yield from _frames(f"{name}_{place}", held)
+
+
+def _fields(value: Any) -> Mapping[str, Any]:
+    """Of a named tuple, a frozen record or a mapping, what it holds by name."""
+    if isinstance(value, Mapping):
+        return {str(name): held for name, held in value.items()}
+    names = getattr(value, "_fields", ()) or getattr(value, "__dataclass_fields__", ())
+    return {name: getattr(value, name) for name in names}

@@ -18,6 +18,7 @@ PAGES = (
     ("pages/efficiency.py", "Efficiency"),
     ("pages/annotate.py", "Annotate"),
     ("pages/jobs.py", "Jobs"),
+    ("pages/data.py", "Data"),
     ("pages/about.py", "About the numbers"),
 )
 

@@ -1,0 +1,50 @@
+"""The sections Datasets and Runs of the page Data."""
+
+import streamlit as st
+
+from compute import queries
+from compute.figures import data as figures
+from compute.wording import counted
+from pages import _address, _shared, _ways
+from pages._shared import pick_many, read
+
+
+def datasets() -> None:
+    """What is stored of each dataset."""
+    rows = read(queries.data.datasets)
+    if rows.empty:
+        st.info("Nothing is stored yet: Import takes files in, Fetch downloads a dataset.")
+        return
+    carried = [[name] for name in rows["dataset"]]
+    _ways.table(figures.datasets_table(rows), "stored", carried, _to_dataset)
+    _shared.caption(
+        f"{counted(len(rows), 'dataset')}; a click on a row opens it. Documents are those of the"
+        " collection, which splits share, and so is their part of the size. Ids only: the texts"
+        " are not here, ids stand for them on every page."
+    )
+
+
+def _to_dataset(name: str) -> None:
+    _ways.to("dataset", dataset=name)
+
+
+def runs() -> None:
+    """Every stored run; a click opens what is known of it."""
+    rows = read(queries.data.runs)
+    if rows.empty:
+        st.info("No run is stored yet: Import takes run files in, and the page Jobs computes runs.")
+        return
+    names = list(dict.fromkeys(rows["dataset"]))
+    _address.known("datasets", names, "dataset with runs")
+    chosen = pick_many("Datasets", names, "datasets", width=400)
+    rows = rows[rows["dataset"].isin(chosen or names)]
+    carried = rows[["dataset", "system"]].to_numpy().tolist()
+    _ways.table(figures.runs_table(rows), "stored_runs", carried, _to_run)
+    _shared.caption(
+        f"{counted(len(rows), 'run')}; a click on a row opens it. Depth: the ranks that are kept"
+        " of a query; runs that came with the project are cut to their first 100."
+    )
+
+
+def _to_run(dataset: str, system: str) -> None:
+    _ways.to("data", show="Runs", dataset=dataset, system=system)

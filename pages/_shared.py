@@ -1,6 +1,5 @@
 """What pages share: `read`, cached by version; the pickers; text from outside, shown as text."""
 
-import ipaddress
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
@@ -13,14 +12,16 @@ import streamlit as st
 import streamlit.components.v2 as components
 from pandas import DataFrame
 
-from compute import bugs, settings
-from compute.errors import BeirscopeError, Unavailable
+from compute import bugs, settings, shown
+from compute.errors import BeirscopeError
 from compute.judgements import Choice
 from compute.measures import MEASURES
 from compute.overlay import Overlays
 from compute.reading import open_version
 from compute.settings import Settings
+from compute.shown import Shown
 from compute.store import Store
+from pages import _signing
 
 Query = Callable[..., DataFrame]
 Version = tuple[int, int]
@@ -49,22 +50,6 @@ _SCHEME = components.component(
 )
 
 
-def require_loopback(address: str | None) -> None:
-    """Raises Unavailable unless the server listens to this machine alone: there is no sign-in.
-
-    Without an address Streamlit listens to every network.
-    """
-    try:
-        local = address == "localhost" or ipaddress.ip_address(address or "").is_loopback
-    except ValueError:
-        local = False
-    if not local:
-        raise Unavailable(
-            f"the dashboard has no sign-in and serves its own machine only, not {address or 'all'}"
-            ": start it with --server.address=127.0.0.1"
-        )
-
-
 @st.cache_resource(hash_funcs={Settings: repr}, show_spinner=False)
 def _store(now: Settings) -> Store:
     return Store(now)
@@ -91,10 +76,11 @@ def _read(
     choice: Choice | None,
     query: Query,
     params: Mapping[str, Any],
-) -> DataFrame:
+) -> tuple[DataFrame, Shown]:
     manifest, judgement = version
     with _overlays(now, manifest).cursor(judgement, choice) as cursor:
-        return query(cursor, **params)
+        frame = query(cursor, **params)
+    return frame, shown.of(frame, params)
 
 
 def _current() -> Version:
@@ -111,6 +97,7 @@ def store() -> Store:
 def begin() -> None:
     """Fix the version that this run of the page reads, and the colours it is shown in."""
     st.session_state["_version"] = _current()
+    st.session_state["_rests_on"] = Shown()
     _SCHEME(data={"theme": theme()}, key="_scheme", on_theme_change=lambda: None)
 
 
@@ -136,7 +123,14 @@ def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame
     choice = st.session_state.get("_choice")
     if added is not None:
         choice = (st.session_state.get("_added") or Choice()) if added else None
-    return _read(settings.load(), version, choice, query, params)
+    frame, found = _read(settings.load(), version, choice, query, params)
+    st.session_state["_rests_on"] = rests_on() | found
+    return frame
+
+
+def rests_on() -> Shown:
+    """What the numbers that this run of the page has read come from."""
+    return st.session_state.get("_rests_on", Shown())
 
 
 def _through_app() -> None:
@@ -146,6 +140,8 @@ def _through_app() -> None:
     list, past app.py and its checks, unless some run has called `st.navigation`.
     """
     if "_version" in st.session_state or "_alone" in st.session_state:
+        # Fragments and callbacks run past app.py too, long after somebody was let in.
+        _signing.require(_signing.VIEWER)
         return
     st.session_state["_alone"] = True
     files = sorted(Path(__file__).parent.glob("[!_]*.py"))

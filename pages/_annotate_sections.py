@@ -4,6 +4,7 @@ Neither names a system, an order or what others said: annotators judge blind.
 """
 
 import hashlib
+import secrets
 from collections.abc import Hashable, Mapping
 from functools import partial
 from typing import Any
@@ -161,6 +162,7 @@ def _sent(task: Task, hand: Hand, person: Annotator, saved: list[str]) -> dict[s
         "task": task.id,
         "person": person.name,
         "saved": saved,
+        **_turn(),
         "documents": [found[pair.id] for pair in hand.held],
         "last": found[hand.last.id] if hand.last else None,
         "grades": [
@@ -174,6 +176,13 @@ def _sent(task: Task, hand: Hand, person: Annotator, saved: list[str]) -> dict[s
         "left": hand.left,
         "seconds": hand.seconds,
     }
+
+
+def _turn() -> dict[str, Any]:
+    """Which of this session's answers to the browser it is: the form then knows an old one."""
+    session = st.session_state.setdefault("_form_session", secrets.token_hex(8))
+    st.session_state["_form_turn"] = turn = st.session_state.get("_form_turn", 0) + 1
+    return {"session": session, "turn": turn}
 
 
 def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, sheets.Sheet]:

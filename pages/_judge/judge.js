@@ -123,10 +123,11 @@ class Form {
   }
 
   update({ data, setStateValue, setTriggerValue }) {
-    const first = !this.data;
-    this.data = data;
     this.setStateValue = setStateValue;
     this.setTriggerValue = setTriggerValue;
+    if (this.isOld(data)) return;
+    const first = !this.data;
+    this.data = data;
     if (first) this.begin();
     const saved = new Set(data.saved);
     for (const entry of this.log) if (saved.has(entry.entry)) this.drawer.drop(entry.entry);
@@ -144,6 +145,11 @@ class Form {
     this.settle();
     this.draw();
     if (first && this.log.length) this.send();
+  }
+
+  // Of two runs close together Streamlit may draw the first one's data again after the second's.
+  isOld({ session, turn }) {
+    return this.data?.session === session && turn < this.data.turn;
   }
 
   // What an earlier visit could not save is sent with the next answer at the latest.

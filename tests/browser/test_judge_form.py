@@ -1,0 +1,67 @@
+"""The form's own JavaScript, outside of Streamlit: what it makes of what it is sent."""
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+from compute.settings import PROJECT
+
+SCRIPT = (PROJECT / "pages" / "_judge" / "judge.js").read_text("utf-8")
+START = """
+data => {
+  window.sent = [];
+  window.show = data => window.judge({
+    data, parentElement: document.body,
+    setStateValue: (name, value) => { if (name === "log") window.sent.push(value.entries); },
+    setTriggerValue: () => {},
+  });
+  window.show(data);
+}
+"""
+
+
+def data(turn: int, judged: int, saved: list[str], *, session: str = "one") -> dict[str, Any]:
+    """What the server sends of a task of five pairs without guideline, all of them held."""
+    sheet = {"query": "q", "title": "", "text": ["words"], "bare": False}
+    held = [sheet | {"key": f"pair{place}", "title": [f"d{place}"]} for place in range(judged, 5)]
+    return {
+        "scope": "s",
+        "task": "t",
+        "person": "ann",
+        "saved": saved,
+        "session": session,
+        "turn": turn,
+        "documents": held,
+        "last": None,
+        "grades": [
+            {"key": str(grade), "relevance": grade, "name": f"g{grade}"} for grade in (0, 1)
+        ],
+        "guideline": [],
+        "version": 1,
+        "judged": judged,
+        "skipped": 0,
+        "left": 5 - judged,
+        "seconds": None,
+    }
+
+
+def test_data_drawn_again_out_of_order_change_nothing(page: Page) -> None:
+    # A page with an address of its own: the form keeps unsaved answers in its storage.
+    body = "<div class=judge></div>"
+    page.route("**/*", lambda route: route.fulfill(body=body, content_type="text/html"))
+    page.goto("http://form.invalid/")
+    page.add_script_tag(
+        type="module", content=SCRIPT.replace("export default function", "window.judge = function")
+    )
+    page.wait_for_function("Boolean(window.judge)")
+    page.evaluate(START, data(1, 0, []))
+    page.keyboard.press("1")
+    page.keyboard.press("0")
+    first, second = page.evaluate("window.sent.at(-1).map(entry => entry.entry)")
+    page.evaluate("data => window.show(data)", data(2, 1, [first]))
+    page.evaluate("data => window.show(data)", data(3, 2, [first, second]))
+    page.evaluate("data => window.show(data)", data(2, 1, [first]))
+    expect(page.get_by_text("2 of 5 judged", exact=True)).to_be_visible()
+    expect(page.get_by_text("all saved")).to_be_visible()
+    page.evaluate("data => window.show(data)", data(1, 3, [], session="a new server's"))
+    expect(page.get_by_text("3 of 5 judged", exact=True)).to_be_visible()

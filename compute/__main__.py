@@ -8,7 +8,16 @@ from pathlib import Path
 from typing import NamedTuple
 
 from compute import bugs, settings
-from compute.commands import analysing, importing, jobs, judging, lengths, recomputing, showing
+from compute.commands import (
+    analysing,
+    importing,
+    jobs,
+    judging,
+    lengths,
+    recomputing,
+    showing,
+    training,
+)
 from compute.commands.systems import show_systems
 from compute.errors import BeirscopeError
 from compute.judgements import HUMAN, RULES, SOURCES
@@ -73,6 +82,23 @@ COMMANDS = {
             _option("datasets", nargs="+", metavar="DATASET", help=EXAMPLES),
             AGAIN,
             AS_BEIR,
+        ),
+    ),
+    "train": Command(
+        "train a system that is a recipe (genq, ict-herbert, bm25-augmented) on a dataset",
+        training.train,
+        (
+            _option("system", metavar="SYSTEM", help="such as genq, or 'genq(epochs=2)'"),
+            _option("dataset", metavar="DATASET", help=EXAMPLES),
+            _option(
+                "--set",
+                nargs="+",
+                action="extend",
+                default=[],
+                metavar="NAME=VALUE",
+                help="parameters of the recipe; `systems --json` lists them",
+            ),
+            AGAIN,
         ),
     ),
     "import-dataset": Command(

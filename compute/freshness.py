@@ -13,9 +13,9 @@ from compute.store import Part
 Inputs = dict[str, str]
 """Fingerprint by kind of part: the one of the same dataset (its collection, for lengths).
 
-`hits:NAME` is the run of another system on it.
+`hits:NAME` is the run of another system on it, `model:NAME` the model of a trained system.
 """
-_RUN = "hits:"
+_RUN, _MODEL = "hits:", "model:"
 
 
 def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
@@ -27,6 +27,11 @@ def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
 def of_runs(hits: Iterable[Part]) -> Inputs:
     """What a run made from other runs rests on."""
     return {_RUN + part.system: part.fingerprint for part in hits}
+
+
+def of_models(models: Iterable[Part]) -> Inputs:
+    """What a run rests on that trained models made, on whatever they were trained."""
+    return {_MODEL + part.system: part.fingerprint for part in models}
 
 
 def runs_behind(hits: Part) -> list[str]:
@@ -75,6 +80,9 @@ def _is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
     # Results of an earlier version do not name their inputs; nothing is known against them.
     for kind, fingerprint in part.provenance.get("inputs", {}).items():
         found = live.get(_identity(kind, part, queries))
+        if kind.startswith(_MODEL) and found is None:
+            # Models do not ship with what they found.
+            continue
         if found is None or found.fingerprint != fingerprint or not _is_fresh(found, live):
             return False
     return part.kind != "hits" or not _breaks_the_rule(part, queries)
@@ -85,6 +93,9 @@ def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, st
         return kind, part.dataset, part.system
     if kind.startswith(_RUN):
         return "hits", part.dataset, kind.removeprefix(_RUN)
+    if kind.startswith(_MODEL):
+        name = kind.removeprefix(_MODEL)
+        return "model", name.partition("[")[2].partition("]")[0], name
     if kind != "lengths":
         return kind, part.dataset, ""
     record = queries.provenance.get("dataset") if queries else None

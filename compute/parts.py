@@ -89,6 +89,23 @@ KINDS: Mapping[str, pa.Schema] = {
             ("number", pa.int32()),  # from 1, in the order in which they were drawn
             ("text", _TEXT),
         ],
+        # A model trained here: the files of its folder, in pieces. dataset is what it was trained
+        # on, system its name (`genq[scifact]`).
+        "model": [
+            ("dataset", _TEXT),
+            ("system", _TEXT),
+            ("file", _TEXT),  # from the model's folder, parted by /
+            ("number", pa.int32()),  # of the piece, from 0
+            ("content", pa.binary()),
+        ],
+        # How training it went.
+        "training": [
+            ("dataset", _TEXT),
+            ("system", _TEXT),
+            ("step", pa.int64()),  # from 1
+            ("name", _TEXT),  # of the loss, or of what else was measured
+            ("value", pa.float64()),  # the mean over the steps since the row before
+        ],
         # Weighted Jaccard similarity of a collection to others, each pair and floor once.
         "overlap": [
             ("dataset", _TEXT),

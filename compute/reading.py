@@ -310,8 +310,9 @@ def _datasets(parts: list[Part]) -> pa.Table:
 
 def _systems(parts: list[Part]) -> pa.Table:
     """The catalogue, then the stored systems that it lacks: parameters of one's own, imports."""
-    # What asked generated queries is no system.
-    ranked = {part.system for part in parts if part.system and part.kind != "generated"}
+    # What asked generated queries is no system, and what was only trained has no run yet.
+    others = ("generated", "model", "training")
+    ranked = {part.system for part in parts if part.system and part.kind not in others}
     stored = sorted(ranked - set(SYSTEMS))
     rows = [*SYSTEMS.values(), *map(_further, stored)]
     schema = pa.schema([(name, pa.string()) for name in SYSTEM_COLUMNS])

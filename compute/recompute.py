@@ -40,6 +40,7 @@ from compute.pairs import (
 )
 from compute.store import Part, Store, constants, top
 from compute.systems import Combiner, System, checkpoints
+from compute.training import models
 
 
 @dataclass(frozen=True)
@@ -194,7 +195,8 @@ def _rests_on(bench: Bench, pair: Pair) -> freshness.Inputs:
     found = freshness.of_hits(pair.loaded.queries, pair.loaded.lengths if pair.documents else None)
     dataset = pair.loaded.dataset
     runs = (stored_hits(bench, dataset, name) for name in pair.system.inputs)
-    return found | freshness.of_runs(runs)
+    trained = freshness.of_models(models.behind(pair.searcher))
+    return found | freshness.of_runs(runs) | trained
 
 
 def _command(pair: Pair) -> list[str]:

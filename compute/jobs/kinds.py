@@ -10,6 +10,7 @@ from compute.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.jobs.matrix import UP_TO_DATE, Target, cells
 from compute.store import Store
 from compute.systems import system
+from compute.training import work as training
 
 Named = Sequence[str]
 Targets = Sequence[Target]
@@ -135,6 +136,17 @@ def _current_lengths(store: Store, targets: Targets) -> Collection[Target]:
     return [target for target, row in rows.items() if row and lengths.is_counted(store, row)]
 
 
+def _trainings(store: Store, systems: Named, datasets: Named) -> list[Target]:
+    """Every recipe on every dataset, by the name of the system that comes of it."""
+    if not systems or not datasets:
+        raise WrongInput("training needs systems and datasets: name at least one of each")
+    rows = _datasets(store, datasets)
+    targets = [
+        (training.model_name(training.named(name, on)), on) for name in systems for on in rows
+    ]
+    return list(dict.fromkeys(targets))
+
+
 def _datasets(store: Store, names: Named) -> list[str]:
     own = imports.own_datasets(store)
     rows = [dataset(name, own) for name in names]
@@ -174,5 +186,11 @@ KINDS = kinds(
         ("lengths",),
         _current_lengths,
         noun="lengths",
+    ),
+    Kind(
+        "train",
+        "systems that are a recipe, trained on datasets",
+        _trainings,
+        ("train",),
     ),
 )

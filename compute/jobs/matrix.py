@@ -45,9 +45,13 @@ class Estimate:
 
 
 def known_systems(store: Store, named: Iterable[str] = ()) -> dict[str, System]:
-    """The systems that run here, those with other parameters that have runs, and those named."""
+    """The systems that run here, those with other parameters that have runs, and those named.
+
+    Also those that were trained here.
+    """
     found = {name: row for name, row in SYSTEMS.items() if row.search is not None}
-    stored = {part.system for part in store.parts("hits")} | set(named)
+    parts = (*store.parts("hits"), *store.parts("model"))
+    stored = {part.system for part in parts} | set(named)
     for name in sorted(stored - set(found)):
         try:
             row = system(name)

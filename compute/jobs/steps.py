@@ -25,6 +25,7 @@ from compute.errors import BeirscopeError
 from compute.loading import Bench
 from compute.store import Store
 from compute.systems import system
+from compute.training import work as training
 
 SHOWN = 0.25
 """Seconds between two reports of progress."""
@@ -85,6 +86,11 @@ def _lengths(bench: Bench, order: Order) -> bool:
     return lengths.count(bench, loaded, again=order["options"]["again"]) > 0
 
 
+def _train(bench: Bench, order: Order) -> bool:
+    row, again = system(order["system"]), order["options"]["again"]
+    return training.train(bench, row, _dataset(bench, order), again=again).new
+
+
 def _tidy(bench: Bench, order: Order) -> bool:
     reading.write_database(bench.store)
     bench.store.tidy()
@@ -100,6 +106,7 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool]] = {
     "count": _count,
     "compare": _compare,
     "lengths": _lengths,
+    "train": _train,
     # The end of every job: the database for notebooks anew, old parts away.
     "tidy": _tidy,
 }

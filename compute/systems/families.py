@@ -35,7 +35,7 @@ def system(name: str) -> System:
 
 def _built(read: names.Name) -> System:
     if read.trained_on:
-        raise WrongInput(f"{read}: {read.base} is not trained on a collection")
+        return _trained(read)
     if read.base in FAMILIES:
         return FAMILIES[read.base](read)
     if read.base not in SYSTEMS:
@@ -45,6 +45,16 @@ def _built(read: names.Name) -> System:
     if read.inputs:
         raise WrongInput(f"{read}: {read.base} is not made from other systems or collections")
     return SYSTEMS[read.base].with_parameters(read)
+
+
+def _trained(read: names.Name) -> System:
+    row = SYSTEMS.get(read.base)
+    if row is None or row.recipe is None:
+        known = ", ".join(name for name, row in SYSTEMS.items() if row.recipe)
+        raise WrongInput(f"{read}: {read.base} is not trained on a collection; these are: {known}")
+    if read.inputs:
+        raise WrongInput(f"{read}: {read.base} is not made from other systems")
+    return row.trained(read)
 
 
 def from_outside(name: str) -> System:
@@ -68,7 +78,11 @@ def reads_a_folder(name: str) -> bool:
     except WrongInput:
         # An imported run's name is only a name.
         return False
-    named = (getattr(found.search, field, None) for field in ("checkpoint", "query_checkpoint"))
+    named = (
+        getattr(method, field, None)
+        for method in (found.search, found.recipe)
+        for field in ("checkpoint", "query_checkpoint")
+    )
     local = any(isinstance(weights, Checkpoint) and weights.is_local for weights in named)
     return local or any(map(reads_a_folder, found.inputs))
 

@@ -126,14 +126,23 @@ class TimedCombiner(Protocol):
 
 
 Method = Searcher | Combiner
-AnyMethod = TypeVar("AnyMethod", bound=Method)
+
+
+class Parametrised(Protocol):
+    """A frozen dataclass some of whose fields a system name sets."""
+
+    PARAMETERS: ClassVar[tuple[str, ...]]
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+
+AnyMethod = TypeVar("AnyMethod", bound=Parametrised)
 
 
 _FIELDS = {"index": "index_kind"}
 """Parameters whose field has another name: `index` is what a searcher does."""
 
 
-def values(method: Method) -> dict[str, Any]:
+def values(method: Parametrised) -> dict[str, Any]:
     """The parameters of a method, in the order of a name, and their values."""
     return {name: getattr(method, _FIELDS.get(name, name)) for name in method.PARAMETERS}
 

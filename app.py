@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute.errors import BeirscopeError
-from pages import _counted, _shared, _ways
+from pages import _counted, _entrance, _shared, _ways
 from pages._progress import progress
 
 PAGES = (
@@ -28,14 +28,15 @@ page = st.navigation(
     position="top",
 )
 try:
-    _shared.require_loopback(st.get_option("server.address"))
-    _ways.restore()
-    _shared.begin()
-    _counted.begin(page.title)
-    _ways.follow()
-    progress(page.title)
-    page.run()
+    if _entrance.enter():
+        _ways.restore()
+        _shared.begin()
+        _counted.begin(page.title)
+        _ways.follow()
+        progress(page.title)
+        page.run()
 except BeirscopeError as error:
     _shared.show_error(error)
 except Exception as error:
     _shared.show_bug(error)
+_entrance.leave()

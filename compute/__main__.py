@@ -221,7 +221,12 @@ COMMANDS = {
     ),
     "demo": Command("the four systems on the five PyDocs collections", recomputing.demo),
     "serve": Command(
-        "start the dashboard, and a worker with the demo behind it", recomputing.serve
+        "start the dashboard, and a worker with the demo behind it",
+        recomputing.serve,
+        (
+            _option("--address", help="where it listens (default: 127.0.0.1); others need sign-in"),
+            _option("--port", type=_count, help="default: the first free one from 8501 on"),
+        ),
     ),
     "ship": Command(
         "write what is stored of datasets to data/precomputed, without texts",

@@ -7,29 +7,32 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from compute import jobs
+from compute import binding, jobs
 from compute.errors import BeirscopeError, Unavailable
 from compute.jobs.worker import command
 from compute.locks import sole
 from compute.settings import PROJECT, Settings
 from compute.store import Store
 
-ADDRESS = "127.0.0.1"
 FIRST_PORT = 8501
 
 
-def free_port(first: int = FIRST_PORT) -> int:
-    """The first port from `first` on that nobody listens on. Raises Unavailable after 50."""
-    for port in range(first, first + 50):
-        with socket.socket() as probe:
+def free_port(first: int = FIRST_PORT, address: str = Settings.address, tries: int = 50) -> int:
+    """The first port from `first` on that nobody listens on. Raises Unavailable after `tries`."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    for port in range(first, first + tries):
+        with socket.socket(family) as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             with contextlib.suppress(OSError):
-                probe.bind((ADDRESS, port))
+                probe.bind((address, port))
                 return port
-    raise Unavailable(f"ports {first} to {first + 49} are all taken: stop one of their programs")
+    if tries == 1:
+        raise Unavailable(f"port {first} of {address} cannot be had: stop what listens there")
+    last = first + tries - 1
+    raise Unavailable(f"ports {first} to {last} are all taken: stop one of their programs")
 
 
 def running_at(file: Path) -> str:
@@ -40,7 +43,12 @@ def running_at(file: Path) -> str:
 
 
 def serve(settings: Settings) -> int:
-    """Run the dashboard until it is stopped; returns the exit status for the shell."""
+    """Run the dashboard until it is stopped; returns the exit status for the shell.
+
+    Raises Unavailable where it must not listen there; nothing was started then.
+    """
+    binding.check(settings, settings.address)
+    signed = binding.sign_in(settings, binding.secrets_files(settings))
     lock = settings.home / "serve.lock"
     with sole(lock) as held:
         if held is None:
@@ -48,21 +56,36 @@ def serve(settings: Settings) -> int:
                 f"Beirscope is already running at {running_at(lock)}: open that, or stop it first."
             )
             return 0
-        port = free_port()
-        url = f"http://{ADDRESS}:{port}"
+        tries = 1 if settings.port else 50
+        port = free_port(settings.port or FIRST_PORT, settings.address, tries)
+        host = f"[{settings.address}]" if ":" in settings.address else settings.address
+        url = f"http://{host}:{port}"
         json.dump({"url": url, "process": os.getpid()}, held)
         held.flush()
-        if port != FIRST_PORT:
+        if port != (settings.port or FIRST_PORT):
             _say(f"Port {FIRST_PORT} is taken; using {port}.")
         _say(f"Beirscope: {url}   (stop with Ctrl-C)")
-        return _run_both(settings, port)
+        return _run_both(settings, options(settings, port, signed))
 
 
-def _run_both(settings: Settings, port: int) -> int:
+def options(settings: Settings, port: int, signed: binding.SignIn | None) -> list[str]:
+    """What Streamlit is told besides `.streamlit/config.toml`."""
+    hosts = [*binding.LOCAL, *settings.hosts, *([signed.host] if signed else [])]
+    files = [file for file in binding.secrets_files(settings) if file.exists()]
+    return [
+        f"--server.address={settings.address}",
+        f"--server.port={port}",
+        f"--server.maxUploadSize={settings.upload_megabytes}",
+        *(f"--server.allowedHosts={host}" for host in dict.fromkeys(hosts)),
+        *(f"--secrets.files={file}" for file in files if signed),
+    ]
+
+
+def _run_both(settings: Settings, told: Sequence[str]) -> int:
     """The dashboard in front, a worker behind it; the worker ends when the dashboard does."""
     environment = {**os.environ, "BEIRSCOPE_HOME": str(settings.home)}
     dashboard = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
+        [sys.executable, "-m", "streamlit", "run", "app.py", *told],
         cwd=PROJECT,
         env=environment,
         stdout=subprocess.DEVNULL,

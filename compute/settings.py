@@ -38,6 +38,8 @@ class Settings:
     """Its port; 0 takes the first free one from 8501 on."""
     hosts: tuple[str, ...] = ()
     """Names besides localhost under which a dashboard without sign-in is reached."""
+    upload_megabytes: int = 200
+    """The largest file that may be uploaded."""
     sign_in: bool = False
     """Whether people sign in, by OIDC; without it everybody may do everything."""
     viewers: tuple[str, ...] = ()

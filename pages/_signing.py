@@ -1,19 +1,58 @@
 """Who is at this browser, and what they may do: asked anew at each action."""
 
+from pathlib import Path
+
 import streamlit as st
 
-from compute import roles, settings
+from compute import binding, roles, settings
 from compute.errors import BeirscopeError, Unavailable
 from compute.roles import ANNOTATOR, OPERATOR, VIEWER, Person, Role
 from compute.settings import Settings
 
-__all__ = ["ANNOTATOR", "OPERATOR", "VIEWER", "Person", "Role", "may", "person", "require", "role"]
+__all__ = [
+    "ANNOTATOR",
+    "OPERATOR",
+    "VIEWER",
+    "Person",
+    "Role",
+    "check_server",
+    "may",
+    "person",
+    "providers",
+    "require",
+    "role",
+    "told",
+]
+
+_GUARDS = {"server.enableXsrfProtection": True, "server.enableCORS": True}
+"""Options of the server without which pages of others could act in a person's name."""
+
+
+def check_server() -> None:
+    """Raises Unavailable where the server is open to more than it may be, saying how."""
+    now = settings.load()
+    binding.check(now, st.get_option("server.address"))
+    for name, wanted in _GUARDS.items():
+        if st.get_option(name) != wanted:
+            raise Unavailable(f"{name} is switched off: start the dashboard without that option")
+    if now.sign_in and st.get_option("server.trustedUserHeaders"):
+        raise Unavailable(
+            "server.trustedUserHeaders lets whoever sends a header be anybody: start the dashboard"
+            " without that option"
+        )
+
+
+def providers() -> tuple[str, ...]:
+    """What `st.login` may be called with, by the server's secrets; none without sign-in."""
+    files = [Path(file) for file in st.get_option("secrets.files")]
+    found = binding.sign_in(settings.load(), files)
+    return found.providers if found else ()
 
 
 def person() -> Person | None:
     """Who signed in; nobody where there is no sign-in, or where it does not count."""
-    now = settings.load()
     try:
+        now = settings.load()
         return _signed_in(now) if now.sign_in else None
     except BeirscopeError:
         return None

@@ -10,11 +10,9 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from compute import imports
-from compute.errors import Unavailable
 from compute.recompute import Bench
 from compute.settings import PROJECT, Settings
 from compute.store import Store
-from pages import _shared
 from tests.tiny import write_tiny
 
 HOSTILE = "<b>*mine*&$x$"
@@ -207,17 +205,6 @@ def test_pages_follow_what_is_published_meanwhile(
     imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny"))
     # Not `app.run()`: once AppTest knows the page it runs that file alone, past app.py.
     assert "own" in opened().multiselect(key="group").options
-
-
-@pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.7", "", None, "example.org"])
-def test_another_address_than_loopback_is_refused(address: str | None) -> None:
-    with pytest.raises(Unavailable, match=r"--server\.address=127\.0\.0\.1"):
-        _shared.require_loopback(address)
-
-
-@pytest.mark.parametrize("address", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
-def test_loopback_is_served(address: str) -> None:
-    _shared.require_loopback(address)
 
 
 def test_nothing_is_shown_at_another_address() -> None:

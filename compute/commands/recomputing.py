@@ -2,6 +2,7 @@
 
 import sys
 from argparse import Namespace
+from dataclasses import replace
 
 from compute import demo as demonstration
 from compute import freshness, jobs, reading, recompute, settings, shipping, terminal
@@ -63,7 +64,9 @@ def demo(arguments: Namespace) -> int:
 
 def serve(arguments: Namespace) -> int:
     """Start the dashboard, and a worker with the demo behind it."""
-    return server.serve(settings.load())
+    now = settings.load()
+    given = {"address": arguments.address, "port": arguments.port}
+    return server.serve(replace(now, **{key: value for key, value in given.items() if value}))
 
 
 def ship(arguments: Namespace) -> int:

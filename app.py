@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute.errors import BeirscopeError
-from pages import _counted, _entrance, _shared, _ways
+from pages import _counted, _entrance, _made, _shared, _ways
 from pages._progress import progress
 
 PAGES = (
@@ -35,6 +35,7 @@ try:
         _ways.follow()
         progress(page.title)
         page.run()
+        _made.footer(page.title)
 except BeirscopeError as error:
     _shared.show_error(error)
 except Exception as error:

@@ -33,6 +33,13 @@ TREATED = {
     "tied": "hits whose score equals a neighbour's, put in order by document id",
 }
 """What ranking or taking in a run met, as its provenance counts it."""
+COUNTED = ("length_counts", "ngrams", "wordpieces", "overlap")
+"""Kinds of parts that are made from a dataset alone."""
+Identity = tuple[str, str, str]
+"""Kind, dataset and system of a part."""
+_SET = ("split", "language", "drop_self", "relevance", "archive", "md5", "homepage", "licence")
+_TOLD_OF_DATASET = {"command", "seconds", "date", "versions", "hardware", "dataset", "source"}
+_TOLD_OF_DATASET |= {"sha256"}
 _TOLD = {"command", "seconds", "date", "versions", "hardware", "inputs", "identity"}
 _TOLD |= {"checkpoints", "depth", "cut", "drop_self", "file", "sha256", "imported", *TREATED}
 """What a record of `of_runs` has a place of its own for."""
@@ -121,6 +128,82 @@ def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, An
     ]
 
 
+def of_datasets(store: Store, names: Iterable[str]) -> list[dict[str, Any]]:
+    """Where each of these datasets comes from and what was counted of it, as `of_runs` tells it."""
+    parts = store.parts(system="")
+    live = {part.identity: part for part in parts}
+    fresh = {part.identity for part in freshness.split(parts)[0]}
+    whole = dict.fromkeys(names)
+    single = dict.fromkeys(
+        part
+        for name in whole
+        for part in ((DATASETS[name].parts if name in DATASETS else ()) or (name,))
+    )
+    return [
+        portable(_of_dataset(live, fresh, name))
+        for name in single
+        if any(dataset == name for _, dataset, _ in live)
+    ]
+
+
+def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) -> dict[str, Any]:
+    """`counted` has what was made from the dataset alone: lengths, words, similarities."""
+    queries = live.get(("queries", dataset, ""))
+    about = queries.provenance if queries else {}
+    record = about.get("dataset", {})
+    known = DATASETS.get(dataset)
+    collection = record.get("collection") or (known.collection if known else dataset)
+    read = {"corpus": ("lengths", collection), "documents": ("documents", collection)}
+    read |= {kind: (kind, dataset) for kind in ("queries", "judgements")}
+    found = {
+        name: live[kind, of, ""] for name, (kind, of) in read.items() if (kind, of, "") in live
+    }
+    others = [
+        part
+        for part in live.values()
+        if part.dataset in (dataset, collection) and part.kind in COUNTED
+    ]
+    return {
+        "dataset": dataset,
+        "collection": collection,
+        **{name: about.get(name) for name in ("command", "date", "seconds")},
+        "source": _source(about),
+        "settings": {name: record[name] for name in _SET if name in record},
+        "fingerprints": {name: part.fingerprint for name, part in found.items()},
+        "rows": {name: part.rows for name, part in found.items()},
+        "facts": {name: value for name, value in about.items() if name not in _TOLD_OF_DATASET},
+        "versions": about.get("versions", {}),
+        "hardware": about.get("hardware", {}),
+        "counted": [_counted(part, part.identity in fresh) for part in others],
+        "shipped": bool(queries and queries.shipped),
+    }
+
+
+def _source(about: dict[str, Any]) -> dict[str, Any]:
+    """The files that it was read from, or the library, without when they were changed here."""
+    source = about.get("source") or {}
+    digests = about.get("sha256", {})
+    files = [
+        {"name": file["name"], "bytes": file["size"], "sha256": digests.get(file["name"])}
+        for stamp in (source, source.get("queries", {}))
+        for file in stamp.get("files", ())
+    ]
+    kept = {name: value for name, value in source.items() if name not in ("files", "queries")}
+    return kept | ({"files": files} if files else {})
+
+
+def _counted(part: Part, is_current: bool) -> dict[str, Any]:
+    names = ("command", "date", "seconds")
+    told = {name: part.provenance.get(name) for name in names}
+    return {
+        "kind": part.kind,
+        **told,
+        "fingerprint": part.fingerprint,
+        "shipped": part.shipped,
+        "is_current": is_current,
+    }
+
+
 def _single(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The pairs once, a dataset of parts as its parts."""
     whole = dict.fromkeys(pairs)
@@ -133,8 +216,8 @@ def _single(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
 
 
 def _of_run(
-    live: dict[tuple[str, str, str], Part],
-    fresh: set[tuple[str, str, str]],
+    live: dict[Identity, Part],
+    fresh: set[Identity],
     dataset: str,
     system: str,
 ) -> dict[str, Any]:
@@ -151,6 +234,8 @@ def _of_run(
         "hits": hits.fingerprint if hits else None,
         "scores": scores.fingerprint if scores else None,
     }
+    # What a run of other runs, or of a trained model, rests on besides.
+    prints |= {name: mark for name, mark in inputs.items() if ":" in name}
     found = {
         "dataset": dataset,
         "system": system,

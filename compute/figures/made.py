@@ -1,0 +1,99 @@
+"""How numbers were made: its records as tables."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pandas import DataFrame
+
+from compute import made
+
+SHORT = 12
+"""Letters of a fingerprint that tables show; the records have all 64."""
+SHIPPED, OLD = "came with the project", "old: made from what is no longer stored"
+
+
+def runs_table(runs: Sequence[Mapping[str, Any]]) -> DataFrame:
+    """A row for each run: command, settings, date, machine, fingerprints."""
+    rows = [
+        {
+            "System": run["system"],
+            "Dataset": run["dataset"],
+            "Command": run["command"] or "",
+            "Made (UTC)": date(run["date"]),
+            "Seconds": run["seconds"],
+            "Remark": remark(run),
+            **_prints(run["fingerprints"], ("hits", "scores", "corpus", "queries", "judgements")),
+            "Settings": settings(run["settings"]),
+            "Machine": machine(run["hardware"]),
+        }
+        for run in runs
+    ]
+    return DataFrame(rows)
+
+
+def collections_table(collections: Sequence[Mapping[str, Any]]) -> DataFrame:
+    """A row for each dataset: where it comes from, what is in it."""
+    rows = [
+        {
+            "Dataset": one["dataset"],
+            "From": made.origin(one),
+            "Documents": one["rows"].get("corpus"),
+            "Queries": one["rows"].get("queries"),
+            "Judgements": one["rows"].get("judgements"),
+            "Read (UTC)": date(one["date"]),
+            **_prints(one["fingerprints"], ("corpus", "queries", "judgements")),
+            "Remark": SHIPPED if one["shipped"] else "",
+        }
+        for one in collections
+    ]
+    return DataFrame(rows).convert_dtypes()
+
+
+def _prints(marks: Mapping[str, str], names: Sequence[str]) -> dict[str, str]:
+    """Columns of short fingerprints, headed by what they are of."""
+    return {f"# {name}": marks.get(name, "")[:SHORT] for name in names}
+
+
+def remark(run: Mapping[str, Any]) -> str:
+    """What one should know of a run before one quotes it."""
+    cut = run["settings"].get("cut")
+    shipped = f"{SHIPPED}, cut to its first {cut}" if cut else SHIPPED
+    said = [OLD] * (not run["is_current"]) + [shipped] * run["shipped"]
+    return "; ".join(said)
+
+
+def settings(values: Mapping[str, Any]) -> str:
+    """Settings in one line: `ranker Bm25, k1 0.9, b 0.4`."""
+    return ", ".join(f"{words(name)} {value(found)}" for name, found in values.items())
+
+
+def words(name: str) -> str:
+    """The name of a setting as it is said."""
+    return name.replace("_", " ")
+
+
+def value(found: Any) -> str:
+    """A value of a record in plain words."""
+    if isinstance(found, bool):
+        return "yes" if found else "no"
+    if isinstance(found, float):
+        return f"{found:.6g}".replace("-", "−")
+    if isinstance(found, Mapping):
+        return settings(found)
+    if isinstance(found, list | tuple):
+        return "; ".join(value(one) for one in found)
+    return "–" if found is None else str(found)
+
+
+def date(text: str | None) -> str:
+    """`2026-11-21 14:15` of an ISO 8601 date in UTC."""
+    return (text or "")[:16].replace("T", " ")
+
+
+def machine(hardware: Mapping[str, Any]) -> str:
+    """Processor, cores and memory in one line."""
+    if not hardware:
+        return ""
+    memory = hardware.get("memory_gib")
+    said = [str(hardware.get("processor", "")), f"{hardware.get('cores')} cores"]
+    return ", ".join([*said, f"{memory:g} GiB" if memory else "", str(hardware.get("system", ""))])

@@ -1,0 +1,119 @@
+"""How the numbers of a page were made: the panel under it, closed until somebody asks."""
+
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from compute import made
+from compute.figures import made as figures
+from compute.wording import counted
+from pages import _shared, _ways
+
+WITHOUT = ("Annotate", "Jobs", "Data", "About the numbers")
+"""Pages without scores; annotators must not see what systems there are."""
+RUNS, COLLECTIONS, PRINTED, SHELL, JSON = "Runs", "Collections", "In print", "Shell", "JSON"
+_TALL = 420
+
+
+def footer(title: str) -> None:
+    """The panel under the page of this title, where it has read any numbers."""
+    found = _shared.rests_on()
+    if title in WITHOUT or not (found.runs or found.datasets or found.sources):
+        return
+    panel = st.expander(
+        "How these numbers were made", key="_made", icon=":material/history:", on_change="rerun"
+    )
+    # What is closed costs nothing.
+    if panel.open:
+        with panel:
+            _opened(of_page())
+
+
+def of_page() -> dict[str, Any]:
+    """The record of what this run of the page has read."""
+    return made.record(
+        _shared.store(),
+        _shared.rests_on(),
+        version=st.session_state["_version"],
+        choice=st.session_state.get("_choice"),
+        address=_address(),
+    )
+
+
+def _address() -> str:
+    """The view's own address, without the machine that serves it."""
+    query = urlencode(st.query_params.to_dict(), doseq=True)
+    path = urlsplit(st.context.url or "").path or "/"
+    return f"{path}?{query}" if query else path
+
+
+def _opened(found: dict[str, Any]) -> None:
+    runs, collections, printed = found["runs"], found["collections"], found["in_print"]
+    _shared.caption(_said(found))
+    offered = [RUNS] * bool(runs) + [COLLECTIONS] * bool(collections) + [PRINTED] * bool(printed)
+    offered += [SHELL] * bool(runs or collections) + [JSON]
+    shown = st.segmented_control(
+        "What to show", offered, default=offered[0], key="_made_of", label_visibility="collapsed"
+    )
+    match shown or offered[0]:
+        case "Runs":
+            carried = [[run["dataset"], run["system"]] for run in runs]
+            _ways.table(figures.runs_table(runs), "_made_runs", carried, to_run)
+            _shared.caption(
+                "A click on a row opens all that is known of the run. Columns headed # hold the"
+                " first letters of fingerprints: SHA-256 of what was searched and what came of it."
+            )
+        case "Collections":
+            carried = [[one["dataset"]] for one in collections]
+            _ways.table(figures.collections_table(collections), "_made_sets", carried, _to_dataset)
+        case "In print":
+            st.dataframe(printed, hide_index=True)
+            _shared.caption("Typed from these tables into data/published; never mixed with ours.")
+        case "Shell":
+            st.code(made.as_shell(found), language="bash", wrap_lines=True)
+        case _:
+            _json(found)
+
+
+def _json(found: dict[str, Any]) -> None:
+    text = made.as_json(found)
+    st.download_button(
+        "Download",
+        text,
+        file_name="provenance.json",
+        mime="application/json",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+    st.code(text, language="json", height=_TALL)
+
+
+def _said(found: dict[str, Any]) -> str:
+    """What all of it rests on, in sentences."""
+    runs, collections = len(found["runs"]), len(found["collections"])
+    parts = [counted(runs, "stored run")] * bool(runs)
+    parts += [f"{counted(collections, 'dataset')}"] * bool(collections)
+    parts += [f"{counted(len(found['in_print']), 'printed table')}"] * bool(found["in_print"])
+    judged = found["judgements"]
+    of = f" of {', '.join(judged['of'])}" if "of" in judged else ""
+    measures = ", ".join(
+        name if words == name else f"{name} ({words})" for name, words in found["measures"].items()
+    )
+    return " ".join(
+        [
+            f"This view rests on {', '.join(parts)}.",
+            f"Judgements: {judged['counted']}{of}." if runs else "",
+            f"Measure: {measures}." if measures else "",
+            f"Version {found['version_of_results']:,} of what is stored here.",
+        ]
+    )
+
+
+def to_run(dataset: str, system: str) -> None:
+    """Go to all that is known of a run; for callbacks."""
+    _ways.to("data", show="Runs", dataset=dataset, system=system)
+
+
+def _to_dataset(dataset: str) -> None:
+    _ways.to("dataset", dataset=dataset)

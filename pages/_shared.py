@@ -11,9 +11,12 @@ import plotly.graph_objects as go
 import streamlit as st
 import streamlit.components.v2 as components
 from pandas import DataFrame
+from pandas.io.formats.style import Styler
 
 from compute import bugs, settings, shown
 from compute.errors import BeirscopeError
+from compute.exports import browser
+from compute.exports.tables import Scores
 from compute.judgements import Choice
 from compute.measures import MEASURES
 from compute.overlay import Overlays
@@ -21,7 +24,7 @@ from compute.reading import open_version
 from compute.settings import Settings
 from compute.shown import Shown
 from compute.store import Store
-from pages import _signing
+from pages import _export, _signing
 
 Query = Callable[..., DataFrame]
 Version = tuple[int, int]
@@ -186,10 +189,41 @@ def theme() -> str:
 
 
 def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:
-    """Draw a figure in its own colours, with one button: the picture as SVG."""
-    keep = {"displaylogo": False, "modeBarButtons": [["toImage"]]}
-    config = keep | {"toImageButtonOptions": {"format": "svg", "filename": key}}
-    return st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, **options)
+    """Draw a figure in its own colours; under it a menu that saves it as files.
+
+    Where the server has no Chromium, the figure keeps one button of Plotly's own: the picture as
+    SVG, drawn in the browser.
+    """
+    config: dict[str, Any] = {"displayModeBar": False}
+    if browser.find() is None:
+        image = {"format": "svg", "filename": key}
+        config = {"displaylogo": False, "modeBarButtons": [["toImage"]]}
+        config |= {"toImageButtonOptions": image}
+    drawn = st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, **options)
+    _export.figure(figure, key, alt)
+    return drawn
+
+
+def table(
+    frame: DataFrame | Styler,
+    key: str,
+    title: str,
+    *,
+    scores: Scores | None = None,
+    file: DataFrame | None = None,
+    **options: Any,
+) -> Any:
+    """Draw a table; under it a menu that saves it, as CSV, Parquet, LaTeX and Markdown.
+
+    `options` are those of `st.dataframe`; `scores` says which columns compare systems; `file` is
+    what is saved where that is another frame than what is shown, such as bare numbers.
+    """
+    # A key keeps what was sorted and selected, which is of use where a click does something.
+    kept: dict[str, Any] = {"hide_index": True}
+    kept |= {"key": key} if "on_select" in options else {}
+    drawn = st.dataframe(frame, **(kept | options))
+    _export.table(frame if file is None else file, key, title, scores or Scores(()))
+    return drawn
 
 
 def _keep_click(key: str) -> None:

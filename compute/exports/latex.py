@@ -1,0 +1,128 @@
+r"""Tables for LaTeX: booktabs, best bold, second underlined; no name from outside is a command.
+
+What is written compiles under pdfLaTeX, XeLaTeX and LuaLaTeX with booktabs and, where there are
+letters beyond ASCII, `\usepackage[T1]{fontenc}`.
+"""
+
+import re
+import unicodedata
+from collections.abc import Sequence
+
+SPECIAL = {
+    "\\": r"\textbackslash{}",
+    "{": r"\{",
+    "}": r"\}",
+    "$": r"\$",
+    "&": r"\&",
+    "#": r"\#",
+    "^": r"\textasciicircum{}",
+    "_": r"\_",
+    "~": r"\textasciitilde{}",
+    "%": r"\%",
+    "<": r"\textless{}",
+    ">": r"\textgreater{}",
+    "|": r"\textbar{}",
+    '"': r"\textquotedbl{}",
+    "'": r"\textquotesingle{}",
+    "`": r"\textasciigrave{}",
+    # After the end of a row these would be an argument of it, not text.
+    "[": "{[}",
+    "]": "{]}",
+    "*": "{*}",
+    # Two of them would be a dash, or one low quotation mark.
+    "-": "{-}",
+    ",": "{,}",
+    "−": "$-$",
+    "–": "{\\textendash}",
+    "—": "{\\textemdash}",
+    "…": r"\dots{}",
+    "·": r"$\cdot$",
+    "×": r"$\times$",
+    "±": r"$\pm$",
+    "≤": r"$\leq$",
+    "≥": r"$\geq$",
+    "≈": r"$\approx$",
+    "→": r"$\rightarrow$",
+    "←": r"$\leftarrow$",
+    "∞": r"$\infty$",
+    "†": r"\textdagger{}",
+    "‡": r"\textdaggerdbl{}",
+    "✓": r"$\surd$",
+    "κ": r"$\kappa$",
+    "α": r"$\alpha$",
+    "β": r"$\beta$",
+    "ρ": r"$\rho$",
+    "τ": r"$\tau$",
+    "Δ": r"$\Delta$",
+    "\u00a0": "~",
+    "\u202f": "~",
+}
+"""Characters that LaTeX reads as a command, or that its fonts lack or join, and how they print."""
+
+LETTERS = re.compile("[A-Za-z0-9 .:;!?()/=+@]")
+IN_T1 = frozenset(
+    "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿ"
+    "ĂăĄąĆćČčĎďĐđĖėĘęĚěĞğĢģİıĶķĹĺĻļĽľŁłŃńŅņŇňŐőŒœŔŕŖŗŘřŚśŞşŠšŢţŤťŮůŰűŲųŹźŻżŽž¡¿«»„“”‘’£§"
+)
+"""What pdfLaTeX prints as it stands, once the font encoding is T1."""
+
+WIDE = 8
+"""From so many columns on, a table is set small."""
+OTHER = r"""\providecommand{\othersign}[2]{\ifdefined\Uchar #2\else\texttt{U+#1}\fi}"""
+"""For the rest: XeLaTeX and LuaLaTeX print the sign, pdfLaTeX its number."""
+
+
+def escape(text: str) -> str:
+    """Text from outside as LaTeX prints it, letter by letter, on one line.
+
+    Control and direction marks, which print nothing, are left out.
+    """
+    return "".join(map(_sign, " ".join(str(text).split())))
+
+
+def _sign(sign: str) -> str:
+    if LETTERS.fullmatch(sign) or sign in IN_T1:
+        return sign
+    if sign in SPECIAL:
+        return SPECIAL[sign]
+    if unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Co", "Cn"):
+        return ""
+    return rf"\othersign{{{ord(sign):04X}}}{{{sign}}}"
+
+
+def label(name: str) -> str:
+    """`tab:compare-tests`: what a reference can say."""
+    plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+    return "tab:" + ("-".join(re.findall("[a-z0-9]+", plain)) or "table")
+
+
+def table(
+    heads: Sequence[str],
+    rows: Sequence[Sequence[str]],
+    right: Sequence[bool],
+    *,
+    caption: str,
+    key: str,
+    note: str = "",
+) -> str:
+    """A `table` of cells that are LaTeX already; `heads`, caption and note are plain text.
+
+    `right` says which columns are numbers. `key` makes the label.
+    """
+    body = [" & ".join(map(escape, heads)), *(" & ".join(row) for row in rows)]
+    small = "\\scriptsize\n\\setlength{\\tabcolsep}{3pt}\n" if len(heads) > WIDE else ""
+    below = f"\\par\\smallskip{{\\footnotesize {escape(note)}}}\n" if note else ""
+    shape = "".join("r" if number else "l" for number in right)
+    drawn = (
+        "\\begin{table}\n\\centering\n"
+        f"\\caption{{{escape(caption)}}}\n\\label{{{label(key)}}}\n{small}"
+        f"\\begin{{tabular}}{{{shape}}}\n\\toprule\n{body[0]} \\\\\n\\midrule\n"
+        + "".join(f"{row} \\\\\n" for row in body[1:])
+        + f"\\bottomrule\n\\end{{tabular}}\n{below}\\end{{table}}\n"
+    )
+    needed = ["% Needs \\usepackage{booktabs}"]
+    if any(sign in IN_T1 for sign in drawn) or r"\textquotedbl" in drawn:
+        needed.append("% and \\usepackage[T1]{fontenc}")
+    if r"\othersign" in drawn:
+        needed.append(OTHER)
+    return "\n".join(needed) + "\n" + drawn

@@ -1,0 +1,228 @@
+"""Tables as files: CSV and Parquet as they are, Markdown and LaTeX as a paper shows them.
+
+CSV holds the values unchanged. A cell that begins with = + - or @ is a formula to a spreadsheet,
+and the only ways of hindering it change the cell: an id "-1" or a system "@k" would be another
+one. So none is taken; the README of an exported view says it, and Parquet has no formulas.
+"""
+
+import io
+import math
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute.errors import WrongInput
+from compute.exports import latex
+from compute.figures.theme import plain
+
+FORMATS = ("csv", "parquet", "tex", "md")
+MIME = {
+    "csv": "text/csv",
+    "parquet": "application/vnd.apache.parquet",
+    "tex": "application/x-tex",
+    "md": "text/markdown",
+}
+ABSENT = "–"
+MARK = "†"
+
+
+class Scores(NamedTuple):
+    """What of a table are scores: of each column the best is bold, the second underlined."""
+
+    columns: Sequence[str]
+    sign: int = 1
+    """-1 where less is better."""
+    ranked: DataFrame | None = None
+    """The same rows and columns: whether a cell takes part; in-domain scores do not. None: all."""
+    marked: Callable[[], DataFrame | None] | None = None
+    """Asked for when it is written: the same rows and columns, whether a cell is surely better."""
+    note: str = ""
+    """What MARK means, where cells are marked."""
+
+
+class Table(NamedTuple):
+    """A table as it is on a page: its name, what it is, its values."""
+
+    key: str
+    title: str
+    frame: DataFrame
+    scores: Scores = Scores(())
+
+
+def check(form: str) -> str:
+    """The format of this name. Raises WrongInput."""
+    if form not in FORMATS:
+        raise WrongInput(f"no table can be written as {form!r}; formats: {', '.join(FORMATS)}")
+    return form
+
+
+def write(table: Table, form: str) -> bytes:
+    """The table as a file of this format. Raises WrongInput."""
+    return WRITERS[check(form)](table)
+
+
+def csv(table: Table) -> bytes:
+    """Comma-separated, UTF-8, the first line its columns; values as they are."""
+    return _named(table.frame).to_csv(index=False).encode()
+
+
+def parquet(table: Table) -> bytes:
+    """Parquet; a column of mixed values is text."""
+    frame = _named(table.frame)
+    for name in frame.select_dtypes("object").columns:
+        kinds = {type(value) for value in frame[name].dropna()}
+        if len(kinds) > 1:
+            frame[name] = frame[name].map(lambda value: None if _absent(value) else str(value))
+    file = io.BytesIO()
+    frame.to_parquet(file, index=False)
+    return file.getvalue()
+
+
+def markdown(table: Table) -> bytes:
+    """A table as GitHub reads it; best bold, second underlined (`<ins>`)."""
+    heads, rows, right = _shown(table)
+    styles = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}
+    marked, note = _marks(table)
+    cells = _styled(table, rows, styles, escape_markdown, marked, MARK)
+    lines = [
+        " | ".join(map(escape_markdown, heads)),
+        " | ".join("---:" if number else "---" for number in right),
+        *(" | ".join(row) for row in cells),
+    ]
+    body = "".join(f"| {line} |\n" for line in lines)
+    after = "".join(f"\n{escape_markdown(words)}\n" for words in _notes(table, note))
+    return f"{escape_markdown(table.title)}\n\n{body}{after}".encode()
+
+
+def tex(table: Table) -> bytes:
+    """A LaTeX `table` with a caption and a label, for `\\input`."""
+    heads, rows, right = _shown(table)
+    styles = {BEST: r"\textbf{{{}}}", SECOND: r"\underline{{{}}}"}
+    marked, note = _marks(table)
+    cells = _styled(table, rows, styles, latex.escape, marked, r"$^{\dagger}$")
+    notes = " ".join(_notes(table, note))
+    return latex.table(heads, cells, right, caption=table.title, key=table.key, note=notes).encode()
+
+
+WRITERS: Mapping[str, Callable[[Table], bytes]] = {
+    "csv": csv,
+    "parquet": parquet,
+    "tex": tex,
+    "md": markdown,
+}
+BEST, SECOND = 1, 2
+
+
+def places(values: Sequence[float], sign: int = 1) -> list[int]:
+    """BEST for the best of these values, SECOND for the next, else 0; equal ones share a place.
+
+    Values are compared as they are shown, to three digits. Absent ones (nan) have no place, and
+    of a single value nothing is said.
+    """
+    shown = [math.nan if _absent(value) else sign * round(value, 3) for value in values]
+    there = [value for value in shown if value == value]
+    if len(there) < 2:
+        return [0] * len(shown)
+    order = sorted(set(there), reverse=True)[:2]
+    return [order.index(value) + 1 if value in order else 0 for value in shown]
+
+
+def _named(frame: DataFrame) -> DataFrame:
+    """A copy with plain names of columns, each once."""
+    names = [_head(name) for name in frame.columns]
+    return frame.set_axis(
+        [name if names.count(name) == 1 else f"{name} {n}" for n, name in enumerate(names, 1)],
+        axis=1,
+    ).copy()
+
+
+def _head(name: Hashable) -> str:
+    parts = name if isinstance(name, tuple) else (name,)
+    return " ".join(str(part) for part in parts if str(part))
+
+
+def _absent(value: Any) -> bool:
+    return value is None or (pd.api.types.is_scalar(value) and bool(pd.isna(value)))
+
+
+def _shown(table: Table) -> tuple[list[str], list[list[str]], list[bool]]:
+    """Heads, cells as people read them, and which columns are numbers."""
+    frame = _named(table.frame)
+    columns = [frame[name].tolist() for name in frame.columns]
+    cells = [list(map(_cell, column)) for column in columns]
+    right = [
+        any(map(_is_number, column)) and all(_is_number(v) or _is_dash(v) for v in column)
+        for column in columns
+    ]
+    return list(frame.columns), [list(row) for row in zip(*cells, strict=True)], right
+
+
+_NUMBER = re.compile(r"[+−-]?[0-9.,]+( ?%)?")
+
+
+def _is_number(value: Any) -> bool:
+    if isinstance(value, str):
+        return _NUMBER.fullmatch(value) is not None
+    return isinstance(value, int | float) and not isinstance(value, bool) and not _absent(value)
+
+
+def _is_dash(value: Any) -> bool:
+    return _absent(value) or value in (ABSENT, "")
+
+
+def _cell(value: Any) -> str:
+    """A value as people read it: `.476`, 5,183, a true minus, a dash for what is absent."""
+    if _absent(value):
+        return ABSENT
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if isinstance(value, int):
+        return f"{value:,}".replace("-", "−")
+    if isinstance(value, float):
+        return plain(value) if abs(value) < 1000 else f"{value:,.0f}".replace("-", "−")
+    return str(value)
+
+
+def _styled(
+    table: Table,
+    rows: list[list[str]],
+    styles: Mapping[int, str],
+    escape: Callable[[str], str],
+    marked: DataFrame | None,
+    mark: str,
+) -> list[list[str]]:
+    """The cells escaped, those of scores with their style and mark."""
+    cells = [[escape(cell) for cell in row] for row in rows]
+    names = list(table.frame.columns)
+    for name in table.scores.columns:
+        at = names.index(name)
+        values = table.frame[name]
+        if table.scores.ranked is not None:
+            values = values.where(table.scores.ranked[name])
+        for row, place in enumerate(places(values.tolist(), table.scores.sign)):
+            styled = styles.get(place, "{}").format(cells[row][at])
+            sure = marked is not None and bool(marked[name].iloc[row])
+            cells[row][at] = styled + (mark if sure else "")
+    return cells
+
+
+def _marks(table: Table) -> tuple[DataFrame | None, str]:
+    asked = table.scores.marked
+    marked = asked() if asked else None
+    return marked, table.scores.note if marked is not None else ""
+
+
+def _notes(table: Table, note: str) -> list[str]:
+    best = "Best of each column bold, second underlined." if table.scores.columns else ""
+    return [words for words in (best, note) if words]
+
+
+_MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&\"'@=^])")
+
+
+def escape_markdown(text: str) -> str:
+    """Text from outside as Markdown shows it, letter by letter, on one line."""
+    return _MARKDOWN.sub(r"\\\1", " ".join(str(text).split()))

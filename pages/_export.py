@@ -1,0 +1,90 @@
+"""Menus under figures and tables that save them; nothing is made before it is asked for."""
+
+from collections.abc import Callable
+from functools import partial
+
+import plotly.graph_objects as go
+import streamlit as st
+from pandas import DataFrame
+from pandas.io.formats.style import Styler
+
+from compute.exports import browser, figures, tables
+from compute.exports.tables import Scores, Table
+from compute.exports.views import Figure, Shown
+from compute.figures.drawing import behind
+
+NAMES = {"tex": "LaTeX", "md": "Markdown", "parquet": "Parquet"}
+"""Of formats that are not called by their extension in capitals."""
+
+
+def begin() -> None:
+    """Forget what the run before drew."""
+    st.session_state["_drawn"] = {}
+
+
+def drawn() -> list[Shown]:
+    """What this run of the page drew, in its order."""
+    return list(st.session_state.get("_drawn", {}).values())
+
+
+def _note(shown: Shown) -> None:
+    st.session_state.setdefault("_drawn", {})[shown.key] = shown
+
+
+def figure(shown: go.Figure, key: str, title: str) -> None:
+    """Note a figure, and draw the menu under it."""
+    _note(Figure(key, title, shown))
+    _menu(key, partial(_figure_buttons, Figure(key, title, shown)))
+
+
+def table(frame: DataFrame | Styler, key: str, title: str, scores: Scores) -> None:
+    """Note a table, and draw the menu under it."""
+    values = frame.data if isinstance(frame, Styler) else frame  # pyright: ignore[reportAttributeAccessIssue]
+    noted = Table(key, title, values, scores)
+    _note(noted)
+    _menu(key, partial(_table_buttons, noted))
+
+
+@st.fragment
+def _menu(key: str, buttons: Callable[[], None]) -> None:
+    """A small button at the right; its buttons are drawn once it is open, by themselves."""
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        opened = st.popover(
+            "Export",
+            icon=":material/download:",
+            type="tertiary",
+            key=f"_export_{key}",
+            on_change="rerun",
+        )
+    if opened.open:
+        with opened:
+            buttons()
+
+
+def _button(key: str, form: str, mime: str, make: Callable[[], bytes]) -> None:
+    st.download_button(
+        NAMES.get(form, form.upper()),
+        make,
+        file_name=f"{key}.{form}",
+        mime=mime,
+        key=f"_save_{key}_{form}",
+        on_click="ignore",
+        type="tertiary",
+    )
+
+
+def _figure_buttons(shown: Figure) -> None:
+    pictures = browser.find() is not None
+    for form in figures.FORMATS if pictures else ("html",):
+        make = partial(figures.write, shown.figure, form, shown.title)
+        _button(shown.key, form, figures.MIME[form], make)
+    if not pictures:
+        st.caption(browser.MISSING)
+    for name, frame in behind(shown.figure).items():
+        data = Table(name, shown.title, frame)
+        _button(f"{shown.key}-{name}", "csv", "text/csv", partial(tables.csv, data))
+
+
+def _table_buttons(shown: Table) -> None:
+    for form in tables.FORMATS:
+        _button(shown.key, form, tables.MIME[form], partial(tables.write, shown, form))

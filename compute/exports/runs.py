@@ -1,0 +1,74 @@
+"""Stored runs as TREC run files."""
+
+import re
+import tempfile
+import uuid
+from dataclasses import dataclass
+from pathlib import Path
+
+import pyarrow.parquet as pq
+
+from compute import runs
+from compute.errors import Conflict, Missing, WrongInput
+from compute.store import Store
+
+ENDINGS = (".gz", ".zst")
+"""What a file's name ends with that is packed; any other is plain text."""
+
+
+@dataclass(frozen=True)
+class Written:
+    """A run file, and how much of the run is in it."""
+
+    file: Path
+    hits: int
+    depth: int
+    """Ranks of a query at most."""
+
+    def __str__(self) -> str:
+        return f"wrote {self.hits:,} hits, the first {self.depth:,} of each query, to {self.file}"
+
+
+def export_run(
+    store: Store, dataset: str, system: str, file: Path, *, replace: bool = False
+) -> Written:
+    """Write the stored run of a system on a dataset; `.gz` or `.zst` in the name packs it.
+
+    Read again by trec_eval's rule it is the same ranking, ties included; its tag is the system's
+    name. The file is there whole or not. Raises Missing for a run that is not stored, Conflict for
+    a file that exists unless `replace`, WrongInput for a folder that does not, or an id that a
+    file of columns between blanks cannot hold.
+    """
+    part = store.part("hits", dataset, system)
+    if part is None:
+        raise Missing(
+            f"no run of {system} on {dataset} is stored: `datasets` and the page Data list"
+        )
+    if file.exists() and not replace:
+        raise Conflict(f"{file} exists: remove it or name another file")
+    if not file.parent.is_dir():
+        raise WrongInput(f"no folder {file.parent}: make it first")
+    columns = ["query_id", "doc_id", "rank", "score"]
+    run = pq.read_table(part.path, columns=columns).to_pandas()
+    # The ending says how it is packed.
+    aside = file.with_name(f".{uuid.uuid4().hex}{file.suffix}")
+    try:
+        runs.write_trec(run, system, aside)
+        aside.replace(file)
+    finally:
+        aside.unlink(missing_ok=True)
+    about = part.provenance
+    return Written(file, len(run), about.get("cut") or about.get("depth") or int(run["rank"].max()))
+
+
+def run_file(store: Store, dataset: str, system: str, ending: str = ".gz") -> bytes:
+    """The same as the content of a file, for a download."""
+    with tempfile.TemporaryDirectory() as folder:
+        written = export_run(store, dataset, system, Path(folder) / f"run{ending}")
+        return written.file.read_bytes()
+
+
+def file_name(dataset: str, system: str, ending: str = ".gz") -> str:
+    """A name for the file of a run, of letters that every system of files takes."""
+    plain = re.sub(r"[^\w.+=-]+", "-", f"{dataset}.{system}", flags=re.ASCII).strip("-.")
+    return f"{plain[:120]}.run{ending}"

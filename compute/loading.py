@@ -9,7 +9,7 @@ import pyarrow as pa
 from pandas import DataFrame
 
 from compute import provenance
-from compute.datasets import Dataset, Document, Source, source
+from compute.datasets import Dataset, Document, Source, origins, source
 from compute.datasets.fingerprints import (
     CorpusCount,
     judgements_fingerprint,
@@ -102,10 +102,11 @@ def _read(bench: Bench, dataset: Dataset, origin: Source) -> Loaded:
         if number % BATCH == 0:
             bench.progress(number, 0, "documents read")
     about = provenance.record(
-        ["run", "bm25", dataset.name],
+        origins.command(dataset, origin),
         time.perf_counter() - start,
         dataset=dataset.record(),
         source=origin.identity(),
+        sha256=origins.digests(origin),
         documents=count.n_documents,
         queries_of_all_splits=_summary(origin.all_queries()),
         judgements_of_unknown_documents=_unknown(judgements, count),

@@ -1,0 +1,46 @@
+"""Where a collection was read from: its files, their content, the command that reads it again."""
+
+import hashlib
+from pathlib import Path
+
+from compute.datasets.catalogue import DATASETS, Dataset
+from compute.datasets.reading import BeirSource, QrelsOnly, Source
+
+
+def digests(origin: Source) -> dict[str, str]:
+    """The SHA-256 of the files that a source is read from, by their names; a library has none."""
+    found = {}
+    for file in _files(origin):
+        if file.is_file():
+            with file.open("rb") as stream:
+                found[file.name] = hashlib.file_digest(stream, "sha256").hexdigest()
+    return found
+
+
+def command(dataset: Dataset, origin: Source) -> list[str]:
+    """The command that reads the dataset again; files by their names, wherever they lie."""
+    if dataset.name in DATASETS:
+        return ["run", "bm25", dataset.name]
+    files = _files(origin)
+    if isinstance(origin, QrelsOnly):
+        named = ["--qrels", files[0].name]
+        named += ["--queries", files[1].name] if len(files) > 1 else []
+    else:
+        folder = origin.files.path if isinstance(origin, BeirSource) else Path()
+        named = [folder.name, "--split", dataset.split]
+    options = ["--language", dataset.language] * (dataset.language != "en")
+    options += ["--drop-self"] * dataset.drop_self
+    return ["import-dataset", *named, "--name", dataset.name, *options]
+
+
+def _files(origin: Source) -> list[Path]:
+    if isinstance(origin, QrelsOnly):
+        # Texts of queries beside them are stamped as the judgements are.
+        texts = (origin.identity() or {}).get("queries", {})
+        beside = [Path(texts["path"]) / file["name"] for file in texts.get("files", ())]
+        return [origin.path, *beside]
+    if isinstance(origin, BeirSource):
+        path = origin.files.path
+        inner = [path / name for name in (origin.corpus, origin.query_file, origin.qrels)]
+        return [path] if path.is_file() else inner
+    return []

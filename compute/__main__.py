@@ -10,6 +10,7 @@ from typing import NamedTuple
 from compute import bugs, settings
 from compute.commands import (
     analysing,
+    fetching,
     importing,
     jobs,
     judging,
@@ -99,6 +100,15 @@ COMMANDS = {
                 help="parameters of the recipe; `systems --json` lists them",
             ),
             AGAIN,
+        ),
+    ),
+    "fetch": Command(
+        "fetch the archives of datasets; without a dataset, list those that there are",
+        fetching.fetch,
+        (
+            _option("datasets", nargs="*", metavar="DATASET", help="scifact, scifact-pl, …"),
+            _option("--again", action="store_true", help="fetch even what is here"),
+            JSON,
         ),
     ),
     "import-dataset": Command(

@@ -20,6 +20,8 @@ class Settings:
     """Where parts, state, caches and logs live."""
     datasets: Path | None = None
     """A folder with BEIR archives or folders, looked into before anything is downloaded."""
+    mirror: str = ""
+    """An http or https address that has BEIR's archives as `NAME.zip`, in place of BEIR's own."""
     state: str = ""
     """SQLAlchemy URL of the manifest and judgements; empty: `state.sqlite` in the home folder."""
     depth: int = 1000
@@ -40,6 +42,12 @@ class Settings:
     """Names besides localhost under which a dashboard without sign-in is reached."""
     upload_megabytes: int = 200
     """The largest file that may be uploaded."""
+    job_starts_per_person: int = 60
+    """Jobs that one person may start in an hour; 0 sets no limit."""
+    job_starts: int = 120
+    """Jobs that all together may start in an hour; 0 sets no limit."""
+    jobs_waiting: int = 100
+    """Jobs that may be queued or running at once; 0 sets no limit."""
     sign_in: bool = False
     """Whether people sign in, by OIDC; without it everybody may do everything."""
     viewers: tuple[str, ...] = ()

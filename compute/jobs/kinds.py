@@ -7,6 +7,7 @@ from types import MappingProxyType
 from compute import demo, imports, lengths, loading, overlap
 from compute.datasets import Dataset, dataset
 from compute.errors import Conflict, Missing, Unavailable, WrongInput
+from compute.fetch import work as fetching
 from compute.jobs.matrix import UP_TO_DATE, Target, cells
 from compute.store import Store
 from compute.systems import system
@@ -186,6 +187,14 @@ KINDS = kinds(
         ("lengths",),
         _current_lengths,
         noun="lengths",
+    ),
+    Kind(
+        "fetch",
+        "archives of datasets, from where they are published",
+        fetching.targets,
+        ("fetch",),
+        fetching.current,
+        noun="archive",
     ),
     Kind(
         "train",

@@ -91,6 +91,13 @@ def _train(bench: Bench, order: Order) -> bool:
     return training.train(bench, row, _dataset(bench, order), again=again).new
 
 
+def _fetch(bench: Bench, order: Order) -> bool:
+    # Imported late: most hands never need a network library.
+    from compute.fetch.fetching import fetch
+
+    return fetch(bench, _dataset(bench, order), again=order["options"]["again"]).new
+
+
 def _tidy(bench: Bench, order: Order) -> bool:
     reading.write_database(bench.store)
     bench.store.tidy()
@@ -107,6 +114,7 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool]] = {
     "compare": _compare,
     "lengths": _lengths,
     "train": _train,
+    "fetch": _fetch,
     # The end of every job: the database for notebooks anew, old parts away.
     "tidy": _tidy,
 }

@@ -1,0 +1,72 @@
+"""The command that brings collections here: fetch."""
+
+import sys
+from argparse import Namespace
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute import terminal
+from compute.commands.common import known, open_bench
+from compute.datasets import dataset
+from compute.errors import BeirscopeError
+from compute.fetch import offers
+from compute.fetch.offers import OFFERS, Offer
+from compute.recompute import Bench
+from compute.settings import Settings
+from compute.wording import counted
+
+
+def fetch(arguments: Namespace) -> int:
+    """Fetch the archives of datasets; without one, list what can be fetched."""
+    bench = open_bench()
+    if not arguments.datasets:
+        return terminal.show(listed(bench.settings), arguments.json)
+    own = known(bench)
+    wanted = {offers.offer(row).name: row for row in (dataset(n, own) for n in arguments.datasets)}
+    failed = 0
+    for row in wanted.values():
+        try:
+            _one(bench, row, again=arguments.again)
+        except BeirscopeError as error:
+            if len(wanted) == 1:
+                raise
+            failed += 1
+            sys.stderr.write(f"{terminal.printable(str(error))}\n")
+    if failed:
+        sys.stderr.write(f"{failed} of {counted(len(wanted), 'archive')} could not be fetched\n")
+    return 2 if failed else 0
+
+
+def _one(bench: Bench, row: offers.Dataset, *, again: bool) -> None:
+    # Imported late: the rest of the command line needs no network library.
+    from compute.fetch.fetching import fetch as bring
+
+    try:
+        fetched = bring(bench, row, again=again)
+    finally:
+        if isinstance(bench.progress, terminal.Bar):
+            bench.progress.close()
+    told = "fetched, checksum right" if fetched.new else "here already"
+    sys.stdout.write(
+        f"{fetched.offer.name}: {told}: {terminal.printable(str(fetched.path))};"
+        f" python -m compute run bm25 {fetched.offer.rows[0].name} runs on it\n"
+    )
+    sys.stdout.flush()
+
+
+def listed(settings: Settings) -> DataFrame:
+    """archive, here, size (bytes to fetch), documents, licence, from, remark."""
+    return DataFrame([_row(found, settings) for found in OFFERS.values()])
+
+
+def _row(found: Offer, settings: Settings) -> dict[str, object]:
+    return {
+        "archive": found.name,
+        "here": "yes" if offers.here(found, settings) else "no",
+        "size": found.size if found.size else pd.NA,
+        "documents": found.n_documents if found.n_documents else pd.NA,
+        "licence": found.rows[0].licence,
+        "from": found.address if not found.obstacle else "",
+        "remark": found.obstacle,
+    }

@@ -1,0 +1,40 @@
+"""Where collections lie on this machine: which folders are looked into, and what to do if none."""
+
+from pathlib import Path
+
+from compute.datasets.catalogue import Dataset
+from compute.settings import Settings
+
+
+def folders(settings: Settings) -> list[Path]:
+    """The folder of the settings, if there is one, then that of the home."""
+    named = [settings.datasets] if settings.datasets else []
+    return [*named, settings.home / "datasets"]
+
+
+def place(name: str, settings: Settings) -> Path | None:
+    """The archive or folder of a collection, the first that is there."""
+    paths = (path for f in folders(settings) for path in (f / f"{name}.zip", f / name))
+    return next((path for path in paths if path.exists()), None)
+
+
+def is_fetched(dataset: Dataset) -> bool:
+    """Whether `fetch` brings the dataset's archive."""
+    return bool(dataset.archive) or dataset.group == "BEIR-PL"
+
+
+def how_to_get(dataset: Dataset, settings: Settings) -> str:
+    """What brings a dataset that is not here, in one sentence."""
+    name = dataset.collection.partition("/")[0]
+    into = f"the folder named by BEIRSCOPE_DATASETS, or into {settings.home / 'datasets'}"
+    if not dataset.public:
+        return (
+            f"the documents of {dataset.title} cannot be downloaded, their licence forbids it:"
+            f" get them from {dataset.homepage} and put them as {name}.zip or {name}/,"
+            f" in the BEIR layout, into {into}"
+        )
+    origin = f" ({dataset.archive})" if dataset.archive else ", in the BEIR layout,"
+    by_hand = f"put the archive {name}.zip{origin} into {into}"
+    if not is_fetched(dataset):
+        return f"{dataset.title} is not here: {by_hand}"
+    return f"{dataset.title} is not here: python -m compute fetch {name} fetches it; or {by_hand}"

@@ -6,7 +6,7 @@ block that will not parse is halved until the line that is wrong can be named.
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +20,16 @@ from compute.errors import Missing, WrongInput
 from compute.wording import counted
 
 _BLOCK = 32 * 1024**2
+_SHOWN = 60
+"""Characters of a wrong value that an error repeats."""
+_MARK = b"\xef\xbb\xbf"
+_FEW = 8
+"""Lines that are looked at one by one; more are parsed together."""
 _COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
+
+Problem = Callable[[int, str, str], None]
+"""Told of a wrong line: its number from 1, the kind of fault in few words, and the fault."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +59,7 @@ def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
         try:
             tables.append(_parsed(_tidied(block, layout), layout))
         except pa.ArrowInvalid:
-            line, fault = _complaint(block, layout)
+            line, (_, fault) = _complaint(block, layout)
             raise WrongInput(f"{path}, line {number + line}: {fault}, mend the line") from None
         number += block.count(b"\n")
     table = pa.concat_tables(tables)
@@ -60,10 +68,41 @@ def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
     return table
 
 
+@dataclass(frozen=True)
+class Survey:
+    """All of a file that can be read, whatever else is in it."""
+
+    table: pa.Table
+    """The rows that `read_columns` would read, each with `line`, its number in the file."""
+    n_lines: int
+    """Of all lines, blank ones and comments included."""
+    n_windows: int
+    """Of those that end as on Windows."""
+    has_mark: bool
+    """Whether it begins with a byte order mark."""
+
+
+def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Survey:
+    """Read what can be read; a line that `read_columns` would refuse is told to `problem`.
+
+    Raises Missing or WrongInput for a file that cannot be read on. Without a line of data the
+    table is empty.
+    """
+    tables, number, n_windows = [_numbered(_parsed(b"", layout), np.arange(0))], 1 + skip, 0
+    for block in _blocks(path, skip):
+        tables += _surveyed(block, layout, number, problem)
+        number += _n_lines(block)
+        n_windows += block.count(b"\r\n")
+    with opened(path) as file:
+        has_mark = file.read(3) == _MARK
+    table = pa.concat_tables(tables).unify_dictionaries()
+    return Survey(table, number - 1, n_windows, has_mark)
+
+
 def lines(path: Path, limit: int) -> list[str]:
     """The first `limit` lines, as text."""
     with opened(path) as file:
-        head = file.read(64 * 1024).removeprefix(b"\xef\xbb\xbf")
+        head = file.read(64 * 1024).removeprefix(_MARK)
     return [line.decode("utf-8", "replace") for line in head.splitlines()[:limit]]
 
 
@@ -95,7 +134,7 @@ def opened(path: Path) -> Iterator[pa.NativeFile]:
 def _blocks(path: Path, skip: int) -> Iterator[bytes]:
     """The file in pieces of whole lines, without its byte order mark and first `skip` lines."""
     with opened(path) as file:
-        rest = file.read(_BLOCK).removeprefix(b"\xef\xbb\xbf")
+        rest = file.read(_BLOCK).removeprefix(_MARK)
         for _ in range(skip):
             rest = rest.partition(b"\n")[2]
         while more := file.read(_BLOCK):
@@ -124,6 +163,46 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
         if pa.types.is_floating(kind) and not np.isfinite(table[name].to_numpy()).all():
             raise pa.ArrowInvalid(f"{name} is not finite")
     return table
+
+
+def _surveyed(block: bytes, layout: Layout, number: int, problem: Problem) -> Iterator[pa.Table]:
+    """What parses of a block that begins with the line of that number; the rest is told."""
+    tidied = _tidied(block, layout)
+    try:
+        table = _parsed(tidied, layout)
+    except pa.ArrowInvalid:
+        yield from _rescued(block, layout, number, problem)
+        return
+    places = np.arange(table.num_rows)
+    if table.num_rows != _n_lines(block):
+        data = [bool(_tidied(line, layout).strip()) for line in block.split(b"\n")]
+        places = np.flatnonzero(data)[: table.num_rows]
+    yield _numbered(table, number + places)
+
+
+def _n_lines(block: bytes) -> int:
+    return block.count(b"\n") + (block[-1:] not in (b"", b"\n"))
+
+
+def _numbered(table: pa.Table, lines: np.ndarray) -> pa.Table:
+    return table.append_column("line", pa.array(lines, pa.int64()))
+
+
+def _rescued(block: bytes, layout: Layout, number: int, problem: Problem) -> Iterator[pa.Table]:
+    """The same for a block with a line that is wrong: halves, until they are few lines."""
+    lines = block.split(b"\n")
+    if len(lines) > _FEW:
+        for some in (lines[: len(lines) // 2], lines[len(lines) // 2 :]):
+            yield from _surveyed(b"\n".join(some), layout, number, problem)
+            number += len(some)
+        return
+    for place, line in enumerate(lines, number):
+        try:
+            table = _parsed(_tidied(line, layout), layout)
+        except pa.ArrowInvalid:
+            problem(place, *_complaint(line, layout)[1])
+            continue
+        yield _numbered(table, np.full(table.num_rows, place))
 
 
 def _tidied(block: bytes, layout: Layout) -> bytes:
@@ -158,8 +237,8 @@ def _reads_as_number(value: bytes) -> bool:
     return True
 
 
-def _complaint(block: bytes, layout: Layout) -> tuple[int, str]:
-    """The first line of the block that does not parse, from 0, and what is wrong with it."""
+def _complaint(block: bytes, layout: Layout) -> tuple[int, tuple[str, str]]:
+    """The first line of the block that does not parse, from 0; kind and words of its fault."""
     lines = block.split(b"\n")
     low, high = 0, len(lines)
     while high - low > 1:  # the line looked for is one of lines[low:high]
@@ -173,21 +252,24 @@ def _complaint(block: bytes, layout: Layout) -> tuple[int, str]:
     return low, _fault(line.split(b"\t") if layout.tabs else line.split(), layout)
 
 
-def _fault(values: list[bytes], layout: Layout) -> str:
+def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
+    """The kind of fault and the fault."""
     if len(values) != len(layout.columns):
-        wanted = len(layout.columns)
-        return f"{counted(len(values), 'column')} where a {layout.what} has {wanted} ({layout})"
+        found, wanted = counted(len(values), "column"), len(layout.columns)
+        said = f"{found} where a {layout.what} has {wanted} ({layout})"
+        return "wrong number of columns", said
     for (name, kind), value in zip(layout.columns, values, strict=True):
         text = value.decode("utf-8", "replace")
+        shown = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
         if kind is not None and text.encode() != value:
-            return f"{name} {text!r} is not UTF-8 text"
+            return "not UTF-8", f"{name} {shown} is not UTF-8 text"
         if _is_number(kind) and not _is_finite(text, kind):
             if not pa.types.is_integer(kind):
-                return f"{name} is {text!r}, not a finite number"
+                return f"{name} not a finite number", f"{name} is {shown}, not a finite number"
             if re.fullmatch(r"[+-]?[0-9]+", text):
-                return f"{name} is {text!r}, too large a number"
-            return f"{name} is {text!r}, not a whole number"
-    return f"not a line of {layout}"
+                return f"{name} too large", f"{name} is {shown}, too large a number"
+            return f"{name} not a whole number", f"{name} is {shown}, not a whole number"
+    return "unreadable line", f"not a line of {layout}"
 
 
 def _is_finite(text: str, kind: pa.DataType | None) -> bool:

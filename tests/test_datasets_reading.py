@@ -143,9 +143,9 @@ def broken(tiny: Path, file: str, old: str, new: str) -> str:
         ("corpus.jsonl", '"d2"', '"d1"', "corpus.jsonl line 2: _id 'd1' stands above"),
         ("corpus.jsonl", '"d2"', '"d 2"', "corpus.jsonl line 2: id 'd 2' is empty or holds"),
         ("corpus.jsonl", '"d2"', '""', "corpus.jsonl line 2: id '' is empty or holds"),
-        ("corpus.jsonl", '"d2"', "2.5", "corpus.jsonl line 2: _id is of type float"),
-        ("corpus.jsonl", '"d2"', "true", "corpus.jsonl line 2: _id is of type bool"),
-        ("corpus.jsonl", '"Bridges"', "3", "corpus.jsonl line 2: title is of type int"),
+        ("corpus.jsonl", '"d2"', "2.5", "corpus.jsonl line 2: _id is a number"),
+        ("corpus.jsonl", '"d2"', "true", "corpus.jsonl line 2: _id is true or false"),
+        ("corpus.jsonl", '"Bridges"', "3", "corpus.jsonl line 2: title is a number"),
         (
             "corpus.jsonl",
             '"text": "The b',
@@ -214,13 +214,13 @@ def test_the_only_split_needs_no_name_and_of_several_it_is_test(tiny: Path) -> N
 
 def test_an_empty_corpus_is_refused(tiny: Path) -> None:
     (tiny / "corpus.jsonl").write_text("\n", "utf-8")
-    with pytest.raises(WrongInput, match="holds no document"):
+    with pytest.raises(WrongInput, match="no document in it"):
         read_all(tiny)
 
 
 def test_a_split_without_judgements_is_refused(tiny: Path) -> None:
     (tiny / "qrels/test.tsv").write_text("query-id\tcorpus-id\tscore\n", "utf-8")
-    with pytest.raises(WrongInput, match="holds no judgement"):
+    with pytest.raises(WrongInput, match="no judgement in it"):
         read_all(tiny)
 
 

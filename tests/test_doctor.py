@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compute import doctor
-from compute.errors import BeirscopeError, Missing, WrongInput
+from compute.errors import BeirscopeError, Missing
 from tests.tiny import write_tiny
 from tests.worlds import CASES
 
@@ -52,8 +52,13 @@ def test_every_kind_is_counted_with_its_first_line(tmp_path: Path) -> None:
         "judged document not in the corpus": 1,
     }
     examples = {finding.what: finding.example for finding in report.findings}
-    assert "corpus.jsonl line 7: no _id" in examples["missing _id"]
-    assert "test.tsv line 7: no query 'q9'" in examples["unknown query"]
+    places = {finding.what: str(finding.where) for finding in report.findings}
+    assert (places["missing _id"][-19:], examples["missing _id"]) == (
+        "corpus.jsonl line 7",
+        "no _id",
+    )
+    assert places["unknown query"].endswith("test.tsv line 7")
+    assert "no query 'q9'" in examples["unknown query"]
     assert "'ghost'" in examples["judged document not in the corpus"]
     assert {file: file.read_bytes() for file in folder.rglob("*.*")} == before
 
@@ -73,7 +78,7 @@ def test_a_missing_file_is_a_finding(tmp_path: Path, name: str) -> None:
     (folder / name).unlink()
     report = doctor.check(folder)
     assert report.refused
-    assert any(name.split("/")[0] in finding.example for finding in report.findings)
+    assert any(name.split("/")[0] in str(finding) for finding in report.findings)
 
 
 def test_a_query_without_relevant_document_and_an_empty_one_are_remarked(tmp_path: Path) -> None:
@@ -98,12 +103,12 @@ def test_a_run_file_is_counted(tmp_path: Path) -> None:
     file = tmp_path / "some.run"
     file.write_text("q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 3.0 t\nq1 Q0 d1 3 1 t\nq2 Q0 q2 1 5 t\n", "utf-8")
     report = doctor.check(file)
-    assert (report.kind, report.refused) == ("TREC run", False)
+    assert (report.kind, report.refused) == ("run", False)
     assert report.counts["hits"] == 4
     assert report.counts["longest list"] == 3
     assert found(report) == {
         "document twice in a list": 1,
-        "tied with a hit above": 1,
+        "tied with another hit": 1,
         "document named like its query": 1,
     }
 
@@ -113,7 +118,7 @@ def test_a_broken_run_is_refused_with_its_line(tmp_path: Path) -> None:
     file.write_text("q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 nan t\n", "utf-8")
     report = doctor.check(file)
     assert report.refused
-    assert "line 2" in report.findings[0].example
+    assert report.findings[0].where == doctor.Where(str(file), 2)
 
 
 @pytest.mark.parametrize(
@@ -131,8 +136,9 @@ def test_qrels_are_counted(tmp_path: Path, text: str) -> None:
 def test_what_is_nothing_of_this_is_said(tmp_path: Path) -> None:
     file = tmp_path / "letter.txt"
     file.write_text("Dear all,\n", "utf-8")
-    with pytest.raises(WrongInput, match="begins neither like a TREC run"):
-        doctor.check(file)
+    report = doctor.check(file)
+    assert (report.kind, report.refused) == ("unreadable", True)
+    assert "begins neither like a TREC run" in report.findings[0].example
     with pytest.raises(Missing, match="does not exist"):
         doctor.check(tmp_path / "nowhere")
     (tmp_path / "empty").mkdir()
@@ -142,8 +148,9 @@ def test_what_is_nothing_of_this_is_said(tmp_path: Path) -> None:
 def test_topics_in_xml_are_called_so(tmp_path: Path) -> None:
     file = tmp_path / "topics.xml"
     file.write_text('<?xml version="1.0"?>\n<topics task="x">\n</topics>\n', "utf-8")
-    with pytest.raises(WrongInput, match="is XML, such as topics, not a run or qrels"):
-        doctor.check(file)
+    report = doctor.check(file)
+    assert (report.kind, report.refused) == ("unreadable", True)
+    assert "XML, such as topics, not a run or qrels" in report.findings[0].example
 
 
 def test_without_a_split_test_the_option_is_named(tmp_path: Path) -> None:
@@ -154,7 +161,7 @@ def test_without_a_split_test_the_option_is_named(tmp_path: Path) -> None:
     test.rename(folder / "qrels/dev.tsv")
     report = doctor.check(folder)
     assert (report.refused, found(report)) == (False, {"no split test": 1})
-    assert "import it with --split dev or --split val" in report.findings[0].example
+    assert "import it with --split dev or --split val" in report.findings[0].treatment
 
 
 def test_one_finding_is_told_as_one(tmp_path: Path) -> None:

@@ -62,5 +62,5 @@ class JudgedQueries(QrelsOnly):
 def _between_tabs(line: str) -> Query:
     query_id, tab, text = line.partition("\t")
     if not tab:
-        raise BadLine("no tab", "no tab: write the query's id, a tab and its text")
+        raise BadLine("no tab", "no tab", "write the query's id, a tab and its text")
     return Query(query_id.strip(), text.strip())

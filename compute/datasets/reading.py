@@ -15,7 +15,7 @@ from pandas import DataFrame
 from compute.datasets import layout, pydocs, records
 from compute.datasets.catalogue import Dataset
 from compute.datasets.layout import CORPUS, QUERIES, Files
-from compute.datasets.records import Document, Judgement, Problem, refuse
+from compute.datasets.records import Document, Judgement, Problem, Trouble, refuse
 from compute.errors import Missing, Unavailable, WrongInput
 from compute.judgements import read_qrels
 from compute.settings import Settings
@@ -72,7 +72,7 @@ class BeirSource(Source):
                 hashes.append(hash(document.doc_id))
                 yield document
         if not hashes:
-            self._problem("empty corpus", f"{where} holds no document: fill it")
+            self._problem(Trouble("empty corpus", where, 0, "no document in it", "fill it"))
         self._repeated_documents(hashes)
 
     @cached_property
@@ -82,7 +82,7 @@ class BeirSource(Source):
         with self.files.open(self.query_file) as stream:
             for line, query in records.records(stream, where, records.query, self._problem):
                 if query.query_id in texts:
-                    self._problem("repeated _id", _repeated(where, line, query.query_id))
+                    self._problem(_repeated(where, line, query.query_id))
                 texts.setdefault(*query)
         return _frame(list(texts.items()), ["query_id", "text"])
 
@@ -100,15 +100,11 @@ class BeirSource(Source):
         with self.files.open(self.qrels) as stream:
             for line, (query_id, doc_id, value) in _judgement_lines(stream, where, self._problem):
                 if query_id not in known:
-                    self._problem(
-                        "unknown query",
-                        f"{where} line {line}: no query {query_id!r} in {QUERIES}: add it there"
-                        " or remove the judgement",
-                    )
+                    self._problem(_unknown(where, line, query_id))
                 n_lines += 1
                 relevance[query_id, doc_id] = value
         if not relevance:
-            self._problem("no judgement", f"{where} holds no judgement: add some")
+            self._problem(Trouble("no judgement", where, 0, "no judgement in it", "add some"))
         rows = [(*pair, value) for pair, value in relevance.items()]
         frame = _frame(rows, ["query_id", "doc_id", "relevance"])
         return frame.astype({"relevance": "int32"}), n_lines - len(rows)
@@ -142,7 +138,7 @@ class BeirSource(Source):
         with self.files.open(self.corpus) as stream:
             for line, document in records.records(stream, where, records.document, _ignore):
                 if document.doc_id in seen:
-                    self._problem("repeated _id", _repeated(where, line, document.doc_id))
+                    self._problem(_repeated(where, line, document.doc_id))
                 elif hash(document.doc_id) in suspects:
                     seen.add(document.doc_id)
 
@@ -287,9 +283,15 @@ def _inside(root: str, name: str) -> str:
     return f"{root}/{name}" if root else name
 
 
-def _repeated(where: str, line: int, identifier: str) -> str:
-    return f"{where} line {line}: _id {identifier!r} stands above already: remove one of the two"
+def _repeated(where: str, line: int, identifier: str) -> Trouble:
+    fault = f"_id {identifier!r} stands above already"
+    return Trouble("repeated _id", where, line, fault, "remove one of the two")
 
 
-def _ignore(kind: str, sentence: str) -> None:
+def _unknown(where: str, line: int, query_id: str) -> Trouble:
+    fault, remedy = f"no query {query_id!r} in {QUERIES}", "add it there or remove the judgement"
+    return Trouble("unknown query", where, line, fault, remedy)
+
+
+def _ignore(trouble: Trouble) -> None:
     """The second pass over a corpus: its problems have been told by the first."""

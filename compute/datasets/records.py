@@ -18,8 +18,24 @@ _BOM = b"\xef\xbb\xbf"
 _RELEVANCE = re.compile(r"[+-]?[0-9]{1,9}")
 _UNFIT = re.compile(r"[\x00-\x20\x7f]")
 
-Problem = Callable[[str, str], None]
-"""Told of each thing wrong: its kind in few words, and the whole sentence with file and line."""
+
+class Trouble(NamedTuple):
+    """A thing wrong: its kind in few words, where it is, what is wrong, what to do about it."""
+
+    kind: str
+    file: str
+    line: int
+    """From 1; 0 for the file as a whole."""
+    fault: str
+    remedy: str
+
+    def __str__(self) -> str:
+        place = f"{self.file} line {self.line}" if self.line else self.file
+        return f"{place}: {self.fault}: {self.remedy}"
+
+
+Problem = Callable[[Trouble], None]
+"""Told of each thing wrong."""
 
 Record = TypeVar("Record")
 
@@ -48,16 +64,18 @@ class Judgement(NamedTuple):
 
 
 class BadLine(Exception):
-    """A line that holds no record: `kind` in few words, and what to do about it."""
+    """A line that holds no record: `kind` in few words, what is wrong, what to do about it."""
 
-    def __init__(self, kind: str, sentence: str) -> None:
-        super().__init__(sentence)
+    def __init__(self, kind: str, fault: str, remedy: str) -> None:
+        super().__init__(f"{fault}: {remedy}")
         self.kind = kind
+        self.fault = fault
+        self.remedy = remedy
 
 
-def refuse(kind: str, sentence: str) -> NoReturn:
+def refuse(trouble: Trouble) -> NoReturn:
     """The problem handler of all reading but `check`: the first problem is the last."""
-    raise WrongInput(sentence)
+    raise WrongInput(str(trouble))
 
 
 def n_words(*texts: str) -> int:
@@ -85,11 +103,8 @@ def lines(stream: BinaryIO, where: str, problem: Problem) -> Iterator[tuple[int,
         try:
             yield number, line.decode("utf-8").rstrip("\r\n")
         except UnicodeDecodeError as error:
-            problem(
-                "not UTF-8",
-                f"{where} line {number}: byte {error.start + 1} is not UTF-8:"
-                " save the file as UTF-8",
-            )
+            fault = f"byte {error.start + 1} is not UTF-8"
+            problem(Trouble("not UTF-8", where, number, fault, "save the file as UTF-8"))
 
 
 def records(
@@ -100,7 +115,7 @@ def records(
         try:
             record = parse(line)
         except BadLine as bad:
-            problem(bad.kind, f"{where} line {number}: {bad}")
+            problem(Trouble(bad.kind, where, number, bad.fault, bad.remedy))
         else:
             yield number, record
 
@@ -121,15 +136,15 @@ def judgement(line: str) -> Judgement:
     """The judgement of a line of qrels/<split>.tsv. Raises BadLine."""
     columns = line.split("\t")
     if len(columns) != 3:
-        raise BadLine("wrong number of columns", _not_three(line))
+        raise BadLine("wrong number of columns", *_not_three(line))
     query_id, doc_id, relevance = columns
     for column in (query_id, doc_id):
         _fit(column)
     if not _RELEVANCE.fullmatch(relevance.strip()):
         raise BadLine(
             "relevance not a whole number",
-            f"relevance {relevance[:40]!r} is not a whole number of at most 9 digits:"
-            " write 0, 1, 2, …",
+            f"relevance {relevance[:40]!r} is not a whole number of at most 9 digits",
+            "write 0, 1, 2, …",
         )
     return Judgement(query_id, doc_id, int(relevance))
 
@@ -138,30 +153,30 @@ def header(line: str) -> None:
     """Raises BadLine unless the line can be the header of a qrels file."""
     columns = line.split("\t")
     if len(columns) != 3:
-        raise BadLine(
-            "wrong number of columns", f"{_not_three(line)}; the first line must be {HEADER}"
-        )
+        fault, remedy = _not_three(line)
+        remedy = f"{remedy}; the first line must be {HEADER}"
+        raise BadLine("wrong number of columns", fault, remedy)
     if _RELEVANCE.fullmatch(columns[2].strip()):
-        raise BadLine("no header", f"a judgement, not the header: put {HEADER}, above it")
+        raise BadLine("no header", "a judgement, not the header", f"put {HEADER}, above it")
 
 
-def _not_three(line: str) -> str:
-    """What is wrong with a line of qrels that has not three columns between tabs."""
+def _not_three(line: str) -> tuple[str, str]:
+    """What is wrong with a line of qrels that has not three columns between tabs; what to do."""
     tabs, blanks = len(line.split("\t")), len(line.split())
     if tabs == 1 and blanks == 3:
-        return "3 columns between blanks: put one tab between them"
+        return "3 columns between blanks", "put one tab between them"
     if tabs in (1, 4) and blanks == 4:
-        return "4 columns, as TREC's qrels have: leave out the second, and separate by tabs"
-    return f"{counted(tabs, 'column')}, not 3: separate them by one tab"
+        return "4 columns, as TREC's qrels have", "leave out the second, and separate by tabs"
+    return f"{counted(tabs, 'column')}, not 3", "separate them by one tab"
 
 
 def _object(line: str) -> dict[str, Any]:
     try:
         fields = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise BadLine("broken JSON", f"not JSON ({error}): mend or remove the line") from None
+        raise BadLine("broken JSON", f"not JSON ({error})", "mend or remove the line") from None
     if not isinstance(fields, dict):
-        raise BadLine("broken JSON", 'not a JSON object: write {"_id": …, "text": …}')
+        raise BadLine("no JSON object", "not a JSON object", 'write {"_id": …, "text": …}')
     return fields
 
 
@@ -169,11 +184,11 @@ def _id(fields: dict[str, Any]) -> str:
     """The id as a string: a whole number becomes its decimal digits, as qrels write it."""
     value = fields.get("_id")
     if value is None:
-        raise BadLine("missing _id", "no _id: give every record an _id of its own")
+        raise BadLine("missing _id", "no _id", "give every record an _id of its own")
     if isinstance(value, int) and not isinstance(value, bool):
         return str(value)
     if not isinstance(value, str):
-        raise BadLine("unfit id", f"_id is of type {type(value).__name__}: write it as a string")
+        raise BadLine("unfit id", f"_id is {_type(value)}", "write it as a string")
     _fit(value)
     return value
 
@@ -181,9 +196,8 @@ def _id(fields: dict[str, Any]) -> str:
 def _fit(identifier: str) -> None:
     # Run files separate their columns by white space, so such an id could never be written.
     if not identifier or _UNFIT.search(identifier) or not _encodable(identifier):
-        raise BadLine(
-            "unfit id", f"id {identifier[:40]!r} is empty or holds white space: use another"
-        )
+        what = f"id {identifier[:40]!r} is empty or holds white space or a control character"
+        raise BadLine("unfit id", what, "use another")
 
 
 def _text(fields: dict[str, Any], key: str, line: str, default: str | None = None) -> str:
@@ -195,12 +209,11 @@ def _text(fields: dict[str, Any], key: str, line: str, default: str | None = Non
         found = ", ".join(fields)[:80]
         raise BadLine(
             f"missing {key}",
-            f'no {key}, its keys are {found}: write "{key}": "" where there is none',
+            f"no {key}, its keys are {found}" if found else f"no {key}",
+            f'write "{key}": "" where there is none',
         )
     if not isinstance(value, str):
-        raise BadLine(
-            f"{key} not a string", f"{key} is of type {type(value).__name__}: write it as a string"
-        )
+        raise BadLine(f"{key} not a string", f"{key} is {_type(value)}", "write it as a string")
     # JSON can escape half a pair (\ud83d); no UTF-8 can hold it. Only such lines pay the check.
     if "\\ud" in line or "\\uD" in line:
         return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
@@ -209,3 +222,9 @@ def _text(fields: dict[str, Any], key: str, line: str, default: str | None = Non
 
 def _encodable(text: str) -> bool:
     return not any("\ud800" <= letter <= "\udfff" for letter in text)
+
+
+def _type(value: Any) -> str:
+    """What JSON calls the type of a value that is no string."""
+    kinds = {bool: "true or false", dict: "an object", list: "a list"}
+    return kinds.get(type(value), "a number")

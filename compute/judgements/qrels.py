@@ -1,5 +1,6 @@
 """Qrels files, TREC's and BEIR's: judgements in and out."""
 
+from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
@@ -27,6 +28,32 @@ _BEIR = trec.Layout(
 )
 
 
+@dataclass(frozen=True)
+class Form:
+    """How a qrels file is laid out."""
+
+    layout: trec.Layout
+    skip: int = 0
+    """Lines above the judgements, the header among them."""
+    fault: str = ""
+    """Why it is refused whatever its lines hold; empty if it is not."""
+    remedy: str = ""
+
+
+def form(path: Path) -> Form:
+    """TREC's four columns, or BEIR's three under their header, as the first line tells.
+
+    Raises Missing or WrongInput for a file that cannot be read.
+    """
+    above, first = _first_line(path)
+    if len(first.split("\t")) != 3:
+        return Form(_TREC)
+    if not _whole(first.split("\t")[2]):
+        return Form(_BEIR, above + 1)
+    fault = "the first line is a judgement, not the header `query-id corpus-id score`"
+    return Form(_BEIR, above, fault, "put the header above it")
+
+
 def read_qrels(path: Path) -> pd.DataFrame:
     """query_id, doc_id, relevance (whole number) of a qrels file, a pair once, in file order.
 
@@ -35,16 +62,10 @@ def read_qrels(path: Path) -> pd.DataFrame:
     the header are refused, since its readers would lose the first judgement, and so is a pair
     judged twice differently.
     """
-    above, first = _first_line(path)
-    if len(first.split("\t")) != 3:
-        table = trec.read_columns(path, _TREC)
-    elif _whole(first.split("\t")[2]):
-        raise WrongInput(
-            f"{path}: the first line is a judgement, not the header `query-id corpus-id score`; "
-            "put the header above it"
-        )
-    else:
-        table = trec.read_columns(path, _BEIR, skip=above + 1)
+    found = form(path)
+    if found.fault:
+        raise WrongInput(f"{path}: {found.fault}; {found.remedy}")
+    table = trec.read_columns(path, found.layout, skip=found.skip)
     frame = table.cast(_COLUMNS).to_pandas().drop_duplicates(ignore_index=True)
     twice = frame[frame.duplicated(["query_id", "doc_id"])]
     if len(twice):

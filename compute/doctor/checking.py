@@ -1,0 +1,100 @@
+"""`check`: reports on folders, archives, runs and qrels files; changes nothing."""
+
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from compute import trec
+from compute.datasets import layout
+from compute.doctor import collections, qrels, runs
+from compute.doctor.known import Known
+from compute.doctor.report import Kind, Report, Tally, Where
+from compute.errors import Missing
+
+_NOT_READABLE = "not readable"
+
+
+def check(path: Path, *, against: Known | None = None) -> Report:
+    """What lies at the path and what is wrong with it; reads everything and changes nothing.
+
+    A folder or zip archive is read as the BEIR layout (every collection and split in it), another
+    file as a TREC run (6 columns) or qrels (4, or BEIR's 3); these two are held against the ids of
+    a dataset, if one is given. What is none of them is reported as unreadable. Raises Missing
+    where nothing lies at the path.
+    """
+    if not path.exists():
+        raise Missing(f"{path} does not exist: give a folder, an archive, a run or a qrels file")
+    tally: Tally = Tally()
+    counts: dict[str, float] = {}
+    kind: Kind = "unreadable"
+    with tally.step(_NOT_READABLE, str(path)):
+        kind = _kind(path, tally)
+        if kind in ("BEIR folder", "BEIR archive"):
+            collections.examine(layout.files(path), counts, tally)
+        elif kind == "run":
+            runs.examine(path, counts, tally, against)
+        elif kind == "qrels":
+            qrels.examine(path, counts, tally, against)
+    return Report(str(path), kind, counts, tally.findings())
+
+
+def check_all(paths: Iterable[Path], *, against: Known | None = None) -> list[Report]:
+    """One report for each file; of a folder of runs or qrels, one for each file in it."""
+    return [check(path, against=against) for path in files(paths)]
+
+
+def files(paths: Iterable[Path]) -> list[Path]:
+    """The paths, with a folder that is not a BEIR one as the files in it, by name.
+
+    Hidden files and inner folders are passed over. Raises Missing where nothing lies at a path.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise Missing(f"{path} does not exist: give a file or a folder")
+        inside = _inside(path)
+        found += inside or [path]
+    return found
+
+
+def _inside(path: Path) -> list[Path]:
+    if not path.is_dir() or (path / layout.QUERIES).exists() or (path / "qrels").is_dir():
+        return []
+    if layout.Folder(path).roots():
+        return []
+    return sorted(f for f in path.iterdir() if f.is_file() and not f.name.startswith("."))
+
+
+def _kind(path: Path, tally: Tally) -> Kind:
+    """What the path holds, by its first line; what is wrong is told where it is nothing."""
+    if path.is_dir():
+        return "BEIR folder"
+    if path.suffix.lower() == ".zip" or zipfile.is_zipfile(path):
+        return "BEIR archive"
+    lines = [line for line in trec.lines(path, 1000) if line.strip()]
+    # Where every line begins with #, these are ids and no comments.
+    first = next(iter([line for line in lines if not line.startswith("#")] or lines), "")
+    if len(first.split()) == 6:
+        return "run"
+    if len(first.split()) == 4 or len(first.split("\t")) == 3:
+        return "qrels"
+    what, example, treatment = _stranger(first)
+    tally.refuse(what, example, Where(str(path)), treatment)
+    return "unreadable"
+
+
+def _stranger(first: str) -> tuple[str, str, str]:
+    """What a file is that begins with this line, and what to do instead."""
+    if first.lstrip().startswith("<"):
+        return (
+            "XML",
+            "XML, such as topics, not a run or qrels",
+            'queries go into a queries.jsonl, lines of {"_id": …, "text": …}',
+        )
+    if not first:
+        return "empty file", "nothing in it", "give a run, qrels, or an archive"
+    return (
+        "neither run nor qrels",
+        "begins neither like a TREC run (6 columns) nor like qrels (4, or BEIR's 3 between tabs)",
+        "give one of these, a zip archive or a folder",
+    )

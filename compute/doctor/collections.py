@@ -1,0 +1,135 @@
+"""Collections in the BEIR layout: every collection and split of a folder or archive."""
+
+from pandas import DataFrame
+
+from compute.datasets import layout
+from compute.datasets.fingerprints import CorpusCount
+from compute.datasets.reading import BeirSource
+from compute.datasets.records import Trouble, n_words
+from compute.doctor.report import Tally, Where
+from compute.errors import WrongInput
+
+_TITLE_ONLY = ("document with a title only", "kept")
+_EMPTY = ("empty document", "kept, as empty")
+
+
+def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None:
+    """Count what each collection and split holds, and tell what is wrong with it.
+
+    Raises WrongInput where there is none.
+    """
+    roots = files.roots()
+    if not roots:
+        raise WrongInput(f"{files.path} holds no {layout.CORPUS}: it is not in the BEIR layout")
+    for root in roots:
+        _Collection(files, root, f"{root}: " if len(roots) > 1 else "", counts, tally).examine()
+
+
+class _Collection:
+    """One collection: its queries, judgements of every split, and corpus, in this order."""
+
+    def __init__(
+        self,
+        files: layout.Files,
+        root: str,
+        prefix: str,
+        counts: dict[str, float],
+        tally: Tally,
+    ) -> None:
+        self.files = files
+        self.root = root
+        self.prefix = prefix
+        self.counts = counts
+        self.tally = tally
+        self.query_ids: set[str] = set()
+        self.judged: dict[str, str] = {}
+        """Judged documents, with the file that judges them."""
+
+    def examine(self) -> None:
+        """All of it; what cannot be read stops nothing but itself."""
+        splits = self._splits()
+        sources = [BeirSource(self.files, self.root, split, self._told) for split in splits]
+        source = sources[0] if sources else BeirSource(self.files, self.root, "test", self._told)
+        with self.tally.step("queries not readable", self.files.where(source.query_file)):
+            self._queries(source)
+        for split in sources:
+            with self.tally.step("judgements not readable", self.files.where(split.qrels)):
+                self._judgements(split)
+        with self.tally.step("corpus not readable", self.files.where(source.corpus)):
+            self._corpus(source)
+
+    def _told(self, trouble: Trouble) -> None:
+        where = Where(trouble.file, trouble.line)
+        self.tally.refuse(trouble.kind, trouble.fault, where, trouble.remedy)
+
+    def _splits(self) -> list[str]:
+        splits, where = self.files.splits(self.root), Where(self.files.where(self.root))
+        if not splits:
+            self.tally.refuse("no qrels", "no qrels/<split>.tsv in it", where, "add one")
+        elif len(splits) > 1 and "test" not in splits:
+            options = " or ".join(f"--split {split}" for split in splits)
+            self.tally.remark(
+                "no split test", ", ".join(splits), where, f"import it with {options}"
+            )
+        return splits
+
+    def _queries(self, source: BeirSource) -> None:
+        queries = source.all_queries()
+        words = queries["text"].map(n_words)
+        self.query_ids = set(queries["query_id"])
+        self.counts[f"{self.prefix}queries"] = len(queries)
+        if len(queries):
+            self.counts[f"{self.prefix}words per query"] = round(float(words.mean()), 2)
+        empty = queries.loc[words == 0, "query_id"]
+        if len(empty):
+            where = Where(self.files.where(source.query_file))
+            example = f"query {empty.iloc[0]!r} has no text"
+            self.tally.remark("empty query", example, where, "kept, finds nothing", len(empty))
+
+    def _judgements(self, source: BeirSource) -> None:
+        judgements = source.judgements()
+        where = Where(self.files.where(source.qrels))
+        name = f"{self.prefix}{source.split}"
+        self.counts[f"{name} queries"] = judgements["query_id"].nunique()
+        self.counts[f"{name} judgements"] = len(judgements)
+        self.counts |= _levels(judgements, f"{name} relevance")
+        again = source.n_repeated_judgements()
+        self.tally.remark("pair judged again", "", where, "the last judgement counts", again)
+        hopeless = judgements.groupby("query_id")["relevance"].max().le(0)
+        if hopeless.any():
+            example = f"query {hopeless.index[hopeless][0]!r}"
+            what, treatment = "query without relevant document", "scores 0 on every measure"
+            self.tally.remark(what, example, where, treatment, int(hopeless.sum()))
+        self.judged |= dict.fromkeys(judgements["doc_id"], where.file)
+
+    def _corpus(self, source: BeirSource) -> None:
+        corpus = CorpusCount(self.judged)
+        where = Where(self.files.where(source.corpus))
+        words, selves, first = 0, 0, ""
+        for document in corpus.watch(source.documents()):
+            words += n_words(document.title, document.text)
+            if not document.text.strip():
+                what, treatment = _TITLE_ONLY if document.title.strip() else _EMPTY
+                self.tally.remark(what, f"document {document.doc_id!r}", where, treatment)
+            if document.doc_id in self.query_ids:
+                selves, first = selves + 1, first or document.doc_id
+        self.counts[f"{self.prefix}documents"] = corpus.n_documents
+        if corpus.n_documents:
+            self.counts[f"{self.prefix}words per document"] = round(words / corpus.n_documents, 2)
+        self.tally.remark(
+            "document named like a query",
+            f"document {first!r}",
+            where,
+            "kept in that query's ranking, unless imported with --drop-self",
+            selves,
+        )
+        if corpus.missing:
+            first = next(doc_id for doc_id in self.judged if doc_id in corpus.missing)
+            what, place = "judged document not in the corpus", Where(self.judged[first])
+            treatment = "its judgement stays, no system can find it"
+            self.tally.remark(what, f"document {first!r}", place, treatment, len(corpus.missing))
+
+
+def _levels(judgements: DataFrame, name: str) -> dict[str, float]:
+    levels = judgements["relevance"].value_counts().sort_index()
+    return {f"{name} {level}": int(count) for level, count in levels.items()}

@@ -75,7 +75,7 @@ def as_shell(made: Mapping[str, Any]) -> str:
     """The commands that make it all again, what they rest on first; remarks are comments."""
     lines: dict[str, None] = {}
     for collection in made["collections"]:
-        lines[f"# {collection['dataset']}: {origin(collection)}"] = None
+        lines[f"# {collection['dataset']} was read from: {origin(collection)}"] = None
         if "import-dataset" in (collection["command"] or ""):
             lines[collection["command"]] = None
     for run in made["runs"]:
@@ -105,4 +105,4 @@ def origin(collection: Mapping[str, Any]) -> str:
     ]
     if files:
         return ", ".join(files)
-    return "came with the project, without texts" if collection["shipped"] else "not known"
+    return "the project itself, without texts" if collection["shipped"] else "not known"

@@ -1,9 +1,17 @@
-"""One run on the page Data: what it is and how it was made."""
+"""One run on the page Data: what it is, how it was made, and the run as a file."""
+
+from collections.abc import Mapping
+from typing import Any
 
 import streamlit as st
+from pandas import DataFrame
 
-from compute import queries
-from pages import _shared, _ways
+from compute import made, provenance, queries
+from compute.exports import runs
+from compute.figures import made as figures
+from compute.measures import MEASURES
+from compute.shown import Shown
+from pages import _address, _shared, _ways
 from pages._shared import read
 
 
@@ -12,12 +20,147 @@ def section(dataset: str, system: str) -> None:
     if st.button("All runs", icon=":material/arrow_back:", type="tertiary"):
         _ways.to("data", show="Runs")
         _ways.follow()
-    rows = read(queries.data.runs)
-    rows = rows[(rows["dataset"] == dataset) & (rows["system"] == system)]
-    if rows.empty:
+    found = provenance.of_runs(_shared.store(), [(dataset, system)])
+    if not found:
         st.info(_shared.text(f"No run of {system} on {dataset} is stored here."))
         return
-    st.subheader(_shared.text(f"{system} on {dataset}"), anchor=False)
-    shown = rows.T.reset_index()
-    shown.columns = ["what", "value"]
-    st.dataframe(shown.astype("str"), hide_index=True)
+    run = found[0]
+    st.subheader(_shared.text(f"{run['system']} on {run['dataset']}"), anchor=False)
+    _shared.caption(_said(run))
+    if not run["is_current"]:
+        st.warning(
+            "This run is old: what it was made from was replaced, so no other page shows it."
+            " The command below makes it anew."
+        )
+    _links(run)
+    _again(run)
+    _downloads(run)
+    left, right = st.columns(2)
+    with left:
+        _scores(run)
+        _treated(run)
+    with right:
+        _settings(run)
+    _chain(run)
+    _machine(run)
+
+
+def _said(run: Mapping[str, Any]) -> str:
+    """How and when it came here, in one sentence."""
+    how = "Imported" if run["file"] else "Computed"
+    seconds = f" in {run['seconds']:,.1f} s" if run["seconds"] else ""
+    machine = figures.machine(run["hardware"])
+    said = f"{how} {figures.date(run['date'])} UTC{seconds}" + (f" on {machine}" if machine else "")
+    remark = figures.remark(run)
+    return f"{said}." + (f" {remark[:1].upper()}{remark[1:]}." if remark else "")
+
+
+def _links(run: Mapping[str, Any]) -> None:
+    target = {"dataset": run["dataset"], "system": run["system"]}
+    with st.container(horizontal=True):
+        _address.link("The dataset", "pages/dataset.py", **target)
+        if run["is_current"]:
+            _address.link(
+                "Its lists, query by query",
+                "pages/query.py",
+                dataset=run["dataset"],
+                systems=run["system"],
+            )
+
+
+def _again(run: Mapping[str, Any]) -> None:
+    st.markdown("**To make it again**")
+    whole = _whole(run)
+    st.code(made.as_shell(whole), language="bash", wrap_lines=True)
+    st.download_button(
+        "All of this page as JSON",
+        made.as_json(whole),
+        file_name=f"{runs.file_name(run['dataset'], run['system'], '')}.json",
+        mime="application/json",
+        icon=":material/download:",
+        type="tertiary",
+        on_click="ignore",
+    )
+
+
+def _whole(run: Mapping[str, Any]) -> dict[str, Any]:
+    """The record of the run, of those that it is made from, and of its dataset."""
+    rests_on = Shown(frozenset({(run["dataset"], run["system"])}), frozenset({run["dataset"]}))
+    version = _shared.store().version(), 0
+    return made.record(_shared.store(), rests_on, version=version)
+
+
+def _downloads(run: Mapping[str, Any]) -> None:
+    names = run["dataset"], run["system"]
+    store = _shared.store()
+    st.markdown("**The ranked lists as a TREC run file**")
+    with st.container(horizontal=True):
+        for ending, label in ((".gz", "Packed (.gz)"), ("", "Plain text (.txt)")):
+            st.download_button(
+                label,
+                lambda ending=ending: runs.run_file(store, *names, ending),
+                file_name=runs.file_name(*names, ending or ".txt"),
+                mime="application/gzip" if ending else "text/plain",
+                icon=":material/download:",
+                key=f"_run_file{ending}",
+                on_click="ignore",
+            )
+    _shared.caption(
+        "query, Q0, document, rank, score, system, in the order that every number here rests on;"
+        " trec_eval and import-run read the same order from it, equal scores included."
+    )
+
+
+def _scores(run: Mapping[str, Any]) -> None:
+    means = read(queries.dataset.means_of, datasets=[run["dataset"]])
+    means = means[means["system"] == run["system"]]
+    st.markdown("**Scores**")
+    if means.empty:
+        st.caption("None that still count: `python -m compute score` scores the run again.")
+        return
+    _table(figures.scores_table(means, MEASURES))
+    scored = run["scored"]
+    again = f"Scored {figures.date(scored['date'])} UTC: {scored['command']}." if scored else ""
+    _shared.caption("Means over all evaluated queries; an unanswered query scores 0.", again)
+
+
+def _treated(run: Mapping[str, Any]) -> None:
+    st.markdown("**What was left out or put in order**")
+    _table(figures.treated_table(run))
+
+
+def _settings(run: Mapping[str, Any]) -> None:
+    st.markdown("**Settings that made these lists**")
+    _table(figures.facts_table(run["settings"], "Setting"))
+    if run["facts"]:
+        st.markdown("**Recorded besides**")
+        _table(figures.facts_table(run["facts"], "What"))
+
+
+def _chain(run: Mapping[str, Any]) -> None:
+    store = _shared.store()
+    inputs = provenance.of_runs(store, [(run["dataset"], name) for name in run["made_from"]])
+    collections = provenance.of_datasets(store, [run["dataset"]])
+    if not collections:
+        return
+    st.markdown("**What it is made from**")
+    _table(figures.chain_table(run, inputs, collections[0]))
+    _shared.caption(
+        "A fingerprint is the SHA-256 of the content, read in order: the same fingerprint is the"
+        " same corpus, queries, judgements or ranked lists, wherever they lie. Hits of this run:"
+        f" {run['fingerprints'].get('hits', '–')}; its scores:"
+        f" {run['fingerprints'].get('scores', '–')}."
+    )
+
+
+def _machine(run: Mapping[str, Any]) -> None:
+    st.markdown("**Versions and machine**")
+    left, right = st.columns(2)
+    with left:
+        _table(figures.facts_table(run["versions"], "Package"))
+    with right:
+        _table(figures.facts_table(run["hardware"], "Machine"))
+
+
+def _table(frame: DataFrame) -> None:
+    st.dataframe(frame, hide_index=True, placeholder="–", height="content")

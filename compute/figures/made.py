@@ -5,11 +5,20 @@ from typing import Any
 
 from pandas import DataFrame
 
-from compute import made
+from compute import made, provenance
+from compute.figures.theme import plain
 
 SHORT = 12
 """Letters of a fingerprint that tables show; the records have all 64."""
 SHIPPED, OLD = "came with the project", "old: made from what is no longer stored"
+
+_WORDS = {
+    "drop_self": "the query's own document dropped",
+    "depth": "ranks asked for",
+    "cut": "ranks that are left of them",
+    "memory_gib": "memory (GiB)",
+    "system": "operating system",
+}
 
 
 def runs_table(runs: Sequence[Mapping[str, Any]]) -> DataFrame:
@@ -69,7 +78,7 @@ def settings(values: Mapping[str, Any]) -> str:
 
 def words(name: str) -> str:
     """The name of a setting as it is said."""
-    return name.replace("_", " ")
+    return _WORDS.get(name, name.replace("_", " "))
 
 
 def value(found: Any) -> str:
@@ -97,3 +106,65 @@ def machine(hardware: Mapping[str, Any]) -> str:
     memory = hardware.get("memory_gib")
     said = [str(hardware.get("processor", "")), f"{hardware.get('cores')} cores"]
     return ", ".join([*said, f"{memory:g} GiB" if memory else "", str(hardware.get("system", ""))])
+
+
+def scores_table(means: DataFrame, measures: Sequence[str]) -> DataFrame:
+    """Measure, Mean, Queries: the scores of one run, in the order of `measures`."""
+    order = {name: place for place, name in enumerate(measures)}
+    rows = means[means["measure"].isin(order)].sort_values("measure", key=lambda m: m.map(order))
+    return DataFrame(
+        {
+            "Measure": rows["measure"],
+            "Mean": [plain(float(found), 4) for found in rows["value"]],
+            "Queries": rows["n_queries"],
+            "Unanswered": rows["n_unanswered"].astype("Int64"),
+        }
+    )
+
+
+def facts_table(values: Mapping[str, Any], head: str) -> DataFrame:
+    """A row for each value of a record, its name in plain words."""
+    rows = [(words(name), value(found)) for name, found in values.items()]
+    return DataFrame(rows, columns=[head, "Value"])
+
+
+def treated_table(run: Mapping[str, Any]) -> DataFrame:
+    """What taking in or ranking the run met, and how many times."""
+    rows = [(run["treated"].get(name, 0), text) for name, text in provenance.TREATED.items()]
+    # Only a file has hits of other queries.
+    rows = rows if run["file"] else rows[1:]
+    return DataFrame(rows, columns=["Count", "What"])
+
+
+def chain_table(
+    run: Mapping[str, Any], inputs: Sequence[Mapping[str, Any]], collection: Mapping[str, Any]
+) -> DataFrame:
+    """What the run is made from, down to files: What, Now, From, Rows, Fingerprint.
+
+    `Now` says whether what is stored is still what the run was made from.
+    """
+    marks, stored = run["fingerprints"], collection["fingerprints"]
+    rows: list[tuple[str, str, str, int | None, str]] = []
+    for name in ("corpus", "queries", "judgements"):
+        mark = marks.get(name)
+        if mark is None and name == "corpus":
+            rows.append(("corpus", "", "not known: the run was imported", None, ""))
+        elif mark is not None:
+            n_rows = collection["rows"].get(name)
+            now = _now(mark, stored.get(name))
+            rows.append((name, now, made.origin(collection), n_rows, mark))
+    for one in inputs:
+        mark = marks.get(f"hits:{one['system']}", "")
+        now = _now(mark, one["fingerprints"].get("hits")) if mark else ""
+        rows.append((f"run of {one['system']}", now, one["command"] or "", None, mark))
+    if run["file"]:
+        file = run["file"].get("file", "not known")
+        rows.append(("run file", "", file, None, run["file"].get("sha256", "")))
+    columns = ["What", "Now", "From", "Rows", "Fingerprint"]
+    return DataFrame(rows, columns=columns).astype({"Rows": "Int64"})
+
+
+def _now(mark: str, stored: str | None) -> str:
+    if stored is None:
+        return "no longer stored"
+    return "as stored" if stored == mark else "replaced since"

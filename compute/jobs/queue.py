@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from compute.errors import Conflict, Missing, WrongInput
-from compute.jobs import logs, records, tables
+from compute.jobs import limits, logs, records, tables
 from compute.jobs.kinds import KINDS, Kind
 from compute.jobs.matrix import Target
 from compute.settings import Settings
@@ -58,12 +58,14 @@ def start(
     only: Collection[Target] | None = None,
     again: bool = False,
     drop_equal_ids: bool = False,
+    person: str = "",
 ) -> Started:
-    """Queue a job, or join the one that does the same already.
+    """Queue a job for a person, or join the one that does the same already.
 
     Of the systems on the datasets, `only` some pairs where given, by canonical names. What is up
     to date is left out unless `again`. Raises WrongInput, Missing or Unavailable for names that
-    cannot be run, and Unavailable where the database cannot be reached.
+    cannot be run, and Unavailable where the database cannot be reached or too many jobs were
+    started.
     """
     row = _kind(kind)
     named = row.targets(store, systems, datasets)
@@ -71,7 +73,7 @@ def start(
     if not targets:
         raise WrongInput("nothing is chosen: name at least one system and one dataset")
     options = {"again": again, "drop_equal_ids": drop_equal_ids}
-    return _start(store, row, targets, options)
+    return _start(store, row, targets, options, person)
 
 
 def _kind(name: str) -> Kind:
@@ -81,7 +83,7 @@ def _kind(name: str) -> Kind:
 
 
 def _start(
-    store: Store, kind: Kind, targets: Sequence[Target], options: Mapping[str, Any]
+    store: Store, kind: Kind, targets: Sequence[Target], options: Mapping[str, Any], person: str
 ) -> Started:
     current: tuple[Target, ...] = ()
     if not options["again"] and not options["drop_equal_ids"]:
@@ -92,8 +94,9 @@ def _start(
     same = _at_work(store.settings, kind, wanted, options)
     if same:
         return Started(same, True, wanted, current)
+    limits.check(store.settings, person)
     job = f"{kind.name}-{uuid.uuid4().hex[:12]}"
-    given = _enqueue(store.settings, job, kind, wanted, options)
+    given = _enqueue(store.settings, job, kind, wanted, options, person)
     return Started(given, given != job, wanted, current)
 
 
@@ -114,6 +117,7 @@ def _enqueue(
     kind: Kind,
     targets: Sequence[Target],
     options: Mapping[str, Any],
+    person: str,
 ) -> str:
     about = {
         "kind": kind.name,
@@ -121,6 +125,7 @@ def _enqueue(
         "targets": [list(target) for target in targets],
         "options": dict(options),
         "created": time.time(),
+        "person": person,
     }
     content = json.dumps([kind.work, sorted(targets), options], sort_keys=True)
     with client(settings) as queue:
@@ -170,7 +175,7 @@ def cancel(settings: Settings, job: str) -> None:
     logs.write(settings, job, "cancelled")
 
 
-def retry(store: Store, job: str) -> Started:
+def retry(store: Store, job: str, person: str = "") -> Started:
     """Start a new job for what failed or was cancelled in this one, or for this one task.
 
     Raises Missing for an unknown id, Conflict for a job that is still at work or failed nowhere.
@@ -184,7 +189,7 @@ def retry(store: Store, job: str) -> Started:
     targets = [target for target in wanted if target not in done]
     if not targets:
         raise Conflict(f"nothing failed in {job}: start it anew with --again to recompute")
-    return _start(store, _kind(found.kind), targets, found.options or {})
+    return _start(store, _kind(found.kind), targets, found.options or {}, person)
 
 
 def _existing(settings: Settings, job: str) -> records.Job:

@@ -22,6 +22,8 @@ _STATES = {
     "ERROR": FAILED,
     "MAX_RECOVERY_ATTEMPTS_EXCEEDED": FAILED,
 }
+WAITING = tuple(name for name, state in _STATES.items() if state in ACTIVE)
+"""What DBOS calls those that are queued or running."""
 JOB, TASK = "job", "task"
 """The names of the two workflows: a job, and the tasks that it fans out into."""
 
@@ -74,6 +76,8 @@ class Job:
     """Of a job: how many tasks are in each state."""
     options: Mapping[str, Any] | None = None
     """What the job was asked for besides systems and datasets."""
+    person: str = ""
+    """Who started a job, where there is sign-in."""
 
     @property
     def active(self) -> bool:
@@ -168,6 +172,7 @@ def _job(row: Row[Any]) -> Job:
         progress=_progress(row) if state == RUNNING else None,
         targets=tuple((system, dataset) for system, dataset in about.get("targets", ())),
         options=about.get("options"),
+        person=about.get("person", ""),
     )
 
 

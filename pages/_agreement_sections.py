@@ -31,7 +31,7 @@ def agreement(dataset: str) -> None:
     st.subheader("How far people agree", anchor=False)
     weights = pick("Weights of kappa", list(figures.WEIGHTS), "weights", width=200)
     kappas = read(queries.agreement.kappas, weights=weights, **asked)
-    st.dataframe(figures.kappa_table(kappas), hide_index=True)
+    _shared.table(figures.kappa_table(kappas), "kappas", f"Agreement of people on {dataset}")
     (row,) = read(queries.agreement.alpha, level="ordinal", **asked).to_dict("records")
     _shared.caption(figures.alpha_line(row), f"Kappa: {figures.WEIGHTS[weights]}.")
     _disagreements(dataset)
@@ -44,7 +44,8 @@ def _disagreements(dataset: str) -> None:
         return
     n_open = int(pairs["settled"].isna().sum())
     st.markdown(f"**Disagreements: {len(pairs):,}, of which {n_open:,} are not settled**")
-    st.dataframe(figures.disagreement_table(pairs.head(MOST)), hide_index=True)
+    shown = figures.disagreement_table(pairs.head(MOST))
+    _shared.table(shown, "disagreements", f"Disagreements on {dataset}")
     rows = pairs.head(MOST).to_dict("records")
     place = st.selectbox(
         "Settle", range(len(rows)), format_func=lambda n: figures.option(rows[n]), width=520
@@ -85,7 +86,9 @@ def _buttons(row: Row, person: Annotator) -> None:
     )
 
 
+@_shared.guarded
 def _settle(row: Row, relevance: int, person: Annotator) -> None:
+    person = _annotate_person.known_as(person.name)
     judgement = {name: row[name] for name in ("dataset", "query_id", "doc_id")} | {
         "relevance": relevance,
         "person": person.name,

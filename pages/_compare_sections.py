@@ -108,7 +108,7 @@ def tests(view: View) -> None:
         st.info("A test needs two queries with a value of both systems.")
         return
     (row,) = found.to_dict("records")
-    st.dataframe(tables.test_table(row), hide_index=True)
+    _shared.table(tables.test_table(row), "tests", f"Tests of {view.measure}, A against B")
     _shared.caption(
         tables.effect(row),
         "How to read this: p is how often chance alone would bring a difference this large; below"
@@ -172,7 +172,7 @@ def most_different(view: View, both: DataFrame, alike: DataFrame) -> None:
     rows = comparing.most_different(both, alike, order, SHOWN)
     table = tables.difference_table(rows, view.titles, whole=len(view.datasets) > 1)
     carried = rows[["dataset", "query_id"]].to_numpy().tolist()
-    _ways.table(table, "different", carried, view.go)
+    _ways.table(table, "different", carried, view.go, "Queries that differ most")
     _shared.caption(
         f"The first {len(rows):,} of {len(both):,} queries. A click on a row opens the query with"
         " both ranked lists. Overlap: rank-biased overlap of the two lists."
@@ -195,7 +195,8 @@ def all_datasets(view: View) -> None:
         " are better. A click opens the dataset, query by query.",
         f"A has the higher mean on {wins} of {len(rows)}.",
     )
-    _ways.table(tables.across_table(rows), "rows", rows[["dataset"]].to_numpy().tolist(), _choose)
+    carried = rows[["dataset"]].to_numpy().tolist()
+    _ways.table(tables.across_table(rows), "rows", carried, _choose, "A and B by dataset")
 
 
 def _choose(dataset: str) -> None:

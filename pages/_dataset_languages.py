@@ -45,7 +45,8 @@ def _systems(view: View, english: str, polish: str) -> None:
         st.info(_shared.text(f"Neither language has a {view.measure} here or in print."))
         return
     rows["title"] = rows["title"].fillna(rows["system"].map(view.titles))
-    st.dataframe(figures.language_table(rows), hide_index=True, height="content")
+    title = f"{view.measure} in English and in Polish"
+    _shared.table(figures.language_table(rows), "languages", title, height="content")
     _shared.caption(
         "How to read this: a system that is known in both languages stands first, with what Polish"
         " costs or gains it. Systems are not the same across languages even under one name: the"
@@ -65,7 +66,8 @@ def _lengths(english: str, polish: str) -> None:
                 columns={"Published": f"{label}, published", "Here": f"{label}, here"}
             )
         )
-    st.dataframe(pd.concat(tables, axis=1).reset_index(), hide_index=True)
+    both = pd.concat(tables, axis=1).reset_index()
+    _shared.table(both, "sizes", "Sizes and lengths in English and in Polish")
     _shared.caption("Words are split at white space. –: not printed, or not loaded here.")
 
 
@@ -81,7 +83,7 @@ def _translation(polish: str) -> None:
     marked = shown.style.format(precision=2).apply(
         lambda row: ["font-weight: bold" * (row.name in own.index)] * len(row), axis=1
     )
-    st.dataframe(marked, hide_index=True)
+    _shared.table(marked, "translation", "Quality of the translations (BEIR-PL, Table 2)")
     _shared.caption(
         "BEIR-PL, Table 2: how near the translation is to the original as LaBSE's vectors see it,"
         " and the share of a sample that people judged right in meaning and right in every word;"

@@ -82,7 +82,7 @@ def without_runs(dataset: Dataset) -> str:
 def statistics(dataset: Dataset, printed: DataFrame) -> None:
     """What the papers count beside what is loaded."""
     table = figures.statistics_table(printed, counted(dataset))
-    st.dataframe(table, hide_index=True)
+    _shared.table(table, "statistics", f"Statistics of {dataset.title}")
     _shared.caption(
         "Published by the papers; here: counted in what is loaded, words split at white space."
     )
@@ -116,7 +116,7 @@ def systems(means: DataFrame) -> None:
     table = figures.measure_table(means, MEASURES)
     whole = HEAD + min(means["system"].nunique(), MOST_ROWS) * ROW
     options = {"height": whole, "row_height": ROW, "column_config": pinned}
-    st.dataframe(table, hide_index=True, placeholder="–", **options)
+    _shared.table(table, "systems", "Systems by measure", placeholder="–", **options)
     _shared.caption(
         "Means over all evaluated queries; an unanswered query scores 0. The best in bold."
         " Hole@10: share of the top 10 that nobody judged for the query."
@@ -172,4 +172,5 @@ def published(dataset: Dataset) -> None:
     if len(printed):
         st.subheader("Published figures", anchor=False)
         table = figures.published_table(printed, MEASURES)
-        st.dataframe(table, hide_index=True, placeholder="–")
+        title = f"Published figures on {dataset.title}"
+        _shared.table(table, "published", title, placeholder="–")

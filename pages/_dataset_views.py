@@ -157,7 +157,7 @@ def _listed(view: View, rows: DataFrame) -> None:
     shown = found.head(MOST_QUERIES)
     table = figures.query_table(shown, view.titles, whole=bool(view.dataset.parts))
     carried = shown[["dataset", "query_id"]].to_numpy().tolist()
-    _ways.table(table, "kinds", carried, partial(_open_query, rows, view))
+    _ways.table(table, "kinds", carried, partial(_open_query, rows, view), "Queries of this kind")
     _shared.caption(
         f"{len(shown):,} of {figures.counted_queries(len(found))} of this kind. A click on a row"
         " opens the query with its best and its worst system."
@@ -212,7 +212,7 @@ def documents(view: View) -> None:
         _ways.to_query(dataset, query_id, first or a, b if b != first else a, view.measure)
 
     carried = rows[["dataset", "query_id", "first"]].fillna("").to_numpy().tolist()
-    _ways.table(table, "places", carried, go)
+    _ways.table(table, "places", carried, go, "Where a document is ranked")
     _shared.caption(
         f"{name} is ranked or judged for {figures.counted_queries(len(rows))}. A click on a row"
         " opens the query. Ranks down to the depth that is kept of a run.",

@@ -115,7 +115,7 @@ def table(shown: View) -> None:
     """Every figure of the shown systems, to read and to save."""
     rows = spending.table(shown.rows, shown.measure)
     whole = HEAD + min(len(rows), MOST_ROWS) * ROW
-    st.dataframe(rows, hide_index=True, height=whole, row_height=ROW)
+    _shared.table(rows, "costs", "What systems cost", height=whole, row_height=ROW)
     st.download_button(
         "All figures (CSV)",
         lambda: spending.csv(shown.rows, shown.datasets, shown.measure),
@@ -151,7 +151,7 @@ def beside_print(costs: DataFrame, titles: Sequence[str]) -> None:
     named = read(queries.leaderboard.systems)
     own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
     rows = spending.beside_print(published.efficiency(), own, named)
-    st.dataframe(rows, hide_index=True)
+    _shared.table(rows, "printed-costs", "Published and measured costs")
     _shared.caption(
         "The papers searched 1 million documents of DBPedia on their own hardware; the collections"
         " here are far smaller and the machine is another, so times and sizes cannot be compared"

@@ -8,7 +8,7 @@ import streamlit as st
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute.exports import browser, figures, tables
+from compute.exports import browser, figures, tables, views
 from compute.exports.tables import Scores, Table
 from compute.exports.views import Figure, Shown
 from compute.figures.drawing import behind
@@ -61,9 +61,11 @@ def _menu(key: str, buttons: Callable[[], None]) -> None:
             buttons()
 
 
-def _button(key: str, form: str, mime: str, make: Callable[[], bytes]) -> None:
+def _button(
+    key: str, form: str, mime: str, make: Callable[[], bytes], label: str | None = None
+) -> None:
     st.download_button(
-        NAMES.get(form, form.upper()),
+        label or NAMES.get(form, form.upper()),
         make,
         file_name=f"{key}.{form}",
         mime=mime,
@@ -75,16 +77,22 @@ def _button(key: str, form: str, mime: str, make: Callable[[], bytes]) -> None:
 
 def _figure_buttons(shown: Figure) -> None:
     pictures = browser.find() is not None
-    for form in figures.FORMATS if pictures else ("html",):
-        make = partial(figures.write, shown.figure, form, shown.title)
-        _button(shown.key, form, figures.MIME[form], make)
+    with st.container(horizontal=True):
+        for form in figures.FORMATS if pictures else ("html",):
+            make = partial(figures.write, shown.figure, form, shown.title)
+            _button(shown.key, form, figures.MIME[form], make)
     if not pictures:
-        st.caption(browser.MISSING)
-    for name, frame in behind(shown.figure).items():
-        data = Table(name, shown.title, frame)
-        _button(f"{shown.key}-{name}", "csv", "text/csv", partial(tables.csv, data))
+        st.caption(f"{browser.MISSING}. The figure's own button saves it as SVG.")
+    frames = behind(shown.figure)
+    if len(frames) == 1:
+        data = Table(shown.key, shown.title, next(iter(frames.values())))
+        _button(shown.key, "csv", "text/csv", partial(tables.csv, data), "Its data as CSV")
+    elif frames:
+        make = partial(views.data, shown)
+        _button(shown.key, "zip", "application/zip", make, "Its data as CSV files")
 
 
 def _table_buttons(shown: Table) -> None:
-    for form in tables.FORMATS:
-        _button(shown.key, form, tables.MIME[form], partial(tables.write, shown, form))
+    with st.container(horizontal=True):
+        for form in tables.FORMATS:
+            _button(shown.key, form, tables.MIME[form], partial(tables.write, shown, form))

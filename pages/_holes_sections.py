@@ -27,15 +27,15 @@ def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     for words in figures.intervals_note(rows, measure, recorded):
         _shared.caption(words)
     with st.expander("The numbers"):
-        _table(figures.interval_table(rows, measure))
+        _table(figures.interval_table(rows, measure), "bounds", f"{measure} and what it can be")
     return rows
 
 
-def _table(table: Styler) -> None:
+def _table(table: Styler, key: str, title: str) -> None:
     """A table as high as its rows, until there are many."""
     row, head = _dataset_sections.ROW, _dataset_sections.HEAD
     rows = min(len(table.index), _dataset_sections.MOST_ROWS)
-    st.dataframe(table, hide_index=True, row_height=row, height=head + rows * row)
+    _shared.table(table, key, title, row_height=row, height=head + rows * row)
 
 
 def _bounds(dataset: str, systems: Sequence[str], measure: str, **chosen: Any) -> DataFrame:
@@ -84,7 +84,11 @@ def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None
         if recorded["n_added"]:
             before = _bounds(dataset, systems, measure, added=False)
             after = _bounds(dataset, systems, measure, added=True)
-            _table(figures.before_and_after(before, after, measure))
+            _table(
+                figures.before_and_after(before, after, measure),
+                "before-after",
+                f"{measure} before and after added judgements",
+            )
             _shared.caption(
                 f"Before: official judgements. After: with {recorded['n_added']:,} added ones,"
                 " whatever the switch above the page says."
@@ -101,7 +105,7 @@ def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None
 def _published() -> None:
     printed = read(queries.dataset.published_figures, datasets=["trec-covid"])
     effect = _titled(published.annotation_effect(printed).reset_index())
-    _table(figures.published_effect(effect))
+    _table(figures.published_effect(effect), "published-effect", "Published before and after")
     _shared.caption(
         "In print: TREC-COVID before and after 980 added judgements (BEIR v4, Table 4)."
     )

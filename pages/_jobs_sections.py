@@ -17,7 +17,7 @@ from compute.jobs import Job
 from compute.settings import Settings
 from compute.store import Store
 from compute.systems import from_outside
-from pages import _shared
+from pages import _shared, _signing
 
 BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {
     "queued": "gray",
@@ -54,6 +54,8 @@ def named_systems() -> list[str]:
 
 def name_a_system() -> None:
     """A line to add a system that no row has: other parameters, a fusion, a model by name."""
+    if not _signing.may(_signing.OPERATOR):
+        return
     with st.expander("Another system, by its name", icon=":material/add:"):
         _shared.caption(
             "bm25(k1=1.2,b=0.75) is BM25 with other parameters, rrf(bm25,minilm) the fusion of two "
@@ -80,14 +82,19 @@ def _add() -> None:
 
 def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
     """What the chosen cells would take, and the button that starts them."""
+    if not _signing.may(_signing.OPERATOR):
+        _shared.caption(_signing.told(_signing.OPERATOR))
+        return
     targets = figures.to_do(chosen, again=again)
     asked = chosen["system"].tolist(), chosen["dataset"].tolist(), again
     with st.container(horizontal=True, vertical_alignment="center"):
         icon = ":material/play_arrow:"
         if st.button("Start", type="primary", icon=icon, disabled=not targets):
             names = (list(dict.fromkeys(column)) for column in zip(*targets, strict=True))
+            _signing.require(_signing.OPERATOR)
             with st.spinner("Queueing"):
-                started = jobs.start(store, "run", *names, again=again)
+                who = _signing.name()
+                started = jobs.start(store, "run", *names, again=again, person=who)
             st.session_state["_started"] = asked, started
             st.rerun()
         words = _came_to(store.settings, asked)
@@ -169,7 +176,10 @@ def _workers(now: Settings) -> None:
 def _active(store: Store, job: Job) -> None:
     with st.container(border=True, gap="xsmall"):
         with _line(job):
-            if st.button("Cancel", key=f"cancel {job.id}", icon=":material/stop_circle:"):
+            icon = ":material/stop_circle:"
+            operator = _signing.may(_signing.OPERATOR)
+            if operator and st.button("Cancel", key=f"cancel {job.id}", icon=icon):
+                _signing.require(_signing.OPERATOR)
                 jobs.cancel(store.settings, job.id)
                 st.rerun()
             details = _asked_for_details(job)
@@ -186,8 +196,10 @@ def _ended(store: Store, job: Job) -> None:
                 _shared.text(f"{job.summary}; {figures.times(job, time.time())}"), width="content"
             )
             unfinished = job.state in ("failed", "cancelled")
-            if unfinished and st.button("Retry", key=f"retry {job.id}", icon=":material/replay:"):
-                jobs.retry(store, job.id)
+            offered = unfinished and _signing.may(_signing.OPERATOR)
+            if offered and st.button("Retry", key=f"retry {job.id}", icon=":material/replay:"):
+                _signing.require(_signing.OPERATOR)
+                jobs.retry(store, job.id, _signing.name())
                 st.rerun()
             details = _asked_for_details(job)
         if job.error:
@@ -211,7 +223,9 @@ def _asked_for_details(job: Job) -> bool:
 def _details(store: Store, job: Job) -> None:
     """The tasks of a job, and the end of its log or that of a task."""
     tasks = {task.id: task for task in jobs.tasks(store.settings, job.id)}
-    st.dataframe(figures.task_table(list(tasks.values())), hide_index=True)
+    _shared.table(
+        figures.task_table(list(tasks.values())), f"tasks-{job.id}", f"Tasks of {job.title}"
+    )
     titles = {job.id: "the whole job"} | {name: task.title for name, task in tasks.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(

@@ -136,7 +136,13 @@ def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFram
     st.subheader("Ours against published", anchor=False)
     shown = agreeing.table(found, named, _shared.theme())
     height = 38 + 35 * min(len(found), MOST_ROWS)
-    st.dataframe(shown, hide_index=True, height=height, row_height=35)
+    _shared.table(
+        shown,
+        "ours-published",
+        f"Ours against published: {of.measure}",
+        height=height,
+        row_height=35,
+    )
     _shared.caption(
         f"{of.measure}: {against.verdict_counts(found)}.",
         "Computed with added judgements, which no paper had." * (_judged() == JUDGED_TOO),

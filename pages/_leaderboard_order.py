@@ -8,13 +8,14 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute import cells, queries, sureness
-from compute.cells import PUBLISHED
+from compute.cells import COMPUTED, PUBLISHED
 from compute.errors import WrongInput
+from compute.exports.tables import Scores
 from compute.figures import intervals as figures
 from compute.leaderboard import Board, short_titles
 from compute.sureness import ALL, Ground
 from pages import _address, _shared
-from pages._shared import pick, read
+from pages._shared import later, pick, read
 
 HEATMAP, TABLE = "Heatmap", "Table"
 VIEWS = (HEATMAP, TABLE)
@@ -39,7 +40,7 @@ def ranking(of: Numbers, board: Board, ground: Ground) -> DataFrame:
     return read(queries.ranking.of_runs, **about)
 
 
-def table(of: Numbers, board: Board) -> None:
+def table(of: Numbers, board: Board, baseline: str) -> None:
     """The board as a table; a click into a row's dataset opens it."""
     found = next(iter(sureness.grounds(board).values()), None)
     try:
@@ -50,13 +51,14 @@ def table(of: Numbers, board: Board) -> None:
     shown = figures.table(order, board)
     heads = figures.headings(board)
     by_title = {head: dataset for dataset, head in heads.items()}
-    st.dataframe(
+    _shared.table(
         shown.drop(columns="system"),
-        hide_index=True,
+        "board",
+        f"{of.measure} of systems on datasets",
+        scores=scores(of, board, shown, baseline),
         height=38 + 35 * min(len(shown), MOST_ROWS),
         row_height=35,
         column_config=_columns(["Mean", *heads.values()]),
-        key="board",
         on_select=partial(_open, by_title, shown["system"].tolist()),
         selection_mode="single-cell",
         placeholder="–",
@@ -68,6 +70,33 @@ def table(of: Numbers, board: Board) -> None:
         f"{origin}: {of.measure}. {about}{_over_all(of)} Systems that share a letter cannot be told"
         " apart; below it is said how this is found out. A click on a value opens its dataset."
     )
+
+
+def scores(of: Numbers, board: Board, shown: DataFrame, baseline: str) -> Scores:
+    """What of the table is compared in print; marked is what surely beats the baseline.
+
+    Scores of systems that were trained on a dataset take no part, as on the page.
+    """
+    heads = figures.headings(board)
+    systems = shown["system"]
+    usable = board.cells.pivot(index="system", columns="dataset", values="usable")
+    ranked = {head: usable[name].reindex(systems).eq(True) for name, head in heads.items()}
+    ranked["Mean"] = shown["Mean"].notna()
+    asked = {"measure": of.measure, "datasets": list(heads), "systems": list(systems)}
+    tested = later(queries.marks.against, baseline=baseline, sign=board.sign, **asked)
+
+    def marked() -> DataFrame | None:
+        better = tested().pivot(index="system", columns="dataset", values="is_better")
+        table = better.reindex(index=systems, columns=list(heads)).eq(True)
+        return table.rename(columns=heads).assign(Mean=False)
+
+    note = (
+        f"† significantly better than {baseline} (randomisation test, Holm over systems, p < .05)."
+    )
+    columns = [name for name in ("Mean", *heads.values()) if shown[name].notna().any()]
+    computed = of.kind == COMPUTED
+    frame = DataFrame(ranked, index=systems).reset_index(drop=True)
+    return Scores(columns, board.sign, frame, marked if computed else None, note)
 
 
 def _columns(numbers: Sequence[str]) -> dict[str, Any]:

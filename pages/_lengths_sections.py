@@ -191,7 +191,8 @@ def averages() -> None:
         return
     st.subheader("Words on average", anchor=False)
     whole = HEAD + min(len(means), MOST_ROWS) * ROW
-    st.dataframe(tables.averages_table(means), hide_index=True, height=whole, row_height=ROW)
+    shown = tables.averages_table(means)
+    _shared.table(shown, "averages", "Words on average", height=whole, row_height=ROW)
     _shared.caption(
         "Published: the papers' statistics, whose way of splitting words is not said; here words"
         " are split at white space. The papers average over the queries of all splits. Documents"
@@ -207,7 +208,7 @@ def beside_print(named: DataFrame) -> None:
     st.subheader("Published figures", anchor=False)
     ours, means = read(queries.lengths.medians, k=10), read(queries.lengths.averages)
     table = tables.published_table(published.lengths(), ours, means, titles)
-    st.dataframe(table, hide_index=True)
+    _shared.table(table, "published-lengths", "Published lengths beside ours")
     _shared.caption(
         "The paper's finding: on these collections TAS-B puts very short documents first, ANCE much"
         " longer ones. –: not computed here."

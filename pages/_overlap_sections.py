@@ -118,14 +118,14 @@ def _table(
         st.session_state["_row_turn"] = st.session_state.get("_row_turn", 0) + 1
     key = f"pair_rows_{st.session_state['_row_turn']}"
     table = figures.pair_table(rows, titles)
-    st.dataframe(
+    _shared.table(
         table,
-        hide_index=True,
+        key,
+        "Similarity of pairs of collections",
         height=min(38 + 35 * len(table), max(beside, 318)),
         on_select=lambda: _row_clicked(key, pairs),
         selection_mode="single-row",
         selection_default={"selection": {"rows": [pairs.index(chosen)]}},
-        key=key,
         row_height=35,
         column_config=_FIGURES,
     )
@@ -174,7 +174,9 @@ def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> Non
             table = graphs.neighbours(square, _titles(counted))
             height = min(38 + 35 * len(table), 500)
             options: dict[str, Any] = {"height": height, "row_height": 35, "placeholder": "–"}
-            st.dataframe(table, hide_index=True, column_config=_FIGURES, **options)
+            _shared.table(
+                table, "neighbours", "The nearest collections", column_config=_FIGURES, **options
+            )
     _shared.caption(graphs.note(similarity.faithfulness(square, points)))
 
 

@@ -24,11 +24,15 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
     for words in figures.left_out_note(rows, measure):
         _shared.caption(words)
     with st.expander("The numbers of the pool"):
-        _table(figures.left_out_table(rows, measure))
+        _table(
+            figures.left_out_table(rows, measure), "left-out-table", "Systems left out of the pool"
+        )
     gains = _titled(read(queries.pools.gains, added=True, **asked))
     if gains["n_added"].any():
         st.subheader("Who gains by added judgements", anchor=False)
-        _table(figures.gains_table(gains, measure))
+        _table(
+            figures.gains_table(gains, measure), "pool-gains", "What systems brought to the pool"
+        )
         _shared.caption(
             "How to read this: added judgements of documents in a system's lists, how many of them"
             " say relevant, and how many of those no other system shown has. A system can lose by"
@@ -41,7 +45,13 @@ def _titled(rows: DataFrame) -> DataFrame:
     return rows.assign(title=rows["title"].fillna(rows["system"]))
 
 
-def _table(table: Styler) -> None:
+def _table(table: Styler, key: str, title: str) -> None:
     row, head = _dataset_sections.ROW, _dataset_sections.HEAD
     rows = min(len(table.index), _dataset_sections.MOST_ROWS)
-    st.dataframe(table, hide_index=True, row_height=row, height=head + rows * row)
+    _shared.table(
+        table,
+        key,
+        title,
+        row_height=row,
+        height=head + rows * row,
+    )

@@ -161,7 +161,8 @@ def why(dataset: str, query_id: str, systems: Systems, measure: str, values: Dat
     if len(names) > 1:
         shown = _chosen_list(titles)
     frame = gains.table(found[shown])
-    st.dataframe(frame, hide_index=True, height="content" if len(frame) <= 12 else 420)
+    height = "content" if len(frame) <= 12 else 420
+    _shared.table(frame, "sum", f"{measure} of {titles[shown]}, rank by rank", height=height)
     stored = values[(values["system"] == shown) & (values["measure"] == measure)]["value"]
     _shared.caption(gains.conclusion(found[shown], next(iter(stored), None), titles[shown]))
 
@@ -181,7 +182,7 @@ def _chosen_list(titles: Mapping[str, str]) -> str:
 
 def values(frame: DataFrame, systems: Systems) -> None:
     """What the query scores by every measure."""
-    st.dataframe(figures.value_table(frame, systems, MEASURES), hide_index=True)
+    _shared.table(figures.value_table(frame, systems, MEASURES), "values", "The query by measure")
 
 
 def to_the_map(dataset: str, systems: Sequence[str], measure: str, query_id: str) -> None:

@@ -136,6 +136,13 @@ def rests_on() -> Shown:
     return st.session_state.get("_rests_on", Shown())
 
 
+def later(query: Query, **params: Any) -> Callable[[], DataFrame]:
+    """`read`, for what is made after this run of the page, such as a file; on the same version."""
+    version, choice = st.session_state["_version"], st.session_state.get("_choice")
+    now = settings.load()
+    return lambda: _read(now, version, choice, query, params)[0]
+
+
 def _through_app() -> None:
     """Leave Streamlit's own list of the files in pages/, if it is in it, for app.py's table.
 

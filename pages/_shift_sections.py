@@ -65,7 +65,7 @@ def _correlations(
             if len(own):
                 groups[titles[name], words] = own
     if groups:
-        st.dataframe(figures.table(groups), hide_index=True, width=630)
+        _shared.table(figures.table(groups), "correlations", "Domain shift", width=630)
 
 
 def computed(

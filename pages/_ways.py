@@ -80,7 +80,11 @@ def plot(figure: Any, key: str, alt: str, go: Callable[..., None]) -> None:
 
 
 def table(
-    shown: DataFrame, key: str, carried: Sequence[Sequence[str]], go: Callable[..., None]
+    shown: DataFrame,
+    key: str,
+    carried: Sequence[Sequence[str]],
+    go: Callable[..., None],
+    title: str = "Table",
 ) -> None:
     """Draw a table; a click into a row calls `go` with what is `carried` for that row."""
 
@@ -90,12 +94,12 @@ def table(
             go(*carried[cells[0][0]])
 
     height = 38 + 35 * min(len(shown), 20)
-    st.dataframe(
+    _shared.table(
         shown,
-        hide_index=True,
+        key,
+        title,
         height=height,
         row_height=35,
-        key=key,
         on_select=clicked,
         selection_mode="single-cell",
     )

@@ -34,7 +34,7 @@ st.markdown(
     width=WIDTH,
 )
 origins = read(queries.stored.origins)
-st.dataframe(origins, hide_index=True)
+_shared.table(origins, "origins", "Stored runs")
 _shared.caption(f"{len(origins):,} runs; shipped ones came with the project, cut to their top 100.")
 st.subheader("Versions", anchor=False)
-st.dataframe(contract.versions(), hide_index=True, width=420)
+_shared.table(contract.versions(), "versions", "Versions", width=420)

@@ -49,7 +49,7 @@ shown = sections.filtered(shown, systems, chosen, baseline)
 board = leaderboard.board(shown, datasets, systems, measure)
 of = order.Numbers(numbers, source, measure, chosen.returned)
 if view == order.TABLE and numbers != DIFFERENCE:
-    order.table(of, board)
+    order.table(of, board, baseline)
 else:
     sections.heat(board, of, printed, colour, baseline)
 if numbers != DIFFERENCE:

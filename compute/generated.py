@@ -11,6 +11,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Protocol, runtime_checkable
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -24,6 +25,7 @@ from compute.systems import doc2query
 from compute.systems.doc2query import Generator
 
 _BATCH = 1_000
+_SEED = 20_210
 
 
 @runtime_checkable
@@ -36,28 +38,33 @@ class Expanding(Protocol):
         ...
 
 
-def part(bench: Bench, loaded: Loaded, generator: Generator) -> Part:
+def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -> Part:
     """The queries that the generator asks of a collection; asked and published if they are not yet.
 
-    Raises WrongInput for a collection without documents.
+    Of at most so many documents where `most` is above 0: those that `sampled` chooses. Raises
+    WrongInput for a collection without documents.
     """
     documents, lengths, collection = loaded.documents, loaded.lengths, loaded.dataset.collection
     if documents is None or lengths is None:
         raise WrongInput(f"{loaded.dataset.name} has no documents to ask about")
-    name = fingerprint("generated", [documents.fingerprint], identity=generator.identity())
-    stored = bench.store.done("generated", collection, str(generator), name)
+    cut = {"documents": most} if 0 < most < documents.rows else {}
+    called = f"{generator}{f' of {most}' if cut else ''}"
+    identity = generator.identity() | cut
+    name = fingerprint("generated", [documents.fingerprint], identity=identity)
+    stored = bench.store.done("generated", collection, called, name)
     if stored is not None:
         return stored
 
     def build(aside: Path) -> None:
-        generator.generate(documents.path, aside, bench.settings, bench.progress)
+        file = _sample(documents.path, most, aside) if cut else documents.path
+        generator.generate(file, aside, bench.settings, bench.progress)
 
     with caches.folder(bench.settings, name, build) as folder:
         shards = sorted(folder.glob("generated-*.parquet"))
         about = provenance.record(
             ["run", "doct5query", loaded.dataset.name],
             doc2query.seconds(shards),
-            identity=generator.identity(),
+            identity=identity,
             inputs=freshness.of_terms(lengths),
         )
         with bench.store.publishing(bench.job or f"generate {collection}") as publication:
@@ -65,10 +72,31 @@ def part(bench: Bench, loaded: Loaded, generator: Generator) -> Part:
                 "generated",
                 _batches(shards),
                 dataset=collection,
-                system=str(generator),
+                system=called,
                 fingerprint=name,
                 provenance=about,
             )
+
+
+def sampled(total: int, most: int) -> np.ndarray:
+    """The places of at most `most` of `total` documents, in file order; always the same ones."""
+    if total <= most:
+        return np.arange(total)
+    return np.sort(np.random.default_rng(_SEED).choice(total, most, replace=False))
+
+
+def _sample(documents: Path, most: int, folder: Path) -> Path:
+    """A file of the sampled documents."""
+    target = folder / "sample.parquet"
+    columns = ["doc_id", "title", "text"]
+    file = pq.ParquetFile(documents)
+    places, first = sampled(file.metadata.num_rows, most), 0
+    with pq.ParquetWriter(target, file.schema_arrow.empty_table().select(columns).schema) as writer:
+        for batch in file.iter_batches(_BATCH, columns=columns):
+            own = places[(places >= first) & (places < first + len(batch))] - first
+            writer.write_batch(batch.take(pa.array(own)))
+            first += len(batch)
+    return target
 
 
 @contextlib.contextmanager

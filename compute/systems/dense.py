@@ -104,7 +104,7 @@ class Dense(Embedding):
         """The loaded model: vectors (texts, dimensions), 32-bit, of "documents" or "queries"."""
         other = self.query_checkpoint if of == "queries" else None
         folder = (other or self.checkpoint).folder()
-        model = _loaded(folder, settings)
+        model = loaded(folder, settings)
         self._fit(model)
         unit_length = self._similarity(folder) == "cosine"
         encode = model.encode_query if of == "queries" else model.encode_document
@@ -147,7 +147,8 @@ class Dense(Embedding):
         return says or self.similarity or "cosine"
 
 
-def _loaded(folder: Path, settings: Settings) -> "SentenceTransformer":
+def loaded(folder: Path, settings: Settings) -> "SentenceTransformer":
+    """The model in a folder, on the CPU. Raises Unavailable where it does not load."""
     torch_on(settings)
     from sentence_transformers import SentenceTransformer
 

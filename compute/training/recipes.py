@@ -26,19 +26,19 @@ class Material:
 
     fingerprint: str
     parts: Mapping[str, Part]
+    about: Mapping[str, Any]
+    """What chooses or changes examples, as JSON values."""
 
     def path(self, name: str) -> Path:
         """The file of one part."""
         return self.parts[name].path
 
 
-def material(recipe: Mapping[str, Any], **parts: Part) -> Material:
-    """The material of these parts, which the recipe makes into examples as `recipe` says.
-
-    `recipe` holds the parameters that choose or change examples, as JSON values.
-    """
+def material(about: Mapping[str, Any], **parts: Part) -> Material:
+    """The material of these parts, of which examples are made as `about` says."""
     content = {name: part.fingerprint for name, part in parts.items()}
-    return Material(fingerprint("material", [], recipe=dict(recipe), parts=content), parts)
+    called = fingerprint("material", [], about=dict(about), parts=content)
+    return Material(called, parts, dict(about))
 
 
 class Recipe(Protocol):

@@ -1,0 +1,193 @@
+"""GenQ: a dense model fine-tuned on queries that are made from the documents themselves.
+
+Thakur et al., "BEIR", 2021: T5 asks 5 queries of each document (top-k 25, top-p 0.95), of at most
+100,000; a model that knows MS MARCO learns from them with in-batch negatives, one per dataset.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import pyarrow.parquet as pq
+
+from compute import generated, loading
+from compute.datasets import Dataset
+from compute.errors import WrongInput
+from compute.loading import Bench
+from compute.settings import Settings
+from compute.systems.checkpoints import Checkpoint, from_text
+from compute.systems.dense import LIBRARIES as TO_SEARCH
+from compute.systems.dense import LONGEST, Dense
+from compute.systems.doc2query import Generator
+from compute.systems.embedding import LAYOUT
+from compute.systems.encoding import joined
+from compute.systems.impact import at_least
+from compute.training import biencoder
+from compute.training.recipes import Material, Report, material
+from compute.training.sentences import sentences
+
+Asked = list[tuple[list[str], str]]
+"""Of each document: its queries, and what they are to find."""
+
+T5 = "t5"
+
+
+@dataclass(frozen=True)
+class GenQ:
+    """Fine-tuning with generated queries; the defaults are BEIR's, and of its code.
+
+    `queries` is t5, title (which finds the text without it) or sentence (the first one, which
+    finds the title and the rest). Texts are cut to `max_length` word pieces while training;
+    searching reads as many as the model did before. Raises WrongInput for values out of range.
+    """
+
+    checkpoint: Checkpoint
+    queries: str = T5
+    number: int = 5
+    documents: int = 100_000
+    epochs: int = 1
+    batch: int = 64
+    lr: float = 2e-5
+    max_length: int = 350
+    seed: int = 1
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = (
+        *("model", "queries", "number", "documents", "epochs", "batch", "lr", "max_length", "seed"),
+    )
+    SEARCH: ClassVar[tuple[str, ...]] = LAYOUT
+
+    def __post_init__(self) -> None:
+        if self.queries not in (T5, *MADE):
+            known = ", ".join((T5, *MADE))
+            raise WrongInput(f"queries is {self.queries!r}; it must be one of: {known}")
+        for name in ("number", "documents", "epochs"):
+            at_least(self, name, 1)
+        check_fit(self)
+
+    @property
+    def model(self) -> str:
+        """The name or folder of the model that it begins with."""
+        return self.checkpoint.model
+
+    @property
+    def generator(self) -> Generator:
+        """What asks the queries, where T5 does."""
+        asks = from_text("BeIR/query-gen-msmarco-t5-base-v1")
+        return Generator(asks, number=self.number, top_k=25, top_p=0.95)
+
+    def identity(self) -> dict[str, Any]:
+        """The model that it begins with, and how that is trained."""
+        names = ("epochs", "batch", "lr", "max_length", "seed")
+        return {
+            "recipe": "in-batch negatives",
+            "begins_with": self.checkpoint.identity(),
+        } | {name: getattr(self, name) for name in names}
+
+    def check(self) -> None:
+        """Raises Unavailable when a library or weights are missing."""
+        self.checkpoint.check(*biencoder.LIBRARIES, *TO_SEARCH)
+        if self.queries == T5:
+            self.generator.check()
+
+    def saw(self, dataset: str) -> tuple[str, ...]:
+        """No judgement: queries are made from documents."""
+        return ()
+
+    def material(self, bench: Bench, dataset: Dataset) -> Material:
+        """The documents, and the queries that T5 asks of them."""
+        loaded = loading.load(bench, dataset)
+        if loaded.documents is None:
+            raise WrongInput(f"{dataset.name} has no documents: there is nothing to train on")
+        about = {"queries": self.queries, "documents": self.documents}
+        about["language"] = dataset.language
+        if self.queries != T5:
+            return material(about, documents=loaded.documents)
+        asked = generated.part(bench, loaded, self.generator, most=self.documents)
+        return material(about, documents=loaded.documents, generated=asked)
+
+    def train(
+        self, material: Material, folder: Path, settings: Settings, report: Report
+    ) -> dict[str, Any]:
+        """Train on every query once in an epoch; no document is in a batch twice."""
+        asked = self._asked(material)
+        number = len(asked[0][0])
+        steps = self.epochs * number * biencoder.rounds_steps(len(asked), self.batch)
+
+        def pairs(step: int) -> list[tuple[str, str]]:
+            turn, places = biencoder.batch(len(asked), self.batch, self.seed, step)
+            return [(asked[place][0][turn % number], asked[place][1]) for place in places]
+
+        how = biencoder.Fit(
+            steps,
+            self.lr,
+            warmup=steps // 10,
+            seed=self.seed,
+            max_length=self.max_length,
+            otherwise="dot",
+        )
+        start = self.checkpoint.folder()
+        facts = biencoder.fit(start, pairs, how, folder, settings, report)
+        return facts | {"documents": len(asked), "queries": len(asked) * number}
+
+    def _asked(self, material: Material) -> Asked:
+        if self.queries == T5:
+            found = _from_t5(material)
+        else:
+            rows = documents(material.path("documents"), self.documents)
+            language = material.about["language"]
+            made = (MADE[self.queries](title, text, language) for title, text in rows)
+            found = [one for one in made if one is not None]
+        if len(found) < 2:
+            raise WrongInput(
+                f"queries={self.queries} makes {len(found)} queries of these documents, and "
+                "in-batch negatives need 2: take other queries"
+            )
+        return found
+
+    def system(self, model: Checkpoint) -> Dense:
+        """Dense retrieval, as the model compares."""
+        return Dense(checkpoint=model)
+
+
+def check_fit(recipe: Any) -> None:
+    """Raises WrongInput for a batch, rate, length or seed that makes no sense."""
+    at_least(recipe, "batch", 2)
+    at_least(recipe, "seed", 0)
+    if not 0 < recipe.lr < 1:
+        raise WrongInput(f"lr is {recipe.lr}; it must lie between 0 and 1")
+    if recipe.max_length and not 3 <= recipe.max_length <= LONGEST:
+        raise WrongInput(f"max_length is {recipe.max_length}; it must be 3 to {LONGEST}, or 0")
+
+
+def _of_title(title: str, text: str, language: str) -> tuple[list[str], str] | None:
+    return ([title], text) if title.strip() and text.strip() else None
+
+
+def _of_sentence(title: str, text: str, language: str) -> tuple[list[str], str] | None:
+    found = sentences(text, language)
+    rest = joined(title, " ".join(found[1:]))
+    return ([found[0]], rest) if found and rest else None
+
+
+MADE: Mapping[str, Callable[[str, str, str], tuple[list[str], str] | None]] = MappingProxyType(
+    {"title": _of_title, "sentence": _of_sentence}
+)
+"""Queries that need no model, from title, text and language; None where a document gives none."""
+
+
+def documents(file: Path, most: int = 2**62) -> list[tuple[str, str]]:
+    """Title and text of the documents, or of a sample."""
+    table = pq.read_table(file, columns=["title", "text"])
+    table = table.take(generated.sampled(table.num_rows, most))
+    return [(row["title"] or "", row["text"] or "") for row in table.to_pylist()]
+
+
+def _from_t5(material: Material) -> Asked:
+    table = pq.read_table(material.path("documents"), columns=["doc_id", "title", "text"])
+    texts = {row["doc_id"]: joined(row["title"], row["text"]) for row in table.to_pylist()}
+    queries: dict[str, list[str]] = {}
+    for row in pq.read_table(material.path("generated")).to_pylist():
+        queries.setdefault(row["doc_id"], []).append(row["text"])
+    return [(asked, texts[doc_id]) for doc_id, asked in queries.items()]

@@ -20,6 +20,8 @@ from compute.systems.searcher import Method, values, with_values
 from compute.systems.sparse import Sparse
 from compute.systems.sparta import Sparta
 from compute.systems.use_qa import UseQa
+from compute.training.genq import GenQ
+from compute.training.ict import Ict
 from compute.training.models import TrainedModel
 from compute.training.recipes import Recipe
 
@@ -246,7 +248,11 @@ SYSTEMS = catalogue(
         ),
         evidence=REFERENCE,
     ),
-    System("genq"),
+    System(
+        "genq",
+        recipe=GenQ(from_text("sentence-transformers/msmarco-distilbert-base-tas-b")),
+        evidence=REFERENCE,
+    ),
     System(
         "minilm",
         search=Dense(
@@ -267,7 +273,7 @@ SYSTEMS = catalogue(
         ),
         evidence=REFERENCE,
     ),
-    System("ict-herbert"),
+    System("ict-herbert", recipe=Ict(from_text("allegro/herbert-base-cased")), evidence=REFERENCE),
     System(
         "colbert",
         search=LateInteraction(

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from compute import bugs, settings
+from compute import bugs, settings, terminal
 from compute.commands import (
     analysing,
     fetching,
@@ -71,9 +71,13 @@ COMMANDS = {
         (JSON,),
     ),
     "check": Command(
-        "report what is in a BEIR folder or archive, run or qrels file; change nothing",
+        "report what is in BEIR folders or archives, run or qrels files; change nothing",
         importing.check,
-        (_option("path", type=Path), JSON),
+        (
+            _option("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder"),
+            _option("--dataset", help="hold runs and qrels against this one's ids"),
+            JSON,
+        ),
     ),
     "run": Command(
         "load, index, search, score and publish a system on datasets",
@@ -273,7 +277,7 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         return COMMANDS[arguments.command].run(arguments)
     except BeirscopeError as error:
-        sys.stderr.write(f"{error}\n")
+        sys.stderr.write(f"{terminal.printable(str(error))}\n")
         return 2
     except BrokenPipeError:
         return 0

@@ -50,8 +50,3 @@ def _table(frame: DataFrame) -> str:
 def printable(text: str) -> str:
     """The text with what is not printable, such as a terminal escape, as its code."""
     return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
-
-
-def printable_lines(text: str) -> str:
-    """Text of several lines, each as `printable` has it."""
-    return "\n".join(printable(line) for line in text.splitlines())

@@ -14,13 +14,20 @@ from compute.wording import counted
 
 
 def check(arguments: Namespace) -> int:
-    """Report what is in a file or folder; nothing is changed."""
-    report = doctor.check(arguments.path)
+    """Report what is in files and folders; nothing is changed."""
+    against = None
+    if arguments.dataset:
+        bench = open_bench()
+        against = doctor.known(bench.store, dataset(arguments.dataset, known(bench)))
+    reports = doctor.check_all(arguments.paths, against=against)
     if arguments.json:
-        sys.stdout.write(json.dumps(report.record(), ensure_ascii=False, indent=1) + "\n")
+        # In ASCII: a program reads it, and no name of a file can act on a terminal.
+        sys.stdout.write(json.dumps([r.record() for r in reports], indent=1) + "\n")
     else:
-        sys.stdout.write(terminal.printable_lines(str(report)) + "\n")
-    return 2 if report.refused else 0
+        for report in reports:
+            lines = [terminal.printable(line) for line in report.lines()]
+            sys.stdout.write("\n".join(lines) + "\n")
+    return 2 if any(report.refused for report in reports) else 0
 
 
 def import_dataset(arguments: Namespace) -> int:

@@ -60,11 +60,12 @@ class Report:
         """The report as JSON holds it."""
         return asdict(self) | {"refused": self.refused}
 
-    def __str__(self) -> str:
+    def lines(self) -> list[str]:
+        """The report as text; names may hold whatever a terminal obeys."""
         counts = [f"  {name}: {number:,}" for name, number in self.counts.items()]
         findings = [f"  {finding}" for finding in self.findings]
         verdict = "  not fit for import" if self.refused else "  fit for import"
-        return "\n".join([f"{self.path}: {self.kind}", *counts, *findings, verdict])
+        return [f"{self.path}: {self.kind}", *counts, *findings, verdict]
 
 
 class Tally:

@@ -2,6 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+TESTERS ?= 2
 READY := $(VENV)/installed
 
 .PHONY: run test lint soak pins clean
@@ -9,8 +10,9 @@ READY := $(VENV)/installed
 run: $(READY)
 	@$(PY) -m compute serve
 
+# Two at a time: much of the suite waits for browsers, Java and disks.
 test: $(READY) lint
-	$(PY) -m pytest
+	$(PY) -m pytest -n $(TESTERS) --dist loadfile
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .

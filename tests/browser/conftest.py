@@ -40,6 +40,12 @@ def chromium() -> str | None:
     return os.environ.get("BEIRSCOPE_CHROMIUM") or next(filter(None, found), None)
 
 
+def port(first: int) -> int:
+    """A free port from `first` on, apart from those of tests that run beside this one."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
+    return free_port(first + 1000 * int(worker))
+
+
 @pytest.fixture(scope="session")
 def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the tiny collection, whose documents are hostile, and two runs on it."""
@@ -57,7 +63,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(scope="session")
 def dashboard(home: Path) -> Iterator[str]:
     """The address of a running dashboard."""
-    with serving(home, free_port(8700)) as address:
+    with serving(home, port(8700)) as address:
         yield address
 
 

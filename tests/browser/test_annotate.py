@@ -17,12 +17,11 @@ from compute.annotation.tasks import Plan, Task
 from compute.datasets.catalogue import DATASETS
 from compute.orders import ORDERS
 from compute.reading import open_version
-from compute.serve import free_port
 from compute.settings import Settings
 from compute.store import Store
 from compute.systems import system
 from tests.annotating import answer
-from tests.browser.conftest import WAIT, serving, start_server
+from tests.browser.conftest import WAIT, port, serving, start_server
 from tests.tiny import HOSTILE, write_tiny
 
 DATASET = "pydocs-networkx"
@@ -106,7 +105,7 @@ def judging(tmp_path_factory: pytest.TempPathFactory) -> Judging:
 
 @pytest.fixture(scope="module")
 def address(judging: Judging) -> Iterator[str]:
-    with serving(judging.store.home, free_port(8760)) as found:
+    with serving(judging.store.home, port(8760)) as found:
         yield found
 
 
@@ -347,8 +346,8 @@ def test_four_at_once_lose_nothing_when_the_server_is_killed(
     browser: Browser, judging: Judging
 ) -> None:
     task = judging.task(DATASET, n_pairs=120, double_share=0.2, order="random", seed=3)
-    port = free_port(8790)
-    server = start_server(judging.store.home, port)
+    at = port(8790)
+    server = start_server(judging.store.home, at)
     try:
         pages = []
         for name in ("one", "two", "three", "four"):
@@ -356,7 +355,7 @@ def test_four_at_once_lose_nothing_when_the_server_is_killed(
             context.set_default_timeout(WAIT)
             context.add_init_script(KEPT)
             pages.append(context.new_page())
-            sit_down(pages[-1], f"http://127.0.0.1:{port}", task, name)
+            sit_down(pages[-1], f"http://127.0.0.1:{at}", task, name)
         # The last one has not asked the server for anything yet.
         press(pages[:3], "1011")
         server.send_signal(signal.SIGKILL)
@@ -367,7 +366,7 @@ def test_four_at_once_lose_nothing_when_the_server_is_killed(
         press(pages, "010")
         kept = [entry for page in pages for entry in page.evaluate("window.kept")]
         assert len(kept) == 24 and not set(kept) <= survived
-        server = start_server(judging.store.home, port)
+        server = start_server(judging.store.home, at)
         for page in pages[:2]:
             page.reload()
             page.locator(DOCUMENT).wait_for()

@@ -9,10 +9,9 @@ from playwright.sync_api import Page, expect
 
 from compute import imports, overlap
 from compute.recompute import Bench
-from compute.serve import free_port
 from compute.settings import Settings
 from compute.store import Store
-from tests.browser.conftest import serving
+from tests.browser.conftest import port, serving
 from tests.tiny import DOCUMENTS, write_tiny
 
 COLLIDING = """() => {
@@ -49,7 +48,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
         (source / "corpus.jsonl").write_text("\n".join(kept), encoding="utf-8")
         overlap.count(bench, imports.import_dataset(bench, name, path=source))
     overlap.compare(bench, names)
-    with serving(Path(settings.home), free_port(8760)) as found:
+    with serving(Path(settings.home), port(8760)) as found:
         yield found
 
 

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from compute.serve import free_port
 from compute.settings import Settings
 from compute.store import Store
-from tests.browser.conftest import serving
+from tests.browser.conftest import port, serving
 
 HEAT = "[data-testid=stPlotlyChart]"
 
@@ -20,7 +19,7 @@ HEAT = "[data-testid=stPlotlyChart]"
 def own(home: Path, tmp_path: Path) -> Iterator[tuple[str, Store]]:
     """A dashboard on a home of its own, for the test judges."""
     folder = shutil.copytree(home, tmp_path / "home")
-    with serving(folder, free_port(8760)) as address:
+    with serving(folder, port(8760)) as address:
         yield address, Store(Settings(home=folder))
 
 

@@ -19,7 +19,7 @@ import duckdb
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-from compute import freshness, published
+from compute import documented, freshness, provenance, published
 from compute import settings as settings_module
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.errors import BeirscopeError, Conflict, Missing, WrongInput
@@ -36,13 +36,13 @@ PARTS = pa.schema(
         ("dataset", pa.string()),
         ("system", pa.string()),
         ("fingerprint", pa.string()),
-        ("path", pa.string()),  # relative to the home folder
+        ("path", pa.string()),
         ("rows", pa.int64()),
         ("bytes", pa.int64()),
-        ("created", pa.string()),  # UTC, ISO 8601
+        ("created", pa.string()),
         ("job", pa.string()),
         ("shipped", pa.bool_()),
-        ("provenance", pa.string()),  # JSON
+        ("provenance", pa.string()),
     ]
 )
 SYSTEM_COLUMNS = (
@@ -52,7 +52,7 @@ SYSTEM_COLUMNS = (
     "published_in",
     "checkpoint",
     "settings",
-    "status",  # empty if it runs here, else why not
+    "status",
 )
 JUDGEMENTS = pa.schema(
     [
@@ -60,18 +60,33 @@ JUDGEMENTS = pa.schema(
         ("dataset", pa.string()),
         ("query_id", pa.string()),
         ("doc_id", pa.string()),
-        ("relevance", pa.int32()),  # null: the judgement of this person is withdrawn
+        ("relevance", pa.int32()),
         ("person", pa.string()),
         ("task", pa.string()),
         ("guideline_version", pa.string()),
         ("source", pa.string()),
-        ("time", pa.string()),  # UTC, ISO 8601
-        ("entry", pa.string()),  # the form's own name of the row; null elsewhere
+        ("time", pa.string()),
+        ("entry", pa.string()),
         ("note", pa.string()),
-        ("unsure", pa.int32()),  # 1 where the person said so
-        ("verified", pa.int32()),  # 1 where the person had signed in
+        ("unsure", pa.int32()),
+        ("verified", pa.int32()),
     ]
 )
+
+READABLE_FROM = "v1.2.0"
+"""The oldest DuckDB that reads the files that are written."""
+_DATABASE = (
+    "The results of one home folder; hits, scores and the like are views of its files: first"
+    " `set file_search_path = 'the home folder'`."
+)
+_SNAPSHOT = "A snapshot of everything that was stored; it needs nothing beside it."
+_WEIGHTS = {"model": "* replace (''::blob as content)"}
+_TEXTS = {
+    "documents": "* replace (null::varchar as title, null::varchar as text)",
+    "queries": "* replace (null::varchar as text)",
+    "generated": "* replace (null::varchar as text)",
+}
+"""What a snapshot leaves out of tables, as DuckDB's projection."""
 
 _MEANS = """
 create table means as
@@ -211,17 +226,19 @@ def write_database(store: Store) -> Path:
     return file
 
 
-def snapshot(store: Store, file: Path) -> None:
+def snapshot(store: Store, file: Path, *, texts: bool = True) -> None:
     """Write the newest version to one DuckDB file that needs nothing beside it.
 
-    Raises Conflict for a file that exists, WrongInput for a folder that does not.
+    It is there whole or not. Without `texts` those of documents and queries are left out, ids and
+    lengths stay. Weights of models never go in, nor the paths of this machine. Raises Conflict for
+    a file that exists, WrongInput for a folder that does not.
     """
     file = file.resolve()
     if file.exists():
         raise Conflict(f"{file} exists: remove it or name another file")
     if not file.parent.is_dir():
         raise WrongInput(f"no folder {file.parent}: make it first")
-    _write_file(store, file, file.with_name(f".{uuid.uuid4().hex}.tmp"), bulk=True)
+    _write_file(store, file, file.with_name(f".{uuid.uuid4().hex}.tmp"), bulk=True, texts=texts)
 
 
 def _config(now: Settings) -> dict[str, Any]:
@@ -234,19 +251,28 @@ def _config(now: Settings) -> dict[str, Any]:
     }
 
 
-def _write_file(store: Store, file: Path, aside: Path, *, bulk: bool) -> None:
+def _write_file(store: Store, file: Path, aside: Path, *, bulk: bool, texts: bool = True) -> None:
     # What a killed writer left, its log too: that would not fit the new file.
     for left in (aside, _log(aside)):
         left.unlink(missing_ok=True)
     config = _config(store.settings) | {"file_search_path": str(store.home)}
+    # DuckDB's own shell is often of an older version than what writes here.
+    config["storage_compatibility_version"] = READABLE_FROM
     try:
         with duckdb.connect(str(aside), config=config) as connection:
-            _fill(connection, store, freshness.split(store.parts())[0], bulk=bulk)
+            version = store.version()
+            parts, _ = freshness.split(store.parts(version=version))
+            _fill(connection, store, parts, bulk=bulk, texts=texts)
+            _table(
+                connection, "readme", documented.readme(_SNAPSHOT if bulk else _DATABASE, version)
+            )
+            documented.describe(connection)
         # The same of a killed shell that had the old file open.
         _log(file).unlink(missing_ok=True)
         aside.replace(file)
     finally:
-        aside.unlink(missing_ok=True)
+        for left in (aside, _log(aside)):
+            left.unlink(missing_ok=True)
 
 
 def _log(file: Path) -> Path:
@@ -254,8 +280,16 @@ def _log(file: Path) -> Path:
     return file.with_name(f"{file.name}.wal")
 
 
-def _fill(connection: DuckDBPyConnection, store: Store, parts: list[Part], *, bulk: bool) -> None:
-    """Make every table and view. With `bulk` the parts become tables too."""
+def _fill(
+    connection: DuckDBPyConnection,
+    store: Store,
+    parts: list[Part],
+    *,
+    bulk: bool,
+    texts: bool = True,
+) -> None:
+    """Make every table and view. With `bulk` the parts become tables too, to be given away."""
+    left_out = _WEIGHTS if texts else _WEIGHTS | _TEXTS
     files = defaultdict(list)
     for part in parts:
         if not part.path.exists():
@@ -269,8 +303,11 @@ def _fill(connection: DuckDBPyConnection, store: Store, parts: list[Part], *, bu
             connection.from_arrow(schema.empty_table()).create(kind)
             continue
         relation = connection.read_parquet(files[kind], hive_partitioning=False)
-        relation.create(kind) if bulk else relation.create_view(kind)
-    records = [_part_record(part, store.home) for part in parts]
+        if bulk:
+            relation.project(left_out.get(kind, "*")).create(kind)
+        else:
+            relation.create_view(kind)
+    records = [_part_record(part, "" if bulk else _relative(part, store.home)) for part in parts]
     _table(connection, "parts", pa.Table.from_pylist(records, PARTS))
     _table(connection, "datasets", _datasets(parts))
     _table(connection, "systems", _systems(parts))
@@ -291,10 +328,11 @@ def _relative(part: Part, home: Path) -> str:
     return os.path.relpath(part.path, home)
 
 
-def _part_record(part: Part, home: Path) -> dict[str, Any]:
-    record = {name: getattr(part, name) for name in PARTS.names}
-    record["path"] = _relative(part, home)
-    record["provenance"] = json.dumps(part.provenance, ensure_ascii=False)
+def _part_record(part: Part, path: str) -> dict[str, Any]:
+    """What `parts` has of a part; without a path it goes to others, who get none in it."""
+    record = {name: getattr(part, name) for name in PARTS.names} | {"path": path}
+    about = part.provenance if path else provenance.portable(part.provenance)
+    record["provenance"] = json.dumps(about, ensure_ascii=False)
     return record
 
 

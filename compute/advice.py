@@ -3,6 +3,7 @@
 from pandas import DataFrame
 
 from compute.datasets import Dataset
+from compute.datasets.places import is_fetched
 
 
 def record(facts: DataFrame) -> Dataset:
@@ -12,7 +13,7 @@ def record(facts: DataFrame) -> Dataset:
 
 
 def how_to_run(dataset: Dataset) -> str:
-    """What computes a first run; for an archive also where to put it."""
+    """What computes a first run; for an archive first what brings it here."""
     command = f"python -m compute run bm25 {dataset.name}"
     if dataset.group == "PyDocs":
         return f"{command} builds it from the installed library"
@@ -23,8 +24,12 @@ def how_to_run(dataset: Dataset) -> str:
             f"its documents cannot be downloaded; get them from {dataset.homepage}, put them as"
             f" {name}/ in the BEIR layout into {folder}, then {command}"
         )
-    origin = f" ({dataset.archive})" if dataset.archive else " in the BEIR layout"
-    return f"put {name}.zip{origin} into {folder}, then {command}"
+    if is_fetched(dataset):
+        return (
+            f"python -m compute fetch {name} brings {name}.zip here (the page Data does as well,"
+            f" under Fetch; or put it into {folder} by hand), then {command}"
+        )
+    return f"put {name}.zip in the BEIR layout into {folder}, then {command}"
 
 
 def without_texts(dataset: Dataset) -> str:

@@ -61,7 +61,7 @@ class Hostile:
         self.address = f"http://127.0.0.1:{port}"
         self.asked: list[Asked] = []
         self.answers: dict[str, Sequence[Answer] | Script] = {}
-        """By path; of a sequence the last repeats. What has none is answered with 404."""
+        """By path without its query; of a sequence the last repeats. What has none is answered 404."""
         self.ended = threading.Event()
         self._lock = threading.Lock()
 
@@ -106,7 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         state = self.of[self.server]
-        answer = state.next(self.path, dict(self.headers.items()))
+        answer = state.next(self.path.partition("?")[0], dict(self.headers.items()))
         self.close_connection = True
         with contextlib.suppress(OSError):
             if answer.silent:

@@ -13,7 +13,7 @@ from compute.datasets.catalogue import own
         ("mine", True, "yet: python -m compute run bm25 mine."),
         ("mine", False, "without texts; python -m compute import-run FILE --dataset mine."),
         ("scifact", True, "yet: python -m compute run bm25 scifact."),
-        ("scifact", False, "yet: put scifact.zip"),
+        ("scifact", False, "yet: python -m compute fetch scifact brings scifact.zip"),
         ("nq-dpr", False, "published figures only"),
     ],
 )

@@ -93,3 +93,35 @@ def test_reading_an_archive_writes_nothing(tmp_path: Path) -> None:
     assert len(list(origin.documents())) == 6
     assert layout.Archive(archive).splits("tiny") == ["test"]
     assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_files_that_share_their_packed_bytes_are_refused_together(tmp_path: Path) -> None:
+    # The same local entry listed 40 times: each is within bounds, all of them are not.
+    archive = tmp_path / "bomb.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as packed:
+        packed.writestr("corpus.jsonl", b"ab" * (3 * 1024**2))
+        first = packed.filelist[0]
+        for number in range(40):
+            again = zipfile.ZipInfo(f"qrels/{number}.tsv")
+            for name in ("compress_type", "CRC", "compress_size", "file_size", "header_offset"):
+                setattr(again, name, getattr(first, name))
+            packed.filelist.append(again)
+    with pytest.raises(WrongInput, match=r"would unpack to 257,949,696 bytes in all"):
+        open_path(archive)
+
+
+def test_more_names_than_any_collection_has_are_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(layout, "MOST_FILES", 3)
+    with pytest.raises(WrongInput, match="holds 4 files, more than 3"):
+        open_path(_archive(tmp_path, extra="tiny/README"))
+
+
+def test_an_archive_inside_is_never_opened(tmp_path: Path) -> None:
+    inner = _archive(tmp_path).read_bytes()
+    outer = tmp_path / "outer.zip"
+    with zipfile.ZipFile(outer, "w") as packed:
+        packed.writestr("outer/tiny.zip", inner)
+    with pytest.raises(WrongInput, match=r"holds no corpus\.jsonl"):
+        open_path(outer)

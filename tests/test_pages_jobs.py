@@ -60,7 +60,7 @@ def test_datasets_that_cannot_be_had_are_rows_on_request_and_say_why(store: Stor
     assert "msmarco" not in opened(PAGE).multiselect(key="datasets").options
     app = opened(PAGE, systems="bm25", datasets="msmarco")
     assert _button(app, "Start").disabled
-    assert "MSMARCO is not here: put the archive" in _words(app)
+    assert "MSMARCO is not here: python -m compute fetch msmarco fetches it" in _words(app)
     assert "msmarco" in opened(PAGE, all="true").multiselect(key="datasets").options
 
 

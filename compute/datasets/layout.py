@@ -20,6 +20,10 @@ LARGEST_FILE = 256 * 1024**3
 """Bytes one file of an archive may unpack to; BEIR's largest corpus has 22 GB."""
 LARGEST_RATIO = 200
 """Unpacked over packed size, for files above 10 MiB; real text reaches 3 to 30."""
+FREELY = 10 * 1024**2
+"""Bytes that a file may unpack to whatever its packed size."""
+MOST_FILES = 10_000
+"""Names in one archive; CQADupStack, twelve collections in one, has under a hundred."""
 
 CORPUS = "corpus.jsonl"
 QUERIES = "queries.jsonl"
@@ -146,6 +150,7 @@ class Archive:
                 raise WrongInput(f"{self.path} holds {info.filename!r} twice" + _AGAIN)
             _safe(self.path, info)
             members[info.filename] = info
+        _safe_together(self.path, infos)
         return {name: info for name, info in members.items() if not info.is_dir()}
 
 
@@ -181,6 +186,23 @@ def root(files: Files, part: str = "") -> str:
     raise WrongInput(f"{files.path} holds {what} but {', '.join(roots)}: name one of them")
 
 
+def _safe_together(path: Path, infos: list[zipfile.ZipInfo]) -> None:
+    """Raises WrongInput for what no file by itself shows: their number, and what all unpack to.
+
+    Files that share their packed bytes are each within bounds, and together are not.
+    """
+    if len(infos) > MOST_FILES:
+        raise WrongInput(
+            f"{path} holds {len(infos):,} files, more than {MOST_FILES:,}: it is not opened"
+            + _AGAIN
+        )
+    total = sum(info.file_size for info in infos)
+    if total > LARGEST_FILE or total > max(FREELY, LARGEST_RATIO * path.stat().st_size):
+        raise WrongInput(
+            f"{path} would unpack to {total:,} bytes in all: it is not opened" + _AGAIN
+        )
+
+
 def _safe(path: Path, info: zipfile.ZipInfo) -> None:
     name = PurePosixPath(info.filename)
     trouble = ""
@@ -191,7 +213,7 @@ def _safe(path: Path, info: zipfile.ZipInfo) -> None:
     elif info.flag_bits & 1:
         trouble = "is encrypted"
     elif info.file_size > LARGEST_FILE or (
-        info.file_size > 10 * 1024**2 and info.file_size > LARGEST_RATIO * info.compress_size
+        info.file_size > FREELY and info.file_size > LARGEST_RATIO * info.compress_size
     ):
         trouble = f"would unpack to {info.file_size:,} bytes"
     if trouble:

@@ -15,6 +15,7 @@ from pandas import DataFrame
 from compute.datasets import layout, pydocs, records
 from compute.datasets.catalogue import Dataset
 from compute.datasets.layout import CORPUS, QUERIES, Files
+from compute.datasets.places import how_to_get, place
 from compute.datasets.records import Document, Judgement, Problem, Trouble, refuse
 from compute.errors import Missing, Unavailable, WrongInput
 from compute.judgements import read_qrels
@@ -217,12 +218,11 @@ def source(dataset: Dataset, settings: Settings) -> Source:
     if not dataset.has_split:
         raise Missing(f"{dataset.name} has published figures only: choose another dataset")
     name, _, part = dataset.collection.partition("/")
-    for folder in _folders(settings):
-        for path in (folder / f"{name}.zip", folder / name):
-            if path.exists():
-                files = layout.files(path)
-                return BeirSource(files, layout.root(files, part), dataset.split)
-    raise Missing(_how_to_get(dataset, name, settings))
+    path = place(name, settings)
+    if path is None:
+        raise Missing(how_to_get(dataset, settings))
+    files = layout.files(path)
+    return BeirSource(files, layout.root(files, part), dataset.split)
 
 
 def open_path(path: Path, split: str = "", part: str = "") -> BeirSource:
@@ -236,23 +236,6 @@ def open_path(path: Path, split: str = "", part: str = "") -> BeirSource:
     if not split and len(splits) > 1 and "test" not in splits:
         raise WrongInput(f"{path} has the splits {', '.join(splits)}: name one")
     return BeirSource(files, root, split or (splits[0] if len(splits) == 1 else "test"))
-
-
-def _folders(settings: Settings) -> list[Path]:
-    named = [settings.datasets] if settings.datasets else []
-    return [*named, settings.home / "datasets"]
-
-
-def _how_to_get(dataset: Dataset, name: str, settings: Settings) -> str:
-    place = f"the folder named by BEIRSCOPE_DATASETS, or into {settings.home / 'datasets'}"
-    if not dataset.public:
-        return (
-            f"the documents of {dataset.title} cannot be downloaded, their licence forbids it:"
-            f" get them from {dataset.homepage} and put them as {name}.zip or {name}/,"
-            f" in the BEIR layout, into {place}"
-        )
-    origin = f" ({dataset.archive})" if dataset.archive else ", in the BEIR layout,"
-    return f"{dataset.title} is not here: put the archive {name}.zip{origin} into {place}"
 
 
 def _judgement_lines(

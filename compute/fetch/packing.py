@@ -10,15 +10,13 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from compute.datasets.layout import LARGEST_FILE, LARGEST_RATIO
+from compute.datasets.layout import FREELY, LARGEST_FILE, LARGEST_RATIO
 from compute.errors import WrongInput
 from compute.parts import make_folder
 
 ABOUT = "fetched.json"
 """Beside the collection: what the archive was made from."""
 _PIECE = 1 << 20
-_FREELY = 10 * 1024**2
-"""Bytes that any file may unpack to."""
 _FIRST_DAY = (1980, 1, 1, 0, 0, 0)
 """The time of every file: the same files make the same archive."""
 
@@ -53,7 +51,7 @@ def _entry(name: str) -> zipfile.ZipInfo:
 
 
 def _content(file: Path) -> Iterator[bytes]:
-    limit = min(max(_FREELY, LARGEST_RATIO * file.stat().st_size), LARGEST_FILE)
+    limit = min(max(FREELY, LARGEST_RATIO * file.stat().st_size), LARGEST_FILE)
     read = 0
     with _opened(file) as stream:
         while piece := stream.read(_PIECE):

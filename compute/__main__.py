@@ -254,7 +254,14 @@ COMMANDS = {
     "snapshot": Command(
         "write everything that is stored to one DuckDB file",
         recomputing.snapshot,
-        (_option("file", type=Path),),
+        (
+            _option("file", type=Path),
+            _option(
+                "--without-texts",
+                action="store_true",
+                help="leave out those of documents and queries, which belong to their authors",
+            ),
+        ),
     ),
 }
 
@@ -289,7 +296,11 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _bug(command: str, error: Exception) -> int:
-    bug, log = bugs.record(settings.load(), command, error)
+    try:
+        now = settings.load()
+    except Exception:  # The bug may be in reading them.
+        now = settings.Settings()
+    bug, log = bugs.record(now, command, error)
     sys.stderr.write(f"bug {bug} in Beirscope, not in your input: please report {log}\n")
     return 1
 

@@ -12,114 +12,94 @@ from pandas import DataFrame
 _TEXT = pa.string()
 _HITS = [
     ("dataset", _TEXT),
-    ("system", _TEXT),  # canonical name with all parameters that differ from the defaults
+    ("system", _TEXT),
     ("query_id", _TEXT),
     ("doc_id", _TEXT),
-    ("rank", pa.int32()),  # from 1, in the order of the contract of evaluation
-    ("score", pa.float64()),  # as the system gave it
+    ("rank", pa.int32()),
+    ("score", pa.float64()),
 ]
 _TERMS = [("dataset", _TEXT), ("n", pa.int32()), ("term", _TEXT), ("count", pa.int64())]
 KINDS: Mapping[str, pa.Schema] = {
     kind: pa.schema([pa.field(name, type_, nullable=name == "text") for name, type_ in columns])
     for kind, columns in {
-        # The ranked lists of one system on one dataset, to the depth that is kept.
         "hits": _HITS,
-        # The hits of rank <= 10, sorted by query_id and rank: what pages read.
         "top": _HITS,
-        # One value per query and measure; a query without a value (Hole@k without hits) is absent.
         "scores": [
             ("dataset", _TEXT),
             ("system", _TEXT),
             ("query_id", _TEXT),
-            ("measure", _TEXT),  # as ir_measures writes it
+            ("measure", _TEXT),
             ("value", pa.float64()),
         ],
-        # The corpus, in file order; dataset is the collection, which splits share.
         "documents": [
             ("dataset", _TEXT),
             ("doc_id", _TEXT),
-            ("title", _TEXT),  # empty where there is none
+            ("title", _TEXT),
             ("text", _TEXT),
-            ("n_words", pa.int32()),  # pieces between white space in title and text
+            ("n_words", pa.int32()),
         ],
-        # The queries of the split.
         "queries": [
             ("dataset", _TEXT),
             ("query_id", _TEXT),
-            ("text", _TEXT),  # null where texts do not ship
+            ("text", _TEXT),
             ("n_words", pa.int32()),
         ],
-        # The official judgements of the split.
         "judgements": [
             ("dataset", _TEXT),
             ("query_id", _TEXT),
             ("doc_id", _TEXT),
-            ("relevance", pa.int32()),  # below 0: judged, gain 0
+            ("relevance", pa.int32()),
         ],
-        # The length of every document; dataset is the collection. Ships where documents do not.
         "lengths": [("dataset", _TEXT), ("doc_id", _TEXT), ("n_words", pa.int32())],
-        # A histogram of lengths: how many documents (or queries) of a group have so many words.
-        # The system is empty for what belongs to the dataset alone.
         "length_counts": [
             ("dataset", _TEXT),
             ("system", _TEXT),
-            ("of", _TEXT),  # corpus, queries, judged or top
-            ("level", pa.int32()),  # of judged: the relevance; of top: the rank; else 0
+            ("of", _TEXT),
+            ("level", pa.int32()),
             ("n_words", pa.int32()),
             ("count", pa.int64()),
         ],
-        # What a run cost; measure names the quantity and its unit.
         "efficiency": [
             ("dataset", _TEXT),
             ("system", _TEXT),
             ("measure", _TEXT),
             ("value", pa.float64()),
         ],
-        # How often a word (n = 1) or a pair of neighbours (n = 2, a blank between) occurs in the
-        # corpus: by n, the most frequent first. dataset is the collection.
         "ngrams": _TERMS,
-        # The same of word pieces.
         "wordpieces": _TERMS,
-        # What a model asked of each document, in file order; dataset is the collection, and the
-        # system is what asked, with its parameters.
         "generated": [
             ("dataset", _TEXT),
             ("system", _TEXT),
             ("doc_id", _TEXT),
-            ("number", pa.int32()),  # from 1, in the order in which they were drawn
+            ("number", pa.int32()),
             ("text", _TEXT),
         ],
-        # A model trained here: the files of its folder, in pieces. dataset is what it was trained
-        # on, system its name (`genq[scifact]`).
         "model": [
             ("dataset", _TEXT),
             ("system", _TEXT),
-            ("file", _TEXT),  # from the model's folder, parted by /
-            ("number", pa.int32()),  # of the piece, from 0
+            ("file", _TEXT),
+            ("number", pa.int32()),
             ("content", pa.binary()),
         ],
-        # How training it went.
         "training": [
             ("dataset", _TEXT),
             ("system", _TEXT),
-            ("step", pa.int64()),  # from 1
-            ("name", _TEXT),  # of the loss, or of what else was measured
-            ("value", pa.float64()),  # the mean over the steps since the row before
+            ("step", pa.int64()),
+            ("name", _TEXT),
+            ("value", pa.float64()),
         ],
-        # Weighted Jaccard similarity of a collection to others, each pair and floor once.
         "overlap": [
             ("dataset", _TEXT),
             ("other", _TEXT),
-            ("unit", _TEXT),  # unigrams, bigrams or word pieces
-            ("floor", pa.float64()),  # words not above this share of their corpus are dropped
+            ("unit", _TEXT),
+            ("floor", pa.float64()),
             ("similarity", pa.float64()),
-            # Of the counts compared: a row holds while both are those that are stored.
             ("fingerprint", _TEXT),
             ("other_fingerprint", _TEXT),
         ],
     }.items()
 }
-"""The kinds of parts and what their columns hold: the meanings stand here, once."""
+"""The kinds of parts; `meanings` says what their columns hold."""
 
 Content = DataFrame | pa.Table | Iterable[pa.RecordBatch]
 

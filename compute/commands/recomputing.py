@@ -82,7 +82,7 @@ def ship(arguments: Namespace) -> int:
 def snapshot(arguments: Namespace) -> int:
     """Write everything to one DuckDB file."""
     store = open_bench().store
-    reading.snapshot(store, arguments.file)
+    reading.snapshot(store, arguments.file, texts=not arguments.without_texts)
     size = arguments.file.stat().st_size
     sys.stdout.write(f"{arguments.file}: {counted(len(store.parts()), 'part')}, {size:,} bytes\n")
     return 0

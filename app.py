@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute.errors import BeirscopeError
-from pages import _counted, _entrance, _made, _shared, _ways
+from pages import _counted, _entrance, _export, _made, _shared, _ways
 from pages._progress import progress
 
 PAGES = (
@@ -36,6 +36,7 @@ try:
         progress(page.title)
         page.run()
         _made.footer(page.title)
+        _export.footer(page.title, _made.later())
 except BeirscopeError as error:
     _shared.show_error(error)
 except Exception as error:

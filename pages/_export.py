@@ -2,6 +2,8 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any, TypeVar
+from urllib.parse import urlencode
 
 import plotly.graph_objects as go
 import streamlit as st
@@ -13,18 +15,58 @@ from compute.exports.tables import Scores, Table
 from compute.exports.views import Figure, Shown
 from compute.figures.drawing import behind
 
+Picked = TypeVar("Picked", bool, str, list[str])
 NAMES = {"tex": "LaTeX", "md": "Markdown", "parquet": "Parquet"}
 """Of formats that are not called by their extension in capitals."""
 
 
 def begin() -> None:
-    """Forget what the run before drew."""
+    """Forget what the run before drew and picked."""
     st.session_state["_drawn"] = {}
+    st.session_state["_picked"] = {}
 
 
-def drawn() -> list[Shown]:
-    """What this run of the page drew, in its order."""
-    return list(st.session_state.get("_drawn", {}).values())
+def picked(key: str, value: Picked) -> Picked:
+    """Note what a picker shows, for the address, which leaves out what it starts with."""
+    st.session_state.setdefault("_picked", {})[key] = value
+    return value
+
+
+def address() -> str:
+    """The address of the view with the value of every picker."""
+    noted: dict[str, Any] = st.session_state.get("_picked", {})
+    words = {
+        key: str(value).lower() if isinstance(value, bool) else value
+        for key, value in noted.items()
+    }
+    given = {key: st.query_params.get_all(key) for key in st.query_params}
+    query = urlencode({key: value for key, value in (words | given).items() if value}, doseq=True)
+    return f"{(st.context.url or '').partition('?')[0]}?{query}"
+
+
+def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
+    """The button under a page that saves all of it; `provenance` is asked for by the click."""
+    drawn: dict[str, Shown] = st.session_state.get("_drawn", {})
+    if not drawn:
+        return
+    where = address()
+
+    def made() -> bytes:
+        # Not those of the run alone: a part of the page may have drawn itself again since.
+        shown = [one for key, one in drawn.items() if not key.startswith("_")]
+        return views.archive(views.View(title, where, shown, provenance()))
+
+    st.download_button(
+        "Save this view",
+        made,
+        file_name=f"beirscope-{views.slug(title.lower())}.zip",
+        mime="application/zip",
+        icon=":material/folder_zip:",
+        type="tertiary",
+        on_click="ignore",
+        key="_save_view",
+        help="A zip of its figures, tables and data, with its address and provenance",
+    )
 
 
 def _note(shown: Shown) -> None:

@@ -81,7 +81,7 @@ def scores(of: Numbers, board: Board, shown: DataFrame, baseline: str) -> Scores
     systems = shown["system"]
     usable = board.cells.pivot(index="system", columns="dataset", values="usable")
     ranked = {head: usable[name].reindex(systems).eq(True) for name, head in heads.items()}
-    ranked["Mean"] = shown["Mean"].notna()
+    ranked["Mean"] = shown["Mean"].notna().set_axis(systems)
     asked = {"measure": of.measure, "datasets": list(heads), "systems": list(systems)}
     tested = later(queries.marks.against, baseline=baseline, sign=board.sign, **asked)
 

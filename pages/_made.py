@@ -1,5 +1,7 @@
 """How the numbers of a page were made: the panel under it, closed until somebody asks."""
 
+from collections.abc import Callable
+from functools import partial
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
@@ -32,7 +34,13 @@ def footer(title: str) -> None:
 
 def of_page() -> dict[str, Any]:
     """The record of what this run of the page has read."""
-    return made.record(
+    return later()()
+
+
+def later() -> Callable[[], dict[str, Any]]:
+    """`of_page`, for what is made after this run of the page, such as a file."""
+    return partial(
+        made.record,
         _shared.store(),
         _shared.rests_on(),
         version=st.session_state["_version"],

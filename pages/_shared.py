@@ -288,7 +288,7 @@ def pick(
     Options are the canonical names: the address holds what the picker shows.
     """
     choices = list(options)
-    return st.selectbox(
+    picked = st.selectbox(
         label,
         choices,
         index=choices.index(default) if default in choices else 0,
@@ -297,11 +297,12 @@ def pick(
         width=width,
         disabled=disabled,
     )
+    return _export.picked(key, picked)
 
 
 def switch(label: str, key: str) -> bool:
     """On or off, bound to the address under `key`."""
-    return st.toggle(label, key=key, bind="query-params")
+    return _export.picked(key, st.toggle(label, key=key, bind="query-params"))
 
 
 def pick_many(
@@ -314,7 +315,7 @@ def pick_many(
     empty: str = "all",
 ) -> list[str]:
     """Some of `options`, bound to the address under `key`; `empty` says what none of them means."""
-    return st.multiselect(
+    chosen = st.multiselect(
         label,
         list(options),
         default=list(default),
@@ -323,6 +324,7 @@ def pick_many(
         bind="query-params",
         width=width,
     )
+    return _export.picked(key, chosen)
 
 
 _MARKDOWN = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]()<>#+-.!|~$:&\"'"})

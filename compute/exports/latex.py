@@ -29,9 +29,6 @@ SPECIAL = {
     "[": "{[}",
     "]": "{]}",
     "*": "{*}",
-    # Two of them would be a dash, or one low quotation mark.
-    "-": "{-}",
-    ",": "{,}",
     "−": "$-$",
     "–": "{\\textendash}",
     "—": "{\\textemdash}",
@@ -59,7 +56,9 @@ SPECIAL = {
 }
 """Characters that LaTeX reads as a command, or that its fonts lack or join, and how they print."""
 
-LETTERS = re.compile("[A-Za-z0-9 .:;!?()/=+@]")
+LETTERS = re.compile("[A-Za-z0-9 .,:;!?()/=+@-]")
+_JOINED = re.compile("([-,?!])(?=[-,`‘])")
+"""Two hyphens would be a dash, two commas a quotation mark, and so on."""
 IN_T1 = frozenset(
     "ÀÁÂÃÄÅÆÇÈÉÊËÌÍÎÏÐÑÒÓÔÕÖØÙÚÛÜÝÞßàáâãäåæçèéêëìíîïðñòóôõöøùúûüýþÿ"
     "ĂăĄąĆćČčĎďĐđĖėĘęĚěĞğĢģİıĶķĹĺĻļĽľŁłŃńŅņŇňŐőŒœŔŕŖŗŘřŚśŞşŠšŢţŤťŮůŰűŲųŹźŻżŽž¡¿«»„“”‘’£§"
@@ -77,7 +76,8 @@ def escape(text: str) -> str:
 
     Control and direction marks, which print nothing, are left out.
     """
-    return "".join(map(_sign, " ".join(str(text).split())))
+    signs = "".join(map(_sign, " ".join(str(text).split())))
+    return _JOINED.sub(r"\1{}", signs)
 
 
 def _sign(sign: str) -> str:

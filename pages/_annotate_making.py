@@ -11,7 +11,7 @@ from compute.annotation import tasks
 from compute.annotation.tasks import Plan, Task
 from compute.errors import BeirscopeError
 from compute.figures import annotate as figures
-from pages import _address, _annotate_person, _shared
+from pages import _address, _annotate_person, _shared, _signing
 from pages._annotate_sections import go
 from pages._shared import read
 
@@ -22,6 +22,9 @@ def making() -> None:
     runs = read(queries.annotate.judgeable)
     if runs.empty:
         st.info("No ranked lists are stored yet: python -m compute demo computes some.")
+        return
+    if not _signing.may(_signing.OPERATOR):
+        _shared.caption(_signing.told(_signing.OPERATOR))
         return
     person = _annotate_person.annotator()
     if person is None:
@@ -66,6 +69,7 @@ def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
 
 def _make(dataset: str, given: dict[str, Any], person: str) -> None:
     try:
+        _signing.require(_signing.OPERATOR)
         plan = Plan(
             title=given["title"],
             dataset=dataset,
@@ -104,11 +108,15 @@ def details(task: Task) -> None:
     st.code(address, language=None)
     wide = {"Value": st.column_config.TextColumn(width="large")}
     st.dataframe(figures.facts(task), hide_index=True, width=760, column_config=wide)
+    operator = _signing.may(_signing.OPERATOR)
     with st.form("guideline", width=760):
         text = st.text_area("Guideline (Markdown)", task.guideline, height=260)
-        changed = st.form_submit_button("Save as a new version")
+        changed = st.form_submit_button("Save as a new version", disabled=not operator)
     st.caption("Judgements keep the version that they were made with.")
+    if not operator:
+        _shared.caption(_signing.told(_signing.OPERATOR))
     person = _annotate_person.annotator()
     if changed:
+        _signing.require(_signing.OPERATOR)
         tasks.change_guideline(_shared.store(), task.id, text, person.name if person else "")
         st.rerun()

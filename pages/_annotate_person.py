@@ -4,17 +4,21 @@ from collections.abc import Callable
 
 import streamlit as st
 
+from compute import settings
 from compute.annotation.queue import Annotator
 from compute.errors import WrongInput
-from pages import _judge, _shared
+from pages import _judge, _shared, _signing
 
 LONGEST = 60
 
 
 def annotator() -> Annotator | None:
-    """The person at this browser, if known already."""
-    if name := _signed_in():
-        return Annotator(name, verified=True)
+    """The person at this browser, if known already; with sign-in who signed in, if they may judge.
+
+    With sign-in nobody else's name can be taken.
+    """
+    if settings.load().sign_in:
+        return _signed_in()
     asked = st.session_state.get("_annotator", "")
     forget = st.session_state.get("_annotator_forgotten", False)
     sure = bool(asked or st.session_state.get("_annotator_name"))
@@ -23,9 +27,9 @@ def annotator() -> Annotator | None:
     return Annotator(known) if known else None
 
 
-def _signed_in() -> str:
-    user = st.user.to_dict()
-    return str(user.get("email") or user.get("name") or "") if user.get("is_logged_in") else ""
+def _signed_in() -> Annotator | None:
+    name = _signing.name()
+    return Annotator(name, verified=True) if name and _signing.may(_signing.ANNOTATOR) else None
 
 
 def _clean(name: object) -> str:
@@ -34,13 +38,18 @@ def _clean(name: object) -> str:
 
 
 def known_as(name: str) -> Annotator:
-    """Somebody who judged at this browser before. Raises WrongInput where that cannot be said."""
-    signed = _signed_in()
-    if signed and signed != name:
-        raise WrongInput(f"sign in as {name}, then open this list again")
-    if not name or (not signed and _clean(name) != name):
+    """Somebody who judged at this browser before, who may judge still.
+
+    Raises WrongInput where that cannot be said, Unavailable without the role.
+    """
+    if settings.load().sign_in:
+        _signing.require(_signing.ANNOTATOR)
+        if _signing.name() != name:
+            raise WrongInput(f"sign in as {name}, then open this list again")
+        return Annotator(name, verified=True)
+    if not name or _clean(name) != name:
         raise WrongInput("that is no name")
-    return Annotator(name, verified=bool(signed))
+    return Annotator(name)
 
 
 def names(lines: str) -> tuple[str, ...]:
@@ -49,7 +58,10 @@ def names(lines: str) -> tuple[str, ...]:
 
 
 def ask() -> None:
-    """Ask for a name, once."""
+    """Ask for a name, once; with sign-in say what judging takes."""
+    if settings.load().sign_in:
+        st.info(_shared.text(_signing.told(_signing.ANNOTATOR)))
+        return
     with st.form("annotator", width=520):
         st.text_input("Your name", key="_annotator_field", max_chars=LONGEST)
         again = st.form_submit_button("Go on", on_click=_answered)

@@ -18,7 +18,7 @@ from compute.annotation.answers import Answer
 from compute.annotation.queue import Annotator, Hand
 from compute.annotation.tasks import Task
 from compute.figures import annotate as figures
-from pages import _annotate_kept, _annotate_person, _judge, _shared
+from pages import _annotate_kept, _annotate_person, _judge, _shared, _signing
 from pages._shared import read
 
 MOST = 50
@@ -44,15 +44,17 @@ def listed() -> None:
     _annotate_kept.save()
     store = _shared.store()
     found = tasks.tasks(store)
-    st.button(
-        "New task", icon=":material/add:", type="primary", on_click=go, kwargs={"view": "new"}
-    )
+    operator = _signing.may(_signing.OPERATOR)
+    if operator:
+        st.button(
+            "New task", icon=":material/add:", type="primary", on_click=go, kwargs={"view": "new"}
+        )
     _shared.caption(
         "A task fixes, when it is made, which of the documents that systems found and nobody judged"
         " are to be judged. Who judges them sees no system, no rank and nobody else's judgements."
     )
     if not found:
-        st.info("No task yet: make a new one.")
+        st.info("No task yet: make a new one." if operator else "No task yet.")
         return
     progress = queue.overview(store).set_index("task").to_dict("index")
     titles = read(queries.annotate.judgeable).set_index("dataset")["title"].to_dict()
@@ -97,6 +99,8 @@ def _form(task_id: str, person: Annotator) -> None:
     _shared.follow()
     store = _shared.store()
     task = tasks.task(store, task_id)
+    # The fragment draws itself again with the person of its first time.
+    person = _annotate_person.known_as(person.name)
     scope = _scope(task_id, person.name)
     key = f"judge-{scope}"
     log = _log(scope)
@@ -129,6 +133,7 @@ def _let_go() -> None:
     """Save what the form sent last, which it is not drawn again to save; let go of its pairs."""
     if "_at_form" in st.session_state:
         task_id, person = st.session_state.pop("_at_form")
+        person = _annotate_person.known_as(person.name)
         store = _shared.store()
         task = tasks.task(store, task_id)
         queue.exchange(store, task, person, _log(_scope(task_id, person.name)), ahead=0)

@@ -57,7 +57,9 @@ def _given(pair: dict[str, str], person: Annotator) -> int | None:
     return int(rows["relevance"].iloc[-1]) if len(rows) else None
 
 
+@_shared.guarded
 def _add(pair: dict[str, str], person: Annotator, relevance: int | None) -> None:
+    person = _annotate_person.known_as(person.name)
     # By difference, a judgement may bring another query to the front: stay at this one.
     _address.choose("query", pair["query_id"])
     _address.choose("document", pair["doc_id"])

@@ -17,6 +17,7 @@ __all__ = [
     "Role",
     "check_server",
     "may",
+    "name",
     "person",
     "providers",
     "require",
@@ -63,6 +64,12 @@ def _signed_in(now: Settings) -> Person:
     if not claims.get("is_logged_in"):
         raise Unavailable("sign in first")
     return roles.person(now, claims)
+
+
+def name() -> str:
+    """The name of who signed in, their verified address; empty where there is no sign-in."""
+    who = person()
+    return who.email if who else ""
 
 
 def role() -> Role | None:

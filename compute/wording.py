@@ -13,3 +13,14 @@ def near(name: str, known: Iterable[str]) -> str:
     """`did you mean scifact? `, with the blank that a sentence after it needs; empty if none is."""
     found = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)
     return f"did you mean {' or '.join(found)}? " if found else ""
+
+
+def sized(n_bytes: float) -> str:
+    """Bytes in powers of ten: `17 bytes`, `2.8 MB`, `1.1 GB`, `5,344 GB`."""
+    value, unit = float(n_bytes), "bytes"
+    for larger in ("kB", "MB", "GB"):
+        if value < 999.5:
+            break
+        value, unit = value / 1000, larger
+    digits = 1 if unit in ("MB", "GB") and value < 99.95 else 0
+    return f"{value:,.{digits}f} {unit}"

@@ -1,16 +1,83 @@
-"""The section Fetch of the page Data."""
+"""The section Fetch of the page Data: what can be had from where it is published."""
+
+import shutil
 
 import streamlit as st
+from pandas import DataFrame
 
-from compute import queries
-from pages import _shared
-from pages._shared import read
+from compute import jobs
+from compute.fetch import offers
+from compute.figures import fetching as figures
+from compute.store import Store
+from pages import _address, _shared, _signing
+from pages._shared import pick_many
+
+Beat = list[tuple[str, str]]
 
 
 def section() -> None:
-    """The datasets that can be had from their published address."""
-    stored = set(read(queries.data.datasets)["dataset"])
-    offered = read(queries.data.archives)
-    offered["stored"] = offered["dataset"].isin(stored)
-    st.dataframe(offered, hide_index=True)
-    _shared.caption("Archives of these datasets are published; ticked ones are stored here.")
+    """The archives of the catalogue's datasets: what is here, and a button that fetches others."""
+    store = _shared.store()
+    before = _beat(store)
+    rows = offers.listed(store.settings)
+    names = rows.loc[rows["obstacle"] == "", "archive"].tolist()
+    _address.known("archives", names, "archive that can be fetched")
+    _start(store, rows, names)
+    _watch(store, before)
+    _shared.table(figures.can_be_had(rows), "archives", "Archives that can be fetched")
+    _shared.caption(
+        "How to read this: an archive brings every split of a dataset; one that is here is used"
+        " by runs as it stands, packed. It is fetched from where its authors or BEIR publish it,"
+        " for you to use under the licence named; its checksum is compared with the published one,"
+        " and an interrupted fetch goes on where it stopped."
+    )
+    st.subheader("Not offered for download", anchor=False)
+    _shared.table(figures.cannot_be_had(rows), "not_offered", "Archives that cannot be fetched")
+    _shared.caption(f"The datasets folder is {offers.folder(store.settings)}.")
+
+
+def _start(store: Store, rows: DataFrame, names: list[str]) -> None:
+    """What is chosen, and the button."""
+    if not _signing.may(_signing.OPERATOR):
+        _shared.caption(_signing.told(_signing.OPERATOR))
+        return
+    with _shared.pickers():
+        chosen = pick_many("Archives", names, "archives", empty="none", width=400)
+        lacking = rows[rows["archive"].isin(chosen) & (rows["here"] == "")]["archive"].tolist()
+        if st.button("Fetch", type="primary", icon=":material/download:", disabled=not lacking):
+            _signing.require(_signing.OPERATOR)
+            with st.spinner("Queueing"):
+                wanted = [offers.OFFERS[name].rows[0].name for name in lacking]
+                jobs.start(store, "fetch", datasets=wanted, person=_signing.name())
+            st.rerun()
+    free = shutil.disk_usage(store.settings.home).free
+    st.markdown(_shared.text(figures.chosen(rows, chosen, free)))
+
+
+def _fetches(store: Store) -> list[jobs.Job]:
+    return [job for job in jobs.listed(store.settings, 20) if job.kind == "fetch"]
+
+
+def _beat(store: Store) -> Beat:
+    return [(job.id, job.state) for job in _fetches(store)]
+
+
+def _watch(store: Store, before: Beat) -> None:
+    """The fetches at work, and why the last one failed if it did."""
+    active = any(state in ("queued", "running") for _, state in before)
+    st.fragment(_progress, run_every="2s" if active else None)(store, before)
+
+
+@_shared.guarded
+def _progress(store: Store, before: Beat) -> None:
+    found = _fetches(store)
+    if [(job.id, job.state) for job in found] != before:
+        st.rerun()
+    for job in found:
+        if job.active:
+            st.progress(job.share, text=_shared.text(figures.now(job)))
+    if any(job.active for job in found) and not jobs.workers_alive(store.settings):
+        st.warning("No worker is running: fetches wait until one is started, as Jobs says how.")
+    if found and found[0].state == "failed":
+        st.error(_shared.text(found[0].error))
+        st.page_link("pages/jobs.py", label="Retry it on the page Jobs", icon=":material/replay:")

@@ -3,7 +3,6 @@
 import sys
 from argparse import Namespace
 
-import pandas as pd
 from pandas import DataFrame
 
 from compute import terminal
@@ -11,17 +10,16 @@ from compute.commands.common import known, open_bench
 from compute.datasets import dataset
 from compute.errors import BeirscopeError
 from compute.fetch import offers
-from compute.fetch.offers import OFFERS, Offer
 from compute.recompute import Bench
-from compute.settings import Settings
-from compute.wording import counted
+from compute.wording import counted, sized
 
 
 def fetch(arguments: Namespace) -> int:
     """Fetch the archives of datasets; without one, list what can be fetched."""
     bench = open_bench()
     if not arguments.datasets:
-        return terminal.show(listed(bench.settings), arguments.json)
+        rows = offers.listed(bench.settings)
+        return terminal.show(rows if arguments.json else _short(rows), arguments.json)
     own = known(bench)
     wanted = {offers.offer(row).name: row for row in (dataset(n, own) for n in arguments.datasets)}
     failed = 0
@@ -55,18 +53,16 @@ def _one(bench: Bench, row: offers.Dataset, *, again: bool) -> None:
     sys.stdout.flush()
 
 
-def listed(settings: Settings) -> DataFrame:
-    """archive, here, size (bytes to fetch), documents, licence, from, remark."""
-    return DataFrame([_row(found, settings) for found in OFFERS.values()])
-
-
-def _row(found: Offer, settings: Settings) -> dict[str, object]:
-    return {
-        "archive": found.name,
-        "here": "yes" if offers.here(found, settings) else "no",
-        "size": found.size if found.size else pd.NA,
-        "documents": found.n_documents if found.n_documents else pd.NA,
-        "licence": found.rows[0].licence,
-        "from": found.address if not found.obstacle else "",
-        "remark": found.obstacle,
-    }
+def _short(rows: DataFrame) -> DataFrame:
+    """The columns that fit a terminal."""
+    return DataFrame(
+        {
+            "archive": rows["archive"],
+            "here": rows["here"].where(rows["here"] != "", "no"),
+            "size": [sized(n) if n else "–" for n in rows["size"].fillna(0)],
+            "documents": [f"{n:,}" if n else "–" for n in rows["documents"].fillna(0)],
+            "licence": rows["licence"],
+            "from": rows["origin"],
+            "why not": rows["obstacle"].str.partition(":")[0],
+        }
+    )

@@ -15,6 +15,7 @@ from compute.fetch.partial import Expected, Partial
 from compute.fetch.web import Cut, Meter, Patience, opened
 from compute.loading import Progress, quiet
 from compute.parts import make_folder
+from compute.wording import sized
 
 RESERVE = 256 * 1024**2
 """Bytes of the disk that stay free."""
@@ -148,8 +149,8 @@ def require_room(to: Path, lacking: int) -> None:
     free = shutil.disk_usage(to.parent).free
     if lacking > free - RESERVE:
         raise Unavailable(
-            f"{to.name} needs {size(lacking)} more and {to.parent} has {size(free)} free, of which"
-            f" {size(RESERVE)} are kept: make room, or move the home folder"
+            f"{to.name} needs {sized(lacking)} more and {to.parent} has {sized(free)} free, of"
+            f" which {sized(RESERVE)} are kept: make room, or move the home folder"
         )
 
 
@@ -241,16 +242,5 @@ def _too_much(part: Partial, address: str, what: str) -> str:
 def _given_up(address: str, part: Partial, cut: Cut) -> str:
     kept = ""
     if part.size:
-        kept = f"; {size(part.size)} are kept, and fetching again goes on there"
+        kept = f"; {sized(part.size)} are kept, and fetching again goes on there"
     return f"{shown(address)} cannot be fetched now ({cut}){kept}"
-
-
-def size(n_bytes: int) -> str:
-    """`2.8 MB`, `1.1 GB`: bytes for people, in powers of ten."""
-    value = float(n_bytes)
-    for unit in ("bytes", "kB", "MB", "GB"):
-        if value < 999.5 or unit == "GB":
-            break
-        value /= 1000
-    digits = 0 if unit in ("bytes", "kB") or value >= 99.95 else 1
-    return f"{value:,.{digits}f} {unit}"

@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
+from pandas import DataFrame
+
 from compute.datasets import DATASETS, Dataset
 from compute.datasets.places import place
 from compute.errors import Unavailable, WrongInput
@@ -43,9 +45,6 @@ TERMS: Mapping[str, str] = MappingProxyType(
     }
 )
 """Why an archive is not offered for download."""
-
-LARGE = 1_000_000
-"""Documents above which indexing takes long enough to be said beforehand."""
 
 BEIR, HUB, NOWHERE = "BEIR", "Hugging Face hub", ""
 
@@ -118,6 +117,31 @@ def offer(row: Dataset) -> Offer:
     if found.obstacle:
         raise Unavailable(f"{found.title} cannot be fetched: {found.obstacle}")
     return found
+
+
+def listed(settings: Settings) -> DataFrame:
+    """archive, title, language, documents, size (bytes), licence, origin, address, here, obstacle.
+
+    `here` is the name of the archive or folder that is here, or empty. Absent numbers are NA.
+    """
+    rows = []
+    for found in OFFERS.values():
+        there = here(found, settings)
+        rows.append(
+            {
+                "archive": found.name,
+                "title": found.title,
+                "language": found.rows[0].language,
+                "documents": found.n_documents,
+                "size": found.size,
+                "licence": found.rows[0].licence,
+                "origin": found.origin,
+                "address": found.address,
+                "here": there.name if there else "",
+                "obstacle": found.obstacle,
+            }
+        )
+    return DataFrame(rows).astype({"documents": "Int64", "size": "Int64"})
 
 
 def folder(settings: Settings) -> Path:

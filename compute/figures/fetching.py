@@ -1,0 +1,76 @@
+"""The tables of what can be fetched, and what is said of a choice, in words for people."""
+
+from collections.abc import Collection
+
+from pandas import DataFrame
+
+from compute.jobs import Job
+from compute.wording import counted, sized
+
+LARGE = 1_000_000
+"""Documents above which encoding without a GPU takes most of a day or more: 20 a second on two
+cores."""
+
+
+def can_be_had(rows: DataFrame) -> DataFrame:
+    """The archives of `offers.listed` that can be fetched, a row each."""
+    rows = rows[rows["obstacle"] == ""]
+    return DataFrame(
+        {
+            "Archive": rows["archive"],
+            "Here": rows["here"].where(rows["here"] != "", "–"),
+            "To fetch": [sized(n) if n else "–" for n in rows["size"].fillna(0)],
+            "Documents": rows["documents"],
+            "Language": rows["language"],
+            "Licence": rows["licence"],
+            "From": rows["origin"],
+            "Worth knowing": [_remark(n) for n in rows["documents"].fillna(0)],
+        }
+    )
+
+
+def _remark(n_documents: int) -> str:
+    return "large: encoding it takes a day or more without a GPU" if n_documents > LARGE else ""
+
+
+def cannot_be_had(rows: DataFrame) -> DataFrame:
+    """The others: why, and what to do."""
+    rows = rows[rows["obstacle"] != ""]
+    parts = rows["obstacle"].str.partition(":")
+    return DataFrame(
+        {
+            "Archive": rows["archive"],
+            "Here": rows["here"].where(rows["here"] != "", "–"),
+            "Why not": parts[0],
+            "What to do": parts[2].str.strip(),
+        }
+    )
+
+
+def chosen(rows: DataFrame, names: Collection[str], free: int) -> str:
+    """What fetching the named archives takes, and the room there is for it."""
+    wanted = rows[rows["archive"].isin(names) & (rows["here"] == "")]
+    if not len(names):
+        return f"Choose what to fetch; {sized(free)} are free here."
+    if wanted.empty:
+        return "All of these are here already."
+    known = wanted["size"].dropna()
+    total = sized(int(known.sum())) if len(known) else ""
+    unknown = len(wanted) - len(known)
+    more = f"{counted(unknown, 'archive')} of a size that the hub tells later" * bool(unknown)
+    what = " and ".join(part for part in (total, more) if part)
+    return f"{counted(len(wanted), 'archive')}: {what} to fetch; {sized(free)} are free here."
+
+
+def now(job: Job) -> str:
+    """How far a fetch is: `archive of scifact: 1.4 of 2.8 MB, 3 s left`."""
+    step = job.progress
+    if step is None or not step.unit:
+        return f"{job.title}: {job.state}"
+    scale = 1000 if step.unit.startswith("kB") else 1
+    done = sized(step.done * scale)
+    of = f" of {sized(step.total * scale)}" if step.total else ""
+    doing = step.unit.removeprefix("kB").strip()
+    left = step.seconds_left
+    rest = f", {left:,.0f} s left" if left is not None else ""
+    return f"{job.title}: {done}{of} {doing or 'fetched'}{rest}"

@@ -4,10 +4,15 @@ import dataclasses
 import hashlib
 import re
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pandas import DataFrame, Series
+from numpy.typing import NDArray
+from pandas import DataFrame
 
 from compute import lengths, provenance, recompute, runs
 from compute.datasets import DATASETS, Dataset, QrelsOnly, Source, catalogue, open_path
@@ -21,6 +26,8 @@ from compute.store import Part, Store
 from compute.systems import SYSTEMS
 
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
+_SPOT = 1000
+"""Hits whose documents are looked for first: mostly one of them is in the collection."""
 
 
 def import_dataset(
@@ -92,31 +99,36 @@ def import_run(
     """
     loaded = recompute.stored_dataset(bench.store, dataset)
     start = time.perf_counter()
-    tag, hits = _hits(file)
-    content = {"sha256": _sha256(file), "drop_self": dataset.drop_self or drop_equal_ids}
+    with ThreadPoolExecutor(1) as pool:
+        summed = pool.submit(_sha256, file)
+        tag, hits = _hits(file)
+        content = {"sha256": summed.result(), "drop_self": dataset.drop_self or drop_equal_ids}
     name = _free_name(bench, dataset, system or tag, "" if replace else content["sha256"])
     depth = bench.settings.depth
     inputs = [loaded.queries.fingerprint]
     identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
     if stored := bench.store.done("hits", dataset.name, name, identity):
         return recompute.score(bench, loaded, stored)
-    known = _known(hits, loaded, file)
-    _refuse_strange_documents(bench.store, dataset, hits[known], file)
-    run = runs.canonical(hits[known], depth=depth, drop_self=content["drop_self"])
+    given = hits.num_rows
+    hits = _of_split(hits, loaded, file)
+    others = given - hits.num_rows
+    _refuse_strange_documents(bench.store, dataset, hits["doc_id"], file)
+    run = runs.ranked(hits, depth=depth, drop_self=content["drop_self"])
+    del hits  # Millions of them: the run is all that is needed from here on.
     about = provenance.record(
         ["import-run", file.name, "--dataset", dataset.name, "--system", name],
         time.perf_counter() - start,
         imported=True,
         file=file.name,
-        hits_of_other_queries=int((~known).sum()),
+        hits_of_other_queries=others,
         **content,
     )
     return recompute.publish_run(bench, loaded, name, run, depth, identity, about)
 
 
-def _hits(file: Path) -> tuple[str, DataFrame]:
+def _hits(file: Path) -> tuple[str, pa.Table]:
     try:
-        return runs.read_trec(file)
+        return runs.read(file)
     except WrongInput:
         if is_qrels(file):
             raise WrongInput(
@@ -125,34 +137,46 @@ def _hits(file: Path) -> tuple[str, DataFrame]:
         raise
 
 
-def _known(hits: DataFrame, loaded: Loaded, file: Path) -> Series:
-    """Which hits answer a query of the split."""
-    known = hits["query_id"].isin(recompute.read(loaded.queries)["query_id"])
+def _of_split(hits: pa.Table, loaded: Loaded, file: Path) -> pa.Table:
+    """The hits that answer a query of the split."""
+    split = pa.array(recompute.read(loaded.queries)["query_id"], pa.string())
+    known = _are_in(hits["query_id"], split)
     if not known.any():
+        found = len(hits["query_id"].unique())
         raise WrongInput(
-            f"{file}: none of its {hits['query_id'].nunique()} queries is a query of"
+            f"{file}: none of its {found} queries is a query of"
             f" {loaded.dataset.name}: is it a run on another dataset?"
         )
-    return known
+    return hits if known.all() else hits.filter(pa.array(known))
 
 
-def _refuse_strange_documents(store: Store, dataset: Dataset, hits: DataFrame, file: Path) -> None:
+def _refuse_strange_documents(
+    store: Store, dataset: Dataset, doc_ids: pa.ChunkedArray, file: Path
+) -> None:
     """Raises WrongInput when the collection is known and no document of the run is in it.
 
     Collections share query ids such as 1, 2, 3: a run on another one would just score 0.
     """
     known = store.part("lengths", dataset.collection)
-    if known is None:
+    if known is None or _meets(known.path, doc_ids[:_SPOT]) or _meets(known.path, doc_ids):
         return
-    found = set(hits["doc_id"])
-    with pq.ParquetFile(known.path) as parts:
-        for batch in parts.iter_batches(columns=["doc_id"]):
-            if not found.isdisjoint(batch["doc_id"].to_pylist()):
-                return
     raise WrongInput(
-        f"{file}: none of its {len(found):,} documents is in {dataset.collection}:"
+        f"{file}: none of its {len(doc_ids.unique()):,} documents is in {dataset.collection}:"
         " is it a run on another dataset?"
     )
+
+
+def _meets(corpus: Path, doc_ids: pa.ChunkedArray) -> bool:
+    """Whether one of the documents is in the corpus."""
+    found = doc_ids.unique().cast(pa.string())
+    with pq.ParquetFile(corpus) as parts:
+        batches = parts.iter_batches(columns=["doc_id"])
+        return any(_are_in(batch["doc_id"], found).any() for batch in batches)
+
+
+def _are_in(ids: pa.Array | pa.ChunkedArray, known: pa.Array) -> NDArray[np.bool_]:
+    found = pc.call_function("is_in", [ids], pc.SetLookupOptions(known))
+    return found.to_numpy(zero_copy_only=False)
 
 
 def _free_name(bench: Bench, dataset: Dataset, name: str, sha256: str) -> str:

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas import DataFrame
@@ -159,12 +160,25 @@ def _write(
     constants: Mapping[str, str],
     compression_level: int,
 ) -> int:
-    rows = 0
-    options = {"compression": "zstd", "compression_level": compression_level}
-    with pq.ParquetWriter(file, schema, **options) as writer:
+    rows, writer = 0, None
+    options = {
+        "compression": "zstd",
+        "compression_level": compression_level,
+        # Columns with hardly a value twice; a score's bytes pack better side by side.
+        "use_dictionary": [name for name in schema.names if name not in ("doc_id", "score")],
+        "use_byte_stream_split": [name for name in schema.names if name == "score"],
+        # Dictionaries are how columns come here, not what readers are to get.
+        "store_schema": False,
+    }
+    try:
         for table in _tables(content, schema, constants):
+            writer = writer or pq.ParquetWriter(file, table.schema, **options)
             rows += table.num_rows
             writer.write_table(table, row_group_size=ROW_GROUP)
+        writer = writer or pq.ParquetWriter(file, schema, **options)
+    finally:
+        if writer is not None:
+            writer.close()
     return rows
 
 
@@ -179,8 +193,9 @@ def _tables(
         table = _select(table, given)
         for name, value in constants.items():
             position = schema.get_field_index(name)
-            column = pa.repeat(pa.scalar(value, pa.string()), table.num_rows)
-            table = table.add_column(position, schema.field(name), column)
+            places = pa.array(np.zeros(table.num_rows, np.int8))
+            column = pa.DictionaryArray.from_arrays(places, pa.array([value], pa.string()))
+            table = table.add_column(position, pa.field(name, column.type, nullable=False), column)
         yield table
 
 

@@ -4,9 +4,12 @@ Files are read in blocks. A block that is tidied and parsed as a whole costs lit
 block that will not parse is halved until the line that is wrong can be named.
 """
 
+import contextlib
 import math
 import re
-from collections.abc import Callable, Iterator
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,12 +17,13 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
 from compute.errors import Missing, WrongInput
 from compute.wording import counted
 
-_BLOCK = 32 * 1024**2
+_BLOCK = 16 * 1024**2
 _SHOWN = 60
 """Characters of a wrong value that an error repeats."""
 _MARK = b"\xef\xbb\xbf"
@@ -55,12 +59,11 @@ def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
     number included), and for a file without a line of data.
     """
     tables, number = [], 1 + skip
-    for block in _blocks(path, skip):
-        try:
-            tables.append(_parsed(_tidied(block, layout), layout))
-        except pa.ArrowInvalid:
+    for block, table in _parallel(lambda block: _table(block, layout), _blocks(path, skip)):
+        if table is None:
             line, (_, fault) = _complaint(block, layout)
-            raise WrongInput(f"{path}, line {number + line}: {fault}, mend the line") from None
+            raise WrongInput(f"{path}, line {number + line}: {fault}, mend the line")
+        tables.append(table)
         number += block.count(b"\n")
     table = pa.concat_tables(tables)
     if not table.num_rows:
@@ -145,13 +148,39 @@ def _blocks(path: Path, skip: int) -> Iterator[bytes]:
         yield rest
 
 
+def _parallel(
+    work: Callable[[bytes], pa.Table | None], blocks: Iterable[bytes]
+) -> Iterator[tuple[bytes, pa.Table | None]]:
+    """Every block with what the work makes of it, in order; few of them are held at a time."""
+    threads = pa.cpu_count()
+    with ThreadPoolExecutor(threads) as pool:
+        begun: deque[tuple[bytes, Future[pa.Table | None]]] = deque()
+        for block in blocks:
+            begun.append((block, pool.submit(work, block)))
+            if len(begun) > threads:
+                done, found = begun.popleft()
+                yield done, found.result()
+        for block, found in begun:
+            yield block, found.result()
+
+
+def _table(block: bytes, layout: Layout) -> pa.Table | None:
+    """The rows of a block; None where a line is wrong. One in good order costs no tidying."""
+    for read in (_as_it_stands, _after_tidying):
+        with contextlib.suppress(pa.ArrowInvalid):
+            return read(block, layout)
+    return None
+
+
 def _parsed(block: bytes, layout: Layout) -> pa.Table:
     kinds = {name: kind for name, kind in layout.columns if kind is not None}
     if not block.strip():
         return pa.schema(list(kinds.items())).empty_table()
     table = pa_csv.read_csv(
         pa.py_buffer(block),
-        read_options=pa_csv.ReadOptions(column_names=[name for name, _ in layout.columns]),
+        read_options=pa_csv.ReadOptions(
+            column_names=[name for name, _ in layout.columns], use_threads=False
+        ),
         parse_options=pa_csv.ParseOptions(
             delimiter="\t" if layout.tabs else " ", quote_char=False, escape_char=False
         ),
@@ -203,6 +232,33 @@ def _rescued(block: bytes, layout: Layout, number: int, problem: Problem) -> Ite
             problem(place, *_complaint(line, layout)[1])
             continue
         yield _numbered(table, np.full(table.num_rows, place))
+
+
+def _as_it_stands(block: bytes, layout: Layout) -> pa.Table:
+    """The rows of a block that tidying would not change. Raises ArrowInvalid for another.
+
+    A comment, or a blank around a line, makes a column too many or an empty one.
+    """
+    untidy = [b"\r"] if layout.tabs else [b"\r", b"\t", b"\v", b"\f", b"  "]
+    if any(found in block for found in untidy):
+        raise pa.ArrowInvalid("to be tidied")
+    table = _parsed(block, layout)
+    if not layout.tabs and any(_has_empty(column) for column in table.columns):
+        raise pa.ArrowInvalid("to be tidied")
+    return table
+
+
+def _has_empty(column: pa.ChunkedArray) -> bool:
+    if pa.types.is_dictionary(column.type):
+        return any("" in chunk.dictionary.to_pylist() for chunk in column.chunks)
+    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+        return False
+    lengths = pc.call_function("binary_length", [column])
+    return pc.call_function("min", [lengths]).as_py() == 0
+
+
+def _after_tidying(block: bytes, layout: Layout) -> pa.Table:
+    return _parsed(_tidied(block, layout), layout)
 
 
 def _tidied(block: bytes, layout: Layout) -> bytes:

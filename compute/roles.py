@@ -59,7 +59,7 @@ def person(settings: Settings, claims: Mapping[str, Any], now: float | None = No
     found = address(claims.get("email"))
     if not found:
         raise Unavailable("the sign-in names no e-mail address: allow it to, then sign in again")
-    if claims.get("email_verified") not in (True, "true"):
+    if claims.get("email_verified") is not True and claims.get("email_verified") != "true":
         raise Unavailable(
             "the sign-in does not say that your e-mail address is verified: verify it there,"
             " then sign in again"

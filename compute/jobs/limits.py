@@ -50,7 +50,7 @@ def check(settings: Settings, person: str) -> None:
     waiting = _waiting(settings)
     if settings.jobs_waiting and waiting >= settings.jobs_waiting:
         raise Unavailable(
-            f"{counted(waiting, 'job')} are queued or running, as many as the setting jobs_waiting"
+            f"{counted(waiting, 'job')} queued or running is as many as the setting jobs_waiting"
             " lets: try again when some have ended, or cancel some"
         )
 

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from compute import bugs, settings, terminal
 from compute.commands import (
     analysing,
+    exporting,
     fetching,
     importing,
     jobs,
@@ -251,6 +252,36 @@ COMMANDS = {
             _option("--without-runs", action="store_true", help="judgements and counts alone"),
         ),
     ),
+    "export": Command(
+        "write a figure, a table, a whole view or a run to a file, without a browser window",
+        exporting.export,
+        (
+            _option("what", choices=exporting.WHAT),
+            _option("name", nargs="?", default="", help=f"{exporting.ALL}; of a view, its page"),
+            _option(
+                "--out",
+                type=Path,
+                required=True,
+                metavar="FILE",
+                help="its ending says the format: .svg .png .pdf .html; .csv .parquet .tex .md;"
+                " .zip for a view; of a run .gz and .zst pack it",
+            ),
+            _option("--address", default="", help="copied from a browser: the same view"),
+            _option("--dataset", default="", help="such as scifact"),
+            _option("--system", default="", help="of a run: such as bm25"),
+            _option("--measure", default="", help="such as nDCG@10"),
+            _option(
+                "--set",
+                nargs="+",
+                default=(),
+                metavar="KEY=VALUE",
+                help="what other pickers show, by the keys that the address has",
+            ),
+            _option(
+                "--narrow", action="store_true", help="a figure for one column: 84 mm, not 174"
+            ),
+        ),
+    ),
     "snapshot": Command(
         "write everything that is stored to one DuckDB file",
         recomputing.snapshot,
@@ -300,7 +331,11 @@ def _bug(command: str, error: Exception) -> int:
         now = settings.load()
     except Exception:  # The bug may be in reading them.
         now = settings.Settings()
-    bug, log = bugs.record(now, command, error)
+    try:
+        bug, log = bugs.record(now, command, error)
+    except OSError as full:
+        sys.stderr.write(f"bug in Beirscope, not in your input, and no log of it: {full}\n")
+        return 1
     sys.stderr.write(f"bug {bug} in Beirscope, not in your input: please report {log}\n")
     return 1
 

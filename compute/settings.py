@@ -1,6 +1,7 @@
 """Settings: the environment over `settings.toml` in the home folder over the defaults."""
 
 import os
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
@@ -74,15 +75,29 @@ def _value(kind: Any, given: Any, origin: str) -> Any:
             raise WrongInput(f"{origin} is {text!r}, not true or false: mend or unset it")
         return _WORDS[text.lower()]
     if kind is int:
-        try:
-            return int(text)
-        except ValueError:
-            raise WrongInput(
-                f"{origin} is {text!r}, not a whole number: mend or unset it"
-            ) from None
+        return _number(text, origin)
+    if not isinstance(given, str):
+        raise WrongInput(f"{origin} is {text}, not text: put it between quotes")
     if kind is str:
         return text
-    return Path(text).expanduser().resolve() if text else None
+    return _path(text, origin) if text else None
+
+
+def _number(text: str, origin: str) -> int:
+    """A whole number that a computer counts with; below 1 only where 0 has a meaning."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+        raise WrongInput(f"{origin} is {text[:40]!r}, not a whole number: mend or unset it")
+    least = 1 if origin.lower().endswith(("depth", "threads", "upload_megabytes")) else 0
+    if int(text) < least:
+        raise WrongInput(f"{origin} is {text}, less than {least}: mend or unset it")
+    return int(text)
+
+
+def _path(text: str, origin: str) -> Path:
+    try:
+        return Path(text).expanduser().resolve()
+    except (ValueError, RuntimeError, OSError) as error:
+        raise WrongInput(f"{origin} is {text!r}, no path ({error}): mend or unset it") from None
 
 
 def _several(given: Any, origin: str) -> tuple[str, ...]:
@@ -95,7 +110,10 @@ def _several(given: Any, origin: str) -> tuple[str, ...]:
 
 def load(environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings in force. Raises WrongInput for an unknown name or a bad value."""
-    home = Path(environment.get("BEIRSCOPE_HOME") or Settings.home).expanduser().resolve()
+    named = environment.get("BEIRSCOPE_HOME")
+    home = _path(named, "BEIRSCOPE_HOME") if named else Settings.home.resolve()
+    if home.exists() and not home.is_dir():
+        raise WrongInput(f"BEIRSCOPE_HOME is {home}, a file: name a folder")
     kinds = {field.name: field.type for field in fields(Settings)}
     values: dict[str, Any] = {}
     file = home / "settings.toml"
@@ -109,11 +127,17 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
         text = environment.get(f"BEIRSCOPE_{name.upper()}")
         if text:
             values[name] = _value(kind, text, f"BEIRSCOPE_{name.upper()}")
-    return replace(Settings(), **(values | {"home": home}))
+    now = replace(Settings(), **(values | {"home": home}))
+    if not re.fullmatch(r"[0-9]+[kmgKMG]?", now.java_memory):
+        raise WrongInput(f"java_memory is {now.java_memory!r}, not as 500m or 2g: mend or unset it")
+    return now
 
 
 def _from_file(file: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(file.read_text("utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+    # Nested deeper than Python goes, or a number of thousands of digits.
+    except (ValueError, RecursionError) as error:
         raise WrongInput(f"{file}: not valid TOML ({error}): mend or remove it") from None
+    except OSError as error:
+        raise WrongInput(f"{file} cannot be read ({error.strerror}): mend or remove it") from None

@@ -173,8 +173,12 @@ def _not_three(line: str) -> tuple[str, str]:
 def _object(line: str) -> dict[str, Any]:
     try:
         fields = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        raise BadLine("broken JSON", f"not JSON ({error})", "mend or remove the line") from None
+    except json.JSONDecodeError as error:
+        fault = f"not JSON ({error.msg} at character {error.pos + 1})"
+        raise BadLine("broken JSON", fault, "mend or remove the line") from None
+    except (ValueError, RecursionError):
+        fault = "JSON nested too deeply, or a number of too many digits"
+        raise BadLine("excessive JSON", fault, "mend or remove the line") from None
     if not isinstance(fields, dict):
         raise BadLine("no JSON object", "not a JSON object", 'write {"_id": …, "text": …}')
     return fields

@@ -43,6 +43,7 @@ _PAIR = ["query_id", "doc_id"]
 _TYPED = ("person", "note")
 _FORMULA = re.compile(r"^(?='*[=+\-@\t\r])")
 """Before what a spreadsheet would compute: there a CSV has one apostrophe more."""
+_WHOLE = re.compile(r"[+-]?[0-9]+")
 
 
 def exported(
@@ -150,7 +151,7 @@ def from_csv(path: Path, dataset: str, person: str = "") -> Found:
     except csv.Error as error:
         raise WrongInput(f"{path}, line {reader.line_num}: {error}, mend the line") from None
     if not records:
-        raise WrongInput(f"{path}: no judgement in it")
+        raise WrongInput(f"{path}: no judgement in it, give one with lines below the header")
     frame = DataFrame(records, columns=list(COLUMNS))
     return Found(frame.astype({"relevance": "Int64"}))
 
@@ -172,7 +173,9 @@ def _record(
         if found[column].startswith("'") and _FORMULA.match(found[column]):
             found[column] = found[column][1:]
     if (found["dataset"] or dataset) != dataset:
-        raise WrongInput(f"{where}: of {found['dataset']}, not of {dataset}: import it there")
+        raise WrongInput(
+            f"{where}: of {found['dataset'][:80]!r}, not of {dataset}: import it there"
+        )
     if not found["query_id"] or not found["doc_id"]:
         raise WrongInput(f"{where}: query_id or doc_id is empty, mend the line")
     who, source = found["person"] or person, found["source"] or IMPORT
@@ -180,7 +183,7 @@ def _record(
         raise WrongInput(f"{where}: nobody is named who judged it: add --person NAME")
     if source not in (*SOURCES, WITHDRAWN):
         known = ", ".join([*SOURCES, WITHDRAWN])
-        raise WrongInput(f"{where}: no source {source!r}; known: {known}")
+        raise WrongInput(f"{where}: no source {source[:40]!r}; known: {known}")
     return {
         **found,
         "dataset": dataset,
@@ -199,18 +202,16 @@ def _grade(text: str, where: str) -> int | None:
     """A whole number of 32 bits; none where a judgement is taken back."""
     if not text.strip():
         return None
-    try:
-        grade = int(text)
-    except ValueError:
-        raise WrongInput(f"{where}: relevance is {text!r}, not a whole number") from None
-    if not -(2**31) <= grade < 2**31:
-        raise WrongInput(f"{where}: relevance is {text!r}, too large a number")
-    return grade
+    if not _WHOLE.fullmatch(text.strip()):
+        raise WrongInput(f"{where}: relevance is {text[:40]!r}, not a whole number, mend the line")
+    if len(text) > 20 or not -(2**31) <= int(text) < 2**31:
+        raise WrongInput(f"{where}: relevance is {text[:40]!r}, too large a number, mend the line")
+    return int(text)
 
 
 def _flag(text: str, where: str) -> int:
     if text not in ("", "0", "1"):
-        raise WrongInput(f"{where}: unsure is {text!r}, neither 0 nor 1")
+        raise WrongInput(f"{where}: unsure is {text[:40]!r}, neither 0 nor 1, mend the line")
     return int(text or 0)
 
 
@@ -220,9 +221,11 @@ def _time(text: str, where: str) -> str | None:
         return None
     try:
         time = datetime.fromisoformat(text)
-    except ValueError:
-        raise WrongInput(f"{where}: time is {text!r}, not of ISO 8601") from None
-    in_utc = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+        in_utc = time.replace(tzinfo=time.tzinfo or UTC).astimezone(UTC)
+    except (ValueError, OverflowError):  # In UTC a time of the year 1 may lie before it.
+        raise WrongInput(
+            f"{where}: time is {text[:40]!r}, not of ISO 8601, mend the line"
+        ) from None
     return in_utc.isoformat(timespec="microseconds")
 
 

@@ -24,16 +24,28 @@ def section() -> None:
     _address.known("archives", names, "archive that can be fetched")
     _start(store, rows, names)
     _watch(store, before)
-    _shared.table(figures.can_be_had(rows), "archives", "Archives that can be fetched")
+    documents = st.column_config.NumberColumn(format="localized")
+    _shared.table(
+        figures.can_be_had(rows),
+        "fetchable",
+        "Archives that can be fetched",
+        column_config={"Documents": documents},
+    )
     _shared.caption(
         "How to read this: an archive brings every split of a dataset; one that is here is used"
         " by runs as it stands, packed. It is fetched from where its authors or BEIR publish it,"
         " for you to use under the licence named; its checksum is compared with the published one,"
-        " and an interrupted fetch goes on where it stopped."
+        " and an interrupted fetch goes on where it stopped. Of the hub's archives the size is told"
+        " when the fetch begins. Large: more than a million documents, whose encoding takes most of"
+        " a day or more without a GPU."
     )
     st.subheader("Not offered for download", anchor=False)
     _shared.table(figures.cannot_be_had(rows), "not_offered", "Archives that cannot be fetched")
-    _shared.caption(f"The datasets folder is {offers.folder(store.settings)}.")
+    _shared.caption(
+        "What to do: get the documents where they are given out, bring them into the BEIR layout"
+        " (corpus.jsonl, queries.jsonl and qrels/test.tsv) and put them, as a folder or zip archive"
+        f" of this name, into {offers.folder(store.settings)}."
+    )
 
 
 def _start(store: Store, rows: DataFrame, names: list[str]) -> None:

@@ -81,7 +81,7 @@ def _offer(name: str, rows: tuple[Dataset, ...]) -> Offer:
     elif first.group == "BEIR-PL":
         origin, address = HUB, hub_names.address(rows)
     else:
-        why = TERMS.get(name, f"nobody publishes {name} in the BEIR layout")
+        why = TERMS.get(name, "nobody publishes it in the BEIR layout")
         obstacle = (
             f"{why}: get it from {first.homepage}, bring it into the BEIR layout and put it as"
             f" {name}.zip or {name}/ into the datasets folder"

@@ -8,8 +8,7 @@ from compute.jobs import Job
 from compute.wording import counted, sized
 
 LARGE = 1_000_000
-"""Documents above which encoding without a GPU takes most of a day or more: 20 a second on two
-cores."""
+"""Documents above which encoding them, 20 a second on two cores, takes most of a day or more."""
 
 
 def can_be_had(rows: DataFrame) -> DataFrame:
@@ -24,25 +23,20 @@ def can_be_had(rows: DataFrame) -> DataFrame:
             "Language": rows["language"],
             "Licence": rows["licence"],
             "From": rows["origin"],
-            "Worth knowing": [_remark(n) for n in rows["documents"].fillna(0)],
+            "Remark": ["large" if n > LARGE else "" for n in rows["documents"].fillna(0)],
         }
     )
 
 
-def _remark(n_documents: int) -> str:
-    return "large: encoding it takes a day or more without a GPU" if n_documents > LARGE else ""
-
-
 def cannot_be_had(rows: DataFrame) -> DataFrame:
-    """The others: why, and what to do."""
+    """The others: why, and where to ask for them."""
     rows = rows[rows["obstacle"] != ""]
-    parts = rows["obstacle"].str.partition(":")
     return DataFrame(
         {
             "Archive": rows["archive"],
             "Here": rows["here"].where(rows["here"] != "", "–"),
-            "Why not": parts[0],
-            "What to do": parts[2].str.strip(),
+            "Why not": rows["obstacle"].str.partition(":")[0],
+            "Ask at": rows["address"],
         }
     )
 

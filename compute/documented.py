@@ -39,7 +39,8 @@ EXAMPLES = {
         group by dataset, system order by dataset, system
     """,
     "a ranked list with its texts": """
-        select system, top.query_id, rank, top.doc_id, relevance, documents.title, documents.text
+        select system, top.query_id, rank, top.doc_id, judgements.relevance,
+            documents.title, documents.text
         from top
         join datasets on datasets.name = top.dataset
         join documents

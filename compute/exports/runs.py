@@ -70,5 +70,5 @@ def run_file(store: Store, dataset: str, system: str, ending: str = ".gz") -> by
 
 def file_name(dataset: str, system: str, ending: str = ".gz") -> str:
     """A name for the file of a run, of letters that every system of files takes."""
-    plain = re.sub(r"[^\w.+=-]+", "-", f"{dataset}.{system}", flags=re.ASCII).strip("-.")
-    return f"{plain[:120]}.run{ending}"
+    plain = re.sub(r"[^\w.+=-]+", "-", f"{dataset}.{system}", flags=re.ASCII)
+    return f"{re.sub(r'[.]+', '.', plain).strip('-.')[:120]}.run{ending}"

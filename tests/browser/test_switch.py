@@ -9,10 +9,9 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from compute.judgements import PERSON
-from compute.serve import free_port
 from compute.settings import Settings
 from compute.store import Store
-from tests.browser.conftest import serving
+from tests.browser.conftest import port, serving
 
 
 @pytest.fixture
@@ -25,7 +24,7 @@ def judged(home: Path, tmp_path: Path) -> Iterator[str]:
         pd.DataFrame([row | {"task": "", "guideline_version": "", "source": PERSON}])
     )
     store.close()
-    with serving(own, free_port(8750)) as address:
+    with serving(own, port(8750)) as address:
         yield address
 
 
@@ -33,8 +32,9 @@ def test_the_switch_keeps_the_query_and_the_document_that_are_shown(
     page: Page, judged: str
 ) -> None:
     page.goto(f"{judged}/query?dataset=tiny")
+    # What is to be kept must have been shown.
+    expect(page.locator("mark").first).to_be_visible()
     page.get_by_role("radio", name="Official + added").click()
     page.wait_for_url("**judgements=added**")
     expect(page.get_by_text("1 added judgement by 1 person.")).to_be_visible()
-    assert "query=q" in page.url
-    assert "document=d" in page.url
+    page.wait_for_url(lambda url: "query=q" in url and "document=d" in url)

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from pages import _shared, _ways
+from pages import _export, _shared, _ways
 
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
@@ -93,7 +93,7 @@ def pick(key: str, label: str, names: dict[str, str]) -> None:
 
     A bound widget would put what it shows into the address; here that is a text, not a name.
     """
-    st.session_state[f"_{key}"] = chosen(key, names)
+    st.session_state[f"_{key}"] = _export.picked(key, chosen(key, names))
     st.selectbox(
         label,
         list(names),

@@ -10,7 +10,7 @@ import streamlit as st
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute.exports import browser, figures, tables, views
+from compute.exports import browser, figures, formats, tables, views
 from compute.exports.tables import Scores, Table
 from compute.exports.views import Figure, Shown
 from compute.figures.drawing import behind
@@ -32,8 +32,8 @@ def picked(key: str, value: Picked) -> Picked:
     return value
 
 
-def address() -> str:
-    """The address of the view with the value of every picker."""
+def address(title: str) -> str:
+    """The address of the page of this title with the value of every picker."""
     noted: dict[str, Any] = st.session_state.get("_picked", {})
     words = {
         key: str(value).lower() if isinstance(value, bool) else value
@@ -41,7 +41,8 @@ def address() -> str:
     }
     given = {key: st.query_params.get_all(key) for key in st.query_params}
     query = urlencode({key: value for key, value in (words | given).items() if value}, doseq=True)
-    return f"{(st.context.url or '').partition('?')[0]}?{query}"
+    page = (st.context.url or "").partition("?")[0] or f"/{title.lower()}"
+    return f"{page}?{query}"
 
 
 def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
@@ -49,13 +50,14 @@ def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
     drawn: dict[str, Shown] = st.session_state.get("_drawn", {})
     if not drawn:
         return
-    where = address()
+    where = address(title)
 
     def made() -> bytes:
         # Not those of the run alone: a part of the page may have drawn itself again since.
         shown = [one for key, one in drawn.items() if not key.startswith("_")]
         return views.archive(views.View(title, where, shown, provenance()))
 
+    st.session_state["_save"] = made
     st.download_button(
         "Save this view",
         made,
@@ -120,9 +122,9 @@ def _button(
 def _figure_buttons(shown: Figure) -> None:
     pictures = browser.find() is not None
     with st.container(horizontal=True):
-        for form in figures.FORMATS if pictures else ("html",):
+        for form in formats.OF["figure"] if pictures else ("html",):
             make = partial(figures.write, shown.figure, form, shown.title)
-            _button(shown.key, form, figures.MIME[form], make)
+            _button(shown.key, form, formats.MIME[form], make)
     if not pictures:
         st.caption(f"{browser.MISSING}. The figure's own button saves it as SVG.")
     frames = behind(shown.figure)
@@ -136,5 +138,5 @@ def _figure_buttons(shown: Figure) -> None:
 
 def _table_buttons(shown: Table) -> None:
     with st.container(horizontal=True):
-        for form in tables.FORMATS:
-            _button(shown.key, form, tables.MIME[form], partial(tables.write, shown, form))
+        for form in formats.OF["table"]:
+            _button(shown.key, form, formats.MIME[form], partial(tables.write, shown, form))

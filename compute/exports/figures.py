@@ -6,19 +6,10 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from compute.errors import WrongInput
 from compute.exports.browser import PAINTER
+from compute.exports.formats import WIDTHS, check
 from compute.figures.drawing import redrawn
 
-FORMATS = ("svg", "png", "pdf", "html")
-MIME = {
-    "svg": "image/svg+xml",
-    "png": "image/png",
-    "pdf": "application/pdf",
-    "html": "text/html",
-}
-WIDTHS = {"wide": 658, "narrow": 318}
-"""Pixels of 1/96 inch: 174 mm, both columns of a page, and 84 mm, one of them."""
 LEAST_FONT = 11
 """Pixels: 8 points, the least that journals print."""
 SHARPER = 3
@@ -28,13 +19,6 @@ POLICY = (
     " img-src data: blob:; font-src data:"
 )
 """An exported page may run what is in it and fetch nothing."""
-
-
-def check(form: str) -> str:
-    """The format of this name. Raises WrongInput."""
-    if form not in FORMATS:
-        raise WrongInput(f"no figure can be written as {form!r}; formats: {', '.join(FORMATS)}")
-    return form
 
 
 def for_print(figure: go.Figure, width: int) -> go.Figure:
@@ -95,6 +79,6 @@ def page(figure: go.Figure, title: str) -> str:
 
 def write(figure: go.Figure, form: str, title: str, *, width: int = WIDTHS["wide"]) -> bytes:
     """The figure as a file of this format. Raises WrongInput, Unavailable."""
-    if check(form) == "html":
+    if check("figure", form) == "html":
         return page(figure, title).encode()
     return picture(figure, form, width=width)

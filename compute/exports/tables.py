@@ -14,17 +14,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas import DataFrame
 
-from compute.errors import WrongInput
 from compute.exports import latex
+from compute.exports.formats import check
 from compute.figures.theme import plain
 
-FORMATS = ("csv", "parquet", "tex", "md")
-MIME = {
-    "csv": "text/csv",
-    "parquet": "application/vnd.apache.parquet",
-    "tex": "application/x-tex",
-    "md": "text/markdown",
-}
 ABSENT = "–"
 MARK = "†"
 
@@ -52,16 +45,9 @@ class Table(NamedTuple):
     scores: Scores = Scores(())
 
 
-def check(form: str) -> str:
-    """The format of this name. Raises WrongInput."""
-    if form not in FORMATS:
-        raise WrongInput(f"no table can be written as {form!r}; formats: {', '.join(FORMATS)}")
-    return form
-
-
 def write(table: Table, form: str) -> bytes:
     """The table as a file of this format. Raises WrongInput."""
-    return WRITERS[check(form)](table)
+    return WRITERS[check("table", form)](table)
 
 
 def csv(table: Table) -> bytes:

@@ -4,13 +4,15 @@ import io
 import json
 import re
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
 from compute.exports import browser, figures, tables
+from compute.exports.formats import OF
 from compute.exports.tables import Table
 from compute.figures.drawing import behind
 
@@ -43,9 +45,10 @@ def archive(view: View) -> bytes:
     told: list[str] = []
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content, what in _files(view.shown):
-            packed.writestr(name, content)
-            told.append(f"{name}\n    {what}")
+        for group in _groups(view.shown):
+            for form in group.forms:
+                packed.writestr(f"{group.name}.{form}", group.make(form))
+            told.append(f"{group.name} ({', '.join(group.forms)})\n    {group.title}")
         packed.writestr("address.txt", f"{view.address}\n")
         packed.writestr("provenance.json", _json(view.provenance))
         packed.writestr("README.txt", _readme(view, told))
@@ -56,32 +59,49 @@ def data(shown: Figure) -> bytes:
     """A zip of the frames behind a figure, as CSV."""
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, content, _ in _frames(shown, ("csv",)):
-            packed.writestr(name.rpartition("/")[2], content)
+        for group in _frames(shown, set()):
+            packed.writestr(f"{group.name.rpartition('/')[2]}.csv", group.make("csv"))
     return file.getvalue()
 
 
-def _files(shown: Sequence[Shown]) -> Iterator[tuple[str, bytes, str]]:
-    """Path in the archive, content, what it is."""
-    forms = (*PICTURES, "html") if browser.find() else ("html",)
+class _Group(NamedTuple):
+    """One thing in several formats."""
+
+    name: str
+    """Its path in the archive, without the ending."""
+    title: str
+    forms: Sequence[str]
+    make: Callable[[str], bytes]
+
+
+def _groups(shown: Sequence[Shown]) -> Iterator[_Group]:
+    # A page of HTML has all of plotly.js in it, 5 MB: only where nothing else can be had.
+    forms = PICTURES if browser.find() else ("html",)
+    seen: set[int] = set()
     for one in shown:
         if isinstance(one, Figure):
-            for form in forms:
-                content = figures.write(one.figure, form, one.title)
-                yield f"figures/{slug(one.key)}.{form}", content, one.title
-            yield from _frames(one, ("csv", "parquet"))
+            make = partial(_picture, one)
+            yield _Group(f"figures/{slug(one.key)}", one.title, forms, make)
+            yield from _frames(one, seen)
         else:
-            for form in tables.FORMATS:
-                yield f"tables/{slug(one.key)}.{form}", tables.write(one, form), one.title
+            make = partial(tables.write, one)
+            yield _Group(f"tables/{slug(one.key)}", one.title, OF["table"], make)
 
 
-def _frames(shown: Figure, forms: Sequence[str]) -> Iterator[tuple[str, bytes, str]]:
+def _picture(one: Figure, form: str) -> bytes:
+    return figures.write(one.figure, form, one.title)
+
+
+def _frames(shown: Figure, seen: set[int]) -> Iterator[_Group]:
+    """The frames behind a figure, without those that are `seen`, as two figures of one frame."""
     frames = behind(shown.figure)
     for name, frame in frames.items():
-        key = slug(shown.key) + (f"-{slug(name)}" if len(frames) > 1 else "")
-        for form in forms:
-            content = tables.write(Table(key, shown.title, frame), form)
-            yield f"data/{key}.{form}", content, f"data behind the figure: {shown.title}"
+        if id(frame) not in seen:
+            seen.add(id(frame))
+            key = slug(shown.key) + (f"-{slug(name)}" if len(frames) > 1 else "")
+            make = partial(tables.write, Table(key, shown.title, frame))
+            title = f"data behind the figure: {shown.title}"
+            yield _Group(f"data/{key}", title, ("csv", "parquet"), make)
 
 
 def slug(key: str) -> str:

@@ -1,0 +1,82 @@
+"""The command that writes figures, tables, views and runs to files, without a browser window."""
+
+import json
+import subprocess
+import sys
+from argparse import Namespace
+from pathlib import Path
+
+from compute import settings
+from compute.errors import WrongInput
+from compute.exports import named, runs
+from compute.exports.formats import WIDTHS, check
+from compute.settings import PROJECT
+from compute.store import Store
+from compute.terminal import printable
+
+WHAT = ("figure", "table", "view", "run")
+ALL = "figures: {}; tables: {}".format(", ".join(named.FIGURES), ", ".join(named.TABLES))
+
+
+def export(arguments: Namespace) -> int:
+    """Write a figure, a table, a whole view or a run. Raises WrongInput."""
+    file: Path = arguments.out
+    if arguments.what == "run":
+        return _run(arguments)
+    if not file.parent.is_dir():
+        raise WrongInput(f"no folder {file.parent}: make it first")
+    check(arguments.what, file.suffix.removeprefix("."))
+    page, key, given = _wanted(arguments)
+    asked = {
+        "kind": arguments.what,
+        "page": page,
+        "key": key,
+        "given": given,
+        "width": WIDTHS["narrow" if arguments.narrow else "wide"],
+        "out": str(file.absolute()),
+    }
+    return _on_page(asked)
+
+
+def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
+    """The page, what of it, and what its pickers show; options go before the address."""
+    page, in_address = named.address(arguments.address) if arguments.address else ("", {})
+    options = {
+        "dataset": [arguments.dataset] if arguments.dataset else [],
+        "measure": [arguments.measure] if arguments.measure else [],
+        **named.settings(arguments.set),
+    }
+    given = in_address | {name: values for name, values in options.items() if values}
+    if arguments.what == "view":
+        return arguments.name or page or "leaderboard", "", given
+    if not arguments.name:
+        raise WrongInput(f"name one: {ALL}")
+    found = named.named(arguments.what, arguments.name)
+    if page and page != found.page:
+        raise WrongInput(
+            f"{arguments.name} is on the page {found.page}, and the address names {page}"
+        )
+    return found.page, found.key, {name: [value] for name, value in found.given.items()} | given
+
+
+def _on_page(asked: dict[str, object]) -> int:
+    """Have a process of the pages' own draw it: nothing here knows of them."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pages._headless"],
+        cwd=PROJECT,
+        input=json.dumps(asked).encode(),
+        check=False,
+    )
+    if done.returncode == 0:
+        sys.stdout.write(f"wrote {printable(str(asked['out']))}\n")
+    return done.returncode
+
+
+def _run(arguments: Namespace) -> int:
+    """A stored run as a TREC file."""
+    if not (arguments.dataset and arguments.system):
+        raise WrongInput("export run needs --dataset and --system: which run?")
+    store = Store(settings.load())
+    written = runs.export_run(store, arguments.dataset, arguments.system, arguments.out)
+    sys.stdout.write(f"{printable(str(written))}\n")
+    return 0

@@ -1,0 +1,91 @@
+"""The figures and tables that the command line knows by a name, and the pages that draw them."""
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+from urllib.parse import parse_qsl, urlsplit
+
+from compute.errors import WrongInput
+from compute.wording import near
+
+Address = tuple[str, dict[str, list[str]]]
+"""A page, such as `lengths`, and what its pickers show."""
+
+
+class Named(NamedTuple):
+    """Where something is drawn: the page, its key there, and what the pickers must show."""
+
+    page: str
+    key: str
+    given: Mapping[str, str] = {}
+
+
+FIGURES = {
+    "leaderboard": Named("leaderboard", "cells"),
+    "order": Named("leaderboard", "order"),
+    "wins": Named("leaderboard", "wins"),
+    "boards": Named("leaderboard", "bump"),
+    "standing": Named("dataset", "standing", {"show": "Systems"}),
+    "spread": Named("dataset", "spread"),
+    "difficulty": Named("dataset", "difficulty", {"show": "Queries"}),
+    "judged": Named("dataset", "judged", {"show": "Judgements"}),
+    "compare": Named("compare", "differences"),
+    "scatter": Named("compare", "scatter"),
+    "likeness": Named("compare", "likeness"),
+    "kinds": Named("compare", "kinds"),
+    "lists": Named("query", "lists"),
+    "map": Named("map", "map"),
+    "map-all": Named("map", "all"),
+    "overlap": Named("overlap", "pairs"),
+    "graph": Named("overlap", "graph", {"view": "Graph"}),
+    "lengths": Named("lengths", "lengths"),
+    "medians": Named("lengths", "medians"),
+    "holes": Named("holes", "intervals"),
+    "orders": Named("holes", "orders"),
+    "ranks": Named("holes", "ranks"),
+    "left-out": Named("holes", "left_out"),
+    "efficiency": Named("efficiency", "latency_p50_ms"),
+    "sizes": Named("efficiency", "index_bytes"),
+}
+TABLES = {
+    "leaderboard": Named("leaderboard", "board", {"view": "Table"}),
+    "against-print": Named("leaderboard", "ours-published", {"numbers": "Computed"}),
+    "statistics": Named("dataset", "statistics"),
+    "measures": Named("dataset", "systems"),
+    "tests": Named("compare", "tests"),
+    "lengths": Named("lengths", "averages"),
+    "holes": Named("holes", "bounds"),
+    "efficiency": Named("efficiency", "costs"),
+    "runs": Named("about", "origins"),
+}
+
+
+def named(kind: str, name: str) -> Named:
+    """The figure or table (`kind`) of this name. Raises WrongInput."""
+    known = FIGURES if kind == "figure" else TABLES
+    if name not in known:
+        raise WrongInput(f"no {kind} {name!r}; {near(name, known)}known: {', '.join(known)}")
+    return known[name]
+
+
+def address(text: str) -> Address:
+    """What an address names, copied from a browser whole or from its page on. Raises WrongInput."""
+    parts = urlsplit(text)
+    page = parts.path.strip("/") or "leaderboard"
+    if not re.fullmatch("[a-z]+", page):
+        raise WrongInput(f"{text!r} is no address of a page: it reads lengths?dataset=scifact")
+    found: dict[str, list[str]] = {}
+    for key, value in parse_qsl(parts.query, keep_blank_values=True):
+        found.setdefault(key, []).append(value)
+    return page, found
+
+
+def settings(words: Sequence[str]) -> dict[str, list[str]]:
+    """`measure=nDCG@10` and the like, by key. Raises WrongInput."""
+    found: dict[str, list[str]] = {}
+    for word in words:
+        key, equals, value = word.partition("=")
+        if not equals or not key:
+            raise WrongInput(f"{word!r} sets nothing: it reads KEY=VALUE, as measure=nDCG@10")
+        found.setdefault(key, []).append(value)
+    return found

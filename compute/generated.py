@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import pyarrow as pa
@@ -44,8 +44,8 @@ def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -
     Of at most so many documents where `most` is above 0: those that `sampled` chooses. Raises
     WrongInput for a collection without documents.
     """
-    documents, lengths, collection = loaded.documents, loaded.lengths, loaded.dataset.collection
-    if documents is None or lengths is None:
+    documents, collection = loaded.documents, loaded.dataset.collection
+    if documents is None or loaded.lengths is None:
         raise WrongInput(f"{loaded.dataset.name} has no documents to ask about")
     cut = {"documents": most} if 0 < most < documents.rows else {}
     called = f"{generator}{f' of {most}' if cut else ''}"
@@ -60,22 +60,31 @@ def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -
         generator.generate(file, aside, bench.settings, bench.progress)
 
     with caches.folder(bench.settings, name, build) as folder:
-        shards = sorted(folder.glob("generated-*.parquet"))
-        about = provenance.record(
-            ["run", "doct5query", loaded.dataset.name],
-            doc2query.seconds(shards),
-            identity=identity,
-            inputs=freshness.of_terms(lengths),
+        return _publish(bench, loaded, folder, called, name, identity)
+
+
+def _publish(
+    bench: Bench, loaded: Loaded, folder: Path, called: str, name: str, identity: dict[str, Any]
+) -> Part:
+    """Make a part of the queries in a folder: of what asked them, under their fingerprint."""
+    assert loaded.lengths is not None
+    collection = loaded.dataset.collection
+    shards = sorted(folder.glob("generated-*.parquet"))
+    about = provenance.record(
+        ["run", "doct5query", loaded.dataset.name],
+        doc2query.seconds(shards),
+        identity=identity,
+        inputs=freshness.of_terms(loaded.lengths),
+    )
+    with bench.store.publishing(bench.job or f"generate {collection}") as publication:
+        return publication.add(
+            "generated",
+            _batches(shards),
+            dataset=collection,
+            system=called,
+            fingerprint=name,
+            provenance=about,
         )
-        with bench.store.publishing(bench.job or f"generate {collection}") as publication:
-            return publication.add(
-                "generated",
-                _batches(shards),
-                dataset=collection,
-                system=called,
-                fingerprint=name,
-                provenance=about,
-            )
 
 
 def sampled(total: int, most: int) -> np.ndarray:

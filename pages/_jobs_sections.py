@@ -17,7 +17,7 @@ from compute.jobs import Job
 from compute.settings import Settings
 from compute.store import Store
 from compute.systems import from_outside
-from pages import _shared, _signing
+from pages import _jobs_training, _shared, _signing
 
 BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {
     "queued": "gray",
@@ -185,6 +185,7 @@ def _active(store: Store, job: Job) -> None:
             details = _asked_for_details(job)
         st.progress(job.share, text=_shared.text(job.summary))
         _shared.caption(figures.now(jobs.tasks(store.settings, job.id)))
+        _jobs_training.going_on(store, job)
         if details:
             _details(store, job)
 
@@ -222,6 +223,8 @@ def _asked_for_details(job: Job) -> bool:
 
 def _details(store: Store, job: Job) -> None:
     """The tasks of a job, and the end of its log or that of a task."""
+    if not job.active:
+        _jobs_training.ended(job)
     tasks = {task.id: task for task in jobs.tasks(store.settings, job.id)}
     _shared.table(
         figures.task_table(list(tasks.values())), f"tasks-{job.id}", f"Tasks of {job.title}"

@@ -4,7 +4,7 @@ import streamlit as st
 
 from compute import jobs
 from compute.figures.jobs import able, at_hand
-from pages import _address, _shared
+from pages import _address, _jobs_training, _shared
 from pages import _jobs_sections as sections
 from pages._shared import pick_many, switch
 
@@ -36,4 +36,5 @@ if cells.empty:
     st.info("No dataset is at hand.")
 else:
     sections.matrix(cells, chosen)
+_jobs_training.start(store, list(dict.fromkeys(cells["dataset"])))
 sections.watch(store, beat)

@@ -10,7 +10,8 @@ from compute.errors import BeirscopeError
 from compute.systems import SYSTEMS, System
 from compute.wording import counted
 
-RUNS, ABSENT, MISSES = "runs", "no model of it", "not yet: --json says why"
+RUNS, TRAINS = "runs", "runs once trained"
+ABSENT, MISSES = "no model of it", "not yet: --json says why"
 _SHORT = ["system", "family", "verified", "here"]
 
 
@@ -20,7 +21,8 @@ def show_systems(arguments: Namespace) -> int:
     if arguments.json:
         return terminal.show(found, as_json=True)
     # A terminal is too narrow for whole sentences.
-    short = found.assign(here=found["here"].map({RUNS: RUNS, ABSENT: ABSENT}).fillna(MISSES))
+    known = {word: word for word in (RUNS, TRAINS, ABSENT)}
+    short = found.assign(here=found["here"].map(known).fillna(MISSES))
     status = terminal.show(short[_SHORT], as_json=False)
     sys.stdout.write(f"{_summary(found)}\n")
     return status
@@ -50,14 +52,15 @@ def listed() -> DataFrame:
 
 
 def _here(row: System) -> str:
-    """RUNS, ABSENT, or what is missing, in a sentence."""
-    if row.search is None:
+    """RUNS, TRAINS, ABSENT, or what is missing, in a sentence."""
+    needed = row.search or row.recipe
+    if needed is None:
         return ABSENT
     try:
-        row.search.check()
+        needed.check()
     except BeirscopeError as error:
         return str(error)
-    return RUNS
+    return RUNS if row.search else TRAINS
 
 
 def _summary(found: DataFrame) -> str:
@@ -65,4 +68,6 @@ def _summary(found: DataFrame) -> str:
     counts = papers["verified"].value_counts()
     parts = ", ".join(f"{number} {text}" for text, number in counts.items())
     runs = counted(int((found["here"] == RUNS).sum()), "system")
-    return f"{len(papers)} systems of the papers: {parts}. {runs} can run here now."
+    trains = int((found["here"] == TRAINS).sum())
+    more = f", {trains} once trained" if trains else ""
+    return f"{len(papers)} systems of the papers: {parts}. {runs} can run here now{more}."

@@ -121,15 +121,37 @@ def _trainer(
 ) -> Any:
     """sentence-transformers' trainer, its batches ours; `last` holds the loss of the last step."""
     from datasets import Dataset
-    from sentence_transformers import SentenceTransformerTrainer, util
+    from sentence_transformers import util
     from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
-    from torch.utils.data import DataLoader
+    from transformers import PrinterCallback
 
     compare = util.dot_score if similarity == "dot" else util.cos_sim
+    aside = folder / "aside"
+    shutil.rmtree(aside, ignore_errors=True)
+    make_folder(aside)
+    trainer = _kind(pairs, how.steps, last)(
+        model=model,
+        args=_arguments(how, aside),
+        # Only its columns are looked at: the batches are made from `pairs`.
+        train_dataset=Dataset.from_dict({"anchor": ["a", "b"], "positive": ["a", "b"]}),
+        loss=MultipleNegativesRankingLoss(model, scale=_SCALES[similarity], similarity_fct=compare),
+        callbacks=[_watch(folder, aside, report, last)],
+    )
+    trainer.remove_callback(PrinterCallback)
+    return trainer
+
+
+def _kind(pairs: Pairs, steps: int, last: dict[str, float]) -> Any:
+    """The class of the trainer, made here since it loads torch."""
+    from sentence_transformers import SentenceTransformerTrainer
+    from torch.utils.data import DataLoader
 
     class Trainer(SentenceTransformerTrainer):
+        def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+            """None: it would draw examples."""
+
         def get_train_dataloader(self) -> Any:
-            batches = _batches(self.data_collator, pairs, how.steps, self.state)
+            batches = _batches(self.data_collator, pairs, steps, self.state)
             return DataLoader(batches, batch_size=None, generator=_own_generator())
 
         def compute_loss(self, *given: Any, **named: Any) -> Any:
@@ -137,17 +159,7 @@ def _trainer(
             last["loss"] = float((loss[0] if isinstance(loss, tuple) else loss).detach())
             return loss
 
-    aside = folder / "aside"
-    shutil.rmtree(aside, ignore_errors=True)
-    make_folder(aside)
-    return Trainer(
-        model=model,
-        args=_arguments(how, aside),
-        # Only its columns are looked at: the batches come from above.
-        train_dataset=Dataset.from_dict({"anchor": ["a", "b"], "positive": ["a", "b"]}),
-        loss=MultipleNegativesRankingLoss(model, scale=_SCALES[similarity], similarity_fct=compare),
-        callbacks=[_watch(folder, aside, report, last)],
-    )
+    return Trainer
 
 
 def _arguments(how: Fit, aside: Path) -> Any:

@@ -5,25 +5,27 @@ import re
 _END = re.compile(r"""(?<=[.!?…])["'”’»)\]]*\s+(?=["'“„«(\[]*[\w])""")
 _WORD = re.compile(r"(\w+(?:\.\w+)*)\.$")
 _FOLLOWED = {
-    "en": "al approx ca cf dr e.g eq etc fig figs i.e inc jr ltd mr mrs ms no nos pp prof ref refs"
+    "en": "al approx ca cf dr e.g eq etc fig figs i.e inc jr ltd mr mrs ms pp prof ref refs"
     " resp sr st vol vs",
     "pl": "al art dr e.g godz hab im in inż itd itp ks m.in mgr nr np ok pn por prof ps r red rys"
     " s str św tab tj tys tzn tzw ul ur w wg zm zob",
 }
 _ABBREVIATIONS = {language: frozenset(words.split()) for language, words in _FOLLOWED.items()}
 """Words that a full stop follows in the midst of a sentence, in small letters."""
+_NUMBERED = frozenset({"no", "nos"})
+"""The same, where a number follows."""
 
 
 def sentences(text: str, language: str = "en") -> list[str]:
     """The sentences of a text (en, pl), in order, without blanks around them.
 
     A sentence ends with . ! ? or … and a blank, unless a small letter follows, or the full stop
-    is that of an abbreviation, of an initial (`J. Smith`), or stands after a single digit that a
-    number follows. An abbreviation that ends a sentence so joins it to the next.
+    is that of an abbreviation or of an initial (`J. Smith`). An abbreviation that ends a sentence
+    so joins it to the next.
     """
     found, start = [], 0
     for end in _END.finditer(text):
-        if _goes_on(text[start : end.start()], text[end.end() :], language):
+        if _goes_on(text[start : end.start()], text[end.end() : end.end() + 9], language):
             continue
         found.append(text[start : end.end()].strip())
         start = end.end()
@@ -39,5 +41,7 @@ def _goes_on(before: str, after: str, language: str) -> bool:
     if word is None:
         return False
     last = word[1]
+    if last.lower() in _NUMBERED:
+        return first.isdigit()
     initial = len(last) == 1 and last.isupper()
     return initial or last.lower() in _ABBREVIATIONS.get(language, frozenset())

@@ -10,7 +10,6 @@ import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -20,16 +19,17 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv as pa_csv
 
-from compute.errors import Missing, WrongInput
+from compute import packed
+from compute.errors import WrongInput
 from compute.wording import counted
 
 _BLOCK = 16 * 1024**2
+_LONGEST_LINE = 64 * 1024**2
 _SHOWN = 60
 """Characters of a wrong value that an error repeats."""
 _MARK = b"\xef\xbb\xbf"
 _FEW = 8
 """Lines that are looked at one by one; more are parsed together."""
-_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
 Problem = Callable[[int, str, str], None]
@@ -96,7 +96,7 @@ def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Surve
         tables += _surveyed(block, layout, number, problem)
         number += _n_lines(block)
         n_windows += block.count(b"\r\n")
-    with opened(path) as file:
+    with packed.opened(path) as file:
         has_mark = file.read(3) == _MARK
     table = pa.concat_tables(tables).unify_dictionaries()
     return Survey(table, number - 1, n_windows, has_mark)
@@ -104,7 +104,7 @@ def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Surve
 
 def lines(path: Path, limit: int) -> list[str]:
     """The first `limit` lines, as text."""
-    with opened(path) as file:
+    with packed.opened(path) as file:
         head = file.read(64 * 1024).removeprefix(_MARK)
     return [line.decode("utf-8", "replace") for line in head.splitlines()[:limit]]
 
@@ -119,33 +119,24 @@ def refuse_blanks(names: pd.Series, path: Path) -> None:
         )
 
 
-@contextmanager
-def opened(path: Path) -> Iterator[pa.NativeFile]:
-    """The file's bytes, decompressed as its first bytes tell. Raises Missing or WrongInput."""
-    try:
-        with path.open("rb") as file:
-            start = file.read(4)
-        kinds = (kind for magic, kind in _COMPRESSIONS.items() if start.startswith(magic))
-        with pa.input_stream(str(path), compression=next(kinds, None)) as file:
-            yield file
-    except FileNotFoundError:
-        raise Missing(f"{path}: no such file, check the path") from None
-    except OSError as error:
-        raise WrongInput(f"{path}: cannot be read ({error}), fetch or pack it again") from None
-
-
 def _blocks(path: Path, skip: int) -> Iterator[bytes]:
     """The file in pieces of whole lines, without its byte order mark and first `skip` lines."""
-    with opened(path) as file:
-        rest = file.read(_BLOCK).removeprefix(_MARK)
-        for _ in range(skip):
-            rest = rest.partition(b"\n")[2]
-        while more := file.read(_BLOCK):
-            end = more.rfind(b"\n") + 1
-            if end:
-                yield rest + more[:end]
-            rest = more[end:] if end else rest + more
-        yield rest
+    rest, number = b"", 0
+    for more in packed.pieces(path, _BLOCK):
+        if not number:
+            number = 1
+            more = more.removeprefix(_MARK)
+            for _ in range(skip):
+                more = more.partition(b"\n")[2]
+        end = more.rfind(b"\n") + 1
+        if end:
+            yield rest + more[:end]
+            number += more.count(b"\n")
+        rest = more[end:] if end else rest + more
+        if len(rest) > _LONGEST_LINE:
+            where = f"{path}, line {skip + number}"
+            raise WrongInput(f"{where}: longer than {_LONGEST_LINE:,} bytes, is it the right file?")
+    yield rest
 
 
 def _parallel(

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
-from compute import trec
+from compute import packed
 from compute.datasets import layout, records
 from compute.datasets.reading import QrelsOnly
 from compute.datasets.records import BadLine, Query, refuse
@@ -44,8 +44,7 @@ class JudgedQueries(QrelsOnly):
     @cached_property
     def _texts(self) -> dict[str, str]:
         where = str(self._file)
-        with trec.opened(self._file) as file:
-            content = file.read()
+        content = packed.content(self._file)
         as_json = content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
         parse = records.query if as_json else _between_tabs
         texts: dict[str, str] = {}

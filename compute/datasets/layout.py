@@ -5,14 +5,16 @@ links, names that leave it, a name twice, or files that unpack to absurd sizes.
 """
 
 import io
+import lzma
 import stat
+import struct
 import zipfile
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from typing import Any, BinaryIO, Protocol
+from typing import IO, Any, BinaryIO, Protocol
 
 from compute.errors import Missing, WrongInput
 
@@ -130,17 +132,17 @@ class Archive:
         member = self._members().get(name)
         if member is None:
             raise _absent(self.where(name), None)
-        try:
-            with zipfile.ZipFile(self.path) as archive, archive.open(member) as stream:
-                yield io.BufferedReader(stream, 1 << 20)  # pyright: ignore[reportArgumentType]
-        except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError) as error:
-            raise WrongInput(f"{self.where(name)} is damaged ({error}): fetch it again") from None
+        with ExitStack() as stack:
+            with _refusing_damage(self.where(name)):
+                archive = stack.enter_context(zipfile.ZipFile(self.path))
+                stream = stack.enter_context(archive.open(member))
+            yield io.BufferedReader(_Unpacked(stream, self.where(name)), 1 << 20)
 
     def _members(self) -> dict[str, zipfile.ZipInfo]:
         try:
             with zipfile.ZipFile(self.path) as archive:
                 infos = archive.infolist()
-        except (zipfile.BadZipFile, ValueError, NotImplementedError) as error:
+        except (zipfile.BadZipFile, ValueError, NotImplementedError, struct.error) as error:
             raise WrongInput(f"{self.path} is no sound zip archive ({error})" + _AGAIN) from None
         except OSError as error:
             raise _absent(str(self.path), error) from None
@@ -155,6 +157,45 @@ class Archive:
 
 
 _AGAIN = ": pack or fetch it again"
+_DAMAGE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    OSError,  # of bzip2
+    EOFError,
+    NotImplementedError,
+    RuntimeError,
+    ValueError,
+)
+"""What zipfile and those that unpack for it raise, whatever an archive holds."""
+
+
+@contextmanager
+def _refusing_damage(where: str) -> Iterator[None]:
+    try:
+        yield
+    except _DAMAGE as error:
+        raise WrongInput(f"{where} is damaged ({error}): fetch it again") from None
+
+
+class _Unpacked(io.RawIOBase):
+    """A file of an archive: what unpacking it raises is WrongInput, and nothing else is."""
+
+    def __init__(self, stream: IO[bytes], where: str) -> None:
+        self._stream = stream
+        self._where = where
+
+    def readable(self) -> bool:
+        """It is read alone."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Fill the buffer, as far as there is something."""
+        view = memoryview(buffer)
+        with _refusing_damage(self._where):
+            found = self._stream.read(len(view))
+        view[: len(found)] = found
+        return len(found)
 
 
 def files(path: Path) -> Files:

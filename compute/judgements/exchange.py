@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
-from compute import trec
+from compute import packed
 from compute.errors import WrongInput
 from compute.identity import canonical_json
 from compute.judgements.labels import Choice, resolve
@@ -132,8 +132,7 @@ def from_csv(path: Path, dataset: str, person: str = "") -> Found:
     now and an import, with the file's name as the note. Nobody is verified here. Raises Missing
     or WrongInput with file and line.
     """
-    with trec.opened(path) as file:
-        text = file.read()
+    text = packed.content(path)
     try:
         lines = io.StringIO(text.decode("utf-8-sig"), newline="")
     except UnicodeDecodeError as error:
@@ -173,9 +172,7 @@ def _record(
         if found[column].startswith("'") and _FORMULA.match(found[column]):
             found[column] = found[column][1:]
     if (found["dataset"] or dataset) != dataset:
-        raise WrongInput(
-            f"{where}: of {found['dataset'][:80]!r}, not of {dataset}: import it there"
-        )
+        raise WrongInput(f"{where}: of {found['dataset'][:80]}, not of {dataset}: import it there")
     if not found["query_id"] or not found["doc_id"]:
         raise WrongInput(f"{where}: query_id or doc_id is empty, mend the line")
     who, source = found["person"] or person, found["source"] or IMPORT

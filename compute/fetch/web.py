@@ -76,6 +76,14 @@ class Cut(Exception):
         self.wait = wait
 
 
+class _Session(requests.Session):
+    """A session that leaves redirects alone: it would read their body whole to prepare the next."""
+
+    def get_redirect_target(self, resp: Response) -> None:
+        """None: they are followed here, one by one."""
+        return None
+
+
 @contextmanager
 def opened(
     address: str, patience: Patience, headers: Mapping[str, str] | None = None
@@ -85,7 +93,7 @@ def opened(
     Raises Cut for what may pass; Missing, Unavailable or WrongInput for what will not.
     """
     at = checked(address, "the address")
-    with requests.Session() as session:
+    with _Session() as session:
         for _ in range(patience.redirects + 1):
             with _answer(session, at, {**_HEADERS, **(headers or {})}, patience) as response:
                 if response.status_code not in _MOVED:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
-from compute import bugs, settings, terminal
+from compute import bugs, secret, settings, terminal
 from compute.commands import (
     analysing,
     exporting,
@@ -311,7 +311,9 @@ def parser() -> argparse.ArgumentParser:
 def main(words: Sequence[str] | None = None) -> int:
     """Run one command: 0 done, 2 wrong input in one sentence, 1 a bug with its log's id."""
     arguments = parser().parse_args(words)
-    logging.basicConfig(level=logging.WARNING, format="%(levelname)s %(name)s: %(message)s")
+    handler = logging.StreamHandler()
+    handler.setFormatter(secret.Formatter("%(levelname)s %(name)s: %(message)s"))
+    logging.basicConfig(level=logging.WARNING, handlers=[handler])
     try:
         return COMMANDS[arguments.command].run(arguments)
     except BeirscopeError as error:

@@ -4,6 +4,7 @@ import logging
 import uuid
 from pathlib import Path
 
+from compute import secret
 from compute.parts import make_folder
 from compute.settings import Settings
 
@@ -14,6 +15,7 @@ def record(settings: Settings, where: str, error: BaseException) -> tuple[str, P
     log = settings.home / "logs" / f"bug-{bug}.log"
     make_folder(log.parent)
     handler = logging.FileHandler(log, encoding="utf-8")
+    handler.setFormatter(secret.Formatter())
     logger = logging.Logger(f"beirscope.{where}")
     logger.addHandler(handler)
     try:

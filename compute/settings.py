@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 from compute.errors import WrongInput
+from compute.secret import masked
 
 PROJECT = Path(__file__).resolve().parent.parent
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Settings:
     """Every setting there is. `$BEIRSCOPE_<NAME>` sets one; paths may start with `~`."""
 
@@ -61,6 +62,12 @@ class Settings:
     """The role of whoever signs in and is in no list: none, viewer, annotator or operator."""
     session_hours: int = 24
     """Hours after which a person signs in again; 0: when the browser's cookie ends."""
+
+    def __repr__(self) -> str:
+        """Every setting, the password of the database masked."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        told = ", ".join(f"{name}={value!r}" for name, value in values.items())
+        return masked(f"Settings({told})", {})
 
 
 _WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}

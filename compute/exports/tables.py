@@ -58,7 +58,7 @@ def csv(table: Table) -> bytes:
 def parquet(table: Table) -> bytes:
     """Parquet; a column of mixed values is text."""
     frame = _named(table.frame)
-    for name in frame.select_dtypes("object").columns:
+    for name in filter(lambda name: pd.api.types.is_object_dtype(frame[name]), frame.columns):
         kinds = {type(value) for value in frame[name].dropna()}
         if len(kinds) > 1:
             frame[name] = frame[name].map(lambda value: None if _absent(value) else str(value))

@@ -5,7 +5,7 @@ import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, NoReturn
 
 from compute import bugs, secret, settings, terminal
 from compute.commands import (
@@ -297,9 +297,17 @@ COMMANDS = {
 }
 
 
+class _Parser(argparse.ArgumentParser):
+    """Repeats wrong words without what a terminal would obey."""
+
+    def error(self, message: str) -> NoReturn:
+        """Exit with status 2."""
+        super().error(terminal.printable(message))
+
+
 def parser() -> argparse.ArgumentParser:
     """The parser of the whole command line."""
-    top = argparse.ArgumentParser(prog="python -m compute", description=__doc__)
+    top = _Parser(prog="python -m compute", description=__doc__)
     choose = top.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, command in COMMANDS.items():
         sub = choose.add_parser(name, help=command.text, description=command.text)

@@ -167,6 +167,8 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
     kinds = {name: kind for name, kind in layout.columns if kind is not None}
     if not block.strip():
         return pa.schema(list(kinds.items())).empty_table()
+    if b"\0" in block:  # No database of judgements holds it, and text in UTF-16 is full of it.
+        raise pa.ArrowInvalid("a NUL")
     table = pa_csv.read_csv(
         pa.py_buffer(block),
         read_options=pa_csv.ReadOptions(
@@ -301,6 +303,8 @@ def _complaint(block: bytes, layout: Layout) -> tuple[int, tuple[str, str]]:
 
 def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
     """The kind of fault and the fault."""
+    if any(b"\0" in value for value in values):
+        return "NUL character", "a NUL character in it"
     if len(values) != len(layout.columns):
         found, wanted = counted(len(values), "column"), len(layout.columns)
         said = f"{found} where a {layout.what} has {wanted} ({layout})"

@@ -138,6 +138,9 @@ def from_csv(path: Path, dataset: str, person: str = "") -> Found:
     except UnicodeDecodeError as error:
         line = text[: error.start].count(b"\n") + 1
         raise WrongInput(f"{path}, line {line}: not UTF-8 text, mend the line") from None
+    if b"\0" in text:
+        line = text[: text.index(b"\0")].count(b"\n") + 1
+        raise WrongInput(f"{path}, line {line}: a NUL character in it, mend the line")
     reader = csv.DictReader(lines, strict=True)
     try:
         missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]

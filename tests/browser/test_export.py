@@ -1,0 +1,32 @@
+"""A file from a figure's menu arrives in a real browser, and is the figure."""
+
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+from playwright.sync_api import Page, expect
+
+pytestmark = pytest.mark.browser
+
+
+def test_a_figure_and_a_table_are_saved_from_their_menus(
+    dashboard: str, page: Page, tmp_path: Path
+) -> None:
+    page.goto(f"{dashboard}/?numbers=Computed&view=Table&group=own")
+    wins = page.locator(".st-key-_export_wins").get_by_role("button")
+    expect(wins).to_be_visible()
+    wins.click()
+    with page.expect_download() as arriving:
+        page.get_by_role("button", name="SVG", exact=True).click()
+    assert arriving.value.suggested_filename == "wins.svg"
+    arriving.value.save_as(tmp_path / "wins.svg")
+    words = "".join(ElementTree.parse(tmp_path / "wins.svg").getroot().itertext())
+    assert "one dot per dataset" in words
+    page.keyboard.press("Escape")
+    page.locator(".st-key-_export_board").get_by_role("button").click()
+    with page.expect_download() as arriving:
+        page.get_by_role("button", name="LaTeX", exact=True).click()
+    arriving.value.save_as(tmp_path / "board.tex")
+    written = (tmp_path / "board.tex").read_text("utf-8")
+    assert r"\label{tab:board}" in written
+    assert "& tiny" in written

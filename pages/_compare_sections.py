@@ -72,6 +72,7 @@ def one_dataset(view: View) -> None:
         return
     found = comparing.verdict(pairs, view.measure)
     _shared.caption(*tables.said(found, view.titles, view.measure))
+    runs(view)
     differences(view, both)
     alike = read(queries.compare.overlaps, **view.asked)
     left, right = st.columns(2)
@@ -85,6 +86,16 @@ def one_dataset(view: View) -> None:
         with st.container(width=KINDS):
             by_kind(view, both)
     most_different(view, both, alike)
+
+
+def runs(view: View) -> None:
+    """Links to how both runs were made; a dataset of parts has none of its own."""
+    if view.datasets != [view.dataset]:
+        return
+    with st.container(horizontal=True):
+        for letter, system in (("A", view.a), ("B", view.b)):
+            target = {"show": "Runs", "dataset": view.dataset, "system": system}
+            _address.link(f"How {letter} was made", "pages/data.py", **target)
 
 
 def differences(view: View, both: DataFrame) -> None:

@@ -1,5 +1,8 @@
 """The sections of the page Dataset."""
 
+from functools import partial
+from typing import Any
+
 import streamlit as st
 from pandas import DataFrame
 
@@ -10,7 +13,7 @@ from compute.figures import text
 from compute.figures.leaderboard import BELOW_BEST, heatmap
 from compute.figures.query import first_pair, said
 from compute.measures import MEASURES
-from pages import _address, _shared
+from pages import _address, _shared, _ways
 from pages._shared import read
 
 ROW, HEAD, MOST_ROWS = 35, 38, 20
@@ -34,7 +37,7 @@ def overview(name: str, measure: str, named: DataFrame) -> None:
     with right:
         example(dataset)
     if len(means):
-        systems(means.merge(named, on="system"))
+        systems(dataset, means.merge(named, on="system"))
         _further(dataset, measure, means)
         spread(dataset, measure, named)
     if dataset.parts:
@@ -109,18 +112,29 @@ def example(dataset: Dataset) -> None:
             )
 
 
-def systems(means: DataFrame) -> None:
-    """Every system with every measure."""
+def systems(dataset: Dataset, means: DataFrame) -> None:
+    """Every system with every measure; a click on a row opens how its run was made."""
     st.subheader("Systems", anchor=False)
     pinned = {"System": st.column_config.TextColumn(pinned=True)}
     table = figures.measure_table(means, MEASURES)
     whole = HEAD + min(means["system"].nunique(), MOST_ROWS) * ROW
-    options = {"height": whole, "row_height": ROW, "column_config": pinned}
+    options: dict[str, Any] = {"height": whole, "row_height": ROW, "column_config": pinned}
+    if not dataset.parts:
+        runs = figures.in_order(means, MEASURES)
+        open_run = partial(_open_run, dataset.name, runs)
+        options |= {"on_select": open_run, "selection_mode": "single-cell"}
     _shared.table(table, "systems", "Systems by measure", placeholder="–", **options)
     _shared.caption(
         "Means over all evaluated queries; an unanswered query scores 0. The best in bold."
-        " Hole@10: share of the top 10 that nobody judged for the query."
+        " Hole@10: share of the top 10 that nobody judged for the query.",
+        "A click on a row opens how that run was made." * (not dataset.parts),
     )
+
+
+def _open_run(dataset: str, systems: list[str]) -> None:
+    cells = st.session_state["systems"]["selection"]["cells"]
+    if cells:
+        _ways.to_run(dataset, systems[cells[0][0]])
 
 
 def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:

@@ -17,7 +17,7 @@ from compute.jobs import Job
 from compute.settings import Settings
 from compute.store import Store
 from compute.systems import from_outside
-from pages import _jobs_training, _shared, _signing
+from pages import _jobs_training, _shared, _signing, _ways
 
 BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {
     "queued": "gray",
@@ -226,9 +226,15 @@ def _details(store: Store, job: Job) -> None:
     if not job.active:
         _jobs_training.ended(job)
     tasks = {task.id: task for task in jobs.tasks(store.settings, job.id)}
-    _shared.table(
-        figures.task_table(list(tasks.values())), f"tasks-{job.id}", f"Tasks of {job.title}"
+    _ways.table(
+        figures.task_table(list(tasks.values())),
+        f"tasks-{job.id}",
+        [(task.dataset, task.system) for task in tasks.values()],
+        _ways.to_run,
+        f"Tasks of {job.title}",
     )
+    _shared.caption("A click on a row opens the run that it made, and how.")
+    _ways.follow()
     titles = {job.id: "the whole job"} | {name: task.title for name, task in tasks.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(

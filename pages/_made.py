@@ -67,14 +67,17 @@ def _opened(found: dict[str, Any]) -> None:
     match shown or offered[0]:
         case "Runs":
             carried = [[run["dataset"], run["system"]] for run in runs]
-            _ways.table(figures.runs_table(runs), "_made_runs", carried, to_run)
+            _ways.table(
+                figures.runs_table(runs), "_made_runs", carried, _ways.to_run, "How runs were made"
+            )
             _shared.caption(
                 "A click on a row opens all that is known of the run. Columns headed # hold the"
                 " first letters of fingerprints: SHA-256 of what was searched and what came of it."
             )
         case "Collections":
             carried = [[one["dataset"]] for one in collections]
-            _ways.table(figures.collections_table(collections), "_made_sets", carried, _to_dataset)
+            shown_sets = figures.collections_table(collections)
+            _ways.table(shown_sets, "_made_sets", carried, _to_dataset, "Where datasets come from")
         case "In print":
             st.dataframe(printed, hide_index=True)
             _shared.caption("Typed from these tables into data/published; never mixed with ours.")
@@ -116,11 +119,6 @@ def _said(found: dict[str, Any]) -> str:
             f"Version {found['version_of_results']:,} of what is stored here.",
         ]
     )
-
-
-def to_run(dataset: str, system: str) -> None:
-    """Go to all that is known of a run; for callbacks."""
-    _ways.to("data", show="Runs", dataset=dataset, system=system)
 
 
 def _to_dataset(dataset: str) -> None:

@@ -60,6 +60,11 @@ def to_compare(dataset: str, a: str, b: str, measure: str) -> None:
     to("compare", dataset=dataset, a=a, b=b, measure=measure)
 
 
+def to_run(dataset: str, system: str) -> None:
+    """Go to all that is known of a run: how it was made, and the run as a file."""
+    to("data", show="Runs", dataset=dataset, system=system)
+
+
 def follow() -> None:
     """Go where a click said, before the page draws itself again."""
     if way := st.session_state.pop("_way", None):

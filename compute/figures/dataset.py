@@ -155,6 +155,13 @@ def _note(x: float, y: float, text: str, **placing: Any) -> dict[str, Any]:
     return {"x": x, "y": y, "text": text, "showarrow": False, **placing}
 
 
+def in_order(means: DataFrame, measures: Sequence[str]) -> list[str]:
+    """The systems in the order of `measure_table`: by the first measure, the best first."""
+    wide = means.pivot(index="system", columns="measure", values="value")
+    first = next(measure for measure in measures if measure in wide)
+    return list(wide.sort_values(first, ascending=False).index)
+
+
 def measure_table(means: DataFrame, measures: Sequence[str]) -> Styler:
     """The systems of a dataset with every measure that they have, the best of each in bold.
 
@@ -165,7 +172,7 @@ def measure_table(means: DataFrame, measures: Sequence[str]) -> Styler:
     by_system = means.groupby("system")
     wide = wide[shown].assign(Unanswered=by_system["n_unanswered"].max())
     wide.insert(0, "System", by_system["title"].first())
-    table = wide.sort_values(shown[0], ascending=False).reset_index(drop=True)
+    table = wide.loc[in_order(means, measures)].reset_index(drop=True)
     table.columns.name = None
 
     def bold(column: Series) -> list[str]:

@@ -151,7 +151,7 @@ def _kind(pairs: Pairs, steps: int, last: dict[str, float]) -> Any:
             """None: it would draw examples."""
 
         def get_train_dataloader(self) -> Any:
-            batches = _batches(self.data_collator, pairs, steps, self.state)
+            batches = _batches(self, pairs, steps)
             return DataLoader(batches, batch_size=None, generator=_own_generator())
 
         def compute_loss(self, *given: Any, **named: Any) -> Any:
@@ -190,7 +190,7 @@ def _own_generator() -> Any:
     return torch.Generator()
 
 
-def _batches(collate: Callable[[list[dict[str, str]]], Any], pairs: Pairs, steps: int, state: Any):
+def _batches(trainer: Any, pairs: Pairs, steps: int) -> Any:
     from torch.utils.data import IterableDataset
 
     class Batches(IterableDataset[Any]):
@@ -198,8 +198,10 @@ def _batches(collate: Callable[[list[dict[str, str]]], Any], pairs: Pairs, steps
             return steps
 
         def __iter__(self) -> Iterator[Any]:
-            for step in range(state.global_step, steps):
-                yield collate([{"anchor": a, "positive": p} for a, p in pairs(step)])
+            # Asked when training begins: the state of a checkpoint is another object.
+            for step in range(trainer.state.global_step, steps):
+                rows = [{"anchor": text, "positive": found} for text, found in pairs(step)]
+                yield trainer.data_collator(rows)
 
     return Batches()
 

@@ -87,7 +87,9 @@ def _progress(store: Store, before: Beat) -> None:
         st.rerun()
     for job in found:
         if job.active:
-            st.progress(job.share, text=_shared.text(figures.now(job)))
+            tasks = jobs.tasks(store.settings, job.id)
+            running = [task for task in tasks if task.state == "running"]
+            st.progress(job.share, text=_shared.text(figures.title(job, running)))
     if any(job.active for job in found) and not jobs.workers_alive(store.settings):
         st.warning("No worker is running: fetches wait until one is started, as Jobs says how.")
     if found and found[0].state == "failed":

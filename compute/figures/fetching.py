@@ -1,6 +1,6 @@
 """The tables of what can be fetched, and what is said of a choice, in words for people."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 from pandas import DataFrame
 
@@ -49,22 +49,27 @@ def chosen(rows: DataFrame, names: Collection[str], free: int) -> str:
     if wanted.empty:
         return "All of these are here already."
     known = wanted["size"].dropna()
-    total = sized(int(known.sum())) if len(known) else ""
     unknown = len(wanted) - len(known)
-    more = f"{counted(unknown, 'archive')} of a size that the hub tells later" * bool(unknown)
-    what = " and ".join(part for part in (total, more) if part)
-    return f"{counted(len(wanted), 'archive')}: {what} to fetch; {sized(free)} are free here."
+    sizes = [sized(int(known.sum()))] if len(known) else []
+    if unknown:
+        sizes.append(f"{counted(unknown, 'archive')} of which the hub tells the size later")
+    return f"To fetch: {', and '.join(sizes)}; {sized(free)} are free here."
 
 
-def now(job: Job) -> str:
-    """How far a fetch is: `archive of scifact: 1.4 of 2.8 MB, 3 s left`."""
-    step = job.progress
+def now(task: Job) -> str:
+    """How far a task of a fetch is: `archive of scifact: 1.4 MB of 2.8 MB, 3 s left`."""
+    step = task.progress
     if step is None or not step.unit:
-        return f"{job.title}: {job.state}"
+        return f"{task.title}: asking for it"
     scale = 1000 if step.unit.startswith("kB") else 1
-    done = sized(step.done * scale)
     of = f" of {sized(step.total * scale)}" if step.total else ""
-    doing = step.unit.removeprefix("kB").strip()
+    doing = step.unit.removeprefix("kB")
     left = step.seconds_left
     rest = f", {left:,.0f} s left" if left is not None else ""
-    return f"{job.title}: {done}{of} {doing or 'fetched'}{rest}"
+    return f"{task.title}: {sized(step.done * scale)}{of}{doing}{rest}"
+
+
+def title(job: Job, running: Sequence[Job]) -> str:
+    """What a fetch is at, and how many of its archives are done."""
+    doing = "; ".join(now(task) for task in running) or f"{job.title}: {job.state}"
+    return f"{doing} ({job.summary})" if len(job.targets) > 1 else doing

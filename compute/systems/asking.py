@@ -1,11 +1,12 @@
 """Answer queries one at a time on one Lucene index: `python asking.py JAR HEAP OPTION…`.
 
 The options are those of Anserini's SearchCollection, and its own searcher answers, so that a query
-is built, expanded and ranked as in a batch; and `-disMax TIE`, for which that has none: a document
-scores as its best field and TIE times the others. Each line of the input is JSON: text, hits, and
-`ids` where they shall be told. Each answer is a line: the number of hits, and doc ids and scores.
-It ends with its input. Started as a script, away from whoever asks: a process holds one JVM for
-ever.
+is built, expanded and ranked as in a batch. Two more it has none for: with `-disMax TIE` a document
+scores as its best field and TIE times the others; with `-boosts bm25` or `-boosts one` the text is
+terms, each with its weight, and a term found scores by BM25 or 1, times its weight.
+Each line of the input is JSON: text, hits, and `ids` where they shall be told. Each answer is a
+line: the number of hits, and doc ids and scores. It ends with its input. Started as a script, away
+from whoever asks: a process holds one JVM for ever.
 """
 
 import json
@@ -36,6 +37,7 @@ def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
     from jnius import autoclass
 
     options, tie_breaker = _without(options, "-disMax")
+    options, boosts = _without(options, "-boosts")
     arguments = autoclass("java.util.ArrayList")()
     for option in options:
         arguments.add(option)
@@ -43,7 +45,9 @@ def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
     autoclass("org.kohsuke.args4j.CmdLineParser")(args).parseArgument(arguments)
     collection = autoclass("io.anserini.search.SearchCollection")(args)
     index = autoclass("org.apache.lucene.search.IndexSearcher")(collection.reader)
-    if tie_breaker is None:
+    if boosts is not None:
+        searched = _boosted(collection, index, args, constant=boosts == "one")
+    elif tie_breaker is None:
         searched = _as_batch(collection, index, args)
     else:
         searched = _best_field(collection, index, args, float(tie_breaker))
@@ -87,6 +91,31 @@ def _best_field(collection: Any, index: Any, args: Any, tie_breaker: float) -> A
     def searched(text: str) -> Any:
         query = generator.buildQuery(args.fieldsMap, collection.analyzer, text)
         return docs.fromTopDocs(index.search(query, args.hits, order, True), index)
+
+    return searched
+
+
+def _boosted(collection: Any, index: Any, args: Any, *, constant: bool) -> Any:
+    """A function from terms and weights, "harbour 1.5 ship 0.2", to hits; ties stay ties."""
+    from jnius import autoclass
+
+    docs = autoclass("io.anserini.search.ScoredDocs")
+    term = autoclass("org.apache.lucene.index.Term")
+    found = autoclass("org.apache.lucene.search.TermQuery")
+    one = autoclass("org.apache.lucene.search.ConstantScoreQuery")
+    boost = autoclass("org.apache.lucene.search.BoostQuery")
+    builder = autoclass("org.apache.lucene.search.BooleanQuery$Builder")
+    should = autoclass("org.apache.lucene.search.BooleanClause$Occur").SHOULD
+    index.setSimilarity(collection.similarities.get(0).getSimilarity())
+    index.setMaxClauseCount(2**31 - 1)
+    order = collection.BREAK_SCORE_TIES_BY_DOCID
+
+    def searched(text: str) -> Any:
+        words, query = text.split(" "), builder()
+        for word, weight in zip(words[::2], words[1::2], strict=True):
+            clause = found(term("contents", word))
+            query.add(boost(one(clause) if constant else clause, float(weight)), should)
+        return docs.fromTopDocs(index.search(query.build(), args.hits, order, True), index)
 
     return searched
 

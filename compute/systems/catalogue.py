@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
+from compute.augmented.recipe import Augmentation
 from compute.errors import Conflict, WrongInput
 from compute.settings import PROJECT
 from compute.systems import names, use_qa
@@ -172,7 +173,7 @@ SYSTEMS = catalogue(
         search=Rm3(fb_terms=10, fb_docs=10, original_query_weight=0.5),
         evidence=REFERENCE,
     ),
-    System("bm25-augmented"),
+    System("bm25-augmented", recipe=Augmentation(), evidence=REFERENCE),
     System(
         "deepct",
         search=DeepCt(checkpoint=from_text("macavaney/deepct"), k1=0.9, b=0.4),

@@ -1,0 +1,66 @@
+"""What is minimised: a contrastive loss over BM25 scores, and a price on augmentation.
+
+score(q, d) = (w(q) * v * (bow(q) + a(q)))^T f(d), `*` element by element. The vocabulary here is
+that of the training collection: a piece that stands in no document scores nothing.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The word pieces of a batch's queries, each once for each query, and their weights."""
+
+    query: Tensor
+    """Row of the query of each piece (int64)."""
+    piece: Tensor
+    """Number of the piece, a column of the documents (int64)."""
+    weight: Tensor
+    """w(q) of it."""
+
+
+def scores(added: Tensor, asked: Asked, documents: Tensor) -> Tensor:
+    """Queries x documents.
+
+    `added` is a(q), queries x vocabulary; `documents` is sparse, documents x vocabulary: v * f(d).
+    Added pieces weigh 1, so that the product with a(q) is right but for the pieces of the query:
+    those have w (1 + a) in place of a, and the difference is added from their columns alone.
+    """
+    if not asked.piece.numel():
+        return torch.sparse.mm(documents, added.T).T
+    own = added[asked.query, asked.piece]
+    more = asked.weight * (1 + own) - own
+    pieces, column = torch.unique(asked.piece, return_inverse=True)
+    of_queries = torch.zeros(len(added), len(pieces), dtype=added.dtype, device=added.device)
+    of_queries = of_queries.index_put((asked.query, column), more, accumulate=True)
+    of_documents = _columns(documents, pieces)
+    return torch.sparse.mm(documents, added.T).T + of_queries @ of_documents.T
+
+
+def contrastive(scores: Tensor, positive: Tensor, masked: Tensor) -> Tensor:
+    """Mean over queries of -log softmax of the relevant document (column `positive`).
+
+    `masked`, queries x documents: what is no negative of a query, since it is judged relevant.
+    """
+    left = scores.masked_fill(masked, float("-inf"))
+    return torch.nn.functional.cross_entropy(left, positive)
+
+
+def sparsity(added: Tensor, prices: Tensor) -> Tensor:
+    """Mean over queries of prices^T a(q): sqrt(df / N) by piece, or 1 for each (uniform L1)."""
+    return (added @ prices).mean()
+
+
+def _columns(documents: Tensor, pieces: Tensor) -> Tensor:
+    """Some columns of a sparse matrix, dense; `pieces` ascend."""
+    found: Any = documents.coalesce()
+    rows, columns = found.indices()
+    place = torch.searchsorted(pieces, columns).clamp(max=len(pieces) - 1)
+    hit = pieces[place] == columns
+    dense = torch.zeros(documents.shape[0], len(pieces), dtype=documents.dtype)
+    dense[rows[hit], place[hit]] = found.values()[hit]
+    return dense

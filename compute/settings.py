@@ -79,12 +79,12 @@ def _value(kind: Any, given: Any, origin: str) -> Any:
     text = str(given)
     if kind is bool:
         if text.lower() not in _WORDS:
-            raise WrongInput(f"{origin} is {text!r}, not true or false: mend or unset it")
+            raise WrongInput(f"{origin} is {text[:40]!r}, not true or false: mend or unset it")
         return _WORDS[text.lower()]
     if kind is int:
         return _number(text, origin)
     if not isinstance(given, str):
-        raise WrongInput(f"{origin} is {text}, not text: put it between quotes")
+        raise WrongInput(f"{origin} is {text[:40]}, not text: put it between quotes")
     if kind is str:
         return text
     return _path(text, origin) if text else None
@@ -103,15 +103,16 @@ def _number(text: str, origin: str) -> int:
 def _path(text: str, origin: str) -> Path:
     try:
         return Path(text).expanduser().resolve()
-    except (ValueError, RuntimeError, OSError) as error:
-        raise WrongInput(f"{origin} is {text!r}, no path ({error}): mend or unset it") from None
+    except (ValueError, RuntimeError, OSError):
+        raise WrongInput(f"{origin} is {text[:80]!r}, no path: mend or unset it") from None
 
 
 def _several(given: Any, origin: str) -> tuple[str, ...]:
     """A list of the file, or words between commas or spaces."""
     words = given.replace(",", " ").split() if isinstance(given, str) else given
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
-        raise WrongInput(f'{origin} is {given!r}, not a list such as ["a", "b"]: mend or unset it')
+        found = repr(given)[:40]
+        raise WrongInput(f'{origin} is {found}, not a list such as ["a", "b"]: mend or unset it')
     return tuple(words)
 
 
@@ -128,7 +129,7 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
         for name, value in _from_file(file).items():
             if name not in kinds:
                 known = ", ".join(kinds)
-                raise WrongInput(f"{file}: no setting {name!r}; known: {known}")
+                raise WrongInput(f"{file}: no setting {name[:40]!r}; known: {known}")
             values[name] = _value(kinds[name], value, f"{file}: {name}")
     for name, kind in kinds.items():
         text = environment.get(f"BEIRSCOPE_{name.upper()}")
@@ -136,7 +137,9 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
             values[name] = _value(kind, text, f"BEIRSCOPE_{name.upper()}")
     now = replace(Settings(), **(values | {"home": home}))
     if not re.fullmatch(r"[0-9]+[kmgKMG]?", now.java_memory):
-        raise WrongInput(f"java_memory is {now.java_memory!r}, not as 500m or 2g: mend or unset it")
+        raise WrongInput(
+            f"java_memory is {now.java_memory[:40]!r}, not as 500m or 2g: mend or unset it"
+        )
     return now
 
 

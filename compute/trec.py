@@ -105,8 +105,9 @@ def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Surve
 def lines(path: Path, limit: int) -> list[str]:
     """The first `limit` lines, as text."""
     with packed.opened(path) as file:
-        head = file.read(64 * 1024).removeprefix(_MARK)
-    return [line.decode("utf-8", "replace") for line in head.splitlines()[:limit]]
+        head = file.read(1024 * 1024).removeprefix(_MARK)
+    ends = [line.removesuffix(b"\r") for line in head.split(b"\n")[:limit]]
+    return [line.decode("utf-8", "replace") for line in ends]
 
 
 def refuse_blanks(names: pd.Series, path: Path) -> None:
@@ -167,8 +168,9 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
     kinds = {name: kind for name, kind in layout.columns if kind is not None}
     if not block.strip():
         return pa.schema(list(kinds.items())).empty_table()
-    if b"\0" in block:  # No database of judgements holds it, and text in UTF-16 is full of it.
-        raise pa.ArrowInvalid("a NUL")
+    # No database of judgements holds a NUL, and a mark vanishes or not, as the blocks fall.
+    if b"\0" in block or _MARK in block:
+        raise pa.ArrowInvalid("a NUL or a byte order mark")
     table = pa_csv.read_csv(
         pa.py_buffer(block),
         read_options=pa_csv.ReadOptions(
@@ -305,6 +307,8 @@ def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
     """The kind of fault and the fault."""
     if any(b"\0" in value for value in values):
         return "NUL character", "a NUL character in it"
+    if any(_MARK in value for value in values):
+        return "byte order mark within", "a byte order mark where no file begins"
     if len(values) != len(layout.columns):
         found, wanted = counted(len(values), "column"), len(layout.columns)
         said = f"{found} where a {layout.what} has {wanted} ({layout})"

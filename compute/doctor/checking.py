@@ -74,9 +74,10 @@ def _kind(path: Path, tally: Tally) -> Kind:
     lines = [line for line in trec.lines(path, 1000) if line.strip()]
     # Where every line begins with #, these are ids and no comments.
     first = next(iter([line for line in lines if not line.startswith("#")] or lines), "")
-    if len(first.split()) == 6:
+    columns = first.encode().split()  # Between blanks of ASCII, as the readers have it.
+    if len(columns) == 6:
         return "run"
-    if len(first.split()) == 4 or len(first.split("\t")) == 3:
+    if len(columns) == 4 or len(first.split("\t")) == 3:
         return "qrels"
     what, example, treatment = _stranger(first)
     tally.refuse(what, example, Where(str(path)), treatment)

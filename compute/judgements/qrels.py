@@ -83,9 +83,9 @@ def is_qrels(path: Path) -> bool:
     Raises Missing or WrongInput for a file that cannot be read.
     """
     _, first = _first_line(path)
-    columns = first.split()
+    columns = first.encode().split()
     if len(columns) == 4:
-        return _whole(columns[3])
+        return _whole(columns[3].decode())
     return len(first.split("\t")) == 3
 
 

@@ -1,0 +1,183 @@
+"""Bad input of every kind, with the one sentence that each gets on the command line.
+
+FILE stands for the path of the file, TINY for that of the tiny collection. One row is one case,
+however long its sentence.
+"""
+# ruff: noqa: E501 (sentences stand as they are said)
+# fmt: off
+
+import gzip
+
+import pyarrow as pa
+
+HIT = "q1 Q0 d1 1 2.5 sys\n"
+JUDGED = "q1 0 d1 1\n"
+HEADER = "query_id,doc_id,relevance,person\n"
+
+RUNS: list[tuple[str | bytes, str]] = [
+    (HIT + "q1 Q0 d2 2 1.5\n", 'FILE, line 2: 5 columns where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
+    (HIT + "q1 Q0 d2 2 1.5 my run\n", 'FILE, line 2: 7 columns where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
+    (HIT + "q1 Q0 d2 2 high sys\n", "FILE, line 2: score is 'high', not a finite number, mend the line"),
+    (HIT + "q1 Q0 d2 2 nan sys\n", "FILE, line 2: score is 'nan', not a finite number, mend the line"),
+    ("q1 Q0 d2 2 -inf sys\n", "FILE, line 1: score is '-inf', not a finite number, mend the line"),
+    (HIT + "q1 Q0 d2 2 1e999 sys\n", "FILE, line 2: score is '1e999', not a finite number, mend the line"),
+    (HIT + "q1 Q0 d2 2 1,5 sys\n", "FILE, line 2: score is '1,5', not a finite number, mend the line"),
+    ("q1 Q0 d1 1 \u202e1 sys\n", "FILE, line 1: score is '\\u202e1', not a finite number, mend the line"),
+    ("\x1b[31mq1 Q0 d1 1 \x1b]0;x sys\n", "FILE, line 1: score is '\\x1b]0;x', not a finite number, mend the line"),
+    ("# a remark\n\n\ufeff" + HIT + "q1 Q0\r\n", 'FILE, line 3: a byte order mark where no file begins, mend the line'),
+    (HIT.encode() + b"q1 Q0 F\xfc\xdfe 2 1 sys\n", "FILE, line 2: doc_id 'F��e' is not UTF-8 text, mend the line"),
+    (HIT.encode("utf-16"), 'FILE: text in UTF-16, not UTF-8 text (plain, gzip or zstd), convert it first'),
+    (HIT.encode("utf-16-le"), 'FILE, line 1: a NUL character in it, mend the line'),
+    (HIT + "q1 Q0 d\0 2 1 sys\n", 'FILE, line 2: a NUL character in it, mend the line'),
+    ("", 'FILE: no run line in it, expected lines of query_id Q0 doc_id rank score tag'),
+    ("# only\n# remarks\n\n", 'FILE: no run line in it, expected lines of query_id Q0 doc_id rank score tag'),
+    (HIT + "q1 Q0 d2 2 1 other\n", 'FILE: 2 tags (sys, other) where a run has one; give each run a file of its own'),
+    (HIT + HIT.replace("sys", "a\x1b[2J"), 'FILE: 2 tags (sys, a\\x1b[2J) where a run has one; give each run a file of its own'),
+    ('[{"q1": 1}]\n', 'FILE, line 1: 2 columns where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
+    ("query_id,doc_id,score\nq1,d1,2\n", 'FILE, line 1: 1 column where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
+    (JUDGED, 'FILE is a qrels file, not a run: import-dataset --qrels takes it in'),
+    ("query-id\tcorpus-id\tscore\nq1\td1\t1\n", 'FILE is a qrels file, not a run: import-dataset --qrels takes it in'),
+    ("qid Q0 docid rank score tag\n" + HIT, "FILE, line 1: score is 'score', not a finite number, mend the line"),
+    (HIT.replace("q1", "x1"), 'FILE: none of its 1 queries is a query of tiny: is it a run on another dataset?'),
+    (HIT.replace("d1", "x1"), 'FILE: none of its 1 documents is in tiny: is it a run on another dataset?'),
+    (HIT.replace("\n", "\r") * 2, 'FILE, line 1: 12 columns where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
+    ("q1 Q0 d1 1 " + "x" * 300 + " sys\n", "FILE, line 1: score is 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…', not a finite number, mend the line"),
+    ("<html><body>404 Not Found</body></html>\n", 'FILE, line 1: 3 columns where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
+    (gzip.compress(HIT.encode() * 1000)[:60], 'FILE: cannot be read (Truncated compressed stream), fetch or pack it again'),
+    (b"\x1f\x8b\x08garbage and more", 'FILE: cannot be read (zlib inflate failed: unknown header flags set), fetch or pack it again'),
+    (b"\x28\xb5\x2f\xfdgarbage and more", 'FILE: cannot be read (ZSTD decompress failed: Dictionary mismatch), fetch or pack it again'),
+    (pa.compress(HIT.encode() * 1000, codec="zstd", asbytes=True)[:20], 'FILE: cannot be read (Truncated compressed stream), fetch or pack it again'),
+    (gzip.compress(b"\n" * 70_000_000), 'FILE: unpacks to more than 67,108,864 bytes, read no further, pack it again'),
+    (b"PK\x03\x04 and more", 'FILE: a zip archive, not UTF-8 text (plain, gzip or zstd), convert it first'),
+    (b"BZh91AY&SY and more", 'FILE: packed by bzip2, not UTF-8 text (plain, gzip or zstd), convert it first'),
+    (b"\xfd7zXZ\x00 and more", 'FILE: packed by xz, not UTF-8 text (plain, gzip or zstd), convert it first'),
+    (b"PAR1 and more", 'FILE: a Parquet file, not UTF-8 text (plain, gzip or zstd), convert it first'),
+    (HIT.replace("sys", "a/b"), "'a/b' cannot name a system (no blanks, slashes or brackets): give it another name (--system NAME)"),
+    (HIT.replace("sys", "s\x1b[2J"), "'s\\x1b[2J' cannot name a system (no blanks, slashes or brackets): give it another name (--system NAME)"),
+    (HIT.replace("sys", "bm25"), "'bm25' is a system of the catalogue: give it another name (--system NAME)"),
+]
+
+QRELS: list[tuple[str | bytes, str]] = [
+    ("q1\td1\t1\n", 'FILE: the first line is a judgement, not the header `query-id corpus-id score`; put the header above it'),
+    ("\ufeffq1\td1\t1\n", 'FILE: the first line is a judgement, not the header `query-id corpus-id score`; put the header above it'),
+    ("q1 0 d1 1 1\n", 'FILE, line 1: 5 columns where a qrels line has 4 (query_id iteration doc_id relevance), mend the line'),
+    ("q1 d1\n", 'FILE, line 1: 2 columns where a qrels line has 4 (query_id iteration doc_id relevance), mend the line'),
+    (JUDGED + "q1 0 d2 0.5\n", "FILE, line 2: relevance is '0.5', not a whole number, mend the line"),
+    (JUDGED + "q1 0 d2 yes\n", "FILE, line 2: relevance is 'yes', not a whole number, mend the line"),
+    (JUDGED + "q1 0 d2 3000000000\n", "FILE, line 2: relevance is '3000000000', too large a number, mend the line"),
+    (JUDGED + "q1 0 d1 0\n", "FILE: query 'q1' and document 'd1' are judged twice, differently; keep one of the lines"),
+    ("query-id\tcorpus-id\tscore\nq1\td1\t0.5\n", "FILE, line 2: relevance is '0.5', not a whole number, mend the line"),
+    ("query-id\tcorpus-id\tscore\nq1\t0\td1\t1\n", 'FILE, line 2: 4 columns where a qrels line has 3 (query_id doc_id relevance), mend the line'),
+    ("query-id\tcorpus-id\tscore\n", 'FILE: no qrels line in it, expected lines of query_id doc_id relevance'),
+    ("", 'FILE: no qrels line in it, expected lines of query_id iteration doc_id relevance'),
+    (b"q1 0 d\xe9 1\n", "FILE, line 1: doc_id 'd�' is not UTF-8 text, mend the line"),
+    (HIT, 'FILE, line 1: 6 columns where a qrels line has 4 (query_id iteration doc_id relevance), mend the line'),
+    ("q1 0 d1 \0\n", 'FILE, line 1: a NUL character in it, mend the line'),
+    ("<topics/>\n", 'FILE, line 1: 1 column where a qrels line has 4 (query_id iteration doc_id relevance), mend the line'),
+    (gzip.compress(JUDGED.encode())[:15], 'FILE: cannot be read (Truncated compressed stream), fetch or pack it again'),
+]
+
+TEXTS: list[tuple[str | bytes, str]] = [
+    ("q1 some text\n", "FILE line 1: no tab: write the query's id, a tab and its text"),
+    ('{"_id": "q2", "text": "x"}\n', "FILE lacks the judged query 'q1': add it"),
+    ("q1\ta\nq1\tb\n", "FILE line 2: query 'q1' stands above already: remove one of the two"),
+    ('{"_id": "q1", "text"\n', "FILE line 1: not JSON (Expecting ':' delimiter at character 21): mend or remove the line"),
+    ('{"text": "x"}\n', 'FILE line 1: no _id: give every record an _id of its own'),
+    (b"q1\tF\xfc\n", 'FILE line 1: byte 5 is not UTF-8: save the file as UTF-8'),
+    (b"\x1f\x8b\x08", 'FILE: cannot be read (Truncated compressed stream), fetch or pack it again'),
+]
+
+COLLECTIONS: list[tuple[str, str, str | bytes | None, str]] = [
+    ("corpus.jsonl", '{"_id": "d2"', '["d2"]\n{"_id": "d2"', 'FILE/corpus.jsonl line 2: not a JSON object: write {"_id": …, "text": …}'),
+    ("corpus.jsonl", '{"_id": "d2"', '{"_id" "d2"', "FILE/corpus.jsonl line 2: not JSON (Expecting ':' delimiter at character 8): mend or remove the line"),
+    ("corpus.jsonl", '"_id": "d2"', '"id": "d2"', 'FILE/corpus.jsonl line 2: no _id: give every record an _id of its own'),
+    ("corpus.jsonl", '"d2"', "null", 'FILE/corpus.jsonl line 2: no _id: give every record an _id of its own'),
+    ("corpus.jsonl", '"d2"', "2.5", 'FILE/corpus.jsonl line 2: _id is a number: write it as a string'),
+    ("corpus.jsonl", '"d2"', '["d2"]', 'FILE/corpus.jsonl line 2: _id is a list: write it as a string'),
+    ("corpus.jsonl", '"d2"', '""', "FILE/corpus.jsonl line 2: id '' is empty or holds white space or a control character: use another"),
+    ("corpus.jsonl", '"d2"', '"d 2"', "FILE/corpus.jsonl line 2: id 'd 2' is empty or holds white space or a control character: use another"),
+    ("corpus.jsonl", '"d2"', '"d\\u001b2"', "FILE/corpus.jsonl line 2: id 'd\\x1b2' is empty or holds white space or a control character: use another"),
+    ("corpus.jsonl", '"d2"', '"d\\ud800"', "FILE/corpus.jsonl line 2: id 'd\\ud800' is empty or holds white space or a control character: use another"),
+    ("corpus.jsonl", '"d2"', '"d1"', "FILE/corpus.jsonl line 2: _id 'd1' stands above already: remove one of the two"),
+    ("corpus.jsonl", '"Bridges"', "3", 'FILE/corpus.jsonl line 2: title is a number: write it as a string'),
+    ("corpus.jsonl", '"text": "The', '"contents": "The', 'FILE/corpus.jsonl line 2: no text, its keys are _id, title, contents: write "text": "" where there is none'),
+    ("corpus.jsonl", "Bridges", b"Br\xfccken", 'FILE/corpus.jsonl line 2: byte 27 is not UTF-8: save the file as UTF-8'),
+    ("corpus.jsonl", '"d2"', "1" * 5000, 'FILE/corpus.jsonl line 2: JSON nested too deeply, or a number of too many digits: mend or remove the line'),
+    ("corpus.jsonl", '"Bridges"', "[" * 100_000, 'FILE/corpus.jsonl line 2: JSON nested too deeply, or a number of too many digits: mend or remove the line'),
+    ("corpus.jsonl", "", "", 'FILE/corpus.jsonl: no document in it: fill it'),
+    ("corpus.jsonl", "", None, 'FILE holds no corpus.jsonl: it is not in the BEIR layout'),
+    ("queries.jsonl", '"q2"', '"q1"', "FILE/queries.jsonl line 2: _id 'q1' stands above already: remove one of the two"),
+    ("queries.jsonl", '"q2"', "true", 'FILE/queries.jsonl line 2: _id is true or false: write it as a string'),
+    ("queries.jsonl", '"q2"', '"q5"', "FILE/qrels/test.tsv line 4: no query 'q2' in queries.jsonl: add it there or remove the judgement"),
+    ("queries.jsonl", "", None, 'FILE/queries.jsonl is missing: add it'),
+    ("qrels/test.tsv", "query-id\tcorpus-id\tscore\n", "", 'FILE/qrels/test.tsv line 1: a judgement, not the header: put query-id corpus-id score, separated by tabs, above it'),
+    ("qrels/test.tsv", "q1\td5\t1", "q1 d5 1", 'FILE/qrels/test.tsv line 3: 3 columns between blanks: put one tab between them'),
+    ("qrels/test.tsv", "q1\td5\t1", "q1\t0\td5\t1", "FILE/qrels/test.tsv line 3: 4 columns, as TREC's qrels have: leave out the second, and separate by tabs"),
+    ("qrels/test.tsv", "q1\td5\t1", "q1\td5", 'FILE/qrels/test.tsv line 3: 2 columns, not 3: separate them by one tab'),
+    ("qrels/test.tsv", "q1\td5\t1", "q1\td5\t1.0", "FILE/qrels/test.tsv line 3: relevance '1.0' is not a whole number of at most 9 digits: write 0, 1, 2, …"),
+    ("qrels/test.tsv", "q1\td5\t1", "q1\td5\t9999999999", "FILE/qrels/test.tsv line 3: relevance '9999999999' is not a whole number of at most 9 digits: write 0, 1, 2, …"),
+    ("qrels/test.tsv", "q1\td5\t1", "q9\td5\t1", "FILE/qrels/test.tsv line 3: no query 'q9' in queries.jsonl: add it there or remove the judgement"),
+    ("qrels/test.tsv", "q1\td5\t1", "q1\t\t1", "FILE/qrels/test.tsv line 3: id '' is empty or holds white space or a control character: use another"),
+    ("qrels/test.tsv", "q1\td5\t1", b"q1\td\xff\t1", 'FILE/qrels/test.tsv line 3: byte 5 is not UTF-8: save the file as UTF-8'),
+    ("qrels/test.tsv", "", "", 'FILE/qrels/test.tsv: no judgement in it: add some'),
+    ("qrels/test.tsv", "", None, 'FILE/qrels/test.tsv is missing; splits there: none'),
+]
+
+JUDGEMENTS: list[tuple[str | bytes, str]] = [
+    ("query_id,doc_id,person\nq1,d1,ada\n", 'FILE, line 1: no column relevance: name the columns'),
+    (HEADER + "q1,d1,0.5,ada\n", "FILE, line 2: relevance is '0.5', not a whole number, mend the line"),
+    (HEADER + "q1,d1,99999999999,ada\n", "FILE, line 2: relevance is '99999999999', too large a number, mend the line"),
+    (HEADER + "q1,d1," + "1" * 5000 + ",ada\n", "FILE, line 2: relevance is '1111111111111111111111111111111111111111', too large a number, mend the line"),
+    (HEADER + "q1,d1,1\n", 'FILE, line 2: not as many columns as the header names, mend the line'),
+    (HEADER + "q1,d1,1,ada,x\n", 'FILE, line 2: not as many columns as the header names, mend the line'),
+    ("query_id,doc_id,relevance\nq1,d1,1\n", 'FILE, line 2: nobody is named who judged it: add --person NAME'),
+    (HEADER + ",d1,1,ada\n", 'FILE, line 2: query_id or doc_id is empty, mend the line'),
+    ("query_id,doc_id,relevance,person,source\nq1,d1,1,ada,oracle\n", "FILE, line 2: no source 'oracle'; known: person, adjudication, import, model, withdrawn"),
+    ("query_id,doc_id,relevance,person,time\nq1,d1,1,ada,yesterday\n", "FILE, line 2: time is 'yesterday', not of ISO 8601, mend the line"),
+    ("query_id,doc_id,relevance,person,time\nq1,d1,1,ada,0001-01-01T00:00:00+23:59\n", "FILE, line 2: time is '0001-01-01T00:00:00+23:59', not of ISO 8601, mend the line"),
+    ("query_id,doc_id,relevance,person,unsure\nq1,d1,1,ada,2\n", "FILE, line 2: unsure is '2', neither 0 nor 1, mend the line"),
+    ("query_id,doc_id,relevance,person,dataset\nq1,d1,1,ada,scifact\n", 'FILE, line 2: of scifact, not of tiny: import it there'),
+    ((HEADER + "q1,d1,1,J\xfcrgen\n").encode("latin-1"), 'FILE, line 2: not UTF-8 text, mend the line'),
+    (HEADER + 'q1,"d1,1,ada\n', 'FILE, line 1: unexpected end of data, mend the line'),
+    (HEADER + "q1," + "d" * 200_000 + ",1,ada\n", 'FILE, line 1: field larger than field limit (131072), mend the line'),
+    (HEADER, 'FILE: no judgement in it, give one with lines below the header'),
+    (HEADER + "x1,d1,1,ada\n", 'tiny has none of the queries of FILE: check --dataset'),
+    (HEADER + "q1,d1\0,1,ada\n", 'FILE, line 2: a NUL character in it, mend the line'),
+    ("q1 0 d2 1\n", 'FILE does not say who judged: add --person NAME'),
+]
+
+SETTINGS: list[tuple[str | bytes, str]] = [
+    ("depth = \n", 'FILE: not valid TOML (Invalid value (at line 1, column 9)): mend or remove it'),
+    ('depth = "deep"\n', "FILE: depth is 'deep', not a whole number: mend or unset it"),
+    ("depth = 0\n", 'FILE: depth is 0, less than 1: mend or unset it'),
+    ("depth = " + "9" * 30, "FILE: depth is '999999999999999999999999999999', not a whole number: mend or unset it"),
+    ("threads = -1\n", 'FILE: threads is -1, less than 1: mend or unset it'),
+    ("depth = 1\ndepth = 2\n", 'FILE: not valid TOML (Cannot overwrite a value (at line 2, column 10)): mend or remove it'),
+    (b'java_memory = "\xff"\n', "FILE: not valid TOML ('utf-8' codec can't decode byte 0xff in position 15: invalid start byte): mend or remove it"),
+    ('java_memory = "lots"\n', "java_memory is 'lots', not as 500m or 2g: mend or unset it"),
+    ('datasets = "a\\u0000b"\n', "FILE: datasets is 'a\\x00b', no path: mend or unset it"),
+    ("datasets = 5\n", 'FILE: datasets is 5, not text: put it between quotes'),
+    ('state = "mysql://x"\n', 'the setting `state` is no postgresql:// address: mend it, or leave it empty for SQLite'),
+]
+
+WORDS: list[tuple[list[str], str]] = [
+    (['import-dataset', 'TINY', '--name', '../x'], "dataset name '../x': use letters, digits, '.', '_' and '-' only"),
+    (['import-dataset', 'TINY', '--name', '\x1b[31m'], "dataset name '\\x1b[31m': use letters, digits, '.', '_' and '-' only"),
+    (['import-dataset', 'TINY', '--name', "x'; drop table hits; --"], 'dataset name "x\'; drop table hits; --": use letters, digits, \'.\', \'_\' and \'-\' only'),
+    (['import-dataset', 'TINY', '--name', 'scifact'], "'scifact' is a dataset of the catalogue: choose another name"),
+    (['import-dataset', '/nowhere\x1b[2J\n', '--name', 'mine'], '/nowhere\\x1b[2J\\n does not exist: give a folder or a zip archive of the BEIR layout'),
+    (['import-dataset', '--qrels', '/nowhere', '--name', 'mine'], '/nowhere: no such file, check the path'),
+    (['import-run', '/nowhere', '--dataset', 'tiny'], '/nowhere: no such file, check the path'),
+    (['import-run', '/', '--dataset', 'tiny'], '/: a folder where a file is needed, name the file'),
+    (['import-run', '/nowhere', '--dataset', 'tiny\x1b[2J'], "no dataset 'tiny\\x1b[2J': did you mean tiny? python -m compute datasets lists all"),
+    (['run', 'bm25(k1=x)', 'tiny'], "bm25: k1 is 'x' but must be a number"),
+    (['run', 'bm25(', 'tiny'], "'bm25(' is not a system name: expected a word at its end; write it like bm25(k1=1.2,b=0.75)"),
+    (['run', '\x1b[31m', 'tiny'], "'\\x1b[31m' is not a system name: expected ']' at its end; write it like bm25(k1=1.2,b=0.75)"),
+    (['run', 'dense(a/b/c)', 'tiny'], "'a/b/c' is no model: write a name of the Hugging Face hub, like owner/model or owner/model@revision, or a folder, which begins with /"),
+    (['run', 'bm25', 'http://x'], "no dataset 'http://x': python -m compute datasets lists all"),
+    (['fetch', 'http://127.0.0.1:1/x.zip'], "no dataset 'http://127.0.0.1:1/x.zip': python -m compute datasets lists all"),
+    (['show', 'scores', '--measure', "' or 1=1"], 'no measure "\' or 1=1"; known: nDCG@k, R@k, R_cap@k, AP@k, RR@k, P@k, Success@k, Bpref, Judged@k, Hole@k, Hole_beir@k'),
+    (['jobs', 'retry', 'x\x1b[31m'], "no job 'x\\x1b[31m': python -m compute jobs list shows them"),
+    (['check', '/nowhere'], '/nowhere does not exist: give a file or a folder'),
+    (['snapshot', '/nowhere/x'], 'no folder /nowhere: make it first'),
+]

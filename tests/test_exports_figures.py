@@ -74,9 +74,11 @@ def test_what_prints_has_no_letter_below_8_points() -> None:
     figure = go.Figure(layout={"font": {"size": 9}, "annotations": [{"font": {"size": 7}}]})
     figure.add_scatter(x=[1], y=[1], text="a", textfont={"size": [6, 14]})
     printed: Any = figures.for_print(figure, 318)
-    assert printed.layout.font.size == printed.layout.annotations[0].font.size == 11
-    assert printed.data[0].textfont.size == (11, 14)
-    assert printed.layout.width == 318
+    assert printed.layout.font.size == printed.layout.annotations[0].font.size == 13
+    assert printed.data[0].textfont.size == (13, 14)
+    # 13 of 387 pixels that are made 318 are 8 points.
+    assert printed.layout.width * figures.SMALLER == pytest.approx(318, abs=0.5)
+    assert 13 * figures.SMALLER * 72 / 96 > 8
 
 
 def test_svg_is_a_picture_for_a_page_and_holds_no_script(svg: bytes) -> None:

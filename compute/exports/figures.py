@@ -1,6 +1,7 @@
 """Figures as files for a paper: SVG, PNG, PDF as they print, HTML that needs nothing else."""
 
 import html
+import math
 from collections.abc import Iterator
 from typing import Any
 
@@ -10,10 +11,18 @@ from compute.exports.browser import PAINTER
 from compute.exports.formats import WIDTHS, check
 from compute.figures.drawing import redrawn
 
-LEAST_FONT = 11
-"""Pixels: 8 points, the least that journals print."""
+DRAWN = 800
+"""Pixels across that figures are drawn for at least; what is printed is that, made smaller."""
+SMALLER = WIDTHS["wide"] / DRAWN
+LEAST_FONT = 13
+"""Pixels as drawn; printed 10.7 of 1/96 inch: 8 points, the least that journals take."""
+FOOT = 50
+"""Pixels for an axis' ticks and title below: DejaVu is taller than what the pages have."""
+LINE = 18
+STANDOFF = 6
+"""Pixels between the ticks and such a title: without it, a title falls out of the picture."""
 SHARPER = 3
-"""A PNG has 3 x 3 pixels for each of the figure's: 288 to the inch."""
+"""A PNG has 3 x 3 pixels for each of 1/96 inch: 288 to the inch."""
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"
     " img-src data: blob:; font-src data:"
@@ -22,9 +31,9 @@ POLICY = (
 
 
 def for_print(figure: go.Figure, width: int) -> go.Figure:
-    """The figure in ink on white, this many pixels wide, no letter smaller than 8 points.
+    """The figure in ink on white as it is drawn, before it is made smaller by SMALLER.
 
-    A figure whose own width is less, as one panel of several, keeps it.
+    `width` is that in print. A figure whose own width is less, as one panel of several, keeps it.
     """
     spec: Any = redrawn(figure, "print").to_plotly_json()
     for font in _fonts(spec):
@@ -33,10 +42,26 @@ def for_print(figure: go.Figure, width: int) -> go.Figure:
             font["size"] = max(sizes, LEAST_FONT)
         else:
             font["size"] = [max(size, LEAST_FONT) for size in sizes]
-    printed = go.Figure(spec)
-    own = printed.layout.width  # pyright: ignore[reportAttributeAccessIssue]
-    printed.update_layout(width=min(own or width, width))
-    return printed
+    layout = spec["layout"]
+    layout["width"] = min(layout.get("width") or math.inf, round(width / SMALLER))
+    titled = list(_titled_below(layout))
+    for axis in titled:
+        axis["title"].setdefault("standoff", STANDOFF)
+    if titled:
+        margin = layout.setdefault("margin", {})
+        names = [str(name) for axis in titled for name in axis.get("ticktext") or ()]
+        more = max(FOOT + LINE * any("<br>" in name for name in names) - margin.get("b", 8), 0)
+        margin["b"] = margin.get("b", 8) + more
+        layout["height"] = (layout.get("height") or 450) + more
+    return go.Figure(spec)
+
+
+def _titled_below(layout: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """The axes across that have a title below."""
+    for name, axis in layout.items():
+        titled = name.startswith("xaxis") and axis.get("title", {}).get("text")
+        if titled and axis.get("side") != "top":
+            yield axis
 
 
 def _fonts(spec: Any) -> Iterator[dict[str, Any]]:
@@ -53,9 +78,8 @@ def _fonts(spec: Any) -> Iterator[dict[str, Any]]:
 
 def picture(figure: go.Figure, form: str, *, width: int = WIDTHS["wide"]) -> bytes:
     """The figure as it prints: SVG, PNG or PDF. Raises Unavailable without a Chromium."""
-    return PAINTER.draw(
-        for_print(figure, width), {"format": form, "scale": SHARPER if form == "png" else 1}
-    )
+    scale = SMALLER * (SHARPER if form == "png" else 1)
+    return PAINTER.draw(for_print(figure, width), {"format": form, "scale": scale})
 
 
 def page(figure: go.Figure, title: str) -> str:

@@ -122,6 +122,7 @@ def _layout(
         "range": [len(titles) - 0.7, -0.75],
         "tickvals": list(range(len(titles))),
         "ticktext": [looks.escape(title, 28) for title in titles],
+        "ticksuffix": "  ",
         "showgrid": False,
     }
     figure.update_layout(
@@ -134,7 +135,7 @@ def _layout(
         bargap=0,
         hovermode="closest",
         dragmode=False,
-        margin={"r": 92, "t": 30},
+        margin={"r": 114 if theme == "print" else 92, "t": 30},
         xaxis=still | across | ticks,
         yaxis=still | names,
     )

@@ -48,6 +48,7 @@ NARROW = 560
 CLIP = 0.2
 """Differences beyond this have the darkest colour."""
 MOST_WITH_NUMBERS = 24
+MOST_IN_PRINT = 17
 LETTERS = 28
 """What is shown of a system's name."""
 FEWEST_COLUMNS = 6
@@ -101,11 +102,12 @@ def heatmap(
     look = palette(theme)
     view = _view(board, colour_by, baseline)
     cells = list(_cells(view))
+    numbered = len(board.systems) <= (MOST_IN_PRINT if theme == "print" else MOST_WITH_NUMBERS)
     stops = look.diverging if view.signed else look.sequential
     scale = {"cmin": 0, "cmax": 1, "colorscale": colorscale(stops), "showscale": False}
     # Made at once from plain values: Plotly checks a figure again at every change.
     return go.Figure(
-        data=[*_fills(cells), *_texts(cells, stops, look), _overlay(cells)],
+        data=[*_fills(cells), *(_texts(cells, stops, look) if numbered else ()), _overlay(cells)],
         layout={
             "template": template(theme),
             "coloraxis": scale,
@@ -261,8 +263,6 @@ def _fills(cells: list[_Cell]) -> Iterator[dict]:
 def _texts(cells: list[_Cell], stops: tuple[str, ...], look: Palette) -> Iterator[dict]:
     """One trace per ink: a selection would fade the text of all the others."""
     width = 1 + max(cell.x for cell in cells)
-    if width > MOST_WITH_NUMBERS:
-        return
     by_ink: dict[str, list[_Cell]] = {name: [] for name in (*INKS, look.text, look.muted)}
     for cell in cells:
         by_ink[_ink_of(cell, stops, look)].append(cell)

@@ -183,10 +183,12 @@ def _frame(
     """The axes of the panels beside each other, their heads, and room at the left."""
     gap = 0.03
     width = (1 - gap * (len(panels) - 1)) / len(panels)
+    # In print a panel is too narrow for its head on one line.
+    head, after = (_HEAD + 18, "<br>") if theme == "print" else (_HEAD, "  ")
     figure.update_layout(
         template=looks.template(theme),
-        height=height + _HEAD + _FOOT,
-        margin={"l": left, "r": 8, "t": _HEAD, "b": _FOOT},
+        height=height + head + _FOOT,
+        margin={"l": left, "r": 8, "t": head, "b": _FOOT},
         showlegend=False,
         hoverdistance=-1,
         dragmode=False,
@@ -203,7 +205,8 @@ def _frame(
         figure.update_layout({_axes(place)["xaxis"].replace("x", "xaxis"): axis | still | ticks})
         remark = f'<span style="color:{looks.palette(theme).muted}">{panel.remark}</span>'
         figure.add_annotation(
-            text=f"<b>{looks.escape(panel.title, 26)}</b>  {remark}",
+            text=f"<b>{looks.escape(panel.title, 26)}</b>{after}{remark}",
+            align="left",
             **{"x": start, "y": 1, "xref": "paper", "yref": "paper", "yshift": 4},
             **{"xanchor": "left", "yanchor": "bottom", "showarrow": False, "font": {"size": 13}},
         )
@@ -255,7 +258,9 @@ def window(
     rows, depth = panels[0].cells.shape
     figure = go.Figure()
     shown = [looks.escape(name, 30) for name in names]
-    left = min(NAMES, 30 + 7 * max(map(len, names), default=0))
+    # What prints is in a wider font.
+    most, letter = (260, 8.2) if theme == "print" else (NAMES, 7)
+    left = round(min(most, 30 + letter * max(map(len, names), default=0)))
     _frame(figure, panels, depth, theme, height=ROW * rows, top=rows - 0.5, left=left)
     figure.update_yaxes(
         range=[rows - 0.5, -0.5],

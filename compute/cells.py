@@ -10,8 +10,9 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.datasets.catalogue import DATASETS
+from compute.errors import WrongInput
 from compute.measures import MEASURES
-from compute.systems import SYSTEMS, rows_behind
+from compute.systems import SYSTEMS, rows_behind, system
 
 PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
@@ -74,7 +75,8 @@ def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str
     """
     pairs = ["dataset", "system"]
     frame = means.merge(holes, on=pairs, how="left")
-    seen = _seen(pd.concat([trained, _trained_on()]), frame["system"].unique())
+    systems = frame["system"].unique()
+    seen = _seen(pd.concat([trained, _trained_on(), _trained_here(systems)]), systems)
     frame = frame.merge(seen.assign(in_domain=True), on=pairs, how="left")
     return DataFrame(
         {
@@ -119,6 +121,26 @@ def _seen(trained: DataFrame, systems: Iterable[str]) -> DataFrame:
 @cache
 def _rows_behind(name: str) -> frozenset[str]:
     return frozenset(rows_behind(name))
+
+
+def _trained_here(systems: Iterable[str]) -> DataFrame:
+    """dataset, system of what models that were trained here, or are within others, have seen."""
+    behind = sorted({row for name in systems for row in _rows_behind(name) if "[" in row})
+    pairs = [
+        (dataset.name, name)
+        for name in behind
+        for seen in _has_seen(name)
+        for dataset in DATASETS.values()
+        if dataset.collection.partition("/")[0] == seen.partition("/")[0]
+    ]
+    return DataFrame(pairs, columns=["dataset", "system"])
+
+
+def _has_seen(name: str) -> tuple[str, ...]:
+    try:
+        return system(name).trained_on
+    except WrongInput:  # the name of an imported run
+        return ()
 
 
 @cache

@@ -1,13 +1,16 @@
 """What `systems` and `show systems` print: every system, what stands behind it, what it needs."""
 
+import contextlib
 import sys
 from argparse import Namespace
+from collections.abc import Iterable, Iterator
 
 from pandas import DataFrame
 
 from compute import terminal
+from compute.commands.common import open_bench
 from compute.errors import BeirscopeError
-from compute.systems import SYSTEMS, System
+from compute.systems import SYSTEMS, System, system
 from compute.wording import counted
 
 RUNS, TRAINS = "runs", "runs once trained"
@@ -17,7 +20,7 @@ _SHORT = ["system", "family", "verified", "here"]
 
 def show_systems(arguments: Namespace) -> int:
     """List every system of the catalogue."""
-    found = listed()
+    found = listed(_trained())
     if arguments.json:
         return terminal.show(found, as_json=True)
     # A terminal is too narrow for whole sentences.
@@ -28,15 +31,18 @@ def show_systems(arguments: Namespace) -> int:
     return status
 
 
-def listed() -> DataFrame:
-    """system, title, family, in_papers, verified, here (or what is missing), and its settings."""
+def listed(trained: Iterable[System] = ()) -> DataFrame:
+    """The catalogue and the systems that were `trained` here.
+
+    system, title, family, in_papers, verified, here (or what is missing), and its settings.
+    """
     return DataFrame(
         [
             {
                 "system": row.name,
                 "title": row.title,
                 "family": row.family,
-                "in_papers": bool(row.published_in),
+                "in_papers": row.name in SYSTEMS and bool(row.published_in),
                 "verified": row.verified,
                 "here": _here(row),
                 "made_from": ", ".join(row.inputs),
@@ -46,9 +52,16 @@ def listed() -> DataFrame:
                 "checkpoint": row.checkpoint,
                 "settings": row.settings,
             }
-            for row in SYSTEMS.values()
+            for row in (*SYSTEMS.values(), *trained)
         ]
     )
+
+
+def _trained() -> Iterator[System]:
+    """The systems that were trained here, as far as their names can still be read."""
+    for part in open_bench().store.parts("model"):
+        with contextlib.suppress(BeirscopeError):
+            yield system(part.system)
 
 
 def _here(row: System) -> str:

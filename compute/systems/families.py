@@ -90,13 +90,17 @@ def reads_a_folder(name: str) -> bool:
 def rows_behind(name: str) -> set[str]:
     """The rows of the catalogue that a system is made from: of `rrf(bm25(b=1),minilm)` two.
 
-    The name itself where it is none that can be read, such as an imported run's.
+    A system that is trained on a dataset counts as a row. The name itself where it is none that
+    can be read, such as an imported run's.
     """
     try:
         found = system(name)
     except WrongInput:
         return {name}
-    base = names.parse(name).base
+    read = names.parse(name)
+    if read.trained_on:
+        return {found.name}
+    base = read.base
     inputs = set().union(*map(rows_behind, found.inputs)) if found.inputs else set()
     return inputs | ({base} if base in SYSTEMS else set())
 

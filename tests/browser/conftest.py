@@ -68,9 +68,9 @@ def dashboard(home: Path) -> Iterator[str]:
 
 
 @contextmanager
-def serving(home: Path, port: int) -> Iterator[str]:
-    """A dashboard on a home; its address."""
-    server = start_server(home, port)
+def serving(home: Path, port: int, *told: str) -> Iterator[str]:
+    """A dashboard on a home, with options of the server; its address."""
+    server = start_server(home, port, *told)
     try:
         yield f"http://127.0.0.1:{port}"
     finally:
@@ -78,10 +78,10 @@ def serving(home: Path, port: int) -> Iterator[str]:
         server.wait()
 
 
-def start_server(home: Path, port: int) -> subprocess.Popen[bytes]:
+def start_server(home: Path, port: int, *told: str) -> subprocess.Popen[bytes]:
     """The process of a dashboard on a home, once it answers at the port."""
     server = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"],
+        [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}", *told],
         cwd=PROJECT,
         env={**os.environ, "BEIRSCOPE_HOME": str(home)},
         stdout=subprocess.DEVNULL,

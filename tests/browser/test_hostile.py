@@ -1,0 +1,108 @@
+"""Text from outside shows as text on every page: nothing acts, nothing is asked for elsewhere."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import quote, urlencode
+
+import pytest
+from playwright.sync_api import Page, Route, expect
+
+from tests import hostile
+from tests.browser.conftest import WAIT, port, serving
+from tests.test_pages import PAGES
+
+A, B = hostile.SYSTEMS
+CHOSEN = {
+    "dataset": "hostile",
+    "measure": "nDCG@10",
+    "numbers": "Computed",
+    "judgements": "added",
+    "a": A,
+    "b": B,
+    "query": hostile.IDS[0],
+    "document": hostile.IDS[0],
+}
+ACTING = """() => [...document.querySelectorAll(
+    'main script, main iframe, main object, main embed, main form[action], main base')]
+    .concat([...document.querySelectorAll('a, area, image, img, use, link[href], form')].filter(e =>
+        ['href', 'src', 'xlink:href', 'action'].some(n => /attacker|^\\s*javascript/i.test(
+            e.getAttribute(n) || ''))))
+    .concat([...document.querySelectorAll('*')].filter(e =>
+        [...e.attributes].some(a => a.name.startsWith('on'))))
+    .map(e => e.outerHTML.slice(0, 200))"""
+
+
+@pytest.fixture(scope="module")
+def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    now = hostile.make(tmp_path_factory.mktemp("hostile"))
+    with serving(now.home, port(8780)) as address:
+        yield address
+
+
+@pytest.fixture
+def watched(page: Page) -> Iterator[Page]:
+    """A window in which every request to elsewhere is stopped and fails the test."""
+    elsewhere: list[str] = []
+
+    def look(route: Route) -> None:
+        url = route.request.url
+        if url.startswith(("http://127.0.0.1:", "data:", "blob:")):
+            route.continue_()
+        else:
+            elsewhere.append(url)
+            route.abort()
+
+    page.route("**/*", look)
+    yield page
+    assert elsewhere == []
+
+
+def _drawn(page: Page) -> None:
+    app = page.get_by_test_id("stApp")
+    expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
+    expect(page.locator("h1").first).to_be_visible()
+
+
+def _faults(page: Page) -> list[str]:
+    """What acts on the page, or went wrong on it."""
+    words = page.locator("main").inner_text()
+    signs = ("Traceback", "in Beirscope, not in your input")
+    acted = ["it acted"] * page.evaluate("() => window.acted !== undefined")
+    return [*page.evaluate(ACTING), *acted, *(sign for sign in signs if sign in words)]
+
+
+def _task(page: Page, address: str) -> str:
+    page.goto(f"{address}/annotate")
+    _drawn(page)
+    page.get_by_role("button", name="Details").click()
+    page.wait_for_url("**about=**")
+    return page.url.rpartition("about=")[2]
+
+
+def test_every_page_shows_what_is_hostile_as_text(watched: Page, attacked: str) -> None:
+    page = watched
+    chosen = urlencode(CHOSEN)
+    task = _task(page, attacked)
+    addresses = [f"{Path(file).stem}?{chosen}" for file in PAGES] + [
+        f"dataset?{chosen}&show=Judgements",
+        f"annotate?task={task}",
+        f"annotate?about={task}",
+        f"data?dataset=hostile&system={quote(A)}",
+        f"query?dataset={quote(hostile.TEXT[:300])}&systems={quote(hostile.TITLE)}",
+    ]
+    shown, faults = "", {}
+    for view in addresses:
+        page.goto(f"{attacked}/{view.removeprefix('leaderboard')}")
+        _drawn(page)
+        if found := _faults(page):
+            faults[view] = found
+        shown += page.locator("main").inner_text()
+    assert faults == {}
+    # It is there, letter by letter.
+    for words in ("<script>window.acted=1</script>", "[link](javascript:window.acted=1)", A, "../"):
+        assert words in shown
+    page.goto(f"{attacked}/annotate?task={task}")
+    page.get_by_label("Your name").fill(hostile.PERSON_NAME)
+    page.get_by_role("button", name="Go on").click()
+    expect(page.get_by_text(hostile.MARK).first).to_be_visible()
+    assert _faults(page) == []

@@ -26,6 +26,8 @@ from compute.store import Part, Store
 from compute.systems import SYSTEMS
 
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
+UPLOADED = "Uploaded as "
+"""How the note of a dataset begins that came through the dashboard."""
 _SPOT = 1000
 """Hits whose documents are looked for first: mostly one of them is in the collection."""
 
@@ -40,11 +42,13 @@ def import_dataset(
     split: str = "",
     language: str = "en",
     drop_self: bool = False,
+    called: str = "",
 ) -> Loaded:
     """Take in a BEIR folder or archive, or judgements alone where documents cannot be had.
 
     `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements
-    alone. Raises WrongInput unless exactly one is given, Conflict for a name of the catalogue.
+    alone; `called` are the names of the files where they are others than on the disk. Raises
+    WrongInput unless exactly one is given, Conflict for a name of the catalogue.
     """
     split = split or name.partition("/")[2]
     if path is not None and qrels is None and queries is None:
@@ -55,6 +59,8 @@ def import_dataset(
     else:
         raise WrongInput("give either a BEIR folder or archive, or --qrels FILE [--queries FILE]")
     row = catalogue.own(name, split=split, language=language, drop_self=drop_self)
+    if called:
+        row = dataclasses.replace(row, note=f"{UPLOADED}{called}.")
     loaded = load(bench, _with_grades(row, origin.judgements()), origin)
     lengths.count(bench, loaded)
     return loaded
@@ -90,8 +96,11 @@ def import_run(
     system: str = "",
     drop_equal_ids: bool = False,
     replace: bool = False,
+    called: str = "",
 ) -> Outcome:
     """Take in a TREC run file as a system of the dataset, named by its tag unless told otherwise.
+
+    `called` is the name of the file where it is another than on the disk.
 
     Hits of queries outside the split are left out and counted; a file that is stored already is
     not taken in again. Raises WrongInput with file and line, or for a run on another collection;
@@ -116,10 +125,10 @@ def import_run(
     run = runs.ranked(hits, depth=depth, drop_self=content["drop_self"])
     del hits  # Millions of them: the run is all that is needed from here on.
     about = provenance.record(
-        ["import-run", file.name, "--dataset", dataset.name, "--system", name],
+        ["import-run", called or file.name, "--dataset", dataset.name, "--system", name],
         time.perf_counter() - start,
         imported=True,
-        file=file.name,
+        file=called or file.name,
         hits_of_other_queries=others,
         **content,
     )
@@ -184,15 +193,17 @@ def _free_name(bench: Bench, dataset: Dataset, name: str, sha256: str) -> str:
     if not _TAG.fullmatch(name):
         raise WrongInput(
             f"{name[:60]!r} cannot name a system (no blanks, slashes or brackets):"
-            " give another with --system"
+            " give it another name (--system NAME)"
         )
     if name in SYSTEMS and SYSTEMS[name].family != "imported":
-        raise Conflict(f"{name!r} is a system of the catalogue: give another with --system")
+        raise Conflict(
+            f"{name!r} is a system of the catalogue: give it another name (--system NAME)"
+        )
     stored = bench.store.part("hits", dataset.name, name)
     if stored and sha256 and stored.provenance.get("sha256") != sha256:
         raise Conflict(
-            f"{name} has another run on {dataset.name}: give --system NAME, or --replace to put"
-            " this one in its place"
+            f"{name} has another run on {dataset.name}: give this one another name"
+            " (--system NAME), or put it in that one's place (--replace)"
         )
     return name
 

@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -235,7 +236,7 @@ class Store:
     def tidy(self, at: datetime | None = None) -> list[Path]:
         """Remove superseded parts and unlisted files that have waited long enough.
 
-        What killed counting left behind goes too.
+        What killed counting and killed uploads left behind goes too.
         """
         at = at or datetime.now(UTC)
         before = (at - SUPERSEDED_STAYS).isoformat(timespec="microseconds")
@@ -244,7 +245,8 @@ class Store:
         removed += self._unlisted(at - UNLISTED_STAYS)
         for path in removed:
             path.unlink(missing_ok=True)
-        for folder in self.home.glob("tmp/counting-*"):
+        left = (self.home.glob(place) for place in ("tmp/counting-*", "uploads/upload-*"))
+        for folder in chain.from_iterable(left):
             if _age(folder) < (at - UNLISTED_STAYS).timestamp():
                 shutil.rmtree(folder, ignore_errors=True)
         return removed

@@ -1,16 +1,221 @@
-"""The section Import of the page Data."""
+"""The section Import of the page Data: files are looked at first, then taken in."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
 
 import streamlit as st
+from pandas import DataFrame
+from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from pages import _shared
+from compute import intake, queries, uploads
+from compute.errors import WrongInput
+from compute.figures import importing as figures
+from compute.wording import counted
+from pages import _address, _shared, _signing
+from pages._dataset_sections import HEAD, MOST_ROWS, ROW
+from pages._shared import pick, read
+
+NEW = "A new dataset"
+Answers = list[dict[str, Any]]
 
 
 def section() -> None:
-    """How files are looked at and taken in."""
-    st.info(
-        _shared.text(
-            "python -m compute check PATH says what is in a file or folder;"
-            " python -m compute import-run FILE --dataset DATASET and"
-            " python -m compute import-dataset PATH --name NAME take it in."
+    """What the files are for, the report on them, and what is done with them."""
+    if not _signing.may(_signing.OPERATOR):
+        _shared.caption(_signing.told(_signing.OPERATOR))
+        return
+    stored = read(queries.data.datasets)
+    names = [*stored.loc[stored["n_queries"].notna(), "dataset"], NEW]
+    _address.known("to", names, "dataset that is stored")
+    _tell_results()
+    with _shared.pickers():
+        to = pick("Into the dataset", names, "to", width=320)
+    number = st.session_state.setdefault("_uploads", 0)
+    kinds = [ending[1:] for ending in uploads.ENDINGS]
+    files = st.file_uploader(_asked(to), kinds, accept_multiple_files=True, key=f"_files_{number}")
+    texts = []
+    if to == NEW:
+        found = st.file_uploader(
+            "Texts of the queries, where the judgements come alone (may be left out):"
+            " lines of id, tab, text, or queries.jsonl",
+            key=f"_texts_{number}",
         )
+        texts = [found] if found else []
+    if not files:
+        _shared.caption(
+            "Nothing is taken in before you have seen what is in the files: each is read, and what"
+            " is wrong with it is listed with what an import does about it."
+        )
+        return
+    reports = _looked_at(to, files, texts)
+    _report(reports)
+    if to == NEW:
+        _new_dataset(reports, files, texts)
+    else:
+        _runs(to, reports, files)
+
+
+def _asked(to: str) -> str:
+    if to == NEW:
+        return "A BEIR archive (zip), or judgements alone (qrels, of TREC or BEIR)"
+    return "TREC run files, plain or packed (gzip, zstd); many at once"
+
+
+def _looked_at(to: str, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]) -> Answers:
+    """The reports on the files, made when the files or the dataset change."""
+    key = to, tuple(file.file_id for file in [*files, *texts])
+    if st.session_state.get("_looked_at", ("", []))[0] != key:
+        dataset = "" if to == NEW else to
+        found = _work("Looking at", files, "look", dataset=dataset)
+        if texts and len(found) == 1:
+            found += _work("Looking at", [*files, *texts], "look at texts")
+        st.session_state["_looked_at"] = key, found
+    return st.session_state["_looked_at"][1]
+
+
+def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -> Answers:
+    """What a process of its own answers about the files; shows how far it is."""
+    _signing.require(_signing.OPERATOR)
+    now = _shared.store().settings
+    answers: Answers = []
+    bar = st.progress(0.0, f"{verb} {counted(len(files), 'file')}")
+    with (
+        uploads.kept(now, [(file.name, file) for file in files]) as kept,
+        closing(intake.ask(wanted, kept, **about)) as told,
+    ):
+        for answer in told:
+            if "error" in answer:
+                raise WrongInput(answer["error"])
+            answers.append(answer)
+            done = min(len(answers) / len(files), 1.0)
+            bar.progress(done, _shared.text(f"{verb} {answer['file']}"))
+    bar.empty()
+    return answers
+
+
+def _report(answers: Answers) -> None:
+    """What is in the files, and what is wrong with them."""
+    reports = [answer["report"] for answer in answers if "report" in answer]
+    st.subheader("What is in the files", anchor=False)
+    _table(figures.contents(reports))
+    for answer in answers:
+        if "report" not in answer:
+            _shared.caption(f"{answer['file']}: {answer['said']}.")
+    troubles = figures.troubles(reports)
+    if troubles.empty:
+        st.success("Nothing is wrong with them.", icon=":material/check:")
+        return
+    st.subheader("What is wrong with them", anchor=False)
+    _table(troubles)
+    _shared.caption(
+        "How to read this: one line for each kind of trouble in a file, with the first place where"
+        " it occurs. A file with a trouble that stops it is not taken in; others are, treated as"
+        " said."
     )
+
+
+def _table(rows: DataFrame) -> None:
+    """All of a short table at once; more than 20 rows scroll."""
+    whole = HEAD + min(len(rows), MOST_ROWS) * ROW
+    st.dataframe(rows, hide_index=True, height=whole, row_height=ROW)
+
+
+def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
+    """What the runs are to be called, and the button."""
+    fit = [
+        (answer, file)
+        for answer, file in zip(answers, files, strict=True)
+        if answer["report"]["kind"] == "run" and not answer["report"]["refused"]
+    ]
+    if not fit:
+        st.info("None of these files can be taken in as a run.")
+        return
+    st.subheader("Take in", anchor=False)
+    chosen = st.data_editor(
+        DataFrame(
+            {
+                "Take in": True,
+                "File": [answer["file"] for answer, _ in fit],
+                "System": [answer["tag"] for answer, _ in fit],
+            }
+        ),
+        hide_index=True,
+        disabled=["File"],
+        key=f"_names_{hash(st.session_state['_looked_at'][0])}",
+    )
+    _shared.caption("System: what the run is called here; by default the tag in the file.")
+    replace = st.toggle("Replace runs that have the same name")
+    drop = st.toggle("Drop documents whose id is the query's, as BEIR's code does")
+    picked = [place for place, wanted in enumerate(chosen["Take in"]) if wanted]
+    if st.button(f"Import {counted(len(picked), 'run')}", type="primary", disabled=not picked):
+        wanted = [fit[place][1] for place in picked]
+        found = _work(
+            "Imported",
+            wanted,
+            "take runs",
+            dataset=to,
+            systems=[chosen["System"].iloc[place] or "" for place in picked],
+            options={"replace": replace, "drop_equal_ids": drop},
+        )
+        unfit = [
+            figures.refusal(answer["report"])
+            for answer in answers
+            if answer["report"]["kind"] != "run" or answer["report"]["refused"]
+        ]
+        left = [answer["file"] for place, (answer, _) in enumerate(fit) if place not in picked]
+        _done(to, found + unfit, left)
+
+
+def _new_dataset(
+    answers: Answers, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]
+) -> None:
+    """The name and the rest of what the files do not say, and the button."""
+    report = answers[0].get("report", {})
+    kinds = {"BEIR archive": "path", "qrels": "qrels"}
+    if len(files) > 1 or report.get("kind") not in kinds or report["refused"]:
+        st.info("A new dataset is made from one fit file: a BEIR archive, or judgements (qrels).")
+        return
+    st.subheader("The new dataset", anchor=False)
+    with st.form("_new_dataset", border=False):
+        with _shared.pickers():
+            name = st.text_input("Name", placeholder="mine", width=240)
+            split = st.text_input("Split", placeholder="test", width=140)
+            language = st.text_input("Language", value="en", width=110, max_chars=8)
+        drop = st.toggle("A document whose id is the query's is the query itself: never an answer")
+        pressed = st.form_submit_button("Import the dataset", type="primary")
+    if pressed:
+        options = {"split": split.strip(), "language": language.strip(), "drop_self": drop}
+        kind = kinds[report["kind"]]
+        answers = _work(
+            "Imported",
+            [*files, *texts],
+            "take dataset",
+            **{"name": name.strip(), "as": [kind, "queries"][: 1 + len(texts)], "options": options},
+        )
+        _done(name.strip(), answers, [])
+
+
+def _done(to: str, answers: Answers, left: Sequence[str]) -> None:
+    """Keep what became of each file, and begin anew: without the files, with the new data."""
+    st.session_state["_imported"] = to, answers, list(left)
+    if any(answer["ok"] for answer in answers):
+        st.session_state["_uploads"] += 1
+        st.session_state.pop("_looked_at", None)
+    st.rerun()
+
+
+def _tell_results() -> None:
+    """What became of the files of the last import."""
+    to, answers, left = st.session_state.get("_imported", ("", [], []))
+    if not answers:
+        return
+    st.subheader(_shared.text(f"Imported into {to}"), anchor=False)
+    _table(figures.results(answers))
+    good = sum(answer["ok"] for answer in answers)
+    _shared.caption(
+        f"{good:,} imported, {len(answers) - good:,} refused.",
+        f"Left out as you chose: {', '.join(left)}." if left else "",
+    )
+    if good:
+        _address.link("Open the dataset", "pages/dataset.py", dataset=to)

@@ -69,7 +69,7 @@ def test_another_run_of_the_same_name_is_refused_unless_it_may_replace(
 ) -> None:
     imports.import_run(bench, _file(tmp_path, RUN), tiny)
     other = _file(tmp_path, RUN + "q3 Q0 d6 1 1.0 mine\n")
-    with pytest.raises(Conflict, match="mine has another run on tiny: give --system NAME, or --re"):
+    with pytest.raises(Conflict, match="mine has another run on tiny: give this one another name"):
         imports.import_run(bench, other, tiny)
     assert [part.rows for part in bench.store.parts("hits")] == [3]
     assert imports.import_run(bench, other, tiny, replace=True).new

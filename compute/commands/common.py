@@ -32,12 +32,16 @@ def tell(bench: Bench, row: Dataset, name: str, outcome: recompute.Outcome) -> N
     """Print what a run came to."""
     if isinstance(bench.progress, terminal.Bar):
         bench.progress.close()
+    sys.stdout.write(f"{terminal.printable(name)} on {row.name}: {said(bench, outcome)}\n")
+    sys.stdout.flush()
+
+
+def said(bench: Bench, outcome: recompute.Outcome) -> str:
+    """Two means of a run, and what may make them lower than they should be."""
     scores = recompute.read(outcome.scores).groupby("measure")["value"].mean()
     values = ", ".join(f"{m} {scores[m]:.4f}" for m in ("nDCG@10", "R@100") if m in scores)
     news = [*([] if outcome.new else ["up to date"]), *_remarks(bench, outcome.hits)]
-    remark = f" ({'; '.join(news)})" if news else ""
-    sys.stdout.write(f"{terminal.printable(name)} on {row.name}: {values}{remark}\n")
-    sys.stdout.flush()
+    return f"{values} ({'; '.join(news)})" if news else values
 
 
 def _remarks(bench: Bench, hits: Part) -> Iterator[str]:

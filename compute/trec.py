@@ -21,12 +21,10 @@ import pyarrow.csv as pa_csv
 
 from compute import packed
 from compute.errors import WrongInput
-from compute.wording import counted
+from compute.wording import counted, shown
 
 _BLOCK = 16 * 1024**2
 _LONGEST_LINE = 64 * 1024**2
-_SHOWN = 60
-"""Characters of a wrong value that an error repeats."""
 _MARK = b"\xef\xbb\xbf"
 _FEW = 8
 """Lines that are looked at one by one; more are parsed together."""
@@ -259,7 +257,7 @@ def _after_tidying(block: bytes, layout: Layout) -> pa.Table:
 def _tidied(block: bytes, layout: Layout) -> bytes:
     """One separator between columns, none around them, no comment lines."""
     if layout.tabs:
-        block = block.replace(b"\r\n", b"\n")
+        block = re.sub(rb"(?m)^[ \t\r]+$", b"", block.replace(b"\r\n", b"\n"))
     else:
         block = block.translate(_BLANKS)
         while b"  " in block:
@@ -311,19 +309,19 @@ def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
         return "byte order mark within", "a byte order mark where no file begins"
     if len(values) != len(layout.columns):
         found, wanted = counted(len(values), "column"), len(layout.columns)
-        said = f"{found} where a {layout.what} has {wanted} ({layout})"
-        return "wrong number of columns", said
+        fault = f"{found} where a {layout.what} has {wanted} ({layout})"
+        return "wrong number of columns", fault
     for (name, kind), value in zip(layout.columns, values, strict=True):
         text = value.decode("utf-8", "replace")
-        shown = repr(text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…")
+        said = shown(text)
         if kind is not None and text.encode() != value:
-            return "not UTF-8", f"{name} {shown} is not UTF-8 text"
+            return "not UTF-8", f"{name} {said} is not UTF-8 text"
         if _is_number(kind) and not _is_finite(text, kind):
             if not pa.types.is_integer(kind):
-                return f"{name} not a finite number", f"{name} is {shown}, not a finite number"
+                return f"{name} not a finite number", f"{name} is {said}, not a finite number"
             if re.fullmatch(r"[+-]?[0-9]+", text):
-                return f"{name} too large", f"{name} is {shown}, too large a number"
-            return f"{name} not a whole number", f"{name} is {shown}, not a whole number"
+                return f"{name} too large", f"{name} is {said}, too large a number"
+            return f"{name} not a whole number", f"{name} is {said}, not a whole number"
     return "unreadable line", f"not a line of {layout}"
 
 

@@ -9,6 +9,11 @@ def counted(number: int, noun: str) -> str:
     return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
 
 
+def shown(text: str, most: int = 60) -> str:
+    """The text between quotes, of a long one the beginning: for what an error repeats."""
+    return repr(text if len(text) <= most else f"{text[:most]}…")
+
+
 def near(name: str, known: Iterable[str]) -> str:
     """`did you mean scifact? `, with the blank that a sentence after it needs; empty if none is."""
     found = difflib.get_close_matches(name, list(known), n=3, cutoff=0.5)

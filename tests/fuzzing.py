@@ -26,6 +26,7 @@ from compute import doctor, runs
 from compute import settings as settings_module
 from compute.datasets import open_path
 from compute.datasets.judged import JudgedQueries
+from compute.datasets.layout import files, root
 from compute.errors import BeirscopeError
 from compute.judgements import exchange, read_qrels
 from compute.terminal import printable
@@ -197,12 +198,14 @@ def _settings(path: Path) -> None:
 
 def _collection(path: Path) -> None:
     """As `import-dataset` reads it, for every split that is there."""
-    origin = open_path(path)
-    queries, judgements = origin.queries(), origin.judgements()
-    assert set(queries["query_id"]) == set(judgements["query_id"])
-    ids = [document.doc_id for document in origin.documents()]
-    assert len(set(ids)) == len(ids) > 0
-    assert all(id.isprintable() or not id.isascii() for id in ids)
+    found = files(path)
+    for split in found.splits(root(found)) or ("test",):
+        origin = open_path(path, split)
+        queries, judgements = origin.queries(), origin.judgements()
+        assert set(queries["query_id"]) == set(judgements["query_id"])
+        ids = [document.doc_id for document in origin.documents()]
+        assert len(set(ids)) == len(ids) > 0
+        assert all(id.isprintable() or not id.isascii() for id in ids)
 
 
 class Reader(NamedTuple):

@@ -13,6 +13,7 @@ from compute.datasets import layout, records
 from compute.datasets.reading import QrelsOnly
 from compute.datasets.records import BadLine, Query, refuse
 from compute.errors import WrongInput
+from compute.wording import shown
 
 
 class JudgedQueries(QrelsOnly):
@@ -30,7 +31,9 @@ class JudgedQueries(QrelsOnly):
         judged = self.judgements()["query_id"]
         lacking = judged[~judged.isin(list(self._texts))]
         if len(lacking):
-            raise WrongInput(f"{self._file} lacks the judged query {lacking.iloc[0]!r}: add it")
+            raise WrongInput(
+                f"{self._file} lacks the judged query {shown(lacking.iloc[0])}: add it"
+            )
         ids, texts = list(self._texts), list(self._texts.values())
         return DataFrame(
             {"query_id": pd.Series(ids, dtype="str"), "text": pd.Series(texts, dtype="str")}
@@ -51,7 +54,7 @@ class JudgedQueries(QrelsOnly):
         for line, query in records.records(io.BytesIO(content), where, parse, refuse):
             if query.query_id in texts:
                 raise WrongInput(
-                    f"{where} line {line}: query {query.query_id!r} stands above already:"
+                    f"{where} line {line}: query {shown(query.query_id)} stands above already:"
                     " remove one of the two"
                 )
             texts[query.query_id] = query.text

@@ -17,6 +17,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, Protocol
 
 from compute.errors import Missing, WrongInput
+from compute.wording import shown
 
 LARGEST_FILE = 256 * 1024**3
 """Bytes one file of an archive may unpack to; BEIR's largest corpus has 22 GB."""
@@ -149,7 +150,7 @@ class Archive:
         members: dict[str, zipfile.ZipInfo] = {}
         for info in infos:
             if info.filename in members:
-                raise WrongInput(f"{self.path} holds {info.filename!r} twice" + _AGAIN)
+                raise WrongInput(f"{self.path} holds {shown(info.filename)} twice" + _AGAIN)
             _safe(self.path, info)
             members[info.filename] = info
         _safe_together(self.path, infos)
@@ -247,7 +248,9 @@ def _safe_together(path: Path, infos: list[zipfile.ZipInfo]) -> None:
 def _safe(path: Path, info: zipfile.ZipInfo) -> None:
     name = PurePosixPath(info.filename)
     trouble = ""
-    if name.is_absolute() or ".." in name.parts or "\\" in info.filename:
+    if not info.filename:
+        trouble = "has no name"
+    elif name.is_absolute() or ".." in name.parts or "\\" in info.filename:
         trouble = "leads out of the archive"
     elif stat.S_ISLNK(info.external_attr >> 16):
         trouble = "is a link"
@@ -258,7 +261,7 @@ def _safe(path: Path, info: zipfile.ZipInfo) -> None:
     ):
         trouble = f"would unpack to {info.file_size:,} bytes"
     if trouble:
-        raise WrongInput(f"{path}: {info.filename!r} {trouble}: it is not opened" + _AGAIN)
+        raise WrongInput(f"{path}: {shown(info.filename)} {trouble}: it is not opened" + _AGAIN)
 
 
 def _stamp(file: Path) -> dict[str, Any]:

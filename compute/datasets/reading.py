@@ -20,6 +20,7 @@ from compute.datasets.records import Document, Judgement, Problem, Trouble, refu
 from compute.errors import Missing, Unavailable, WrongInput
 from compute.judgements import read_qrels
 from compute.settings import Settings
+from compute.wording import shown
 
 
 class Source(ABC):
@@ -267,12 +268,15 @@ def _inside(root: str, name: str) -> str:
 
 
 def _repeated(where: str, line: int, identifier: str) -> Trouble:
-    fault = f"_id {identifier!r} stands above already"
+    fault = f"_id {shown(identifier)} stands above already"
     return Trouble("repeated _id", where, line, fault, "remove one of the two")
 
 
 def _unknown(where: str, line: int, query_id: str) -> Trouble:
-    fault, remedy = f"no query {query_id!r} in {QUERIES}", "add it there or remove the judgement"
+    fault, remedy = (
+        f"no query {shown(query_id)} in {QUERIES}",
+        "add it there or remove the judgement",
+    )
     return Trouble("unknown query", where, line, fault, remedy)
 
 

@@ -21,6 +21,9 @@ def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None
     roots = files.roots()
     if not roots:
         raise WrongInput(f"{files.path} holds no {layout.CORPUS}: it is not in the BEIR layout")
+    if len(roots) > 1 and "" not in roots:
+        where, treatment = Where(str(files.path)), "import each by itself, from its own folder"
+        tally.remark("several collections", ", ".join(roots), where, treatment)
     for root in roots:
         _Collection(files, root, f"{root}: " if len(roots) > 1 else "", counts, tally).examine()
 

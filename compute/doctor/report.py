@@ -7,6 +7,9 @@ from typing import Any, Literal
 
 from compute.errors import BeirscopeError
 
+_LONGEST = 300
+"""Characters of an example: ids may be as long as they like."""
+
 Kind = Literal["run", "qrels", "BEIR folder", "BEIR archive", "unreadable"]
 
 
@@ -103,4 +106,5 @@ class Tally:
 
     def _note(self, kind: tuple[str, bool], count: int, first: tuple[str, Where, str]) -> None:
         self._counts[kind] = self._counts.get(kind, 0) + count
-        self._first.setdefault(kind, first)
+        example, where, treatment = first
+        self._first.setdefault(kind, (example[:_LONGEST], where, treatment))

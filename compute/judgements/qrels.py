@@ -8,6 +8,7 @@ import pyarrow as pa
 
 from compute import trec
 from compute.errors import WrongInput
+from compute.wording import shown
 
 _COLUMNS = pa.schema(
     [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("relevance", pa.int64())]
@@ -71,7 +72,7 @@ def read_qrels(path: Path) -> pd.DataFrame:
     if len(twice):
         query_id, doc_id = twice.iloc[0][["query_id", "doc_id"]]
         raise WrongInput(
-            f"{path}: query {query_id!r} and document {doc_id!r} are judged twice, differently; "
+            f"{path}: query {shown(query_id)} and document {shown(doc_id)} are judged twice, differently; "
             "keep one of the lines"
         )
     return frame

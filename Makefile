@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 TESTERS ?= 2
 READY := $(VENV)/installed
 
-.PHONY: run test lint soak pins clean
+.PHONY: run test lint soak fuzz pins clean
 
 run: $(READY)
 	@$(PY) -m compute serve
@@ -28,6 +28,10 @@ soak: $(READY)
 		tests/test_significance.py tests/test_ranks.py tests/test_boards.py \
 		tests/test_rbo.py tests/test_systems_fusion.py tests/test_systems_maxsim.py \
 		tests/test_reference.py
+
+# Mangled files for every reader, fresh ones each time: make fuzz SECONDS=600
+fuzz: $(READY)
+	BEIRSCOPE_FUZZ_SECONDS=$(or $(SECONDS),600) $(PY) -m tests.fuzzing
 
 # On Linux PyPI's torch brings gigabytes of CUDA; TORCH_INDEX=<PyTorch's CPU index> avoids them.
 $(READY): requirements.txt

@@ -72,8 +72,8 @@ def read_qrels(path: Path) -> pd.DataFrame:
     if len(twice):
         query_id, doc_id = twice.iloc[0][["query_id", "doc_id"]]
         raise WrongInput(
-            f"{path}: query {shown(query_id)} and document {shown(doc_id)} are judged twice, differently; "
-            "keep one of the lines"
+            f"{path}: query {shown(query_id)} and document {shown(doc_id)} are judged twice,"
+            " differently; keep one of the lines"
         )
     return frame
 

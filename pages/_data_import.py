@@ -31,17 +31,7 @@ def section() -> None:
     _tell_results()
     with _shared.pickers():
         to = pick("Into the dataset", names, "to", width=320)
-    number = st.session_state.setdefault("_uploads", 0)
-    kinds = [ending[1:] for ending in uploads.ENDINGS]
-    files = st.file_uploader(_asked(to), kinds, accept_multiple_files=True, key=f"_files_{number}")
-    texts = []
-    if to == NEW:
-        found = st.file_uploader(
-            "Texts of the queries, where the judgements come alone (may be left out):"
-            " lines of id, tab, text, or queries.jsonl",
-            key=f"_texts_{number}",
-        )
-        texts = [found] if found else []
+    files, texts = _files(to)
     if not files:
         _shared.caption(
             "Nothing is taken in before you have seen what is in the files: each is read, and what"
@@ -54,6 +44,22 @@ def section() -> None:
         _new_dataset(reports, files, texts)
     else:
         _runs(to, reports, files)
+
+
+def _files(to: str) -> tuple[list[UploadedFile], list[UploadedFile]]:
+    """What was uploaded: the files, and the texts of queries beside judgements."""
+    number = st.session_state.setdefault("_uploads", 0)
+    kinds = [ending[1:] for ending in uploads.ENDINGS]
+    files = st.file_uploader(_asked(to), kinds, accept_multiple_files=True, key=f"_files_{number}")
+    texts = []
+    if to == NEW:
+        found = st.file_uploader(
+            "Texts of the queries, where the judgements come alone (may be left out):"
+            " lines of id, tab, text, or queries.jsonl",
+            key=f"_texts_{number}",
+        )
+        texts = [found] if found else []
+    return files, texts
 
 
 def _asked(to: str) -> str:
@@ -145,26 +151,18 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
         key=f"_names_{hash(st.session_state['_looked_at'][0])}",
     )
     _shared.caption("System: what the run is called here; by default the tag in the file.")
-    replace = st.toggle("Replace runs that have the same name")
-    drop = st.toggle("Drop documents whose id is the query's, as BEIR's code does")
+    options = {
+        "replace": st.toggle("Replace runs that have the same name"),
+        "drop_equal_ids": st.toggle("Drop documents whose id is the query's, as BEIR's code does"),
+    }
     picked = [place for place, wanted in enumerate(chosen["Take in"]) if wanted]
-    if st.button(f"Import {counted(len(picked), 'run')}", type="primary", disabled=not picked):
+    label = f"Import {counted(len(picked), 'run')}"
+    if st.button(label, type="primary", disabled=not picked):
+        names = [chosen["System"].iloc[place] or "" for place in picked]
         wanted = [fit[place][1] for place in picked]
-        found = _work(
-            "Imported",
-            wanted,
-            "take runs",
-            dataset=to,
-            systems=[chosen["System"].iloc[place] or "" for place in picked],
-            options={"replace": replace, "drop_equal_ids": drop},
-        )
-        unfit = [
-            figures.refusal(answer["report"])
-            for answer in answers
-            if answer["report"]["kind"] != "run" or answer["report"]["refused"]
-        ]
+        told = _work("Imported", wanted, "take runs", dataset=to, systems=names, options=options)
         left = [answer["file"] for place, (answer, _) in enumerate(fit) if place not in picked]
-        _done(to, found + unfit, left)
+        _done(to, told + figures.refusals(answers), left)
 
 
 def _new_dataset(

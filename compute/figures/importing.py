@@ -57,7 +57,13 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
     return ordered.astype({"Line": "Int64"})
 
 
-def refusal(report: Record) -> dict[str, Any]:
+def refusals(answers: Iterable[Record]) -> list[dict[str, Any]]:
+    """The files that were looked at and cannot be taken in as runs, as answers."""
+    reports = (answer["report"] for answer in answers)
+    return [_refusal(one) for one in reports if one["kind"] != "run" or one["refused"]]
+
+
+def _refusal(report: Record) -> dict[str, Any]:
     """Of a file that cannot be taken in as a run, as an answer says it: why in one sentence."""
     stopping = next((finding for finding in report["findings"] if finding["refused"]), None)
     said = f"{report['kind']}, not a run: choose “A new dataset” for it"

@@ -1,0 +1,53 @@
+"""The 14 runs of TREC-COVID round 1 through the page Data in one go, in a real browser."""
+
+import os
+import re
+from pathlib import Path
+
+import pandas as pd
+import pytest
+from playwright.sync_api import Page
+
+from compute import recompute
+from compute.serve import free_port
+from compute.settings import Settings
+from compute.store import Store
+from tests.browser.conftest import serving
+
+FILES = "input[type=file]"
+
+
+@pytest.fixture(scope="module")
+def reference() -> Path:
+    if not (folder := os.environ.get("BEIRSCOPE_REFERENCE")):
+        pytest.skip("BEIRSCOPE_REFERENCE is not set: no runs to import")
+    return Path(folder) / "runs" / "trec-covid-round1"
+
+
+def test_runs_come_in_through_the_page_with_their_official_scores(
+    page: Page, reference: Path, tmp_path: Path
+) -> None:
+    broken = tmp_path / "<b>broken</b>.run"
+    broken.write_text("1 Q0 d1 1 2.0 broken\n1 Q0 d2 2 nan broken\n", "utf-8")
+    runs = [file for file in sorted(reference.glob("*.gz")) if file.name != "qrels.txt.gz"]
+    with serving(tmp_path / "home", free_port(8760)) as address:
+        page.goto(f"{address}/data?show=Import&to=A+new+dataset")
+        page.locator(FILES).first.set_input_files(reference / "qrels.txt.gz")
+        page.get_by_label("Name", exact=True).fill("covid")
+        page.get_by_role("button", name="Import the dataset").click()
+        page.get_by_text("Imported into covid").wait_for()
+        page.goto(f"{address}/data?show=Import&to=covid")
+        page.locator(FILES).first.set_input_files([*runs, broken])
+        page.get_by_text("What is wrong with them").wait_for()
+        store = Store(Settings(home=tmp_path / "home"))
+        assert store.parts("hits", "covid") == []
+        page.get_by_role("button", name=re.compile("Import 14 runs")).click()
+        page.get_by_text("14 imported, 1 refused.").wait_for()
+    assert list((tmp_path / "home" / "uploads").iterdir()) == []
+    official = pd.read_csv(reference / "official_scores.csv").set_index("run")["ndcg@10"]
+    for file in runs:
+        name = file.name.removesuffix(".gz")
+        (part,) = (p for p in store.parts("hits", "covid") if p.provenance["file"] == file.name)
+        scores = recompute.read(store.parts("scores", "covid", part.system)[0])
+        mean = scores[scores["measure"] == "nDCG@10"]["value"].mean()
+        assert f"{mean:.4f}" == f"{official[name]:.4f}"

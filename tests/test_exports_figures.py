@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
+import kaleido
 import plotly.graph_objects as go
 import pytest
 from pandas import DataFrame
@@ -127,6 +128,12 @@ def without_chromium(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     yield
     monkeypatch.undo()
     browser.find.cache_clear()
+
+
+def test_the_browser_that_draws_loads_files_alone(chromium: str) -> None:
+    asked = kaleido.PageGenerator(mathjax=False).generate_index()
+    assert re.findall(r'src="(\w+):', asked) == ["file", "file"]
+    assert browser.NOWHERE == "http://127.0.0.1:9"
 
 
 def test_without_a_chromium_it_is_said_what_to_install(without_chromium: None) -> None:

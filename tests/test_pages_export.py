@@ -129,6 +129,7 @@ def test_what_is_not_there_is_said_in_a_sentence(
         (["table", "lengths", "--out", "table"], "csv, parquet, tex, md"),
         (["figure", "lengths", "--out", "no/such/x.svg"], "make it first"),
         (["figure", "wins", "--address", "lengths?k=5", "--out", "x.svg"], "on the page"),
+        (["figure", "leaderboard", "--narrow", "--out", "x.svg"], "leave out --narrow"),
         (["run", "--out", "x.run"], "which run"),
     ],
 )

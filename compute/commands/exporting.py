@@ -52,6 +52,11 @@ def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
     if not arguments.name:
         raise WrongInput(f"name one: {ALL}")
     found = named.named(arguments.what, arguments.name)
+    if arguments.narrow and arguments.name not in named.NARROW:
+        raise WrongInput(
+            f"{arguments.name} does not fit into one column: leave out --narrow;"
+            f" figures that fit: {', '.join(named.NARROW)}"
+        )
     if page and page != found.page:
         raise WrongInput(
             f"{arguments.name} is on the page {found.page}, and the address names {page}"

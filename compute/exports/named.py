@@ -40,6 +40,7 @@ FIGURES = {
     "graph": Named("overlap", "graph", {"view": "Graph"}),
     "lengths": Named("lengths", "lengths"),
     "medians": Named("lengths", "medians"),
+    "gaps": Named("lengths", "gaps"),
     "holes": Named("holes", "intervals"),
     "orders": Named("holes", "orders"),
     "ranks": Named("holes", "ranks"),
@@ -47,6 +48,8 @@ FIGURES = {
     "efficiency": Named("efficiency", "latency_p50_ms"),
     "sizes": Named("efficiency", "index_bytes"),
 }
+NARROW = ("compare", "scatter", "likeness", "gaps", "efficiency", "sizes")
+"""Figures that have room in one column, 84 mm; the others' names and numbers would collide."""
 TABLES = {
     "leaderboard": Named("leaderboard", "board", {"view": "Table"}),
     "against-print": Named("leaderboard", "ours-published", {"numbers": "Computed"}),

@@ -116,7 +116,7 @@ def _span(place: int, n_lists: int) -> tuple[float, float]:
 
 def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
     """One axis pair over the whole plot, and one per list, whose edges cut long labels off."""
-    head = _HEADS.get(n_lists, 50)
+    head = 50 if theme == "print" else _HEADS.get(n_lists, 50)
     hidden = {"visible": False, "fixedrange": True, "range": [-0.002, 1.002]}
     figure.update_layout(
         template=looks.template(theme),
@@ -287,7 +287,7 @@ def _heads(
 ) -> None:
     """Title, holes and remark of a list; in two lines where lists are narrow."""
     muted = looks.palette(theme).muted
-    many = len(titles) > 2
+    many = len(titles) > 2 or theme == "print"
     apart = "<br>" if many else "  "
     for place, title in enumerate(titles):
         kinds = [hit.kind for hit in hits if hit.place == place]

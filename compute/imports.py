@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute import lengths, provenance, recompute, runs
-from compute.datasets import DATASETS, Dataset, QrelsOnly, Source, catalogue, open_path
+from compute.datasets import DATASETS, Dataset, QrelsOnly, Source, catalogue, open_path, origins
 from compute.datasets.judged import JudgedQueries
 from compute.errors import Conflict, WrongInput
 from compute.identity import fingerprint
@@ -26,7 +26,6 @@ from compute.store import Part, Store
 from compute.systems import SYSTEMS
 
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
-UPLOADED = "Uploaded as "
 """How the note of a dataset begins that came through the dashboard."""
 _SPOT = 1000
 """Hits whose documents are looked for first: mostly one of them is in the collection."""
@@ -60,7 +59,7 @@ def import_dataset(
         raise WrongInput("give either a BEIR folder or archive, or --qrels FILE [--queries FILE]")
     row = catalogue.own(name, split=split, language=language, drop_self=drop_self)
     if called:
-        row = dataclasses.replace(row, note=f"{UPLOADED}{called}.")
+        row = dataclasses.replace(row, note=f"{origins.UPLOADED}{called}.")
     loaded = load(bench, _with_grades(row, origin.judgements()), origin)
     lengths.count(bench, loaded)
     return loaded
@@ -125,7 +124,10 @@ def import_run(
     run = runs.ranked(hits, depth=depth, drop_self=content["drop_self"])
     del hits  # Millions of them: the run is all that is needed from here on.
     about = provenance.record(
-        ["import-run", called or file.name, "--dataset", dataset.name, "--system", name],
+        [
+            *("import-run", called or file.name, "--dataset", dataset.name, "--system", name),
+            *["--drop-equal-ids"] * drop_equal_ids,
+        ],
         time.perf_counter() - start,
         imported=True,
         file=called or file.name,

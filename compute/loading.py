@@ -107,6 +107,7 @@ def _read(bench: Bench, dataset: Dataset, origin: Source) -> Loaded:
         dataset=dataset.record(),
         source=origin.identity(),
         sha256=origins.digests(origin),
+        called=origins.names(dataset, origin),
         documents=count.n_documents,
         queries_of_all_splits=_summary(origin.all_queries()),
         judgements_of_unknown_documents=_unknown(judgements, count),

@@ -39,7 +39,7 @@ Identity = tuple[str, str, str]
 """Kind, dataset and system of a part."""
 _SET = ("split", "language", "drop_self", "relevance", "archive", "md5", "homepage", "licence")
 _TOLD_OF_DATASET = {"command", "seconds", "date", "versions", "hardware", "dataset", "source"}
-_TOLD_OF_DATASET |= {"sha256"}
+_TOLD_OF_DATASET |= {"sha256", "called"}
 _TOLD = {"command", "seconds", "date", "versions", "hardware", "inputs", "identity"}
 _TOLD |= {"checkpoints", "depth", "cut", "drop_self", "file", "sha256", "imported", *TREATED}
 """What a record of `of_runs` has a place of its own for."""
@@ -188,6 +188,9 @@ def _source(about: dict[str, Any]) -> dict[str, Any]:
         for stamp in (source, source.get("queries", {}))
         for file in stamp.get("files", ())
     ]
+    called = about.get("called", ())
+    if len(called) == len(files):
+        files = [file | {"name": name} for file, name in zip(files, called, strict=True)]
     kept = {name: value for name, value in source.items() if name not in ("files", "queries")}
     return kept | ({"files": files} if files else {})
 

@@ -6,6 +6,17 @@ from pathlib import Path
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.datasets.reading import BeirSource, QrelsOnly, Source
 
+UPLOADED = "Uploaded as "
+"""Begins the note of a dataset whose files had other names than on the disk."""
+
+
+def names(dataset: Dataset, origin: Source) -> list[str]:
+    """What people call the files of a source, in its order."""
+    found = [file.name for file in _files(origin)]
+    called = dataset.note.removeprefix(UPLOADED).removesuffix(".").split(", ")
+    uploaded = dataset.note.startswith(UPLOADED) and len(called) == len(found)
+    return called if uploaded else found
+
 
 def digests(origin: Source) -> dict[str, str]:
     """The SHA-256 of the files that a source is read from, by their names; a library has none."""
@@ -21,13 +32,12 @@ def command(dataset: Dataset, origin: Source) -> list[str]:
     """The command that reads the dataset again; files by their names, wherever they lie."""
     if dataset.name in DATASETS:
         return ["run", "bm25", dataset.name]
-    files = _files(origin)
+    files = names(dataset, origin)
     if isinstance(origin, QrelsOnly):
-        named = ["--qrels", files[0].name]
-        named += ["--queries", files[1].name] if len(files) > 1 else []
+        named = ["--qrels", files[0], *(["--queries", files[1]] if len(files) > 1 else [])]
     else:
         folder = origin.files.path if isinstance(origin, BeirSource) else Path()
-        named = [folder.name, "--split", dataset.split]
+        named = [files[0] if folder.is_file() else folder.name, "--split", dataset.split]
     options = ["--language", dataset.language] * (dataset.language != "en")
     options += ["--drop-self"] * dataset.drop_self
     return ["import-dataset", *named, "--name", dataset.name, *options]

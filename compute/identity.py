@@ -20,6 +20,7 @@ FORMAT = {
     "recipe": 1,
     "model": 1,
     "training": 1,
+    "augmented": 1,
     "index": 1,
     "embeddings": 1,
     "hits": 1,

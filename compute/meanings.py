@@ -177,6 +177,18 @@ TABLES: Mapping[str, Table] = {
             "value": "mean over the steps since the row before",
         },
     ),
+    "augmented": Table(
+        "Queries that a system asked in place of those it was given: by query, first its own word"
+        " pieces in their order, then those added, the heaviest first.",
+        {
+            "dataset": DATASET,
+            "system": SYSTEM,
+            "query_id": QUERY,
+            "piece": "the word piece; ## begins one that goes on with a word",
+            "in_query": "whether the query has it",
+            "weight": "what BM25 of the piece is multiplied by: w (bow + a)",
+        },
+    ),
     "published": Table(
         "Every score that the papers print, typed from their tables.",
         {

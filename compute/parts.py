@@ -89,6 +89,14 @@ KINDS: Mapping[str, pa.Schema] = {
             ("name", _TEXT),
             ("value", pa.float64()),
         ],
+        "augmented": [
+            ("dataset", _TEXT),
+            ("system", _TEXT),
+            ("query_id", _TEXT),
+            ("piece", _TEXT),
+            ("in_query", pa.bool_()),
+            ("weight", pa.float64()),
+        ],
         "overlap": [
             ("dataset", _TEXT),
             ("other", _TEXT),

@@ -5,10 +5,11 @@ Each step names its output by fingerprint, so a step whose output is stored is n
 
 import contextlib
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import pyarrow.parquet as pq
@@ -40,7 +41,10 @@ from compute.pairs import (
 )
 from compute.store import Part, Store, constants, top
 from compute.systems import Combiner, System, checkpoints
+from compute.systems.searcher import Rewriting
 from compute.training import models
+
+NOTHING: Mapping[str, DataFrame] = MappingProxyType({})
 
 
 @dataclass(frozen=True)
@@ -177,9 +181,19 @@ def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
     depth = bench.settings.depth
     loaded, name = pair.loaded, pair.names.hits
     costs = _timed(bench, pair, draft)
-    outcome = publish_run(bench, loaded, pair.system.name, draft.run, depth, name, about, costs)
+    more = _asked(bench, pair)
+    outcome = publish_run(
+        bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more
+    )
     drafts.drop(bench.settings, name)
     return outcome
+
+
+def _asked(bench: Bench, pair: Pair) -> dict[str, DataFrame]:
+    """The queries that the system asked in place of those of the dataset, where it does so."""
+    if not isinstance(pair.searcher, Rewriting):
+        return {}
+    return {"augmented": pair.searcher.queries(read(pair.loaded.queries), bench.settings)}
 
 
 def _timed(bench: Bench, pair: Pair, draft: drafts.Draft) -> efficiency.Costs | None:
@@ -241,8 +255,12 @@ def publish_run(
     name: str,
     about: dict[str, Any],
     costs: efficiency.Costs | None = None,
+    more: Mapping[str, DataFrame] = NOTHING,
 ) -> Outcome:
-    """Store a canonical run: hits, top 10, scores, lengths and costs, visible all at once."""
+    """Store a canonical run: hits, top 10, scores, lengths and costs, visible all at once.
+
+    `more`, by kind, is what else there is to tell of it.
+    """
     # An imported run rests on the queries alone: what it searched is not known.
     about = {"inputs": freshness.of_hits(loaded.queries)} | about
     about |= {
@@ -264,6 +282,8 @@ def publish_run(
         lengths.add_dataset(bench.store, publication, loaded)
         lengths.add_run(bench.store, publication, loaded, hits, top(run.frame))
         efficiency.add(publication, hits, costs, about)
+        for kind, frame in more.items():
+            add(kind, frame, fingerprint=fingerprint(kind, [name]), provenance=from_hits)
     return Outcome(hits, scored, new=True)
 
 

@@ -6,7 +6,7 @@ from compute import advice, queries
 from compute.figures.query import LEGEND, ORDERS, RANKS, titled
 from compute.figures.text import line
 from compute.measures import MEASURES
-from pages import _address, _query_picking, _shared
+from pages import _address, _query_augmented, _query_picking, _shared
 from pages import _query_sections as sections
 from pages._shared import pick, read
 
@@ -47,5 +47,6 @@ with left:
     sections.document(hits, further, chosen, query["query_id"], words, dataset, shown)
 with right:
     sections.why(name, query["query_id"], shown, measure, values)
+_query_augmented.section(name, query["query_id"], systems, shown)
 sections.values(values, shown)
 sections.to_the_map(name, systems, measure, query["query_id"])

@@ -144,6 +144,23 @@ def ranked(
     return hits.merge(texts, on="doc_id", how="left")
 
 
+def augmented(
+    cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
+) -> DataFrame:
+    """What systems asked in place of a query: system, piece, in_query, weight, in their order."""
+    found = files(cursor, "augmented", dataset, systems)
+    if not found:
+        return DataFrame({name: [] for name in ("system", "piece", "in_query", "weight")})
+    return cursor.execute(
+        """
+        select system, piece, in_query, weight
+        from read_parquet($files, file_row_number = true)
+        where query_id = $query_id order by system, file_row_number
+        """,
+        {"files": found, "query_id": query_id},
+    ).df()
+
+
 def judged(cursor: DuckDBPyConnection, dataset: str, query_id: str) -> DataFrame:
     """The judgements of a query: doc_id, relevance; the most relevant first."""
     return cursor.execute(

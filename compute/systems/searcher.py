@@ -106,6 +106,15 @@ class Multilingual(Protocol):
 
 
 @runtime_checkable
+class Rewriting(Protocol):
+    """A searcher that asks another query in place of the one it is given."""
+
+    def queries(self, queries: DataFrame, settings: Settings) -> DataFrame:
+        """query_id, piece, in_query, weight: what is asked of each of `queries`."""
+        ...
+
+
+@runtime_checkable
 class TimedSearcher(Protocol):
     """A searcher whose latency can be told: one query at a time, everything loaded before."""
 

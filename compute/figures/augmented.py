@@ -1,0 +1,103 @@
+"""An augmented query: the weights of its words, those it had and those it was given."""
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.figures.drawing import drawing
+from compute.figures.theme import escape, palette, plain, template
+
+MOST_ADDED = 15
+"""Added words that are drawn."""
+_ROW = 24
+OWN, ADDED, DROPPED = "of the query", "added", "of the query, not asked for"
+
+
+def relative(query: DataFrame) -> DataFrame:
+    """The pieces with weights over that of the heaviest: only their ratios change a ranking."""
+    heaviest = max(float(query["weight"].max()), 1e-12)
+    return query.assign(share=query["weight"] / heaviest)
+
+
+@drawing
+def bars(query: DataFrame, theme: str) -> go.Figure:
+    """piece, in_query, share as lying bars: the query's own in its order, then the added ones."""
+    look = palette(theme)
+    own = query[query["in_query"]]
+    shown = DataFrame(
+        {
+            "piece": [*own["piece"], *query.loc[~query["in_query"], "piece"].head(MOST_ADDED)],
+            "share": [*own["share"], *query.loc[~query["in_query"], "share"].head(MOST_ADDED)],
+            "own": [True] * len(own) + [False] * min((~query["in_query"]).sum(), MOST_ADDED),
+        }
+    )
+    figure = go.Figure()
+    for mine, label, colour in ((True, OWN, look.win), (False, ADDED, look.loss)):
+        part = shown[shown["own"] == mine]
+        figure.add_bar(
+            x=part["share"],
+            y=part.index,
+            orientation="h",
+            name=label,
+            marker_color=colour,
+            text=[plain(share, 2) if share else "0: not asked for" for share in part["share"]],
+            textposition="outside",
+            cliponaxis=False,
+            hoverinfo="skip",
+        )
+    names = [escape(piece, 24) for piece in shown["piece"]]
+    figure.update_yaxes(
+        tickvals=list(range(len(shown))), ticktext=names, autorange="reversed", showgrid=False
+    )
+    figure.update_xaxes(
+        range=[0, 1.15], title="weight, the heaviest word is 1", tickvals=[0, 0.5, 1]
+    )
+    height = 80 + _ROW * max(len(shown), 2)
+    figure.update_layout(template=template(theme), height=height, bargap=0.25)
+    return figure
+
+
+def told(query: DataFrame) -> str:
+    """How many words were added, turned down, and left out."""
+    own = query[query["in_query"]]
+    added = int((~query["in_query"]).sum())
+    gone = int((own["weight"] == 0).sum())
+    down = own.loc[(own["share"] < 0.5) & (own["weight"] > 0), "piece"]
+    parts = [f"{added:,} word pieces were added"]
+    if added > MOST_ADDED:
+        parts[0] += f", of which the {MOST_ADDED} heaviest are drawn"
+    if len(down):
+        parts.append(f"turned down to less than half of the heaviest: {', '.join(down)}")
+    if gone:
+        parts.append(f"not asked for at all: {', '.join(own.loc[own['weight'] == 0, 'piece'])}")
+    return "; ".join(parts) + "."
+
+
+def moved(hits: DataFrame, system: str, plain_system: str) -> DataFrame:
+    """What augmentation changed in the first ten: Document, Rank, Before, Judged.
+
+    `hits`: system, rank, doc_id, relevance of both; the heads of the two lists.
+    """
+    columns = ["doc_id", "rank", "relevance"]
+    now = hits.loc[hits["system"] == system, columns]
+    before = hits.loc[hits["system"] == plain_system, columns]
+    both = now.merge(before, on="doc_id", how="outer", suffixes=("", "_before"))
+    both = both.sort_values(["rank", "rank_before"], na_position="last")
+    judged = both["relevance"].fillna(both["relevance_before"])
+    return DataFrame(
+        {
+            "Document": both["doc_id"].astype(str),
+            "Rank": [_rank(value) for value in both["rank"]],
+            "Rank without augmentation": [_rank(value) for value in both["rank_before"]],
+            "Judged": [_judged(value) for value in judged],
+        }
+    )
+
+
+def _rank(value: float) -> str:
+    return "below 10" if value != value else str(int(value))
+
+
+def _judged(value: object) -> str:
+    if value is None or value != value or str(value) == "<NA>":
+        return "not judged"
+    return "relevant" if float(str(value)) > 0 else "not relevant"

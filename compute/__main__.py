@@ -111,7 +111,13 @@ COMMANDS = {
         "fetch the archives of datasets; without a dataset, list those that there are",
         fetching.fetch,
         (
-            _option("datasets", nargs="*", metavar="DATASET", help="scifact, scifact-pl, …"),
+            _option(
+                "datasets",
+                nargs="*",
+                metavar="DATASET",
+                help="scifact, scifact-pl, or irds:NAME of the package ir_datasets",
+            ),
+            _option("--name", default="", help="what to call a dataset of ir_datasets"),
             _option("--again", action="store_true", help="fetch even what is here"),
             JSON,
         ),

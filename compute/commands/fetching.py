@@ -6,10 +6,10 @@ from argparse import Namespace
 from pandas import DataFrame
 
 from compute import terminal
-from compute.commands.common import known, open_bench
+from compute.commands.common import done, known, open_bench
 from compute.datasets import dataset
-from compute.errors import BeirscopeError
-from compute.fetch import offers
+from compute.errors import BeirscopeError, WrongInput
+from compute.fetch import irds, offers
 from compute.recompute import Bench
 from compute.wording import counted, sized
 
@@ -20,6 +20,9 @@ def fetch(arguments: Namespace) -> int:
     if not arguments.datasets:
         rows = offers.listed(bench.settings)
         return terminal.show(rows if arguments.json else _short(rows), arguments.json)
+    others = [name for name in arguments.datasets if name.startswith(irds.PREFIX)]
+    if others:
+        return _of_ir_datasets(bench, arguments, others)
     own = known(bench)
     wanted = {offers.offer(row).name: row for row in (dataset(n, own) for n in arguments.datasets)}
     failed = 0
@@ -34,6 +37,18 @@ def fetch(arguments: Namespace) -> int:
     if failed:
         sys.stderr.write(f"{failed} of {counted(len(wanted), 'archive')} could not be fetched\n")
     return 2 if failed else 0
+
+
+def _of_ir_datasets(bench: Bench, arguments: Namespace, names: list[str]) -> int:
+    if len(names) > 1 or len(arguments.datasets) > 1:
+        raise WrongInput("fetch a dataset of ir_datasets by itself: each gets a name of its own")
+    loaded = irds.fetch(bench, names[0], called=arguments.name)
+    documents = loaded.documents.rows if loaded.documents else 0
+    sys.stdout.write(
+        f"{loaded.dataset.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
+        f" {loaded.judgements.rows:,} judgements\n"
+    )
+    return done(bench)
 
 
 def _one(bench: Bench, row: offers.Dataset, *, again: bool) -> None:

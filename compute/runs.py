@@ -86,13 +86,11 @@ def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
     order, slices = lists.slices()
     with ThreadPoolExecutor(load().threads) as pool:
         found = list(pool.map(lambda of: lists.ranked(order[of], depth), slices))
-    columns = pa.concat_tables([_NOTHING, *(table for table, _, _ in found)])
-    return Run(
-        columns.to_pandas(),
-        duplicates=sum(duplicates for _, duplicates, _ in found),
-        self_hits=self_hits,
-        tied=sum(tied for _, _, tied in found),
-    )
+    tables, duplicates, tied = zip(*found, strict=True)
+    columns = pa.concat_tables(tables)
+    del found, tables, order, lists, score  # A column goes when its frame has it.
+    frame = columns.to_pandas(split_blocks=True, self_destruct=True)
+    return Run(frame, duplicates=sum(duplicates), self_hits=self_hits, tied=sum(tied))
 
 
 def _refuse_strange_scores(hits: pa.Table) -> None:
@@ -225,7 +223,10 @@ def read(path: Path, *, any_tag: bool = False) -> tuple[str, pa.Table]:
             "give each run a file of its own"
         )
     # One piece of each column, here where the pieces go away: ranking needs it so.
-    return tags[0], table.drop_columns("tag").unify_dictionaries().combine_chunks()
+    whole = table.drop_columns("tag").unify_dictionaries().combine_chunks()
+    del table
+    pa.default_memory_pool().release_unused()
+    return tags[0], whole
 
 
 def read_trec(path: Path, *, any_tag: bool = False) -> tuple[str, pd.DataFrame]:

@@ -27,7 +27,7 @@ def reference() -> Path:
 def test_runs_come_in_through_the_page_with_their_official_scores(
     page: Page, reference: Path, tmp_path: Path
 ) -> None:
-    broken = tmp_path / "<b>broken</b>.run"
+    broken = tmp_path / "<b>broken.run"
     broken.write_text("1 Q0 d1 1 2.0 broken\n1 Q0 d2 2 nan broken\n", "utf-8")
     runs = [file for file in sorted(reference.glob("*.gz")) if file.name != "qrels.txt.gz"]
     with serving(tmp_path / "home", free_port(8760)) as address:

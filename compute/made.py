@@ -5,6 +5,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compute import provenance, published
+from compute.freshness import runs_behind
 from compute.judgements import RULES, SOURCES, Choice
 from compute.measures import MEASURES, label
 from compute.shown import Shown
@@ -40,13 +41,24 @@ def record(
 
 def _with_inputs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
     """The pairs, each after those that its run is made from."""
+    behind = {(part.dataset, part.system): runs_behind(part) for part in store.parts("hits")}
     found: dict[tuple[str, str], None] = {}
-    for run in provenance.of_runs(store, pairs):
-        made_from = [(run["dataset"], name) for name in run["made_from"]]
-        if made_from:
-            found |= dict.fromkeys(_with_inputs(store, made_from))
-        found[run["dataset"], run["system"]] = None
+
+    def add(dataset: str, system: str) -> None:
+        for name in behind.get((dataset, system), ()):
+            add(dataset, name)
+        found[dataset, system] = None
+
+    for pair in provenance.single(pairs):
+        add(*pair)
     return list(found)
+
+
+def behind(store: Store, dataset: str, system: str) -> list[dict[str, Any]]:
+    """The records of the runs that a run is made from."""
+    hits = store.part("hits", dataset, system)
+    names = runs_behind(hits) if hits else []
+    return provenance.of_runs(store, [(dataset, name) for name in names])
 
 
 def _judgements(choice: Choice | None, last: int) -> dict[str, Any]:

@@ -106,7 +106,10 @@ def portable(value: Any) -> Any:
     if isinstance(value, str):
         return _PATH.sub("…", value)
     if isinstance(value, dict):
-        cleaned = {key: portable(item) for key, item in value.items() if key != "path"}
+        # A name of a system may be a key, and name a folder.
+        cleaned = {
+            _PATH.sub("…", key): portable(item) for key, item in value.items() if key != "path"
+        }
         return {key: item for key, item in cleaned.items() if item != "…"}
     if isinstance(value, list):
         return [portable(item) for item in value]
@@ -123,7 +126,7 @@ def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, An
     fresh = {part.identity for part in freshness.split(parts)[0]}
     return [
         portable(_of_run(live, fresh, dataset, system))
-        for dataset, system in _single(pairs)
+        for dataset, system in single(pairs)
         if ("hits", dataset, system) in live or ("scores", dataset, system) in live
     ]
 
@@ -207,7 +210,7 @@ def _counted(part: Part, is_current: bool) -> dict[str, Any]:
     }
 
 
-def _single(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+def single(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The pairs once, a dataset of parts as its parts."""
     whole = dict.fromkeys(pairs)
     single = (

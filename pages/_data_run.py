@@ -10,6 +10,7 @@ from compute import made, provenance, queries
 from compute.exports import runs
 from compute.figures import made as figures
 from compute.measures import MEASURES
+from compute.provenance import portable
 from compute.shown import Shown
 from pages import _address, _shared, _ways
 from pages._shared import read
@@ -32,16 +33,16 @@ def section(dataset: str, system: str) -> None:
             "This run is old: what it was made from was replaced, so no other page shows it."
             " The command below makes it anew."
         )
-    _links(run)
-    _again(run)
-    _downloads(run)
+    _links(run, dataset, system)
+    _again(dataset, system)
+    _downloads(dataset, system)
     left, right = st.columns(2)
     with left:
-        _scores(run)
-        _treated(run)
+        _scores(run, dataset, system)
     with right:
+        _treated(run)
         _settings(run)
-    _chain(run)
+    _chain(run, made.behind(_shared.store(), dataset, system))
     _machine(run)
 
 
@@ -55,27 +56,27 @@ def _said(run: Mapping[str, Any]) -> str:
     return f"{said}." + (f" {remark[:1].upper()}{remark[1:]}." if remark else "")
 
 
-def _links(run: Mapping[str, Any]) -> None:
-    target = {"dataset": run["dataset"], "system": run["system"]}
+def _links(run: Mapping[str, Any], dataset: str, system: str) -> None:
+    target = {"dataset": dataset, "system": system}
     with st.container(horizontal=True):
         _address.link("The dataset", "pages/dataset.py", **target)
         if run["is_current"]:
             _address.link(
                 "Its lists, query by query",
                 "pages/query.py",
-                dataset=run["dataset"],
-                systems=run["system"],
+                dataset=dataset,
+                systems=system,
             )
 
 
-def _again(run: Mapping[str, Any]) -> None:
+def _again(dataset: str, system: str) -> None:
     st.markdown("**To make it again**")
-    whole = _whole(run)
+    whole = _whole(dataset, system)
     st.code(made.as_shell(whole), language="bash", wrap_lines=True)
     st.download_button(
         "All of this page as JSON",
         made.as_json(whole),
-        file_name=f"{runs.file_name(run['dataset'], run['system'], '')}.json",
+        file_name=f"{runs.file_name(dataset, portable(system), '')}.json",
         mime="application/json",
         icon=":material/download:",
         type="tertiary",
@@ -83,15 +84,15 @@ def _again(run: Mapping[str, Any]) -> None:
     )
 
 
-def _whole(run: Mapping[str, Any]) -> dict[str, Any]:
+def _whole(dataset: str, system: str) -> dict[str, Any]:
     """The record of the run, of those that it is made from, and of its dataset."""
-    rests_on = Shown(frozenset({(run["dataset"], run["system"])}), frozenset({run["dataset"]}))
+    rests_on = Shown(frozenset({(dataset, system)}), frozenset({dataset}))
     version = _shared.store().version(), 0
     return made.record(_shared.store(), rests_on, version=version)
 
 
-def _downloads(run: Mapping[str, Any]) -> None:
-    names = run["dataset"], run["system"]
+def _downloads(dataset: str, system: str) -> None:
+    names = dataset, system
     store = _shared.store()
     st.markdown("**The ranked lists as a TREC run file**")
     with st.container(horizontal=True):
@@ -99,7 +100,7 @@ def _downloads(run: Mapping[str, Any]) -> None:
             st.download_button(
                 label,
                 lambda ending=ending: runs.run_file(store, *names, ending),
-                file_name=runs.file_name(*names, ending or ".txt"),
+                file_name=runs.file_name(dataset, portable(system), ending or ".txt"),
                 mime="application/gzip" if ending else "text/plain",
                 icon=":material/download:",
                 key=f"_run_file{ending}",
@@ -111,9 +112,9 @@ def _downloads(run: Mapping[str, Any]) -> None:
     )
 
 
-def _scores(run: Mapping[str, Any]) -> None:
-    means = read(queries.dataset.means_of, datasets=[run["dataset"]])
-    means = means[means["system"] == run["system"]]
+def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
+    means = read(queries.dataset.means_of, datasets=[dataset])
+    means = means[means["system"] == system]
     st.markdown("**Scores**")
     if means.empty:
         st.caption("None that still count: `python -m compute score` scores the run again.")
@@ -137,10 +138,8 @@ def _settings(run: Mapping[str, Any]) -> None:
         _table(figures.facts_table(run["facts"], "What"))
 
 
-def _chain(run: Mapping[str, Any]) -> None:
-    store = _shared.store()
-    inputs = provenance.of_runs(store, [(run["dataset"], name) for name in run["made_from"]])
-    collections = provenance.of_datasets(store, [run["dataset"]])
+def _chain(run: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
+    collections = provenance.of_datasets(_shared.store(), [run["dataset"]])
     if not collections:
         return
     st.markdown("**What it is made from**")

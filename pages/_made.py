@@ -7,7 +7,7 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from compute import made
+from compute import made, provenance
 from compute.figures import made as figures
 from compute.wording import counted
 from pages import _shared, _ways
@@ -66,7 +66,10 @@ def _opened(found: dict[str, Any]) -> None:
     )
     match shown or offered[0]:
         case "Runs":
-            carried = [[run["dataset"], run["system"]] for run in runs]
+            # A record names no folder; the run itself may.
+            named = {(d, provenance.portable(s)): s for d, s in _shared.rests_on().runs}
+            keys = [(str(run["dataset"]), str(run["system"])) for run in runs]
+            carried = [[dataset, named.get((dataset, name)) or name] for dataset, name in keys]
             _ways.table(
                 figures.runs_table(runs), "_made_runs", carried, _ways.to_run, "How runs were made"
             )

@@ -189,9 +189,12 @@ def test_exported_latex_compiles(tmp_path: Path) -> None:
     signs = [*string.printable, *latex.IN_T1, *latex.SPECIAL, "漢", "😀", "ε", "\u0301"]
     rows = DataFrame({"[Sign]": [f"{sign}{sign} {sign}" for sign in signs], "n": range(len(signs))})
     some = [rows[start : start + 40] for start in range(0, len(rows), 40)]
-    written = [Table(f"k{n}", HOSTILE, frame) for n, frame in enumerate(some)] + [TABLE]
+    wide = Table(
+        "wide", "25 systems", DataFrame([[0.5] * 25], columns=[f"a_{n}" for n in range(25)])
+    )
+    written = [Table(f"k{n}", HOSTILE, frame) for n, frame in enumerate(some)] + [TABLE, wide]
     (tmp_path / "all.tex").write_text(
-        "\\documentclass{article}\n\\usepackage{booktabs}\n\\usepackage[T1]{fontenc}\n"
+        "\\documentclass{article}\n\\usepackage{booktabs}\n\\usepackage{graphicx}\n\\usepackage[T1]{fontenc}\n"
         "\\begin{document}\n"
         + "\\clearpage\n".join(tables.write(table, "tex").decode() for table in written)
         + "\\end{document}\n",
@@ -200,6 +203,7 @@ def test_exported_latex_compiles(tmp_path: Path) -> None:
     done = subprocess.run([*compiler(), "all.tex"], cwd=tmp_path, capture_output=True, check=False)
     assert done.returncode == 0, done.stdout[-2000:].decode(errors="replace")
     assert (tmp_path / "all.pdf").read_bytes().startswith(b"%PDF-")
+    assert b"Overfull \\hbox" not in done.stdout
 
 
 def test_every_format_is_written() -> None:

@@ -66,7 +66,10 @@ IN_T1 = frozenset(
 """What pdfLaTeX prints as it stands, once the font encoding is T1."""
 
 WIDE = 8
-"""From so many columns on, a table is set small."""
+"""Above so many columns, a table is made small enough for its page."""
+FITTED = r"""\setlength{\tabcolsep}{3pt}
+\resizebox{\ifdim\width>\linewidth\linewidth\else\width\fi}{!}{%
+"""
 OTHER = r"""\providecommand{\othersign}[2]{\ifdefined\Uchar #2\else\texttt{U+#1}\fi}"""
 """For the rest: XeLaTeX and LuaLaTeX print the sign, pdfLaTeX its number."""
 
@@ -110,17 +113,20 @@ def table(
     `right` says which columns are numbers. `key` makes the label.
     """
     body = [" & ".join(map(escape, heads)), *(" & ".join(row) for row in rows)]
-    small = "\\scriptsize\n\\setlength{\\tabcolsep}{3pt}\n" if len(heads) > WIDE else ""
+    wide = len(heads) > WIDE
+    fitted, end = (FITTED, "}") if wide else ("", "")
     below = f"\\par\\smallskip{{\\footnotesize {escape(note)}}}\n" if note else ""
     shape = "".join("r" if number else "l" for number in right)
     drawn = (
         "\\begin{table}\n\\centering\n"
-        f"\\caption{{{escape(caption)}}}\n\\label{{{label(key)}}}\n{small}"
+        f"\\caption{{{escape(caption)}}}\n\\label{{{label(key)}}}\n{fitted}"
         f"\\begin{{tabular}}{{{shape}}}\n\\toprule\n{body[0]} \\\\\n\\midrule\n"
         + "".join(f"{row} \\\\\n" for row in body[1:])
-        + f"\\bottomrule\n\\end{{tabular}}\n{below}\\end{{table}}\n"
+        + f"\\bottomrule\n\\end{{tabular}}{end}\n{below}\\end{{table}}\n"
     )
     needed = ["% Needs \\usepackage{booktabs}"]
+    if wide:
+        needed.append("% and \\usepackage{graphicx}")
     if any(sign in IN_T1 for sign in drawn) or r"\textquotedbl" in drawn:
         needed.append("% and \\usepackage[T1]{fontenc}")
     if r"\othersign" in drawn:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from compute import advice, queries
 from compute.measures import MEASURES
-from pages import _address, _shared
+from pages import _address, _augmented_print, _shared
 from pages import _dataset_languages as languages
 from pages import _dataset_sections as sections
 from pages import _dataset_views as views
@@ -29,6 +29,7 @@ view = views.View(dataset, measure, named)
 match chosen:
     case views.SYSTEMS:
         views.systems(view)
+        _augmented_print.section(name)
     case views.QUERIES:
         views.by_query(view)
     case views.JUDGEMENTS:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from compute import queries
 from compute.measures import MEASURES
-from pages import _address, _shared
+from pages import _address, _augmented_print, _shared
 from pages import _efficiency_sections as sections
 from pages._shared import pick, pick_many, read
 
@@ -30,3 +30,4 @@ if view is not None:
     sections.table(view)
 sections.unmeasured()
 sections.beside_print(costs, view.datasets if view is not None else [])
+_augmented_print.section()

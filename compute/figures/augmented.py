@@ -1,11 +1,25 @@
 """An augmented query: the weights of its words, those it had and those it was given."""
 
+from collections.abc import Mapping, Sequence
+
 import plotly.graph_objects as go
-from pandas import DataFrame
+from pandas import DataFrame, isna
 
 from compute.figures.drawing import drawing
 from compute.figures.theme import escape, palette, plain, template
 
+PAPER = "BM25 Query Augmentation"
+MEASURES = {
+    "Success@5": ("Success@5", 3),
+    "Success@20": ("Success@20", 3),
+    "nDCG@10": ("nDCG@10", 3),
+    "R@100": ("R@100", 3),
+    "latency_s": ("Latency (s)", 3),
+    "augmentation_length": ("Words added", 1),
+}
+"""As the paper's tables have them, under our names; title and digits."""
+COMPARED = ("bm25-wordpiece", "bm25", "minilm")
+"""Shown beside augmented systems."""
 MOST_ADDED = 15
 """Added words that are drawn."""
 _ROW = 24
@@ -93,11 +107,50 @@ def moved(hits: DataFrame, system: str, plain_system: str) -> DataFrame:
     )
 
 
+def printed(figures: DataFrame, datasets: Sequence[str]) -> DataFrame:
+    """The paper's rows, of these datasets, all where there is none: a column for each measure."""
+    rows = figures[figures["source"].str.startswith(PAPER)]
+    rows = rows[rows["dataset"].isin(datasets)] if len(datasets) else rows
+    keys = ["source", "dataset", "printed"]
+    wide = rows.pivot_table(index=keys, columns="measure", values="value", sort=False)
+    wide = wide.reindex(columns=list(MEASURES)).reset_index()
+    return _table(wide["source"].str.removeprefix(PAPER + ", "), wide, wide["printed"])
+
+
+def measured(means: Mapping[str, DataFrame], costs: DataFrame, added: DataFrame) -> DataFrame:
+    """The same of what ran here: augmented systems, and plain BM25 on their datasets.
+
+    `means` by measure: dataset, system, value; `costs`: latency_p50_ms; `added`: pieces added.
+    """
+    shown = [(row.dataset, row.system) for row in added.itertuples()]
+    shown += [(name, plain) for name in dict.fromkeys(added["dataset"]) for plain in COMPARED]
+    wide = DataFrame(shown, columns=["dataset", "system"])
+    for measure, frame in means.items():
+        values = frame[["dataset", "system", "value"]].rename(columns={"value": measure})
+        wide = wide.merge(values, on=["dataset", "system"], how="left")
+    wide = wide.dropna(subset=["nDCG@10"])
+    latency = costs[["dataset", "system", "latency_p50_ms"]]
+    wide = wide.merge(latency, on=["dataset", "system"], how="left")
+    wide = wide.merge(added, on=["dataset", "system"], how="left")
+    wide["latency_s"] = wide["latency_p50_ms"] / 1000
+    wide["augmentation_length"] = wide["added"]
+    wide = wide.reindex(columns=["dataset", "system", *MEASURES])
+    wide = wide.sort_values("dataset", kind="stable")
+    return _table("here", wide, wide["system"])
+
+
+def _table(source: object, wide: DataFrame, named: object) -> DataFrame:
+    frame = DataFrame({"Source": source, "Dataset": wide["dataset"], "System": named})
+    for measure, (title, digits) in MEASURES.items():
+        frame[title] = [plain(value, digits) for value in wide[measure]]
+    return frame
+
+
 def _rank(value: float) -> str:
-    return "below 10" if value != value else str(int(value))
+    return "below 10" if isna(value) else str(int(value))
 
 
-def _judged(value: object) -> str:
-    if value is None or value != value or str(value) == "<NA>":
+def _judged(value: float) -> str:
+    if isna(value):
         return "not judged"
-    return "relevant" if float(str(value)) > 0 else "not relevant"
+    return "relevant" if value > 0 else "not relevant"

@@ -59,3 +59,15 @@ def unmeasured(cursor: DuckDBPyConnection) -> DataFrame:
         order by dataset, system
         """
     ).df()
+
+
+def added(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, system, added: word pieces that a system adds to a query, the mean over queries."""
+    return cursor.execute(
+        """
+        select dataset, system, avg(n) as added
+        from (select dataset, system, query_id, count(*) filter (where not in_query) as n
+              from augmented group by all) as counted
+        group by all order by dataset, system
+        """
+    ).df()

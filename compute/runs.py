@@ -81,16 +81,21 @@ def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
     self_hits, given = given - hits.num_rows, hits.num_rows
     if not given:
         return Run(_NOTHING.to_pandas(), self_hits=self_hits)
+    columns, duplicates, tied = _ranked(hits, depth)
+    # A column of the table goes when the frame has it: they are large.
+    frame = columns.to_pandas(split_blocks=True, self_destruct=True)
+    return Run(frame, duplicates=duplicates, self_hits=self_hits, tied=tied)
+
+
+def _ranked(hits: pa.Table, depth: int) -> tuple[pa.Table, int, int]:
+    """The run as a table; how many duplicates were in it, and how many hits are tied."""
     score = hits["score"].to_numpy()
     lists = _Lists(*_numbered(hits["query_id"]), hits["doc_id"].combine_chunks(), score)
     order, slices = lists.slices()
     with ThreadPoolExecutor(load().threads) as pool:
         found = list(pool.map(lambda of: lists.ranked(order[of], depth), slices))
     tables, duplicates, tied = zip(*found, strict=True)
-    columns = pa.concat_tables(tables)
-    del found, tables, order, lists, score  # A column goes when its frame has it.
-    frame = columns.to_pandas(split_blocks=True, self_destruct=True)
-    return Run(frame, duplicates=sum(duplicates), self_hits=self_hits, tied=sum(tied))
+    return pa.concat_tables(tables), sum(duplicates), sum(tied)
 
 
 def _refuse_strange_scores(hits: pa.Table) -> None:

@@ -1,0 +1,27 @@
+"""A process that imports a run and is killed: `python -m tests.importer HOME FILE WHERE N`.
+
+The places are those of `tests.publisher`: at the Nth time that this process comes there.
+"""
+
+import sys
+from pathlib import Path
+
+from compute import imports
+from compute.loading import Bench
+from compute.settings import Settings
+from compute.store import Store
+from tests.publisher import arm
+
+
+def main() -> None:
+    """Import the run into the home's dataset `tiny`."""
+    home, file, place, calls = sys.argv[1:]
+    now = Settings(home=Path(home), threads=1)
+    bench = Bench(Store(now), now)
+    row = imports.own_datasets(bench.store)["tiny"]
+    arm(place, int(calls))
+    imports.import_run(bench, Path(file), row)
+
+
+if __name__ == "__main__":
+    main()

@@ -177,7 +177,8 @@ def _qrels(path: Path) -> None:
 def _csv(path: Path) -> None:
     rows = exchange.from_csv(path, "tiny", "ada").rows
     assert len(rows)
-    assert rows[["query_id", "doc_id", "person", "source"]].ne("").all(axis=None)
+    named = rows[["query_id", "doc_id", "person", "source"]]
+    assert (named != "").to_numpy().all()
 
 
 def _texts(path: Path) -> None:
@@ -282,7 +283,7 @@ def main() -> int:
         database=None,
         deadline=None,
         phases=(Phase.generate, Phase.shrink),
-        suppress_health_check=list(HealthCheck),
+        suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
     )
     while time.monotonic() < end:
         for name in READERS:

@@ -99,6 +99,44 @@ def test_all_collections_of_a_folder_are_counted_apart(tmp_path: Path) -> None:
     assert counts["android: documents"] == counts["unix: documents"] == 6
 
 
+def test_what_reading_a_collection_passes_over_is_remarked(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    for name, old, new in (
+        ("corpus.jsonl", '"d6"', "7"),
+        ("corpus.jsonl", '{"_id": "d1"', '\ufeff{"_id": "d1"'),
+        ("corpus.jsonl", '"d5"', '"007"'),
+        ("corpus.jsonl", '"d4"', '"q1"'),
+        ("queries.jsonl", "\n", "\r\n"),
+        ("qrels/test.tsv", "d6", "7"),
+    ):
+        file = folder / name
+        file.write_bytes(file.read_bytes().replace(old.encode(), new.encode()))
+    report = doctor.check(folder)
+    assert not report.refused
+    assert found(report) == {
+        "Windows line ends": 3,
+        "byte order mark": 1,
+        "id is a number": 1,
+        "document ids that are one number": 1,
+        "document named like a query": 1,
+        "judged document not in the corpus": 1,  # d5
+    }
+
+
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    queries = folder / "queries.jsonl"
+    queries.write_text('{"_id": "q1", "text": "a", "text": "b"}\n', "utf-8")
+    report = doctor.check(folder)
+    assert found(report)["repeated key"] == 1
+
+
+def test_several_collections_are_imported_one_by_one(tmp_path: Path) -> None:
+    write_tiny(tmp_path / "all/android")
+    write_tiny(tmp_path / "all/unix")
+    assert found(doctor.check(tmp_path / "all")) == {"several collections": 1}
+
+
 def test_a_run_file_is_counted(tmp_path: Path) -> None:
     file = tmp_path / "some.run"
     file.write_text("q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 3.0 t\nq1 Q0 d1 3 1 t\nq2 Q0 q2 1 5 t\n", "utf-8")

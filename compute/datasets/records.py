@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
 from compute.errors import WrongInput
-from compute.wording import counted
+from compute.wording import counted, shown
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes. A document above this is no document; reading on would only fill the memory."""
@@ -181,7 +181,18 @@ def _object(line: str) -> dict[str, Any]:
         raise BadLine("excessive JSON", fault, "mend or remove the line") from None
     if not isinstance(fields, dict):
         raise BadLine("no JSON object", "not a JSON object", 'write {"_id": …, "text": …}')
+    if any(line.count(f'"{key}"') > 1 for key in fields):  # Only then is it worth another look.
+        json.loads(line, object_pairs_hook=_refuse_repeated)
     return fields
+
+
+def _refuse_repeated(pairs: list[tuple[str, Any]]) -> None:
+    """Of a key that stands twice JSON's readers take one or the other."""
+    seen: set[str] = set()
+    for key, _ in pairs:
+        if key in seen:
+            raise BadLine("repeated key", f"the key {shown(key)} stands twice", "keep one of them")
+        seen.add(key)
 
 
 def _id(fields: dict[str, Any]) -> str:

@@ -1,11 +1,14 @@
 """Collections in the BEIR layout: every collection and split of a folder or archive."""
 
+from collections.abc import Iterable
+
 from pandas import DataFrame
 
 from compute.datasets import layout
 from compute.datasets.fingerprints import CorpusCount
 from compute.datasets.reading import BeirSource
 from compute.datasets.records import Trouble, n_words
+from compute.doctor import marks
 from compute.doctor.report import Tally, Where
 from compute.errors import WrongInput
 
@@ -54,11 +57,14 @@ class _Collection:
         sources = [BeirSource(self.files, self.root, split, self._told) for split in splits]
         source = sources[0] if sources else BeirSource(self.files, self.root, "test", self._told)
         with self.tally.step("queries not readable", self.files.where(source.query_file)):
+            marks.remark(self.files, source.query_file, self.tally)
             self._queries(source)
         for split in sources:
             with self.tally.step("judgements not readable", self.files.where(split.qrels)):
+                marks.remark(self.files, split.qrels, self.tally)
                 self._judgements(split)
         with self.tally.step("corpus not readable", self.files.where(source.corpus)):
+            marks.remark(self.files, source.corpus, self.tally)
             self._corpus(source)
 
     def _told(self, trouble: Trouble) -> None:
@@ -80,6 +86,7 @@ class _Collection:
         queries = source.all_queries()
         words = queries["text"].map(n_words)
         self.query_ids = set(queries["query_id"])
+        self._one_number("query", self.query_ids, self.query_ids, source.query_file)
         self.counts[f"{self.prefix}queries"] = len(queries)
         if len(queries):
             self.counts[f"{self.prefix}words per query"] = round(float(words.mean()), 2)
@@ -109,11 +116,14 @@ class _Collection:
         corpus = CorpusCount(self.judged)
         where = Where(self.files.where(source.corpus))
         words, selves, first = 0, 0, ""
+        zeros: set[str] = set()
         for document in corpus.watch(source.documents()):
             words += n_words(document.title, document.text)
             if not document.text.strip():
                 what, treatment = _TITLE_ONLY if document.title.strip() else _EMPTY
                 self.tally.remark(what, f"document {document.doc_id!r}", where, treatment)
+            if document.doc_id.startswith("0") and document.doc_id.isdecimal():
+                zeros.add(document.doc_id)
             if document.doc_id in self.query_ids:
                 selves, first = selves + 1, first or document.doc_id
         self.counts[f"{self.prefix}documents"] = corpus.n_documents
@@ -126,11 +136,28 @@ class _Collection:
             "kept in that query's ranking, unless imported with --drop-self",
             selves,
         )
+        if zeros:
+            again = BeirSource(self.files, self.root, source.split, lambda trouble: None)
+            ids = (document.doc_id for document in again.documents())
+            self._one_number("document", zeros, ids, source.corpus)
         if corpus.missing:
             first = next(doc_id for doc_id in self.judged if doc_id in corpus.missing)
             what, place = "judged document not in the corpus", Where(self.judged[first])
             treatment = "its judgement stays, no system can find it"
             self.tally.remark(what, f"document {first!r}", place, treatment, len(corpus.missing))
+
+    def _one_number(self, what: str, zeros: set[str], ids: Iterable[str], file: str) -> None:
+        """Tell of ids that only zeros tell apart; `zeros` are those that may begin with one."""
+        bare = {id.lstrip("0"): id for id in zeros if id.startswith("0") and id.isdecimal()}
+        if not bare:
+            return
+        twins = [(bare[id.lstrip("0")], id) for id in ids if bare.get(id.lstrip("0"), id) != id]
+        if twins:
+            example = f"{what} {twins[0][0]!r} and {twins[0][1]!r}"
+            where, treatment = Where(self.files.where(file)), "ids are text: they stay apart"
+            self.tally.remark(
+                f"{what} ids that are one number", example, where, treatment, len(twins)
+            )
 
 
 def _levels(judgements: DataFrame, name: str) -> dict[str, float]:

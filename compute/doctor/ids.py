@@ -55,7 +55,7 @@ class Ids:
         """Tell of control characters, and of ids that are one number."""
         count, first, line = self._found(_CONTROL)
         treatment = "kept; shown as the code of the character"
-        self._tell(tally, "control character in {} id", count, repr(first), line, treatment)
+        self._tell(tally, "control character in a {} id", count, repr(first), line, treatment)
         count, first, line = self._found(_ONE_NUMBER)
         twins = " and ".join(map(repr, first or ()))
         treatment = "ids are text: they stay apart"

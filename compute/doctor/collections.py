@@ -140,11 +140,14 @@ class _Collection:
             again = BeirSource(self.files, self.root, source.split, lambda trouble: None)
             ids = (document.doc_id for document in again.documents())
             self._one_number("document", zeros, ids, source.corpus)
-        if corpus.missing:
-            first = next(doc_id for doc_id in self.judged if doc_id in corpus.missing)
+        self._missing(corpus.missing)
+
+    def _missing(self, missing: set[str]) -> None:
+        if missing:
+            first = next(doc_id for doc_id in self.judged if doc_id in missing)
             what, place = "judged document not in the corpus", Where(self.judged[first])
             treatment = "its judgement stays, no system can find it"
-            self.tally.remark(what, f"document {first!r}", place, treatment, len(corpus.missing))
+            self.tally.remark(what, f"document {first!r}", place, treatment, len(missing))
 
     def _one_number(self, what: str, zeros: set[str], ids: Iterable[str], file: str) -> None:
         """Tell of ids that only zeros tell apart; `zeros` are those that may begin with one."""

@@ -118,6 +118,18 @@ def test_what_takes_no_part_is_never_best() -> None:
     assert r"\textbf{.476}" in written
 
 
+def test_a_few_systems_on_many_datasets_stand_across_in_print() -> None:
+    names = [f"D_{n}" for n in range(17)]
+    frame = DataFrame({"System": ["a", "b & c"], **{name: [0.1, 0.2] for name in names}})
+    table = Table("k", "t", frame, Scores(names))
+    written = tables.write(table, "tex").decode()
+    assert "System & a & b \\& c \\\\\n" in written
+    assert "D\\_16 & \\underline{.100} & \\textbf{.200} \\\\\n" in written
+    assert "Best of each row" in written
+    assert "| D\\_16 | <ins>\\.100</ins> | **\\.200** |" in tables.write(table, "md").decode()
+    assert tables.write(table, "csv").decode().startswith("System,D_0,D_1,")
+
+
 def test_an_unknown_format_is_answered_with_the_known_ones() -> None:
     with pytest.raises(WrongInput, match="csv, parquet, tex, md"):
         tables.write(TABLE, "xlsx")

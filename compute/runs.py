@@ -265,7 +265,7 @@ def _text(run: pd.DataFrame, tag: str) -> str:
     )
     if np.isinf(single).any():
         beyond = pa.array(np.where(single > 0, "1e+39", "-1e+39"))
-        score = pc.if_else(pa.array(np.isinf(single)), beyond, score)
+        score = pc.call_function("if_else", [pa.array(np.isinf(single)), beyond, score])
     columns = [query_id, "Q0", doc_id, rank, score, f"{tag}\n"]
     lines = pc.call_function("binary_join_element_wise", [*columns, " "])
     whole = pa.ListArray.from_arrays([0, len(lines)], lines)

@@ -73,11 +73,12 @@ def import_run(arguments: Namespace) -> int:
     """Take in run files, each whole or not at all; of several a refused one stops no other."""
     bench = open_bench()
     row = dataset(arguments.dataset, known(bench))
-    several = len(arguments.files) > 1
+    files = doctor.files(arguments.files)
+    several = len(files) > 1
     if arguments.system and several:
         raise WrongInput("--system names one run: import several files without it, by their tags")
     refused = 0
-    for file in arguments.files:
+    for file in files:
         try:
             outcome = imports.import_run(
                 bench,
@@ -95,6 +96,6 @@ def import_run(arguments: Namespace) -> int:
             continue
         tell(bench, row, outcome.hits.system, outcome)
     if several:
-        sys.stdout.write(f"{len(arguments.files) - refused} imported, {refused} refused\n")
+        sys.stdout.write(f"{len(files) - refused} imported, {refused} refused\n")
     done(bench)
     return 2 if refused else 0

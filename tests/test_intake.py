@@ -1,0 +1,90 @@
+"""Uploaded files are looked at and taken in by a process of its own; tables say what came of it."""
+
+import io
+from pathlib import Path
+
+import pytest
+
+from compute import imports, intake, uploads
+from compute.datasets import Dataset
+from compute.figures import importing as figures
+from compute.loading import Bench
+
+RUN = b"q1 Q0 d1 1 2.0 mine\nq1 Q0 d2 2 1.0 mine\nq2 Q0 d3 1 1.0 mine\n"
+FILES = {
+    "<b>good.run": RUN,
+    "none.run": b"q1 Q0 d1 1 2.0 other\nq1 Q0 d2 2 nan other\n",
+    "qrels.txt": b"q1 0 d1 1\n",
+}
+
+
+@pytest.fixture
+def at_home(bench: Bench, tiny: Dataset, monkeypatch: pytest.MonkeyPatch) -> Bench:
+    """The process finds the test's home as the dashboard's would, by the environment."""
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
+    return bench
+
+
+def asked(bench: Bench, wanted: str, files: dict[str, bytes], **about: object) -> list[dict]:
+    content = [(name, io.BytesIO(data)) for name, data in files.items()]
+    with uploads.kept(bench.settings, content) as kept:
+        found = list(intake.ask(wanted, kept, **about))
+    assert list((bench.store.home / "uploads").iterdir()) == []
+    return found
+
+
+def test_files_are_reported_under_their_own_names_and_then_taken_in(at_home: Bench) -> None:
+    told = asked(at_home, "look", FILES, dataset="tiny")
+    assert [answer["file"] for answer in told] == list(FILES)
+    assert [answer["tag"] for answer in told] == ["mine", "other", ""]
+    assert str(at_home.store.home) not in str(told)
+    assert at_home.store.parts("hits", "tiny") == []
+    refused = figures.refusals(told)
+    assert [answer["file"] for answer in refused] == ["none.run", "qrels.txt"]
+    assert "line 2" in refused[0]["said"]
+    options = {"replace": False, "drop_equal_ids": False}
+    names = ["mine", "", "third"]
+    told = asked(at_home, "take runs", FILES, dataset="tiny", systems=names, options=options)
+    assert [answer["ok"] for answer in told] == [True, False, False]
+    assert told[0]["said"].startswith("nDCG@10 ")
+    assert told[1]["said"].startswith("none.run, line 2: score is 'nan'")
+    (part,) = at_home.store.parts("hits", "tiny")
+    assert (part.system, part.provenance["file"]) == ("mine", "<b>good.run")
+
+
+def test_a_dataset_comes_from_judgements_and_texts(at_home: Bench) -> None:
+    files = {"qrels.txt": b"q1 0 d1 1\n", "topics.tsv": b"q1\twhat it asks\n"}
+    (seen,) = asked(at_home, "look at texts", files)
+    assert seen["said"] == "1 text of queries"
+    options = {"split": "", "language": "pl", "drop_self": False}
+    order = {"as": ["qrels", "queries"], "name": "bare", "options": options}
+    (told,) = asked(at_home, "take dataset", files, **order)
+    assert told["said"] == "0 documents, 1 queries, 1 judgement"
+    row = imports.own_datasets(at_home.store)["bare"]
+    assert (row.language, row.note) == ("pl", "Uploaded as qrels.txt, topics.tsv.")
+
+
+def test_what_cannot_be_begun_is_said_in_one_sentence(at_home: Bench) -> None:
+    (told,) = asked(at_home, "look", {"x.run": RUN}, dataset="ghost")
+    assert told["error"].startswith("no dataset 'ghost'")
+
+
+def test_tables_tell_what_is_in_files_and_what_is_wrong() -> None:
+    where = {"file": "x", "line": 3}
+    finding = {"what": "tied", "count": 2, "example": "e", "where": where, "treatment": "t"}
+    counts = {"hits": 30000, "queries": 30, "shortest list": 44, "longest list": 98}
+    reports = [
+        {
+            "path": "x",
+            "kind": "run",
+            "counts": counts,
+            "refused": True,
+            "findings": [finding | {"refused": False}, finding | {"what": "nan", "refused": True}],
+        },
+    ]
+    (row,) = figures.contents(reports).to_dict("records")
+    assert row["Holds"] == "30,000 hits, 30 queries, lists of 44 to 98"
+    assert row["Can be taken in"] == "no"
+    assert figures.troubles(reports)["Trouble"].tolist() == ["nan", "tied"]
+    assert figures.troubles([]).empty
+    assert Path(figures.refusals([{"report": reports[0]}])[0]["file"]).name == "x"

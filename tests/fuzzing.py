@@ -6,6 +6,7 @@ what `check` refuses is what an import refuses. Runs for $BEIRSCOPE_FUZZ_SECONDS
 
 import gzip
 import io
+import itertools
 import math
 import os
 import sys
@@ -285,9 +286,10 @@ def main() -> int:
         phases=(Phase.generate, Phase.shrink),
         suppress_health_check=(HealthCheck.too_slow, HealthCheck.data_too_large),
     )
-    while time.monotonic() < end:
-        for name in READERS:
-            _round(name, options, cases)
+    for name in itertools.cycle(READERS):
+        if time.monotonic() > end and len(cases) == len(READERS):
+            break
+        _round(name, options, cases)
     each = ", ".join(f"{name} {count:,}" for name, count in cases.items())
     sys.stdout.write(f"{cases.total():,} cases hold ({each})\n")
     return 0

@@ -116,6 +116,17 @@ def portable(value: Any) -> Any:
     return value
 
 
+def without_folders(systems: Iterable[str]) -> dict[str, str]:
+    """What systems are called elsewhere whose names hold a folder of this machine, each its own."""
+    found: dict[str, str] = {}
+    for name in sorted(set(systems)):
+        cleaned = portable(name)
+        if cleaned != name:
+            same = sum(other.partition(" ")[0] == cleaned for other in found.values())
+            found[name] = f"{cleaned} {same + 1}" if same else cleaned
+    return found
+
+
 def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
     """What made each of these runs (dataset, system), as JSON values; a run not stored is left out.
 

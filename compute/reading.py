@@ -11,7 +11,7 @@ import types
 import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -80,13 +80,14 @@ _DATABASE = (
     " `set file_search_path = 'the home folder'`."
 )
 _SNAPSHOT = "A snapshot of everything that was stored; it needs nothing beside it."
-_WEIGHTS = {"model": "* replace (''::blob as content)"}
+_WEIGHTS = {"model": ["''::blob as content"]}
 _TEXTS = {
-    "documents": "* replace (null::varchar as title, null::varchar as text)",
-    "queries": "* replace (null::varchar as text)",
-    "generated": "* replace (null::varchar as text)",
+    "documents": ["null::varchar as title", "null::varchar as text"],
+    "queries": ["null::varchar as text"],
+    "generated": ["null::varchar as text"],
 }
-"""What a snapshot leaves out of tables, as DuckDB's projection."""
+_NAME = "coalesce(getvariable('given')[system], system) as system"
+"""What a snapshot has in the place of columns."""
 
 _MEANS = """
 create table means as
@@ -289,7 +290,9 @@ def _fill(
     texts: bool = True,
 ) -> None:
     """Make every table and view. With `bulk` the parts become tables too, to be given away."""
-    left_out = _WEIGHTS if texts else _WEIGHTS | _TEXTS
+    instead = _WEIGHTS if texts else _WEIGHTS | _TEXTS
+    given = provenance.without_folders(part.system for part in parts) if bulk else {}
+    connection.execute("set variable given = map(?, ?)", [list(given), list(given.values())])
     files = defaultdict(list)
     for part in parts:
         if not part.path.exists():
@@ -304,9 +307,11 @@ def _fill(
             continue
         relation = connection.read_parquet(files[kind], hive_partitioning=False)
         if bulk:
-            relation.project(left_out.get(kind, "*")).create(kind)
+            columns = instead.get(kind, []) + [_NAME] * (bool(given) and "system" in schema.names)
+            relation.project(f"* replace ({', '.join(columns)})" if columns else "*").create(kind)
         else:
             relation.create_view(kind)
+    parts = [replace(part, system=given.get(part.system, part.system)) for part in parts]
     records = [_part_record(part, "" if bulk else _relative(part, store.home)) for part in parts]
     _table(connection, "parts", pa.Table.from_pylist(records, PARTS))
     _table(connection, "datasets", _datasets(parts))
@@ -333,6 +338,7 @@ def _part_record(part: Part, path: str) -> dict[str, Any]:
     record = {name: getattr(part, name) for name in PARTS.names} | {"path": path}
     about = part.provenance if path else provenance.portable(part.provenance)
     record["provenance"] = json.dumps(about, ensure_ascii=False)
+    record["job"] = part.job if path else provenance.portable(part.job)
     return record
 
 

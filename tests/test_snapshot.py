@@ -19,7 +19,7 @@ from compute.loading import Bench
 from compute.meanings import TABLES
 from compute.settings import Settings
 from compute.store import KINDS, Store
-from tests.storage import judgement
+from tests.storage import hits, judgement, open_store, publish_run, scores
 from tests.tiny import HOSTILE, write_tiny
 
 LINES = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\n"
@@ -182,3 +182,16 @@ def test_the_shell_of_duckdb_opens_it(snapshot: Path) -> None:
         )
         (row,) = json.loads(answer.stdout)
         assert row["comment"] == TABLES["hits"].columns["rank"] or row["n"] == 3
+
+
+def test_a_system_named_by_a_folder_bears_another_name_outside(tmp_path: Path) -> None:
+    store = open_store(tmp_path / "home")
+    for name in ("dense(/srv/ada/one)", "dense(/srv/ada/two)", "bm25"):
+        publish_run(store, "tiny", name, hits(("q1", "d1", 1)), scores("nDCG@10", q1=1.0))
+    file = tmp_path / "all.duckdb"
+    reading.snapshot(store, file)
+    assert b"/srv/ada" not in file.read_bytes()
+    with duckdb.connect(str(file), read_only=True) as connection:
+        for table in ("hits", "means", "scores", "parts", "top"):
+            rows = connection.execute(f"select distinct system from {table} order by all")
+            assert rows.fetchall() == [("bm25",), ("dense(…)",), ("dense(…) 2",)]

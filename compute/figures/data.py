@@ -49,6 +49,8 @@ def origin(row: Mapping[Hashable, Any]) -> str:
     """Where a dataset came from, without the folders of this machine."""
     if row["shipped"] is True:
         return ORIGINS["shipped"]
+    if row["group"] == "own" and row["note"]:
+        return row["note"].removesuffix(".")
     source = row["origin"]
     about = json.loads(source) if isinstance(source, str) else {}
     if "library" in about:

@@ -31,7 +31,7 @@ select name as dataset, title, "group", language, split, datasets.collection,
        coalesce(own.query_words is not null and not shipped, false) as has_texts,
        n_judgements, n_runs, n_imported, n_shipped,
        (own.bytes + coalesce(corpus_bytes, 0))::bigint as bytes,
-       origin, shipped, created
+       origin, shipped, created, note
 from datasets join own on name = own.dataset
 left join corpora on datasets.collection = corpora.collection
 order by datasets.rowid
@@ -44,8 +44,8 @@ def datasets(cursor: DuckDBPyConnection) -> DataFrame:
     dataset, title, group, language, split, collection, n_documents, has_documents (their text,
     not their lengths alone), n_queries, has_texts (of the queries), n_judgements, n_runs,
     n_imported, n_shipped, bytes (of the dataset and its runs; the corpus counts for every dataset
-    that shares it), origin (JSON of its source), shipped, created (UTC). Numbers of what is not
-    stored are absent.
+    that shares it), origin (JSON of its source), shipped, created (UTC), note. Numbers of
+    what is not stored are absent.
     """
     return cursor.execute(_DATASETS).df()
 

@@ -23,7 +23,7 @@ def test_weights_are_relative_to_the_heaviest() -> None:
 def test_it_is_told_what_was_added_turned_down_and_left_out() -> None:
     told = augmented.told(augmented.relative(QUERY))
     assert told == (
-        "2 word pieces were added; turned down to less than half of the heaviest: ##s; "
+        "Added: 2 word pieces; turned down to less than half of the heaviest: ##s; "
         "not asked for at all: and."
     )
 

@@ -7,6 +7,7 @@ from pandas import DataFrame, isna
 
 from compute.figures.drawing import drawing
 from compute.figures.theme import escape, palette, plain, template
+from compute.wording import counted
 
 PAPER = "BM25 Query Augmentation"
 MEASURES = {
@@ -76,7 +77,7 @@ def told(query: DataFrame) -> str:
     added = int((~query["in_query"]).sum())
     gone = int((own["weight"] == 0).sum())
     down = own.loc[(own["share"] < 0.5) & (own["weight"] > 0), "piece"]
-    parts = [f"{added:,} word pieces were added"]
+    parts = [f"Added: {counted(added, 'word piece')}"]
     if added > MOST_ADDED:
         parts[0] += f", of which the {MOST_ADDED} heaviest are drawn"
     if len(down):

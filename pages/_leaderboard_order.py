@@ -80,7 +80,12 @@ def scores(of: Numbers, board: Board, shown: DataFrame, baseline: str) -> Scores
     heads = figures.headings(board)
     systems = shown["system"]
     usable = board.cells.pivot(index="system", columns="dataset", values="usable")
-    ranked = {head: usable[name].reindex(systems).eq(True) for name, head in heads.items()}
+    # On MS MARCO, which nearly every system was trained on, nothing is best.
+    compared = board.cells.groupby("dataset")["best"].any()
+    ranked = {
+        head: usable[name].reindex(systems).eq(True) & compared[name]
+        for name, head in heads.items()
+    }
     ranked["Mean"] = shown["Mean"].notna().set_axis(systems)
     asked = {"measure": of.measure, "datasets": list(heads), "systems": list(systems)}
     tested = later(queries.marks.against, baseline=baseline, sign=board.sign, **asked)

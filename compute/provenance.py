@@ -242,23 +242,12 @@ def _of_run(
     part = hits or scores
     assert part is not None
     about = part.provenance
-    inputs = about.get("inputs", {})
-    judged = scores.provenance.get("inputs", {}) if scores else {}
-    prints = {
-        "corpus": inputs.get("lengths"),
-        "queries": inputs.get("queries"),
-        "judgements": judged.get("judgements"),
-        "hits": hits.fingerprint if hits else None,
-        "scores": scores.fingerprint if scores else None,
-    }
-    # What a run of other runs, or of a trained model, rests on besides.
-    prints |= {name: mark for name, mark in inputs.items() if ":" in name}
     found = {
         "dataset": dataset,
         "system": system,
         **{name: about.get(name) for name in ("command", "date", "seconds")},
         "settings": _settings(about),
-        "fingerprints": {name: mark for name, mark in prints.items() if mark},
+        "fingerprints": _prints(hits, scores),
         "made_from": freshness.runs_behind(part),
         "treated": {name: about[name] for name in TREATED if about.get(name)},
         "file": {name: about[name] for name in ("file", "sha256") if name in about},
@@ -271,6 +260,22 @@ def _of_run(
         "is_current": part.identity in fresh and (scores is None or scores.identity in fresh),
     }
     return found
+
+
+def _prints(hits: Part | None, scores: Part | None) -> dict[str, str]:
+    """The fingerprints of a run, its scores, and what both were made from."""
+    inputs = hits.provenance.get("inputs", {}) if hits else {}
+    judged = scores.provenance.get("inputs", {}) if scores else {}
+    prints = {
+        "corpus": inputs.get("lengths"),
+        "queries": inputs.get("queries"),
+        "judgements": judged.get("judgements"),
+        "hits": hits.fingerprint if hits else None,
+        "scores": scores.fingerprint if scores else None,
+    }
+    # What a run of other runs, or of a trained model, rests on besides.
+    prints |= {name: mark for name, mark in inputs.items() if ":" in name}
+    return {name: mark for name, mark in prints.items() if mark}
 
 
 def _settings(about: dict[str, Any]) -> dict[str, Any]:

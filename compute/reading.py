@@ -293,14 +293,7 @@ def _fill(
     instead = _WEIGHTS if texts else _WEIGHTS | _TEXTS
     given = provenance.without_folders(part.system for part in parts) if bulk else {}
     connection.execute("set variable given = map(?, ?)", [list(given), list(given.values())])
-    files = defaultdict(list)
-    for part in parts:
-        if not part.path.exists():
-            raise Missing(
-                f"the {part.kind} file {part.path} is lost: "
-                f"python -m compute run {shlex.quote(part.system or 'bm25')} {part.dataset}"
-            )
-        files[part.kind].append(_relative(part, store.home))
+    files = _files(parts, store.home)
     for kind, schema in KINDS.items():
         if not files[kind]:
             connection.from_arrow(schema.empty_table()).create(kind)
@@ -321,6 +314,19 @@ def _fill(
     _table(connection, "added_judgements", added)
     connection.execute(_MEANS)
     connection.execute(_MEANS_OF_MEANS)
+
+
+def _files(parts: Iterable[Part], home: Path) -> Mapping[str, list[str]]:
+    """The files of the parts by kind. Raises Missing where one is lost."""
+    files: Mapping[str, list[str]] = defaultdict(list)
+    for part in parts:
+        if not part.path.exists():
+            raise Missing(
+                f"the {part.kind} file {part.path} is lost: "
+                f"python -m compute run {shlex.quote(part.system or 'bm25')} {part.dataset}"
+            )
+        files[part.kind].append(_relative(part, home))
+    return files
 
 
 def _table(connection: DuckDBPyConnection, name: str, content: pa.Table) -> None:

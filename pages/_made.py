@@ -66,17 +66,7 @@ def _opened(found: dict[str, Any]) -> None:
     )
     match shown or offered[0]:
         case "Runs":
-            # A record names no folder; the run itself may.
-            named = {(d, provenance.portable(s)): s for d, s in _shared.rests_on().runs}
-            keys = [(str(run["dataset"]), str(run["system"])) for run in runs]
-            carried = [[dataset, named.get((dataset, name)) or name] for dataset, name in keys]
-            _ways.table(
-                figures.runs_table(runs), "_made_runs", carried, _ways.to_run, "How runs were made"
-            )
-            _shared.caption(
-                "A click on a row opens all that is known of the run. Columns headed # hold the"
-                " first letters of fingerprints: SHA-256 of what was searched and what came of it."
-            )
+            _runs(runs)
         case "Collections":
             carried = [[one["dataset"]] for one in collections]
             shown_sets = figures.collections_table(collections)
@@ -88,6 +78,19 @@ def _opened(found: dict[str, Any]) -> None:
             st.code(made.as_shell(found), language="bash", wrap_lines=True)
         case _:
             _json(found)
+
+
+def _runs(runs: list[dict[str, Any]]) -> None:
+    # A record names no folder; the run itself may.
+    named = {(d, provenance.portable(s)): s for d, s in _shared.rests_on().runs}
+    keys = [(str(run["dataset"]), str(run["system"])) for run in runs]
+    carried = [[dataset, named.get((dataset, name)) or name] for dataset, name in keys]
+    table = figures.runs_table(runs)
+    _ways.table(table, "_made_runs", carried, _ways.to_run, "How runs were made")
+    _shared.caption(
+        "A click on a row opens all that is known of the run. Columns headed # hold the"
+        " first letters of fingerprints: SHA-256 of what was searched and what came of it."
+    )
 
 
 def _json(found: dict[str, Any]) -> None:

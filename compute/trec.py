@@ -90,8 +90,8 @@ def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Surve
     table is empty.
     """
     tables, number, n_windows = [_numbered(_parsed(b"", layout), np.arange(0))], 1 + skip, 0
-    for block in _blocks(path, skip):
-        tables += _surveyed(block, layout, number, problem)
+    for block, found in _parallel(lambda block: _table(block, layout), _blocks(path, skip)):
+        tables += _surveyed(block, found, layout, number, problem)
         number += _n_lines(block)
         n_windows += block.count(b"\r\n")
     with packed.opened(path) as file:
@@ -187,12 +187,11 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
     return table
 
 
-def _surveyed(block: bytes, layout: Layout, number: int, problem: Problem) -> Iterator[pa.Table]:
+def _surveyed(
+    block: bytes, table: pa.Table | None, layout: Layout, number: int, problem: Problem
+) -> Iterator[pa.Table]:
     """What parses of a block that begins with the line of that number; the rest is told."""
-    tidied = _tidied(block, layout)
-    try:
-        table = _parsed(tidied, layout)
-    except pa.ArrowInvalid:
+    if table is None:
         yield from _rescued(block, layout, number, problem)
         return
     places = np.arange(table.num_rows)
@@ -215,7 +214,8 @@ def _rescued(block: bytes, layout: Layout, number: int, problem: Problem) -> Ite
     lines = block.split(b"\n")
     if len(lines) > _FEW:
         for some in (lines[: len(lines) // 2], lines[len(lines) // 2 :]):
-            yield from _surveyed(b"\n".join(some), layout, number, problem)
+            half = b"\n".join(some)
+            yield from _surveyed(half, _table(half, layout), layout, number, problem)
             number += len(some)
         return
     for place, line in enumerate(lines, number):

@@ -21,9 +21,9 @@ def datasets_table(rows: DataFrame) -> DataFrame:
     return DataFrame(
         {
             "Dataset": rows["dataset"],
-            "Documents": rows["n_documents"],
-            "Queries": rows["n_queries"],
-            "Judgements": rows["n_judgements"],
+            "Documents": rows["n_documents"].map(_number).astype("str"),
+            "Queries": rows["n_queries"].map(_number).astype("str"),
+            "Judgements": rows["n_judgements"].map(_number).astype("str"),
             "Runs": rows["n_runs"],
             "Split": rows["split"],
             "Language": rows["language"],
@@ -33,6 +33,10 @@ def datasets_table(rows: DataFrame) -> DataFrame:
             "Stored": rows["created"].str.replace("T", " "),
         }
     )
+
+
+def _number(value: float) -> str:
+    return "–" if pd.isna(value) else f"{int(value):,}"
 
 
 def texts(row: Mapping[Hashable, Any]) -> str:

@@ -223,7 +223,7 @@ def test_the_curve_drops_what_is_done_anew(tmp_path: Path) -> None:
     curve = losses.frame(losses.rows(tmp_path))
     assert figures.said(curve, 4).startswith("Step 4 of 4: loss 40.0000, at first 1.0000; ")
     figure = figures.losses(curve, total=4, theme="light")
-    assert list(figure.data[0].x) == [1, 2, 3, 4]
+    assert list(figure.to_dict()["data"][0]["x"]) == [1, 2, 3, 4]
 
 
 def test_a_long_training_keeps_means_of_many_steps(tmp_path: Path) -> None:

@@ -1,6 +1,5 @@
 """How a training goes: its losses, step by step."""
 
-import numpy as np
 import plotly.graph_objects as go
 from pandas import DataFrame
 
@@ -44,8 +43,8 @@ def _line(
 ) -> go.Scatter:
     said = f"{looks.escape(name)}{' (mean of the points before)' if mean else ''}"
     return go.Scatter(
-        x=own["step"].to_numpy(),
-        y=np.asarray(own["value"], np.float64),
+        x=own["step"].tolist(),
+        y=own["value"].tolist(),
         mode="lines" if len(own) > 1 else "markers",
         name=looks.escape(name),
         showlegend=not mean,

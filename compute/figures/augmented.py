@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 import plotly.graph_objects as go
-from pandas import DataFrame, isna
+from pandas import DataFrame, concat, isna
 
 from compute.figures.drawing import drawing
 from compute.figures.theme import escape, palette, plain, template
@@ -37,14 +37,7 @@ def relative(query: DataFrame) -> DataFrame:
 def bars(query: DataFrame, theme: str) -> go.Figure:
     """piece, in_query, share as lying bars: the query's own in its order, then the added ones."""
     look = palette(theme)
-    own = query[query["in_query"]]
-    shown = DataFrame(
-        {
-            "piece": [*own["piece"], *query.loc[~query["in_query"], "piece"].head(MOST_ADDED)],
-            "share": [*own["share"], *query.loc[~query["in_query"], "share"].head(MOST_ADDED)],
-            "own": [True] * len(own) + [False] * min((~query["in_query"]).sum(), MOST_ADDED),
-        }
-    )
+    shown = _drawn(query)
     figure = go.Figure()
     for mine, label, colour in ((True, OWN, look.win), (False, ADDED, look.loss)):
         part = shown[shown["own"] == mine]
@@ -69,6 +62,14 @@ def bars(query: DataFrame, theme: str) -> go.Figure:
     height = 80 + _ROW * max(len(shown), 2)
     figure.update_layout(template=template(theme), height=height, bargap=0.25)
     return figure
+
+
+def _drawn(query: DataFrame) -> DataFrame:
+    """piece, share and own (whether it is the query's) by bar."""
+    own = query[query["in_query"]]
+    added = query[~query["in_query"]].head(MOST_ADDED)
+    shown = concat([own, added], ignore_index=True)
+    return shown[["piece", "share"]].assign(own=shown["in_query"])
 
 
 def told(query: DataFrame) -> str:

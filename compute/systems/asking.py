@@ -45,12 +45,7 @@ def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
     autoclass("org.kohsuke.args4j.CmdLineParser")(args).parseArgument(arguments)
     collection = autoclass("io.anserini.search.SearchCollection")(args)
     index = autoclass("org.apache.lucene.search.IndexSearcher")(collection.reader)
-    if boosts is not None:
-        searched = _boosted(collection, index, args, constant=boosts == "one")
-    elif tie_breaker is None:
-        searched = _as_batch(collection, index, args)
-    else:
-        searched = _best_field(collection, index, args, float(tie_breaker))
+    searched = _searching(collection, index, args, boosts, tie_breaker)
 
     def ask(line: str) -> str:
         request = json.loads(line)
@@ -63,6 +58,17 @@ def _opened(jar: str, heap: str, options: tuple[str, ...]) -> Any:
         return json.dumps(answer)
 
     return ask
+
+
+def _searching(
+    collection: Any, index: Any, args: Any, boosts: str | None, tie_breaker: str | None
+) -> Any:
+    """A function from a query to its hits, as the options that Anserini lacks say."""
+    if boosts is not None:
+        return _boosted(collection, index, args, constant=boosts == "one")
+    if tie_breaker is not None:
+        return _best_field(collection, index, args, float(tie_breaker))
+    return _as_batch(collection, index, args)
 
 
 def _as_batch(collection: Any, index: Any, args: Any) -> Any:

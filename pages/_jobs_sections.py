@@ -221,20 +221,25 @@ def _asked_for_details(job: Job) -> bool:
     return st.toggle("Tasks and log", key=f"details {job.id}")
 
 
-def _details(store: Store, job: Job) -> None:
-    """The tasks of a job, and the end of its log or that of a task."""
-    if not job.active:
-        _jobs_training.ended(job)
-    tasks = {task.id: task for task in jobs.tasks(store.settings, job.id)}
+def _task_table(job: Job, tasks: list[Job]) -> None:
+    """The tasks of a job; a click on one opens its run."""
     _ways.table(
-        figures.task_table(list(tasks.values())),
+        figures.task_table(tasks),
         f"tasks-{job.id}",
-        [(task.dataset, task.system) for task in tasks.values()],
+        [(task.dataset, task.system) for task in tasks],
         _ways.to_run,
         f"Tasks of {job.title}",
     )
     _shared.caption("A click on a row opens the run that it made, and how.")
     _ways.follow()
+
+
+def _details(store: Store, job: Job) -> None:
+    """The tasks of a job, and the end of its log or that of a task."""
+    if not job.active:
+        _jobs_training.ended(job)
+    tasks = {task.id: task for task in jobs.tasks(store.settings, job.id)}
+    _task_table(job, list(tasks.values()))
     titles = {job.id: "the whole job"} | {name: task.title for name, task in tasks.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(

@@ -28,6 +28,7 @@ def test_text_from_outside_is_drawn_letter_by_letter() -> None:
     hostile = "<a href='javascript:x'>\n& $x$ <b>"
     assert theme.escape(hostile) == "&lt;a href='javascript:x'&gt; &amp; &#36;x&#36; &lt;b&gt;"
     assert theme.escape("x" * 80, longest=10) == "x" * 9 + "…"
+    assert theme.escape("bm25(k1=1.2,b=0.75)", longest=12) == "bm25(k…0.75)"
 
 
 def test_numbers_have_no_leading_zero_and_a_true_minus() -> None:

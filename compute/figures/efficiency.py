@@ -222,7 +222,7 @@ def boxes(
         labels.mark(
             *_place(row[cost], row["value"], spans),
             SIZE / 2,
-            labels.short(row["title"], LETTERS),
+            looks.cut(row["title"], LETTERS),
             FONT,
             theme,
         )

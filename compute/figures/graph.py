@@ -89,7 +89,7 @@ def names(nodes: DataFrame, lines: DataFrame, height: float, theme: str) -> list
             row["x"],
             row["y"],
             row["size"] / 2 + 1,
-            labels.short(row["title"], LETTERS),
+            looks.cut(row["title"], LETTERS),
             FONT,
             theme,
         )

@@ -114,12 +114,6 @@ def _em(letter: str) -> float:
     return 0.63 if letter.isupper() else 0.54
 
 
-def short(text: str, longest: int) -> str:
-    """A text as `theme.escape` shortens it, before it is escaped: for its width."""
-    line = " ".join(text.split())
-    return line if len(line) <= longest else line[: longest - 1] + "…"
-
-
 def mark(x: float, y: float, radius: float, name: str, size: float, theme: str) -> Mark:
     """A mark whose name is written in a font of `size` pixels."""
     return Mark(x, y, radius, width(name, size, theme), size * 1.15)

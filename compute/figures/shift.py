@@ -176,7 +176,7 @@ def boxes(marks: DataFrame, spans: tuple[Span, Span], theme: str) -> list[labels
             (row["similarity"] - x0) / (x1 - x0) * wide,
             (y1 - row["gain"]) / (y1 - y0) * high,
             SIZE / 2,
-            labels.short(row["title"], LETTERS),
+            looks.cut(row["title"], LETTERS),
             FONT,
             theme,
         )

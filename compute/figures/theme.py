@@ -165,10 +165,20 @@ def ink(background: str) -> str:
 
 def escape(text: str, longest: int = 60) -> str:
     """Text from outside as Plotly shall draw it: letter by letter, on one line, not too long."""
-    line = " ".join(str(text).split())
-    if len(line) > longest:
-        line = line[: longest - 1] + "…"
-    return html.escape(line, quote=False).replace("$", "&#36;")
+    return html.escape(cut(str(text), longest), quote=False).replace("$", "&#36;")
+
+
+def cut(text: str, longest: int) -> str:
+    """A text on one line of at most so many letters.
+
+    Systems of one family differ in their last parameters: a name that ends with them loses its
+    middle, everything else its end.
+    """
+    line = " ".join(text.split())
+    if len(line) <= longest:
+        return line
+    end = (longest - 1) // 2 if line.endswith((")", "]")) else 0
+    return f"{line[: longest - 1 - end]}…{line[len(line) - end :]}"
 
 
 def plain(value: float, digits: int = 3) -> str:

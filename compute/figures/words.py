@@ -65,9 +65,9 @@ def legend(titles: tuple[str, str], theme: str) -> str:
 def _fitting(term: str, theme: str) -> str:
     """The term, cut where the column of terms ends."""
     count = len(term)
-    while count > 1 and labels.width(labels.short(term, count), 13, theme) > _LEFT - 8:
+    while count > 1 and labels.width(looks.cut(term, count), 13, theme) > _LEFT - 8:
         count -= 1
-    return labels.short(term, count)
+    return looks.cut(term, count)
 
 
 def _million(share: float) -> str:

@@ -78,13 +78,3 @@ def runs(cursor: DuckDBPyConnection) -> DataFrame:
         order by dataset, system
         """
     ).df()
-
-
-def archives(cursor: DuckDBPyConnection) -> DataFrame:
-    """dataset, title, archive: the collections whose archive has a published address."""
-    return cursor.execute(
-        """
-        select name as dataset, title, archive from datasets
-        where archive is not null and name = collection order by rowid
-        """
-    ).df()

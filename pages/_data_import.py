@@ -9,6 +9,7 @@ from pandas import DataFrame
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
 from compute import intake, queries, uploads
+from compute.datasets import DATASETS
 from compute.errors import WrongInput
 from compute.figures import importing as figures
 from compute.wording import counted
@@ -17,6 +18,9 @@ from pages._dataset_sections import HEAD, MOST_ROWS, ROW
 from pages._shared import pick, read
 
 NEW = "A new dataset"
+NARROW = {"Troubles": 80, "Times": 70, "Line": 70, "Stops it": 80, "": 90}
+NARROW = {name: st.column_config.Column(width=width) for name, width in NARROW.items()}
+"""Columns of short words leave their room to the sentences."""
 Answers = list[dict[str, Any]]
 
 
@@ -28,6 +32,8 @@ def section() -> None:
     stored = read(queries.data.datasets)
     names = [*stored.loc[stored["n_queries"].notna(), "dataset"], NEW]
     _address.known("to", names, "dataset that is stored")
+    if new := st.session_state.pop("_made_dataset", ""):
+        st.session_state["to"] = new
     _tell_results()
     with _shared.pickers():
         to = pick("Into the dataset", names, "to", width=320)
@@ -35,11 +41,15 @@ def section() -> None:
     if not files:
         _shared.caption(
             "Nothing is taken in before you have seen what is in the files: each is read, and what"
-            " is wrong with it is listed with what an import does about it."
+            " is wrong with it is listed with what an import does about it.",
+            ""
+            if to == NEW
+            else "For a dataset that is not in the list choose “A new dataset” first: its"
+            " judgements (qrels) are enough.",
         )
         return
     reports = _looked_at(to, files, texts)
-    _report(reports)
+    _report(reports, ["BEIR archive", "qrels"] if to == NEW else ["run"])
     if to == NEW:
         _new_dataset(reports, files, texts)
     else:
@@ -100,11 +110,11 @@ def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -
     return answers
 
 
-def _report(answers: Answers) -> None:
-    """What is in the files, and what is wrong with them."""
+def _report(answers: Answers, kinds: Sequence[str]) -> None:
+    """What is in the files, and what is wrong with them; files of other kinds have no place."""
     reports = [answer["report"] for answer in answers if "report" in answer]
     st.subheader("What is in the files", anchor=False)
-    _table(figures.contents(reports))
+    _table(figures.contents(reports, kinds))
     for answer in answers:
         if "report" not in answer:
             _shared.caption(f"{answer['file']}: {answer['said']}.")
@@ -112,7 +122,9 @@ def _report(answers: Answers) -> None:
     if troubles.empty:
         st.success("Nothing is wrong with them.", icon=":material/check:")
         return
-    st.subheader("What is wrong with them", anchor=False)
+    stopped = any(report["refused"] for report in reports)
+    heading = "What is wrong with them" if stopped else "What is irregular, though nothing stops it"
+    st.subheader(heading, anchor=False)
     _table(troubles)
     _shared.caption(
         "How to read this: one line for each kind of trouble in a file, with the first place where"
@@ -123,8 +135,11 @@ def _report(answers: Answers) -> None:
 
 def _table(rows: DataFrame) -> None:
     """All of a short table at once; more than 20 rows scroll."""
-    whole = HEAD + min(len(rows), MOST_ROWS) * ROW
-    st.dataframe(rows, hide_index=True, height=whole, row_height=ROW)
+    st.dataframe(rows, hide_index=True, height=_height(rows), row_height=ROW, column_config=NARROW)
+
+
+def _height(rows: DataFrame) -> int:
+    return HEAD + min(len(rows), MOST_ROWS) * ROW
 
 
 def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
@@ -138,31 +153,47 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
         st.info("None of these files can be taken in as a run.")
         return
     st.subheader("Take in", anchor=False)
-    chosen = st.data_editor(
-        DataFrame(
-            {
-                "Take in": True,
-                "File": [answer["file"] for answer, _ in fit],
-                "System": [answer["tag"] for answer, _ in fit],
-            }
-        ),
-        hide_index=True,
-        disabled=["File"],
-        key=f"_names_{hash(st.session_state['_looked_at'][0])}",
-    )
-    _shared.caption("System: what the run is called here; by default the tag in the file.")
+    chosen = _names([answer for answer, _ in fit])
     options = {
         "replace": st.toggle("Replace runs that have the same name"),
         "drop_equal_ids": st.toggle("Drop documents whose id is the query's, as BEIR's code does"),
     }
     picked = [place for place, wanted in enumerate(chosen["Take in"]) if wanted]
     label = f"Import {counted(len(picked), 'run')}"
-    if st.button(label, type="primary", disabled=not picked):
-        names = [chosen["System"].iloc[place] or "" for place in picked]
+    names = [chosen["System"].iloc[place] or "" for place in picked]
+    if same := figures.repeated(names):
+        several = "Several of them are called"
+        st.warning(_shared.text(f"{several} {', '.join(same)}: give each run a name of its own."))
+    if st.button(label, type="primary", disabled=not picked or bool(same)):
         wanted = [fit[place][1] for place in picked]
-        told = _work("Imported", wanted, "take runs", dataset=to, systems=names, options=options)
+        told = _work("Taking in", wanted, "take runs", dataset=to, systems=names, options=options)
         left = [answer["file"] for place, (answer, _) in enumerate(fit) if place not in picked]
         _done(to, told + figures.refusals(answers), left)
+
+
+def _names(answers: Answers) -> DataFrame:
+    """Which runs are taken in, and what they are called, as the user settles it."""
+    rows = DataFrame(
+        {
+            "Take in": True,
+            "File": [answer["file"] for answer in answers],
+            "System": [answer["tag"] for answer in answers],
+        }
+    )
+    chosen = st.data_editor(
+        rows,
+        hide_index=True,
+        disabled=["File"],
+        height=_height(rows),
+        row_height=ROW,
+        column_config={"Take in": st.column_config.CheckboxColumn(width=90)},
+        key=f"_names_{hash(st.session_state['_looked_at'][0])}",
+    )
+    _shared.caption(
+        "System: what the run is called here, by default the tag in the file; a double click on a"
+        " name changes it."
+    )
+    return chosen
 
 
 def _new_dataset(
@@ -182,15 +213,21 @@ def _new_dataset(
             language = st.text_input("Language", value="en", width=110, max_chars=8)
         drop = st.toggle("A document whose id is the query's is the query itself: never an answer")
         pressed = st.form_submit_button("Import the dataset", type="primary")
-    if pressed:
+    if pressed and not name.strip():
+        st.error("The dataset needs a name, such as mine: fill in Name above.")
+    elif pressed:
         options = {"split": split.strip(), "language": language.strip(), "drop_self": drop}
         kind = kinds[report["kind"]]
         answers = _work(
-            "Imported",
+            "Taking in",
             [*files, *texts],
             "take dataset",
             **{"name": name.strip(), "as": [kind, "queries"][: 1 + len(texts)], "options": options},
         )
+        if not answers[0]["ok"]:
+            st.error(_shared.text(answers[0]["said"]))
+            return
+        st.session_state["_made_dataset"] = name.strip()
         _done(name.strip(), answers, [])
 
 
@@ -208,12 +245,16 @@ def _tell_results() -> None:
     to, answers, left = st.session_state.get("_imported", ("", [], []))
     if not answers:
         return
-    st.subheader(_shared.text(f"Imported into {to}"), anchor=False)
-    _table(figures.results(answers))
     good = sum(answer["ok"] for answer in answers)
+    st.subheader(_shared.text(f"{'Imported' if good else 'Nothing came'} into {to}"), anchor=False)
+    _table(figures.results(answers))
     _shared.caption(
         f"{good:,} imported, {len(answers) - good:,} refused.",
         f"Left out as you chose: {', '.join(left)}." if left else "",
     )
     if good:
-        _address.link("Open the dataset", "pages/dataset.py", dataset=to)
+        with st.container(horizontal=True):
+            _address.link("Open the dataset", "pages/dataset.py", dataset=to)
+            if any(answer["ok"] and answer["system"] for answer in answers):
+                named = {"numbers": "Computed"} | ({} if to in DATASETS else {"group": "own"})
+                _address.link("The Leaderboard with it", "pages/leaderboard.py", **named)

@@ -146,7 +146,7 @@ def test_a_run_file_is_counted(tmp_path: Path) -> None:
     assert report.counts["longest list"] == 3
     assert found(report) == {
         "document twice in a list": 1,
-        "tied with another hit": 1,
+        "tied with another hit": 2,
         "document named like its query": 1,
     }
 

@@ -30,7 +30,7 @@ def ids(*names: str) -> pa.ChunkedArray:
 
 
 RUNS = {
-    "tied with another hit": ("q Q0 a 1 2 s\nq Q0 b 2 2 s\nq Q0 c 3 1 s\n", (1, 2)),
+    "tied with another hit": ("q Q0 a 1 2 s\nq Q0 b 2 2 s\nq Q0 c 3 1 s\n", (2, 2)),
     "document twice in a list": ("q Q0 a 1 3 s\n\nq Q0 b 2 2 s\nq Q0 a 3 1 s\n", (1, 4)),
     "the same rank everywhere": ("q Q0 a 0 3 s\nq Q0 b 0 2 s\n", (2, 1)),
     "rank is no number": ("q Q0 a x 3 s\nq Q0 b y 2 s\n", (2, 1)),

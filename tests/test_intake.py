@@ -82,9 +82,32 @@ def test_tables_tell_what_is_in_files_and_what_is_wrong() -> None:
             "findings": [finding | {"refused": False}, finding | {"what": "nan", "refused": True}],
         },
     ]
-    (row,) = figures.contents(reports).to_dict("records")
+    (row,) = figures.contents(reports, ["run"]).to_dict("records")
     assert row["Holds"] == "30,000 hits, 30 queries, lists of 44 to 98"
     assert row["Can be taken in"] == "no"
     assert figures.troubles(reports)["Trouble"].tolist() == ["nan", "tied"]
+    assert figures.troubles(reports)["Line"].tolist() == ["3", "3"]
     assert figures.troubles([]).empty
     assert Path(figures.refusals([{"report": reports[0]}])[0]["file"]).name == "x"
+
+
+def test_a_sound_file_in_the_wrong_place_is_sent_to_the_right_one() -> None:
+    reports = [
+        {"path": kind, "kind": kind, "counts": {}, "refused": False, "findings": []}
+        for kind in ("run", "qrels")
+    ]
+    as_runs = figures.contents(reports, ["run"])["Can be taken in"].tolist()
+    assert as_runs == ["yes", "not here: choose “A new dataset”"]
+    as_dataset = figures.contents(reports, ["qrels"])["Can be taken in"].tolist()
+    assert as_dataset == ["not here: choose its dataset", "yes"]
+
+
+def test_results_name_no_option_of_the_command_line() -> None:
+    said = "taken: name it (--system NAME), or put it there (--replace)"
+    told = figures.results([{"file": "x", "ok": False, "said": said}])
+    assert told["Result"].tolist() == ["taken: name it, or put it there"]
+
+
+def test_names_that_several_runs_would_have_are_found() -> None:
+    assert figures.repeated(["b", "a", "b", "c", "a"]) == ["b", "a"]
+    assert figures.repeated(["a", "b"]) == []

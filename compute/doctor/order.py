@@ -80,7 +80,9 @@ def _ties(found: _Lines, tell: _Tell) -> None:
         at = int(order[1:][tied].min())
         example = f"query {found.name(at)!r}, score {found.text('score', at)}"
         treatment = "ranked by document id, descending, as trec_eval does"
-        tell("tied with another hit", tied.sum(), at, example, treatment)
+        # As an import counts them: each hit whose score equals a neighbour's, the first too.
+        count = (np.append(tied, False) | np.append(False, tied)).sum()
+        tell("tied with another hit", count, at, example, treatment)
 
 
 def _is_mixed(found: _Lines) -> bool:

@@ -1,27 +1,42 @@
 """The tables of an import: what is in the files, what is wrong with them, what became of them."""
 
-from collections.abc import Iterable, Mapping
+import re
+from collections import Counter
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from pandas import DataFrame
 
 Record = Mapping[str, Any]
 """A report of the doctor, as JSON holds it."""
+_OPTION = re.compile(r" \(--[^)]*\)")
+"""What a sentence tells users of the command line besides."""
 
 
-def contents(reports: Iterable[Record]) -> DataFrame:
-    """A row for each file."""
+def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
+    """A row for each file; only files of these kinds can be taken in where they were given."""
     rows = [
         {
             "File": report["path"],
             "Is": report["kind"],
             "Holds": _holds(report["counts"]),
             "Troubles": len(report["findings"]),
-            "Can be taken in": "no" if report["refused"] else "yes",
+            "Can be taken in": _can(report, kinds),
         }
         for report in reports
     ]
     return DataFrame(rows)
+
+
+def _can(report: Record, kinds: Collection[str]) -> str:
+    if report["refused"]:
+        return "no"
+    return "yes" if report["kind"] in kinds else f"not here: {_place(report['kind'])}"
+
+
+def _place(kind: str) -> str:
+    """Where a file of this kind belongs."""
+    return "choose its dataset" if kind == "run" else "choose “A new dataset”"
 
 
 def _holds(counts: Mapping[str, float]) -> str:
@@ -41,9 +56,9 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
         {
             "File": report["path"],
             "Trouble": finding["what"],
-            "Times": finding["count"],
+            "Times": f"{finding['count']:,}",
             "First": finding["example"],
-            "Line": finding["where"]["line"] or None,
+            "Line": _line(finding["where"]),
             "What an import does": finding["treatment"],
             "Stops it": "yes" if finding["refused"] else "no",
         }
@@ -53,8 +68,17 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
     frame = DataFrame(rows)
     if frame.empty:
         return frame
-    ordered = frame.sort_values("Stops it", ascending=False, kind="stable", ignore_index=True)
-    return ordered.astype({"Line": "Int64"})
+    return frame.sort_values("Stops it", ascending=False, kind="stable", ignore_index=True)
+
+
+def _line(where: Record) -> str:
+    return f"{where['line']:,}" if where["line"] else "–"
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """The names that several runs would have."""
+    found = Counter(names)
+    return [name for name, count in found.items() if count > 1]
 
 
 def refusals(answers: Iterable[Record]) -> list[dict[str, Any]]:
@@ -66,7 +90,7 @@ def refusals(answers: Iterable[Record]) -> list[dict[str, Any]]:
 def _refusal(report: Record) -> dict[str, Any]:
     """Of a file that cannot be taken in as a run, as an answer says it: why in one sentence."""
     stopping = next((finding for finding in report["findings"] if finding["refused"]), None)
-    said = f"{report['kind']}, not a run: choose “A new dataset” for it"
+    said = f"{report['kind']}, not a run: {_place(report['kind'])} for it"
     if stopping:
         line = stopping["where"]["line"]
         where = f"line {line}: " if line else ""
@@ -81,7 +105,7 @@ def results(answers: Iterable[Record]) -> DataFrame:
             "File": answer["file"],
             "System": answer.get("system", ""),
             "": "imported" if answer["ok"] else "refused",
-            "Result": answer["said"],
+            "Result": _OPTION.sub("", answer["said"]),
         }
         for answer in answers
     ]

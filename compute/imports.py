@@ -4,6 +4,7 @@ import dataclasses
 import hashlib
 import re
 import time
+from collections.abc import Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -21,9 +22,11 @@ from compute.errors import Conflict, WrongInput
 from compute.identity import fingerprint
 from compute.judgements import is_qrels
 from compute.loading import Bench, Loaded, load
+from compute.locks import locked
 from compute.recompute import Outcome
 from compute.store import Part, Store
 from compute.systems import SYSTEMS
+from compute.wording import counted
 
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
 """How the note of a dataset begins that came through the dashboard."""
@@ -73,6 +76,21 @@ def content(store: Store, name: str) -> dict[str, Part]:
     return {kind: part for kind, part in found.items() if part}
 
 
+def replaced(store: Store, name: str, before: Mapping[str, Part]) -> str:
+    """What of an own collection an import put away, by `content` before it; empty for nothing."""
+    now = content(store, name)
+    gone = [
+        f"{part.rows:,} {kind}"
+        for kind, part in before.items()
+        if kind not in now or now[kind].fingerprint != part.fingerprint
+    ]
+    if not gone:
+        return ""
+    runs = len(store.parts("hits", name))
+    old = f"; {counted(runs, 'run')} on it may be old: run or import again" if runs else ""
+    return f"replaced what had this name: {', '.join(gone)}{old}"
+
+
 def own_datasets(store: Store) -> dict[str, Dataset]:
     """The collections that were taken in, by name."""
     records = {part.dataset: part.provenance["dataset"] for part in store.parts("queries")}
@@ -95,11 +113,13 @@ def import_run(
     system: str = "",
     drop_equal_ids: bool = False,
     replace: bool = False,
+    spared: Collection[str] = (),
     called: str = "",
 ) -> Outcome:
     """Take in a TREC run file as a system of the dataset, named by its tag unless told otherwise.
 
-    `called` is the name of the file where it is another than on the disk.
+    `called` is the name of the file where it is another than on the disk; `replace` puts the run
+    in the place of another of its name, unless that is `spared`, as what came a moment ago.
 
     Hits of queries outside the split are left out and counted; a file that is stored already is
     not taken in again. Raises WrongInput with file and line, or for a run on another collection;
@@ -111,7 +131,9 @@ def import_run(
         summed = pool.submit(_sha256, file)
         tag, hits = _hits(file)
         content = {"sha256": summed.result(), "drop_self": dataset.drop_self or drop_equal_ids}
-    name = _free_name(bench, dataset, system or tag, "" if replace else content["sha256"])
+    name = system or tag
+    over = "" if replace and name not in spared else content["sha256"]
+    _refuse_taken_name(bench, dataset, name, over)
     depth = bench.settings.depth
     inputs = [loaded.queries.fingerprint]
     identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
@@ -134,7 +156,10 @@ def import_run(
         hits_of_other_queries=others,
         **content,
     )
-    return recompute.publish_run(bench, loaded, name, run, depth, identity, about)
+    with locked(bench.store.home / "locks" / "import.lock"):
+        # Somebody else may have taken the name meanwhile.
+        _refuse_taken_name(bench, dataset, name, over)
+        return recompute.publish_run(bench, loaded, name, run, depth, identity, about)
 
 
 def _hits(file: Path) -> tuple[str, pa.Table]:
@@ -190,8 +215,8 @@ def _are_in(ids: pa.Array | pa.ChunkedArray, known: pa.Array) -> NDArray[np.bool
     return found.to_numpy(zero_copy_only=False)
 
 
-def _free_name(bench: Bench, dataset: Dataset, name: str, sha256: str) -> str:
-    """The name, unless it is taken: by the catalogue, or by a run of another content (if any)."""
+def _refuse_taken_name(bench: Bench, dataset: Dataset, name: str, sha256: str) -> None:
+    """Raises Conflict for a name of the catalogue, or of a run of another content (if any)."""
     if not _TAG.fullmatch(name):
         raise WrongInput(
             f"{name[:60]!r} cannot name a system (no blanks, slashes or brackets):"
@@ -207,7 +232,6 @@ def _free_name(bench: Bench, dataset: Dataset, name: str, sha256: str) -> str:
             f"{name} has another run on {dataset.name}: give this one another name"
             " (--system NAME), or put it in that one's place (--replace)"
         )
-    return name
 
 
 def _sha256(file: Path) -> str:

@@ -18,7 +18,7 @@ from compute import bugs, doctor, imports, reading, settings, trec
 from compute.commands.common import said
 from compute.datasets import dataset
 from compute.datasets.judged import JudgedQueries
-from compute.errors import BeirscopeError, Unavailable
+from compute.errors import BeirscopeError, Conflict, Unavailable
 from compute.loading import Bench
 from compute.settings import PROJECT
 from compute.store import Store
@@ -88,12 +88,15 @@ def _tag(file: Path) -> str:
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Take in every file as a run of the dataset; a refused one stops no other."""
     row = dataset(order["dataset"], imports.own_datasets(bench.store))
-    options = order["options"]
+    options, taken = order["options"], set[str]()
     for (path, called), name in zip(order["files"], order["systems"], strict=True):
 
         def take(path: str = path, called: str = called, name: str = name) -> Answer:
             file = Path(path)
-            outcome = imports.import_run(bench, file, row, system=name, called=called, **options)
+            outcome = imports.import_run(
+                bench, file, row, system=name, spared=taken, called=called, **options
+            )
+            taken.add(outcome.hits.system)
             return {"system": outcome.hits.system, "said": said(bench, outcome)}
 
         yield {"file": called, "system": name} | _answered(bench, take)
@@ -105,15 +108,23 @@ def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     kinds = dict(zip(order["as"], order["files"], strict=True))
     paths = {kind: Path(path) for kind, (path, _) in kinds.items()}
     called = ", ".join(name for _, name in kinds.values())
+    before = imports.content(bench.store, order["name"])
 
     def take() -> Answer:
+        if "queries" in before:
+            raise Conflict(
+                f"{order['name']} is stored here already: choose another name, or replace it on the"
+                " server with python -m compute import-dataset"
+            )
         loaded = imports.import_dataset(
             bench, order["name"], **paths, **order["options"], called=called
         )
         documents = loaded.documents.rows if loaded.documents else 0
+        told = imports.replaced(bench.store, order["name"], before)
         return {
             "said": f"{counted(documents, 'document')},"
             f" {loaded.queries.rows:,} queries, {counted(loaded.judgements.rows, 'judgement')}"
+            + (f"; {told}" if told else "")
         }
 
     yield {"file": called, "system": ""} | _answered(bench, take)

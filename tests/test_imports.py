@@ -1,4 +1,5 @@
 import os
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pandas as pd
@@ -76,6 +77,33 @@ def test_another_run_of_the_same_name_is_refused_unless_it_may_replace(
     assert [part.rows for part in bench.store.parts("hits")] == [4]
     imports.import_run(bench, _file(tmp_path, RUN), tiny, system="first")
     assert [part.rows for part in bench.store.parts("hits")] == [3, 4]
+
+
+def test_of_runs_that_come_at_once_under_one_name_one_is_taken_in(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    files = [tmp_path / f"{number}.run" for number in range(4)]
+    for number, file in enumerate(files):
+        file.write_text(f"q1 Q0 d1 1 {number}.0 mine\n", encoding="utf-8")
+
+    def come(file: Path) -> bool:
+        try:
+            return imports.import_run(bench, file, tiny).new
+        except Conflict:
+            return False
+
+    with ThreadPoolExecutor(len(files)) as pool:
+        assert sum(pool.map(come, files)) == 1
+
+
+def test_what_came_a_moment_ago_is_not_replaced(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    first = imports.import_run(bench, _file(tmp_path, RUN), tiny, replace=True).hits
+    with pytest.raises(Conflict, match="mine has another run on tiny"):
+        other = _file(tmp_path, RUN.replace("3.0", "9.0"))
+        imports.import_run(bench, other, tiny, replace=True, spared={first.system})
+    assert bench.store.part("hits", "tiny", "mine") == first
 
 
 def test_the_same_run_again_is_up_to_date(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:

@@ -64,6 +64,24 @@ def test_a_dataset_comes_from_judgements_and_texts(at_home: Bench) -> None:
     assert (row.language, row.note) == ("pl", "Uploaded as qrels.txt, topics.tsv.")
 
 
+def test_files_of_one_import_never_replace_each_other(at_home: Bench) -> None:
+    files = {"a.run": RUN, "b.run": RUN.replace(b"2.0", b"9.0")}
+    options = {"replace": True, "drop_equal_ids": False}
+    names = ["mine", ""]
+    told = asked(at_home, "take runs", files, dataset="tiny", systems=names, options=options)
+    assert [answer["ok"] for answer in told] == [True, False]
+    assert told[1]["said"].startswith("mine has another run on tiny")
+
+
+def test_a_new_dataset_takes_no_other_s_place(at_home: Bench) -> None:
+    options = {"split": "", "language": "en", "drop_self": False}
+    order = {"as": ["qrels"], "name": "tiny", "options": options}
+    before = imports.content(at_home.store, "tiny")
+    (told,) = asked(at_home, "take dataset", {"qrels.txt": b"q1 0 d1 1\n"}, **order)
+    assert (told["ok"], told["said"].partition(":")[0]) == (False, "tiny is stored here already")
+    assert imports.content(at_home.store, "tiny") == before
+
+
 def test_what_cannot_be_begun_is_said_in_one_sentence(at_home: Bench) -> None:
     (told,) = asked(at_home, "look", {"x.run": RUN}, dataset="ghost")
     assert told["error"].startswith("no dataset 'ghost'")

@@ -8,9 +8,6 @@ from compute import doctor, imports, terminal
 from compute.commands.common import done, known, open_bench, tell
 from compute.datasets import dataset
 from compute.errors import BeirscopeError, WrongInput
-from compute.recompute import Bench
-from compute.store import Part
-from compute.wording import counted
 
 
 def check(arguments: Namespace) -> int:
@@ -52,21 +49,9 @@ def import_dataset(arguments: Namespace) -> int:
         + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
         + "\n"
     )
-    _tell_replaced(bench, arguments.name, before)
+    if told := imports.replaced(bench.store, arguments.name, before):
+        sys.stdout.write(f"{told}\n")
     return done(bench)
-
-
-def _tell_replaced(bench: Bench, name: str, before: dict[str, Part]) -> None:
-    now = imports.content(bench.store, name)
-    gone = [
-        f"{part.rows:,} {kind}"
-        for kind, part in before.items()
-        if kind not in now or now[kind].fingerprint != part.fingerprint
-    ]
-    if gone:
-        runs = len(bench.store.parts("hits", name))
-        old = f"; {counted(runs, 'run')} on it may be old: run or import again" if runs else ""
-        sys.stdout.write(f"replaced what had this name: {', '.join(gone)}{old}\n")
 
 
 def import_run(arguments: Namespace) -> int:
@@ -77,7 +62,7 @@ def import_run(arguments: Namespace) -> int:
     several = len(files) > 1
     if arguments.system and several:
         raise WrongInput("--system names one run: import several files without it, by their tags")
-    refused = 0
+    refused, taken = 0, set[str]()
     for file in files:
         try:
             outcome = imports.import_run(
@@ -87,6 +72,7 @@ def import_run(arguments: Namespace) -> int:
                 system=arguments.system or "",
                 drop_equal_ids=arguments.drop_equal_ids,
                 replace=arguments.replace,
+                spared=taken,
             )
         except BeirscopeError as error:
             if not several:
@@ -94,6 +80,7 @@ def import_run(arguments: Namespace) -> int:
             refused += 1
             sys.stderr.write(f"{error}\n")
             continue
+        taken.add(outcome.hits.system)
         tell(bench, row, outcome.hits.system, outcome)
     if several:
         sys.stdout.write(f"{len(files) - refused} imported, {refused} refused\n")

@@ -5,7 +5,8 @@ import os
 import re
 from collections.abc import Mapping
 
-_IN_ADDRESS = re.compile(r"(://[^:/?#@\s'\"]*):[^@/\s'\"]+@")
+_IN_ADDRESS = re.compile(r"(://[^:/?#@\s'\"]*):[^@\s'\"]+@")
+"""Up to the @, slashes included: SQLAlchemy takes them in a password."""
 _IN_WORDS = re.compile(
     r"(?i)\b(password|passwd|pwd|client_secret|cookie_secret)(['\"]?\s*[=:]\s*)\S+"
 )

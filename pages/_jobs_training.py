@@ -45,7 +45,7 @@ def _start(store: Store, name: str, dataset: str) -> None:
             return
         assert row.recipe is not None
         row.recipe.check()
-        started = jobs.start(store, "train", [row.name], [dataset])
+        started = jobs.start(store, "train", [row.name], [dataset], person=_signing.name())
     except BeirscopeError as error:
         st.error(_shared.text(str(error)))
         return

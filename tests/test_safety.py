@@ -11,9 +11,11 @@ from pathlib import Path
 
 import pytest
 
-from compute import bugs, jobs, terminal, uploads
+from compute import bugs, jobs, secret, terminal, uploads
 from compute.__main__ import main
 from compute.errors import BeirscopeError, WrongInput
+from compute.jobs import steps
+from compute.loading import Bench
 from compute.settings import PROJECT, Settings
 from compute.store import Store
 from tests import hostile
@@ -187,6 +189,30 @@ def test_a_bug_is_logged_without_what_the_settings_keep_secret(tmp_path: Path) -
         _, log = bugs.record(now, "here", error)
     words = log.read_text("utf-8")
     assert MARKER not in words and "could not connect to postgresql://user:" in words
+
+
+@pytest.mark.parametrize("word", [MARKER, f"{MARKER}/of", f"a/{MARKER}"])
+def test_passwords_in_addresses_are_masked(word: str) -> None:
+    assert MARKER not in secret.masked(f"at postgresql://user:{word}@host/name, again", {})
+
+
+def test_the_log_of_a_step_that_met_a_bug_has_no_secret(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    bench = Bench(Store(Settings(home=tmp_path)), Settings(home=tmp_path))
+    answer = steps._answer(bench, {"step": ADDRESS})
+    assert answer["error"].startswith("a bug in Beirscope")
+    told = capfd.readouterr().err
+    assert "Traceback" in told and "postgresql://user:***@" in told and MARKER not in told
+
+
+def test_every_job_that_a_page_starts_names_who_started_it() -> None:
+    pages = [ast.parse(file.read_text("utf-8")) for file in PROJECT.glob("pages/*.py")]
+    calls = [node for tree in pages for node in ast.walk(tree) if isinstance(node, ast.Call)]
+    starts = [call for call in calls if _name(call.func) == "jobs.start"]
+    assert len(starts) >= 3
+    for call in starts:
+        assert "person" in [word.arg for word in call.keywords], ast.unparse(call)
 
 
 @pytest.fixture(scope="module")

@@ -23,6 +23,7 @@ from compute import imports, lengths, loading, overlap, pairs, reading, recomput
 from compute.datasets import Dataset, dataset
 from compute.errors import BeirscopeError
 from compute.loading import Bench
+from compute.secret import masked
 from compute.store import Store
 from compute.systems import system
 from compute.training import work as training
@@ -153,7 +154,8 @@ def _answer(bench: Bench, order: Order) -> dict[str, Any]:
     except Exception as error:
         known = sentence(error)
         if not known:
-            traceback.print_exc()
+            sys.stderr.write(masked(traceback.format_exc()))
+            sys.stderr.flush()
         return {"error": known or "a bug in Beirscope, not in your input: see the log"}
 
 

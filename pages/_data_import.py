@@ -18,8 +18,10 @@ from pages._dataset_sections import HEAD, MOST_ROWS, ROW
 from pages._shared import pick, read
 
 NEW = "A new dataset"
-NARROW = {"Troubles": 80, "Times": 70, "Line": 70, "Stops it": 80, "": 90}
-NARROW = {name: st.column_config.Column(width=width) for name, width in NARROW.items()}
+_WIDTHS = {"Troubles": 80, "Times": 70, "Line": 70, "Stops it": 80, "": 90}
+NARROW: dict[str, Any] = {
+    name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
+}
 """Columns of short words leave their room to the sentences."""
 Answers = list[dict[str, Any]]
 

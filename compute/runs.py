@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 from compute import trec
 from compute.errors import WrongInput
 from compute.settings import load
+from compute.wording import shown
 
 _NAMES = pa.dictionary(pa.int32(), pa.string())
 _LINE = trec.Layout(
@@ -224,7 +225,7 @@ def read(path: Path, *, any_tag: bool = False) -> tuple[str, pa.Table]:
     tags = table["tag"].unique().cast(pa.string()).to_pylist()
     if len(tags) > 1 and not any_tag:
         raise WrongInput(
-            f"{path}: {len(tags)} tags ({', '.join(tags[:3])}) where a run has one; "
+            f"{path}: {len(tags)} tags ({', '.join(map(shown, tags[:3]))}) where a run has one; "
             "give each run a file of its own"
         )
     # One piece of each column, here where the pieces go away: ranking needs it so.

@@ -94,8 +94,13 @@ def test_a_view_is_saved_with_every_picker_in_its_address(leaderboard: AppTest) 
 
 
 def test_the_command_line_writes_what_an_address_shows(
-    home: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+    home: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # Nobody signs in at a command line.
+    monkeypatch.setenv("BEIRSCOPE_SIGN_IN", "true")
     file = tmp_path / "lengths.html"
     address = "http://127.0.0.1:8501/lengths?dataset=tiny&k=5"
     assert main(["export", "figure", "lengths", "--address", address, "--out", str(file)]) == 0

@@ -1,6 +1,7 @@
 """The command that writes figures, tables, views and runs to files, without a browser window."""
 
 import json
+import os
 import subprocess
 import sys
 from argparse import Namespace
@@ -69,6 +70,8 @@ def _on_page(asked: dict[str, object]) -> int:
     done = subprocess.run(
         [sys.executable, "-m", "pages._headless"],
         cwd=PROJECT,
+        # Who may run this reads the home folder anyway: there is nobody to sign in.
+        env=os.environ | {"BEIRSCOPE_SIGN_IN": "false"},
         input=json.dumps(asked).encode(),
         check=False,
     )

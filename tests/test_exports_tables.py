@@ -1,5 +1,6 @@
 """Tables as files: values unchanged for programs, best and second marked for papers."""
 
+import csv
 import io
 import re
 import shutil
@@ -73,6 +74,16 @@ def test_latex_has_the_best_bold_the_second_underlined_and_names_as_text() -> No
 
 def test_markdown_has_the_same_table() -> None:
     assert tables.write(TABLE, "md").decode() == MARKDOWN
+
+
+def test_a_carriage_return_ends_no_line_of_a_csv() -> None:
+    table = Table("k", "t", DataFrame({"Query": ["a\rb", "=c"], "n": [1, 2]}))
+    written = tables.write(table, "csv").decode()
+    assert list(csv.reader(io.StringIO(written, newline=""))) == [
+        ["Query", "n"],
+        ["a\rb", "1"],
+        ["=c", "2"],
+    ]
 
 
 def test_csv_and_parquet_hold_the_values_unchanged() -> None:

@@ -9,6 +9,7 @@ import io
 import math
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from csv import QUOTE_NONNUMERIC
 from typing import Any, NamedTuple
 
 import pandas as pd
@@ -54,7 +55,12 @@ def write(table: Table, form: str) -> bytes:
 
 def csv(table: Table) -> bytes:
     """Comma-separated, UTF-8, the first line its columns; values as they are."""
-    return _named(table.frame).to_csv(index=False).encode()
+    frame = _named(table.frame)
+    text = frame.to_csv(index=False, lineterminator="\n")
+    if "\r" in text:
+        # Not between quotes by itself, and the end of a line to whoever reads it.
+        text = frame.to_csv(index=False, lineterminator="\n", quoting=QUOTE_NONNUMERIC)
+    return text.encode()
 
 
 def parquet(table: Table) -> bytes:

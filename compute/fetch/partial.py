@@ -45,7 +45,9 @@ class Partial:
         self.expected = expected
         self.path = to.with_name(f".{to.name}.part")
         self._note = to.with_name(f".{to.name}.part.json")
-        self._origin = {"address": address, "digest": expected.digest}
+        # Not the address itself: that of a mirror may hold a password.
+        of = hashlib.sha256(address.encode()).hexdigest()
+        self._origin = {"address_sha256": of, "digest": expected.digest}
         self.in_one = False
         """Whether all that is here came in one answer, to this process."""
 

@@ -82,6 +82,8 @@ def _watch(store: Store, before: Beat) -> None:
 
 @_shared.guarded
 def _progress(store: Store, before: Beat) -> None:
+    # It goes on by itself, long after app.py let somebody in.
+    _signing.require(_signing.VIEWER)
     found = _fetches(store)
     if [(job.id, job.state) for job in found] != before:
         st.rerun()

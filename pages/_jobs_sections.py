@@ -146,6 +146,8 @@ def watch(store: Store, before: Beat) -> None:
 
 @_shared.guarded
 def _list(store: Store, before: Beat) -> None:
+    # It goes on by itself, long after app.py let somebody in.
+    _signing.require(_signing.VIEWER)
     found = jobs.listed(store.settings, MOST)
     if _beat(found) != before or _shared.is_outdated():
         st.rerun()

@@ -77,6 +77,26 @@ def test_nothing_to_fetch_leaves_the_button_off(store: Store) -> None:
     assert not app.multiselect(key="archives").value
 
 
+def _parts_that_go_on() -> None:
+    import streamlit as st
+
+    from pages import _data_fetch, _jobs_sections, _shared
+
+    st.session_state["_version"] = 0, 0
+    _data_fetch._progress(_shared._store(_shared.settings.load()), [])
+    _jobs_sections._list(_shared._store(_shared.settings.load()), [])
+
+
+def test_what_goes_on_by_itself_shows_nothing_to_who_is_signed_out(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    jobs.start(store, "fetch", datasets=["nfcorpus"])
+    monkeypatch.setenv("BEIRSCOPE_SIGN_IN", "true")
+    app = AppTest.from_function(_parts_that_go_on).run()
+    assert [error.value for error in app.error] == ["sign in first"] * 2
+    assert "nfcorpus" not in _words(app)
+
+
 def test_a_choice_is_told_in_words(store: Store) -> None:
     rows = offers.listed(store.settings)
     said = figures.chosen(rows, ["scifact-pl", "fiqa-pl"], 10**9)

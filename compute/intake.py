@@ -144,8 +144,12 @@ def _answered(bench: Bench, take: Callable[[], Answer]) -> Answer:
     except BeirscopeError as error:
         return {"ok": False, "said": str(error)}
     except Exception as error:
-        bug, log = bugs.record(bench.settings, "import", error)
-        return {"ok": False, "said": f"bug {bug} in Beirscope, not in your input: report {log}"}
+        return {"ok": False, "said": _bug(bench, error)}
+
+
+def _bug(bench: Bench, error: Exception) -> str:
+    bug, log = bugs.record(bench.settings, "import", error)
+    return f"bug {bug} in Beirscope, not in your input: report {log}"
 
 
 def _finish(bench: Bench) -> None:
@@ -172,6 +176,8 @@ def main() -> None:
             _say(answer)
     except BeirscopeError as error:
         _say({"error": str(error)})
+    except Exception as error:
+        _say({"error": _bug(bench, error)})
     _say({"done": True})
 
 

@@ -87,6 +87,13 @@ def test_what_cannot_be_begun_is_said_in_one_sentence(at_home: Bench) -> None:
     assert told["error"].startswith("no dataset 'ghost'")
 
 
+def test_a_bug_is_told_as_one(at_home: Bench) -> None:
+    (told,) = asked(at_home, "look", {"x.run": RUN}, dataset=["no", "word"])
+    assert "in Beirscope, not in your input: report" in told["error"]
+    (log,) = (at_home.store.home / "logs").glob("bug-*.log")
+    assert str(log) in told["error"] and "Traceback" in log.read_text("utf-8")
+
+
 def test_tables_tell_what_is_in_files_and_what_is_wrong() -> None:
     where = {"file": "x", "line": 3}
     finding = {"what": "tied", "count": 2, "example": "e", "where": where, "treatment": "t"}

@@ -184,8 +184,9 @@ def most_different(view: View, both: DataFrame, alike: DataFrame) -> None:
     table = tables.difference_table(rows, view.titles, whole=len(view.datasets) > 1)
     carried = rows[["dataset", "query_id"]].to_numpy().tolist()
     _ways.table(table, "different", carried, view.go, "Queries that differ most")
+    first = f"The first {len(rows):,} of" if len(rows) < len(both) else "All"
     _shared.caption(
-        f"The first {len(rows):,} of {len(both):,} queries. A click on a row opens the query with"
+        f"{first} {len(both):,} queries. A click on a row opens the query with"
         " both ranked lists. Overlap: rank-biased overlap of the two lists."
     )
 

@@ -18,7 +18,7 @@ from pages._dataset_sections import HEAD, MOST_ROWS, ROW
 from pages._shared import pick, read
 
 NEW = "A new dataset"
-_WIDTHS = {"Troubles": 80, "Times": 70, "Line": 70, "Stops it": 80, "": 90}
+_WIDTHS = {"Troubles": 80, "Times": 70, "Line": 70, "Stops it": 80, "Outcome": 90}
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
 }

@@ -8,6 +8,8 @@ from compute.wording import counted
 from pages import _address, _shared, _ways
 from pages._shared import pick_many, read
 
+_COUNT = st.column_config.NumberColumn(format="localized")
+
 
 def datasets() -> None:
     """What is stored of each dataset."""
@@ -16,7 +18,7 @@ def datasets() -> None:
         st.info("Nothing is stored yet: Import takes files in, Fetch downloads a dataset.")
         return
     carried = [[name] for name in rows["dataset"]]
-    _ways.table(figures.datasets_table(rows), "stored", carried, _to_dataset)
+    _ways.table(figures.datasets_table(rows), "stored", carried, _to_dataset, "Stored datasets")
     _shared.caption(
         f"{counted(len(rows), 'dataset')}; a click on a row opens it. Documents are those of the"
         " collection, which splits share, and so is their part of the size. Ids only: the texts"
@@ -39,10 +41,17 @@ def runs() -> None:
     chosen = pick_many("Datasets", names, "datasets", width=400)
     rows = rows[rows["dataset"].isin(chosen or names)]
     carried = rows[["dataset", "system"]].to_numpy().tolist()
-    _ways.table(figures.runs_table(rows), "stored_runs", carried, _to_run)
+    _ways.table(
+        figures.runs_table(rows),
+        "stored_runs",
+        carried,
+        _to_run,
+        "Stored runs",
+        column_config=dict.fromkeys(("Hits", "Depth"), _COUNT),
+    )
     _shared.caption(
-        f"{counted(len(rows), 'run')}; a click on a row opens it. Depth: the ranks that are kept"
-        " of a query; runs that came with the project are cut to their first 100."
+        f"{counted(len(rows), 'run')}; a click on a row opens it. Depth: at most so many ranks"
+        " of a query are kept; runs that came with the project are cut to their first 100."
     )
 
 

@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from compute import advice, cells, leaderboard, queries
 from compute.datasets import Dataset
+from compute.exports.tables import Scores
 from compute.figures import dataset as figures
 from compute.figures import text
 from compute.figures.leaderboard import BELOW_BEST, heatmap
@@ -64,8 +65,10 @@ def facts(dataset: Dataset) -> None:
     st.subheader(_shared.text(dataset.title), anchor=False)
     zero_shot = "in the zero-shot average" if dataset.zero_shot else ""
     size = f"{len(dataset.parts)} parts" if dataset.parts else f"split {dataset.split}"
-    said = [dataset.task, dataset.domain, dataset.language, size, dataset.relevance]
-    said += [f"licence: {dataset.licence}", zero_shot, dataset.homepage, dataset.note]
+    # Of a user's own collection task, domain and licence all say no more than that it is one.
+    known = dataset.group != "own"
+    said = [dataset.task, dataset.domain * known, dataset.language, size, dataset.relevance]
+    said += [f"licence: {dataset.licence}" * known, zero_shot, dataset.homepage, dataset.note]
     _shared.caption(" · ".join(word for word in said if word))
 
 
@@ -123,12 +126,25 @@ def systems(dataset: Dataset, means: DataFrame) -> None:
         runs = figures.in_order(means, MEASURES)
         open_run = partial(_open_run, dataset.name, runs)
         options |= {"on_select": open_run, "selection_mode": "single-cell"}
-    _shared.table(table, "systems", "Systems by measure", placeholder="–", **options)
+    _shared.table(
+        table,
+        "systems",
+        f"Systems on {dataset.title}",
+        scores=_scores(means),
+        placeholder="–",
+        **options,
+    )
     _shared.caption(
         "Means over all evaluated queries; an unanswered query scores 0. The best in bold."
         " Hole@10: share of the top 10 that nobody judged for the query.",
         "A click on a row opens how that run was made." * (not dataset.parts),
     )
+
+
+def _scores(means: DataFrame) -> Scores:
+    """What a saved table says is the best and the second, as it is on the page."""
+    shown = [measure for measure in MEASURES if measure in set(means["measure"])]
+    return Scores(shown, lower=[one for one in shown if leaderboard.better(one) < 0])
 
 
 def _open_run(dataset: str, systems: list[str]) -> None:

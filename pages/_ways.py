@@ -90,8 +90,12 @@ def table(
     carried: Sequence[Sequence[str]],
     go: Callable[..., None],
     title: str = "Table",
+    **options: Any,
 ) -> None:
-    """Draw a table; a click into a row calls `go` with what is `carried` for that row."""
+    """Draw a table; a click into a row calls `go` with what is `carried` for that row.
+
+    `options` are those of `st.dataframe`.
+    """
 
     def clicked() -> None:
         cells = st.session_state[key]["selection"]["cells"]
@@ -107,4 +111,5 @@ def table(
         row_height=35,
         on_select=clicked,
         selection_mode="single-cell",
+        **options,
     )

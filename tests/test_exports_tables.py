@@ -58,9 +58,9 @@ MARKDOWN = """nDCG\\@10 of 100% \\& more
 
 | System | SciFact | Own | Queries |
 | --- | ---: | ---: | ---: |
-| bm25 | **\\.679**† | – | 5,183 |
-| a\\_b \\& 100% | <ins>\\.476</ins> | <ins>−\\.250</ins> | 300 |
-| \\=cmd\\|\\' /C calc\\'\\!A0 | <ins>\\.476</ins> | **\\.500** | 12 |
+| bm25 | **.679**† | – | 5,183 |
+| a\\_b \\& 100% | <ins>.476</ins> | <ins>−.250</ins> | 300 |
+| \\=cmd\\|\\' /C calc\\'\\!A0 | <ins>.476</ins> | **.500** | 12 |
 
 Best of each column bold, second underlined\\.
 
@@ -129,6 +129,14 @@ def test_what_takes_no_part_is_never_best() -> None:
     assert r"\textbf{.476}" in written
 
 
+def test_less_is_better_in_some_columns() -> None:
+    frame = DataFrame({"System": ["a", "b"], "nDCG@10": [0.5, 0.4], "Hole@10": [0.3, 0.1]})
+    names = ("nDCG@10", "Hole@10")
+    written = tables.write(Table("k", "t", frame, Scores(names, lower=["Hole@10"])), "tex").decode()
+    assert "a & \\textbf{.500} & \\underline{.300} \\\\\n" in written
+    assert "b & \\underline{.400} & \\textbf{.100} \\\\\n" in written
+
+
 def test_a_few_systems_on_many_datasets_stand_across_in_print() -> None:
     names = [f"D_{n}" for n in range(17)]
     frame = DataFrame({"System": ["a", "b & c"], **{name: [0.1, 0.2] for name in names}})
@@ -137,7 +145,7 @@ def test_a_few_systems_on_many_datasets_stand_across_in_print() -> None:
     assert "System & a & b \\& c \\\\\n" in written
     assert "D\\_16 & \\underline{.100} & \\textbf{.200} \\\\\n" in written
     assert "Best of each row" in written
-    assert "| D\\_16 | <ins>\\.100</ins> | **\\.200** |" in tables.write(table, "md").decode()
+    assert "| D\\_16 | <ins>.100</ins> | **.200** |" in tables.write(table, "md").decode()
     assert tables.write(table, "csv").decode().startswith("System,D_0,D_1,")
 
 

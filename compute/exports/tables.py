@@ -37,6 +37,8 @@ class Scores(NamedTuple):
     """Asked for when it is written: the same rows and columns, whether a cell is surely better."""
     note: str = ""
     """What MARK means, where cells are marked."""
+    lower: Sequence[str] = ()
+    """Columns where less is better, whatever `sign` says of the others."""
 
 
 class Table(NamedTuple):
@@ -80,7 +82,7 @@ def markdown(table: Table) -> bytes:
     heads, rows, right = _shown(table)
     styles = {BEST: "**{}**", SECOND: "<ins>{}</ins>"}
     marked, note = _marks(table)
-    cells = _styled(table, rows, styles, escape_markdown, marked, MARK)
+    cells = _styled(table, rows, styles, _markdown_cell, marked, MARK)
     if _is_turned(table):
         heads, cells, right = _turned(heads, rows, cells, escape_markdown)
     lines = [
@@ -200,7 +202,8 @@ def _styled(
         values = table.frame[name]
         if table.scores.ranked is not None:
             values = values.where(table.scores.ranked[name])
-        for row, place in enumerate(places(values.tolist(), table.scores.sign)):
+        sign = -1 if name in table.scores.lower else table.scores.sign
+        for row, place in enumerate(places(values.tolist(), sign)):
             styled = styles.get(place, "{}").format(cells[row][at])
             sure = marked is not None and bool(marked[name].iloc[row])
             cells[row][at] = styled + (mark if sure else "")
@@ -239,6 +242,11 @@ def _notes(table: Table, note: str) -> list[str]:
 
 
 _MARKDOWN = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&\"'@=^])")
+
+
+def _markdown_cell(text: str) -> str:
+    """A number as it is: it holds nothing that Markdown reads."""
+    return text if _NUMBER.fullmatch(text) and text[0] not in "+-" else escape_markdown(text)
 
 
 def escape_markdown(text: str) -> str:

@@ -19,9 +19,9 @@ def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
         {
             "File": report["path"],
             "Is": report["kind"],
-            "Holds": _holds(report["counts"]),
-            "Troubles": len(report["findings"]),
             "Can be taken in": _can(report, kinds),
+            "Troubles": len(report["findings"]),
+            "Holds": _holds(report["counts"]),
         }
         for report in reports
     ]
@@ -56,11 +56,11 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
         {
             "File": report["path"],
             "Trouble": finding["what"],
+            "Stops it": "yes" if finding["refused"] else "no",
             "Times": f"{finding['count']:,}",
             "First": finding["example"],
             "Line": _line(finding["where"]),
             "What an import does": finding["treatment"],
-            "Stops it": "yes" if finding["refused"] else "no",
         }
         for report in reports
         for finding in report["findings"]
@@ -104,7 +104,7 @@ def results(answers: Iterable[Record]) -> DataFrame:
         {
             "File": answer["file"],
             "System": answer.get("system", ""),
-            "": "imported" if answer["ok"] else "refused",
+            "Outcome": "imported" if answer["ok"] else "refused",
             "Result": _OPTION.sub("", answer["said"]),
         }
         for answer in answers

@@ -165,7 +165,11 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
     names = [chosen["System"].iloc[place] or "" for place in picked]
     if same := figures.repeated(names):
         several = "Several of them are called"
-        st.warning(_shared.text(f"{several} {', '.join(same)}: give each run a name of its own."))
+        st.warning(
+            _shared.text(
+                f"{several} {', '.join(same)}: give each a name of its own, or leave some out."
+            )
+        )
     if st.button(label, type="primary", disabled=not picked or bool(same)):
         wanted = [fit[place][1] for place in picked]
         told = _work("Taking in", wanted, "take runs", dataset=to, systems=names, options=options)
@@ -234,11 +238,17 @@ def _new_dataset(
 
 
 def _done(to: str, answers: Answers, left: Sequence[str]) -> None:
-    """Keep what became of each file, and begin anew: without the files, with the new data."""
+    """Keep what became of each file, and begin anew: without the files, with the new data.
+
+    Where nothing came in, the files stay, and why is said under the button.
+    """
+    if not any(answer["ok"] for answer in answers):
+        st.error("None of them was taken in.")
+        _table(figures.results(answers))
+        return
     st.session_state["_imported"] = to, answers, list(left)
-    if any(answer["ok"] for answer in answers):
-        st.session_state["_uploads"] += 1
-        st.session_state.pop("_looked_at", None)
+    st.session_state["_uploads"] += 1
+    st.session_state.pop("_looked_at", None)
     st.rerun()
 
 
@@ -248,15 +258,14 @@ def _tell_results() -> None:
     if not answers:
         return
     good = sum(answer["ok"] for answer in answers)
-    st.subheader(_shared.text(f"{'Imported' if good else 'Nothing came'} into {to}"), anchor=False)
+    st.subheader(_shared.text(f"Imported into {to}"), anchor=False)
     _table(figures.results(answers))
     _shared.caption(
         f"{good:,} imported, {len(answers) - good:,} refused.",
         f"Left out as you chose: {', '.join(left)}." if left else "",
     )
-    if good:
-        with st.container(horizontal=True):
-            _address.link("Open the dataset", "pages/dataset.py", dataset=to)
-            if any(answer["ok"] and answer["system"] for answer in answers):
-                named = {"numbers": "Computed"} | ({} if to in DATASETS else {"group": "own"})
-                _address.link("The Leaderboard with it", "pages/leaderboard.py", **named)
+    with st.container(horizontal=True):
+        _address.link("Open the dataset", "pages/dataset.py", dataset=to)
+        if any(answer["ok"] and answer["system"] for answer in answers):
+            named = {"numbers": "Computed"} | ({} if to in DATASETS else {"group": "own"})
+            _address.link("The Leaderboard with it", "pages/leaderboard.py", **named)

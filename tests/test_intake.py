@@ -127,6 +127,13 @@ def test_a_sound_file_in_the_wrong_place_is_sent_to_the_right_one() -> None:
     assert as_dataset == ["not here: choose its dataset", "yes"]
 
 
+def test_one_of_a_kind_is_not_many() -> None:
+    counts = {"hits": 1, "queries": 1, "shortest list": 1, "longest list": 1}
+    report = {"path": "x", "kind": "run", "counts": counts, "refused": False, "findings": []}
+    (row,) = figures.contents([report], ["run"]).to_dict("records")
+    assert row["Holds"] == "1 hit, 1 query, lists of 1"
+
+
 def test_results_name_no_option_of_the_command_line() -> None:
     said = "taken: name it (--system NAME), or put it there (--replace)"
     told = figures.results([{"file": "x", "ok": False, "said": said}])

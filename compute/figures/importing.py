@@ -9,6 +9,7 @@ from pandas import DataFrame
 
 Record = Mapping[str, Any]
 """A report of the doctor, as JSON holds it."""
+_ONE = {"hits": "hit", "queries": "query", "documents": "document", "judgements": "judgement"}
 _OPTION = re.compile(r" \(--[^)]*\)")
 """What a sentence tells users of the command line besides."""
 
@@ -43,7 +44,10 @@ def _holds(counts: Mapping[str, float]) -> str:
     """The counts in words: `30,000 hits, 30 queries, 6,523 documents, lists of 44 to 98`."""
     numbers = dict(counts)
     shortest, longest = (numbers.pop(f"{which} list", None) for which in ("shortest", "longest"))
-    words = [f"{number:,} {name}" for name, number in numbers.items()]
+    words = [
+        f"{number:,} {_ONE.get(name, name) if number == 1 else name}"
+        for name, number in numbers.items()
+    ]
     if shortest is not None and longest is not None:
         each = f"{shortest:,}" if shortest == longest else f"{shortest:,} to {longest:,}"
         words.append(f"lists of {each}")

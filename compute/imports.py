@@ -86,8 +86,8 @@ def replaced(store: Store, name: str, before: Mapping[str, Part]) -> str:
     ]
     if not gone:
         return ""
-    runs = len(store.parts("hits", name))
-    old = f"; {counted(runs, 'run')} on it may be old: run or import again" if runs else ""
+    n_runs = len(store.parts("hits", name))
+    old = f"; {counted(n_runs, 'run')} on it may be old: run or import again" if n_runs else ""
     return f"replaced what had this name: {', '.join(gone)}{old}"
 
 
@@ -127,29 +127,23 @@ def import_run(
     """
     loaded = recompute.stored_dataset(bench.store, dataset)
     start = time.perf_counter()
-    with ThreadPoolExecutor(1) as pool:
-        summed = pool.submit(_sha256, file)
-        tag, hits = _hits(file)
-        content = {"sha256": summed.result(), "drop_self": dataset.drop_self or drop_equal_ids}
+    tag, hits, sha256 = _read(file)
+    content = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
     name = system or tag
-    over = "" if replace and name not in spared else content["sha256"]
+    over = "" if replace and name not in spared else sha256
     _refuse_taken_name(bench, dataset, name, over)
     depth = bench.settings.depth
     inputs = [loaded.queries.fingerprint]
     identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
     if stored := bench.store.done("hits", dataset.name, name, identity):
         return recompute.score(bench, loaded, stored)
-    given = hits.num_rows
-    hits = _of_split(hits, loaded, file)
-    others = given - hits.num_rows
+    hits, others = _of_split(hits, loaded, file)
     _refuse_strange_documents(bench.store, dataset, hits["doc_id"], file)
     run = runs.ranked(hits, depth=depth, drop_self=content["drop_self"])
     del hits  # Millions of them: the run is all that is needed from here on.
+    words = ["import-run", called or file.name, "--dataset", dataset.name, "--system", name]
     about = provenance.record(
-        [
-            *("import-run", called or file.name, "--dataset", dataset.name, "--system", name),
-            *["--drop-equal-ids"] * drop_equal_ids,
-        ],
+        words + ["--drop-equal-ids"] * drop_equal_ids,
         time.perf_counter() - start,
         imported=True,
         file=called or file.name,
@@ -160,6 +154,13 @@ def import_run(
         # Somebody else may have taken the name meanwhile.
         _refuse_taken_name(bench, dataset, name, over)
         return recompute.publish_run(bench, loaded, name, run, depth, identity, about)
+
+
+def _read(file: Path) -> tuple[str, pa.Table, str]:
+    """The tag, the hits and the SHA-256 of a run file."""
+    with ThreadPoolExecutor(1) as pool:
+        summed = pool.submit(_sha256, file)
+        return *_hits(file), summed.result()
 
 
 def _hits(file: Path) -> tuple[str, pa.Table]:
@@ -173,8 +174,8 @@ def _hits(file: Path) -> tuple[str, pa.Table]:
         raise
 
 
-def _of_split(hits: pa.Table, loaded: Loaded, file: Path) -> pa.Table:
-    """The hits that answer a query of the split."""
+def _of_split(hits: pa.Table, loaded: Loaded, file: Path) -> tuple[pa.Table, int]:
+    """The hits that answer a query of the split, and how many do not."""
     split = pa.array(recompute.read(loaded.queries)["query_id"], pa.string())
     known = _are_in(hits["query_id"], split)
     if not known.any():
@@ -183,7 +184,8 @@ def _of_split(hits: pa.Table, loaded: Loaded, file: Path) -> pa.Table:
             f"{file}: none of its {found} queries is a query of"
             f" {loaded.dataset.name}: is it a run on another dataset?"
         )
-    return hits if known.all() else hits.filter(pa.array(known))
+    kept = hits if known.all() else hits.filter(pa.array(known))
+    return kept, hits.num_rows - kept.num_rows
 
 
 def _refuse_strange_documents(

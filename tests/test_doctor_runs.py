@@ -108,6 +108,12 @@ def test_a_file_of_wrong_lines_is_not_read_to_its_end(
 KNOWN = Known("mine", ids("q1", "02", "q3"), ids("a", "b", "07"), depth=2)
 
 
+@pytest.mark.filterwarnings("error")
+def test_scores_beyond_32_bits_are_told_as_the_tie_that_they_are(tmp_path: Path) -> None:
+    file = written(tmp_path, "q Q0 a 1 1e300 s\nq Q0 b 2 1e39 s\n")
+    assert told(doctor.check(file)) == {"tied with another hit": (2, 2)}
+
+
 def test_a_run_is_held_against_the_ids_of_its_dataset(tmp_path: Path) -> None:
     text = "q1 Q0 a 1 5 s\nq1 Q0 b 2 4 s\nq1 Q0 7 3 3 s\n2 Q0 a 1 3 s\n"
     report = doctor.check(written(tmp_path, text), against=KNOWN)

@@ -123,7 +123,8 @@ def _ranks(found: _Lines, tell: _Tell) -> None:
         example = f"rank {found.text('rank', 0)} on every line"
         tell("the same rank everywhere", len(rank), 0, example, _BY_SCORE)
         return
-    up = np.sign(rank[1:] - rank[:-1]) * np.sign(score[1:] - score[:-1])
+    with np.errstate(invalid="ignore"):  # of two infinite ones neither is up
+        up = np.sign(rank[1:] - rank[:-1]) * np.sign(score[1:] - score[:-1])
     wrong = np.flatnonzero((up > 0) & found.follows) + 1
     if len(wrong):
         at = int(wrong[0])

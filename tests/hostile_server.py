@@ -61,7 +61,7 @@ class Hostile:
         self.address = f"http://127.0.0.1:{port}"
         self.asked: list[Asked] = []
         self.answers: dict[str, Sequence[Answer] | Script] = {}
-        """By path without its query; of a sequence the last repeats. What has none is answered 404."""
+        """By path without its query; of a sequence the last repeats. What has none gets 404."""
         self.ended = threading.Event()
         self._lock = threading.Lock()
 

@@ -30,7 +30,8 @@ def serve(server: Hostile, repository: str, revision: str, content: Content) -> 
 
     Packed files lie elsewhere, where a redirect with a signature leads to, others at once.
     """
-    told = {"id": repository, "sha": COMMIT, "siblings": [_entry(*file) for file in content.items()]}
+    siblings = [_entry(*file) for file in content.items()]
+    told = {"id": repository, "sha": COMMIT, "siblings": siblings}
     api = f"/api/datasets/{repository}/revision/{revision}"
     server.answers[api] = [Answer(json.dumps(told).encode(), etag="")]
     for name, data in content.items():

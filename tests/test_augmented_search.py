@@ -67,7 +67,7 @@ def _direct(known: vectors.Documents, query: dict[str, float], *, bm25: bool) ->
     # Lucene leaves out the constant k + 1.
     found = matrix @ (weights * known.idf / 1.9 if bm25 else weights)
     return {
-        doc_id: score for doc_id, score in zip(known.doc_ids, found.tolist(), strict=True) if score
+        doc_id: float(score) for doc_id, score in zip(known.doc_ids, found, strict=True) if score
     }
 
 

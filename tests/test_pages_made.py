@@ -112,7 +112,7 @@ def test_a_run_has_a_page_of_its_own(home: Path, name: str) -> None:
     assert dict(zip(tables[0]["Measure"], tables[0]["Queries"], strict=True))["nDCG@10"] == 3
     assert ("What", "Now", "From", "Rows", "Fingerprint") in heads
     assert "import-run some.run --dataset tiny" in app.code[0].value
-    assert {button.label for button in app.get("download_button")} >= {
+    assert {button.proto.label for button in app.get("download_button")} >= {
         "Packed (.gz)",
         "Plain text (.txt)",
     }

@@ -83,7 +83,7 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(
             # A delay is what is tested here: any moment must do.
             time.sleep(random.Random(kill).uniform(0, 4))
             dying.kill()
-        assert dying.wait() == -signal.SIGKILL
+        assert until(dying.poll, "the end of the worker") == -signal.SIGKILL
         until(lambda: not session(dying.pid), "the end of what the worker had started")
     with worker(settings):
         assert ended(settings, asked.job).state == "done"

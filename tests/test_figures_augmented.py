@@ -1,5 +1,7 @@
 """The words of an augmented query, and the paper's table beside ours, by hand."""
 
+from typing import Any
+
 import pytest
 from pandas import DataFrame
 
@@ -29,8 +31,8 @@ def test_it_is_told_what_was_added_turned_down_and_left_out() -> None:
 
 
 def test_bars_draw_the_words_of_the_query_first_and_none_as_markup() -> None:
-    figure = augmented.bars(augmented.relative(QUERY), "light")
-    own, added = figure["data"]
+    figure: Any = augmented.bars(augmented.relative(QUERY), "light")
+    own, added = figure.data
     assert list(own.x) == [1, 0, 0.25] and list(own.y) == [0, 1, 2]
     assert list(added.x) == pytest.approx([0.5, 0.05]) and list(added.y) == [3, 4]
     assert figure.layout.yaxis.ticktext[-1] == "&lt;b&gt;"

@@ -44,11 +44,11 @@ RUNS: list[tuple[str | bytes, str]] = [
     (HIT.replace("\n", "\r") * 2, 'FILE, line 1: 12 columns where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
     ("q1 Q0 d1 1 " + "x" * 300 + " sys\n", "FILE, line 1: score is 'xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx…', not a finite number, mend the line"),
     ("<html><body>404 Not Found</body></html>\n", 'FILE, line 1: 3 columns where a run line has 6 (query_id Q0 doc_id rank score tag), mend the line'),
-    (gzip.compress(HIT.encode() * 1000)[:60], 'FILE: cannot be read (Truncated compressed stream), fetch or pack it again'),
+    (gzip.compress(HIT.encode() * 1000, mtime=0)[:60], 'FILE: cannot be read (Truncated compressed stream), fetch or pack it again'),
     (b"\x1f\x8b\x08garbage and more", 'FILE: cannot be read (zlib inflate failed: unknown header flags set), fetch or pack it again'),
     (b"\x28\xb5\x2f\xfdgarbage and more", 'FILE: cannot be read (ZSTD decompress failed: Dictionary mismatch), fetch or pack it again'),
     (pa.compress(HIT.encode() * 1000, codec="zstd", asbytes=True)[:20], 'FILE: cannot be read (Truncated compressed stream), fetch or pack it again'),
-    (gzip.compress(b"\n" * 70_000_000), 'FILE: unpacks to more than 67,108,864 bytes, read no further, pack it again'),
+    (gzip.compress(b"\n" * 70_000_000, mtime=0), 'FILE: unpacks to more than 67,108,864 bytes, read no further, pack it again'),
     (b"PK\x03\x04 and more", 'FILE: a zip archive, not UTF-8 text (plain, gzip or zstd), convert it first'),
     (b"BZh91AY&SY and more", 'FILE: packed by bzip2, not UTF-8 text (plain, gzip or zstd), convert it first'),
     (b"\xfd7zXZ\x00 and more", 'FILE: packed by xz, not UTF-8 text (plain, gzip or zstd), convert it first'),
@@ -75,7 +75,7 @@ QRELS: list[tuple[str | bytes, str]] = [
     (HIT, 'FILE, line 1: 6 columns where a qrels line has 4 (query_id iteration doc_id relevance), mend the line'),
     ("q1 0 d1 \0\n", 'FILE, line 1: a NUL character in it, mend the line'),
     ("<topics/>\n", 'FILE, line 1: 1 column where a qrels line has 4 (query_id iteration doc_id relevance), mend the line'),
-    (gzip.compress(JUDGED.encode())[:15], 'FILE: cannot be read (Truncated compressed stream), fetch or pack it again'),
+    (gzip.compress(JUDGED.encode(), mtime=0)[:15], 'FILE: cannot be read (Truncated compressed stream), fetch or pack it again'),
 ]
 
 TEXTS: list[tuple[str | bytes, str]] = [

@@ -115,7 +115,7 @@ def _whole(draw: st.DrawFn, content: bytes) -> bytes:
                 b"\xef\xbb\xbf" + content,
                 content.decode("latin-1").encode("utf-16"),
                 content.decode("latin-1").encode("utf-16-be"),
-                gzip.compress(content),
+                gzip.compress(content, mtime=0),
                 pa.compress(content, codec="zstd", asbytes=True),
                 content * 3,
             )

@@ -270,7 +270,7 @@ def test_every_measure_of_a_dataset_draws() -> None:
 @pytest.mark.parametrize(
     ("dataset", "said"),
     [
-        ("fever", "Nothing is computed on FEVER yet: put fever.zip"),
+        ("fever", "Nothing is computed on FEVER yet: python -m compute fetch fever"),
         ("bioasq", "its documents cannot be downloaded"),
         ("nq-dpr", "has published figures only"),
         ("pydocs-numpy", "python -m compute run bm25 pydocs-numpy builds it"),

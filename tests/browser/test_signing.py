@@ -62,7 +62,7 @@ def _enter(page: Page, address: str, who: str) -> None:
 
 
 def _signed(page: Page, role: str) -> None:
-    expect(page.get_by_text(f"@example.org, {role}.")).to_be_visible()
+    expect(page.get_by_text(f"example.org, {role}.")).to_be_visible()
 
 
 def _judgements(home: Path) -> list[tuple[str, int, int]]:

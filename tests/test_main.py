@@ -19,6 +19,10 @@ def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_DATASETS", "")
 
 
+TWO = [str(PROJECT / "README.md"), str(PROJECT / "Makefile")]
+"""Files that are there, whatever they hold."""
+
+
 @pytest.mark.parametrize("name", COMMANDS)
 def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
@@ -40,7 +44,7 @@ def test_the_readme_names_every_command(name: str) -> None:
         (["run", "bm25(k1=x)", "scifact"], "k1"),
         (["run", "seal", "scifact"], "seal is published figures only; these run here: bm25, "),
         (["jobs", "cancel"], "name a job to cancel"),
-        (["import-run", "a", "b", "--system", "x", "--dataset", "scifact"], "--system names one"),
+        (["import-run", *TWO, "--system", "x", "--dataset", "scifact"], "--system names one"),
         (["run", "bm25", "bioasq"], "cannot be downloaded"),
         (["run", "bm25", "nq-dpr"], "published figures only"),
         (["check", "nowhere"], "nowhere does not exist"),

@@ -58,10 +58,9 @@ def import_run(arguments: Namespace) -> int:
     """Take in run files, each whole or not at all; of several a refused one stops no other."""
     bench = open_bench()
     row = dataset(arguments.dataset, known(bench))
-    named = arguments.system and len(arguments.files) > 1
-    files = [] if named else doctor.files(arguments.files)
+    files = doctor.files(arguments.files)
     several = len(files) > 1
-    if named or (arguments.system and several):
+    if arguments.system and several:
         raise WrongInput("--system names one run: import several files without it, by their tags")
     refused, taken = 0, set[str]()
     for file in files:

@@ -219,7 +219,7 @@ def test_file_that_is_not_there_is_missing(tmp_path):
 
 def test_several_tags_are_several_runs_unless_asked(tmp_path):
     file = written(tmp_path, LINES + "q1 Q0 d3 3 1.0 other\n")
-    with pytest.raises(WrongInput, match=r"2 tags \(sys, other"):
+    with pytest.raises(WrongInput, match=r"2 tags \('sys', 'other'"):
         read_trec(file)
     tag, found = read_trec(file, any_tag=True)
     assert (tag, len(found)) == ("sys", 4)

@@ -94,7 +94,7 @@ def test_svg_is_a_picture_for_a_page_and_holds_no_script(svg: bytes) -> None:
 
 def test_names_from_outside_are_text_in_svg(svg: bytes) -> None:
     words = "".join(ElementTree.fromstring(svg).itertext())
-    assert "<script>alert('x')" in words
+    assert "<script>ale…" in words
 
 
 def test_pdf_has_one_page_of_174_mm(chromium: str) -> None:

@@ -46,15 +46,29 @@ def choose(key: str, name: str | None) -> None:
         st.query_params[key] = name
 
 
+def begin(title: str) -> None:
+    """Begin a run of a page: what the last one showed stays pinned until this one pins its own.
+
+    A click that comes early ends a run before it has shown, and pinned, anything.
+    """
+    state = st.session_state
+    before = state.get("_pinned") or state.get("_pinned_before", {})
+    state["_pinned_before"] = before if state.get("_pinned_on") == title else {}
+    state["_pinned"], state["_pinned_on"] = {}, title
+
+
 def pin(key: str, name: str) -> None:
     """Keep what is shown without the address naming it, for `unpin`."""
-    st.session_state.setdefault("_pinned", {})[key] = name
+    st.session_state["_pinned"][key] = st.session_state.get("dataset"), name
 
 
 def unpin() -> None:
     """Have the address name what is shown, lest a change of judgements puts another first."""
-    for key, name in st.session_state.get("_pinned", {}).items():
-        choose(key, name)
+    state = st.session_state
+    pinned = state.get("_pinned_before", {}) | state.get("_pinned", {})
+    for key, (dataset, name) in pinned.items():
+        if dataset == state.get("dataset"):
+            choose(key, name)
 
 
 def link(label: str, page: str, **names: str) -> None:

@@ -20,7 +20,7 @@ _LABELS = {OFFICIAL: "Official", ADDED: "Official + added"}
 def begin(title: str) -> None:
     """Fix which judgements this run of a page counts; a switch where some were added."""
     st.session_state["_choice"] = st.session_state["_added"] = None
-    st.session_state["_pinned"] = {}
+    _address.begin(title)
     if title in UNSWITCHED:
         return
     found = _shared.read(queries.added.counted, sources=list(SOURCES), added=False)

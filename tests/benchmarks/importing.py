@@ -7,7 +7,8 @@ others read the file alone. Each has a process of its own, so that peaks do not 
 million lines in under 5 s on 2 cores, under 1 GB.
 """
 
-import resource
+import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -19,10 +20,12 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from compute import imports, measures, recompute
+from compute import imports
 from compute.loading import Bench
 from compute.settings import Settings
 from compute.store import Store
+from tests.benchmarks.side_by_side import Row, peak, quicker, say, show
+from tests.benchmarks.side_by_side import seconds as words
 
 DEPTH = 1000
 COLUMNS = ["query_id", "Q0", "doc_id", "rank", "score", "tag"]
@@ -41,69 +44,69 @@ def made_up(queries: int, folder: Path) -> None:
             qrels.write(f"{name} 0 {docs[random.integers(DEPTH)]} 1\n")
 
 
-def ours(folder: Path) -> str:
-    """The whole import; how much of it scoring took."""
+def ours(folder: Path) -> float:
+    """The whole import."""
     now = Settings(home=folder / "home")
     bench = Bench(Store(now, shipped=folder / "none"), now)
     row = imports.import_dataset(bench, "made-up", qrels=folder / "qrels").dataset
     start = time.perf_counter()
-    outcome = imports.import_run(bench, folder / "run", row)
-    took = time.perf_counter() - start
-    loaded = recompute.stored_dataset(bench.store, row)
-    hits = recompute.read(outcome.hits)
-    start = time.perf_counter()
-    measures.evaluate(hits, recompute.read(loaded.judgements), depth=DEPTH)
-    return f"{took:.2f} s, {time.perf_counter() - start:.2f} s of it scoring"
+    imports.import_run(bench, folder / "run", row)
+    return time.perf_counter() - start
 
 
-def by_pandas(folder: Path) -> str:
+def by_pandas(folder: Path) -> float:
     start = time.perf_counter()
     kinds = {"query_id": "str", "doc_id": "str", "tag": "str"}
     pd.read_csv(folder / "run", sep=" ", names=COLUMNS, dtype=kinds)
-    return f"{time.perf_counter() - start:.2f} s"
+    return time.perf_counter() - start
 
 
-def by_ir_measures(folder: Path) -> str:
+def by_ir_measures(folder: Path) -> float:
     start = time.perf_counter()
     pd.DataFrame(ir_measures.read_trec_run(str(folder / "run")))
-    return f"{time.perf_counter() - start:.2f} s"
+    return time.perf_counter() - start
 
 
-READERS: Mapping[str, Callable[[Path], str]] = {
+READERS: Mapping[str, Callable[[Path], float]] = {
     "ours": ours,
     "pandas.read_csv": by_pandas,
     "ir_measures.read_trec_run": by_ir_measures,
 }
 
 
-def say(text: str) -> None:
-    sys.stdout.write(f"{text}\n")
-    sys.stdout.flush()
-
-
 def compare(queries: int) -> None:
-    say(f"{queries * DEPTH:,} lines")
-    base = 0.0
     with tempfile.TemporaryDirectory() as folder:
         made_up(queries, Path(folder))
-        for name in READERS:
-            words = [sys.executable, "-m", "tests.benchmarks.importing", "--one", name, folder]
-            told = subprocess.run(words, check=True, capture_output=True, text=True).stdout.strip()
-            seconds = float(told.split()[0])
-            base = base or seconds
-            say(f"{name}: {told}; {seconds / base:.1f} times ours")
+        took, most = alone("ours", folder)
+        for name in list(READERS)[1:]:
+            theirs, their_most = alone(name, folder)
+            show(
+                Row(
+                    work=f"import a run of {queries * DEPTH:,} lines: read, check, rank, score,"
+                    " publish",
+                    bar="under 5 s, under 1 GB",
+                    ours=f"{words(took)}, {most:,} MB",
+                    peer=f"{name} {words(theirs)}, {their_most:,} MB (reads the file alone)",
+                    ratio=quicker(theirs, took),
+                    met=took < 5 and most < 1000,
+                )
+            )
+
+
+def alone(name: str, folder: str) -> tuple[float, int]:
+    """Seconds, and the peak memory in MB, of a reader in a process of its own."""
+    command = [sys.executable, "-m", "tests.benchmarks.importing", "--one", name, folder]
+    told = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    return tuple(json.loads(told))
 
 
 def main() -> None:
     """Compare, or be one of those compared."""
     if sys.argv[1:2] == ["--one"]:
-        told = READERS[sys.argv[2]](Path(sys.argv[3]))
-        peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * (
-            1 if sys.platform == "darwin" else 1024
-        )
-        say(f"{told}; peak {peak / 1e6:,.0f} MB")
+        say(json.dumps([READERS[sys.argv[2]](Path(sys.argv[3])), peak()]))
         return
     compare(int(1000 * float(sys.argv[1] if len(sys.argv) > 1 else "6.98")))
+    say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
 if __name__ == "__main__":

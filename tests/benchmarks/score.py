@@ -1,15 +1,16 @@
 """Scores a stored run side by side with pytrec_eval and ir_measures; prints times and ratios.
 
-    python -m tests.benchmarks.score [MILLIONS OF HITS …]      (default: 1 7)
+    python -m tests.benchmarks.score [MILLIONS OF HITS …]      (default: 7)
 
 Each starts at the run's Parquet file and ends with per-query values, its own structures included.
 The bar: at most half of pytrec_eval's time, a tenth of ir_measures'; equal values.
 """
 
+import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ import pyarrow.parquet as pq
 import pytrec_eval
 
 from compute.measures import evaluate
+from tests.benchmarks.side_by_side import Row, quicker, say, show
+from tests.benchmarks.side_by_side import seconds as told
 
 DEPTH = 1000
 MEASURES = {"nDCG@10": "ndcg_cut_10", "R@100": "recall_100", "AP@1000": "map_cut_1000"}
@@ -110,26 +113,34 @@ def compare(n_queries: int) -> None:
         file = Path(folder) / "hits.parquet"
         judgements = made_up(n_queries, file)
         took, values = seconds(ours, file, judgements)
-        say(f"{n_queries * DEPTH:,} hits: {took:.2f} s")
-        for name, score, bar in (
-            ("pytrec_eval", by_pytrec_eval, 1 / 2),
-            ("ir_measures", by_ir_measures, 1 / 10),
+        for name, score, least, bar in (
+            ("pytrec_eval", by_pytrec_eval, 2, "at most half of pytrec_eval's time"),
+            ("ir_measures", by_ir_measures, 10, "at most a tenth of ir_measures' time"),
         ):
             theirs, expected = seconds(score, file, judgements)
             apart = max(abs(values[key] - value) for key, value in expected.items())
-            verdict = "reached" if took <= theirs * bar else "MISSED"
-            say(
-                f"  {name} {theirs:.2f} s: ours takes {took / theirs:.3f} of it "
-                f"(bar {bar:.2f}: {verdict}); values at most {apart:.1e} apart"
+            show(
+                Row(
+                    work=f"score a stored run, {n_queries * DEPTH:,} hits ({', '.join(MEASURES)})",
+                    bar=bar,
+                    ours=told(took),
+                    peer=f"{name} {told(theirs)}",
+                    ratio=f"{quicker(theirs, took)}; values {_apart(apart)}",
+                    met=took * least <= theirs and apart < 1e-9,
+                )
             )
 
 
-def say(line: str) -> None:
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+def _apart(difference: float) -> str:
+    return f"at most {difference:.0e} apart" if difference else "equal"
+
+
+def main(millions: Sequence[str]) -> None:
+    warm()
+    for size in millions or ("7",):
+        compare(int(float(size) * 1_000_000) // DEPTH)
+    say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
 if __name__ == "__main__":
-    warm()
-    for argument in sys.argv[1:] or ("1", "7"):
-        compare(int(argument) * 1_000_000 // DEPTH)
+    main(sys.argv[1:])

@@ -6,7 +6,7 @@ The default is 10 10000 10000.
 
 Ours corrects by single-step maxT and is timed with and without the effects' bootstrap intervals.
 The others test one pair at a time, without a correction: one pair is timed and multiplied by the
-number of pairs. The bar: 45 pairs in less than 1 s on 2 cores.
+number of pairs, which the rows say. The bar: 45 pairs in less than 1 s on 2 cores.
 """
 
 import importlib
@@ -21,6 +21,8 @@ import numpy as np
 from scipy import stats
 
 from compute.significance import pairs
+from tests.benchmarks.side_by_side import Row, quicker, say, show
+from tests.benchmarks.side_by_side import seconds as words
 
 TRIES = 5
 
@@ -57,23 +59,28 @@ def main(systems: int = 10, queries: int = 10_000, permutations: int = 10_000) -
     n_pairs = systems * (systems - 1) // 2
     ours = best(lambda: pairs(values, permutations=permutations, resamples=0))
     whole = best(lambda: pairs(values, permutations=permutations))
-    say(f"{n_pairs} pairs x {queries:,} queries x {permutations:,} permutations")
     say(f"ours, maxT: {told(ours)}; with 1,000 resamples for the effects: {told(whole)}")
     others = {"scipy": by_scipy} | ({"ranx": by_ranx} if importlib.util.find_spec("ranx") else {})
     for name, test in others.items():
         test(values[0], values[1], 10)  # ranx compiles
         one = best(partial(test, values[0], values[1], permutations), 2)
-        theirs = n_pairs * one[0], n_pairs * one[1]
-        say(f"{name}, one pair x {n_pairs}: {told(theirs)}, {theirs[0] / ours[0]:.0f} times ours")
+        say(f"{name}, one pair: {told(one)}")
+        sizes = f"{n_pairs} pairs x {queries:,} queries x {permutations:,} permutations"
+        show(
+            Row(
+                work=f"randomisation test, {sizes}",
+                bar="under 1 s",
+                ours=words(ours[0]),
+                peer=f"{name} {words(n_pairs * one[0])} (extrapolated: one pair x {n_pairs})",
+                ratio=quicker(n_pairs * one[0], ours[0]),
+                met=ours[0] < 1,
+            )
+        )
     say(f"load {os.getloadavg()[0]:.1f} on {os.cpu_count()} cores")
 
 
 def told(seconds: tuple[float, float]) -> str:
     return f"{seconds[0]:.2f} s ({seconds[1]:.2f} s of processors)"
-
-
-def say(line: str) -> None:
-    sys.stdout.write(line + "\n")
 
 
 if __name__ == "__main__":

@@ -1,11 +1,13 @@
 """Encoding beside a plain SentenceTransformer loop; exact, HNSW and IVF search beside each other.
 
     python -m tests.benchmarks.vectors encode [DOCUMENTS] [ROUNDS] [DATASET]
+    python -m tests.benchmarks.vectors exact [VECTORS]                (default: 100000)
     python -m tests.benchmarks.vectors search [VECTORS]               (default: 100000)
     python -m tests.benchmarks.vectors recall FOLDER                  (of an exact index)
 
 `encode` takes the first documents (2,000 of SciFact) through MiniLM, in turn by each way; on a
-busy machine the seconds of the processor count. `search` makes up random vectors of
+busy machine the seconds of the processor count. `exact` is our exact search beside faiss's own
+flat index. `search` makes up random vectors of
 384 dimensions, the hardest there are for graphs and clusters: nothing is near anything. `recall`
 searches the vectors of a real corpus, from the folder of an exact index in the caches.
 """
@@ -25,14 +27,15 @@ from compute.datasets import DATASETS, source
 from compute.settings import load
 from compute.systems import SYSTEMS, encoding, vectors
 from compute.systems.dense import Dense
+from tests.benchmarks.side_by_side import Row, quicker, say, seconds, show
 
 DIMENSIONS = 384
 QUERIES = 100
 
 
 def main(what: str, *options: str) -> None:
-    """Run one of the three parts."""
-    {"encode": encode, "search": search, "recall": recall}[what](*options)
+    """Run one of the parts."""
+    {"encode": encode, "exact": exact, "search": search, "recall": recall}[what](*options)
 
 
 def encode(documents: str = "2000", rounds: str = "1", dataset: str = "scifact") -> None:
@@ -91,11 +94,51 @@ def _encode(ways: dict[str, Callable[[], np.ndarray]], count: int, rounds: int) 
         )
 
 
+def exact(count: str = "100000") -> None:
+    """One query at a time, and all at once: ours through stored shards, faiss from its memory."""
+    stored, queries = _random(int(count))
+    threads = load().threads
+    faiss = vectors.faiss_on(threads)
+    flat = faiss.IndexFlatIP(DIMENSIONS)
+    flat.add(stored)
+    with tempfile.TemporaryDirectory() as scratch:
+        file = Path(scratch) / "vectors.npy"
+        np.save(file, stored)
+        held = [np.load(file, mmap_mode="r")]
+        ways: list[Callable[[np.ndarray], Any]] = [
+            lambda one: vectors.nearest(one, held, 100, threads),
+            lambda one: flat.search(one, 100),
+        ]
+        for told, batch in (("one query at a time", 1), ("all at once", QUERIES)):
+            (ours, own), (theirs, found) = (_batches(way, queries, batch) for way in ways)
+            show(
+                Row(
+                    work=f"exact search of {len(queries)} queries among {len(stored):,} vectors"
+                    f" of {DIMENSIONS}, {told}",
+                    bar="",
+                    ours=seconds(ours),
+                    peer=f"faiss IndexFlatIP {seconds(theirs)}",
+                    ratio=f"{quicker(theirs, ours)}; recall {vectors.recall(own, found):.4f}",
+                    met=None,
+                )
+            )
+
+
+def _batches(
+    ask: Callable[[np.ndarray], Any], queries: np.ndarray, size: int
+) -> tuple[float, np.ndarray]:
+    """The seconds of the quickest of three rounds through all queries, and the places found."""
+    took, found = [], []
+    for _ in range(3):
+        start = time.perf_counter()
+        found = [ask(queries[at : at + size])[1] for at in range(0, len(queries), size)]
+        took.append(time.perf_counter() - start)
+    return min(took), np.concatenate(found)
+
+
 def search(count: str = "100000") -> None:
     """What random vectors cost each kind of index, and how much of the exact list they find."""
-    generator = np.random.default_rng(7)
-    stored = _unit(generator.standard_normal((int(count), DIMENSIONS), np.float32))
-    _kinds(stored, _unit(generator.standard_normal((QUERIES, DIMENSIONS), np.float32)))
+    _kinds(*_random(int(count)))
 
 
 def recall(folder: str) -> None:
@@ -107,15 +150,22 @@ def recall(folder: str) -> None:
     _kinds(stored, _unit(stored[chosen] + 0.5 * _unit(noise)))
 
 
+def _random(count: int) -> tuple[np.ndarray, np.ndarray]:
+    """Vectors that are stored, and those of queries."""
+    generator = np.random.default_rng(7)
+    stored = _unit(generator.standard_normal((count, DIMENSIONS), np.float32))
+    return stored, _unit(generator.standard_normal((QUERIES, DIMENSIONS), np.float32))
+
+
 def _unit(rows: np.ndarray) -> np.ndarray:
     return rows / np.linalg.norm(rows, axis=1, keepdims=True)
 
 
 def _kinds(stored: np.ndarray, queries: np.ndarray) -> None:
     threads = load().threads
-    exact, first = _latency(lambda one: vectors.nearest(one, [stored], 100, threads), queries)
+    each, first = _latency(lambda one: vectors.nearest(one, [stored], 100, threads), queries)
     say(f"{len(stored):,} vectors of {stored.shape[1]}")
-    say(f"exact        {stored.nbytes / 1e6:8.1f} MB, {exact:7.2f} ms a query")
+    say(f"exact        {stored.nbytes / 1e6:8.1f} MB, {each:7.2f} ms a query")
     base = vectors.Layout("hnsw", "float32", 32, 200, 256, 0, 64)
     layouts = [
         base,
@@ -134,7 +184,7 @@ def _kind(
     layout: vectors.Layout,
     stored: np.ndarray,
     queries: np.ndarray,
-    exact: np.ndarray,
+    nearest: np.ndarray,
     scratch: Path,
     built: dict[str, tuple[float, float]],
     threads: int,
@@ -148,10 +198,10 @@ def _kind(
         built[called] = time.perf_counter() - start, time.process_time() - busy
     opened = layout.opened(folder, threads)
     milliseconds, found = _latency(lambda one: opened.nearest(one, 100), queries)
-    size, share = (folder / vectors.FILE).stat().st_size / 1e6, vectors.recall(found, exact)
-    seconds, busy = built[called]
+    size, share = (folder / vectors.FILE).stat().st_size / 1e6, vectors.recall(found, nearest)
+    took, busy = built[called]
     say(
-        f"{called:12} {size:8.1f} MB, {milliseconds:7.2f} ms a query, built in {seconds:6.1f} s "
+        f"{called:12} {size:8.1f} MB, {milliseconds:7.2f} ms a query, built in {took:6.1f} s "
         f"({busy:.1f} of the processor), recall@100 {share:.4f} ({layout.ranker()})"
     )
 
@@ -165,11 +215,6 @@ def _latency(ask: Callable[[np.ndarray], Any], queries: np.ndarray) -> tuple[flo
         found.append(ask(query[None])[1][0])
         times.append(time.perf_counter() - start)
     return float(np.median(times)) * 1000, np.array(found)
-
-
-def say(line: str) -> None:
-    """Print a line at once."""
-    print(line, flush=True)  # noqa: T201 - what a benchmark is for
 
 
 if __name__ == "__main__":

@@ -1,0 +1,66 @@
+"""What a benchmark prints: our figure, the peer's of the same run, their ratio, and the bar."""
+
+import json
+import os
+import re
+import resource
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+ROWS = "BEIRSCOPE_BENCHMARK_ROWS"
+"""Names a file to which every row goes too, as a line of JSON: how the speed table is made."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """One row of the speed table; figures are words, with their units."""
+
+    work: str
+    bar: str
+    ours: str
+    peer: str
+    ratio: str
+    """Ours beside the peer's; empty where nobody else does the work."""
+    met: bool | None
+    """None where the design sets no bar."""
+
+    @property
+    def verdict(self) -> str:
+        """Whether the bar is reached."""
+        return {True: "reached", False: "MISSED", None: "no bar"}[self.met]
+
+
+def show(row: Row) -> None:
+    """Print a row, and keep it where it is asked for."""
+    beside = "; ".join(filter(None, (f"ours {row.ours}", row.peer, row.ratio)))
+    say(f"{row.work}: {beside} (bar: {row.bar or 'none'}: {row.verdict})")
+    if file := os.environ.get(ROWS):
+        with Path(file).open("a", encoding="utf-8") as lines:
+            lines.write(json.dumps(asdict(row)) + "\n")
+
+
+def quicker(theirs: float, ours: float) -> str:
+    """How many times as quick ours is, of two times."""
+    return f"{theirs / ours:,.{1 if theirs < 20 * ours else 0}f} times as quick"
+
+
+def seconds(value: float) -> str:
+    """Seconds, in milliseconds where they are few."""
+    return f"{value:.2f} s" if value >= 1 else f"{1000 * value:.0f} ms"
+
+
+def peak() -> int:
+    """The most memory that this process had, in MB."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        # Not ru_maxrss: on Linux it begins with that of the process that started this one.
+        found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text("utf-8"))
+        return int(found[1]) * 1024 // 10**6 if found else 0
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 10**6
+
+
+def say(line: str) -> None:
+    """Print a line at once."""
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()

@@ -13,6 +13,7 @@ from compute.datasets import DATASETS, Dataset
 from compute.errors import WrongInput
 from compute.loading import Bench, load
 from compute.settings import Settings
+from compute.systems.bounds import at_least, between
 from compute.systems.checkpoints import Checkpoint, from_text
 from compute.training.recipes import Material, Report, material
 
@@ -75,14 +76,11 @@ class Augmentation:
         for name, known in choices.items():
             if getattr(self, name) not in known:
                 raise WrongInput(f"{name} is {getattr(self, name)!r}, not {' or '.join(known)}")
-        least = {"k1": 0, "b": 0, "learning_rate": 0, "penalty": 0, "hard_negatives": 0, "seed": 0}
+        least = {"k1": 0, "learning_rate": 0, "penalty": 0, "hard_negatives": 0, "seed": 0}
         least |= {"batch": 2, "epochs": 1, "patience": 1, "max_length": 2}
         for name, low in least.items():
-            if getattr(self, name) < low:
-                value = getattr(self, name)
-                raise WrongInput(f"{name} is {value}; it must be {low} or more")
-        if self.b > 1:
-            raise WrongInput(f"b is {self.b}; it must lie from 0 to 1")
+            at_least(self, name, low)
+        between(self, "b", 0, 1)
 
     @property
     def model(self) -> str:

@@ -8,8 +8,9 @@ from typing import Any, ClassVar
 from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import impact
+from compute.systems.bounds import at_least
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.impact import Encode, Weights, at_least
+from compute.systems.impact import Encode, Weights
 from compute.systems.lexical import Bm25
 from compute.systems.searcher import Progress
 from compute.systems.weights import loading, refuse_longer, torch_on, whole_model

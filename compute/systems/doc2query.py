@@ -15,8 +15,8 @@ import pyarrow.parquet as pq
 from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import encoding
+from compute.systems.bounds import at_least
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.impact import at_least
 from compute.systems.lexical import Bm25
 from compute.systems.searcher import Progress
 from compute.systems.weights import loading, torch_on, whole_model

@@ -12,6 +12,7 @@ from pandas import DataFrame, Series
 
 from compute.errors import WrongInput
 from compute.settings import Settings
+from compute.systems.bounds import at_least, between
 from compute.systems.searcher import AskWith, Progress, no_hits
 
 NORMALS = ("minmax", "zscore", "none")
@@ -33,8 +34,7 @@ class Rrf:
     READS_DOCUMENTS: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if self.k < 0:
-            raise WrongInput(f"k is {self.k}; it must be 0 or more")
+        at_least(self, "k", 0)
 
     def identity(self) -> dict[str, Any]:
         """The formula and k."""
@@ -80,8 +80,7 @@ class Interpolation:
     READS_DOCUMENTS: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
-        if not 0 <= self.weight <= 1:
-            raise WrongInput(f"weight is {self.weight}; it must lie from 0 to 1")
+        between(self, "weight", 0, 1)
         if self.normal not in NORMALS:
             raise WrongInput(f"normal is {self.normal!r}; it is one of {', '.join(NORMALS)}")
 

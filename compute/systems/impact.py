@@ -19,9 +19,9 @@ import numpy as np
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import anserini, encoding, lucene
+from compute.systems.bounds import at_least
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.searcher import Ask, Progress
 
@@ -169,12 +169,6 @@ def spelled(weights: Weights) -> str:
     """A query as Anserini takes it: each term as often as its weight says, the heaviest first."""
     heaviest = sorted(weights, key=lambda term: weights[term], reverse=True)[: lucene.CLAUSES]
     return " ".join(" ".join([term] * weights[term]) for term in heaviest)
-
-
-def at_least(searcher: object, parameter: str, low: float) -> None:
-    """Raises WrongInput unless the parameter is `low` or more."""
-    if getattr(searcher, parameter) < low:
-        raise WrongInput(f"{parameter} is {getattr(searcher, parameter)}; it must be {low} or more")
 
 
 def _encode(

@@ -15,9 +15,9 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import encoding, maxsim, multivector, vectors
+from compute.systems.bounds import at_least
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.searcher import Ask, Progress, no_hits
 
@@ -62,12 +62,11 @@ class LateInteraction:
     )
 
     def __post_init__(self) -> None:
-        for name, least in (("query_length", 3), ("document_length", 3)):
-            if 0 != getattr(self, name) < least:
-                raise WrongInput(f"{name} is {getattr(self, name)}; it must be {least} or more")
+        for name in ("query_length", "document_length"):
+            if getattr(self, name) != 0:
+                at_least(self, name, 3)
         for name in ("candidates", "probes"):
-            if getattr(self, name) < 1:
-                raise WrongInput(f"{name} is {getattr(self, name)}; it must be 1 or more")
+            at_least(self, name, 1)
 
     @property
     def model(self) -> str:

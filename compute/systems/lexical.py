@@ -12,9 +12,9 @@ from typing import Any, ClassVar, Self
 from pandas import DataFrame
 
 from compute import wordpieces
-from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.systems import anserini, lucene
+from compute.systems.bounds import at_least, between
 from compute.systems.searcher import Ask, Progress
 
 ANALYSERS = {
@@ -50,8 +50,8 @@ class Bm25:
     """The fields that Lucene keeps beside `contents`."""
 
     def __post_init__(self) -> None:
-        _at_least(self, "k1", 0)
-        _between(self, "b", 0, 1)
+        at_least(self, "k1", 0)
+        between(self, "b", 0, 1)
 
     def index_identity(self) -> dict[str, Any]:
         """Analyser and fields: `bm25` and `bm25-rm3` share an index, whatever their parameters."""
@@ -150,8 +150,8 @@ class Multifield(Bm25):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _at_least(self, "contents", 0)
-        _at_least(self, "title", 0)
+        at_least(self, "contents", 0)
+        at_least(self, "title", 0)
 
     def _limit(self) -> int:
         return lucene.CLAUSES // 2
@@ -187,9 +187,9 @@ class Rm3(Bm25):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _between(self, "fb_terms", 1, lucene.CLAUSES // 2)
-        _at_least(self, "fb_docs", 1)
-        _between(self, "original_query_weight", 0, 1)
+        between(self, "fb_terms", 1, lucene.CLAUSES // 2)
+        at_least(self, "fb_docs", 1)
+        between(self, "original_query_weight", 0, 1)
 
     def _limit(self) -> int:
         return lucene.CLAUSES - self.fb_terms
@@ -226,9 +226,9 @@ class BestFields(Bm25):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        _at_least(self, "title", 0)
-        _at_least(self, "text", 0)
-        _between(self, "tie_breaker", 0, 1)
+        at_least(self, "title", 0)
+        at_least(self, "text", 0)
+        between(self, "tie_breaker", 0, 1)
 
     def index_identity(self) -> dict[str, Any]:
         """Analyser and fields; documents without text are among its documents."""
@@ -297,17 +297,3 @@ class WordPiece(Bm25):
 def _pieces() -> Callable[[str], list[str]]:
     tokeniser = wordpieces.word_pieces()
     return lambda text: tokeniser.encode(text, add_special_tokens=False).tokens
-
-
-def _at_least(searcher: object, parameter: str, low: float) -> None:
-    """Raises WrongInput unless the parameter is `low` or more."""
-    if getattr(searcher, parameter) < low:
-        raise WrongInput(f"{parameter} is {getattr(searcher, parameter)}; it must be {low} or more")
-
-
-def _between(searcher: object, parameter: str, low: float, high: float) -> None:
-    """Raises WrongInput unless the parameter lies from `low` to `high`."""
-    if not low <= getattr(searcher, parameter) <= high:
-        raise WrongInput(
-            f"{parameter} is {getattr(searcher, parameter)}; it must lie from {low} to {high}"
-        )

@@ -7,7 +7,7 @@ import numpy as np
 
 from compute.errors import WrongInput
 from compute.settings import Settings
-from compute.systems.impact import at_least
+from compute.systems.bounds import at_least
 from compute.systems.rerank import Pair, Reranker, Score
 from compute.systems.weights import loading, torch_on, whole_model
 

@@ -20,8 +20,8 @@ from pandas import DataFrame, Series
 from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
 from compute.systems import encoding, maxsim, multivector
+from compute.systems.bounds import at_least
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.impact import at_least
 from compute.systems.searcher import AskWith, Progress, no_hits
 from compute.systems.weights import loading, refuse_longer, torch_on
 
@@ -49,8 +49,7 @@ class Reranker:
     READS_DOCUMENTS: ClassVar[bool] = True
 
     def __post_init__(self) -> None:
-        if self.depth < 1:
-            raise WrongInput(f"depth is {self.depth}; it must be 1 or more")
+        at_least(self, "depth", 1)
 
     @property
     def model(self) -> str:

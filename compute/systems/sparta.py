@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from compute.settings import Settings
-from compute.systems.impact import Encode, Impact, Weights, at_least, rounded
+from compute.systems.bounds import at_least
+from compute.systems.impact import Encode, Impact, Weights, rounded
 from compute.systems.weights import loading, refuse_longer, torch_on
 
 _BATCH = 8

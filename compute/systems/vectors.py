@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from compute.errors import WrongInput
+from compute.systems.bounds import at_least
 
 KINDS = ("flat", "hnsw", "ivf")
 FILE = "vectors.faiss"
@@ -50,8 +51,7 @@ class Layout:
             raise WrongInput(f"dtype is {self.dtype!r}; it must be float32 or float16")
         lows = {"m": 2, "ef_construction": 1, "ef_search": 1, "nlist": 0, "nprobe": 1}
         for name, low in lows.items():
-            if getattr(self, name) < low:
-                raise WrongInput(f"{name} is {getattr(self, name)}; it must be {low} or more")
+            at_least(self, name, low)
 
     def stored(self) -> dict[str, Any]:
         """What of it the files of an index depend on; nothing for exact 32-bit vectors."""

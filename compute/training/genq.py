@@ -12,21 +12,20 @@ from typing import Any, ClassVar
 
 import pyarrow.parquet as pq
 
-from compute import generated, loading
+from compute import generated
 from compute.datasets import Dataset
 from compute.errors import WrongInput
 from compute.loading import Bench
 from compute.settings import Settings
+from compute.systems.bounds import at_least
 from compute.systems.checkpoints import Checkpoint, from_text
-from compute.systems.dense import LIBRARIES as TO_SEARCH
-from compute.systems.dense import LONGEST, Dense
+from compute.systems.dense import Dense
 from compute.systems.doc2query import Generator
-from compute.systems.embedding import LAYOUT
 from compute.systems.encoding import joined
-from compute.systems.impact import at_least
 from compute.training import biencoder
 from compute.training.recipes import Material, Report, material
 from compute.training.sentences import sentences
+from compute.training.unjudged import Unjudged, read_documents, stored_documents
 
 Asked = list[tuple[list[str], str]]
 """Of each document: its queries, and what they are to find."""
@@ -35,7 +34,7 @@ T5 = "t5"
 
 
 @dataclass(frozen=True)
-class GenQ:
+class GenQ(Unjudged):
     """Fine-tuning with generated queries; the defaults are BEIR's, and of its code.
 
     `queries` is t5, title (which finds the text without it) or sentence (the first one, which
@@ -43,20 +42,14 @@ class GenQ:
     searching reads as many as the model did before. Raises WrongInput for values out of range.
     """
 
-    checkpoint: Checkpoint
     queries: str = T5
     number: int = 5
     documents: int = 100_000
     epochs: int = 1
-    batch: int = 64
-    lr: float = 2e-5
-    max_length: int = 350
-    seed: int = 1
 
     PARAMETERS: ClassVar[tuple[str, ...]] = (
         *("model", "queries", "number", "documents", "epochs", "batch", "lr", "max_length", "seed"),
     )
-    SEARCH: ClassVar[tuple[str, ...]] = LAYOUT
 
     def __post_init__(self) -> None:
         if self.queries not in (T5, *MADE):
@@ -64,12 +57,7 @@ class GenQ:
             raise WrongInput(f"queries is {self.queries!r}; it must be one of: {known}")
         for name in ("number", "documents", "epochs"):
             at_least(self, name, 1)
-        check_fit(self)
-
-    @property
-    def model(self) -> str:
-        """The name or folder of the model that it begins with."""
-        return self.checkpoint.model
+        super().__post_init__()
 
     @property
     def generator(self) -> Generator:
@@ -87,25 +75,19 @@ class GenQ:
 
     def check(self) -> None:
         """Raises Unavailable when a library or weights are missing."""
-        self.checkpoint.check(*biencoder.LIBRARIES, *TO_SEARCH)
+        super().check()
         if self.queries == T5:
             self.generator.check()
 
-    def saw(self, dataset: str) -> tuple[str, ...]:
-        """No judgement: queries are made from documents."""
-        return ()
-
     def material(self, bench: Bench, dataset: Dataset) -> Material:
         """The documents, and the queries that T5 asks of them."""
-        loaded = loading.load(bench, dataset)
-        if loaded.documents is None:
-            raise WrongInput(f"{dataset.name} has no documents: there is nothing to train on")
+        loaded, documents = stored_documents(bench, dataset)
         about = {"queries": self.queries, "documents": self.documents}
         about["language"] = dataset.language
         if self.queries != T5:
-            return material(about, documents=loaded.documents)
+            return material(about, documents=documents)
         asked = generated.part(bench, loaded, self.generator, most=self.documents)
-        return material(about, documents=loaded.documents, generated=asked)
+        return material(about, documents=documents, generated=asked)
 
     def train(
         self, material: Material, folder: Path, settings: Settings, report: Report
@@ -119,23 +101,14 @@ class GenQ:
             turn, places = biencoder.batch(len(asked), self.batch, self.seed, step)
             return [(asked[place][0][turn % number], asked[place][1]) for place in places]
 
-        how = biencoder.Fit(
-            steps,
-            self.lr,
-            warmup=steps // 10,
-            seed=self.seed,
-            max_length=self.max_length,
-            otherwise="dot",
-        )
-        start = self.checkpoint.folder()
-        facts = biencoder.fit(start, pairs, how, folder, settings, report)
+        facts = self._fit(steps, pairs, folder, settings, report, otherwise="dot")
         return facts | {"documents": len(asked), "queries": len(asked) * number}
 
     def _asked(self, material: Material) -> Asked:
         if self.queries == T5:
             found = _from_t5(material)
         else:
-            rows = documents(material.path("documents"), self.documents)
+            rows = read_documents(material.path("documents"), self.documents)
             language = material.about["language"]
             made = (MADE[self.queries](title, text, language) for title, text in rows)
             found = [one for one in made if one is not None]
@@ -149,16 +122,6 @@ class GenQ:
     def system(self, model: Checkpoint) -> Dense:
         """Dense retrieval, as the model compares."""
         return Dense(checkpoint=model)
-
-
-def check_fit(recipe: Any) -> None:
-    """Raises WrongInput for a batch, rate, length or seed that makes no sense."""
-    at_least(recipe, "batch", 2)
-    at_least(recipe, "seed", 0)
-    if not 0 < recipe.lr < 1:
-        raise WrongInput(f"lr is {recipe.lr}; it must lie between 0 and 1")
-    if recipe.max_length and not 3 <= recipe.max_length <= LONGEST:
-        raise WrongInput(f"max_length is {recipe.max_length}; it must be 3 to {LONGEST}, or 0")
 
 
 def _of_title(title: str, text: str, language: str) -> tuple[list[str], str] | None:
@@ -175,13 +138,6 @@ MADE: Mapping[str, Callable[[str, str, str], tuple[list[str], str] | None]] = Ma
     {"title": _of_title, "sentence": _of_sentence}
 )
 """Queries that need no model, from title, text and language; None where a document gives none."""
-
-
-def documents(file: Path, most: int = 2**62) -> list[tuple[str, str]]:
-    """Title and text of the documents, or of a sample."""
-    table = pq.read_table(file, columns=["title", "text"])
-    table = table.take(generated.sampled(table.num_rows, most))
-    return [(row["title"] or "", row["text"] or "") for row in table.to_pylist()]
 
 
 def _from_t5(material: Material) -> Asked:

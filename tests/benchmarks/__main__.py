@@ -1,0 +1,154 @@
+"""The speed table: every benchmark that has a peer, side by side, one after the other.
+
+    python -m tests.benchmarks                            list them
+    python -m tests.benchmarks --all [--small]            run all, write the table into README.md
+    python -m tests.benchmarks --only score search        run some, the other rows stay
+
+`--small` takes small sizes, for trying, and writes no table unless `--out` names another file.
+"""
+
+import argparse
+import json
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.benchmarks.side_by_side import ROWS, Row, say
+
+README = Path(__file__).with_name("README.md")
+START, END = "<!-- the speed table -->", "<!-- end of the speed table -->"
+COLUMNS = ("work", "bar", "ours", "peer, in the same run", "ratio", "bar reached", "command, date")
+
+
+@dataclass(frozen=True)
+class Benchmark:
+    """A module, and the sizes of the table and of a trial."""
+
+    name: str
+    what: str
+    sizes: str = ""
+    small: str = ""
+
+    def command(self, *, small: bool) -> list[str]:
+        """What follows `python`."""
+        return [
+            "-m",
+            f"tests.benchmarks.{self.name}",
+            *(self.small if small else self.sizes).split(),
+        ]
+
+
+BENCHMARKS = (
+    Benchmark("score", "score a stored run, beside pytrec_eval and ir_measures", "7", "0.05"),
+    Benchmark(
+        "overlap",
+        "count words and compare vocabularies, beside scikit-learn and scipy",
+        "50 1000000 CountVectorizer",
+        "0.2 5000 CountVectorizer",
+    ),
+    Benchmark("significance", "test all pairs of systems, beside scipy", "", "4 200 200"),
+    Benchmark("importing", "import a run, beside pandas and ir_measures", "6.98", "0.02"),
+    Benchmark("search", "BM25 to the run file, beside pyserini", "50000 1000 1000", "500 20 100"),
+    Benchmark("vectors", "exact dense search, beside faiss", "exact 100000", "exact 2000"),
+    Benchmark(
+        "annotate",
+        "judge by key, beside Streamlit's own buttons (needs a Chromium)",
+        "made pydocs-networkx 60 500",
+        "made pydocs-networkx 4 500",
+    ),
+)
+
+
+def listed() -> str:
+    """The benchmarks with their commands."""
+    lines = (f"python {' '.join(one.command(small=False)):66} {one.what}" for one in BENCHMARKS)
+    return "\n".join(lines)
+
+
+def measured(chosen: Sequence[Benchmark], *, small: bool) -> dict[Benchmark, list[Row]]:
+    """The rows of each benchmark, which runs in a process of its own and prints as it goes."""
+    found = {}
+    for one in chosen:
+        start = time.perf_counter()
+        with tempfile.NamedTemporaryFile("r", encoding="utf-8") as rows:
+            command = [sys.executable, *one.command(small=small)]
+            status = subprocess.run(command, env=os.environ | {ROWS: rows.name}).returncode
+            found[one] = [Row(**json.loads(line)) for line in rows]
+        say(f"{one.name}: {time.perf_counter() - start:.0f} s, status {status}")
+    return found
+
+
+def lines(one: Benchmark, rows: Sequence[Row], *, small: bool) -> list[str]:
+    """The rows of a benchmark as Markdown; the last cell tells the benchmark."""
+    command = f"`{' '.join(['python', *one.command(small=small)])}`, {datetime.now(UTC):%Y-%m-%d}"
+    return [
+        _line((row.work, row.bar, row.ours, row.peer, row.ratio, row.verdict, command))
+        for row in rows
+    ]
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', '/') or '–' for cell in cells)} |"
+
+
+def machine() -> str:
+    """The processor, its cores here, and how busy it was at the end."""
+    load = os.getloadavg()[0]
+    return f"{_processor()}, {os.cpu_count()} cores, load {load:.1f} at the end of the run."
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if not info.exists():
+        return platform.processor() or platform.machine()
+    named = (line for line in info.read_text("utf-8").splitlines() if line.startswith("model name"))
+    return next(named, platform.machine()).partition(":")[2].strip() or platform.machine()
+
+
+def written(text: str, found: dict[Benchmark, list[Row]], *, small: bool) -> str:
+    """The text with the new rows between the marks; rows of other benchmarks stay."""
+    before, _, rest = text.partition(START)
+    old, _, after = rest.partition(END)
+    kept = [line for line in old.splitlines() if "`python -m tests.benchmarks." in line]
+    table = []
+    for one in BENCHMARKS:
+        own = [
+            line for line in kept if f"tests.benchmarks.{one.name}" in line.rpartition("`python")[2]
+        ]
+        table += lines(one, found[one], small=small) if found.get(one) else own
+    head = [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
+    whole = "\n".join([START, machine(), "", *head, *table, END])
+    return f"{before}{whole}{after}"
+
+
+def main() -> int:
+    """List, or run and write the table; status 1 where a benchmark gave no rows."""
+    asking = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    asking.add_argument("--all", action="store_true")
+    asking.add_argument("--only", nargs="+", choices=[one.name for one in BENCHMARKS], default=[])
+    asking.add_argument("--small", action="store_true")
+    asking.add_argument("--out", type=Path)
+    asked = asking.parse_args()
+    chosen = [one for one in BENCHMARKS if asked.all or one.name in asked.only]
+    if not chosen:
+        say(listed())
+        return 0
+    found = measured(chosen, small=asked.small)
+    out = asked.out or (None if asked.small else README)
+    if out is not None:
+        text = out.read_text("utf-8") if out.exists() else ""
+        out.write_text(written(text, found, small=asked.small), "utf-8")
+    return 0 if all(found.values()) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,51 @@
+"""What BM25 costs by the size of the collection: the index, and one query at a time."""
+
+import sys
+import tempfile
+from collections.abc import Sequence
+from functools import partial
+from pathlib import Path
+
+import numpy as np
+
+from compute import efficiency, latency
+from compute.loading import quiet
+from compute.settings import Settings
+from compute.systems import system
+from compute.systems.lexical import Bm25
+from tests.benchmarks.growth.corpus import made_up
+
+SIZES = (10_000, 30_000, 100_000)
+
+
+def measured(n_documents: int, folder: Path) -> dict[str, float]:
+    """The costs of `bm25` on so many documents, as `efficiency` names them."""
+    settings, searcher = Settings(home=folder / "home"), system("bm25").search
+    assert isinstance(searcher, Bm25)
+    asked = made_up(n_documents, folder / "documents.parquet")
+    index = folder / "index"
+    index.mkdir()
+    with efficiency.watched() as cost:
+        facts = searcher.index(folder / "documents.parquet", index, settings, quiet)
+    efficiency.keep_index(index, cost, facts, resumed=False)
+    with searcher.session(index, settings) as ask:
+        for text in asked[100:]:
+            ask(text, latency.HITS)
+        took = [latency.milliseconds(partial(ask, text, latency.HITS)) for text in asked[:100]]
+    p50, p95 = np.percentile(took, [50, 95])
+    return efficiency.of_index(index, n_documents) | {"p50": float(p50), "p95": float(p95)}
+
+
+def table(sizes: Sequence[int]) -> None:
+    """Measure each size and print a line."""
+    sys.stdout.write("documents  index s  documents/s  index MB  memory MB  p50 ms  p95 ms\n")
+    for n_documents in sizes:
+        with tempfile.TemporaryDirectory() as folder:
+            cost = measured(n_documents, Path(folder))
+        rate, memory = n_documents / cost["index_seconds"], cost["peak_memory_bytes"] / 1e6
+        sys.stdout.write(
+            f"{n_documents:9,}  {cost['index_seconds']:7.1f}  {rate:11,.0f}"
+            f"  {cost['index_bytes'] / 1e6:8.1f}  {memory:9,.0f}"
+            f"  {cost['p50']:6.2f}  {cost['p95']:6.2f}\n"
+        )
+        sys.stdout.flush()

@@ -1,0 +1,36 @@
+"""Made-up documents whose words are spread as those of real ones are."""
+
+from pathlib import Path
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+WORDS = 150
+"""Mean words of a document; a query has 8."""
+
+
+def made_up(n_documents: int, file: Path, n_queries: int = 200) -> list[str]:
+    """Write documents to a Parquet file (doc_id, title, text); gives queries, of the same words.
+
+    Words by Zipf's law from a vocabulary that grows as Heaps' law says.
+    """
+    random = np.random.default_rng(seed=n_documents)
+    # Heaps: a corpus of n words has about 30 n^0.5 different ones.
+    vocabulary = int(30 * (n_documents * WORDS) ** 0.5)
+    shares = 1 / np.arange(2, vocabulary + 2)
+    upto = np.cumsum(shares / shares.sum())
+    schema = pa.schema([(name, pa.string()) for name in ("doc_id", "title", "text")])
+    with pq.ParquetWriter(file, schema) as out:
+        for first in range(0, n_documents, 5000):
+            lengths = random.poisson(WORDS, min(5000, n_documents - first))
+            words = np.searchsorted(upto, random.random(lengths.sum()))
+            texts = [_text(own) for own in np.split(words, np.cumsum(lengths)[:-1])]
+            ids = [f"d{number}" for number in range(first, first + len(texts))]
+            out.write_table(pa.table({"doc_id": ids, "title": [""] * len(ids), "text": texts}))
+    asked = np.searchsorted(upto, random.random((n_queries, 8)))
+    return [_text(own) for own in asked]
+
+
+def _text(words: np.ndarray) -> str:
+    return " ".join(f"w{word:x}" for word in words)

@@ -97,11 +97,19 @@ def resident() -> int:
     return total
 
 
+def add_shards(cost: Cost, made: Sequence[Mapping[str, Any]]) -> bool:
+    """Add what making shards took to the cost of an index; whether all are of like machines."""
+    cost.seconds = round(cost.seconds + sum(one["seconds"] for one in made), 3)
+    cost.peak_bytes = max([cost.peak_bytes, *(one["peak_bytes"] for one in made)])
+    here = dict(provenance.hardware())
+    return all(one["hardware"] == here for one in made)
+
+
 def keep_index(folder: Path, cost: Cost, facts: Mapping[str, Any], *, resumed: bool) -> None:
     """Write into the folder of an index what building it took.
 
     `facts` are those that the searcher tells of it; of a build that was interrupted and `resumed`
-    the cost is that of the last stretch, and counts for nothing.
+    the cost is that of the last stretch, and counts for nothing; nor does one of unlike machines.
     """
     record = {
         "seconds": cost.seconds,

@@ -22,6 +22,7 @@ FORMAT = {
     "training": 1,
     "augmented": 1,
     "index": 1,
+    "shard": 1,
     "embeddings": 1,
     "hits": 1,
     "top": 1,

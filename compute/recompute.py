@@ -25,6 +25,7 @@ from compute import (
     lengths,
     provenance,
     runs,
+    shards,
 )
 from compute.datasets import Dataset
 from compute.errors import Missing
@@ -97,11 +98,14 @@ def index(bench: Bench, pair: Pair) -> Iterator[tuple[Path, bool]]:
         nonlocal built
         assert not isinstance(pair.searcher, Combiner)
         resumed = any(aside.iterdir())
+        made = shards.gather(bench, pair, aside)
         texts = generated.expanded(bench, pair.loaded, pair.searcher)
         with texts as (documents, asking), efficiency.watched() as cost:
             facts = pair.searcher.index(documents, aside, bench.settings, bench.progress)
+        shards.clear(aside)
         cost.seconds = round(cost.seconds + asking, 3)
-        efficiency.keep_index(aside, cost, facts, resumed=resumed)
+        alike = efficiency.add_shards(cost, made)
+        efficiency.keep_index(aside, cost, facts, resumed=resumed or not alike)
         built = True
 
     with caches.folder(bench.settings, pair.names.index, build) as folder:

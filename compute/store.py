@@ -236,7 +236,7 @@ class Store:
     def tidy(self, at: datetime | None = None) -> list[Path]:
         """Remove superseded parts and unlisted files that have waited long enough.
 
-        What killed counting and killed uploads left behind goes too.
+        What killed counting, killed shards and killed uploads left behind goes too.
         """
         at = at or datetime.now(UTC)
         before = (at - SUPERSEDED_STAYS).isoformat(timespec="microseconds")
@@ -245,7 +245,8 @@ class Store:
         removed += self._unlisted(at - UNLISTED_STAYS)
         for path in removed:
             path.unlink(missing_ok=True)
-        left = (self.home.glob(place) for place in ("tmp/counting-*", "uploads/upload-*"))
+        places = ("tmp/counting-*", "tmp/shard-*", "uploads/upload-*")
+        left = (self.home.glob(place) for place in places)
         for folder in chain.from_iterable(left):
             if _age(folder) < (at - UNLISTED_STAYS).timestamp():
                 shutil.rmtree(folder, ignore_errors=True)
@@ -284,6 +285,14 @@ def part_path(kind: str, part_id: str) -> Path:
     if kind not in KINDS:
         raise KeyError(f"no kind {kind!r}; known: {', '.join(KINDS)}")
     return Path("parts") / kind / f"{part_id}.parquet"
+
+
+def shard_path(name: str) -> Path:
+    """Where a shard of an index lies under the root: among the parts, which all workers see.
+
+    As it is in no manifest, it goes when nobody has used it for as long as unlisted files stay.
+    """
+    return Path("parts") / "shards" / f"{name}.tar"
 
 
 def constants(kind: str, dataset: str, system: str) -> dict[str, str]:

@@ -45,6 +45,7 @@ def environment(settings: Settings) -> dict[str, str]:
         "BEIRSCOPE_HOME": str(settings.home),
         "BEIRSCOPE_STATE": settings.state,
         "BEIRSCOPE_DATASETS": str(settings.datasets or ""),
+        "BEIRSCOPE_SHARD_DOCUMENTS": str(settings.shard_documents),
         "BEIRSCOPE_THREADS": "1",
     }
 

@@ -22,7 +22,12 @@ if TYPE_CHECKING:
 APPLICATION = "beirscope"
 VERSION = "1"
 """What workers and jobs must agree on; raised when jobs of before cannot go on."""
-JOBS_QUEUE, TASKS_QUEUE = "jobs", "tasks"
+JOBS_QUEUE, TASKS_QUEUE, SHARDS_QUEUE = "jobs", "tasks", "shards"
+
+
+def queue_of(job: str) -> str:
+    """The queue in which the job, the task of a job or the shard of a task of this id waits."""
+    return (JOBS_QUEUE, TASKS_QUEUE, SHARDS_QUEUE)[job.count(".")]
 
 
 @dataclass(frozen=True)

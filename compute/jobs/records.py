@@ -24,8 +24,8 @@ _STATES = {
 }
 WAITING = tuple(name for name, state in _STATES.items() if state in ACTIVE)
 """What DBOS calls those that are queued or running."""
-JOB, TASK = "job", "task"
-"""The names of the two workflows: a job, and the tasks that it fans out into."""
+JOB, TASK, SHARD = "job", "task", "shard"
+"""The names of the workflows: a job, the tasks that it fans out into, the shards of a task."""
 
 
 @dataclass(frozen=True)
@@ -129,6 +129,11 @@ def job(settings: Settings, name: str) -> Job | None:
 def tasks(settings: Settings, name: str) -> list[Job]:
     """The tasks of a job in their order; those that it shares with another job too."""
     return _tasks(settings, [name]).get(name, [])
+
+
+def named(settings: Settings, names: Collection[str]) -> list[Job]:
+    """The jobs, tasks or shards of these ids, in no order."""
+    return _read(settings, tables.status.c.workflow_uuid.in_(names), None)
 
 
 def latest_tasks(settings: Settings) -> dict[tuple[str, str], Job]:

@@ -15,11 +15,22 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from typing import Any, NoReturn, TextIO
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from compute import imports, lengths, loading, overlap, pairs, reading, recompute, settings
+from compute import (
+    imports,
+    lengths,
+    loading,
+    overlap,
+    pairs,
+    reading,
+    recompute,
+    settings,
+    shards,
+)
 from compute.datasets import Dataset, dataset
 from compute.errors import BeirscopeError
 from compute.loading import Bench
@@ -35,13 +46,23 @@ _DEATH_SIGNAL = 1
 
 Order = Mapping[str, Any]
 """step, system, dataset, options and job; the system is empty where a step needs none."""
+Answer = Mapping[str, Any]
+"""new: whether anything had to be done; of loading also `shards`, to be made before the index."""
 
 
-def _load(bench: Bench, order: Order) -> bool:
+def _load(bench: Bench, order: Order) -> Answer:
     on = _dataset(bench, order)
     before = loading.stored(bench.store, on)
-    loaded = _pair(bench, order).loaded if order["system"] else loading.load(bench, on)
-    return before is None or before.queries.id != loaded.queries.id
+    pair = _pair(bench, order) if order["system"] else None
+    loaded = pair.loaded if pair else loading.load(bench, on)
+    new = before is None or before.queries.id != loaded.queries.id
+    if pair is None or recompute.published(bench, pair, again=order["options"]["again"]):
+        return {"new": new}
+    return {"new": new, "shards": [asdict(shard) for shard in shards.plan(bench, pair)]}
+
+
+def _shard(bench: Bench, order: Order) -> Answer:
+    return {"new": shards.make(bench, _pair(bench, order), shards.Shard(**order["shard"]))}
 
 
 def _index(bench: Bench, order: Order) -> bool:
@@ -105,8 +126,10 @@ def _tidy(bench: Bench, order: Order) -> bool:
     return True
 
 
-STEPS: Mapping[str, Callable[[Bench, Order], bool]] = {
+STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
     "load": _load,
+    # Of a child task: a piece of the index of the task, or of one that it needs.
+    "shard": _shard,
     "index": _index,
     "search": _search,
     "publish": _publish,
@@ -150,7 +173,8 @@ def sentence(error: Exception) -> str:
 
 def _answer(bench: Bench, order: Order) -> dict[str, Any]:
     try:
-        return {"new": STEPS[order["step"]](bench, order)}
+        found = STEPS[order["step"]](bench, order)
+        return {"new": found} if isinstance(found, bool) else dict(found)
     except Exception as error:
         known = sentence(error)
         if not known:

@@ -1,4 +1,7 @@
-"""The worker: takes jobs from the queue, does them one at a time, takes over from the dead."""
+"""The worker: takes jobs from the queue, does them one at a time, takes over from the dead.
+
+Beside a task it does a shard, mostly of that task, which then only waits.
+"""
 
 import contextlib
 import logging
@@ -92,7 +95,9 @@ def _launch(crew: Crew, worker: str) -> None:
     DBOS.launch()
     _take_over(crew.settings)
     DBOS.register_queue(queue.JOBS_QUEUE, polling_interval_sec=0.5)
-    DBOS.register_queue(queue.TASKS_QUEUE, worker_concurrency=1, polling_interval_sec=0.5)
+    for name in (queue.TASKS_QUEUE, queue.SHARDS_QUEUE):
+        # A task that waits for its shards does nothing else: they have a place of their own.
+        DBOS.register_queue(name, worker_concurrency=1, polling_interval_sec=0.5)
 
 
 def _is_news(record: logging.LogRecord) -> bool:
@@ -126,8 +131,7 @@ def _resume(crew: Crew, worker: str, before: set[str]) -> set[str]:
     stranded = crew.stranded(workers.given(crew.settings, worker))
     for job in stranded & before:
         log.warning("going on with %s", job)
-        task = "." in job
-        DBOS.resume_workflow(job, queue_name=queue.TASKS_QUEUE if task else queue.JOBS_QUEUE)
+        DBOS.resume_workflow(job, queue_name=queue.queue_of(job))
     return stranded - before
 
 

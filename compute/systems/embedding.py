@@ -20,7 +20,7 @@ from pandas import DataFrame
 from compute.settings import Settings
 from compute.systems import encoding, vectors
 from compute.systems.encoding import Encode
-from compute.systems.searcher import Ask, Progress, no_hits
+from compute.systems.searcher import Ask, Progress, Span, no_hits
 
 NAME = "vectors"
 LAYOUT = ("index", "dtype", "m", "ef_construction", "ef_search", "nlist", "nprobe")
@@ -107,10 +107,29 @@ class Embedding(ABC):
             (folder / f"{NAME}.npy").unlink(missing_ok=True)
         return json.loads(facts.read_text("utf-8"))
 
-    def _build(
-        self, documents: Path, folder: Path, settings: Settings, progress: Progress
-    ) -> dict[str, Any]:
-        total = encoding.in_shards(
+    def piece_documents(self, settings: Settings) -> int:
+        """Whole shards."""
+        return encoding.whole_shards(settings.shard_documents)
+
+    def piece_identity(self) -> dict[str, Any]:
+        """The vectors, however they are searched."""
+        return self.vectors_identity() | {"dtype": self.dtype, "shard": encoding.SHARD}
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """The shards of these documents."""
+        self._encode(documents, folder, settings, progress, span)
+
+    def _encode(
+        self,
+        documents: Path,
+        folder: Path,
+        settings: Settings,
+        progress: Progress,
+        span: Span | None = None,
+    ) -> int:
+        return encoding.in_shards(
             documents,
             folder,
             NAME,
@@ -118,7 +137,13 @@ class Embedding(ABC):
             progress,
             join=self.join,
             pack=lambda rows: {"": np.stack(rows).astype(self.dtype)},
+            span=span,
         )
+
+    def _build(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        total = self._encode(documents, folder, settings, progress)
         encoding.merge(folder, NAME)
         if self.index_kind == "flat" or not total:
             return {"documents": total}

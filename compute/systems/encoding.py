@@ -16,7 +16,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compute.systems.searcher import Progress
+from compute.systems.searcher import Progress, Span
 
 SHARD = 2048
 """Documents in one file: what an interrupted encoding loses at most."""
@@ -56,29 +56,38 @@ def in_shards(
     *,
     join: Callable[[str, str], Any] = joined,
     pack: Pack = vectors,
+    span: Span | None = None,
 ) -> int:
     """Encode a Parquet file (doc_id, title, text) into `folder`; returns the number of documents.
 
     `load` gives the encoder and is called once, if anything is left to do: finished shards are
     kept. An array that `pack` names `count` lies in `<name>.count-000000.npy`. The document ids
-    lie in `ids.parquet`. Where the shards are merged, nothing is left to do.
+    lie in `ids.parquet`. Where the shards are merged, nothing is left to do. Of a `span`, which
+    begins with a shard, only its own shards are written, named as those of the whole, and no ids.
     """
     file = pq.ParquetFile(documents)
-    total, rest = file.metadata.num_rows, records(file)
-    _write_ids(file, folder)
+    if span is None:
+        _write_ids(file, folder)
+    start, end = span or (0, file.metadata.num_rows)
+    total, rest = end - start, records(file, start)
     if (folder / f"{name}.npy").exists():
         return total
     encode = None
-    for number, first in enumerate(range(0, total, SHARD)):
-        shard = list(islice(rest, SHARD))
+    for first in range(start, end, SHARD):
+        shard, number = list(islice(rest, min(SHARD, end - first))), first // SHARD
         if not _file(folder, name, "", number).exists():
             encode = encode or load()
             lengths = [len(title) + len(text) for title, text in shard]
             texts = [join(title, text) for title, text in shard]
-            rows = by_length(encode, texts, lengths, _after(progress, first, total))
+            rows = by_length(encode, texts, lengths, _after(progress, first - start, total))
             _save(folder, name, number, pack(rows))
-        progress(first + len(shard), total, "documents")
+        progress(first - start + len(shard), total, "documents")
     return total
+
+
+def whole_shards(documents: int, shard: int = SHARD) -> int:
+    """This many documents, rounded up to whole shards."""
+    return -(-documents // shard) * shard
 
 
 def by_length(
@@ -99,11 +108,23 @@ def by_length(
     return rows
 
 
-def records(file: pq.ParquetFile) -> Iterator[tuple[str, str]]:
-    """Title and text of each document, in file order."""
-    for batch in file.iter_batches(SHARD, columns=["title", "text"]):
-        for title, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+def records(file: pq.ParquetFile, start: int = 0) -> Iterator[tuple[str, str]]:
+    """Title and text of each document, in file order, from the one in place `start` on."""
+    groups, skipped = rest_of(file, start)
+    for batch in file.iter_batches(SHARD, row_groups=groups, columns=["title", "text"]):
+        rest = batch.slice(min(skipped, len(batch)))
+        skipped = max(skipped - len(batch), 0)
+        for title, text in zip(*(column.to_pylist() for column in rest.columns), strict=True):
             yield title or "", text or ""
+
+
+def rest_of(file: pq.ParquetFile, start: int) -> tuple[list[int], int]:
+    """The row groups from the one that has the row in place `start`, and the rows before that."""
+    about = file.metadata
+    ends = np.cumsum([about.row_group(number).num_rows for number in range(about.num_row_groups)])
+    first = int(np.searchsorted(ends, start, side="right"))
+    before = int(ends[first - 1]) if first else 0
+    return list(range(first, len(ends))), start - before
 
 
 class Shards(Sequence[np.ndarray]):

@@ -15,6 +15,8 @@ Progress = Callable[[int, int, str], None]
 """Told (done, total, unit) now and then, such as (500, 3633, "documents")."""
 Ask = Callable[[str, int], object]
 """Answer one query: its text, and how many hits it may have."""
+Span = tuple[int, int]
+"""Documents by their places in the file: the first, and the one after the last."""
 AskWith = Callable[[str, Sequence[DataFrame]], object]
 """The same from the hits of each input for the query (query_id, doc_id, rank, score)."""
 
@@ -92,6 +94,28 @@ class Combiner(Protocol):
 
         `inputs` are canonical runs (query_id, doc_id, rank, score) in the order of the system's
         name; `documents` is Parquet (doc_id, title, text).
+        """
+        ...
+
+
+@runtime_checkable
+class Divisible(Protocol):
+    """A searcher whose index several workers can make, each of some of the documents."""
+
+    def piece_documents(self, settings: Settings) -> int:
+        """How many documents a piece has under these settings; 0 where nothing is divided."""
+        ...
+
+    def piece_identity(self) -> dict[str, Any]:
+        """What a piece depends on: systems that agree share pieces, even if not the index."""
+        ...
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """Make of these documents, in an empty folder, what `index` would make on its way.
+
+        `index` takes it up when it finds it in its own folder, and makes what it does not find.
         """
         ...
 

@@ -1,0 +1,65 @@
+"""A task that waits for its shards: how far they are together, and what became of them."""
+
+import time
+from collections.abc import Iterable, Mapping
+
+from compute.errors import Unavailable
+from compute.jobs import logs, queue, records
+from compute.jobs.hand import StepFailed, Stopped
+from compute.jobs.watching import Watch
+from compute.settings import Settings
+
+LOOK = 1.0
+"""Seconds between two looks at the shards."""
+_STEP = "index"
+"""What they are of: the step that the progress is told as."""
+
+
+class Waiting:
+    """The shards of one task."""
+
+    def __init__(self, settings: Settings, task: str, sizes: Mapping[str, int]) -> None:
+        """`sizes` are the documents of each shard, by its id."""
+        self._settings, self._task, self._sizes = settings, task, dict(sizes)
+
+    def wait(self, worker: str) -> dict[str, int]:
+        """Wait until all have ended, and tell how far they are; how many shards there are.
+
+        One that was cancelled counts as ended: the step after this makes what is missing. Raises
+        StepFailed where one failed, Stopped when the task is no longer the worker's to do.
+        """
+        watch = Watch(self._settings, self._task, _STEP)
+        watch.begin()
+        try:
+            while self._look(watch):
+                if not watch.wanted(worker):
+                    raise Stopped(self._task)
+                time.sleep(LOOK)
+        finally:
+            watch.end()
+        logs.write(self._settings, self._task, f"{len(self._sizes)} shards: done")
+        return {"shards": len(self._sizes)}
+
+    def _look(self, watch: Watch) -> bool:
+        """Whether some shards are still to be made. Raises StepFailed."""
+        try:
+            found = records.named(self._settings, list(self._sizes))
+        except Unavailable:
+            # A database that is away ends nothing.
+            return True
+        failed = [shard for shard in found if shard.state == records.FAILED]
+        if failed:
+            self._cancel(shard.id for shard in found if shard.active)
+            raise StepFailed(f"{failed[0].title}: {failed[0].error}")
+        done = sum(map(self._documents, found))
+        watch(done, sum(self._sizes.values()), "documents")
+        return any(shard.active for shard in found)
+
+    def _documents(self, shard: records.Job) -> int:
+        if not shard.active:
+            return self._sizes[shard.id]
+        return shard.progress.done if shard.progress else 0
+
+    def _cancel(self, names: Iterable[str]) -> None:
+        with queue.client(self._settings) as client:
+            client.cancel_workflows(list(names))

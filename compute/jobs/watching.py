@@ -1,0 +1,81 @@
+"""What becomes of a step is told here: its progress in the database, its lines in the log."""
+
+import time
+from typing import Any
+
+from sqlalchemy import delete, insert, select, update
+
+from compute import state
+from compute.errors import Unavailable
+from compute.jobs import logs, tables
+from compute.settings import Settings
+
+_SAVED, _LOGGED = 1.0, 10.0
+"""Seconds between two states of progress in the database, and in the log."""
+
+
+class Watch:
+    """What becomes of a step of a task."""
+
+    def __init__(self, settings: Settings, job: str, step: str) -> None:
+        self._settings, self._job, self._step = settings, job, step
+        self._unit, self._start = "", (0.0, 0)
+        self._saved = self._logged = 0.0
+
+    def begin(self) -> None:
+        """Say that the step begins."""
+        self.log(f"{self._step}: begins")
+        self._save(0, 0, "", None)
+
+    def end(self) -> None:
+        """Take the progress away."""
+        self._write(delete(tables.progress).where(tables.progress.c.job == self._job))
+
+    def log(self, line: str) -> None:
+        """Add a line to the log of the task."""
+        logs.write(self._settings, self._job, line)
+
+    def __call__(self, done: int, total: int, unit: str) -> None:
+        now = time.monotonic()
+        if unit != self._unit or done < self._start[1]:
+            self._unit, self._start, self._saved = unit, (now, done), 0.0
+        seconds, gained = now - self._start[0], done - self._start[1]
+        rate = gained / seconds if seconds >= 1 and gained else None
+        if now - self._saved >= _SAVED:
+            self._saved = now
+            self._save(done, total, unit, rate)
+        if now - self._logged >= _LOGGED:
+            self._logged = now
+            of = f" of {total:,}" if total else ""
+            self.log(f"{self._step}: {done:,}{of} {unit}")
+
+    def wanted(self, worker: str) -> bool:
+        """Whether the task is still this worker's to do."""
+        status = tables.status.c
+        query = select(status.status, status.executor_id).where(status.workflow_uuid == self._job)
+        try:
+            with (
+                tables.reaching(self._settings),
+                tables.engine(self._settings).connect() as connection,
+            ):
+                row = connection.execute(query).one()
+        except Unavailable:
+            # A database that is away cancels nothing.
+            return True
+        return (row.status, row.executor_id) == ("PENDING", worker)
+
+    def _save(self, done: int, total: int, unit: str, rate: float | None) -> None:
+        row = {"step": self._step, "done": done, "total": total, "unit": unit, "rate": rate}
+        mine = tables.progress.c.job == self._job
+        if not self._write(update(tables.progress).where(mine).values(**row)):
+            self._write(insert(tables.progress).values(job=self._job, **row))
+
+    def _write(self, statement: Any) -> int:
+        try:
+            with (
+                tables.reaching(self._settings),
+                state.writing(tables.engine(self._settings)) as connection,
+            ):
+                return connection.execute(statement).rowcount
+        except Unavailable:
+            return 0

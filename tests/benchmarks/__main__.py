@@ -10,7 +10,6 @@
 import argparse
 import json
 import os
-import platform
 import subprocess
 import sys
 import tempfile
@@ -20,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.benchmarks.side_by_side import ROWS, Row, say
+from tests.benchmarks.side_by_side import ROWS, Row, machine, say
 
 README = Path(__file__).with_name("README.md")
 START, END = "<!-- the speed table -->", "<!-- end of the speed table -->"
@@ -96,20 +95,6 @@ def lines(one: Benchmark, rows: Sequence[Row], *, small: bool) -> list[str]:
 
 def _line(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cell.replace('|', '/') or '–' for cell in cells)} |"
-
-
-def machine() -> str:
-    """The processor, its cores here, and how busy it was at the end."""
-    load = os.getloadavg()[0]
-    return f"{_processor()}, {os.cpu_count()} cores, load {load:.1f} at the end of the run."
-
-
-def _processor() -> str:
-    info = Path("/proc/cpuinfo")
-    if not info.exists():
-        return platform.processor() or platform.machine()
-    named = (line for line in info.read_text("utf-8").splitlines() if line.startswith("model name"))
-    return next(named, platform.machine()).partition(":")[2].strip() or platform.machine()
 
 
 def written(text: str, found: dict[Benchmark, list[Row]], *, small: bool) -> str:

@@ -2,6 +2,7 @@
 
 import json
 import os
+import platform
 import re
 import resource
 import sys
@@ -58,6 +59,20 @@ def peak() -> int:
         found = re.search(r"VmHWM:\s+(\d+) kB", status.read_text("utf-8"))
         return int(found[1]) * 1024 // 10**6 if found else 0
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 10**6
+
+
+def machine() -> str:
+    """The processor, its cores here, and how busy it was at the end."""
+    load = os.getloadavg()[0]
+    return f"{_processor()}, {os.cpu_count()} cores, load {load:.1f} at the end of the run."
+
+
+def _processor() -> str:
+    info = Path("/proc/cpuinfo")
+    if not info.exists():
+        return platform.processor() or platform.machine()
+    named = (line for line in info.read_text("utf-8").splitlines() if line.startswith("model name"))
+    return next(named, platform.machine()).partition(":")[2].strip() or platform.machine()
 
 
 def say(line: str) -> None:

@@ -1,7 +1,62 @@
-"""`python -m tests.benchmarks.growth bm25 [DOCUMENTS …]`."""
+"""How each cost grows with queries, systems and documents: three sizes each, and the exponent.
 
-import sys
+    python -m tests.benchmarks.growth                      all costs: README.md's table, growth.svg
+    python -m tests.benchmarks.growth bm25 [DOCUMENTS …]   BM25 alone (default: 10000 30000 100000)
+    python -m tests.benchmarks.growth --small --out FOLDER     to try it
 
-from tests.benchmarks.growth import bm25
+Seconds are those of the processors, so that others on the machine matter less. Three sizes give a
+rough exponent: where fixed costs are most of the smallest size, it is too low.
+"""
 
-bm25.table([int(word) for word in sys.argv[2:]] or bm25.SIZES)
+import argparse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from compute.exports.browser import PAINTER
+from tests.benchmarks.growth import bm25, collections, stores
+from tests.benchmarks.growth.drawing import figure
+from tests.benchmarks.growth.lines import HEAD, Line, into, markdown
+from tests.benchmarks.side_by_side import machine, say
+
+FOLDER = Path(__file__).parent.parent
+START, END = "<!-- growth -->", "<!-- end of growth -->"
+
+
+def measured(*, small: bool) -> Iterator[Line]:
+    """Every cost by everything it grows with; printed as they come."""
+    say(" | ".join(HEAD))
+    of_stores = stores.SMALL if small else stores.Sizes()
+    of_collections = collections.SMALL if small else collections.Sizes()
+    works: tuple[Callable[[], Iterator[Line]], ...] = (
+        lambda: stores.scoring(of_stores),
+        lambda: stores.publishing(of_stores),
+        lambda: stores.pages(of_stores),
+        lambda: collections.counting(of_collections),
+        lambda: collections.comparing(of_collections),
+        lambda: collections.dense(of_collections),
+    )
+    for work in works:
+        yield from work()
+
+
+def main() -> None:
+    """Measure, print, write the table and the figure."""
+    asking = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    asking.add_argument("only", nargs="?", choices=["bm25"])
+    asking.add_argument("documents", nargs="*", type=int)
+    asking.add_argument("--small", action="store_true")
+    asking.add_argument("--out", type=Path, default=FOLDER)
+    asked = asking.parse_args()
+    if asked.only:
+        bm25.table(asked.documents or bm25.SIZES)
+        return
+    lines = [*measured(small=asked.small), bm25.table(bm25.SMALL if asked.small else bm25.SIZES)]
+    into(asked.out / "README.md", START, END, f"{machine()}\n\n{markdown(lines)}")
+    picture = PAINTER.draw(figure(lines), {"format": "svg"})
+    (asked.out / "growth.svg").write_bytes(picture)
+
+
+if __name__ == "__main__":
+    main()

@@ -11,7 +11,7 @@ WORDS = 150
 
 
 def made_up(n_documents: int, file: Path, n_queries: int = 200) -> list[str]:
-    """Write documents to a Parquet file (doc_id, title, text); gives queries, of the same words.
+    """Write documents (doc_id, title, text, n_words) to a Parquet file; gives queries, like them.
 
     Words by Zipf's law from a vocabulary that grows as Heaps' law says.
     """
@@ -20,14 +20,20 @@ def made_up(n_documents: int, file: Path, n_queries: int = 200) -> list[str]:
     vocabulary = int(30 * (n_documents * WORDS) ** 0.5)
     shares = 1 / np.arange(2, vocabulary + 2)
     upto = np.cumsum(shares / shares.sum())
-    schema = pa.schema([(name, pa.string()) for name in ("doc_id", "title", "text")])
+    texts = [(name, pa.string()) for name in ("doc_id", "title", "text")]
+    schema = pa.schema([*texts, ("n_words", pa.int64())])
     with pq.ParquetWriter(file, schema) as out:
         for first in range(0, n_documents, 5000):
             lengths = random.poisson(WORDS, min(5000, n_documents - first))
             words = np.searchsorted(upto, random.random(lengths.sum()))
-            texts = [_text(own) for own in np.split(words, np.cumsum(lengths)[:-1])]
-            ids = [f"d{number}" for number in range(first, first + len(texts))]
-            out.write_table(pa.table({"doc_id": ids, "title": [""] * len(ids), "text": texts}))
+            ids = [f"d{number}" for number in range(first, first + len(lengths))]
+            columns = {
+                "doc_id": ids,
+                "title": [""] * len(ids),
+                "text": [_text(own) for own in np.split(words, np.cumsum(lengths)[:-1])],
+                "n_words": lengths,
+            }
+            out.write_table(pa.table(columns, schema))
     asked = np.searchsorted(upto, random.random((n_queries, 8)))
     return [_text(own) for own in asked]
 

@@ -1,0 +1,233 @@
+"""What a store costs by queries and systems: scoring, publishing, opening, the pages' questions.
+
+Runs and judgements are made up and go the way of imported ones. Systems are noisy orders of the
+same 200 candidates of a query, of which 20 of the first 60 are judged.
+"""
+
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame
+
+from compute import imports, orders, queries, recompute
+from compute.judgements import write_qrels
+from compute.loading import Bench, Loaded
+from compute.measures import evaluate
+from compute.reading import Reading, open_version
+from compute.runs import Run
+from compute.settings import Settings
+from compute.store import Store, top
+from tests.benchmarks.growth.lines import Line, grown, least
+from tests.benchmarks.side_by_side import say
+
+CANDIDATES, JUDGED, DEEPEST_JUDGED = 200, 20, 60
+DATASETS = 4
+DEPTH = 20
+"""Hits a query of the runs that pages ask about: they read the first ten."""
+MEASURE = "nDCG@10"
+
+
+@dataclass(frozen=True)
+class Sizes:
+    """Three of each; pages are asked with the first of the other two."""
+
+    queries: tuple[int, ...] = (500, 1_500, 5_000)
+    systems: tuple[int, ...] = (5, 15, 45)
+    run_queries: tuple[int, ...] = (2_000, 6_000, 20_000)
+    """Of one run of 100 hits a query."""
+    hits: tuple[int, ...] = (100, 300, 1_000)
+    """A query's, of a run of as many queries as the first of `run_queries`."""
+
+
+SMALL = Sizes((10, 20, 40), (2, 3, 4), (20, 40, 80), (10, 20, 40))
+
+
+def made_run(n_queries: int, depth: int, seed: int) -> DataFrame:
+    """query_id, doc_id, rank, score of a system as noisy as its number is high."""
+    random = np.random.default_rng(seed)
+    n_candidates = max(CANDIDATES, 2 * depth)
+    noise = random.normal(0, 10 + seed % 50, (n_queries, n_candidates))
+    chosen = np.argsort(np.arange(n_candidates) + noise, axis=1)[:, :depth]
+    documents = chosen + np.arange(n_queries)[:, None] * n_candidates
+    return DataFrame(
+        {
+            "query_id": pd.array(np.repeat(_names("q", n_queries), depth), dtype="str"),
+            "doc_id": pd.array(np.char.add("d", documents.ravel().astype(str)), dtype="str"),
+            "rank": np.tile(np.arange(1, depth + 1, dtype=np.int32), n_queries),
+            "score": np.tile(np.linspace(30, 1, depth), n_queries),
+        }
+    )
+
+
+def made_judgements(n_queries: int, depth: int) -> DataFrame:
+    """query_id, doc_id, relevance of 20 pairs of a query."""
+    random = np.random.default_rng(0)
+    n_candidates = max(CANDIDATES, 2 * depth)
+    chosen = np.argsort(random.random((n_queries, DEEPEST_JUDGED)), axis=1)[:, :JUDGED]
+    documents = chosen + np.arange(n_queries)[:, None] * n_candidates
+    return DataFrame(
+        {
+            "query_id": pd.array(np.repeat(_names("q", n_queries), JUDGED), dtype="str"),
+            "doc_id": pd.array(np.char.add("d", documents.ravel().astype(str)), dtype="str"),
+            "relevance": random.integers(0, 3, n_queries * JUDGED),
+        }
+    )
+
+
+def _names(prefix: str, n: int) -> np.ndarray:
+    return np.char.add(prefix, np.arange(n).astype(str))
+
+
+def scoring(sizes: Sizes) -> Iterator[Line]:
+    """All stored measures of one run."""
+
+    def score(n_queries: int, depth: int) -> float:
+        run, judgements = made_run(n_queries, depth, 1), made_judgements(n_queries, depth)
+        return least(lambda: evaluate(run, judgements, depth=depth))
+
+    few, shallow = sizes.run_queries[0], sizes.hits[0]
+    yield grown("scoring a run", "queries", sizes.run_queries, lambda n: score(n, shallow))
+    yield grown("scoring a run", "hits a query", sizes.hits, lambda depth: score(few, depth))
+
+
+class Home:
+    """A store that systems are added to."""
+
+    def __init__(self, folder: Path, n_queries: int) -> None:
+        now = Settings(home=folder / "home")
+        self.n_queries = n_queries
+        self.store = Store(now, shipped=folder / "none")
+        self.bench = Bench(self.store, now)
+        self.judgements = made_judgements(n_queries, DEPTH)
+        self.systems: list[str] = []
+        write_qrels(self.judgements, folder / "qrels.txt")
+        self.datasets = [self._dataset(n, folder / "qrels.txt") for n in range(DATASETS)]
+
+    def _dataset(self, number: int, qrels: Path) -> Loaded:
+        return imports.import_dataset(self.bench, f"made-{number}", qrels=qrels)
+
+    def add(self, up_to: int) -> None:
+        """Publish the runs of further systems on every dataset, as an import does."""
+        for number in range(len(self.systems), up_to):
+            name = f"system-{number}"
+            for place, loaded in enumerate(self.datasets):
+                run = Run(made_run(self.n_queries, DEPTH, 1 + number + 100 * place))
+                called = f"{name}-{place}"
+                recompute.publish_run(self.bench, loaded, name, run, DEPTH, called, {})
+            self.systems.append(name)
+
+
+def publish(store: Store, run: DataFrame, scores: DataFrame, number: int) -> None:
+    """Publish what is there of one more run: hits, top and scores."""
+    with store.publishing("growth") as publication:
+        for kind, content in (("hits", run), ("top", top(run)), ("scores", scores)):
+            about = {"fingerprint": f"{kind}-{number}", "provenance": {}}
+            publication.add(kind, content, dataset="another", system=f"system-{number}", **about)
+
+
+def publishing(sizes: Sizes) -> Iterator[Line]:
+    """One scored run into an empty store, by its queries."""
+
+    def work(n_queries: int) -> float:
+        with tempfile.TemporaryDirectory() as folder:
+            store = Store(Settings(home=Path(folder) / "home"), Path(folder) / "none")
+            return published(store, n_queries, sizes.hits[0])
+
+    yield grown("publishing a run", "queries", sizes.run_queries, work)
+
+
+def published(store: Store, n_queries: int, depth: int) -> float:
+    """Seconds of processors for one more run."""
+    run = made_run(n_queries, depth, 1)
+    scores = evaluate(run, made_judgements(n_queries, depth), depth=depth)
+    numbers = iter(range(100))
+    return least(lambda: publish(store, run, scores, next(numbers)))
+
+
+def asked(home: Home) -> dict[str, float]:
+    """Seconds of processors by cost, of a store as it is now."""
+    dataset = home.datasets[0].dataset.name
+    names = [loaded.dataset.name for loaded in home.datasets]
+    opening = least(lambda: open_version(home.store).close())
+    reading = open_version(home.store)
+    with reading.cursor() as cursor:
+        tops = queries.annotate.tops(cursor, dataset, home.systems, 10)
+    costs = {
+        "opening the catalogue": opening,
+        "Leaderboard": least(lambda: leaderboard(reading, names, home.systems)),
+        "Holes": least(lambda: holes(reading, dataset, home.systems)),
+        "pool ordering": least(lambda: orders.impact(tops, home.judgements, 10, 0)),
+    }
+    reading.close()
+    return costs
+
+
+def leaderboard(reading: Reading, datasets: list[str], systems: list[str]) -> None:
+    """All that the page reads at first: the board, and how sure its order is."""
+    with reading.cursor() as cursor:
+        for ask in (
+            queries.leaderboard.published_tables,
+            queries.leaderboard.measures,
+            queries.leaderboard.datasets,
+            queries.leaderboard.systems,
+            queries.leaderboard.holes,
+            queries.leaderboard.trained_pairs,
+        ):
+            ask(cursor)
+        queries.leaderboard.means(cursor, MEASURE)
+        queries.leaderboard.printed_of(cursor, MEASURE)
+        queries.ranking.of_runs(cursor, MEASURE, datasets, systems, 1)
+
+
+def holes(reading: Reading, dataset: str, systems: list[str]) -> None:
+    """All that the page reads at first of one dataset."""
+    with reading.cursor() as cursor:
+        queries.holes.recorded(cursor, dataset)
+        queries.holes.bounds(cursor, dataset, systems, MEASURE)
+        queries.holes.pairs(cursor, dataset, systems, MEASURE)
+        queries.holes.by_rank(cursor, dataset, systems, 10)
+        queries.pools.left_out(cursor, dataset, systems, MEASURE)
+
+
+DESIGN = {"Leaderboard": 2, "Holes": 2, "pool ordering": 2}
+"""By systems: each is held against each other."""
+
+
+def pages(sizes: Sizes) -> Iterator[Line]:
+    """The costs of a store by the queries of its datasets, then by its systems."""
+    few_queries, few_systems = sizes.queries[0], sizes.systems[0]
+    by_queries = [_of_queries(n_queries, few_systems) for n_queries in sizes.queries]
+    yield from _lines("queries", sizes.queries, by_queries, {})
+    by_systems = []
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder), few_queries)
+        for n_systems in sizes.systems:
+            home.add(n_systems)
+            found = asked(home)
+            found["publishing a run"] = published(home.store, few_queries, DEPTH)
+            by_systems.append(found)
+    yield from _lines("systems", sizes.systems, by_systems, DESIGN | {"publishing a run": 0})
+
+
+def _of_queries(n_queries: int, n_systems: int) -> dict[str, float]:
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(Path(folder), n_queries)
+        home.add(n_systems)
+        return asked(home)
+
+
+def _lines(
+    by: str,
+    sizes: tuple[int, ...],
+    found: Sequence[Mapping[str, float]],
+    design: Mapping[str, float],
+) -> Iterator[Line]:
+    for cost in found[0]:
+        taken = tuple(costs[cost] for costs in found)
+        line = Line(cost, by, sizes, taken, design.get(cost, 1))
+        say(" | ".join(line.cells()))
+        yield line

@@ -178,23 +178,28 @@ COMMANDS = {
         ),
     ),
     "judgements": Command(
-        "write added judgements to a file, or take a file's judgements in as added ones",
+        "write added judgements to a file, take a file's in as added ones, or take those back",
         judging.judgements,
         (
-            _option("what", choices=("export", "import")),
+            _option("what", choices=("export", "import", "withdraw")),
             _option(
                 "file",
                 type=Path,
                 help="qrels, BEIR tsv or CSV; import also reads a BEIR folder or archive,"
-                " whose judgements beyond the stored ones are added",
+                " whose judgements beyond the stored ones are added; withdraw: what was imported",
             ),
+            _option("--yes", action="store_true", help="withdraw: do it, not only say how many"),
             _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
             _option("--format", choices=FORMATS, help="default: as the file's name or content is"),
-            _option("--person", default="", help="import: who judged, where the file names nobody"),
+            _option(
+                "--person",
+                default="",
+                help="who judged, where the file names nobody; export: of this person alone",
+            ),
             _option(
                 "--as-import",
                 action="store_true",
-                help="import: mark all of a CSV as imported, whatever source it names",
+                help="import, withdraw: all of a CSV is an import, whatever source it names",
             ),
             _option("--with-official", action="store_true", help="export: official ones as well"),
             _option(

@@ -1,4 +1,4 @@
-"""The command that takes added judgements out and in: judgements export|import."""
+"""The command that takes added judgements out, in and back: judgements export|import|withdraw."""
 
 import os
 import sys
@@ -12,7 +12,15 @@ from compute import recompute, terminal, trec
 from compute.commands.common import done, known, open_bench
 from compute.datasets import Dataset, dataset, open_path
 from compute.errors import Conflict, Missing, WrongInput
-from compute.judgements import ADJUDICATION, IMPORT, PERSON, Choice, exchange, read_qrels
+from compute.judgements import (
+    ADJUDICATION,
+    IMPORT,
+    PERSON,
+    SOURCES,
+    Choice,
+    exchange,
+    read_qrels,
+)
 from compute.judgements.exchange import Found
 from compute.recompute import Bench
 from compute.wording import counted
@@ -21,15 +29,14 @@ _SUFFIXES = {".csv": "csv", ".tsv": "beir"}
 
 
 def judgements(arguments: Namespace) -> int:
-    """Write added judgements to a file, or take judgements of a file in as added ones."""
+    """Write added judgements to a file, take those of a file in, or take a file's back."""
     bench = open_bench()
     row = dataset(arguments.dataset, known(bench))
     if row.parts:
         raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
     official = _official(bench, row)
-    if arguments.what == "export":
-        return _export(bench, row, official, arguments)
-    return _import(bench, row, official, arguments)
+    does = {"export": _export, "import": _import, "withdraw": _withdraw}
+    return does[arguments.what](bench, row, official, arguments)
 
 
 def _official(bench: Bench, row: Dataset) -> DataFrame:
@@ -49,10 +56,15 @@ def _export(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
     form = arguments.format or _SUFFIXES.get(file.suffix, "qrels")
     choice = Choice(arguments.rule, tuple(arguments.source))
     rows = _rows(bench, row)
+    if person := arguments.person.strip():
+        rows = rows[rows["person"] == person]
     content = exchange.exported(rows, official, form, choice, with_official=arguments.with_official)
     number = content.count(b"\n") - (form != "qrels")
     if not number:
-        raise Missing(f"no added judgement of {row.name} from these sources: nothing is written")
+        by = f" by {person}" if person else ""
+        raise Missing(
+            f"no added judgement of {row.name}{by} from these sources: nothing is written"
+        )
     _write(file, content)
     sys.stdout.write(f"{terminal.printable(str(file))}: {counted(number, 'line')} of {form}\n")
     return 0
@@ -88,6 +100,28 @@ def _import(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
     if len(new):
         bench.store.add_judgements(new)
     sys.stdout.write("; ".join(_told(row, found, new, unknown)) + "\n")
+    return done(bench)
+
+
+def _withdraw(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> int:
+    """Append the withdrawal of what a file brought; without --yes only say how much that is."""
+    rows = _read(arguments.file, row, official, arguments).rows
+    rows = exchange.as_import(rows) if arguments.as_import else rows
+    back = exchange.withdrawals(rows, _rows(bench, row))
+    taken = back[back["relevance"].isna()]
+    told = counted(len(taken), "judgement") + f" of {row.name}"
+    people = ", ".join(taken["person"].unique())
+    if len(taken):
+        kinds = taken["source"].map(SOURCES).value_counts(sort=False)
+        told += f" by {people}: " + ", ".join(f"{n:,} of {kind}" for kind, n in kinds.items())
+    if again := len(back) - len(taken):
+        told += f"; {again:,} that they had replaced count again"
+    if not arguments.yes:
+        ask = "; nothing is changed yet, --yes does it" if len(taken) else ""
+        sys.stdout.write(terminal.printable(f"would take back {told}{ask}") + "\n")
+        return 0
+    bench.store.add_judgements(back)
+    sys.stdout.write(terminal.printable(f"took back {told}") + "\n")
     return done(bench)
 
 

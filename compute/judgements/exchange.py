@@ -19,7 +19,7 @@ from compute.errors import WrongInput
 from compute.identity import canonical_json
 from compute.judgements.labels import Choice, resolve
 from compute.judgements.qrels import as_beir, as_trec
-from compute.judgements.sources import HUMAN, IMPORT, IN_VIEW, SOURCES, WITHDRAWN
+from compute.judgements.sources import ADJUDICATION, HUMAN, IMPORT, IN_VIEW, SOURCES, WITHDRAWN
 
 FORMATS = ("qrels", "beir", "csv")
 COLUMNS = (
@@ -44,6 +44,7 @@ _TYPED = ("person", "note")
 _FORMULA = re.compile(r"^(?='*[=+\-@\t\r])")
 """Before what a spreadsheet would compute: there a CSV has one apostrophe more."""
 _WHOLE = re.compile(r"[+-]?[0-9]+")
+_Row = dict[str, Any]
 
 
 def exported(
@@ -256,7 +257,40 @@ def lacking(found: DataFrame, saved: DataFrame) -> DataFrame:
     return DataFrame(kept, columns=list(COLUMNS)).astype({"relevance": "Int64"})
 
 
-_Row = dict[str, Any]
+def withdrawals(found: DataFrame, saved: DataFrame) -> DataFrame:
+    """Rows that take back what of a file stands as the file says it, to be added after those saved.
+
+    What its person said otherwise or took back since stays. Where a row of the file had taken the
+    place of what the same person said by another source, that is said again: else nothing of it
+    would stand. Rows of the file that take something back are left out.
+    """
+    said: dict[tuple[str, str, str], list[_Row]] = defaultdict(list)
+    for row in _rows(saved):
+        said[_whose(row)].append(row)
+    rows: dict[int, list[_Row]] = {}
+    for row in _rows(found):
+        standing = _standing(said[_whose(row)])
+        old = standing.get((row["source"], row["task"] == IN_VIEW))
+        if old is None or old["relevance"] is None or old["relevance"] != row["relevance"]:
+            continue
+        if row["time"] in (None, old["time"]):
+            rows[old["id"]] = [_back(old), *_again(old, standing)]
+    frame = DataFrame([row for some in rows.values() for row in some], columns=list(COLUMNS))
+    return frame.astype({"relevance": "Int64"})
+
+
+def _back(old: _Row) -> _Row:
+    # By its entry it is saved once, however many take the same file back at once.
+    return old | {"relevance": None, "time": None, "entry": f"withdrawn-{old['id']}"}
+
+
+def _again(old: _Row, standing: Mapping[tuple[str, bool], _Row]) -> list[_Row]:
+    blind = [row for (source, seen), row in standing.items() if source != ADJUDICATION and not seen]
+    before = [row for row in blind if row["relevance"] is not None and row["time"] < old["time"]]
+    if old not in blind or not before:
+        return []
+    last = max(before, key=lambda row: (row["time"], row["id"]))
+    return [last | {"time": None, "entry": f"again-{last['id']}-{old['id']}"}]
 
 
 def _rows(frame: DataFrame) -> Iterator[_Row]:

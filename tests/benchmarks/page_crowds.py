@@ -1,0 +1,162 @@
+"""Several people at once, and pages beside a process that publishes."""
+
+import itertools
+import shutil
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow.parquet as pq
+from pandas import DataFrame
+
+from compute import provenance, reading, recompute, runs
+from compute.datasets import DATASETS
+from compute.identity import fingerprint
+from compute.loading import Bench, stored
+from compute.reading import open_version
+from compute.settings import PROJECT, Settings
+from compute.store import Part, Store
+from tests.benchmarks.page_addresses import Address, Addresses
+from tests.benchmarks.page_addresses import tour as every_page
+from tests.benchmarks.page_sessions import Opening, Server, serving, session
+
+TIMES = 10
+HITS = 1_400_000
+PUBLISHED = "made-up"
+"""The system whose run is published again and again."""
+
+
+def tour(home: Path, people: int) -> dict[str, Any]:
+    """Everybody opens every page ten times, in a session that stays; what the server holds then."""
+    with serving(home) as server:
+        with ThreadPoolExecutor(people) as pool:
+            found = list(pool.map(lambda seed: _tour(server, home, seed), range(people)))
+        openings = [one for of_person in found for one in of_person]
+        seconds = [one.seconds for one in openings]
+        p50, p95 = np.percentile(seconds, [50, 95])
+        return {
+            "people": people,
+            "openings": len(openings),
+            "memory_MB": server.resident(),
+            "peak_MB": server.peak(),
+            "p50_s": float(p50),
+            "p95_s": float(p95),
+            "cpu_of_an_opening_s": server.cpu() / len(openings),
+            "faults": sum(bool(one.fault) for one in openings),
+        }
+
+
+def _tour(server: Server, home: Path, seed: int) -> list[Opening]:
+    store = Store(Settings(home=home))
+    source = open_version(store)
+    addresses = list(every_page(Addresses(store, source, seed), TIMES))
+    source.close()
+    store.close()
+    with session(server) as person:
+        return [person.open(address) for address in addresses]
+
+
+def beside_publishing(
+    home: Path, addresses: Mapping[str, list[Address]], rounds: int = 2
+) -> list[dict[str, Any]]:
+    """By page the 95th percentile alone, and while a run is published again and again."""
+    chosen = [one for of_page in addresses.values() for one in of_page[:10]]
+    with copied(home) as copy, serving(copy) as server:
+        _all(server, chosen)
+        alone = [one for _ in range(rounds) for one in _all(server, chosen)]
+        words = [sys.executable, "-m", "tests.benchmarks.page_crowds", str(copy)]
+        publisher = subprocess.Popen(words, cwd=PROJECT, stdin=subprocess.PIPE)
+        try:
+            beside = [one for _ in range(rounds) for one in _all(server, chosen)]
+        finally:
+            publisher.communicate()
+    return [_compared(page, alone, beside) for page in addresses]
+
+
+def _all(server: Server, addresses: list[Address]) -> list[Opening]:
+    found = []
+    for address in addresses:
+        with session(server) as person:
+            found.append(person.open(address))
+    return found
+
+
+def _compared(page: str, alone: list[Opening], beside: list[Opening]) -> dict[str, Any]:
+    both = [[one.seconds for one in found if one.page == page] for found in (alone, beside)]
+    (p50, p95), (p50_beside, p95_beside) = (np.percentile(found, [50, 95]) for found in both)
+    return {
+        "page": page,
+        "alone_p50_ms": 1000 * float(p50),
+        "alone_p95_ms": 1000 * float(p95),
+        "beside_p50_ms": 1000 * float(p50_beside),
+        "beside_p95_ms": 1000 * float(p95_beside),
+        "ratio_p50": float(p50_beside / p50),
+        "ratio_p95": float(p95_beside / p95),
+    }
+
+
+@contextmanager
+def copied(home: Path) -> Iterator[Path]:
+    """A home with the same content that may be written to: parts are links to the files."""
+    with tempfile.TemporaryDirectory(dir=home.parent) as folder:
+        copy = Path(folder) / "home"
+        for file in home.glob("parts/*/*.parquet"):
+            place = copy / file.relative_to(home)
+            place.parent.mkdir(parents=True, exist_ok=True)
+            place.symlink_to(file.resolve())
+        for name in ("state.sqlite", "home.json", "settings.toml"):
+            shutil.copy(home / name, copy / name)
+        yield copy
+
+
+def publish_on(home: Path) -> None:
+    """Publish a run of 1.4 million hits again and again, until nobody holds the other end."""
+    now = Settings(home=home)
+    bench = Bench(Store(now), now)
+    name = max(bench.store.parts("queries"), key=lambda part: part.rows).dataset
+    loaded = stored(bench.store, DATASETS[name])
+    assert loaded is not None
+    hits = _hits(recompute.read(loaded.queries)["query_id"].tolist(), loaded.documents)
+    depth = HITS // loaded.queries.rows
+    ended = threading.Event()
+    threading.Thread(target=lambda: (sys.stdin.read(), ended.set()), daemon=True).start()
+    for number in itertools.count():
+        start = time.perf_counter()
+        run = runs.canonical(hits, depth=depth, drop_self=False)
+        called = fingerprint("hits", [loaded.queries.fingerprint], number=number)
+        about = provenance.record(["import-run", PUBLISHED], 0.0, drop_self=True)
+        recompute.publish_run(bench, loaded, PUBLISHED, run, depth, called, about)
+        reading.write_database(bench.store)
+        took = time.perf_counter() - start
+        sys.stderr.write(f"{len(run.frame):,} hits published in {took:.1f} s\n")
+        if ended.is_set():
+            return
+
+
+def _hits(query_ids: list[str], documents: Part | None) -> DataFrame:
+    """query_id, doc_id, score: other documents for every query."""
+    assert documents is not None
+    names = pq.read_table(documents.path, columns=["doc_id"])["doc_id"].to_numpy()
+    depth = HITS // len(query_ids)
+    random = np.random.default_rng(1)
+    first = random.integers(0, len(names), (len(query_ids), 1))
+    places = (first + np.arange(depth)) % len(names)
+    return DataFrame(
+        {
+            "query_id": np.repeat(query_ids, depth),
+            "doc_id": names[places.ravel()],
+            "score": random.gamma(2, 3, places.size),
+        }
+    )
+
+
+if __name__ == "__main__":
+    publish_on(Path(sys.argv[1]))

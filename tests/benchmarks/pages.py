@@ -1,0 +1,147 @@
+"""Measures every page on a home: `python -m tests.benchmarks.pages HOME [PART …]`.
+
+    python -m tests.benchmarks.pages HOME [server] [browser] [memory] [publishing]
+        [--openings 20] [--pages PAGE …] [--json FILE]
+
+Made for the store of `tests.benchmarks.full_size`; the home is not written to. `server`: a person
+speaks Streamlit's protocol over the WebSocket, from asking for an address until all is drawn; cold
+is the first opening in a fresh process, warm those after it, each with other pickers, then the same
+addresses again. `browser`: from navigation until the page is whole. `memory`: of the server after
+everybody opened every page ten times. `publishing`: pages beside a process that publishes a run of
+1.4 million hits again and again. Prints tables in Markdown; `--json` has every opening.
+"""
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from compute.reading import open_version
+from compute.settings import Settings
+from compute.store import Store
+from tests.benchmarks import page_browser, page_crowds
+from tests.benchmarks.page_addresses import PAGES, Address, Addresses
+from tests.benchmarks.page_sessions import Opening, serving, session
+
+PARTS = ("server", "browser", "memory", "publishing")
+Table = list[dict[str, Any]]
+
+
+def main() -> None:
+    """Measure what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("home", type=Path)
+    parser.add_argument("parts", nargs="*", choices=[*PARTS, []])
+    parser.add_argument("--openings", type=int, default=20)
+    parser.add_argument("--pages", nargs="+", choices=PAGES, default=PAGES)
+    parser.add_argument("--json", type=Path)
+    given = parser.parse_args()
+    wanted = given.parts or PARTS
+    addresses = drawn(given.home, given.pages, given.openings)
+    found: dict[str, Table] = {}
+    if "server" in wanted:
+        found["server"] = [on_server(given.home, *item) for item in addresses.items()]
+        show("On the server", found["server"])
+    if "browser" in wanted:
+        found["browser"] = list(in_browser(given.home, addresses))
+        show("In the browser", found["browser"])
+    if "memory" in wanted:
+        found["memory"] = [page_crowds.tour(given.home, people) for people in (1, 8)]
+        show("Memory of the server", found["memory"])
+    if "publishing" in wanted:
+        found["publishing"] = page_crowds.beside_publishing(given.home, addresses)
+        show("Beside publishing", found["publishing"])
+    if given.json:
+        given.json.write_text(json.dumps(found, indent=1), "utf-8")
+
+
+def drawn(home: Path, pages: Iterable[str], openings: int) -> dict[str, list[Address]]:
+    """The addresses of each page."""
+    store = Store(Settings(home=home))
+    reading = open_version(store)
+    try:
+        source = Addresses(store, reading)
+        return {page: source.of(page, openings) for page in pages}
+    finally:
+        reading.close()
+        store.close()
+
+
+def on_server(home: Path, page: str, addresses: list[Address]) -> dict[str, Any]:
+    """Cold, and warm with new and with known addresses: seconds and seconds of processors."""
+    with serving(home) as server:
+        found: list[Opening] = []
+        for address in (addresses[0], *addresses, *addresses):
+            with session(server) as person:
+                found.append(person.open(address))
+        memory = server.resident()
+    cold, new, known = found[0], found[1 : 1 + len(addresses)], found[1 + len(addresses) :]
+    row: dict[str, Any] = {"page": page, "cold_s": cold.seconds, "cold_cpu_s": cold.cpu}
+    for name, openings in (("new", new), ("known", known)):
+        row |= _figures(name, [one.seconds for one in openings], [one.cpu for one in openings])
+    row["sent_kB"] = float(np.median([one.sent for one in new])) / 1e3
+    row["most_sent_kB"] = max(one.sent for one in new) / 1e3
+    row["memory_MB"] = memory
+    worst = max(new, key=lambda one: one.cpu)
+    row |= {"slowest": worst.address, "faults": sum(bool(one.fault) for one in found)}
+    row["fault"] = next((one.fault for one in found if one.fault), "")
+    row["openings"] = [asdict(one) for one in found]
+    _note(
+        f"{page}: cold {cold.seconds:.2f} s, {cold.cpu:.2f} s of processors; warm"
+        f" {row['new_p50_ms']:.0f} to {row['new_p95_ms']:.0f} ms"
+    )
+    return row
+
+
+def _figures(name: str, seconds: list[float], cpu: list[float]) -> dict[str, float]:
+    """Median and 95th percentile in milliseconds."""
+    return {
+        f"{name}_p50_ms": 1000 * float(np.median(seconds)),
+        f"{name}_p95_ms": 1000 * float(np.percentile(seconds, 95)),
+        f"{name}_cpu_p50_ms": 1000 * float(np.median(cpu)),
+        f"{name}_cpu_p95_ms": 1000 * float(np.percentile(cpu, 95)),
+    }
+
+
+def in_browser(home: Path, addresses: Mapping[str, list[Address]]) -> Iterable[dict[str, Any]]:
+    """Cold is the first page of a fresh server; warm are others on the same one."""
+    with page_browser.chromium() as browser:
+        for page, of_page in addresses.items():
+            with serving(home) as server:
+                first, *rest = (page_browser.seconds(browser, server, one) for one in of_page[:11])
+            p50, p95 = np.percentile(rest, [50, 95])
+            row = {"page": page, "cold_s": first, "p50_s": float(p50), "p95_s": float(p95)}
+            _note(f"{page} in the browser: {row}")
+            yield row | {"openings": [first, *rest]}
+
+
+def show(title: str, table: Table) -> None:
+    """A table in Markdown, without the single openings."""
+    names = [name for name in table[0] if name != "openings"]
+    lines = [f"\n### {title}\n", _line(names), _line("---" for _ in names)]
+    lines += [_line(_shown(row[name]) for name in names) for row in table]
+    sys.stdout.write("\n".join(lines) + "\n")
+    sys.stdout.flush()
+
+
+def _line(cells: Iterable[str]) -> str:
+    return f"| {' | '.join(cells)} |"
+
+
+def _shown(value: Any) -> str:
+    if isinstance(value, float):
+        return f"{value:,.2f}" if abs(value) < 10 else f"{value:,.0f}"
+    return str(value).replace("|", "\\|")
+
+
+def _note(line: str) -> None:
+    sys.stderr.write(f"{line}\n")
+
+
+if __name__ == "__main__":
+    main()

@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from tests.benchmarks.side_by_side import ROWS, Row, machine, say
+from tests.benchmarks.side_by_side import ROWS, Row, between, machine, replaced, say
 
 README = Path(__file__).with_name("README.md")
 START, END = "<!-- the speed table -->", "<!-- end of the speed table -->"
@@ -99,8 +99,7 @@ def _line(cells: Sequence[str]) -> str:
 
 def written(text: str, found: dict[Benchmark, list[Row]], *, small: bool) -> str:
     """The text with the new rows between the marks; rows of other benchmarks stay."""
-    before, _, rest = text.partition(START)
-    old, _, after = rest.partition(END)
+    old = between(text, START, END)
     kept = [line for line in old.splitlines() if "`python -m tests.benchmarks." in line]
     table = []
     for one in BENCHMARKS:
@@ -109,8 +108,7 @@ def written(text: str, found: dict[Benchmark, list[Row]], *, small: bool) -> str
         ]
         table += lines(one, found[one], small=small) if found.get(one) else own
     head = [_line(COLUMNS), _line(["---"] * len(COLUMNS))]
-    whole = "\n".join([START, machine(), "", *head, *table, END])
-    return f"{before}{whole}{after}"
+    return replaced(text, START, END, "\n".join([machine(), "", *head, *table]))
 
 
 def main() -> int:

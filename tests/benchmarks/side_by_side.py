@@ -79,3 +79,15 @@ def say(line: str) -> None:
     """Print a line at once."""
     sys.stdout.write(line + "\n")
     sys.stdout.flush()
+
+
+def between(text: str, start: str, end: str) -> str:
+    """What stands between two marks of a text; empty where it has none."""
+    return text.partition(start)[2].partition(end)[0]
+
+
+def replaced(text: str, start: str, end: str, content: str) -> str:
+    """The text with this content between two marks, at its end where it has none."""
+    before, _, rest = text.partition(start)
+    after = rest.partition(end)[2] or "\n"
+    return f"{before}{start}\n{content}\n{end}{after}"

@@ -15,8 +15,8 @@ from pathlib import Path
 from compute.exports.browser import PAINTER
 from tests.benchmarks.growth import bm25, collections, stores
 from tests.benchmarks.growth.drawing import figure
-from tests.benchmarks.growth.lines import HEAD, Line, into, markdown
-from tests.benchmarks.side_by_side import machine, say
+from tests.benchmarks.growth.lines import HEAD, Line, markdown
+from tests.benchmarks.side_by_side import machine, replaced, say
 
 FOLDER = Path(__file__).parent.parent
 START, END = "<!-- growth -->", "<!-- end of growth -->"
@@ -53,7 +53,10 @@ def main() -> None:
         bm25.table(asked.documents or bm25.SIZES)
         return
     lines = [*measured(small=asked.small), bm25.table(bm25.SMALL if asked.small else bm25.SIZES)]
-    into(asked.out / "README.md", START, END, f"{machine()}\n\n{markdown(lines)}")
+    file = asked.out / "README.md"
+    text = file.read_text("utf-8") if file.exists() else ""
+    table = f"{machine()}\n\n{markdown(lines)}"
+    file.write_text(replaced(text, START, END, table), "utf-8")
     picture = PAINTER.draw(figure(lines), {"format": "svg"})
     (asked.out / "growth.svg").write_bytes(picture)
 

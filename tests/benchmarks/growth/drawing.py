@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 
+import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
@@ -10,14 +11,18 @@ from tests.benchmarks.growth.lines import Line
 
 COLUMNS = 5
 WIDTH, PANEL = 1240, 250
-THINGS = ("queries", "systems", "documents", "hits a query", "words", "corpora")
-"""One colour each; the names stand beside the lines."""
+THINGS = ("queries", "systems", "documents", "hits a query", "words", "", "corpora")
+"""One colour each, in the order of the palette; the names stand beside the lines."""
+TICKS = {10.0**power: f"{10**power:g} s" for power in range(3)} | {
+    10.0**power: f"{10 ** (power + 3):g} ms" for power in range(-6, 0)
+}
 
 
 def figure(lines: Sequence[Line]) -> go.Figure:
     """Seconds of processors by how many times the smallest size; the exponent beside each line."""
     costs = list(dict.fromkeys(line.cost for line in lines))
     rows = -(-len(costs) // COLUMNS)
+    tall = max(_low_high([line for line in lines if line.cost == cost])[2] for cost in costs)
     drawn = make_subplots(
         rows,
         COLUMNS,
@@ -29,21 +34,26 @@ def figure(lines: Sequence[Line]) -> go.Figure:
         row, column = divmod(place, COLUMNS)
         own = [line for line in lines if line.cost == cost]
         _panel(drawn, own, row + 1, column + 1)
+        low, high, _ = _low_high(own)
+        middle = (low + high) / 2
+        # As many decades everywhere, so that slopes compare.
+        of_panel = [middle - 0.58 * tall, middle + 0.58 * tall]
+        drawn.update_yaxes(range=of_panel, row=row + 1, col=column + 1)
         last = place + COLUMNS >= len(costs)
         title = "times the smallest size" if last else ""
-        drawn.update_xaxes(title_text=title, row=row + 1, col=column + 1)
+        drawn.update_xaxes(title_text=title, title_standoff=8, row=row + 1, col=column + 1)
         if column == 0:
-            drawn.update_yaxes(title_text="seconds of processors", row=row + 1, col=1)
+            drawn.update_yaxes(title_text="time of processors", row=row + 1, col=1)
     look = palette("light")
     drawn.update_annotations(font_size=13)
-    drawn.update_xaxes(type="log", tickvals=[1, 3, 10], range=[-0.1, 1.75])
-    drawn.update_yaxes(type="log", exponentformat="none", dtick=1, showline=False)
+    drawn.update_xaxes(type="log", tickvals=[1, 3, 10], range=[-0.1, 1.9])
+    drawn.update_yaxes(type="log", tickvals=list(TICKS), ticktext=list(TICKS.values()))
     drawn.update_layout(
         template=template("light"),
         width=WIDTH,
-        height=rows * PANEL + 60,
+        height=rows * PANEL + 80,
         showlegend=False,
-        margin={"l": 64, "r": 12, "t": 34, "b": 74},
+        margin={"l": 64, "r": 12, "t": 34, "b": 96},
     )
     note = (
         "Beside each line: what grows, and the exponent (1 is linear, dotted; 2 is every two"
@@ -55,12 +65,20 @@ def figure(lines: Sequence[Line]) -> go.Figure:
         y=0,
         xref="paper",
         yref="paper",
-        yshift=-62,
+        yshift=-84,
         showarrow=False,
         xanchor="left",
         font={"size": 13, "color": look.muted},
     )
     return drawn
+
+
+def _low_high(own: Sequence[Line]) -> tuple[float, float, float]:
+    """The logarithms of the least and most of some lines, with their names, and between them."""
+    seconds = [second for line in own for second in line.seconds]
+    top = max(*seconds, *_apart([line.seconds[-1] for line in own]))
+    low, high = np.log10(min(seconds)), np.log10(top)
+    return float(low), float(high), float(high - low)
 
 
 def _panel(drawn: go.Figure, own: Sequence[Line], row: int, column: int) -> None:
@@ -79,7 +97,7 @@ def _panel(drawn: go.Figure, own: Sequence[Line], row: int, column: int) -> None
             x=[times[-1] * 1.12],
             y=[end],
             mode="text",
-            text=[f"{line.by} <b>{line.exponent:.2f}</b>"],
+            text=[f"{line.by} <b>{_digits(line.exponent)}</b>"],
             textposition="middle right",
             textfont={"color": colour, "size": 12},
             cliponaxis=False,
@@ -87,7 +105,12 @@ def _panel(drawn: go.Figure, own: Sequence[Line], row: int, column: int) -> None
         )
 
 
-def _apart(heights: Sequence[float], least: float = 1.55) -> list[float]:
+def _digits(exponent: float) -> str:
+    """Two digits, with a true minus."""
+    return f"{exponent:.2f}".replace("-", "−")
+
+
+def _apart(heights: Sequence[float], least: float = 1.6) -> list[float]:
     """The heights moved up where they would lie on each other; on a logarithmic axis."""
     moved = dict[int, float]()
     below = 0.0

@@ -3,7 +3,6 @@
 import resource
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
@@ -85,11 +84,3 @@ def markdown(lines: Sequence[Line]) -> str:
     """The table."""
     rows = [HEAD, ["---"] * len(HEAD), *(line.cells() for line in lines)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)
-
-
-def into(file: Path, start: str, end: str, content: str) -> None:
-    """Put content between two marks of a file, at its end where it has none."""
-    text = file.read_text("utf-8") if file.exists() else ""
-    before, _, rest = text.partition(start)
-    _, _, after = rest.partition(end)
-    file.write_text(f"{before}{start}\n{content}\n{end}{after or chr(10)}", "utf-8")

@@ -37,7 +37,7 @@ class Sizes:
 
     queries: tuple[int, ...] = (500, 1_500, 5_000)
     systems: tuple[int, ...] = (5, 15, 45)
-    run_queries: tuple[int, ...] = (2_000, 6_000, 20_000)
+    run_queries: tuple[int, ...] = (5_000, 15_000, 50_000)
     """Of one run of 100 hits a query."""
     hits: tuple[int, ...] = (100, 300, 1_000)
     """A query's, of a run of as many queries as the first of `run_queries`."""

@@ -11,16 +11,22 @@ const REMEMBERED = 50; // answers that can be taken back
 
 const MOVES = ["keydown", "pointermove", "wheel", "touchmove"];
 
-const forms = new WeakMap();
+// By what their answers are kept under. Streamlit may draw a form anew in the middle of the work: it
+// then goes on in its new place, with all that can be taken back and the note that is being written.
+const forms = (globalThis.beirscopeForms ??= new Map());
 
-export default function (component) {
-  const root = component.parentElement;
-  if (!forms.has(root)) forms.set(root, new Form(root.querySelector(".judge")));
-  const form = forms.get(root);
-  form.update(component);
+export default function ({ parentElement, data, ...told }) {
+  const place = parentElement.querySelector(".judge");
+  let form = forms.get(data.scope);
+  if (!form || (form.place !== place && form.data.session !== data.session)) {
+    form?.leave();
+    form = new Form();
+    forms.set(data.scope, form);
+  }
+  form.stand(place);
+  form.update({ data, ...told });
   return () => {
-    form.close();
-    forms.delete(root);
+    if (form.place === place) form.leave();
   };
 }
 
@@ -86,8 +92,9 @@ class Drawer {
 }
 
 class Form {
-  constructor(place) {
-    this.place = place;
+  constructor() {
+    this.place = null;
+    this.grid = element("div", "grid");
     this.window = name();
     this.number = 0;
     this.sheets = new Map();
@@ -105,8 +112,15 @@ class Form {
     this.onKey = (event) => this.key(event);
     this.onHide = () => this.pause();
     this.onOther = (event) => this.elsewhere(event);
-    this.active = performance.now();
     this.onMove = () => (this.active = performance.now());
+  }
+
+  stand(place) {
+    if (this.place === place) return;
+    this.leave();
+    this.place = place;
+    place.replaceChildren(this.grid);
+    this.active = this.since = performance.now();
     for (const move of MOVES) window.addEventListener(move, this.onMove, { passive: true });
     window.addEventListener("keydown", this.onKey);
     document.addEventListener("visibilitychange", this.onHide);
@@ -114,7 +128,8 @@ class Form {
     this.timer = setInterval(() => this.tick(), 500);
   }
 
-  close() {
+  leave() {
+    this.place = null;
     window.removeEventListener("keydown", this.onKey);
     document.removeEventListener("visibilitychange", this.onHide);
     window.removeEventListener("storage", this.onOther);
@@ -331,8 +346,7 @@ class Form {
     const head = element("div", "head", this.progress, this.pace, this.saving);
     const top = element("div", "", head, element("div", "bar", this.fill));
     this.guideline = element("div", "guideline");
-    this.grid = element("div", "grid", top, this.guideline, element("div", "", this.work, this.end));
-    this.place.replaceChildren(this.grid);
+    this.grid.replaceChildren(top, this.guideline, element("div", "", this.work, this.end));
   }
 
   buildButtons() {

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from compute.settings import PROJECT
@@ -15,7 +16,7 @@ data => {
     setStateValue: (name, value) => { if (name === "log") window.sent.push(value.entries); },
     setTriggerValue: () => {},
   });
-  window.show(data);
+  window.gone = window.show(data);
 }
 """
 
@@ -45,7 +46,9 @@ def data(turn: int, judged: int, saved: list[str], *, session: str = "one") -> d
     }
 
 
-def test_data_drawn_again_out_of_order_change_nothing(page: Page) -> None:
+@pytest.fixture
+def form(page: Page) -> Page:
+    """The form with the first of five pairs before it."""
     # A page with an address of its own: the form keeps unsaved answers in its storage.
     body = "<div class=judge></div>"
     page.route("**/*", lambda route: route.fulfill(body=body, content_type="text/html"))
@@ -55,6 +58,11 @@ def test_data_drawn_again_out_of_order_change_nothing(page: Page) -> None:
     )
     page.wait_for_function("Boolean(window.judge)")
     page.evaluate(START, data(1, 0, []))
+    return page
+
+
+def test_data_drawn_again_out_of_order_change_nothing(form: Page) -> None:
+    page = form
     page.keyboard.press("1")
     page.keyboard.press("0")
     first, second = page.evaluate("window.sent.at(-1).map(entry => entry.entry)")
@@ -65,3 +73,31 @@ def test_data_drawn_again_out_of_order_change_nothing(page: Page) -> None:
     expect(page.get_by_text("all saved")).to_be_visible()
     page.evaluate("data => window.show(data)", data(1, 3, [], session="a new server's"))
     expect(page.get_by_text("3 of 5 judged", exact=True)).to_be_visible()
+
+
+@pytest.mark.parametrize("gone_first", [True, False])
+def test_a_form_that_is_drawn_anew_goes_on_where_it_was(form: Page, gone_first: bool) -> None:
+    page = form
+    page.keyboard.press("1")
+    page.keyboard.press("0")
+    names = page.evaluate("window.sent.at(-1).map(entry => entry.entry)")
+    page.evaluate("data => window.show(data)", data(2, 2, names))
+    page.keyboard.press("n")
+    page.keyboard.type("half a no")
+    page.evaluate(
+        """([data, goneFirst]) => {
+          if (goneFirst) window.gone();
+          document.querySelector(".judge").replaceWith(
+            Object.assign(document.createElement("div"), { className: "judge" }));
+          window.show(data);
+          if (!goneFirst) window.gone();
+        }""",
+        [data(3, 2, names), gone_first],
+    )
+    expect(page.get_by_role("textbox", name="Note")).to_have_value("half a no")
+    for _ in range(2):
+        page.keyboard.press("z")
+    expect(page.locator(".title")).to_have_text("d0")
+    expect(page.get_by_text("0 of 5 judged", exact=True)).to_be_visible()
+    acts = page.evaluate("window.sent.at(-1).map(entry => [entry.act, entry.pair])")
+    assert acts == [["undo", "pair1"], ["undo", "pair0"]]

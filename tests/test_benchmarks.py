@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from tests.benchmarks import page_rows
 from tests.benchmarks.__main__ import BENCHMARKS, END, START, listed, measured, written
 from tests.benchmarks.growth import collections, stores
 from tests.benchmarks.growth.drawing import figure
@@ -44,6 +45,17 @@ def test_new_rows_replace_those_of_the_same_benchmark_alone() -> None:
 def test_every_benchmark_is_listed_with_its_command() -> None:
     for one in BENCHMARKS:
         assert f"python -m tests.benchmarks.{one.name}" in listed()
+
+
+def test_pages_are_told_by_the_slowest_and_those_over_the_bar() -> None:
+    pages = [
+        {"page": "holes", "new_p95_ms": 310.0, "cold_s": 1.2},
+        {"page": "map", "new_p95_ms": 90.0, "cold_s": 1.0},
+    ]
+    warm, cold = page_rows.rows(pages, "4 runs")
+    assert warm.ours == "90 ms to 310 ms (holes); over the bar: holes"
+    assert (warm.met, cold.met) == (False, True)
+    assert cold.ours == "1.00 s to 1.20 s (holes)"
 
 
 def test_a_benchmark_gives_its_rows_to_the_table() -> None:

@@ -29,8 +29,8 @@ class Settings:
     depth: int = 1000
     """Hits kept per query."""
     shard_documents: int = 16_384
-    """Documents of a shard: of twice as many or more each is encoded by any worker that is free, of
-    16 times as many each is indexed so by Lucene. 0 divides nothing; the same on all machines."""
+    """Documents of a shard that any worker encodes, where there are twice as many or more; Lucene
+    indexes eight times as many at once. 0 divides nothing. The same on all machines."""
     threads: int = os.cpu_count() or 1
     """Threads of one heavy step."""
     java_memory: str = "2g"

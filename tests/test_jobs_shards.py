@@ -10,6 +10,7 @@ import pytest
 from pandas import DataFrame
 
 from compute import efficiency, imports, pairs, recompute, shards
+from compute.errors import Conflict
 from compute.jobs.matrix import known_datasets
 from compute.loading import Bench
 from compute.settings import Settings
@@ -19,24 +20,27 @@ from tests import models
 
 DOCUMENTS = 4500
 """Two whole shards of vectors, and a piece of a third."""
+FEW = 1100
+"""The same of weighted terms; with 50 documents to a shard, of BM25."""
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("model")
-    return models.sentence_transformer(folder / "dense", models.bert(folder / "bert"))
+    """The folder of two."""
+    models.sparse_encoder(folder / "sparse", models.masked_bert(folder / "masked"))
+    models.sentence_transformer(folder / "dense", models.bert(folder / "bert"))
+    return folder
 
 
-@pytest.fixture(scope="module")
-def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def write_corpus(folder: Path, documents: int) -> Path:
     """A BEIR folder of many short documents."""
-    folder = tmp_path_factory.mktemp("corpus")
     words, chance = ["cat", "dog", "stock", "market", *"abcdefghijklmnop"], random.Random(7)
-    texts = [" ".join(chance.choices(words, k=chance.randint(1, 6))) for _ in range(DOCUMENTS)]
+    texts = [" ".join(chance.choices(words, k=chance.randint(1, 6))) for _ in range(documents)]
     rows = [{"_id": f"d{place}", "title": "", "text": text} for place, text in enumerate(texts)]
     asked = [{"_id": f"q{place}", "text": text} for place, text in enumerate(texts[:20])]
-    for name, records_ in (("corpus", rows), ("queries", asked)):
-        lines = "".join(json.dumps(record) + "\n" for record in records_)
+    for name, records in (("corpus", rows), ("queries", asked)):
+        lines = "".join(json.dumps(record) + "\n" for record in records)
         (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
     (folder / "qrels").mkdir()
     judged = "".join(f"q{place}\td{place}\t1\n" for place in range(20))
@@ -44,12 +48,15 @@ def corpus(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def home(folder: Path, corpus: Path, state: str = "") -> Bench:
+def home(folder: Path, documents: int = FEW, state: str = "") -> Bench:
     settings = Settings(
-        home=folder / "home", state=state, threads=1, latency_queries=0, shard_documents=1
+        home=folder / "home", state=state, threads=1, latency_queries=0, shard_documents=50
     )
     store = Store(settings, shipped=folder / "nothing")
-    imports.import_dataset(Bench(store, settings), "many", path=corpus)
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    source = write_corpus(corpus, documents)
+    imports.import_dataset(Bench(store, settings), "many", path=source)
     return Bench(store, settings)
 
 
@@ -64,9 +71,9 @@ def undivided(bench: Bench, name: str) -> DataFrame:
 
 
 def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
-    tmp_path: Path, corpus: Path, model: Path
+    tmp_path: Path, model: Path
 ) -> None:
-    bench, row = home(tmp_path, corpus), system(f"dense({model})")
+    bench, row = home(tmp_path, DOCUMENTS), system(f"dense({model}/dense)")
     pair = pairs.pair(bench, row, known_datasets(bench.store)["many"])
     planned = shards.plan(bench, pair)
     spans = [(0, 2048), (2048, 4096), (4096, 4500)]
@@ -80,10 +87,54 @@ def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
         assert {file.name for file in folder.iterdir()} == {
             *("ids.parquet", "vectors.npy", "facts.json", "built.json")
         }
-        seconds = efficiency.of_index(folder, DOCUMENTS)["index_seconds"]
-    # Only the second was encoded; what the others took is known.
+        assert efficiency.of_index(folder, DOCUMENTS)["index_seconds"] > 0
+    # Only the second was encoded.
     assert set(range(1, 2048)) & set(encoded) == set()
-    assert seconds > 0
     assert shards.plan(bench, pair) == []
     divided = recompute.read(recompute.run(bench, row, pair.loaded.dataset).hits)
     assert undivided(bench, row.name).equals(divided)
+
+
+def test_token_vectors_in_shards_are_those_of_the_undivided_corpus(
+    tmp_path: Path, model: Path
+) -> None:
+    divided_equals_undivided(home(tmp_path, DOCUMENTS), f"maxsim({model}/dense)")
+
+
+def test_weighted_terms_in_shards_are_those_of_the_undivided_corpus(
+    tmp_path: Path, model: Path
+) -> None:
+    divided_equals_undivided(home(tmp_path), f"sparse({model}/sparse)")
+
+
+def test_merged_indexes_score_as_the_undivided_one(tmp_path: Path) -> None:
+    divided_equals_undivided(home(tmp_path), "bm25")
+
+
+def divided_equals_undivided(bench: Bench, name: str) -> None:
+    pair = pairs.pair(bench, system(name), known_datasets(bench.store)["many"])
+    planned = shards.plan(bench, pair)
+    assert len(planned) == 3
+    # The first is missing.
+    assert all(shards.make(bench, pair, shard) for shard in planned[1:])
+    divided = recompute.read(recompute.run(bench, pair.system, pair.loaded.dataset).hits)
+    alone = undivided(bench, pair.system.name)
+    assert len(alone) > 1000
+    assert alone.equals(divided)
+
+
+def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
+    bench = home(tmp_path)
+    pair = pairs.pair(bench, system("bm25"), known_datasets(bench.store)["many"])
+    planned = shards.plan(bench, pair)[0]
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        shards.make(bench, pair, replace(planned, last=7))
+    fused = pairs.pair(bench, system("rrf(bm25,bm25-rm3)"), pair.loaded.dataset)
+    # Both inputs search one index.
+    assert [shard.name for shard in shards.plan(bench, fused)] == [
+        shard.name for shard in shards.plan(bench, pair)
+    ]
+    whole = replace(bench, settings=replace(bench.settings, shard_documents=0))
+    assert shards.plan(whole, pair) == []
+    few = replace(bench, settings=replace(bench.settings, shard_documents=FEW // 16 + 1))
+    assert shards.plan(few, pair) == []

@@ -17,7 +17,7 @@ from compute.settings import Settings
 from compute.systems import anserini, lucene, weights
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.lexical import WordPiece
-from compute.systems.searcher import Ask, Progress
+from compute.systems.searcher import Ask, Progress, Span
 
 if TYPE_CHECKING:
     from compute.augmented.model import Augmenter
@@ -75,6 +75,20 @@ class Augmented:
     ) -> dict[str, Any]:
         """That of `bm25-wordpiece`."""
         return self.lexical.index(documents, folder, settings, progress)
+
+    def piece_documents(self, settings: Settings) -> int:
+        """As of `bm25-wordpiece`."""
+        return self.lexical.piece_documents(settings)
+
+    def piece_identity(self) -> dict[str, Any]:
+        """That of `bm25-wordpiece`."""
+        return self.lexical.piece_identity()
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """That of `bm25-wordpiece`."""
+        self.lexical.index_piece(documents, span, folder, settings, progress)
 
     def search(
         self,

@@ -23,6 +23,7 @@ VERSION = "1.7.1"
 
 _LEASH = Path(__file__).with_name("leash.py")
 _ASKING = Path(__file__).with_name("asking.py")
+_MERGING = Path(__file__).with_name("merging.py")
 _FAILED = re.compile(r"\s+at \S+\(|Error: |Exception in thread")
 _CAUSE = re.compile(r"Error: |[\w.$]+(Error|Exception|TooMany\w+)\b")
 
@@ -78,10 +79,28 @@ def run(
     # Without the second option a thread that runs out of memory leaves Anserini waiting for ever.
     heap = [f"-Xmx{settings.java_memory}", "-XX:+ExitOnOutOfMemoryError"]
     command = [str(_java()), *heap, "-cp", str(_jar()), main, *arguments]
+    _follow(command, main, settings, watch)
+
+
+def merge(pieces: Sequence[Path], target: Path, settings: Settings) -> None:
+    """Write to `target` one index of all that the pieces hold; what is there goes.
+
+    It ends with the caller. Raises Unavailable, with the end of the log kept in the home folder.
+    """
+    _check_memory(settings)
+    words = [str(_jar()), settings.java_memory, str(target), *map(str, pieces)]
+    command = [sys.executable, "-I", str(_MERGING), *words]
+    _follow(command, "org.apache.lucene.index.IndexWriter", settings, lambda line: None)
+
+
+def _follow(
+    command: Sequence[str], main: str, settings: Settings, watch: Callable[[str], None]
+) -> None:
     log: deque[str] = deque(maxlen=400)
     failed = False
     process = subprocess.Popen(
         [sys.executable, "-I", "-S", str(_LEASH), *command],
+        env=os.environ | {"JAVA_HOME": str(_java().parent.parent)},
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,

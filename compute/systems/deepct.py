@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 
 from compute.errors import WrongInput
 from compute.settings import Settings
-from compute.systems import impact
+from compute.systems import encoding, impact
 from compute.systems.bounds import at_least
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.impact import Encode, Weights
 from compute.systems.lexical import Bm25
-from compute.systems.searcher import Progress
+from compute.systems.searcher import Progress, Span
 from compute.systems.weights import loading, refuse_longer, torch_on, whole_model
 
 _BATCH = 16
@@ -83,6 +83,20 @@ class DeepCt(Bm25):
         return impact.index_weights(
             documents, folder, lambda: self._encoder(settings), options, settings, progress
         )
+
+    def piece_documents(self, settings: Settings) -> int:
+        """Whole shards."""
+        return encoding.whole_shards(settings.shard_documents, impact.SHARD)
+
+    def piece_identity(self) -> dict[str, Any]:
+        """That of the index."""
+        return self.index_identity() | {"shard": impact.SHARD}
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """The weighted words of these documents, as `index` takes them up."""
+        impact.encode_weights(documents, folder, lambda: self._encoder(settings), progress, span)
 
     def _encoder(self, settings: Settings) -> Encode:
         folder, torch = str(self.checkpoint.folder()), torch_on(settings)

@@ -23,7 +23,7 @@ from compute.settings import Settings
 from compute.systems import anserini, encoding, lucene
 from compute.systems.bounds import at_least
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.searcher import Ask, Progress
+from compute.systems.searcher import Ask, Progress, Span
 
 Weights = dict[str, int]
 """Terms, without blanks, and how often each stands in the document or query: 1 or more."""
@@ -32,6 +32,8 @@ Encode = Callable[[list[str]], list[Weights]]
 
 SHARD = 512
 """Documents in one file: what an interrupted encoding loses at most."""
+_WEIGHTS = "collection"
+"""The folder of what was encoded, in that of the index."""
 _COLLECTION = ["-collection", "JsonVectorCollection"]
 _IMPACTS = ["-impact", "-pretokenized"]
 
@@ -96,6 +98,20 @@ class Impact(ABC):
             progress,
         )
 
+    def piece_documents(self, settings: Settings) -> int:
+        """Whole shards."""
+        return encoding.whole_shards(settings.shard_documents, SHARD)
+
+    def piece_identity(self) -> dict[str, Any]:
+        """That of the index."""
+        return self.index_identity() | {"shard": SHARD}
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """The weighted terms of these documents, as `index` takes them up."""
+        encode_weights(documents, folder, lambda: self.documents_encoder(settings), progress, span)
+
     def search(
         self,
         folder: Path,
@@ -148,8 +164,8 @@ def index_weights(
     `load` gives the encoder and is called once, if a shard is left to encode. `options` say how
     Anserini indexes the terms, each repeated as often as its weight says.
     """
-    collection = folder / "collection"
-    total = _encode(documents, folder, collection, load, progress)
+    collection = folder / _WEIGHTS
+    total = encode_weights(documents, folder, load, progress)
     facts = lucene.index(collection, folder, total, [*_COLLECTION, *options], settings, progress)
     shutil.rmtree(collection)
     return facts
@@ -171,30 +187,36 @@ def spelled(weights: Weights) -> str:
     return " ".join(" ".join([term] * weights[term]) for term in heaviest)
 
 
-def _encode(
+def encode_weights(
     documents: Path,
     folder: Path,
-    collection: Path,
     load: Callable[[], Encode],
     progress: Progress,
+    span: Span | None = None,
 ) -> int:
-    file = pq.ParquetFile(documents)
-    serials = lucene.write_serials(file, folder)
-    texts = (encoding.joined(*record) for record in encoding.records(file))
+    """Write the weighted terms of a file's documents to `folder`, and the ids; how many those are.
+
+    Of a `span`, which begins with a shard, only its own shards, named as those of the whole.
+    """
+    file, collection = pq.ParquetFile(documents), folder / _WEIGHTS
+    serials = lucene.serials(file, None if span else folder)
+    start, end = span or (0, len(serials))
+    texts = (encoding.joined(*record) for record in encoding.records(file, start))
     collection.mkdir(exist_ok=True)
-    encode, total = None, len(serials)
-    for first in range(0, total, SHARD):
-        shard = list(islice(texts, SHARD))
+    encode, total = None, end - start
+    for first in range(start, end, SHARD):
+        last, done = min(first + SHARD, end), first - start
+        shard = list(islice(texts, last - first))
         target = collection / f"{first // SHARD:06}.jsonl"
         if not target.exists():
             encode = encode or load()
 
-            def report(done: int, before: int = first) -> None:
-                progress(before + done, total, "documents")
+            def report(more: int, before: int = done) -> None:
+                progress(before + more, total, "documents")
 
             rows = encoding.by_length(encode, shard, [len(text) for text in shard], report)
-            _write(target, serials[first : first + SHARD], rows)
-        progress(first + len(shard), total, "documents")
+            _write(target, serials[first:last], rows)
+        progress(last - start, total, "documents")
     return total
 
 

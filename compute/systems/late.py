@@ -19,7 +19,7 @@ from compute.settings import Settings
 from compute.systems import encoding, maxsim, multivector, vectors
 from compute.systems.bounds import at_least
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.searcher import Ask, Progress, no_hits
+from compute.systems.searcher import Ask, Progress, Span, no_hits
 
 INDEX = "tokens.faiss"
 _LISTS_EACH = 1024
@@ -104,14 +104,7 @@ class LateInteraction:
         mean over queries: the titles (else first words) of a seeded sample of documents.
         """
         load = _once(lambda: self._load(settings))
-
-        def encode() -> encoding.Encode:
-            encoder = multivector.documents(load())
-            return lambda texts: [row.astype(np.float16) for row in encoder(texts)]
-
-        total = encoding.in_shards(
-            documents, folder, maxsim.NAME, encode, progress, pack=encoding.matrices
-        )
+        total = _encode(documents, folder, load, progress)
         tokens = maxsim.read(folder)
         facts = {"documents": total, "tokens": int(tokens.firsts[-1])}
         if not facts["tokens"]:
@@ -121,6 +114,23 @@ class LateInteraction:
         queries = multivector.queries(load())(_beginnings(documents, tokens.counts))
         recall = self._recall(folder, tokens, queries, settings)
         return facts | {"candidate_recall@100": recall}
+
+    def piece_documents(self, settings: Settings) -> int:
+        """Whole shards."""
+        return encoding.whole_shards(settings.shard_documents)
+
+    def piece_identity(self) -> dict[str, Any]:
+        """What token vectors of documents depend on."""
+        identity = self.index_identity()
+        for other in ("query_length", "approximate"):
+            del identity[other]
+        return identity | {"shard": encoding.SHARD}
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """The token vectors of these documents."""
+        _encode(documents, folder, lambda: self._load(settings), progress, span)
 
     def search(
         self,
@@ -196,6 +206,25 @@ class LateInteraction:
 
 
 Rank = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
+
+
+def _encode(
+    documents: Path,
+    folder: Path,
+    load: Callable[[], Any],
+    progress: Progress,
+    span: Span | None = None,
+) -> int:
+    """The token vectors of documents, as 16-bit floats."""
+
+    def encoder() -> encoding.Encode:
+        encode = multivector.documents(load())
+        return lambda texts: [row.astype(np.float16) for row in encode(texts)]
+
+    pack = encoding.matrices
+    return encoding.in_shards(
+        documents, folder, maxsim.NAME, encoder, progress, pack=pack, span=span
+    )
 
 
 def _once(load: Callable[[], Any]) -> Callable[[], Any]:

@@ -9,19 +9,22 @@ from functools import cache
 from pathlib import Path
 from typing import Any, ClassVar, Self
 
+import pyarrow.parquet as pq
 from pandas import DataFrame
 
 from compute import wordpieces
 from compute.settings import Settings
 from compute.systems import anserini, lucene
 from compute.systems.bounds import at_least, between
-from compute.systems.searcher import Ask, Progress
+from compute.systems.searcher import Ask, Progress, Span
 
 ANALYSERS = {
     "en": "DefaultEnglishAnalyzer, Porter stems, Lucene's stop words",
     "pl": "MorfologikAnalyzer, all lemmas of its Polish dictionary, no stop words",
 }
 """By language; documents and queries of any other are analysed as English."""
+_TIMES = 8
+"""How many times the documents of a shard are in a piece of an index."""
 _TERMS_OF_A_WORD = {"en": 1, "pl": 2}
 """How many terms a word may be; on average a Polish one is 1.2."""
 
@@ -82,15 +85,47 @@ class Bm25:
 
         A document whose indexed field `contents` is empty is left out, as in Pyserini's indexes.
         """
-        for left in folder.glob("collection-*"):
+        for left in (*folder.glob("collection-*"), *folder.glob("*.gone")):
             shutil.rmtree(left)
+        if lucene.pieces(folder):
+            return self._merged(documents, folder, settings, progress)
+        with tempfile.TemporaryDirectory(dir=folder, prefix="collection-") as name:
+            collection, record = Path(name), self._record
+            total = lucene.write_collection(documents, collection, folder, record, progress)
+            return lucene.index(collection, folder, total, self._indexing(), settings, progress)
+
+    def piece_documents(self, settings: Settings) -> int:
+        """Many times those of an encoder: what Lucene does in a second takes a model a minute."""
+        return _TIMES * settings.shard_documents
+
+    def piece_identity(self) -> dict[str, Any]:
+        """That of the index."""
+        return self.index_identity()
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """A Lucene index of these documents, named as in the index of all."""
         with tempfile.TemporaryDirectory(dir=folder, prefix="collection-") as name:
             collection = Path(name)
-            total = lucene.write_collection(documents, collection, folder, self._record, progress)
-            # Document vectors are what RM3 reads.
-            options = ["-collection", "JsonCollection", "-storeDocvectors"]
-            options += ["-fields", *self.EXTRA_FIELDS, *self._analysis()]
-            return lucene.index(collection, folder, total, options, settings, progress)
+            lucene.write_collection(documents, collection, None, self._record, progress, span)
+            options = self._indexing()
+            lucene.index_piece(collection, folder, span, options, settings, progress)
+
+    def _merged(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        """The index of the pieces that are there, and of those that are not."""
+        total = len(lucene.serials(pq.ParquetFile(documents), folder))
+        for span in lucene.gaps(folder, total):
+            self.index_piece(documents, span, folder, settings, progress)
+        return lucene.merge(folder, settings)
+
+    def _indexing(self) -> list[str]:
+        """What tells Anserini how to index a collection."""
+        # Document vectors are what RM3 reads.
+        options = ["-collection", "JsonCollection", "-storeDocvectors"]
+        return [*options, "-fields", *self.EXTRA_FIELDS, *self._analysis()]
 
     def search(
         self,

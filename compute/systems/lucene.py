@@ -7,8 +7,10 @@ ids themselves would give.
 
 import json
 import re
+import shutil
 import tempfile
 from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -21,11 +23,16 @@ from pyarrow import csv
 
 from compute.errors import Unavailable
 from compute.settings import Settings
-from compute.systems import anserini
-from compute.systems.searcher import Progress, no_hits
+from compute.systems import anserini, encoding
+from compute.systems.searcher import Progress, Span, no_hits
 
 CLAUSES = 1024
 """Lucene refuses queries of more distinct terms."""
+INDEX, PIECES = "lucene", "pieces"
+"""In the folder of an index: Lucene's, and those that it is made from."""
+_COUNTS = ("documents", "indexed", "empty")
+_FILE = 10_000
+"""Documents in a file of a collection."""
 _TERM = re.compile(
     # What Lucene cuts into single characters (Chinese, kana, signs such as emoji), then words.
     r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\x00-\x7f\w\s]"
@@ -34,35 +41,44 @@ _TERM = re.compile(
 """At least as many matches as terms."""
 
 
-def write_serials(file: pq.ParquetFile, folder: Path) -> list[str]:
-    """The serial number of each document of the file; writes `ids.parquet`, the id of each."""
+def serials(file: pq.ParquetFile, folder: Path | None) -> list[str]:
+    """The serial number of each document of the file.
+
+    Writes `ids.parquet`, the id of each number, to `folder`, if there is one.
+    """
     ids = file.read(columns=["doc_id"])["doc_id"].cast(pa.large_string()).combine_chunks()
     order = pc.call_function("sort_indices", [ids])
-    pq.write_table(pa.table({"doc_id": ids.take(order)}), folder / "ids.parquet")
-    serials = np.empty(len(ids), np.int64)
-    serials[order.to_numpy()] = np.arange(len(ids))
-    return [f"{serial:012}" for serial in serials.tolist()]
+    if folder:
+        pq.write_table(pa.table({"doc_id": ids.take(order)}), folder / "ids.parquet")
+    numbers = np.empty(len(ids), np.int64)
+    numbers[order.to_numpy()] = np.arange(len(ids))
+    return [f"{number:012}" for number in numbers.tolist()]
 
 
 def write_collection(
     documents: Path,
     collection: Path,
-    folder: Path,
+    folder: Path | None,
     record: Callable[[str, str], Mapping[str, str]],
     progress: Progress,
+    span: Span | None = None,
 ) -> int:
-    """Anserini's JsonCollection, and `ids.parquet`: the document id of each serial number."""
+    """Anserini's JsonCollection of the documents, or of a span of them; how many those are.
+
+    Writes `ids.parquet` to `folder`, if there is one: the document id of each serial number.
+    """
     file = pq.ParquetFile(documents)
-    serials = write_serials(file, folder)
+    numbers = serials(file, folder)
+    start, end = span or (0, len(numbers))
+    texts = zip(numbers[start:end], encoding.records(file, start), strict=False)
     done = 0
     # Anserini gives each file to one thread.
-    for number, batch in enumerate(file.iter_batches(10_000, columns=["title", "text"])):
+    for number in range(-(-(end - start) // _FILE)):
         with (collection / f"{number:06}.jsonl").open("w", encoding="utf-8") as lines:
-            for title, text in zip(*(column.to_pylist() for column in batch.columns), strict=True):
-                line = {"id": serials[done]} | dict(record(title or "", text or ""))
-                lines.write(json.dumps(line) + "\n")
+            for own, (title, text) in islice(texts, _FILE):
+                lines.write(json.dumps({"id": own} | dict(record(title, text))) + "\n")
                 done += 1
-        progress(done, len(serials), "documents written")
+        progress(done, end - start, "documents written")
     return done
 
 
@@ -73,8 +89,9 @@ def index(
     options: Sequence[str],
     settings: Settings,
     progress: Progress,
+    name: str = INDEX,
 ) -> dict[str, Any]:
-    """documents, indexed and empty (counts): Lucene's index in `folder/lucene`.
+    """documents, indexed and empty (counts): Lucene's index in `folder/lucene`, or another name.
 
     `options` name the class of the collection and how it is indexed. Raises Unavailable where
     Anserini does not account for `total` documents.
@@ -87,7 +104,7 @@ def index(
         elif done := re.search(r"([\d,]+) documents indexed", line):
             progress(int(done[1].replace(",", "")), total, "documents indexed")
 
-    arguments = ["-input", str(collection), "-index", str(folder / "lucene"), *options]
+    arguments = ["-input", str(collection), "-index", str(folder / name), *options]
     arguments += ["-generator", "DefaultLuceneDocumentGenerator"]
     # The buffer must fit into a small heap.
     arguments += ["-memoryBuffer", "256", "-threads", str(settings.threads)]
@@ -95,7 +112,47 @@ def index(
     indexed, empty = counts.get("indexed", 0), counts.get("empty", 0)
     if indexed + empty != total:
         raise Unavailable(f"Anserini indexed {indexed + empty} of {total} documents: run it again")
-    return {"documents": total, "indexed": indexed, "empty": empty}
+    return dict(zip(_COUNTS, (total, indexed, empty), strict=True))
+
+
+def index_piece(
+    collection: Path,
+    folder: Path,
+    span: Span,
+    options: Sequence[str],
+    settings: Settings,
+    progress: Progress,
+) -> None:
+    """Index a collection of the documents of a span as a piece of the index in `folder`."""
+    first, last = span
+    name = f"{PIECES}/{first:012}"
+    facts = index(collection, folder, last - first, options, settings, progress, name)
+    # Written last: where it is, the piece is whole.
+    (folder / f"{name}.json").write_text(json.dumps({"first": first, "last": last, **facts}))
+
+
+def pieces(folder: Path) -> list[dict[str, int]]:
+    """The pieces of an index that are in its folder: first, last, and the counts of `index`."""
+    notes = sorted(folder.glob(f"{PIECES}/*.json"))
+    return [json.loads(note.read_text("utf-8")) for note in notes]
+
+
+def gaps(folder: Path, total: int) -> list[Span]:
+    """The documents that no piece has."""
+    ends = [0, *(piece["last"] for piece in pieces(folder))]
+    starts = [*(piece["first"] for piece in pieces(folder)), total]
+    return [(end, start) for end, start in zip(ends, starts, strict=True) if end < start]
+
+
+def merge(folder: Path, settings: Settings) -> dict[str, Any]:
+    """Put the pieces together as the index in `folder/lucene`; its counts. The pieces go."""
+    found = pieces(folder)
+    sources = [folder / PIECES / f"{piece['first']:012}" for piece in found]
+    anserini.merge(sources, folder / INDEX, settings)
+    gone = folder / f"{PIECES}.gone"
+    (folder / PIECES).rename(gone)
+    shutil.rmtree(gone)
+    return {name: sum(piece[name] for piece in found) for name in _COUNTS}
 
 
 def one_line(text: str, limit: int) -> str:

@@ -1,0 +1,33 @@
+"""Put Lucene indexes together as one: `python merging.py JAR HEAP TARGET PIECE…`.
+
+Their files are copied, not indexed again: statistics are those of all documents, as nothing in a
+piece depends on the others. Started as a script, away from whoever asks: a process holds one JVM
+for ever.
+"""
+
+import sys
+from typing import Any
+
+
+def main(jar: str, heap: str, target: str, *pieces: str) -> None:
+    """Write the index of all documents of the pieces to the folder `target`."""
+    import jnius_config
+
+    jnius_config.add_classpath(jar)
+    jnius_config.add_options(f"-Xmx{heap}")
+    from jnius import autoclass
+
+    def opened(folder: str) -> Any:
+        file = autoclass("java.io.File")(folder)
+        return autoclass("org.apache.lucene.store.FSDirectory").open(file.toPath())
+
+    config = autoclass("org.apache.lucene.index.IndexWriterConfig")()
+    # What an interrupted merge left is written over.
+    config.setOpenMode(autoclass("org.apache.lucene.index.IndexWriterConfig$OpenMode").CREATE)
+    writer = autoclass("org.apache.lucene.index.IndexWriter")(opened(target), config)
+    writer.addIndexes(*map(opened, pieces))
+    writer.close()
+
+
+if __name__ == "__main__":
+    main(*sys.argv[1:])

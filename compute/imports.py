@@ -131,7 +131,7 @@ def import_run(
     content = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
     name = system or tag
     over = "" if replace and name not in spared else sha256
-    _refuse_taken_name(bench, dataset, name, over)
+    _refuse_taken_name(bench, dataset, name, over, file)
     depth = bench.settings.depth
     inputs = [loaded.queries.fingerprint]
     identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
@@ -152,7 +152,7 @@ def import_run(
     )
     with locked(bench.store.home / "locks" / "import.lock"):
         # Somebody else may have taken the name meanwhile.
-        _refuse_taken_name(bench, dataset, name, over)
+        _refuse_taken_name(bench, dataset, name, over, file)
         return recompute.publish_run(bench, loaded, name, run, depth, identity, about)
 
 
@@ -217,7 +217,7 @@ def _are_in(ids: pa.Array | pa.ChunkedArray, known: pa.Array) -> NDArray[np.bool
     return found.to_numpy(zero_copy_only=False)
 
 
-def _refuse_taken_name(bench: Bench, dataset: Dataset, name: str, sha256: str) -> None:
+def _refuse_taken_name(bench: Bench, dataset: Dataset, name: str, sha256: str, file: Path) -> None:
     """Raises Conflict for a name of the catalogue, or of a run of another content (if any)."""
     if not _TAG.fullmatch(name):
         raise WrongInput(
@@ -231,7 +231,7 @@ def _refuse_taken_name(bench: Bench, dataset: Dataset, name: str, sha256: str) -
     stored = bench.store.part("hits", dataset.name, name)
     if stored and sha256 and stored.provenance.get("sha256") != sha256:
         raise Conflict(
-            f"{name} has another run on {dataset.name}: give this one another name"
+            f"{file}: {name} has another run on {dataset.name}: give this one another name"
             " (--system NAME), or put it in that one's place (--replace)"
         )
 

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from pathlib import Path
 from typing import Any
 
-from compute import bugs, doctor, imports, reading, settings, trec
+from compute import bugs, doctor, imports, reading, settings, tags
 from compute.commands.common import said
 from compute.datasets import dataset
 from compute.datasets.judged import JudgedQueries
@@ -76,13 +76,8 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
         against = doctor.known(bench.store, row)
     for path, called in order["files"]:
         report = doctor.check(Path(path), against=against)
-        tag = _tag(Path(path)) if report.kind == "run" else ""
+        tag = tags.tag(Path(path)) if report.kind == "run" else ""
         yield {"file": called, "tag": tag, "report": report.record()}
-
-
-def _tag(file: Path) -> str:
-    found = (line.split() for line in trec.lines(file, 1000))
-    return next((words[5] for words in found if len(words) == 6), "")
 
 
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:

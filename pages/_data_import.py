@@ -8,7 +8,7 @@ import streamlit as st
 from pandas import DataFrame
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from compute import intake, queries, uploads
+from compute import intake, queries, tags, uploads
 from compute.datasets import DATASETS
 from compute.errors import WrongInput
 from compute.figures import importing as figures
@@ -179,13 +179,9 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
 
 def _names(answers: Answers) -> DataFrame:
     """Which runs are taken in, and what they are called, as the user settles it."""
-    rows = DataFrame(
-        {
-            "Take in": True,
-            "File": [answer["file"] for answer in answers],
-            "System": [answer["tag"] for answer in answers],
-        }
-    )
+    runs = [tags.Tagged(answer["file"], answer["tag"]) for answer in answers]
+    called = tags.names(runs)
+    rows = DataFrame({"Take in": True, "File": [run.file for run in runs], "System": called})
     chosen = st.data_editor(
         rows,
         hide_index=True,
@@ -197,7 +193,8 @@ def _names(answers: Answers) -> DataFrame:
     )
     _shared.caption(
         "System: what the run is called here, by default the tag in the file; a double click on a"
-        " name changes it."
+        " name changes it.",
+        *(f"{words}." for words in tags.renamed(runs, called)),
     )
     return chosen
 

@@ -70,7 +70,7 @@ def test_files_of_one_import_never_replace_each_other(at_home: Bench) -> None:
     names = ["mine", ""]
     told = asked(at_home, "take runs", files, dataset="tiny", systems=names, options=options)
     assert [answer["ok"] for answer in told] == [True, False]
-    assert told[1]["said"].startswith("mine has another run on tiny")
+    assert told[1]["said"].startswith("b.run: mine has another run on tiny")
 
 
 def test_a_new_dataset_takes_no_other_s_place(at_home: Bench) -> None:

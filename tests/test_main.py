@@ -166,6 +166,16 @@ def test_of_several_files_a_refused_one_stops_no_other(
     assert said.out.endswith("\n2 imported, 1 refused\n")
 
 
+def test_no_file_takes_the_name_that_another_has_by_right(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"a.run": "q1 Q0 d1 1 1 mine\n", "mine.run": "q1 Q0 d1 1 2 mine\n"}
+    assert main(["import-run", *_runs(tmp_path, **texts), "--dataset", "tiny"]) == 0
+    said = capsys.readouterr()
+    assert said.err == "2 files have the tag mine: they are called by their files, a, mine\n"
+    assert [line.split(" ")[0] for line in said.out.splitlines()] == ["a", "mine", "2"]
+
+
 def test_what_a_run_leaves_out_is_said(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

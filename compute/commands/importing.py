@@ -3,8 +3,10 @@
 import json
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
 
-from compute import doctor, imports, terminal
+from compute import doctor, imports, tags, terminal
 from compute.commands.common import done, known, open_bench, tell
 from compute.datasets import dataset
 from compute.errors import BeirscopeError, WrongInput
@@ -63,13 +65,13 @@ def import_run(arguments: Namespace) -> int:
     if arguments.system and several:
         raise WrongInput("--system names one run: import several files without it, by their tags")
     refused, taken = 0, set[str]()
-    for file in files:
+    for file, name in zip(files, _names(files, arguments.system or ""), strict=True):
         try:
             outcome = imports.import_run(
                 bench,
                 file,
                 row,
-                system=arguments.system or "",
+                system=name,
                 drop_equal_ids=arguments.drop_equal_ids,
                 replace=arguments.replace,
                 spared=taken,
@@ -86,3 +88,14 @@ def import_run(arguments: Namespace) -> int:
         sys.stdout.write(f"{len(files) - refused} imported, {refused} refused\n")
     done(bench)
     return 2 if refused else 0
+
+
+def _names(files: Sequence[Path], system: str) -> list[str]:
+    """What each file's run is called; empty for its tag. Says which tags name no run."""
+    if len(files) == 1:
+        return [system]
+    runs = [tags.Tagged(file.name, tags.tag(file)) for file in files]
+    called = tags.names(runs)
+    for line in tags.renamed(runs, called):
+        sys.stderr.write(f"{terminal.printable(line)}\n")
+    return called

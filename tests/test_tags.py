@@ -1,0 +1,35 @@
+"""Runs that come together are called by their tags, or by their files where tags are shared."""
+
+from pathlib import Path
+
+import pytest
+
+from compute import tags
+from compute.tags import Tagged
+
+
+def test_a_tag_of_one_file_names_its_run() -> None:
+    assert tags.names([Tagged("x.run", "a"), Tagged("y.run", "b")]) == ["a", "b"]
+
+
+def test_a_tag_of_several_files_names_none_of_them() -> None:
+    runs = [Tagged("ours f.run", "run1"), Tagged("run1.txt.gz", "run1"), Tagged("z", "z")]
+    called = tags.names(runs)
+    assert called == ["ours_f", "run1", "z"]
+    assert tags.renamed(runs, called) == [
+        "2 files have the tag run1: they are called by their files, ours_f, run1"
+    ]
+
+
+@pytest.mark.parametrize("names", [("mine.txt", "mine.run"), ("other.run", "x.run")])
+def test_files_whose_names_settle_nothing_keep_their_tags(names: tuple[str, str]) -> None:
+    runs = [*(Tagged(name, "mine") for name in names), Tagged("z", "other")]
+    assert tags.names(runs)[0] == "mine"
+
+
+def test_a_file_that_is_no_run_has_no_tag(tmp_path: Path) -> None:
+    broken = tmp_path / "broken.gz"
+    broken.write_bytes(b"\x1f\x8b\x08 no gzip")
+    judged = tmp_path / "qrels"
+    judged.write_text("q1 0 d1 1\n", encoding="utf-8")
+    assert [tags.tag(broken), tags.tag(judged), tags.tag(tmp_path)] == ["", "", ""]

@@ -155,7 +155,7 @@ def _list(store: Store, before: Beat) -> None:
     ended = [job for job in found if not job.active]
     for job in found:
         if job.active:
-            _active(store, job)
+            _active(store, job, figures.before(job, found))
     older = st.session_state.get("older", False)
     for job in ended[: MOST if older else SHOWN]:
         _ended(store, job)
@@ -175,7 +175,7 @@ def _workers(now: Settings) -> None:
     st.code(f"{home}python -m compute worker", language=None)
 
 
-def _active(store: Store, job: Job) -> None:
+def _active(store: Store, job: Job, before: int) -> None:
     with st.container(border=True, gap="xsmall"):
         with _line(job):
             icon = ":material/stop_circle:"
@@ -186,7 +186,7 @@ def _active(store: Store, job: Job) -> None:
                 st.rerun()
             details = _asked_for_details(job)
         st.progress(job.share, text=_shared.text(job.summary))
-        _shared.caption(figures.now(jobs.tasks(store.settings, job.id)))
+        _shared.caption(figures.now(jobs.tasks(store.settings, job.id), before))
         _jobs_training.going_on(store, job)
         if details:
             _details(store, job)
@@ -214,8 +214,9 @@ def _ended(store: Store, job: Job) -> None:
 def _line(job: Job) -> DeltaGenerator:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with line:
-        st.badge(job.state, color=BADGES[job.state])
-        st.markdown(f"**{_shared.text(job.title)}**", width="content")
+        state = figures.state(job)
+        st.badge(state, color=BADGES[state])
+        st.markdown(f"**{_shared.text(figures.title(job))}**", width="content")
     return line
 
 

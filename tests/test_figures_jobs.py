@@ -3,6 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
+import pandas as pd
 import pytest
 from pandas import DataFrame
 
@@ -97,6 +98,9 @@ def test_nothing_to_do_says_why() -> None:
     assert "Choose" in figures.nothing_to_do(CELLS[:0])
     assert "nq is <b>not</b> here" in figures.nothing_to_do(CELLS[CELLS["state"] == CANNOT])
     assert "switch" in figures.nothing_to_do(CELLS[CELLS["state"] == UP_TO_DATE])
+    busy = CELLS[CELLS["state"] == UP_TO_DATE]
+    busy = pd.concat([busy, busy.assign(state="running"), busy.assign(state="queued")])
+    assert figures.nothing_to_do(busy) == "Nothing to start: 1 up to date, 1 running, 1 queued."
 
 
 @pytest.mark.parametrize(
@@ -122,9 +126,20 @@ def test_jobs_at_work_in_one_line() -> None:
     assert figures.at_work([replace(one, state="done")]) == ""
 
 
+def test_a_job_behind_others_is_queued_and_says_after_how_many_tasks() -> None:
+    demo = replace(JOB, kind="demo", counts={"done": 5, "running": 1, "queued": 14})
+    mine = replace(JOB, id="run-1", created=demo.created + 1, counts={"queued": 3})
+    assert [figures.state(one) for one in (demo, mine)] == ["running", "queued"]
+    assert figures.before(mine, [mine, demo]) == 15
+    assert figures.before(demo, [mine, demo]) == 0
+    assert figures.now([], 15) == "waits for a worker, after 15 tasks"
+    assert figures.now([]) == "waits for a worker"
+    assert figures.title(demo) == f"Demo: {JOB.title}"
+
+
 def test_estimates_say_what_they_do_not_know() -> None:
     assert figures.expected(Estimate(40, 0), 6) == "6 runs, about 40 s on one worker"
-    assert figures.expected(Estimate(40, 2), 6).endswith("; 2 more are not known yet")
+    assert figures.expected(Estimate(40, 2), 6).endswith(" without 2 that were never timed here")
     assert "not known yet" in figures.expected(Estimate(0, 1), 1)
 
 
@@ -133,7 +148,7 @@ def test_the_table_of_tasks_says_what_became_of_each() -> None:
     done = replace(failed, state="done", error="", started=1.0, ended=9.0)
     table = figures.task_table([failed, done])
     assert list(table["Remark"]) == ["no room", "took 8 s"]
-    assert figures.times(done, 69.0) == "69 s ago, took 8 s"
+    assert figures.times(done, 69.0) == "asked for 69 s ago, took 8 s"
 
 
 def test_the_log_shown_first_is_of_the_task_that_tells_most() -> None:

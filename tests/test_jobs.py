@@ -48,6 +48,16 @@ def test_who_asks_for_what_is_queued_joins_it(store: Store) -> None:
     assert (other.title, other.kind) == ("bm25 on tiny", "run")
 
 
+def test_a_title_names_few_systems_and_datasets_and_counts_many(tmp_path: Path) -> None:
+    names = ("one", "two", "three", "four")
+    store = tiny_home(tmp_path, names=names)
+    jobs.start(store, "run", ["bm25", "bm25-rm3"], names)
+    jobs.start(store, "overlap", (), ["one", "two"])
+    words, runs = jobs.listed(store.settings)
+    assert runs.title == "bm25, bm25-rm3 on 4 datasets"
+    assert words.title == "word counts of one, two"
+
+
 def test_some_pairs_of_systems_and_datasets_can_be_chosen(tmp_path: Path) -> None:
     store = tiny_home(tmp_path, names=("one", "two"))
     chosen = [("bm25", "one"), ("bm25-rm3", "two")]

@@ -12,7 +12,8 @@ from compute.figures.drawing import drawing
 from compute.figures.theme import Palette, escape, ink, palette, template
 from compute.jobs import Estimate, Job, Progress
 from compute.jobs.matrix import CANNOT, MISSING, STALE, STATES, UP_TO_DATE, Target
-from compute.jobs.records import DONE, FAILED, QUEUED, RUNNING
+from compute.jobs.records import ACTIVE, DONE, FAILED, QUEUED, RUNNING
+from compute.wording import counted
 
 ROW, LOW_ROW = 28, 21
 """Pixels; the lower one where there are many rows."""
@@ -84,9 +85,10 @@ def nothing_to_do(cells: DataFrame) -> str:
     why = next((remark for remark in cells.loc[cells["state"] == CANNOT, "remark"]), "")
     if states == {CANNOT}:
         return f"Cannot run here: {why}"
-    if UP_TO_DATE in states:
+    if states <= {CANNOT, UP_TO_DATE}:
         return "All of it is up to date: the switch recomputes it all the same."
-    return "All of it is queued or running."
+    counts = Counter(cells["state"])
+    return f"Nothing to start: {', '.join(f'{counts[s]} {s}' for s in STATES if counts[s])}."
 
 
 @drawing
@@ -254,17 +256,33 @@ def step(progress: Progress | None) -> str:
     return ", ".join(words)
 
 
-def now(tasks: Sequence[Job]) -> str:
-    """What is done of a job at this moment."""
+def now(tasks: Sequence[Job], before: int = 0) -> str:
+    """What is done of a job at this moment, with `before` tasks of earlier jobs not yet done."""
     running = [one for one in tasks if one.state == RUNNING]
-    return (
-        "; ".join(f"{one.title}: {step(one.progress)}" for one in running) or "waits for a worker"
-    )
+    words = "; ".join(f"{one.title}: {step(one.progress)}" for one in running)
+    return words or "waits for a worker" + f", after {counted(before, 'task')}" * (before > 0)
+
+
+def before(job: Job, found: Sequence[Job]) -> int:
+    """How many tasks of the jobs asked for earlier are still to be done."""
+    earlier = [one for one in found if one.active and one.created < job.created]
+    return sum((one.counts or {}).get(state, 0) for one in earlier for state in ACTIVE)
+
+
+def state(job: Job) -> str:
+    """The state of a job; queued until a worker has begun its first task."""
+    began = any(number for name, number in (job.counts or {}).items() if name != QUEUED)
+    return QUEUED if job.counts and job.state == RUNNING and not began else job.state
+
+
+def title(job: Job) -> str:
+    """What a job does; the demo, which nobody asked for, under its name."""
+    return f"Demo: {job.title}" if job.kind == "demo" else job.title
 
 
 def times(job: Job, clock: float) -> str:
     """When a job was asked for and how long it took at `clock`, seconds since 1970."""
-    ago = f"{duration(max(clock - job.created, 0))} ago"
+    ago = f"asked for {duration(max(clock - job.created, 0))} ago"
     return ", ".join(words for words in (ago, took(job)) if words)
 
 
@@ -276,12 +294,13 @@ def took(job: Job) -> str:
 
 
 def expected(estimate: Estimate, runs: int) -> str:
-    """`6 runs, about 40 s on one worker; of 2 it is not known yet`."""
+    """`6 runs, about 40 s on one worker without 2 that were never timed here`."""
     words = f"{runs:,} run{'s' * (runs != 1)}"
     if runs == estimate.unknown:
         return f"{words}; how long it takes is not known yet: nothing like it ran here"
     words += f", about {duration(max(estimate.seconds, 1))} on one worker"
-    return f"{words}; {estimate.unknown} more are not known yet" if estimate.unknown else words
+    never = f"{estimate.unknown} that {'was' if estimate.unknown == 1 else 'were'} never timed here"
+    return f"{words} without {never}" if estimate.unknown else words
 
 
 def at_work(found: Sequence[Job]) -> str:

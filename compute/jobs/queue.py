@@ -15,6 +15,7 @@ from compute.jobs.kinds import KINDS, Kind
 from compute.jobs.matrix import Target
 from compute.settings import Settings
 from compute.store import Store
+from compute.wording import counted
 
 if TYPE_CHECKING:
     from dbos import DBOSClient
@@ -23,6 +24,8 @@ APPLICATION = "beirscope"
 VERSION = "1"
 """What workers and jobs must agree on; raised when jobs of before cannot go on."""
 JOBS_QUEUE, TASKS_QUEUE, SHARDS_QUEUE = "jobs", "tasks", "shards"
+MOST_NAMED = 3
+"""Systems, and datasets, that the title of a job names."""
 
 
 def queue_of(job: str) -> str:
@@ -155,10 +158,15 @@ def _enqueue(
 def _title(kind: Kind, targets: Sequence[Target]) -> str:
     if len(targets) == 1:
         return title(kind, targets[0])
-    systems, datasets = (set(names) - {""} for names in zip(*targets, strict=True))
-    counts = ((systems, "system"), (datasets, "dataset"))
-    words = " on ".join(f"{len(s)} {word}{'s' * (len(s) != 1)}" for s, word in counts if s)
-    return words if systems else f"{kind.noun} of {words}"
+    systems, datasets = zip(*targets, strict=True)
+    columns = ((systems, "system"), (datasets, "dataset"))
+    words = " on ".join(_few(set(names), noun) for names, noun in columns if any(names))
+    return words if any(systems) else f"{kind.noun} of {words}"
+
+
+def _few(names: Collection[str], noun: str) -> str:
+    """`bm25, minilm`; of many only how many."""
+    return ", ".join(sorted(names)) if len(names) <= MOST_NAMED else counted(len(names), noun)
 
 
 def title(kind: Kind, target: Target) -> str:

@@ -13,7 +13,7 @@ from compute.figures import standing as figures
 from compute.figures.query import first_pair
 from compute.leaderboard import better
 from compute.queries.standing import MEDIAN
-from pages import _address, _shared, _ways
+from pages import _address, _export, _shared, _ways
 from pages._shared import pick, read
 
 OVERVIEW, SYSTEMS, QUERIES = "Overview", "Systems", "Queries"
@@ -57,7 +57,7 @@ class View(NamedTuple):
 def choose(views: list[str]) -> str:
     """The view to show, bound to the address."""
     _address.known("show", views, "view")
-    return st.segmented_control(
+    shown = st.segmented_control(
         "View",
         views,
         default=views[0],
@@ -66,6 +66,7 @@ def choose(views: list[str]) -> str:
         bind="query-params",
         label_visibility="collapsed",
     )
+    return _export.picked("show", shown)
 
 
 def systems(view: View) -> None:

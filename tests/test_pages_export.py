@@ -135,6 +135,7 @@ def test_what_is_not_there_is_said_in_a_sentence(
         (["figure", "lengths", "--out", "no/such/x.svg"], "make it first"),
         (["figure", "wins", "--address", "lengths?k=5", "--out", "x.svg"], "on the page"),
         (["figure", "leaderboard", "--narrow", "--out", "x.svg"], "leave out --narrow"),
+        (["table", "leaderboard", "--dataset", "tiny", "--out", "x.tex"], "leave out --dataset"),
         (["run", "--out", "x.run"], "which run"),
     ],
 )
@@ -143,3 +144,14 @@ def test_a_wrong_command_is_answered_before_anything_starts(
 ) -> None:
     assert main(["export", *words]) == 2
     assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "own"), [("order", "plain"), ("difficulty", "q1")])
+def test_a_figure_of_one_dataset_is_about_that_one(
+    home: Path, tmp_path: Path, name: str, own: str
+) -> None:
+    file = tmp_path / "x.html"
+    assert main(["export", "figure", name, "--dataset", "tiny", "--out", str(file)]) == 0
+    drawn = file.read_text("utf-8")
+    assert own in drawn
+    assert "docT5query" not in drawn

@@ -42,14 +42,14 @@ def export(arguments: Namespace) -> int:
 def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
     """The page, what of it, and what its pickers show; options go before the address."""
     page, in_address = named.address(arguments.address) if arguments.address else ("", {})
-    options = {
-        "dataset": [arguments.dataset] if arguments.dataset else [],
-        "measure": [arguments.measure] if arguments.measure else [],
-        **named.settings(arguments.set),
-    }
-    given = in_address | {name: values for name, values in options.items() if values}
+    options = {"measure": [arguments.measure]} if arguments.measure else {}
+    options |= named.settings(arguments.set)
     if arguments.what == "view":
-        return arguments.name or page or "leaderboard", "", given
+        shown = arguments.name or page or "leaderboard"
+        if arguments.dataset:
+            likely = named.FIGURES["order" if shown == "leaderboard" else "standing"]
+            in_address |= named.of_dataset(shown, likely, arguments.dataset)
+        return shown, "", in_address | options
     if not arguments.name:
         raise WrongInput(f"name one: {ALL}")
     found = named.named(arguments.what, arguments.name)
@@ -62,7 +62,10 @@ def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
         raise WrongInput(
             f"{arguments.name} is on the page {found.page}, and the address names {page}"
         )
-    return found.page, found.key, {name: [value] for name, value in found.given.items()} | given
+    fixed = {name: [value] for name, value in found.given.items()}
+    if arguments.dataset:
+        in_address |= named.of_dataset(arguments.name, found, arguments.dataset)
+    return found.page, found.key, fixed | in_address | options
 
 
 def _on_page(asked: dict[str, object]) -> int:

@@ -18,13 +18,17 @@ class Named(NamedTuple):
     page: str
     key: str
     given: Mapping[str, str] = {}
+    of_one: Mapping[str, str] | None = {"dataset": "{}"}
+    """What the pickers show for one dataset, whose name is at {}; None where all are shown."""
 
 
+# The papers print no scores by query, so one dataset alone has an order where it is computed.
+_OVER: Mapping[str, str] = {"numbers": "Computed", "over": "{}"}
 FIGURES = {
-    "leaderboard": Named("leaderboard", "cells"),
-    "order": Named("leaderboard", "order"),
-    "wins": Named("leaderboard", "wins"),
-    "boards": Named("leaderboard", "bump"),
+    "leaderboard": Named("leaderboard", "cells", of_one=None),
+    "order": Named("leaderboard", "order", of_one=_OVER),
+    "wins": Named("leaderboard", "wins", of_one=None),
+    "boards": Named("leaderboard", "bump", of_one=_OVER),
     "standing": Named("dataset", "standing", {"show": "Systems"}),
     "spread": Named("dataset", "spread"),
     "difficulty": Named("dataset", "difficulty", {"show": "Queries"}),
@@ -36,8 +40,8 @@ FIGURES = {
     "lists": Named("query", "lists"),
     "map": Named("map", "map"),
     "map-all": Named("map", "all"),
-    "overlap": Named("overlap", "pairs"),
-    "graph": Named("overlap", "graph", {"view": "Graph"}),
+    "overlap": Named("overlap", "pairs", of_one=None),
+    "graph": Named("overlap", "graph", {"view": "Graph"}, of_one=None),
     "lengths": Named("lengths", "lengths"),
     "medians": Named("lengths", "medians"),
     "gaps": Named("lengths", "gaps"),
@@ -51,8 +55,8 @@ FIGURES = {
 NARROW = ("compare", "scatter", "likeness", "gaps", "efficiency", "sizes")
 """Figures that have room in one column, 84 mm; the others' names and numbers would collide."""
 TABLES = {
-    "leaderboard": Named("leaderboard", "board", {"view": "Table"}),
-    "against-print": Named("leaderboard", "ours-published", {"numbers": "Computed"}),
+    "leaderboard": Named("leaderboard", "board", {"view": "Table"}, of_one=None),
+    "against-print": Named("leaderboard", "ours-published", {"numbers": "Computed"}, of_one=None),
     "statistics": Named("dataset", "statistics"),
     "measures": Named("dataset", "systems"),
     "tests": Named("compare", "tests"),
@@ -69,6 +73,16 @@ def named(kind: str, name: str) -> Named:
     if name not in known:
         raise WrongInput(f"no {kind} {name!r}; {near(name, known)}known: {', '.join(known)}")
     return known[name]
+
+
+def of_dataset(name: str, found: Named, dataset: str) -> dict[str, list[str]]:
+    """What the pickers show so that it is of this dataset alone. Raises WrongInput."""
+    if found.of_one is None:
+        raise WrongInput(
+            f"{name} is about all datasets: leave out --dataset; of one dataset there are the"
+            " figures order and standing and the table measures"
+        )
+    return {key: [value.format(dataset)] for key, value in found.of_one.items()}
 
 
 def address(text: str) -> Address:

@@ -13,6 +13,7 @@ everybody opened every page ten times. `publishing`: pages beside a process that
 
 import argparse
 import json
+import signal
 import sys
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict
@@ -42,6 +43,8 @@ def main() -> None:
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
     wanted = given.parts or PARTS
+    # Ended from outside, the dashboards that it started end with it.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     addresses = drawn(given.home, given.pages, given.openings)
     found: dict[str, Table] = {}
     if "server" in wanted:

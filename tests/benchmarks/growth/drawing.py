@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
 from compute.figures.theme import palette, template
-from tests.benchmarks.growth.lines import Line
+from tests.benchmarks.growth.lines import Line, digits
 
 COLUMNS = 5
 WIDTH, PANEL = 1240, 250
@@ -27,7 +27,7 @@ def figure(lines: Sequence[Line]) -> go.Figure:
         rows,
         COLUMNS,
         subplot_titles=[f"<b>{cost}</b>" for cost in costs],
-        horizontal_spacing=0.045,
+        horizontal_spacing=0.052,
         vertical_spacing=0.2,
     )
     for place, cost in enumerate(costs):
@@ -46,14 +46,14 @@ def figure(lines: Sequence[Line]) -> go.Figure:
             drawn.update_yaxes(title_text="time of processors", row=row + 1, col=1)
     look = palette("light")
     drawn.update_annotations(font_size=13)
-    drawn.update_xaxes(type="log", tickvals=[1, 3, 10], range=[-0.1, 1.9])
+    drawn.update_xaxes(type="log", tickvals=[1, 3, 10], range=[-0.1, 2.0])
     drawn.update_yaxes(type="log", tickvals=list(TICKS), ticktext=list(TICKS.values()))
     drawn.update_layout(
         template=template("light"),
         width=WIDTH,
         height=rows * PANEL + 80,
         showlegend=False,
-        margin={"l": 64, "r": 12, "t": 34, "b": 96},
+        margin={"l": 64, "r": 20, "t": 34, "b": 96},
     )
     note = (
         "Beside each line: what grows, and the exponent (1 is linear, dotted; 2 is every two"
@@ -83,8 +83,11 @@ def _low_high(own: Sequence[Line]) -> tuple[float, float, float]:
 
 def _panel(drawn: go.Figure, own: Sequence[Line], row: int, column: int) -> None:
     look = palette("light")
-    ends = _apart([line.seconds[-1] for line in own])
-    for line, end in zip(own, ends, strict=True):
+    widest = max(line.sizes[-1] / line.sizes[0] for line in own)
+    # A line that ends early has its name above the end: beside it, others pass.
+    long = [line for line in own if line.sizes[-1] >= 0.8 * widest * line.sizes[0]]
+    ends = dict(zip(long, _apart([line.seconds[-1] for line in long]), strict=True))
+    for line in own:
         colour = look.categories[THINGS.index(line.by)]
         times = [size / line.sizes[0] for size in line.sizes]
         at = {"row": row, "col": column}
@@ -93,21 +96,17 @@ def _panel(drawn: go.Figure, own: Sequence[Line], row: int, column: int) -> None
         drawn.add_scatter(x=times[:: len(times) - 1], y=linear, mode="lines", line=dotted, **at)
         solid = {"color": colour, "width": 2}
         drawn.add_scatter(x=times, y=line.seconds, mode="lines+markers", line=solid, **at)
+        early = line not in ends
         drawn.add_scatter(
-            x=[times[-1] * 1.12],
-            y=[end],
+            x=[times[-1] * (1 if early else 1.12)],
+            y=[line.seconds[-1] * 1.25 if early else ends[line]],
             mode="text",
-            text=[f"{line.by} <b>{_digits(line.exponent)}</b>"],
-            textposition="middle right",
+            text=[f"{line.by} <b>{digits(line.exponent)}</b>"],
+            textposition="top center" if early else "middle right",
             textfont={"color": colour, "size": 12},
             cliponaxis=False,
             **at,
         )
-
-
-def _digits(exponent: float) -> str:
-    """Two digits, with a true minus."""
-    return f"{exponent:.2f}".replace("-", "−")
 
 
 def _apart(heights: Sequence[float], least: float = 1.6) -> list[float]:

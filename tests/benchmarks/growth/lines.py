@@ -45,7 +45,7 @@ class Line:
         """The row of the table, in the order of HEAD."""
         sizes = ", ".join(f"{size:,}" for size in self.sizes)
         taken = ", ".join(f"{second:.3g}" for second in self.seconds)
-        slopes = (f"{slope:.2f}" for slope in (self.exponent, self.last_step))
+        slopes = map(digits, (self.exponent, self.last_step))
         return (self.cost, self.by, sizes, taken, *slopes, f"{self.design:g}")
 
 
@@ -80,7 +80,14 @@ def grown(
     return line
 
 
+def digits(exponent: float) -> str:
+    """Two digits, with a true minus."""
+    return f"{exponent:.2f}".replace("-", "−")
+
+
 def markdown(lines: Sequence[Line]) -> str:
-    """The table."""
-    rows = [HEAD, ["---"] * len(HEAD), *(line.cells() for line in lines)]
+    """The table, all of a cost together."""
+    costs = list(dict.fromkeys(line.cost for line in lines))
+    together = sorted(lines, key=lambda line: costs.index(line.cost))
+    rows = [HEAD, ["---"] * len(HEAD), *(line.cells() for line in together)]
     return "\n".join(f"| {' | '.join(row)} |" for row in rows)

@@ -35,7 +35,7 @@ MEASURE = "nDCG@10"
 class Sizes:
     """Three of each; pages are asked with the first of the other two."""
 
-    queries: tuple[int, ...] = (500, 1_500, 5_000)
+    queries: tuple[int, ...] = (1_000, 3_000, 10_000)
     systems: tuple[int, ...] = (5, 15, 45)
     run_queries: tuple[int, ...] = (5_000, 15_000, 50_000)
     """Of one run of 100 hits a query."""

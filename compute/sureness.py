@@ -1,6 +1,6 @@
 """How sure a board's order is: what it is about, its groups, and the words under it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pandas import DataFrame
@@ -11,6 +11,8 @@ from compute.wording import counted
 
 ALL = "Average"
 """The order by the average over the datasets that all have."""
+_NAMED = 6
+"""Systems that a verdict names."""
 _PLAIN = ", ".join(f"{share:.0%} with {n}" for n, share in ranks.COVERAGE.items())
 
 
@@ -55,6 +57,28 @@ def compact(group: str) -> str:
     """Letters without blanks between where each is one."""
     names = group.split()
     return ("" if all(len(name) == 1 for name in names) else " ").join(names)
+
+
+def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
+    """Whether the first of an order is surely the best, in one sentence; empty where nothing is
+    known of that.
+
+    `ranking` is a frame of `queries.ranking`; systems with a letter in common cannot be told apart.
+    """
+    if len(ranking) < 2 or not ranking["drawn"].iloc[0]:
+        return ""
+    first, own = ranking["system"].iloc[0], set(ranking["group"].iloc[0].split())
+    alike = [
+        titles.get(system, system)
+        for system, group in zip(ranking["system"].iloc[1:], ranking["group"].iloc[1:], strict=True)
+        if own & set(group.split())
+    ]
+    name, below = titles.get(first, first), len(ranking) - 1 - len(alike)
+    if not alike:
+        return f"{name} is surely the best."
+    named = ", ".join(alike[:_NAMED]) + f" and {len(alike) - _NAMED} more" * (len(alike) > _NAMED)
+    rest = f"; it is surely better than the other {below}" if below else ""
+    return f"{name} is ahead, but cannot be told apart from {named}{rest}."
 
 
 def caption(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple
 import streamlit as st
 from pandas import DataFrame, Series
 
-from compute import queries, standing
+from compute import queries, standing, sureness
 from compute.datasets import Dataset
+from compute.errors import WrongInput
 from compute.figures import difficulty
 from compute.figures import standing as figures
 from compute.figures.query import first_pair
@@ -89,6 +90,7 @@ def systems(view: View) -> None:
     shown = shown.reset_index(drop=True)
     figure = figures.systems(shown, view.measure, against, theme=_shared.theme())
     go = partial(_compare, view, baseline if baseline != MEDIAN else shown["system"].iloc[0])
+    _say_whether_sure(view, rows["system"].tolist())
     _ways.plot(figure, "standing", f"{view.measure} of systems on {view.dataset.title}", go)
     _shared.caption(
         "How to read this: left the mean over the queries with the interval that holds the true"
@@ -100,6 +102,22 @@ def systems(view: View) -> None:
         f"The {MOST_SYSTEMS} best of {len(rows):,}." * (len(shown) < len(rows)),
         standing.parts_note(view.rows(), len(view.dataset.parts)),
     )
+
+
+def _say_whether_sure(view: View, names: list[str]) -> None:
+    """Whether the first of them is surely the best, and where the whole order stands."""
+    asked = {"systems": names, "sign": better(view.measure)}
+    try:
+        order = read(
+            queries.ranking.of_runs, measure=view.measure, datasets=[view.dataset.name], **asked
+        )
+    except WrongInput:
+        # One system, or too few queries: then nothing is known, and nothing said.
+        return
+    if said := sureness.verdict(order, view.titles):
+        st.markdown(_shared.text(said))
+        shown = {"numbers": "Computed", "over": view.dataset.name, "measure": view.measure}
+        _address.link("How sure the whole order is", "pages/leaderboard.py", **shown)
 
 
 def _compare(view: View, baseline: str, system: str) -> None:

@@ -138,7 +138,10 @@ def section(of: Numbers, board: Board) -> Ground | None:
     except WrongInput as error:
         st.info(_shared.text(str(error)))
         return ground
-    figure = figures.intervals(order, short_titles(board.systems), of.measure, _shared.theme())
+    titles = short_titles(board.systems)
+    if said := sureness.verdict(order, titles):
+        st.markdown(_shared.text(said))
+    figure = figures.intervals(order, titles, of.measure, _shared.theme())
     _shared.plot(figure, "order", f"Means of {of.measure} with intervals and groups")
     more = len(order) - figures.MOST_ROWS
     _shared.caption(

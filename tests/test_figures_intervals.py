@@ -1,5 +1,6 @@
 """The order with its uncertainty, the table of it, and two boards side by side."""
 
+from collections.abc import Sequence
 from typing import Any
 
 import pytest
@@ -195,3 +196,24 @@ def test_short_titles_name_the_rows(v4: tuple[DataFrame, Board]) -> None:
     order, made = v4
     figure: Any = intervals(order, short_titles(made.systems), "nDCG@10", "print")
     assert figure.layout.yaxis.ticktext[0] == "BM25+CE"
+
+
+def _order(groups: Sequence[str], drawn: str = ranks.QUERIES) -> DataFrame:
+    return DataFrame({"system": [*"abcdefghij"[: len(groups)]], "group": groups, "drawn": drawn})
+
+
+def test_the_first_of_an_order_is_said_to_be_the_best_only_where_that_is_sure() -> None:
+    titles = {"a": "A"}
+    assert sureness.verdict(_order(["a", "b", "b"]), titles) == "A is surely the best."
+    assert sureness.verdict(_order(["a b", "b", "a", "c", "c"]), titles) == (
+        "A is ahead, but cannot be told apart from b, c; it is surely better than the other 2."
+    )
+    # A letter of two signs is not that of one in it.
+    assert sureness.verdict(_order(["a", "aa"]), titles) == "A is surely the best."
+    many = sureness.verdict(_order(["a"] * 9), {})
+    assert many == "a is ahead, but cannot be told apart from b, c, d, e, f, g and 2 more."
+
+
+def test_of_what_no_draw_tells_nothing_is_said() -> None:
+    assert sureness.verdict(_order(["a", "b"], ranks.NOTHING), {}) == ""
+    assert sureness.verdict(_order(["a"]), {}) == ""

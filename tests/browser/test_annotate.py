@@ -21,6 +21,7 @@ from compute.settings import Settings
 from compute.store import Store
 from compute.systems import system
 from tests.annotating import answer
+from tests.browser.acting import FIGURE, heading, settled
 from tests.browser.conftest import WAIT, port, serving, start_server
 from tests.tiny import HOSTILE, write_tiny
 
@@ -114,11 +115,14 @@ def sit_down(page: Page, address: str, task: Task, name: str) -> None:
     page.goto(f"{address}/annotate?task={task.id}")
     field = page.get_by_role("textbox", name="Your name")
     field.wait_for()
+    settled(page)
     for _ in range(60):
         if field.evaluate("field => field === document.activeElement"):
             break
         page.keyboard.press("Tab")
+    expect(field).to_be_focused()
     page.keyboard.type(name)
+    expect(field).to_have_value(name)
     page.keyboard.press("Enter")
     page.locator(DOCUMENT).wait_for()
 
@@ -149,7 +153,8 @@ def test_thirty_holes_judged_by_keyboard_change_the_numbers(
     assert {row["person"] for row in given} == {"ada"} and {row["verified"] for row in given} == {0}
     page.goto(numbers)
     expect(page.get_by_role("radio", name="Official", exact=True)).to_be_visible()
-    shown = page.locator("[data-testid=stPlotlyChart]").first
+    settled(page)
+    shown = page.locator(FIGURE).first
     before = shown.inner_text()
     page.get_by_role("radio", name="Official + added").click()
     expect(page.get_by_text("30 added judgements by 1 person")).to_be_visible()
@@ -208,7 +213,7 @@ def test_an_answer_that_another_page_cut_off_is_saved_from_the_list(
     sit_down(page, address, task, "hal")
     page.keyboard.press("1")
     page.get_by_role("link", name="Leaderboard").click()
-    expect(page.get_by_role("heading", name="Leaderboard")).to_be_visible()
+    heading(page, "Leaderboard")
     page.get_by_role("link", name="Annotate").click()
     expect(page.get_by_text("1 of 7 judgements made by 1 person · ")).to_be_visible()
     (row,) = rows(judging, task)

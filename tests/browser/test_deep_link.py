@@ -2,6 +2,15 @@
 
 from playwright.sync_api import Page, expect
 
+from tests.browser.acting import FIGURE, click_at, go
+
+BOX = """([figure, words]) => {
+    const found = [...document.querySelectorAll(`${figure} text`)]
+        .find(one => one.textContent.includes(words))?.getBoundingClientRect();
+    return found ? [found.left + 40, found.top + found.height / 2] : null;
+}"""
+"""Inside the box in the ranked lists whose label has these words."""
+
 
 def test_the_first_address_asked_of_a_server_opens_by_the_table_of_pages(
     page: Page, dashboard: str
@@ -18,17 +27,13 @@ def test_a_click_on_a_box_shows_its_document_and_stays_in_the_address(
     page: Page, dashboard: str
 ) -> None:
     page.goto(f"{dashboard}/query?dataset=tiny&query=q3&document=d6")
-    label = page.locator("[data-testid=stPlotlyChart] text", has_text="<script>").first
-    label.wait_for()
-    box = label.bounding_box()
-    assert box is not None
-    page.mouse.click(box["x"] + 40, box["y"] + box["height"] / 2)
+    click_at(page, BOX, [FIGURE, "<script>"])
     expect(page.get_by_text("The harbour master writes")).to_be_visible()
     page.wait_for_url("**document=d4*")
 
 
 def test_a_link_to_the_queries_keeps_dataset_and_measure(page: Page, dashboard: str) -> None:
-    page.goto(f"{dashboard}/dataset?dataset=tiny&measure=RR@10")
+    go(page, f"{dashboard}/dataset?dataset=tiny&measure=RR@10")
     page.get_by_role("button", name="Its queries, list by list").click()
     page.wait_for_url("**/query?**")
     expect(page.get_by_role("heading", name="Query")).to_be_visible()

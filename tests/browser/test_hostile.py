@@ -8,7 +8,8 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests import hostile
-from tests.browser.conftest import WAIT, port, serving
+from tests.browser.acting import settled
+from tests.browser.conftest import port, serving
 from tests.test_pages import PAGES
 
 A, B = hostile.SYSTEMS
@@ -58,9 +59,8 @@ def watched(page: Page) -> Iterator[Page]:
 
 
 def _drawn(page: Page) -> None:
-    app = page.get_by_test_id("stApp")
-    expect(app).to_have_attribute("data-test-script-state", "notRunning", timeout=WAIT)
     expect(page.locator("h1").first).to_be_visible()
+    settled(page)
 
 
 def _faults(page: Page) -> list[str]:
@@ -102,7 +102,9 @@ def test_every_page_shows_what_is_hostile_as_text(watched: Page, attacked: str) 
     for words in ("<script>window.acted=1</script>", "[link](javascript:window.acted=1)", A, "../"):
         assert words in shown
     page.goto(f"{attacked}/annotate?task={task}")
+    _drawn(page)
     page.get_by_label("Your name").fill(hostile.PERSON_NAME)
     page.get_by_role("button", name="Go on").click()
     expect(page.get_by_text(hostile.MARK).first).to_be_visible()
+    settled(page)
     assert _faults(page) == []

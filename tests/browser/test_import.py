@@ -9,10 +9,10 @@ import pytest
 from playwright.sync_api import Page
 
 from compute import recompute
-from compute.serve import free_port
 from compute.settings import Settings
 from compute.store import Store
-from tests.browser.conftest import serving
+from tests.browser.acting import go, settled
+from tests.browser.conftest import port, serving
 
 FILES = "input[type=file]"
 
@@ -30,15 +30,19 @@ def test_runs_come_in_through_the_page_with_their_official_scores(
     broken = tmp_path / "<b>broken.run"
     broken.write_text("1 Q0 d1 1 2.0 broken\n1 Q0 d2 2 nan broken\n", "utf-8")
     runs = [file for file in sorted(reference.glob("*.gz")) if file.name != "qrels.txt.gz"]
-    with serving(tmp_path / "home", free_port(8760)) as address:
-        page.goto(f"{address}/data?show=Import&to=A+new+dataset")
+    with serving(tmp_path / "home", port(8760)) as address:
+        go(page, f"{address}/data?show=Import&to=A+new+dataset")
         page.locator(FILES).first.set_input_files(reference / "qrels.txt.gz")
-        page.get_by_label("Name", exact=True).fill("covid")
+        name = page.get_by_label("Name", exact=True)
+        name.wait_for()
+        settled(page)
+        name.fill("covid")
         page.get_by_role("button", name="Import the dataset").click()
         page.get_by_text("Imported into covid").wait_for()
-        page.goto(f"{address}/data?show=Import&to=covid")
+        go(page, f"{address}/data?show=Import&to=covid")
         page.locator(FILES).first.set_input_files([*runs, broken])
         page.get_by_text("What is wrong with them").wait_for()
+        settled(page)
         store = Store(Settings(home=tmp_path / "home"))
         assert store.parts("hits", "covid") == []
         page.get_by_role("button", name=re.compile("Import 14 runs")).click()

@@ -9,11 +9,10 @@ from playwright.sync_api import Page, expect
 
 from compute.settings import Settings
 from compute.systems import SYSTEMS
-from tests.browser.conftest import WAIT
+from tests.browser.acting import FIGURE, settled
 from tests.jobbing import worker
 
 TITLE = SYSTEMS["bm25-multifield"].title
-FIGURE = "[data-testid=stPlotlyChart]"
 WATCH = """() => {
     window.seen = [];
     const look = () => {
@@ -35,9 +34,11 @@ def at_work(home: Path) -> Iterator[None]:
 
 
 def _choose(page: Page, label: str, name: str) -> None:
+    settled(page)
     page.get_by_role("combobox", name=label).click()
     page.get_by_role("option", name=name, exact=True).click()
     page.keyboard.press("Escape")
+    expect(page.get_by_role("option")).to_have_count(0)
 
 
 def test_a_recompute_shows_its_progress_and_its_score_by_itself(
@@ -45,23 +46,26 @@ def test_a_recompute_shows_its_progress_and_its_score_by_itself(
 ) -> None:
     board = page.context.new_page()
     board.goto(f"{dashboard}/?numbers=Computed&group=own")
-    expect(board.locator(FIGURE).first).to_contain_text("tiny", timeout=WAIT)
+    expect(board.locator(FIGURE).first).to_contain_text("tiny")
     expect(board.locator(FIGURE).first).not_to_contain_text(TITLE)
     board.evaluate("window.sameDocument = true")
 
     page.goto(f"{dashboard}/jobs")
-    expect(page.get_by_text("1 worker at hand")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("1 worker at hand")).to_be_visible()
     _choose(page, "Systems", "bm25-multifield")
     _choose(page, "Datasets", "tiny")
     page.evaluate(WATCH)
-    page.get_by_role("button", name="Start").click()
+    start = page.get_by_role("button", name="Start")
+    expect(start).to_be_enabled()
+    settled(page)
+    start.click()
     took = re.compile("1 of 1 done; .* ago, took")
-    expect(page.get_by_text(took)).to_be_visible(timeout=WAIT)
-    expect(page.get_by_text("All of it is up to date")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text(took)).to_be_visible()
+    expect(page.get_by_text("All of it is up to date")).to_be_visible()
     seen = page.evaluate("window.seen")
     assert "0 of 1 done" in seen
     steps = [line for line in seen if line.startswith("bm25-multifield on tiny: ")]
     assert steps, "no step of the recompute was ever shown"
 
-    expect(board.locator(FIGURE).first).to_contain_text(TITLE, timeout=WAIT)
+    expect(board.locator(FIGURE).first).to_contain_text(TITLE)
     assert board.evaluate("window.sameDocument"), "the document was loaded again"

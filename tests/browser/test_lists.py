@@ -4,11 +4,19 @@ import re
 
 from playwright.sync_api import Page, expect
 
-HEAT = "[data-testid=stPlotlyChart]"
+from tests.browser.acting import FIGURE, click_at, go, heading, settled
+
+CELL = """([figure, rank, row]) => {
+    const plot = document.querySelector(`${figure} .js-plotly-plot`);
+    if (!plot?._fullLayout) return null;
+    const {left, top} = plot.getBoundingClientRect(), {xaxis, yaxis} = plot._fullLayout;
+    return [left + xaxis._offset + xaxis.d2p(rank), top + yaxis._offset + yaxis.d2p(row)];
+}"""
 
 
 def _query(page: Page, words: str) -> None:
     expect(page.get_by_test_id("stHtml").get_by_text(words, exact=True)).to_be_visible()
+    settled(page)
 
 
 def test_keys_walk_from_query_to_query_but_not_while_one_writes(page: Page, dashboard: str) -> None:
@@ -18,6 +26,7 @@ def test_keys_walk_from_query_to_query_but_not_while_one_writes(page: Page, dash
     page.keyboard.press("n")
     _query(page, "crossing the river by bridge")
     page.wait_for_url("**query=q2**")
+    settled(page)
     page.keyboard.press("p")
     _query(page, "ships in the harbour")
     find = page.get_by_role("textbox", name="Find")
@@ -38,29 +47,22 @@ def test_a_cell_of_the_map_opens_its_document_and_leads_to_the_lists(
     page: Page, dashboard: str
 ) -> None:
     page.goto(f"{dashboard}/map?dataset=tiny&order=by+id")
-    plot = page.locator(f"{HEAT} .js-plotly-plot")
-    plot.wait_for()
-    page.wait_for_function(f"() => !!document.querySelector('{HEAT} .js-plotly-plot')._fullLayout")
-    place = plot.evaluate(
-        """plot => {
-            const {left, top} = plot.getBoundingClientRect(), {xaxis, yaxis} = plot._fullLayout;
-            return [left + xaxis._offset + xaxis.d2p(1), top + yaxis._offset + yaxis.d2p(1)];
-        }"""
-    )
-    page.mouse.click(*place)
+    click_at(page, CELL, [FIGURE, 1, 1])
     window = page.get_by_role("dialog")
     expect(window).to_contain_text("crossing the river by bridge")
     expect(window).to_contain_text("Ranked 1 by BM25")
     page.wait_for_url(re.compile(r"query=q2.*document=d[23]"))
+    settled(page)
     window.get_by_role("button", name="This query's lists").click()
     page.wait_for_url(re.compile(r"/query\?.*query=q2"))
-    expect(page.get_by_role("heading", name="Query", exact=True)).to_be_visible()
+    heading(page, "Query")
     _query(page, "crossing the river by bridge")
     page.go_back()
     expect(page.get_by_role("heading", name="Map")).to_be_visible()
     expect(page.get_by_role("dialog")).to_contain_text("crossing the river by bridge")
     # The window's address opens the window in any browser.
-    page.goto(f"{dashboard}/map?dataset=tiny&query=q2&document=d3")
+    go(page, f"{dashboard}/map?dataset=tiny&query=q2&document=d3")
     expect(page.get_by_role("dialog")).to_contain_text("A ferry crosses the river")
+    settled(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)

@@ -10,6 +10,7 @@ from playwright.sync_api import Page, expect
 from compute.settings import Settings
 from compute.store import Store
 from tests import identity
+from tests.browser.acting import go, settled
 from tests.browser.conftest import port, serving
 
 VERIFIED = {"email_verified": True}
@@ -56,13 +57,14 @@ def closed(signed_home: Path) -> Iterator[str]:
 
 
 def _enter(page: Page, address: str, who: str) -> None:
-    page.goto(address)
+    go(page, address)
     page.get_by_role("button", name="Sign in").click()
     page.get_by_role("link", name=who).click()
 
 
 def _signed(page: Page, role: str) -> None:
     expect(page.get_by_text(f"example.org, {role}.")).to_be_visible()
+    settled(page)
 
 
 def _judgements(home: Path) -> list[tuple[str, int, int]]:
@@ -74,6 +76,7 @@ def test_nothing_is_shown_before_somebody_signs_in(page: Page, closed: str) -> N
     for path in ("jobs", "query?dataset=tiny", ""):
         page.goto(f"{closed}/{path}")
         expect(page.get_by_role("button", name="Sign in")).to_be_visible()
+        settled(page)
         assert "tiny" not in page.locator("main").inner_text()
 
 
@@ -92,6 +95,7 @@ def test_a_viewer_looks_and_is_told_what_the_rest_takes(page: Page, closed: str)
     page.goto(f"{closed}/{HOLE}")
     expect(page.get_by_text("Judging takes an annotator's role.")).to_be_visible()
     expect(page.get_by_label("Your name")).to_have_count(0)
+    settled(page)
     page.get_by_role("button", name="Sign out").click()
     expect(page.get_by_role("button", name="Sign in")).to_be_visible()
 
@@ -101,9 +105,10 @@ def test_an_annotator_judges_in_their_own_name_while_they_may(
 ) -> None:
     _enter(page, closed, "ann@example.org")
     _signed(page, "annotator")
-    page.goto(f"{closed}/{HOLE}")
+    go(page, f"{closed}/{HOLE}")
     page.get_by_role("button", name="Highly relevant").click()
     expect(page.get_by_role("button", name="Take it back")).to_be_visible()
+    settled(page)
     assert _judgements(signed_home) == [("ann@example.org", 2, 1)]
     # The button is still there when the role is not: the action refuses, too.
     told = signed_home / "settings.toml"

@@ -11,6 +11,7 @@ from playwright.sync_api import Page, expect
 from compute.judgements import PERSON
 from compute.settings import Settings
 from compute.store import Store
+from tests.browser.acting import settled
 from tests.browser.conftest import port, serving
 
 
@@ -34,6 +35,7 @@ def test_the_switch_keeps_the_query_and_the_document_that_are_shown(
     page.goto(f"{judged}/query?dataset=tiny")
     # What is to be kept must have been shown.
     expect(page.locator("mark").first).to_be_visible()
+    settled(page)
     page.get_by_role("radio", name="Official + added").click()
     page.wait_for_url("**judgements=added**")
     expect(page.get_by_text("1 added judgement by 1 person.")).to_be_visible()

@@ -4,67 +4,42 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.conftest import WAIT
-
-HEAT = "[data-testid=stPlotlyChart]"
-
-
-def _click_cell(page: Page, dataset: str, system: str) -> None:
-    """Click the middle of a heatmap cell, found by what its invisible mark carries."""
-    page.locator(HEAT).first.wait_for()
-    page.wait_for_function(f"() => !!document.querySelector('{HEAT} .js-plotly-plot')?._fullLayout")
-    place = page.evaluate(
-        """([dataset, system]) => {
-            const plot = document.querySelector('[data-testid=stPlotlyChart] .js-plotly-plot');
-            const box = plot.getBoundingClientRect();
-            for (const trace of plot._fullData) {
-                const at = (trace.customdata || []).findIndex(
-                    cell => cell && cell[0] === dataset && cell[1] === system);
-                if (at < 0 || trace.type !== 'scatter') continue;
-                const {xaxis, yaxis} = plot._fullLayout;
-                return [
-                    box.left + xaxis._offset + xaxis.d2p(trace.x[at]),
-                    box.top + yaxis._offset + yaxis.d2p(trace.y[at])];
-            }
-        }""",
-        [dataset, system],
-    )
-    assert place is not None, f"no cell for {system} on {dataset}"
-    page.mouse.click(*place)
+from tests.browser.acting import FIGURE, click_mark, go, heading, settled
 
 
 def test_from_the_leaderboard_over_a_dataset_to_the_documents(page: Page, dashboard: str) -> None:
     page.goto(f"{dashboard}/?numbers=Computed")
-    expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible(timeout=WAIT)
-    _click_cell(page, "tiny", "bm25")
+    heading(page, "Leaderboard")
+    click_mark(page, "tiny", "bm25")
     page.wait_for_url(re.compile(r"/dataset\?.*dataset=tiny"))
-    expect(page.get_by_role("heading", name="tiny")).to_be_visible(timeout=WAIT)
+    expect(page.get_by_role("heading", name="tiny")).to_be_visible()
+    settled(page)
     page.get_by_text("Its queries, list by list").click()
     page.wait_for_url(re.compile(r"/query"))  # The first dataset of a picker is not named.
-    expect(page.get_by_text("holes").first).to_be_visible(timeout=WAIT)
-    expect(page.locator(HEAT).first).to_contain_text("Harbour", timeout=WAIT)
+    expect(page.get_by_text("holes").first).to_be_visible()
+    expect(page.locator(FIGURE).first).to_contain_text("Harbour")
 
 
 def test_the_first_screen_is_full_at_once(page: Page, dashboard: str) -> None:
     page.goto(dashboard)
-    expect(page.locator(HEAT).first).to_contain_text("TREC-COVID", timeout=WAIT)
-    expect(page.locator(HEAT).first).to_contain_text("Zero-shot average")
+    expect(page.locator(FIGURE).first).to_contain_text("TREC-COVID")
+    expect(page.locator(FIGURE).first).to_contain_text("Zero-shot average")
 
 
 def test_an_address_opens_the_same_view_in_another_browser(page: Page, dashboard: str) -> None:
     address = f"{dashboard}/query?dataset=tiny&a=bm25&b=bm25(b%3D0.9)&query=q2"
     page.goto(address)
-    expect(page.get_by_text("crossing the river by bridge").first).to_be_visible(timeout=WAIT)
-    expect(page.locator(HEAT).first).to_contain_text("Bridges", timeout=WAIT)
+    expect(page.get_by_text("crossing the river by bridge").first).to_be_visible()
+    expect(page.locator(FIGURE).first).to_contain_text("Bridges")
 
 
 def test_hostile_text_stays_text(page: Page, dashboard: str) -> None:
     """Dialogs and page errors fail the test by themselves; nothing may become an element."""
     page.goto(f"{dashboard}/query?dataset=tiny&a=bm25&b=bm25(b%3D0.9)&query=q3")
-    expect(page.get_by_text("<script>").first).to_be_visible(timeout=WAIT)
+    expect(page.get_by_text("<script>").first).to_be_visible()
     for path in ("query?dataset=tiny&a=bm25&b=bm25(b%3D0.9)&query=q3", "dataset?dataset=tiny"):
-        page.goto(f"{dashboard}/{path}")
-        expect(page.locator(HEAT).first).to_be_visible(timeout=WAIT)
+        go(page, f"{dashboard}/{path}")
+        expect(page.locator(FIGURE).first).to_be_visible()
         links = page.eval_on_selector_all("a", "all => all.map(a => a.getAttribute('href'))")
         assert not [link for link in links if link and "javascript" in link.lower()]
         assert page.locator("main script, main b:has-text('bold')").count() == 0
@@ -73,12 +48,13 @@ def test_hostile_text_stays_text(page: Page, dashboard: str) -> None:
 def test_a_wrong_name_in_the_address_gets_a_sentence(page: Page, dashboard: str) -> None:
     page.goto(f"{dashboard}/dataset?dataset=nothing")
     sentence = page.get_by_text("The address names no dataset that is here: nothing")
-    expect(sentence).to_be_visible(timeout=WAIT)
-    expect(page.locator(HEAT).first).to_be_visible(timeout=WAIT)
+    expect(sentence).to_be_visible()
+    expect(page.locator(FIGURE).first).to_be_visible()
+    settled(page)
     # Another picker runs the page again; the sentence stays, and goes when a dataset is chosen.
     page.get_by_role("combobox", name="Measure").click()
     page.get_by_role("option", name="R@100", exact=True).click()
     page.wait_for_url(re.compile(r"measure=R(%40|@)100"))
-    expect(page.get_by_role("heading", name="R@100, query by query")).to_be_visible(timeout=WAIT)
+    heading(page, "R@100, query by query")
     expect(sentence).to_be_visible()
     assert "Traceback" not in page.content()

@@ -10,9 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from compute.settings import Settings
 from compute.store import Store
+from tests.browser.acting import click_mark, heading, settled
 from tests.browser.conftest import port, serving
-
-HEAT = "[data-testid=stPlotlyChart]"
 
 
 @pytest.fixture
@@ -23,49 +22,24 @@ def own(home: Path, tmp_path: Path) -> Iterator[tuple[str, Store]]:
         yield address, Store(Settings(home=folder))
 
 
-def click_mark(page: Page, carried: list[str]) -> None:
-    """Click the mark or bar of the first figure that carries this."""
-    page.wait_for_function(f"() => !!document.querySelector('{HEAT} .js-plotly-plot')?._fullLayout")
-    place = page.evaluate(
-        """carried => {
-            const plot = document.querySelector('[data-testid=stPlotlyChart] .js-plotly-plot');
-            const {left, top} = plot.getBoundingClientRect(), {xaxis, yaxis} = plot._fullLayout;
-            for (const trace of plot._fullData) {
-                const at = (trace.customdata || []).findIndex(
-                    one => one && carried.every((name, place) => one[place] === name));
-                if (at < 0 || !['scatter', 'bar'].includes(trace.type)) continue;
-                return [left + xaxis._offset + xaxis.d2p(trace.x[at]),
-                        top + yaxis._offset + yaxis.d2p(trace.y[at]) + (trace.y[at] ? 0 : 1)];
-            }
-        }""",
-        carried,
-    )
-    assert place is not None, f"no mark of {carried}"
-    page.mouse.click(*place)
-
-
-def heading(page: Page, name: str) -> None:
-    expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
-    expect(page.get_by_test_id("stStatusWidget")).to_have_count(0)
-
-
 def test_from_a_cell_down_to_a_judged_document_and_back(
     page: Page, browser: Browser, own: tuple[str, Store]
 ) -> None:
     address, store = own
     page.goto(f"{address}/?numbers=Computed&measure=R@100")
     heading(page, "Leaderboard")
-    click_mark(page, ["tiny", "bm25"])
+    click_mark(page, "tiny", "bm25")
     page.wait_for_url(re.compile(r"/dataset\?.*dataset=tiny.*measure=R"))
     heading(page, "Dataset")
     _back_and_forward(page, "Leaderboard", "Dataset")
+    settled(page)
     page.get_by_role("button", name="Two of its systems compared").click()
     page.wait_for_url(re.compile(r"/compare\?"))
     expect(page.get_by_text("R@100 over 3 queries")).to_be_visible()
     _same_in_another_browser(browser, page.url, "Compare", "R@100 over 3 queries")
     _back_and_forward(page, "Dataset", "Compare")
     expect(page.get_by_text("R@100 over 3 queries")).to_be_visible()
-    click_mark(page, ["tiny", "q3"])
+    click_mark(page, "tiny", "q3")
     page.wait_for_url(re.compile(r"/query\?.*query=q3"))
     heading(page, "Query")
     _back_and_forward(page, "Compare", "Query")
@@ -85,6 +59,8 @@ def _back_and_forward(page: Page, before: str, now: str) -> None:
 def _judge(page: Page, store: Store) -> None:
     page.get_by_role("textbox", name="Your name").fill("ada")
     page.get_by_role("button", name="Go on").click()
+    page.locator(".st-key-grade_1 button").wait_for()
+    settled(page)
     page.locator(".st-key-grade_1 button").click()
     expect(page.get_by_role("button", name="Take it back")).to_be_visible()
     (judged,) = store.added_judgements().to_dict("records")

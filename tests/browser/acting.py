@@ -1,0 +1,69 @@
+"""What a test does on a page, once the page has settled: as a person, who looks before a click.
+
+A click in the middle of a run of the page may meet what the run is about to move or to replace.
+Wait first for what the last step was to bring, then for the page to settle: a run that has not
+begun yet cannot be told from one that is over.
+"""
+
+from typing import Any
+
+from playwright.sync_api import Page, expect
+
+FIGURE = "[data-testid=stPlotlyChart]"
+_SETTLED = """() => {
+    const app = document.querySelector('[data-testid=stApp]');
+    return app?.dataset.testScriptState === 'notRunning'
+        && !app.querySelector('[data-stale=true], [data-testid=stSkeleton]');
+}"""
+_MARK = """([figure, carried]) => {
+    const plot = document.querySelector(`${figure} .js-plotly-plot`);
+    if (!plot?._fullLayout) return null;
+    const {left, top} = plot.getBoundingClientRect(), {xaxis, yaxis} = plot._fullLayout;
+    for (const trace of plot._fullData) {
+        const at = (trace.customdata || []).findIndex(
+            one => one && carried.every((name, place) => one[place] === name));
+        if (at < 0 || !['scatter', 'bar'].includes(trace.type)) continue;
+        return [left + xaxis._offset + xaxis.d2p(trace.x[at]),
+                top + yaxis._offset + yaxis.d2p(trace.y[at]) + (trace.y[at] ? 0 : 1)];
+    }
+    return null;
+}"""
+
+
+def settled(page: Page) -> None:
+    """Wait until the server has run the page and the browser shows all of it."""
+    page.wait_for_function(_SETTLED)
+
+
+def go(page: Page, address: str) -> None:
+    """Open an address, and wait until the page has settled."""
+    page.goto(address)
+    settled(page)
+
+
+def heading(page: Page, name: str) -> None:
+    """Wait until the page of this title is shown and has settled."""
+    expect(page.get_by_role("heading", name=name, exact=True)).to_be_visible()
+    settled(page)
+
+
+def click_at(page: Page, place: str, argument: Any = None) -> None:
+    """Click where `place` says, once it says the same in two frames of a settled page.
+
+    It is JavaScript, from the argument to [x, y] in the window, or null where nothing is yet.
+    """
+    settled(page)
+    found = page.wait_for_function(
+        f"""argument => {{
+            const [now, before] = [({place})(argument), window.lastPlace];
+            window.lastPlace = now;
+            return now && before && now.join() === before.join() && now;
+        }}""",
+        arg=argument,
+    )
+    page.mouse.click(*found.json_value())
+
+
+def click_mark(page: Page, *carried: str) -> None:
+    """Click the mark or bar of the first figure whose own data begin with these names."""
+    click_at(page, _MARK, [FIGURE, carried])

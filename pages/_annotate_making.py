@@ -1,5 +1,6 @@
 """Making a task, and looking at one as its maker: here systems and orders are named."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -7,11 +8,11 @@ from pandas import DataFrame
 
 from compute import advice, orders, queries
 from compute.annotation import grades as grading
-from compute.annotation import tasks
+from compute.annotation import queue, tasks
 from compute.annotation.tasks import Plan, Task
 from compute.errors import BeirscopeError
 from compute.figures import annotate as figures
-from pages import _address, _annotate_person, _shared, _signing
+from pages import _address, _annotate_person, _counted, _shared, _signing, _ways
 from pages._annotate_sections import go
 from pages._shared import read
 
@@ -48,28 +49,70 @@ def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
             "title": st.text_input("Name of the task", f"Holes of {title}", max_chars=120)
         }
         given["systems"] = st.multiselect("Systems", systems, default=systems)
-        one, two, three = st.columns(3)
-        given["depth"] = one.number_input("From their top", 1, tasks.DEEPEST, 10)
-        given["n_pairs"] = two.number_input("Documents to judge", 1, tasks.MOST_PAIRS, 60)
-        given["seed"] = three.number_input("Seed", 0, 2**31 - 1, 0)
+        given |= _numbers()
         names = [orders.DEFAULT, *(name for name in orders.ORDERS if name != orders.DEFAULT)]
         given["order"] = st.selectbox("Order", names, format_func=figures.order)
-        left, right = st.columns(2)
-        grades = grading.of_levels(levels)
-        given["grades"] = left.text_area("Grades, one per line", grading.lines(grades), height=122)
-        given["annotators"] = right.text_area("Annotators, one per line; none: anybody", height=122)
-        given["double"] = st.slider("Judged by two people", 0, 100, 0, 5, format="%d %%")
-        given["guideline"] = st.text_area(
-            "Guideline (Markdown)", figures.guideline(grades), height=240
-        )
+        given |= _judges(grading.of_levels(levels))
+        # Above the button: below it a small window would not show what is wrong.
+        above = st.container()
         made = st.form_submit_button("Make the task", type="primary")
     if made:
-        _make(dataset, given, person)
+        with above, st.spinner("Choosing what to judge"):
+            _make(dataset, given, person)
+
+
+def _numbers() -> dict[str, Any]:
+    """How deep, how many, and the seed."""
+    one, two, three = st.columns(3)
+    depth = one.number_input(
+        "From the top of each list",
+        1,
+        tasks.DEEPEST,
+        10,
+        help="What a system ranks so high for a query, as far as nobody judged it yet",
+    )
+    n_pairs = two.number_input(
+        "Documents to judge",
+        1,
+        tasks.MOST_PAIRS,
+        60,
+        help="In all, over all queries; fewer if there are not so many",
+    )
+    seed = three.number_input(
+        "Seed",
+        0,
+        2**31 - 1,
+        0,
+        help="The same number draws the same again: a random order, and what two people judge",
+    )
+    return {"depth": depth, "n_pairs": n_pairs, "seed": seed}
+
+
+def _judges(grades: grading.Grades) -> dict[str, Any]:
+    """The grades, who gives them, and by which guideline: none while it is as it stood there."""
+    left, right = st.columns(2)
+    lines = left.text_area("Grades, one per line", grading.lines(grades), height=122)
+    annotators = right.text_area("Annotators, one per line; none: anybody", height=122)
+    double = st.slider(
+        "Judged by two people",
+        0,
+        100,
+        0,
+        5,
+        format="%d %%",
+        help="This share goes to two people each, which shows how far they agree",
+    )
+    first = figures.guideline(grades)
+    told = "While you leave it as it is, it follows the grades above"
+    text = st.text_area("Guideline (Markdown)", first, height=240, help=told)
+    guideline = None if text.strip() == first.strip() else text
+    return {"grades": lines, "annotators": annotators, "double": double, "guideline": guideline}
 
 
 def _make(dataset: str, given: dict[str, Any], person: str) -> None:
     try:
         _signing.require(_signing.OPERATOR)
+        grades, guideline = grading.parsed(given["grades"]), given["guideline"]
         plan = Plan(
             title=given["title"],
             dataset=dataset,
@@ -78,10 +121,10 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
             n_pairs=given["n_pairs"],
             order=given["order"],
             seed=given["seed"],
-            grades=grading.parsed(given["grades"]),
+            grades=grades,
             annotators=_annotate_person.names(given["annotators"]),
             double_share=given["double"] / 100,
-            guideline=given["guideline"],
+            guideline=figures.guideline(grades) if guideline is None else guideline,
         )
         tasks.check(plan)
         asked = {"dataset": dataset, "systems": list(plan.systems), "depth": plan.depth}
@@ -99,15 +142,41 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
 
 
 def details(task: Task) -> None:
-    """What a task is made of, and its guideline with its versions."""
+    """How far a task is, what it is made of, and its guideline with its versions."""
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     st.subheader(_shared.text(task.title), anchor=False)
     st.button("Judge", type="primary", on_click=go, kwargs={"task": task.id})
     address = f"{st.context.url}?task={task.id}"
     st.caption("The address for annotators; nothing behind it names a system or an order:")
     st.code(address, language=None)
+    _progress(task)
     wide = {"Value": st.column_config.TextColumn(width="large")}
+    st.markdown("**What it is made of**")
     st.dataframe(figures.facts(task), hide_index=True, width=760, column_config=wide)
+    _guideline(task)
+
+
+def _progress(task: Task) -> None:
+    """Who judged how much, and the way to what came of it."""
+    st.markdown("**How far it is**")
+    people = queue.people(_shared.store(), task)
+    if people.empty:
+        st.caption("Nobody judged yet. When somebody did, who and how much stands here.")
+        return
+    counts = queue.overview(_shared.store()).set_index("task").loc[task.id]
+    _shared.caption(f"{counts['given']:,} of {counts['wanted']:,} judgements made.")
+    st.dataframe(figures.people(people), hide_index=True, width=760)
+    there = {"dataset": task.dataset, "judgements": "added"}
+    st.button(
+        "What the judgements change, and where people disagree",
+        icon=":material/arrow_forward:",
+        on_click=partial(_ways.to, "holes", **there),
+    )
+    _counted.download(task.dataset)
+    _shared.caption(f"The files hold all added judgements of {task.dataset}.")
+
+
+def _guideline(task: Task) -> None:
     operator = _signing.may(_signing.OPERATOR)
     with st.form("guideline", width=760):
         text = st.text_area("Guideline (Markdown)", task.guideline, height=260)

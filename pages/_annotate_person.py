@@ -68,8 +68,8 @@ def ask() -> None:
     if again:
         st.warning(f"Give a name of at most {LONGEST} letters.")
     st.caption(
-        "It stands beside each of your judgements and is kept in this browser. Nobody checks it:"
-        " exports say so."
+        "First of all your name: it stands beside what you make and judge here, and is kept in this"
+        " browser. Nobody checks it: exports say so."
     )
 
 

@@ -50,11 +50,14 @@ def listed() -> None:
             "New task", icon=":material/add:", type="primary", on_click=go, kwargs={"view": "new"}
         )
     _shared.caption(
-        "A task fixes, when it is made, which of the documents that systems found and nobody judged"
-        " are to be judged. Who judges them sees no system, no rank and nobody else's judgements."
+        "A task is a list of holes to judge: documents that systems found for a query and nobody"
+        " judged yet. Whoever judges them sees no system, no rank and nobody else's judgements."
     )
     if not found:
-        st.info("No task yet: make a new one." if operator else "No task yet.")
+        st.info(
+            "No task yet. If you were asked to judge, ask for the address of the task"
+            + (", or make a new one." if operator else ".")
+        )
         return
     progress = queue.overview(store).set_index("task").to_dict("index")
     titles = read(queries.annotate.judgeable).set_index("dataset")["title"].to_dict()

@@ -1,8 +1,10 @@
 """Which judgements count: the switch above every page with scores, official or official + added."""
 
 from collections.abc import Sequence
+from typing import Any
 
 import streamlit as st
+from pandas import DataFrame
 
 from compute import queries
 from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
@@ -48,19 +50,36 @@ def begin(title: str) -> None:
 
 
 def download(dataset: str) -> None:
-    """A button that saves the added judgements of a dataset, each with all that is known of it."""
+    """Buttons that save the added judgements of a dataset: all that is known of each, and qrels."""
     rows = _shared.read(queries.added.rows, dataset=dataset, added=False)
     if rows.empty:
         return
     none = rows.head(0)[["query_id", "doc_id", "relevance"]]
-    st.download_button(
-        "Added judgements (CSV)",
-        lambda: exchange.exported(rows, none, "csv", Choice(sources=tuple(SOURCES))),
-        file_name="added-judgements.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    save: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore"}
+    with st.container(horizontal=True):
+        st.download_button(
+            "Added judgements (CSV)",
+            lambda: exchange.exported(rows, none, "csv", Choice(sources=tuple(SOURCES))),
+            file_name="added-judgements.csv",
+            mime="text/csv",
+            help="Every judgement, with who gave it, when, and the note",
+            **save,
+        )
+        if rows["source"].isin(HUMAN).any():
+            choice = st.session_state.get("_added") or Choice()
+            st.download_button(
+                "Added judgements (TREC qrels)",
+                lambda: exchange.exported(rows, _official(dataset), "qrels", Choice(choice.rule)),
+                file_name="added-judgements.qrels",
+                mime="text/plain",
+                help="What people judged here, one grade per pair: "
+                f"{RULES[choice.rule].text}. Official judgements are not in it",
+                **save,
+            )
+
+
+def _official(dataset: str) -> DataFrame:
+    return _shared.read(queries.annotate.judged, dataset=dataset, added=False)
 
 
 def _choose(there: Sequence[str]) -> Choice:

@@ -7,14 +7,14 @@ from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
 from compute import imports
-from compute.annotation import tasks
+from compute.annotation import queue, tasks
 from compute.figures import annotate as figures
 from compute.judgements import IN_VIEW, resolve
 from compute.orders import ORDERS
 from compute.recompute import Bench
 from compute.settings import PROJECT, Settings
 from compute.store import Store
-from tests.annotating import made
+from tests.annotating import ADA, answer, made
 from tests.tiny import HOSTILE, write_tiny
 
 LISTS = "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 2.0 t\nq2 Q0 d4 2 1.0 t\nq3 Q0 d6 1 1.0 t\n"
@@ -77,6 +77,35 @@ def test_a_task_is_made_at_the_page(store: Store) -> None:
     assert (task.person, task.annotators) == ("ada", ("ada", "bob byron"))
     assert task.grades == ((0, "Not relevant"), (1, "Partly relevant"), (2, "Highly relevant"))
     assert "- **Partly relevant**: it helps in part." in task.guideline
+
+
+def test_an_untouched_guideline_follows_the_grades_and_an_own_one_stays(store: Store) -> None:
+    for text, wanted in ((None, "- **Maybe**: it helps in part."), ("My own", "My own"), ("", "")):
+        app = opened("annotate", "ada", view="new", dataset="tiny")
+        areas = {field.label: field for field in app.text_area}
+        areas["Grades, one per line"].set_value("0 No\n1 Maybe\n2 Yes")
+        if text is not None:
+            areas["Guideline (Markdown)"].set_value(text)
+        press(app, "Make the task")
+        assert wanted in tasks.tasks(store)[0].guideline
+    assert tasks.tasks(store)[0].guideline == ""
+
+
+def test_the_details_say_who_judged_how_much_and_lead_to_what_came_of_it(store: Store) -> None:
+    task = made(store)
+    app = opened("annotate", "ada", about=task.id)
+    assert "Nobody judged yet" in shown(app)
+    first, second = queue.exchange(store, task, ADA).held[:2]
+    given = [answer(first.id, relevance=2), answer(second.id, "skip")]
+    queue.exchange(store, task, ADA, given)
+    app = opened("annotate", "ada", about=task.id)
+    assert "1 of 6 judgements made." in shown(app)
+    (row,) = app.dataframe[0].value.to_dict("records")
+    assert (row["Person"], row["Judged"], row["Skipped"]) == ("ada", 1, 1)
+    assert row["Each (median)"] == "2.5 s"
+    labels = [one.proto.label for one in app.get("download_button")]
+    assert labels == ["Added judgements (CSV)", "Added judgements (TREC qrels)"]
+    press(app, "What the judgements change, and where people disagree")
 
 
 @pytest.mark.parametrize(

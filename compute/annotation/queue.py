@@ -268,3 +268,20 @@ def overview(store: Store) -> DataFrame:
     )
     numbers = ["wanted", "given", "people", "held"]
     return frame.fillna(dict.fromkeys(numbers, 0)).astype(dict.fromkeys(numbers, "int64"))
+
+
+def people(store: Store, task: Task) -> DataFrame:
+    """person, judged, skipped (pairs), seconds (median of an answer), last (UTC, ISO 8601).
+
+    A row for everybody who answered, by name.
+    """
+    columns = (turns.c.person, turns.c.status, turns.c.seconds, turns.c.changed)
+    query = select(*columns).where(turns.c.task == task.id, turns.c.status != HELD)
+    with store.engine.connect() as connection:
+        rows = [tuple(row) for row in connection.execute(query)]
+    answers = DataFrame(rows, columns=["person", "status", "seconds", "last"])
+    answers["judged"] = answers["status"].eq(JUDGED)
+    answers["skipped"] = answers["status"].eq(SKIPPED)
+    answers["seconds"] = answers["seconds"].astype("float64").where(answers["judged"])
+    how = {"judged": "sum", "skipped": "sum", "seconds": "median", "last": "max"}
+    return answers.groupby("person", as_index=False).agg(how)

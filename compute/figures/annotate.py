@@ -47,16 +47,30 @@ def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
     return f"{dataset} · {documents}, {made}{now} · {task.created[:10]}, {task.person}"
 
 
+def people(rows: DataFrame) -> DataFrame:
+    """Who judged how much of a task, from `queue.people`: a row per person."""
+    seconds = [f"{one:,.1f} s" if one == one else "–" for one in rows["seconds"]]
+    return DataFrame(
+        {
+            "Person": rows["person"],
+            "Judged": rows["judged"],
+            "Skipped": rows["skipped"],
+            "Each (median)": seconds,
+            "Last answer (UTC)": [time[:16].replace("T", " ") for time in rows["last"]],
+        }
+    )
+
+
 def facts(task: Task) -> DataFrame:
     """What a task was made of, for whoever made it: a row per fact."""
     rows = [
         ("Dataset", task.dataset),
         ("Systems", ", ".join(task.systems)),
-        ("Pool", f"what is unjudged in their top {task.depth}"),
-        ("Pairs", f"{task.n_pairs:,}; {order(task.order)} (seed {task.seed})"),
+        ("Chosen from", f"what is unjudged in their top {task.depth} for each query"),
+        ("Documents", f"{task.n_pairs:,}; {order(task.order)} (seed {task.seed})"),
         ("Grades", "; ".join(f"{relevance} {name}" for relevance, name in task.grades)),
         ("Annotators", ", ".join(task.annotators) or "anybody"),
-        ("Judged by two", f"{task.double_share:.0%} of the pairs"),
+        ("Judged by two", f"{task.double_share:.0%} of the documents"),
         ("Made", f"{task.created[:16].replace('T', ' ')} UTC by {task.person}"),
         ("Guideline", f"version {task.guideline_version}"),
     ]

@@ -5,8 +5,10 @@ from typing import Any
 
 import streamlit as st
 
+from compute import queries
 from compute.figures.query import LISTS, first_pair
 from pages import _address, _shared
+from pages._shared import read
 
 
 def arrive() -> None:
@@ -27,8 +29,9 @@ def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
         for value in st.query_params.get_all("systems")
         for name in ([value] if value in known else split(value))
     ]
-    given = given or _pair(known)
-    usual = list(dict.fromkeys(first_pair(known)))
+    first = usual_pair(known, dataset)
+    given = given or _pair(first)
+    usual = list(dict.fromkeys(first))
     last = st.session_state.get("_last_systems", ())
     chosen = next(
         there
@@ -72,11 +75,19 @@ def _put(names: Sequence[str]) -> None:
     st.query_params["systems"] = list(names)
 
 
-def _pair(known: Sequence[str]) -> list[str]:
+def usual_pair(known: Sequence[str], dataset: str) -> tuple[str, str]:
+    """The two systems that a page shows unless told, whichever judgements it counts."""
+    if "bm25" in known:
+        return first_pair(known)
+    leading = read(queries.dataset.leading, added=False, dataset=dataset)
+    return first_pair(known, leading["system"].tolist())
+
+
+def _pair(first: tuple[str, str]) -> list[str]:
     """What the address names as a and b, of which one may be left to the default."""
     if not {"a", "b"} & set(st.query_params):
         return []
-    usual = zip(("a", "b"), first_pair(known), strict=True)
+    usual = zip(("a", "b"), first, strict=True)
     return [st.query_params.get(key) or default for key, default in usual]
 
 

@@ -3,9 +3,8 @@
 import streamlit as st
 
 from compute import queries
-from compute.figures.query import first_pair
 from compute.measures import MEASURES
-from pages import _address, _shared
+from pages import _address, _query_picking, _shared
 from pages import _compare_sections as sections
 from pages._shared import pick, read
 
@@ -27,7 +26,7 @@ with _shared.pickers():
     with above:
         _address.known("a", systems, f"system on {name}")
         _address.known("b", systems, f"system on {name}")
-    first, second = first_pair(systems)
+    first, second = _query_picking.usual_pair(systems, name)
     a = pick("A", systems, "a", default=first, width=230)
     b = pick("B", systems, "b", default=second, width=230)
     measure = pick("Measure", MEASURES, "measure", width=150)

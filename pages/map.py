@@ -3,7 +3,6 @@
 import streamlit as st
 
 from compute import advice, queries
-from compute.figures.query import first_pair
 from compute.figures.rankmap import ORDERS, RANKS
 from compute.measures import MEASURES
 from pages import _address, _query_picking, _shared
@@ -29,7 +28,7 @@ with _shared.pickers():
         _address.known("other", known, f"run on {name}")
     for key in ("system", "other"):
         _address.recall(key, known)
-    first, second = first_pair(known)
+    first, second = _query_picking.usual_pair(known, name)
     system = pick("System", known, "system", default=first, width=190)
     other = pick("Beside it", [*known, sections.NOTHING], "other", default=second, width=190)
     measure = pick("Measure", MEASURES, "measure", width=140)

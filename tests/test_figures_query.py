@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 from pandas import DataFrame
 
-from compute.figures.query import judgement, value_table
+from compute.figures.query import first_pair, judgement, value_table
 from compute.figures.ranked import ranked_lists
 from compute.figures.text import document, highlighted, query_words
 from tests.tiny import HOSTILE
@@ -160,3 +160,10 @@ def test_a_word_is_marked_in_any_script() -> None:
 
 def test_an_entity_in_the_text_is_shown_as_it_is_written() -> None:
     assert read(highlighted("&lt;b&gt; &amp;", "lt")).words == "&lt;b&gt; &amp;"
+
+
+def test_bm25_or_the_best_two_are_shown_first() -> None:
+    assert first_pair(["a", "b", "bm25", "c"], ["c", "b"]) == ("bm25", "c")
+    assert first_pair(["a", "b", "c"], ["c", "gone", "a", "b"]) == ("c", "a")
+    assert first_pair(["a", "b", "c"], ["c"]) == ("a", "c")
+    assert first_pair(["a"], ["a"]) == ("a", "a")

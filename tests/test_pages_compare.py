@@ -10,7 +10,7 @@ from streamlit.testing.v1 import AppTest
 
 from compute import comparing, imports, rbo
 from compute.loading import Bench
-from compute.queries import compare, standing
+from compute.queries import compare, dataset, standing
 from compute.reading import Reading, open_version
 from compute.settings import PROJECT, Settings
 from compute.store import Store
@@ -28,8 +28,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     folder = tmp_path_factory.mktemp("compare")
     settings = Settings(home=folder / "home", threads=1)
     bench = Bench(Store(settings, shipped=folder / "nothing"), settings)
-    for dataset in ("tiny", "again"):
-        taken = imports.import_dataset(bench, dataset, path=write_tiny(folder / dataset)).dataset
+    for own in ("tiny", "again"):
+        taken = imports.import_dataset(bench, own, path=write_tiny(folder / own)).dataset
         for name, lines in RUNS.items():
             (folder / "some.run").write_text(lines, encoding="utf-8")
             imports.import_run(bench, folder / "some.run", taken, system=name)
@@ -131,6 +131,15 @@ def test_compare_opens_from_its_address(home: Settings, monkeypatch: pytest.Monk
     assert [app.selectbox(key=key).value for key in address] == list(address.values())
     assert "A is better on 0, B on 2; equal on 1." in said(app)
     assert len(app.get("plotly_chart")) == 4
+
+
+def test_the_best_two_come_first_where_there_is_no_bm25(
+    home: Settings, reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leading = dataset.leading(reading.cursor(), "tiny")["system"].tolist()
+    assert leading == ["sure", EVIL]
+    app = opened(home, monkeypatch, "compare", dataset="tiny")
+    assert [app.selectbox(key=key).value for key in ("a", "b")] == leading
 
 
 def test_swapping_the_systems_is_one_click(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -150,3 +150,14 @@ def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> Da
         """,
         {"datasets": list(datasets)},
     ).df()
+
+
+def leading(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """system: by the mean of nDCG@10 on the dataset, the best first."""
+    return cursor.execute(
+        """
+        select system from means where dataset = $dataset and measure = 'nDCG@10'
+        order by value desc, system
+        """,
+        {"dataset": dataset},
+    ).df()

@@ -1,5 +1,7 @@
 """What to do next when something about a dataset is not here: one sentence each, for pages."""
 
+from collections.abc import Sequence
+
 from pandas import DataFrame
 
 from compute.datasets import Dataset
@@ -39,14 +41,22 @@ def without_texts(dataset: Dataset) -> str:
     return f"Texts are not shipped: {how_to_run(dataset)}."
 
 
-def without_runs(dataset: Dataset, *, is_loaded: bool = False) -> str:
-    """Why nothing computed is shown and what computes it; `is_loaded`: documents are stored."""
+def without_runs(dataset: Dataset, *, is_loaded: bool = False, outdated: Sequence[str] = ()) -> str:
+    """Why nothing computed is shown and what computes it; `is_loaded`: documents are stored.
+
+    `outdated` are the systems with runs that were made before the dataset was replaced.
+    """
+    if outdated:
+        return (
+            f"{', '.join(outdated)}: made before what is stored of {dataset.title} was replaced,"
+            " and left out. The page Jobs runs them again; imported runs are imported again."
+        )
     if not dataset.has_split:
         return f"{dataset.title} has published figures only: there is no BEIR split to run on."
     how = how_to_run(dataset)
     # The lengths of PyDocs ship without the documents.
     if is_loaded and dataset.group != "PyDocs":
-        how = f"python -m compute run bm25 {dataset.name}"
+        how = f"start systems on the page Jobs, or python -m compute run bm25 {dataset.name}"
     elif dataset.group == "own":
         how = f"it came without texts; python -m compute import-run FILE --dataset {dataset.name}"
     return f"Nothing is computed on {dataset.title} yet: {how}."

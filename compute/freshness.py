@@ -5,7 +5,7 @@ scores that were made before are left out, never mixed with the new; scoring or 
 brings them back. Shipped results count by the same rule beside a local copy of their dataset.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from compute.datasets.catalogue import DATASETS
 from compute.store import Part
@@ -73,6 +73,13 @@ def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
     for part in parts:
         (fresh if _is_fresh(part, live) else stale).append(part)
     return fresh, stale
+
+
+def outdated(parts: Iterable[Part], datasets: Collection[str]) -> list[str]:
+    """The systems whose runs on these datasets, or scores of them, are left out."""
+    _, stale = split(parts)
+    runs = (part for part in stale if part.kind in ("hits", "scores"))
+    return sorted({part.system for part in runs if part.dataset in datasets})
 
 
 def _is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:

@@ -71,7 +71,7 @@ def unpin() -> None:
             choose(key, name)
 
 
-def link(label: str, page: str, **names: str) -> None:
+def link(label: str, page: str, **names: str | Sequence[str]) -> None:
     """A link to a page, such as pages/query.py, whose address has these names."""
     if st.button(label, icon=":material/arrow_forward:", type="tertiary"):
         _ways.to(Path(page).stem, **names)

@@ -6,7 +6,7 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame
 
-from compute import advice, cells, leaderboard, queries
+from compute import advice, cells, freshness, leaderboard, queries
 from compute.datasets import Dataset
 from compute.exports.tables import Scores
 from compute.figures import dataset as figures
@@ -31,7 +31,7 @@ def overview(name: str, measure: str, named: DataFrame) -> None:
     dataset = advice.record(dataset_facts)
     means = read(queries.dataset.means_of, datasets=[name])
     if means.empty:
-        st.info(_shared.text(without_runs(dataset)))
+        _to_jobs(dataset)
     left, right = st.columns([0.52, 0.48])
     with left:
         statistics(dataset, dataset_facts)
@@ -44,6 +44,18 @@ def overview(name: str, measure: str, named: DataFrame) -> None:
     if dataset.parts:
         parts(dataset, measure)
     published(dataset)
+
+
+def _to_jobs(dataset: Dataset) -> None:
+    """Why nothing computed is shown, and the way to where it is computed."""
+    st.info(_shared.text(without_runs(dataset)))
+    if is_loaded(dataset):
+        old = _outdated(dataset)
+        _address.link("Compute it", "pages/jobs.py", datasets=dataset.name, systems=old)
+
+
+def _outdated(dataset: Dataset) -> list[str]:
+    return freshness.outdated(_shared.store().parts(), [dataset.name, *dataset.parts])
 
 
 def _further(dataset: Dataset, measure: str, means: DataFrame) -> None:
@@ -81,8 +93,13 @@ def counted(dataset: Dataset) -> DataFrame:
 
 def without_runs(dataset: Dataset) -> str:
     """What brings a first run."""
-    is_loaded = not dataset.parts and bool(counted(dataset)["n_documents"].notna().any())
-    return advice.without_runs(dataset, is_loaded=is_loaded)
+    outdated = _outdated(dataset)
+    return advice.without_runs(dataset, is_loaded=is_loaded(dataset), outdated=outdated)
+
+
+def is_loaded(dataset: Dataset) -> bool:
+    """Whether its documents are stored, or their lengths."""
+    return not dataset.parts and bool(counted(dataset)["n_documents"].notna().any())
 
 
 def statistics(dataset: Dataset, printed: DataFrame) -> None:

@@ -10,9 +10,9 @@ from compute.datasets.catalogue import own
 @pytest.mark.parametrize(
     ("name", "is_loaded", "said"),
     [
-        ("mine", True, "yet: python -m compute run bm25 mine."),
+        ("mine", True, "the page Jobs, or python -m compute run bm25 mine."),
         ("mine", False, "without texts; python -m compute import-run FILE --dataset mine."),
-        ("scifact", True, "yet: python -m compute run bm25 scifact."),
+        ("scifact", True, "the page Jobs, or python -m compute run bm25 scifact."),
         ("scifact", False, "yet: python -m compute fetch scifact brings scifact.zip"),
         ("nq-dpr", False, "published figures only"),
     ],
@@ -22,3 +22,8 @@ def test_what_is_already_there_is_not_asked_for(name: str, is_loaded: bool, said
     words = advice.without_runs(dataset, is_loaded=is_loaded)
     assert said in words
     assert "mine.zip" not in words
+
+
+def test_runs_of_before_a_replacement_are_named_not_denied() -> None:
+    words = advice.without_runs(own("mine", relevance="Binary"), outdated=["bm25", "minilm"])
+    assert words.startswith("bm25, minilm: made before what is stored of mine was replaced")

@@ -63,6 +63,9 @@ def test_runs_for_other_queries_are_left_out(bench: Bench, folder: Path) -> None
     _change(folder / "queries.jsonl", "ships in the harbour", "cooking rice")
     imports.import_dataset(bench, "tiny", path=folder)
     assert _shown(bench) == {}
+    parts = bench.store.parts()
+    assert freshness.outdated(parts, ["tiny"]) == ["bm25", "mine"]
+    assert freshness.outdated(parts, ["other"]) == []
     opened = reading.open_version(bench.store)
     assert opened.cursor().execute("select count(*) from hits").fetchone() == (0,)
 

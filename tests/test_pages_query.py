@@ -274,7 +274,7 @@ def test_every_measure_of_a_dataset_draws() -> None:
         ("bioasq", "its documents cannot be downloaded"),
         ("nq-dpr", "has published figures only"),
         ("pydocs-numpy", "python -m compute run bm25 pydocs-numpy builds it"),
-        ("bare", "yet: python -m compute run bm25 bare."),
+        ("bare", "yet: start systems on the page Jobs, or python -m compute run bm25 bare."),
         ("cqadupstack-pl", "python -m compute run bm25 cqadupstack-pl"),
     ],
 )

@@ -60,7 +60,7 @@ def _holes(bench: Bench, arguments: Namespace) -> DataFrame:
     cursor = reading.open_version(bench.store).cursor()
     runs = queries.query.runs(cursor)
     chosen = {"dataset": arguments.dataset, "system": arguments.system}
-    _tell_stale(bench)
+    _tell_stale(bench, arguments.dataset)
     _name_the_wrong(runs, chosen)
     for column, name in chosen.items():
         runs = runs[runs[column] == name] if name else runs
@@ -94,7 +94,7 @@ def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFram
         published=arguments.published,
         returned_only=arguments.returned_only,
     )
-    _tell_stale(bench)
+    _tell_stale(bench, arguments.dataset)
     if frame.empty:
         _name_the_wrong(queries.stored.scores_shown(cursor, published=arguments.published), chosen)
     return frame
@@ -113,13 +113,14 @@ WHAT = (*SHOWN, "systems")
 """What `show` prints."""
 
 
-def _tell_stale(bench: Bench) -> None:
-    """Name on stderr the runs that are stored and not shown."""
+def _tell_stale(bench: Bench, dataset: str | None) -> None:
+    """Name on stderr the runs that are stored and not shown, of one dataset or of all."""
     _, stale = freshness.split(bench.store.parts())
+    runs = {(part.dataset, part.system) for part in stale if part.kind == "hits"}
     for part in stale:
-        if part.kind == "scores":
+        if part.kind == "scores" and part.dataset == (dataset or part.dataset):
             remedy = f"python -m compute score {part.dataset}"
-            if any(p.kind == "hits" and p.system == part.system for p in stale):
+            if (part.dataset, part.system) in runs:
                 again = f"{shlex.quote(part.system)} {part.dataset}"
                 remedy = f"python -m compute run {again}, or import it again"
             sys.stderr.write(

@@ -28,17 +28,16 @@ from tests.benchmarks.page_addresses import Address, Addresses
 from tests.benchmarks.page_addresses import tour as every_page
 from tests.benchmarks.page_sessions import Opening, Server, serving, session
 
-TIMES = 10
 HITS = 1_400_000
 PUBLISHED = "made-up"
 """The system whose run is published again and again."""
 
 
-def tour(home: Path, people: int) -> dict[str, Any]:
-    """Everybody opens every page ten times, in a session that stays; what the server holds then."""
+def tour(home: Path, people: int, times: int) -> dict[str, Any]:
+    """Everybody opens every page so often, in a session that stays; what the server holds then."""
     with serving(home) as server:
         with ThreadPoolExecutor(people) as pool:
-            found = list(pool.map(lambda seed: _tour(server, home, seed), range(people)))
+            found = list(pool.map(lambda seed: _tour(server, home, seed, times), range(people)))
         openings = [one for of_person in found for one in of_person]
         seconds = [one.seconds for one in openings]
         p50, p95 = np.percentile(seconds, [50, 95])
@@ -54,28 +53,31 @@ def tour(home: Path, people: int) -> dict[str, Any]:
         }
 
 
-def _tour(server: Server, home: Path, seed: int) -> list[Opening]:
+def _tour(server: Server, home: Path, seed: int, times: int) -> list[Opening]:
     store = Store(Settings(home=home))
     source = open_version(store)
-    addresses = list(every_page(Addresses(store, source, seed), TIMES))
+    addresses = list(every_page(Addresses(store, source, seed), times))
     source.close()
     store.close()
     with session(server) as person:
         return [person.open(address) for address in addresses]
 
 
-def beside_publishing(
-    home: Path, addresses: Mapping[str, list[Address]], rounds: int = 2
-) -> list[dict[str, Any]]:
-    """By page the 95th percentile alone, and while a run is published again and again."""
-    chosen = [one for of_page in addresses.values() for one in of_page[:10]]
+def beside_publishing(home: Path, addresses: Mapping[str, list[Address]]) -> list[dict[str, Any]]:
+    """By page its seconds alone, and while a run is published again and again.
+
+    The server is warm; every address is opened for the first time, half of them alone, the others
+    beside the publishing, so that nothing but that differs.
+    """
+    first = [of_page[0] for of_page in addresses.values()]
+    halves = [[one for found in addresses.values() for one in found[n::2]] for n in (1, 2)]
     with copied(home) as copy, serving(copy) as server:
-        _all(server, chosen)
-        alone = [one for _ in range(rounds) for one in _all(server, chosen)]
+        _all(server, first)
+        alone = _all(server, halves[0])
         words = [sys.executable, "-m", "tests.benchmarks.page_crowds", str(copy)]
         publisher = subprocess.Popen(words, cwd=PROJECT, stdin=subprocess.PIPE)
         try:
-            beside = [one for _ in range(rounds) for one in _all(server, chosen)]
+            beside = _all(server, halves[1])
         finally:
             publisher.communicate()
     return [_compared(page, alone, beside) for page in addresses]

@@ -19,6 +19,7 @@ from compute.exports.formats import WIDTHS
 from compute.exports.tables import Table
 from compute.figures import compare, lengths
 from compute.figures.drawing import behind, drawing, redrawn
+from compute.figures.intervals import intervals
 from tests.tiny import HOSTILE
 
 PAIRS = DataFrame({"words_a": [1.0, 5.0, 9.0, 3.0], "words_b": [2.0, 5.0, 3.0, 7.0]})
@@ -49,6 +50,28 @@ def test_a_figure_is_drawn_again_in_print_with_the_frames_behind_it() -> None:
     (frame,) = behind(drawn()).values()
     assert frame is PAIRS
     assert behind(go.Figure()) == {}
+
+
+def test_for_one_column_a_figure_may_have_another_drawing() -> None:
+    order = DataFrame(
+        {
+            "system": ["a", "b"],
+            **{"mean": [0.5, 0.25], "low": [0.25, 0.125], "high": [0.75, 0.5]},
+            **{"rank": [1, 2], "rank_low": [1, 1], "rank_high": [2, 2]},
+            **{"first": [0.75, 0.25], "group": ["a b", "b"]},
+        }
+    )
+    titles = {"a": "a system with a long name", "b": "B"}
+    figure = intervals(order, titles, "nDCG@10", "light")
+    texts = {}
+    for kind, width in WIDTHS.items():
+        printed: Any = figures.for_print(figure, width)
+        texts[kind] = {note["text"] for note in printed.layout.annotations}
+        traces = [trace.mode for trace in printed.data]
+        assert traces == ["markers"] + ["lines+markers"] * (kind == "wide")
+    assert texts["wide"] - texts["narrow"] == {"first", "75%", "25%", "alike"}
+    assert texts["narrow"] - texts["wide"] == {"group", "ab", "b"}
+    assert figures.for_print(drawn(), WIDTHS["narrow"]).layout.width < figures.DRAWN
 
 
 def test_frames_within_records_and_lists_are_found() -> None:

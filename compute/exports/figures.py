@@ -35,7 +35,8 @@ def for_print(figure: go.Figure, width: int) -> go.Figure:
 
     `width` is that in print. A figure whose own width is less, as one panel of several, keeps it.
     """
-    spec: Any = redrawn(figure, "print").to_plotly_json()
+    narrow = width <= WIDTHS["narrow"]
+    spec: Any = redrawn(figure, "print", narrow=narrow).to_plotly_json()
     for font in _fonts(spec):
         sizes = font["size"]
         if isinstance(sizes, int | float):

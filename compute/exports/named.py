@@ -52,7 +52,7 @@ FIGURES = {
     "efficiency": Named("efficiency", "latency_p50_ms"),
     "sizes": Named("efficiency", "index_bytes"),
 }
-NARROW = ("compare", "scatter", "likeness", "gaps", "efficiency", "sizes")
+NARROW = ("order", "standing", "compare", "scatter", "likeness", "gaps", "efficiency", "sizes")
 """Figures that have room in one column, 84 mm; the others' names and numbers would collide."""
 TABLES = {
     "leaderboard": Named("leaderboard", "board", {"view": "Table"}, of_one=None),

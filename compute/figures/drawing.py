@@ -34,12 +34,18 @@ def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
     return drawn
 
 
-def redrawn(figure: go.Figure, theme: str) -> go.Figure:
-    """The figure in another theme; as it is where it does not know how it was drawn."""
+def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure:
+    """The figure in another theme; as it is where it does not know how it was drawn.
+
+    A function that takes `narrow` too has another drawing for one column of a page.
+    """
     made: Drawing | None = vars(figure).get("_drawing")
     if made is None:
         return go.Figure(figure)
-    return made.function(**{**made.arguments, "theme": theme})
+    other = {"theme": theme}
+    if narrow and "narrow" in inspect.signature(made.function).parameters:
+        return made.function(**{**made.arguments, **other, "narrow": True})
+    return made.function(**{**made.arguments, **other})
 
 
 def behind(figure: go.Figure) -> dict[str, DataFrame]:

@@ -22,23 +22,42 @@ _MANY = 16
 _BAR = 16
 """Pixels from bar to bar."""
 _HEADS = ("System", "Mean", "95% interval", "Rank", "First in", "Group")
+_SHORT = 18
+"""Letters of a name in one column of a page."""
+_LETTERS = {"xshift": 66, "xanchor": "left"}
 _STILL = {"fixedrange": True, "zeroline": False}
 
 
 @drawing
-def intervals(ranking: DataFrame, titles: Mapping[str, str], measure: str, theme: str) -> go.Figure:
+def intervals(
+    ranking: DataFrame,
+    titles: Mapping[str, str],
+    measure: str,
+    theme: str,
+    *,
+    narrow: bool = False,
+) -> go.Figure:
     """Systems down, the best first; at the right rank interval, share first and groups.
 
-    `ranking` is a frame of `queries.ranking`. Every mark's customdata is its system.
+    `ranking` is a frame of `queries.ranking`. Every mark's customdata is its system. A `narrow` one
+    has the groups as letters, and no share.
     """
     look, rows = palette(theme), ranking.head(MOST_ROWS)
-    bars = groups_drawn(ranking)
+    bars = {} if narrow else groups_drawn(ranking)
     figure = go.Figure(layout={"template": template(theme), **_layout(rows, titles, measure, bars)})
     figure.add_scatter(**_means(rows, titles, measure, look))
     for place, (letter, places) in enumerate(bars.items()):
         figure.add_scatter(**_bar(place, letter, places, look))
-    figure.update_layout(annotations=list(_notes(rows, bars, look)))
+    figure.update_layout(annotations=list(_notes(rows, bars, look, narrow=narrow)))
+    if narrow:
+        figure.update_layout(_column(rows, titles))
     return figure
+
+
+def _column(rows: DataFrame, titles: Mapping[str, str]) -> dict:
+    """The layout where names and numbers leave the means but half of a column of a page."""
+    names = [escape(titles[name], _SHORT) for name in rows["system"]]
+    return {"xaxis": {"domain": [0, 0.55], "nticks": 4}, "yaxis": {"ticktext": names}}
 
 
 def groups_drawn(ranking: DataFrame) -> dict[str, list[int]]:
@@ -96,18 +115,20 @@ def _bar(place: int, letter: str, places: list[int], look: Palette) -> dict:
     }
 
 
-def _notes(rows: DataFrame, bars: Mapping, look: Palette) -> Iterator[dict]:
-    # Right of the means' panel: the rank interval, then the share of resamples.
+def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> Iterator[dict]:
+    # Right of the means' panel: the rank interval, then the share of resamples or the groups.
     place = {"xref": "x domain", "x": 1, "xanchor": "right", "showarrow": False}
     sure = rows["low"].notna().all()
     for y, row in enumerate(rows.to_dict("records")):
         yield place | {"y": y, "xshift": 58, "text": ranks_of(row)}
-        if sure:
+        if sure and narrow:
+            yield place | {"y": y, "text": sureness.compact(row["group"])} | _LETTERS
+        elif sure:
             yield place | {"y": y, "xshift": 106, "text": _share(row["first"])}
     head = place | {"y": -1, "font": {"color": look.muted}}
     yield head | {"xshift": 58, "text": "rank"}
     if sure:
-        yield head | {"xshift": 106, "text": "first"}
+        yield head | ({"text": "group"} | _LETTERS if narrow else {"xshift": 106, "text": "first"})
     if bars:
         yield head | {"xref": "x2 domain", "x": 0, "xanchor": "left", "text": "alike"}
 

@@ -19,15 +19,20 @@ _LEFT, _RIGHT = (0.0, 0.6), (0.66, 1.0)
 
 
 @drawing
-def systems(rows: DataFrame, measure: str, against: str, *, theme: str) -> go.Figure:
+def systems(
+    rows: DataFrame, measure: str, against: str, *, theme: str, narrow: bool = False
+) -> go.Figure:
     """Left the mean of every system with its interval, right its queries against a baseline.
 
     `rows`: system, title, family, n, value, low, high, hole, above, same, below (queries whose
     value is above, at and below the baseline's), in the order to show. At the right edge the share
-    of the top 10 that nobody judged. A mark's and a bar's customdata is its system.
+    of the top 10 that nobody judged. A mark's and a bar's customdata is its system. A `narrow` one
+    has the means and the holes alone.
     """
     figure = go.Figure()
     figure.add_scatter(**_means(rows, theme))
+    if narrow:
+        return figure.update_layout(_column(rows, measure, theme))
     for trace in _bars(rows, measure, theme):
         figure.add_bar(**trace)
     size = 13 if len(rows) <= MANY else 11
@@ -48,6 +53,20 @@ def systems(rows: DataFrame, measure: str, against: str, *, theme: str) -> go.Fi
     )
 
 
+def _column(rows: DataFrame, measure: str, theme: str) -> dict[str, Any]:
+    """The layout of the means and the holes in one column of a page."""
+    notes = _notes(rows, measure, "", 13, theme)
+    return {
+        "template": looks.template(theme),
+        "height": NARROW * len(rows) + 112,
+        "showlegend": False,
+        "margin": {"r": 64, "t": 30},
+        "annotations": [note for note in notes if note["x"] == 1],
+        "xaxis": _value_axis(rows, measure) | {"domain": (0, 1), "nticks": 5},
+        "yaxis": _names([str(title) for title in rows["title"]], 13, 18),
+    }
+
+
 def _value_axis(rows: DataFrame, measure: str) -> dict[str, Any]:
     ends = rows[["low", "high", "value"]].to_numpy(float)
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
@@ -56,11 +75,11 @@ def _value_axis(rows: DataFrame, measure: str) -> dict[str, Any]:
     return _STILL | shown | {"domain": _LEFT, "title": {"text": f"mean {escape(measure)}"}}
 
 
-def _names(titles: list[str], size: int) -> dict[str, Any]:
+def _names(titles: list[str], size: int, most: int = 28) -> dict[str, Any]:
     return _STILL | {
         "range": [len(titles) - 0.4, -0.6],
         "tickvals": list(range(len(titles))),
-        "ticktext": [escape(title, 28) for title in titles],
+        "ticktext": [escape(title, most) for title in titles],
         "tickfont": {"size": size},
     }
 

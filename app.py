@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute.errors import BeirscopeError
-from pages import _counted, _entrance, _export, _made, _shared, _ways
+from pages import _collected, _counted, _entrance, _export, _made, _shared, _ways
 from pages._progress import progress
 
 PAGES = (
@@ -42,3 +42,4 @@ except BeirscopeError as error:
 except Exception as error:
     _shared.show_bug(error)
 _entrance.leave()
+_collected.settle()

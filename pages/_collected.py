@@ -1,0 +1,22 @@
+"""What the collector of garbage passes over: modules and whatever else stays for good.
+
+Streamlit collects after every run of a page, and walks through all that was ever imported again:
+half of a page's time, in which nobody else's page is drawn either.
+"""
+
+import gc
+import sys
+
+import streamlit as st
+
+
+def settle() -> None:
+    """Have the collector pass over what is there, where modules came since it last did."""
+    _settled(len(sys.modules))
+
+
+@st.cache_resource(max_entries=1, show_spinner=False)
+def _settled(n_modules: int) -> int:
+    gc.collect()
+    gc.freeze()
+    return n_modules

@@ -3,9 +3,9 @@
     python -m tests.benchmarks.annotate [HOME [DATASET [KEYS [APART]]]]
 
 HOME is a home folder with runs on the dataset; it is copied first. Without one, or for `made`, it
-is made: two BM25 systems on pydocs-networkx. 60 keys are pressed, 1,000 ms apart, then ten of them
-60 ms apart. Beside it, in the same browser, what Streamlit itself offers: a document and two
-buttons with keys of their own (`st.button(shortcut=)`).
+is made: 15 systems on pydocs-networkx, BM25 and noisy copies of it. 60 keys are pressed, 1,000 ms
+apart, then ten of them 60 ms apart. Beside it, in the same browser, what Streamlit itself offers: a
+document and two buttons with keys of their own (`st.button(shortcut=)`).
 The bars at the 95th percentile: the next document within 50 ms, an answer saved and acknowledged
 within 300 ms, the scores of its query updated for all systems within 100 ms; no key lost.
 """
@@ -25,7 +25,7 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from compute import orders, queries, recompute
+from compute import orders, queries, recompute, runs
 from compute.annotation import grades, tasks
 from compute.annotation.tasks import Plan, Task
 from compute.datasets import dataset as dataset_of
@@ -41,7 +41,7 @@ from tests.benchmarks.side_by_side import Row, say, show
 from tests.browser.conftest import FLAGS, WAIT, chromium, serving
 
 MADE = "made"
-SYSTEMS = ("bm25", "bm25(b=0.9)")
+SYSTEMS = 15
 QUICK, QUICK_APART = 10, 60
 JUDGED = 50
 """Judgements whose scores are waited for."""
@@ -93,17 +93,22 @@ PEER_CLOCK = """
 
 
 def fill(home: Path, dataset: str) -> None:
-    """A home with two systems on the dataset."""
-    now = Settings(home=home, latency_queries=0)
-    bench = Bench(Store(now), now)
-    for name in SYSTEMS:
-        recompute.run(bench, system(name), dataset_of(dataset))
+    """A home with BM25 on the dataset, and systems that score the same documents less surely."""
+    now, random = Settings(home=home, latency_queries=0), np.random.default_rng(0)
+    bench, row = Bench(Store(now), now), dataset_of(dataset)
+    hits = recompute.read(recompute.run(bench, system("bm25"), row).hits)
+    loaded = recompute.stored_dataset(bench.store, row)
+    for number in range(1, SYSTEMS):
+        name = f"noisy-{number}"
+        other = hits.assign(score=hits["score"] + random.normal(0, number / 3, len(hits)))
+        run = runs.canonical(other, depth=now.depth, drop_self=row.drop_self)
+        recompute.publish_run(bench, loaded, name, run, now.depth, name, {})
 
 
 def made(store: Store, dataset: str, n_pairs: int) -> Task:
     with open_version(store).cursor() as cursor:
-        runs = queries.annotate.judgeable(cursor)
-        systems = tuple(runs.loc[runs["dataset"] == dataset, "system"])
+        stored = queries.annotate.judgeable(cursor)
+        systems = tuple(stored.loc[stored["dataset"] == dataset, "system"])
         plan = Plan(
             title="Benchmark",
             dataset=dataset,
@@ -200,8 +205,8 @@ def rescored(store: Store, dataset: str) -> np.ndarray:
     reading = open_version(store)
     overlays, choice = Overlays(store, reading), Choice()
     with reading.cursor() as cursor:
-        runs = queries.annotate.judgeable(cursor)
-        names = list(runs.loc[runs["dataset"] == dataset, "system"])
+        stored = queries.annotate.judgeable(cursor)
+        names = list(stored.loc[stored["dataset"] == dataset, "system"])
         top = queries.annotate.tops(cursor, dataset, names, 10)
         pool = orders.pool(top, queries.annotate.judged(cursor, dataset), 10)
     taken = []

@@ -4,6 +4,7 @@ Streamlit collects after every run of a page, and walks through all that was eve
 half of a page's time, in which nobody else's page is drawn either.
 """
 
+import atexit
 import gc
 import sys
 
@@ -19,4 +20,7 @@ def settle() -> None:
 def _settled(n_modules: int) -> int:
     gc.collect()
     gc.freeze()
+    # Or the last collection finds nothing, and libraries complain of what was left.
+    atexit.unregister(gc.unfreeze)
+    atexit.register(gc.unfreeze)
     return n_modules

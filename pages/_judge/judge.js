@@ -9,6 +9,8 @@ const AWAY = 240000; // without a movement for so long a person is not there: th
 const ASK = 8000; // how often to ask again while everything is with others
 const REMEMBERED = 50; // answers that can be taken back
 
+const SKIPPED = "Skipped: others get it, and at the end you can look at it again";
+
 const MOVES = ["keydown", "pointermove", "wheel", "touchmove"];
 
 // By what their answers are kept under. Streamlit may draw a form anew in the middle of the work: it
@@ -104,7 +106,10 @@ class Form {
     this.history = [];
     this.given = new Map();
     this.acts = new Map();
+    this.grades = new Map();
     this.current = null;
+    this.asked = null;
+    this.unheard = new Set();
     this.unsure = false;
     this.sent = 0;
     this.patience = RESEND;
@@ -144,6 +149,7 @@ class Form {
     const first = !this.data;
     this.data = data;
     if (first) this.begin();
+    else this.unheard.clear();
     const saved = new Set(data.saved);
     for (const entry of this.log) if (saved.has(entry.entry)) this.drawer.drop(entry.entry);
     this.log = this.log.filter((entry) => !saved.has(entry.entry));
@@ -171,8 +177,12 @@ class Form {
   begin() {
     this.drawer = new Drawer(this.data.scope);
     this.log = this.drawer.kept();
+    // They may be among the judged already: the server says so with its next word.
+    this.unheard = new Set(this.log.map(({ entry }) => entry));
     for (const entry of this.log) this.mark(entry);
     this.build();
+    const fresh = !this.log.length && !this.data.judged && !this.data.skipped;
+    this.guideline.classList.toggle("open", fresh);
   }
 
   mark({ act, pair }) {
@@ -219,11 +229,25 @@ class Form {
     this.done.add(pair);
     this.given.set(pair, this.note.value);
     this.acts.set(pair, act);
+    this.grades.set(pair, relevance);
+    this.buttons.classList.add("answered");
     this.history.push(pair);
     if (this.history.length > REMEMBERED) this.forget(this.history.shift());
+    const doubt = this.unsure ? ", unsure" : "";
+    this.last.textContent = act === "skip" ? SKIPPED : `Last: ${this.named(relevance)}${doubt}`;
+    this.guideline.classList.remove("open");
     this.show(this.order.find((key) => !this.done.has(key)) ?? null);
+    this.bring(this.question);
     this.send();
     this.draw();
+  }
+
+  named(relevance) {
+    return this.data.grades.find((grade) => grade.relevance === relevance)?.name ?? "";
+  }
+
+  bring(part) {
+    part.scrollIntoView({ block: "nearest" });
   }
 
   undo() {
@@ -232,7 +256,10 @@ class Form {
     const undoes = this.acts.get(pair) ?? "grade";
     this.record({ pair, act: "undo", undoes, unsure: false, note: "" });
     this.done.delete(pair);
+    const grade = this.named(this.grades.get(pair)) || "your last grade";
+    this.last.textContent = `Taken back: ${undoes === "skip" ? "skipped" : grade}`;
     this.show(pair);
+    this.bring(this.question);
     this.send();
     this.draw();
   }
@@ -240,6 +267,7 @@ class Form {
   forget(key) {
     this.given.delete(key);
     this.acts.delete(key);
+    this.grades.delete(key);
     if (!this.order.includes(key)) this.sheets.delete(key);
   }
 
@@ -331,6 +359,10 @@ class Form {
     this.fill = element("div", "");
     this.query = element("div", "query");
     this.query.dir = "auto";
+    this.which = element("div", "which quiet");
+    this.question = element("div", "question", this.which, this.query);
+    this.last = element("div", "last quiet");
+    this.last.setAttribute("aria-live", "polite");
     this.document = element("div", "document");
     this.document.tabIndex = 0;
     this.document.setAttribute("aria-label", "Document");
@@ -342,7 +374,9 @@ class Form {
     this.end = element("div", "end");
     this.buttons = element("div", "buttons");
     this.buildButtons();
-    this.work = element("div", "", this.query, this.document, this.buttons, this.noteBox);
+    // A pointer that stays where it clicked has not chosen a grade for the next document.
+    this.buttons.addEventListener("pointermove", () => this.buttons.classList.remove("answered"));
+    this.work = element("div", "work", this.question, this.document, this.noteBox, this.buttons);
     const head = element("div", "head", this.progress, this.pace, this.saving);
     const top = element("div", "", head, element("div", "bar", this.fill));
     this.guideline = element("div", "guideline");
@@ -360,7 +394,7 @@ class Form {
     skip.title = "Leave this one to others";
     this.back = this.button("Undo", "z", () => this.undo(), "plain");
     const note = this.button("Note", "n", () => this.openNote(), "plain");
-    this.buttons.append(this.doubt, skip, this.back, note);
+    this.buttons.append(this.doubt, skip, this.back, note, this.last);
   }
 
   doubtful() {
@@ -377,6 +411,10 @@ class Form {
     const sheet = this.sheets.get(this.current);
     if (!sheet) return;
     this.query.replaceChildren(sheet.query);
+    const same = this.asked === sheet.query;
+    this.which.textContent = this.asked === null ? "Query" : same ? "Same query" : "New query";
+    this.which.classList.toggle("changed", this.asked !== null && !same);
+    this.asked = sheet.query;
     const remark = "The text of this document is not here; its id stands for it.";
     const title = element("div", "title", ...marked(sheet.title));
     const body = sheet.bare ? element("div", "quiet", remark) : element("div", "", ...marked(sheet.text));
@@ -387,8 +425,9 @@ class Form {
 
   draw() {
     const unsaved = { grade: 0, skip: 0 };
-    for (const { act, undoes } of this.log)
-      if (act === "undo") unsaved[undoes] -= 1;
+    for (const { act, undoes, entry } of this.log)
+      if (this.unheard.has(entry)) continue;
+      else if (act === "undo") unsaved[undoes] -= 1;
       else unsaved[act] += 1;
     const judged = Math.max(0, this.data.judged + unsaved.grade);
     const skipped = Math.max(0, this.data.skipped + unsaved.skip);
@@ -398,8 +437,9 @@ class Form {
     this.fill.style.width = `${total ? (100 * judged) / total : 0}%`;
     const each = this.data.seconds;
     // Less would be shown as no time at all, and the rest as some.
-    this.pace.textContent = each >= 0.05 && left ? `${duration(each)} each, ${duration(each * left)} left` : "";
     const shown = Boolean(this.current && this.sheets.has(this.current));
+    const paced = shown && each >= 0.05 && left;
+    this.pace.textContent = paced ? `${duration(each)} each, ${duration(each * left)} left` : "";
     if (shown && !this.document.firstChild) this.showSheet();
     this.work.hidden = !shown;
     this.end.hidden = shown;
@@ -427,7 +467,8 @@ class Form {
       return this.end.replaceChildren(
         `${left} left, all with other people now; what they leave comes to you here by itself.`, ...back);
     const skipped = this.data.skipped;
-    const words = `All done: ${judged} judged${skipped ? `, ${skipped} skipped` : ""}. Thank you.`;
+    const done = `All done: ${judged} judged${skipped ? `, ${skipped} skipped` : ""}.`;
+    const words = `${done} Thank you. All is saved, you can close this page.`;
     const more = skipped ? [" ", this.ended("Look at the skipped ones again", () => this.again())] : [];
     this.end.replaceChildren(words, element("br", ""), element("br", ""), ...more, ...back);
   }
@@ -439,6 +480,10 @@ class Form {
     return made;
   }
 
+  unfold() {
+    if (this.guideline.classList.toggle("open")) this.bring(this.guideline);
+  }
+
   drawGuideline() {
     const version = `${this.data.version}`;
     if (this.guideline.dataset.version === version) return;
@@ -446,7 +491,7 @@ class Form {
     this.grid.classList.toggle("guided", this.data.guideline.length > 0);
     this.guideline.replaceChildren();
     if (!this.data.guideline.length) return;
-    const toggle = this.button("Guideline", "g", () => this.guideline.classList.toggle("open"), "narrow");
+    const toggle = this.button("Guideline", "g", () => this.unfold(), "narrow");
     const body = element("div", "body", ...this.data.guideline.map(grown));
     this.guideline.append(element("div", "wide", "Guideline"), toggle, body);
   }

@@ -101,3 +101,56 @@ def test_a_form_that_is_drawn_anew_goes_on_where_it_was(form: Page, gone_first: 
     expect(page.get_by_text("0 of 5 judged", exact=True)).to_be_visible()
     acts = page.evaluate("window.sent.at(-1).map(entry => [entry.act, entry.pair])")
     assert acts == [["undo", "pair1"], ["undo", "pair0"]]
+
+
+def test_what_was_answered_last_is_said_and_what_is_taken_back(form: Page) -> None:
+    page, last = form, form.locator(".last")
+    expect(page.locator(".which")).to_have_text("Query")
+    page.keyboard.press("u")
+    page.keyboard.press("1")
+    expect(last).to_have_text("Last: g1, unsure")
+    expect(page.locator(".which")).to_have_text("Same query")
+    page.get_by_role("button", name="g0").click()
+    expect(last).to_have_text("Last: g0")
+    page.keyboard.press("s")
+    expect(last).to_have_text("Skipped: others get it, and at the end you can look at it again")
+    for words in ("Taken back: skipped", "Taken back: g0", "Taken back: g1"):
+        page.keyboard.press("z")
+        expect(last).to_have_text(words)
+    other = data(2, 0, [])
+    other["documents"][1]["query"] = "another"
+    page.evaluate("data => window.show(data)", other)
+    page.keyboard.press("1")
+    expect(page.locator(".which")).to_have_text("New query")
+
+
+def test_answers_kept_from_a_closed_window_are_not_counted_twice(form: Page) -> None:
+    page = form
+    page.keyboard.press("1")
+    page.keyboard.press("0")
+    names = page.evaluate("window.sent.at(-1).map(entry => entry.entry)")
+    # The window was closed before it heard that both are saved; the new one hears of none.
+    page.evaluate("data => { window.gone(); window.show(data); }", data(1, 2, [], session="two"))
+    expect(page.get_by_text("2 of 5 judged", exact=True)).to_be_visible()
+    page.evaluate("data => window.show(data)", data(2, 2, names, session="two"))
+    expect(page.get_by_text("all saved")).to_be_visible()
+    page.keyboard.press("1")
+    expect(page.get_by_text("3 of 5 judged", exact=True)).to_be_visible()
+
+
+def test_in_a_small_window_the_note_hides_no_button_and_the_guideline_is_open_at_first(
+    page: Page, form: Page
+) -> None:
+    style = (PROJECT / "pages" / "_judge" / "judge.css").read_text("utf-8")
+    page.set_viewport_size({"width": 700, "height": 520})
+    page.add_style_tag(content=style)
+    page.keyboard.press("n")
+    expect(page.get_by_role("textbox", name="Note")).to_be_in_viewport(ratio=1)
+    expect(page.get_by_role("button", name="g0")).to_be_in_viewport(ratio=1)
+    guided = data(1, 0, []) | {"scope": "other", "guideline": [["p", "Judge well."]]}
+    page.evaluate("data => { window.gone(); window.show(data); }", guided)
+    expect(page.get_by_text("Judge well.")).to_be_visible()
+    page.keyboard.press("1")
+    expect(page.get_by_text("Judge well.")).to_be_hidden()
+    page.keyboard.press("g")
+    expect(page.get_by_text("Judge well.")).to_be_in_viewport()

@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
-from pandas import DataFrame
 
 from compute import queries
 from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
@@ -67,19 +66,19 @@ def download(dataset: str) -> None:
         )
         if rows["source"].isin(HUMAN).any():
             choice = st.session_state.get("_added") or Choice()
+            asked = rows["query_id"].unique().tolist()
+            official = _shared.read(
+                queries.annotate.judged_of, dataset=dataset, query_ids=asked, added=False
+            )
             st.download_button(
                 "Added judgements (TREC qrels)",
-                lambda: exchange.exported(rows, _official(dataset), "qrels", Choice(choice.rule)),
+                lambda: exchange.exported(rows, official, "qrels", Choice(choice.rule)),
                 file_name="added-judgements.qrels",
                 mime="text/plain",
                 help="What people judged here, one grade per pair: "
                 f"{RULES[choice.rule].text}. Official judgements are not in it",
                 **save,
             )
-
-
-def _official(dataset: str) -> DataFrame:
-    return _shared.read(queries.annotate.judged, dataset=dataset, added=False)
 
 
 def _choose(there: Sequence[str]) -> Choice:

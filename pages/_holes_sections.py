@@ -1,6 +1,7 @@
 """The sections of the page Holes."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -10,7 +11,7 @@ from pandas.io.formats.style import Styler
 from compute import published, queries
 from compute.figures import holes as figures
 from compute.figures import turning
-from pages import _dataset_sections, _shared
+from pages import _dataset_sections, _shared, _ways
 from pages._shared import read
 
 MEASURES = tuple(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R"))
@@ -24,7 +25,10 @@ def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     (recorded,) = read(queries.holes.recorded, dataset=dataset).to_dict("records")
     figure = figures.score_intervals(rows, measure, theme=_shared.theme())
     _shared.plot(figure, "intervals", f"{measure} of systems and what it can be")
-    for words in figures.intervals_note(rows, measure, recorded):
+    waiting = None
+    if "expected" not in rows and not recorded["n_added"]:
+        (waiting,) = read(queries.holes.recorded, dataset=dataset, added=True).to_dict("records")
+    for words in figures.intervals_note(rows, measure, recorded, waiting):
         _shared.caption(words)
     with st.expander("The numbers"):
         _table(figures.interval_table(rows, measure), "bounds", f"{measure} and what it can be")
@@ -90,14 +94,20 @@ def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None
                 f"{measure} before and after added judgements",
             )
             _shared.caption(
+                figures.order_note(before, after),
                 f"Before: official judgements. After: with {recorded['n_added']:,} added ones,"
-                " whatever the switch above the page says."
+                " whatever the switch above the page says.",
             )
         else:
             st.info(
-                "Nobody added judgements here yet: the page Annotate has holes judged, blind, and"
-                " this table then shows what they change."
+                "Nobody added judgements here yet. This table shows what they change once there"
+                " are some."
             )
+        st.button(
+            "Have holes judged blind",
+            icon=":material/arrow_forward:",
+            on_click=partial(_ways.to, "annotate", view="new", dataset=dataset),
+        )
     with right:
         _published()
 

@@ -182,6 +182,26 @@ def test_what_collections_of_relevant_documents_cannot_tell_is_said() -> None:
     assert "after added judgements" in figures.intervals_note(scored(a=0.5), "P@10", enough)[-1]
 
 
+def test_added_judgements_that_do_not_count_now_are_not_asked_for_again() -> None:
+    none = RECORDED | {"n_not_relevant": 0}
+    added = none | {"n_added": 60, "n_added_not_relevant": 40}
+    note = figures.intervals_note(scored(a=0.5), "P@10", none, added)[-1]
+    assert note.endswith("Both appear where official + added is chosen above.")
+    few = none | {"n_added": 20, "n_added_not_relevant": 20}
+    note = figures.intervals_note(scored(a=0.5), "P@10", none, few)[-1]
+    assert "Both appear after 30 more added judgements" in note
+
+
+def test_a_changed_order_is_said() -> None:
+    before = scored(a=0.4, b=0.3, c=0.2, d=0.2)
+    assert "is the same" in figures.order_note(before, before.assign(value=[0.4, 0.3, 0.1, 0.2]))
+    one = figures.order_note(before, before.assign(value=[0.3, 0.4, 0.2, 0.2])).replace("%{x}", "")
+    assert one == "The order changed: <i>b</i>  is now ahead of <i>a</i> ."
+    many = figures.order_note(before, before.assign(value=[0.1, 0.2, 0.3, 0.4]))
+    assert many.count("ahead of") == 3 and many.endswith("and 2 more pairs.")
+    assert figures.order_note(before.head(1), before.head(1)) == ""
+
+
 def test_only_where_the_best_list_moves_is_it_said_to_move() -> None:
     assert "best list" in figures.intervals_note(scored(a=0.5), "nDCG@10", RECORDED)[0]
     assert "best list" not in figures.intervals_note(scored(a=0.5), "P@10", RECORDED)[0]

@@ -4,6 +4,7 @@ import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import plotly.graph_objects as go
 from pandas import DataFrame
@@ -17,6 +18,8 @@ from compute.figures.theme import Palette
 ROW = 30
 """Height of a system in pixels."""
 LETTERS = 28
+_NAMED = 3
+"""Pairs of systems that are named where more changed their order."""
 
 Row = Mapping[Hashable, Any]
 _ESTIMATES = {
@@ -261,10 +264,13 @@ def _styled(
     return table.style.format(formats)
 
 
-def intervals_note(rows: DataFrame, measure: str, recorded: Row) -> list[str]:
+def intervals_note(
+    rows: DataFrame, measure: str, recorded: Row, waiting: Row | None = None
+) -> list[str]:
     """How to read the intervals, and what this collection's judgements cannot tell: paragraphs.
 
-    `recorded`: n_judgements, n_not_relevant, highest, n_added, n_added_not_relevant.
+    `recorded`: n_judgements, n_not_relevant, highest, n_added, n_added_not_relevant, of those that
+    count; `waiting`: the same with the added ones, where they do not count now.
     """
     cut, grade = measure.partition("@")[2], int(recorded["highest"])
     grades = "0 or 1" if grade <= 1 else f"0 to {grade}"
@@ -283,7 +289,17 @@ def intervals_note(rows: DataFrame, measure: str, recorded: Row) -> list[str]:
         f" ranks without a judgement for the query. As BEIR: its code's count, documents judged for"
         f" no query at all among {cut}, however short the list."
     )
-    return [reading, counted, _guesses_note(recorded) if "expected" in rows else _silence(recorded)]
+    return [reading, counted, _last_note(rows, recorded, waiting)]
+
+
+def _last_note(rows: DataFrame, recorded: Row, waiting: Row | None) -> str:
+    if "expected" in rows:
+        return _guesses_note(recorded)
+    there = waiting or recorded
+    enough = int(there["n_added"]) >= holes.FEWEST_ADDED and int(there["n_added_not_relevant"])
+    if waiting and enough:
+        return f"{_SILENCE} Both appear where official + added is chosen above."
+    return _silence(there)
 
 
 def _guesses_note(recorded: Row) -> str:
@@ -295,14 +311,16 @@ def _guesses_note(recorded: Row) -> str:
     )
 
 
+_SILENCE = (
+    "Only relevant documents are recorded here: whatever is judged is relevant, so Hole@k is close"
+    " to 1 minus precision, and a score with holes expected or left out means nothing."
+)
+
+
 def _silence(recorded: Row) -> str:
     missing = holes.FEWEST_ADDED - int(recorded["n_added"])
     wanted = f"{missing} more added judgements" if missing > 0 else "added judgements"
-    return (
-        "Only relevant documents are recorded here: whatever is judged is relevant, so Hole@k is"
-        " close to 1 minus precision, and a score with holes expected or left out means nothing."
-        f" Both appear after {wanted}, some of them “not relevant”."
-    )
+    return f"{_SILENCE} Both appear after {wanted}, some of them “not relevant”."
 
 
 def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Styler:
@@ -328,6 +346,23 @@ def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Style
     )
     shares = [f"Hole@{cut} before", "after "]
     return _styled(table, [f"{measure} before", "after"], ["change"], shares)
+
+
+def order_note(before: DataFrame, after: DataFrame) -> str:
+    """How many pairs of systems changed their order, naming a few. Frames: system, title, value."""
+    both = before.merge(after[["system", "value"]], on="system", suffixes=("", "_after"))
+    both = both.sort_values("value", ascending=False, kind="stable", ignore_index=True)
+    old, new = both["value"].to_numpy(), both["value_after"].to_numpy()
+    first, second = np.triu_indices(len(both), 1)
+    turned = (old[first] > old[second]) & (new[first] < new[second])
+    if len(both) < 2:
+        return ""
+    if not turned.any():
+        return "The order of the systems is the same before and after."
+    over = zip(second[turned], first[turned], strict=True)
+    named = [f"{both['title'][one]} is now ahead of {both['title'][other]}" for one, other in over]
+    more = f", and {len(named) - _NAMED:,} more pairs" if len(named) > _NAMED else ""
+    return f"The order changed: {', '.join(named[:_NAMED])}{more}."
 
 
 def published_effect(effect: DataFrame) -> Styler:

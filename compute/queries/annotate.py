@@ -61,6 +61,17 @@ def judged(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     ).df()
 
 
+def judged_of(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) -> DataFrame:
+    """query_id, doc_id, relevance of the judgements of some of a dataset's queries."""
+    return cursor.execute(
+        """
+        select query_id, doc_id, relevance from judgements
+        where dataset = $dataset and query_id in (select unnest($query_ids))
+        """,
+        {"dataset": dataset, "query_ids": list(query_ids)},
+    ).df()
+
+
 def texts(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -> DataFrame:
     """doc_id, title, text of the documents that are stored."""
     return cursor.execute(

@@ -10,14 +10,18 @@ import streamlit as st
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute.exports import browser, figures, formats, tables, views
+from compute.exports import browser, figures, formats, named, tables, views
 from compute.exports.tables import Scores, Table
 from compute.exports.views import Figure, Shown
 from compute.figures.drawing import behind
+from compute.sureness import ALL
 
 Picked = TypeVar("Picked", bool, str, list[str])
 NAMES = {"tex": "LaTeX", "md": "Markdown", "parquet": "Parquet"}
 """Of formats that are not called by their extension in capitals."""
+IN_A_COLUMN = {named.FIGURES[name].key for name in named.NARROW}
+OF_ORDER = {"order", "order-column", "bump"}
+"""What of the Leaderboard may be about one dataset: that of its order."""
 
 
 def begin() -> None:
@@ -61,7 +65,7 @@ def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
     st.download_button(
         "Save this view",
         made,
-        file_name=f"beirscope-{views.slug(title.lower())}.zip",
+        file_name=f"beirscope-{file_stem(views.slug(title.lower()))}.zip",
         mime="application/zip",
         icon=":material/folder_zip:",
         type="tertiary",
@@ -105,13 +109,21 @@ def _menu(key: str, buttons: Callable[[], None]) -> None:
             buttons()
 
 
+def file_stem(key: str) -> str:
+    """The name of a file: what it is, after the dataset that the page is about, if it is of one."""
+    shown = st.session_state.get("_picked", {})
+    over = shown.get("over", ALL) if key in OF_ORDER else ALL
+    dataset = shown.get("dataset", "") if over == ALL else over
+    return f"{views.slug(dataset)}-{key}" if dataset else key
+
+
 def _button(
     key: str, form: str, mime: str, make: Callable[[], bytes], label: str | None = None
 ) -> None:
     st.download_button(
         label or NAMES.get(form, form.upper()),
         make,
-        file_name=f"{key}.{form}",
+        file_name=f"{file_stem(key)}.{form}",
         mime=mime,
         key=f"_save_{key}_{form}",
         on_click="ignore",
@@ -125,6 +137,11 @@ def _figure_buttons(shown: Figure) -> None:
         for form in formats.OF["figure"] if pictures else ("html",):
             make = partial(figures.write, shown.figure, form, shown.title)
             _button(shown.key, form, formats.MIME[form], make)
+    if pictures and shown.key in IN_A_COLUMN:
+        make = partial(
+            figures.write, shown.figure, "pdf", shown.title, width=formats.WIDTHS["narrow"]
+        )
+        _button(f"{shown.key}-column", "pdf", formats.MIME["pdf"], make, "PDF for one column")
     if not pictures:
         st.caption(f"{browser.MISSING}. The figure's own button saves it as SVG.")
     frames = behind(shown.figure)

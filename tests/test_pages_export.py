@@ -155,3 +155,29 @@ def test_a_figure_of_one_dataset_is_about_that_one(
     drawn = file.read_text("utf-8")
     assert own in drawn
     assert "docT5query" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("picked", "key", "stem"),
+    [
+        ({"dataset": "mine/dev"}, "standing", "mine-dev-standing"),
+        ({"over": "mine"}, "order", "mine-order"),
+        ({"over": "mine"}, "wins", "wins"),
+        ({"over": "Average"}, "order-column", "order-column"),
+        ({}, "graph", "graph"),
+    ],
+)
+def test_a_saved_file_is_named_after_its_dataset(
+    picked: dict[str, str], key: str, stem: str
+) -> None:
+    def page(picked: dict[str, str], key: str) -> None:
+        import streamlit as st
+
+        from pages import _export
+
+        st.session_state["_picked"] = picked
+        st.text(_export.file_stem(key))
+
+    app = AppTest.from_function(page, args=(picked, key)).run()
+    assert not app.exception
+    assert app.text[0].value == stem

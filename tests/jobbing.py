@@ -5,7 +5,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
@@ -64,9 +64,14 @@ def session(leader: int) -> set[int]:
 
 
 @contextmanager
-def worker(settings: Settings, *words: str) -> Iterator["subprocess.Popen[bytes]"]:
-    """A worker that is at work; it is stopped at the end if it still is."""
-    command = [sys.executable, *(words or ("-m", "compute", "worker"))]
+def worker(
+    settings: Settings, *words: str, under: Sequence[str] = ()
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A worker that is at work; it is stopped at the end if it still is.
+
+    `under` is a command that becomes the worker, such as `taskset -c 0`.
+    """
+    command = [*under, sys.executable, *(words or ("-m", "compute", "worker"))]
     process = subprocess.Popen(
         command,
         cwd=PROJECT,

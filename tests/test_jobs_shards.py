@@ -2,6 +2,7 @@
 
 import json
 import random
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -9,19 +10,23 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
-from compute import efficiency, imports, pairs, recompute, shards
+from compute import efficiency, imports, jobs, pairs, recompute, shards
 from compute.errors import Conflict
+from compute.jobs import records
 from compute.jobs.matrix import known_datasets
 from compute.loading import Bench
 from compute.settings import Settings
 from compute.store import Store
 from compute.systems import system
 from tests import models
+from tests.jobbing import ended, session, until, worker
 
 DOCUMENTS = 4500
 """Two whole shards of vectors, and a piece of a third."""
 FEW = 1100
 """The same of weighted terms; with 50 documents to a shard, of BM25."""
+TWO = 800
+"""Two pieces of BM25."""
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +44,8 @@ def write_corpus(folder: Path, documents: int) -> Path:
     texts = [" ".join(chance.choices(words, k=chance.randint(1, 6))) for _ in range(documents)]
     rows = [{"_id": f"d{place}", "title": "", "text": text} for place, text in enumerate(texts)]
     asked = [{"_id": f"q{place}", "text": text} for place, text in enumerate(texts[:20])]
-    for name, records in (("corpus", rows), ("queries", asked)):
-        lines = "".join(json.dumps(record) + "\n" for record in records)
+    for name, content in (("corpus", rows), ("queries", asked)):
+        lines = "".join(json.dumps(record) + "\n" for record in content)
         (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
     (folder / "qrels").mkdir()
     judged = "".join(f"q{place}\td{place}\t1\n" for place in range(20))
@@ -138,3 +143,82 @@ def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
     assert shards.plan(whole, pair) == []
     few = replace(bench, settings=replace(bench.settings, shard_documents=FEW // 16 + 1))
     assert shards.plan(few, pair) == []
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    """The run of `bm25` on the undivided corpus."""
+    return undivided(home(tmp_path_factory.mktemp("whole"), TWO), "bm25")
+
+
+def shards_of(settings: Settings, job: str) -> list[jobs.Job]:
+    return records.named(settings, [f"{job}.0000.{number:04}" for number in range(9)])
+
+
+def made_by(settings: Settings, job: str) -> list[str]:
+    """The workers that took shards, in order."""
+    lines = jobs.log_tail(settings, f"{job}.0000", 999)
+    return re.findall(r"documents .* to .*: (worker-\w+) takes it", lines)
+
+
+def test_one_worker_makes_the_shards_of_its_own_task_and_does_not_wait_for_itself(
+    tmp_path: Path, whole: DataFrame
+) -> None:
+    bench = home(tmp_path, TWO)
+    settings = bench.settings
+    asked = jobs.start(bench.store, "run", ["bm25"], ["many"])
+    with worker(settings):
+        seen = until(lambda: told(settings, asked.job), "documents over all shards")
+        assert (seen.step, seen.total, seen.unit) == ("index", TWO, "documents")
+        done = ended(settings, asked.job)
+    assert (done.state, done.error) == ("done", "")
+    made = shards_of(settings, asked.job)
+    assert {shard.title for shard in made} == {
+        f"bm25 on many, documents {places}" for places in ("1 to 400", "401 to 800")
+    }
+    assert {shard.state for shard in made} == {"done"}
+    assert [task.id for task in jobs.tasks(settings, asked.job)] == [f"{asked.job}.0000"]
+    hits = bench.store.part("hits", "many", "bm25")
+    assert hits is not None
+    assert whole.equals(recompute.read(hits))
+
+
+def told(settings: Settings, job: str) -> jobs.Progress | None:
+    """How far the shards are together, once one has ended."""
+    found = jobs.job(settings, job)
+    progress = found.progress if found else None
+    return progress if progress and progress.step == "index" and progress.done else None
+
+
+def test_a_cancelled_job_ends_its_shards_too(tmp_path: Path) -> None:
+    bench = home(tmp_path, TWO)
+    settings = bench.settings
+    asked = jobs.start(bench.store, "run", ["bm25"], ["many"])
+    with worker(settings) as busy:
+        until(lambda: told(settings, asked.job), "the first shard")
+        jobs.cancel(settings, asked.job)
+        until(lambda: session(busy.pid) == {busy.pid}, "the end of the hands")
+        assert ended(settings, asked.job).state == "cancelled"
+    states = {shard.state for shard in shards_of(settings, asked.job)}
+    assert states <= {"done", "cancelled"}
+    assert "cancelled" in states
+    assert bench.store.part("hits", "many", "bm25") is None
+
+
+def test_of_two_workers_one_is_killed_and_the_other_makes_its_shard(
+    tmp_path: Path, whole: DataFrame, postgres: str
+) -> None:
+    bench = home(tmp_path, TWO, state=postgres)
+    settings = bench.settings
+    with worker(settings) as one, worker(settings) as two:
+        until(lambda: len(jobs.workers_alive(settings)) == 2, "two workers")
+        asked = jobs.start(bench.store, "run", ["bm25"], ["many"])
+        until(lambda: len(set(made_by(settings, asked.job))) == 2, "a shard begun by each")
+        # It may be the one that waits with the task itself, too.
+        one.kill()
+        done = ended(settings, asked.job)
+        assert (done.state, done.error) == ("done", "")
+        assert {found.process for found in jobs.workers_alive(settings)} == {two.pid}
+    hits = bench.store.part("hits", "many", "bm25")
+    assert hits is not None
+    assert whole.equals(recompute.read(hits))

@@ -208,8 +208,8 @@ def test_an_interrupted_encoding_goes_on_where_it_was(
     collection = tmp_path / "collection"
 
     def encode(progress: Progress) -> int:
-        return impact._encode(
-            documents, tmp_path, collection, lambda: searcher.documents_encoder(settings), progress
+        return impact.encode_weights(
+            documents, tmp_path, lambda: searcher.documents_encoder(settings), progress
         )
 
     def interrupt(done: int, total: int, unit: str) -> None:

@@ -31,10 +31,13 @@ class Waiting:
         watch = Watch(self._settings, self._task, _STEP)
         watch.begin()
         try:
-            while self._look(watch):
+            left = True
+            while left:
+                left = self._look(watch)
+                # With the task its shards were cancelled, too: they have ended, not been made.
                 if not watch.wanted(worker):
                     raise Stopped(self._task)
-                time.sleep(LOOK)
+                time.sleep(LOOK if left else 0)
         finally:
             watch.end()
         logs.write(self._settings, self._task, f"{len(self._sizes)} shards: done")

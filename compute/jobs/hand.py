@@ -20,6 +20,8 @@ from compute.settings import PROJECT, Settings
 
 GRACE = 3.0
 """Seconds between asking a hand to end and killing it."""
+SPARE = 5.0
+"""Seconds that the hand of a shard waits for the next one, with all that it has loaded."""
 LOOK = 0.5
 """Seconds between two looks at whether the task is still wanted."""
 
@@ -39,6 +41,7 @@ class Crew:
         self.settings = settings
         self.ending = threading.Event()
         self._hands: set[Hand] = set()
+        self._spare: Hand | None = None
         self._at_work: set[str] = set()
         self._lock = threading.Lock()
 
@@ -67,9 +70,46 @@ class Crew:
         try:
             yield hand
         finally:
-            hand.close()
-            with self._lock:
-                self._hands.discard(hand)
+            self._dismiss(hand)
+
+    @contextlib.contextmanager
+    def hand_of_shards(self, task: str) -> Iterator["Hand"]:
+        """A hand for one shard of a task: the one of the shard before, where it still waits."""
+        hand = self._spare_of(task) or Hand(self, task)
+        with self._lock:
+            self._hands.add(hand)
+        try:
+            yield hand
+        except BaseException:
+            self._dismiss(hand)
+            raise
+        with self._lock:
+            self._spare = hand
+        waiting = threading.Timer(SPARE, self._let_go, [hand])
+        waiting.daemon = True
+        waiting.start()
+
+    def _spare_of(self, task: str) -> "Hand | None":
+        with self._lock:
+            hand, self._spare = self._spare, None
+        if hand is None or (hand.job == task and hand.lives):
+            return hand
+        self._dismiss(hand)
+        return None
+
+    def _let_go(self, hand: "Hand") -> None:
+        with self._lock:
+            # It may have been taken, and have come back, meanwhile: then another timer runs.
+            spare = self._spare is hand and time.monotonic() - hand.idle_since >= SPARE
+            if spare:
+                self._spare = None
+        if spare:
+            self._dismiss(hand)
+
+    def _dismiss(self, hand: "Hand") -> None:
+        hand.close()
+        with self._lock:
+            self._hands.discard(hand)
 
     def end(self) -> None:
         """Kill all hands; threads that wait for one never come back."""
@@ -83,10 +123,17 @@ class Hand:
     """One child process in a process group of its own, started at the first step."""
 
     def __init__(self, crew: Crew, job: str) -> None:
+        self.job = job
+        """Whose log is written to."""
+        self.idle_since = time.monotonic()
         self._crew = crew
-        self._job = job
         self._process: subprocess.Popen[bytes] | None = None
         self._rest = b""
+
+    @property
+    def lives(self) -> bool:
+        """Whether its process is there."""
+        return self._process is not None and self._process.poll() is None
 
     def do(
         self, order: Mapping[str, Any], *, watch: Progress, wanted: Callable[[], bool]
@@ -98,7 +145,7 @@ class Hand:
         process = self._started()
         assert process.stdin is not None
         with contextlib.suppress(BrokenPipeError):
-            process.stdin.write(json.dumps({**order, "job": self._job}).encode() + b"\n")
+            process.stdin.write(json.dumps({**order, "job": self.job}).encode() + b"\n")
             process.stdin.flush()
         for answer in self._answers(process, wanted):
             if "progress" in answer:
@@ -106,6 +153,7 @@ class Hand:
             elif "error" in answer:
                 raise StepFailed(answer["error"])
             else:
+                self.idle_since = time.monotonic()
                 return answer
         raise StepFailed(self._ended(process))
 
@@ -138,7 +186,7 @@ class Hand:
     def _started(self) -> "subprocess.Popen[bytes]":
         if self._process is None:
             settings = self._crew.settings
-            log = logs.file(settings, self._job)
+            log = logs.file(settings, self.job)
             make_folder(log.parent)
             with log.open("ab") as errors:
                 self._process = subprocess.Popen(
@@ -163,7 +211,7 @@ class Hand:
                 looked = time.monotonic()
                 if not wanted():
                     self.stop()
-                    raise Stopped(self._job)
+                    raise Stopped(self.job)
             if ready:
                 received = os.read(process.stdout.fileno(), 65536)
                 if not received:

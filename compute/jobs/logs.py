@@ -12,7 +12,10 @@ _TAIL = 64 * 1024
 
 
 def file(settings: Settings, job: str) -> Path:
-    """Where the log of a job, task or shard lies. Raises Missing for what is no id."""
+    """Where the log of a job or task lies. Raises Missing for what is no id.
+
+    A shard has an id, but writes to the log of its task.
+    """
     if not re.fullmatch(r"[a-z]+-[0-9a-f]{12}(\.\d{1,6}){0,2}", job):
         raise Missing(f"no job {job[:60]!r}: python -m compute jobs list shows them")
     return settings.home / "logs" / "jobs" / f"{job}.log"

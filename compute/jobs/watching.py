@@ -17,8 +17,10 @@ _SAVED, _LOGGED = 1.0, 10.0
 class Watch:
     """What becomes of a step of a task."""
 
-    def __init__(self, settings: Settings, job: str, step: str) -> None:
+    def __init__(self, settings: Settings, job: str, step: str, log: str = "") -> None:
+        """`log` names the task whose log is written to, where it is another."""
         self._settings, self._job, self._step = settings, job, step
+        self._log = log or job
         self._unit, self._start = "", (0.0, 0)
         self._saved = self._logged = 0.0
 
@@ -33,7 +35,7 @@ class Watch:
 
     def log(self, line: str) -> None:
         """Add a line to the log of the task."""
-        logs.write(self._settings, self._job, line)
+        logs.write(self._settings, self._log, line)
 
     def __call__(self, done: int, total: int, unit: str) -> None:
         now = time.monotonic()

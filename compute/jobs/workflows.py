@@ -37,8 +37,7 @@ def define(crew: Crew, worker: str) -> None:
     @DBOS.workflow(name=records.SHARD, max_recovery_attempts=ATTEMPTS)
     def shard(about: dict[str, Any]) -> None:
         with crew.at_work(_id()):
-            logs.write(crew.settings, _id(), f"{about['title']}: {worker} takes it")
-            _steps(crew, worker, about, ("shard",))
+            _run_shard(crew, worker, about)
 
     def divide(about: Mapping[str, Any], pieces: list[dict[str, Any]]) -> None:
         sizes: dict[str, int] = {}
@@ -133,6 +132,17 @@ def _run_task(crew: Crew, worker: str, about: Mapping[str, Any], divide: Divide)
             logs.write(crew.settings, name, traceback.format_exc())
         raise
     logs.write(crew.settings, job, f"{about['title']}: done")
+
+
+def _run_shard(crew: Crew, worker: str, about: Mapping[str, Any]) -> None:
+    """Make one shard; what is to be told of it stands in the log of the task that wanted it."""
+    name = _id()
+    task = name.rpartition(".")[0]
+    logs.write(crew.settings, task, f"{about['title']}: {worker} takes it")
+    watch = Watch(crew.settings, name, "shard", log=task)
+    with crew.hand_of_shards(task) as hand:
+        order = {**about, "step": "shard"}
+        DBOS.run_step({"name": "shard"}, lambda: _do(hand, order, watch, worker))
 
 
 def _ending(error: Exception) -> str:

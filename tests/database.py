@@ -1,0 +1,50 @@
+"""A PostgreSQL server of the tests' own, which only its socket folder leads to."""
+
+import os
+import shutil
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+
+def installed() -> bool:
+    """Whether there is a server to start."""
+    return all(map(shutil.which, ("initdb", "pg_ctl")))
+
+
+@contextmanager
+def server() -> Iterator[Path]:
+    """The socket folder of a server, which ends with the block."""
+    folder = Path(tempfile.mkdtemp(prefix="beirscope-"))
+    # The server refuses to run as root.
+    user = "postgres" if os.geteuid() == 0 else None
+    if user:
+        shutil.chown(folder, user)
+    data, log = folder / "data", folder / "log"
+
+    def call(*words: str) -> None:
+        subprocess.run(words, check=True, user=user, cwd=folder, stdout=subprocess.DEVNULL)
+
+    call("initdb", "-D", str(data), "-U", "postgres", "-A", "trust", "-N")
+    options = f"-k {folder} -c listen_addresses='' -c fsync=off"
+    call("pg_ctl", "-D", str(data), "-l", str(log), "-o", options, "-w", "start")
+    try:
+        yield folder
+    finally:
+        call("pg_ctl", "-D", str(data), "-m", "immediate", "stop")
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def made(server: Path) -> str:
+    """The address of an empty database, made now."""
+    name = f"test_{uuid.uuid4().hex}"
+    first = f"postgresql://postgres@/postgres?host={server}"
+    with psycopg.connect(first, autocommit=True) as connection:
+        connection.execute(sql.SQL("create database {}").format(sql.Identifier(name)))
+    return f"postgresql://postgres@/{name}?host={server}"

@@ -63,7 +63,9 @@ BENCHMARKS = (
         "made pydocs-networkx 40 500",
         "made pydocs-networkx 4 500",
     ),
-    Benchmark("page_rows", "every page on a store, such as that of full_size", "HOME", "HOME 2"),
+    Benchmark(
+        "page_rows", "every page on a store, such as that of full_size", "HOME", "HOME 2 efficiency"
+    ),
 )
 NEEDS_HOME = "page_rows"
 

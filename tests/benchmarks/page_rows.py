@@ -1,6 +1,6 @@
 """Every page on a store, as two rows of the speed table: warm, and cold in a fresh process.
 
-    python -m tests.benchmarks.page_rows HOME [OPENINGS]      (default: 10)
+    python -m tests.benchmarks.page_rows HOME [OPENINGS [PAGE …]]      (default: 10, every page)
 
 By the part `server` of `tests.benchmarks.pages`. The bars: warm at the 95th percentile under
 300 ms, with pickers that nobody chose before; cold under 2 s.
@@ -10,6 +10,7 @@ import json
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -20,11 +21,12 @@ from tests.benchmarks.side_by_side import Row, seconds, show
 WARM, COLD = 0.3, 2.0
 
 
-def measured(home: str, openings: str) -> list[dict[str, Any]]:
+def measured(home: str, openings: str, pages: Sequence[str]) -> list[dict[str, Any]]:
     """The page table of `tests.benchmarks.pages`."""
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "pages.json"
         options = ["server", "--openings", openings, "--json", str(file)]
+        options += ["--pages", *pages] if pages else []
         command = [sys.executable, "-m", "tests.benchmarks.pages", home, *options]
         subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
         return json.loads(file.read_text("utf-8"))["server"]
@@ -49,13 +51,13 @@ def _row(work: str, bar: str, by_page: dict[str, float], most: float) -> Row:
     return Row(work, bar, ours, "", "", met=not over)
 
 
-def main(home: str, openings: str = "10") -> None:
+def main(home: str, openings: str = "10", *pages: str) -> None:
     store = Store(Settings(home=Path(home)))
     parts = store.parts("hits")
     store.close()
     hits = sum(part.rows for part in parts) / 1e6
     of = f"{len(parts)} runs, {hits:,.0f} million hits"
-    for row in rows(measured(home, openings), of):
+    for row in rows(measured(home, openings, pages), of):
         show(row)
 
 

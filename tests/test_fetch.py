@@ -277,7 +277,8 @@ def test_offline_and_a_wrong_endpoint_are_said(
 
 
 def test_every_dataset_of_the_catalogue_has_its_offer_or_a_reason() -> None:
-    possible = {name for name, offer in OFFERS.items() if not offer.obstacle}
+    printed = {n: offer for n, offer in OFFERS.items() if "BEIR" in offer.rows[0].group}
+    possible = {name for name, offer in printed.items() if not offer.obstacle}
     assert set(SIZES) <= possible
     assert sum(name.endswith("-pl") for name in possible) == 13
     assert len(possible) == 15 + 13

@@ -17,7 +17,7 @@ def test_every_published_system_has_a_row_in_the_published_order() -> None:
         encoding="utf-8", newline=""
     ) as file:
         published = [row["system"] for row in csv.DictReader(file)]
-    assert [*published, "minilm-maxsim"] == list(SYSTEMS)
+    assert list(SYSTEMS)[: len(published)] == published
     assert len(published) == 31
 
 

@@ -112,11 +112,16 @@ class Dataset:
 
 
 def catalogue(rows: Iterable[Dataset]) -> Mapping[str, Dataset]:
-    """The rows by name. Raises Conflict when two bear the same name."""
+    """The rows by name. Raises Conflict when two bear the same name.
+
+    WrongInput for an archive without its md5.
+    """
     named: dict[str, Dataset] = {}
     for row in rows:
         if row.name in named:
             raise Conflict(f"two datasets are called {row.name!r}: rename one")
+        if row.archive and not row.md5:
+            raise WrongInput(f"{row.name} has an archive without an md5 to check it by: give both")
         named[row.name] = row
     return MappingProxyType(named)
 

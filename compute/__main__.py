@@ -17,6 +17,7 @@ from compute.commands import (
     judging,
     lengths,
     recomputing,
+    removing,
     showing,
     training,
 )
@@ -128,7 +129,11 @@ COMMANDS = {
         (
             _option("path", type=Path, nargs="?", help="a BEIR folder or archive"),
             _option("--qrels", type=Path, help="judgements alone, where documents cannot be had"),
-            _option("--queries", type=Path, help="with --qrels: queries.jsonl, or id<TAB>text"),
+            _option(
+                "--queries",
+                type=Path,
+                help="with --qrels: TREC topics, queries.jsonl, or id<TAB>text",
+            ),
             _option("--name", required=True, help="what to call it; mine/dev is split dev of mine"),
             _option(
                 "--split", default="", help="the split to score (default: test, or the only one)"
@@ -148,6 +153,15 @@ COMMANDS = {
                 "--replace", action="store_true", help="put it in the place of a run of its name"
             ),
             AS_BEIR,
+        ),
+    ),
+    "remove": Command(
+        "take away a dataset with its runs, or one run; added judgements stay",
+        removing.remove,
+        (
+            _option("dataset", metavar="DATASET", help="as `datasets` lists it"),
+            _option("--system", default="", help="only this one's run on it"),
+            _option("--yes", action="store_true", help="do it, not only say what goes"),
         ),
     ),
     "score": Command("score stored runs again", recomputing.score, (DATASETS, AGAIN)),

@@ -12,7 +12,7 @@ from compute.figures import made as figures
 from compute.measures import MEASURES
 from compute.provenance import portable
 from compute.shown import Shown
-from pages import _address, _shared, _ways
+from pages import _address, _data_removing, _shared, _ways
 from pages._shared import read
 
 
@@ -44,6 +44,7 @@ def section(dataset: str, system: str) -> None:
         _settings(run)
     _chain(run, made.behind(_shared.store(), dataset, system))
     _machine(run)
+    _data_removing.a_run(dataset, system)
 
 
 def _said(run: Mapping[str, Any]) -> str:

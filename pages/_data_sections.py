@@ -5,7 +5,7 @@ import streamlit as st
 from compute import queries
 from compute.figures import data as figures
 from compute.wording import counted
-from pages import _address, _shared, _ways
+from pages import _address, _data_removing, _shared, _ways
 from pages._shared import pick_many, read
 
 _COUNT = st.column_config.NumberColumn(format="localized")
@@ -24,6 +24,7 @@ def datasets() -> None:
         " collection, which splits share, and so is their part of the size. Ids only: the texts"
         " are not here, ids stand for them on every page."
     )
+    _data_removing.a_dataset(rows.loc[rows["shipped"].ne(True), "dataset"].tolist())
 
 
 def _to_dataset(name: str) -> None:

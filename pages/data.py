@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from pages import _address, _data_fetch, _data_import, _data_run
+from pages import _address, _data_fetch, _data_import, _data_removing, _data_run
 from pages import _data_sections as sections
 
 DATASETS, RUNS, IMPORT, FETCH = "Datasets", "Runs", "Import", "Fetch"
@@ -10,6 +10,7 @@ PARTS = (DATASETS, RUNS, IMPORT, FETCH)
 
 st.title("Data", anchor=False)
 _address.arrive()
+_data_removing.tell()
 dataset, system = (st.query_params.get(key, "") for key in ("dataset", "system"))
 one_run = bool(dataset and system)
 _address.known("show", PARTS, "part of the page")

@@ -78,7 +78,7 @@ def _buttons(row: Row, person: Annotator) -> None:
     levels = read(queries.annotate.levels, dataset=row["dataset"], added=False)["relevance"]
     with st.container(horizontal=True, vertical_alignment="center"):
         for relevance, name in grades.of_levels([*levels, *row["labels"].values()]):
-            save = partial(_settle, row, relevance, person)
+            save = partial(_settle, row, relevance, name, person)
             st.button(_shared.text(name), key=f"settle_{relevance}", on_click=save)
     _shared.caption(
         f"You settle as {person.name}. A settled grade counts for the pair before all others;"
@@ -87,7 +87,7 @@ def _buttons(row: Row, person: Annotator) -> None:
 
 
 @_shared.guarded
-def _settle(row: Row, relevance: int, person: Annotator) -> None:
+def _settle(row: Row, relevance: int, name: str, person: Annotator) -> None:
     person = _annotate_person.known_as(person.name)
     judgement = {name: row[name] for name in ("dataset", "query_id", "doc_id")} | {
         "relevance": relevance,
@@ -99,3 +99,5 @@ def _settle(row: Row, relevance: int, person: Annotator) -> None:
         "verified": int(person.verified),
     }
     _shared.store().add_judgements(pd.DataFrame([judgement]))
+    words = f"Settled as {name}: {row['doc_id']}. To change it, choose it again in the list."
+    st.toast(_shared.text(words), icon=":material/check:")

@@ -170,6 +170,7 @@ def _progress(task: Task) -> None:
     st.button(
         "What the judgements change, and where people disagree",
         icon=":material/arrow_forward:",
+        help="The page Holes, below its figures: before and after, agreement, disagreements",
         on_click=partial(_ways.to, "holes", **there),
     )
     _counted.download(task.dataset)

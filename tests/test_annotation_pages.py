@@ -79,6 +79,11 @@ def test_a_task_is_made_at_the_page(store: Store) -> None:
     assert "- **Partly relevant**: it helps in part." in task.guideline
 
 
+def test_the_list_says_how_many_judgements_are_wanted_where_two_judge_a_part(store: Store) -> None:
+    made(store, double_share=0.5)
+    assert "6 documents, nothing judged yet of 9 judgements" in shown(opened("annotate", "ada"))
+
+
 def test_an_untouched_guideline_follows_the_grades_and_an_own_one_stays(store: Store) -> None:
     for text, wanted in ((None, "- **Maybe**: it helps in part."), ("My own", "My own"), ("", "")):
         app = opened("annotate", "ada", view="new", dataset="tiny")

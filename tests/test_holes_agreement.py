@@ -88,6 +88,7 @@ def test_a_disagreement_is_settled(home: Path, monkeypatch: pytest.MonkeyPatch) 
     app.text_input(key="_annotator_field").set_value("eve")
     next(button for button in app.button if button.label == "Go on").click().run()
     next(button for button in app.button if button.key == "settle_1").click().run()
+    assert "Settled as" in app.toast[0].value
     assert not app.exception
     rows = Store(Settings(home=home)).added_judgements()
     last = rows.iloc[-1]

@@ -39,6 +39,8 @@ def guideline(grades: Grades) -> str:
 def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
     """One line of a task: wanted, given, people, held of `row`. Names no system and no order."""
     made = "nothing judged yet"
+    if row["wanted"] != task.n_pairs:
+        made += f" of {row['wanted']:,} judgements"
     if row["given"]:
         people = _number(row["people"], "person", "people")
         made = f"{row['given']:,} of {row['wanted']:,} judgements made by {people}"

@@ -6,7 +6,7 @@ from compute import queries, similarity
 from compute.figures.overlap import ORDERS
 from compute.figures.theme import DOMAINS
 from compute.overlap import UNITS
-from pages import _address, _shared
+from pages import _address, _overlap_counting, _shared
 from pages import _overlap_sections as sections
 from pages import _shift_sections as shifts
 from pages._shared import pick, read
@@ -33,6 +33,7 @@ if view == sections.SHIFT:
     shifts.computed(pairs, counted, unit, chosen, above)
     st.stop()
 square = similarity.matrix(pairs)
+_overlap_counting.offer(counted, set(square.index))
 if len(square) < 2:
     st.info(_shared.text(sections.too_few(counted, unit)))
     st.stop()

@@ -285,3 +285,15 @@ def test_the_neighbours_of_two_have_no_second() -> None:
     )
     rows = graphs.neighbours(frame, {"a": "A"}).fillna(-1).to_numpy().tolist()
     assert rows == [["A", "b", 0.25, "–", -1], ["b", "A", 0.25, "–", -1]]
+
+
+def test_what_is_here_and_in_no_pair_is_named_with_what_mends_it() -> None:
+    stored = DataFrame({"collection": ["a", "b", "mine"], "dataset": ["a", "b", "mine/dev"]})
+    counted = DataFrame({"dataset": ["a", "b"], "cut": [1e-5, 0.0]})
+    found = overlap.lacking(stored, counted, {"a", "b"})
+    assert found == ("Not counted yet: mine.", ["a", "mine/dev"])
+    counted = DataFrame({"dataset": ["a", "b", "mine"], "cut": [1e-5, 0.0, 0.0]})
+    said, datasets = overlap.lacking(stored, counted, {"a", "b"})
+    assert said.startswith("Compared with none") and said.endswith(": mine.")
+    assert datasets == ["a"]
+    assert overlap.lacking(stored, counted, {"a", "b", "mine"}) == ("", [])

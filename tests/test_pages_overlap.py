@@ -8,7 +8,7 @@ import pytest
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
-from compute import imports, overlap
+from compute import imports, jobs, overlap
 from compute.recompute import Bench
 from compute.settings import PROJECT, Settings
 from compute.store import Store
@@ -190,3 +190,17 @@ def test_without_two_counted_collections_a_sentence_names_the_command() -> None:
     )
     one = DataFrame({"dataset": ["one", "one"]})
     assert sections.too_few(one, "bigrams").startswith("Only one collection has its bigrams")
+
+
+def test_a_collection_that_is_not_counted_is_named_and_a_click_has_it_counted(
+    fresh: Path,
+) -> None:
+    bench = Bench(Store(Settings(home=fresh)), Settings(home=fresh))
+    imports.import_dataset(bench, "mine", path=write_tiny(fresh / "mine"))
+    app = opened(view="Heatmap")
+    assert app.caption[0].value == "Not counted yet\\: mine\\."
+    (button,) = [one for one in app.button if one.label == "Count their words"]
+    button.click().run()
+    assert not app.exception
+    (job,) = jobs.listed(bench.settings)
+    assert (job.title, job.state) == ("word counts of mine", "queued")

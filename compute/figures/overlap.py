@@ -3,9 +3,9 @@
 Heatmaps give no clicks, so an invisible scatter lies over the cells for hover and selection.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -253,6 +253,37 @@ _WRITTEN = {
     " digits and underscores",
     "word pieces": "pieces of BERT's uncased vocabulary, of title and text",
 }
+
+
+class Lacking(NamedTuple):
+    """Collections that are stored and compared with none."""
+
+    said: str
+    """Which they are and why; empty for none."""
+    datasets: list[str]
+    """A dataset of each collection whose documents, counted whole, would mend it."""
+
+
+def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) -> Lacking:
+    """What of the `stored` datasets, one per collection, `compared` does not have.
+
+    `counted` has the counts of one unit; those that were cut before they came are not compared
+    with others than they came with.
+    """
+    here = dict(zip(stored["collection"], stored["dataset"], strict=True))
+    missing = [name for name in here if name not in compared]
+    known = set(counted["dataset"])
+    words = [
+        ("Not counted yet", [name for name in missing if name not in known]),
+        (
+            "Compared with none, as the words of the others came without the rare ones",
+            [name for name in missing if name in known],
+        ),
+    ]
+    said = " ".join(f"{why}: {', '.join(names)}." for why, names in words if names)
+    cut = set(counted.loc[counted["cut"] > 0, "dataset"])
+    short = [on for name, on in here.items() if name not in known or name in cut]
+    return Lacking(said, short if missing else [])
 
 
 def cut(vocabularies: DataFrame) -> str:

@@ -20,6 +20,7 @@ ENDINGS = (
     ".run",
     ".trec",
     ".qrels",
+    ".xml",
     ".gz",
     ".zst",
 )

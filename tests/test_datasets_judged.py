@@ -12,6 +12,15 @@ QRELS = "q1 0 d1 1\nq2 0 d2 0\n"
 TEXTS = {
     "queries.jsonl": '{"_id": "q2", "text": "two"}\n{"_id": "q1", "text": "one, first"}\n',
     "topics.tsv": "q2\ttwo\n\nq1\tone, first\r\n",
+    "topics.xml": (
+        '<?xml version="1.0"?>\n<topics task="some">\n<topic number="q2"><query>two</query>\n'
+        "<question>which?</question></topic>\n"
+        '<topic number="q1"><title>one,\n first</title></topic>\n</topics>\n'
+    ),
+    "topics": (
+        "<top>\n<num> Number: q2\n<title> Topic: two\n<desc> Description:\nMore.\n</top>\n\n"
+        "<top>\n<num> Number: q1\n<title> one, first\n\n<narr> Narrative:\nMore.\n</top>\n"
+    ),
 }
 
 
@@ -52,6 +61,10 @@ def test_other_texts_are_another_source(tmp_path: Path) -> None:
         ("q1\tone\nq1\ttwo\n", "texts line 2: query 'q1' stands above already"),
         ('{"_id": "q1"}\n', "texts line 1: no text"),
         ("", "texts lacks the judged query 'q1'"),
+        ("<topics></topics>", "texts has no <topic> or <top>"),
+        ("<top>\n<title> one\n</top>", "texts line 1: a topic without a number"),
+        ("\n<top>\n<num> q1\n<desc> one\n</top>", "texts line 2: topic 'q1' has no title"),
+        ('<topic number="q1"><title>&lt;a&gt;</title></topic>', "lacks the judged query 'q2'"),
     ],
 )
 def test_a_wrong_file_is_one_sentence(tmp_path: Path, text: str, fault: str) -> None:

@@ -1,6 +1,7 @@
 """Judgements with the texts of their queries, where the documents cannot be had."""
 
 import io
+from collections.abc import Iterator
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute import packed
-from compute.datasets import layout, records
+from compute.datasets import layout, records, topics
 from compute.datasets.reading import QrelsOnly
 from compute.datasets.records import BadLine, Query, refuse
 from compute.errors import WrongInput
@@ -17,7 +18,7 @@ from compute.wording import shown
 
 
 class JudgedQueries(QrelsOnly):
-    """A qrels file, and a file of query texts: queries.jsonl, or lines of id, tab and text."""
+    """A qrels file, and a file of query texts: queries.jsonl, TREC topics, or id, tab and text."""
 
     def __init__(self, path: Path, queries: Path) -> None:
         super().__init__(path)
@@ -48,10 +49,8 @@ class JudgedQueries(QrelsOnly):
     def _texts(self) -> dict[str, str]:
         where = str(self._file)
         content = packed.content(self._file)
-        as_json = content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
-        parse = records.query if as_json else _between_tabs
         texts: dict[str, str] = {}
-        for line, query in records.records(io.BytesIO(content), where, parse, refuse):
+        for line, query in _queries(content, where):
             if query.query_id in texts:
                 raise WrongInput(
                     f"{where} line {line}: query {shown(query.query_id)} stands above already:"
@@ -59,6 +58,15 @@ class JudgedQueries(QrelsOnly):
                 )
             texts[query.query_id] = query.text
         return texts
+
+
+def _queries(content: bytes, where: str) -> Iterator[tuple[int, Query]]:
+    """Line and query, in whichever of the three formats the file is."""
+    if topics.is_topics(content):
+        return topics.topics(content, where)
+    as_json = content.removeprefix(b"\xef\xbb\xbf").lstrip().startswith(b"{")
+    parse = records.query if as_json else _between_tabs
+    return records.records(io.BytesIO(content), where, parse, refuse)
 
 
 def _between_tabs(line: str) -> Query:

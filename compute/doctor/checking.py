@@ -90,7 +90,7 @@ def _stranger(first: str) -> tuple[str, str, str]:
         return (
             "XML",
             "XML, such as topics, not a run or qrels",
-            'queries go into a queries.jsonl, lines of {"_id": …, "text": …}',
+            "topics come with the judgements of their dataset: import-dataset --queries",
         )
     if not first:
         return "empty file", "nothing in it", "give a run, qrels, or an archive"

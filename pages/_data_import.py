@@ -32,13 +32,14 @@ def section() -> None:
         _shared.caption(_signing.told(_signing.OPERATOR))
         return
     stored = read(queries.data.datasets)
-    names = [*stored.loc[stored["n_queries"].notna(), "dataset"], NEW]
+    known = stored.loc[stored["n_queries"].notna(), "dataset"].tolist()
+    names = [NEW, *known]
     _address.known("to", names, "dataset that is stored")
     if new := st.session_state.pop("_made_dataset", ""):
         st.session_state["to"] = new
     _tell_results()
     with _shared.pickers():
-        to = pick("Into the dataset", names, "to", width=320)
+        to = pick("Into the dataset", names, "to", default=(known or names)[0], width=320)
     files, texts = _files(to)
     if not files:
         _shared.caption(
@@ -67,7 +68,7 @@ def _files(to: str) -> tuple[list[UploadedFile], list[UploadedFile]]:
     if to == NEW:
         found = st.file_uploader(
             "Texts of the queries, where the judgements come alone (may be left out):"
-            " lines of id, tab, text, or queries.jsonl",
+            " TREC topics, lines of id, tab, text, or queries.jsonl",
             key=f"_texts_{number}",
         )
         texts = [found] if found else []
@@ -152,7 +153,10 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
         if answer["report"]["kind"] == "run" and not answer["report"]["refused"]
     ]
     if not fit:
-        st.info("None of these files can be taken in as a run.")
+        st.info(
+            "None of these files can be taken in as a run. If their dataset is not stored here yet,"
+            " choose “A new dataset” above and give its judgements (qrels) first."
+        )
         return
     st.subheader("Take in", anchor=False)
     chosen = _names([answer for answer, _ in fit])
@@ -163,18 +167,24 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
     picked = [place for place, wanted in enumerate(chosen["Take in"]) if wanted]
     label = f"Import {counted(len(picked), 'run')}"
     names = [chosen["System"].iloc[place] or "" for place in picked]
-    if same := figures.repeated(names):
-        several = "Several of them are called"
-        st.warning(
-            _shared.text(
-                f"{several} {', '.join(same)}: give each a name of its own, or leave some out."
-            )
-        )
-    if st.button(label, type="primary", disabled=not picked or bool(same)):
+    blocked = _warn(to, names, replace=options["replace"])
+    if st.button(label, type="primary", disabled=not picked or blocked):
         wanted = [fit[place][1] for place in picked]
         told = _work("Taking in", wanted, "take runs", dataset=to, systems=names, options=options)
         left = [answer["file"] for place, (answer, _) in enumerate(fit) if place not in picked]
         _done(to, told + figures.refusals(answers), left)
+
+
+def _warn(to: str, names: Sequence[str], *, replace: bool) -> bool:
+    """Say which names are taken, by each other or by what is stored; whether that stops all."""
+    stored = {part.system for part in _shared.store().parts("hits", to)}
+    same = figures.repeated(names)
+    if same:
+        several = f"Several of them are called {', '.join(same)}"
+        st.warning(_shared.text(f"{several}: give each a name of its own, or leave some out."))
+    if words := figures.taken(names, stored, to, replace=replace):
+        st.warning(_shared.text(words))
+    return bool(same)
 
 
 def _names(answers: Answers) -> DataFrame:

@@ -143,3 +143,11 @@ def test_results_name_no_option_of_the_command_line() -> None:
 def test_names_that_several_runs_would_have_are_found() -> None:
     assert figures.repeated(["b", "a", "b", "c", "a"]) == ["b", "a"]
     assert figures.repeated(["a", "b"]) == []
+
+
+def test_names_that_stored_runs_have_are_told_before_the_import() -> None:
+    assert figures.taken(["a", "b"], {"c"}, "tiny", replace=False) == ""
+    kept = figures.taken(["a", "b"], {"b"}, "tiny", replace=False)
+    assert kept.startswith("Stored on tiny already: b. The same file again changes nothing;")
+    gone = figures.taken(["a", "b"], {"a", "b"}, "tiny", replace=True)
+    assert gone == "Stored on tiny already: a, b. What is stored makes way for these files."

@@ -56,7 +56,7 @@ def test_runs_say_what_they_hold_and_where_they_came_from() -> None:
 def test_import_asks_for_files_before_anything_else() -> None:
     app = opened(PAGE, show="Import", to="bare")
     assert app.selectbox(key="to").value == "bare"
-    assert app.selectbox(key="to").options[-1] == "A new dataset"
+    assert app.selectbox(key="to").options[0] == "A new dataset"
     assert [button.label for button in app.button if button.label.startswith("Import")] == []
 
 

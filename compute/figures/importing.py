@@ -85,6 +85,20 @@ def repeated(names: Iterable[str]) -> list[str]:
     return [name for name, count in found.items() if count > 1]
 
 
+def taken(names: Iterable[str], stored: Collection[str], dataset: str, *, replace: bool) -> str:
+    """What an import does about names that runs of the dataset have already; empty for none."""
+    again = [name for name in names if name in stored]
+    if not again:
+        return ""
+    there = f"Stored on {dataset} already: {', '.join(again)}."
+    if replace:
+        return f"{there} What is stored makes way for these files."
+    return (
+        f"{there} The same file again changes nothing; another run of the name is refused, unless"
+        " you give it another name or have it replace the stored one."
+    )
+
+
 def refusals(answers: Iterable[Record]) -> list[dict[str, Any]]:
     """The files that were looked at and cannot be taken in as runs, as answers."""
     reports = (answer["report"] for answer in answers)

@@ -34,19 +34,16 @@ TINY = {"q1": "145236", "q2": "231456", "q3": "465123"}
 DOCUMENT = ".document"
 KEPT = """
     const [put, drop] = [Storage.prototype.setItem, Storage.prototype.removeItem];
-    window.kept = []; window.dropped = [];
-    const ours = name => name.startsWith("beirscope.answers.");
+    window.kept = []; window.dropped = []; const ours = n => n.startsWith("beirscope.answers.");
     Storage.prototype.setItem = function (name, value) {
         if (ours(name)) window.kept.push(JSON.parse(value).entry);
         return put.call(this, name, value);
     };
     Storage.prototype.removeItem = function (name) {
-        if (ours(name)) window.dropped.push(name.split(".").pop());
-        return drop.call(this, name);
+        if (ours(name)) window.dropped.push(name.split(".").pop()); return drop.call(this, name);
     };
 """
 """Notes the answers that the browser puts aside, and those it drops as saved."""
-
 KEPT_HERE = "Object.keys(localStorage).filter(k => k.startsWith('beirscope.answers.')).length"
 
 

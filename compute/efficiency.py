@@ -25,7 +25,7 @@ from compute import freshness, provenance
 from compute.identity import fingerprint
 from compute.store import Part, Publication, Store
 
-MEASURES: Mapping[str, str] = {
+MEASURED: Mapping[str, str] = {
     "index_seconds": "seconds to index the documents, encoding them included",
     "index_bytes": "size of the index on the disk",
     "documents_per_second": "documents indexed in a second",
@@ -144,7 +144,7 @@ def of_index(folder: Path, documents: int) -> dict[str, float]:
     record = index_record(folder)
     found: dict[str, float] = {"index_bytes": record.get("bytes") or _size(folder)}
     told = record.get("facts", {})
-    numbers = {name: told[name] for name in MEASURES.keys() & told.keys()}
+    numbers = {name: told[name] for name in MEASURED.keys() & told.keys()}
     # A share of nothing is no number.
     found |= {name: n for name, n in numbers.items() if n is not None and math.isfinite(n)}
     here = dict(provenance.hardware())
@@ -191,7 +191,7 @@ def of_run(
     values["documents_per_second"] = _rate(documents, values["index_seconds"])
     if len(indexes) == 1 and not inputs:
         values |= {name: found for name, found in _only(indexes).items() if name not in values}
-    kept = {name: float(found) for name in MEASURES if (found := values.get(name)) is not None}
+    kept = {name: float(found) for name in MEASURED if (found := values.get(name)) is not None}
     about = {"indexes": {name: dict(index) for name, index in indexes.items()}, "load": cost.load}
     return Costs(kept, about)
 
@@ -229,7 +229,7 @@ def add(
     if costs is None:
         publication.remove("efficiency", hits.dataset, hits.system)
         return
-    values = [(name, costs.values[name]) for name in MEASURES if name in costs.values]
+    values = [(name, costs.values[name]) for name in MEASURED if name in costs.values]
     publication.add(
         "efficiency",
         DataFrame(values, columns=["measure", "value"]),

@@ -2,7 +2,7 @@
 
 An order is a pure function of the ranked lists and the judgements there are. A list is put in
 order once, when it is made; an order that learns from judgements (`ADAPTIVE`) is worth asking
-again for what remains: `reorder`. Which is best is told by judging simulated on real judgements
+again for what remains. Which is best is told by judging simulated on real judgements
 (`tests/benchmarks/orders.py`).
 """
 
@@ -262,22 +262,3 @@ def order(name: str) -> Order:
     if name not in ORDERS:
         raise WrongInput(f"no order {name!r}; known: {', '.join(ORDERS)}")
     return ORDERS[name]
-
-
-def reorder(
-    remaining: DataFrame,
-    name: str,
-    tops: DataFrame,
-    judgements: DataFrame,
-    depth: int,
-    seed: int = 0,
-) -> DataFrame:
-    """What remains of a list (query_id, doc_id), put in order by what is judged by now.
-
-    query_id, doc_id, place from 1; pairs of it that are judged meanwhile, or that no longer
-    stand in a top `depth`, are left out. Raises WrongInput for an unknown order.
-    """
-    placed = order(name)(tops, judgements, depth, seed)
-    kept = placed.merge(remaining[["query_id", "doc_id"]], on=["query_id", "doc_id"])
-    kept = kept.sort_values("place", ignore_index=True)
-    return kept.assign(place=np.arange(1, len(kept) + 1))

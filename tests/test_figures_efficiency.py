@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from compute import published, tradeoff
-from compute.efficiency import MEASURES
+from compute.efficiency import MEASURED
 from compute.figures import efficiency, spending
 from compute.figures.theme import palette
 from tests.worlds import FEWER
@@ -22,7 +22,7 @@ NAN = float("nan")
 def point(title: str, value: float, latency: float, **given: Any) -> dict[str, Any]:
     about = {"system": title, "title": title, "family": "lexical", "hardware": "Abacus"}
     costs = {"latency_p50_ms": latency, "latency_p95_ms": 2 * latency, "index_bytes": 5e6}
-    return dict.fromkeys(MEASURES, NAN) | about | costs | {"value": value, "load": 0.1} | given
+    return dict.fromkeys(MEASURED, NAN) | about | costs | {"value": value, "load": 0.1} | given
 
 
 ROWS = DataFrame(

@@ -12,7 +12,7 @@ from pandas import DataFrame
 
 from compute import orders
 from compute.errors import WrongInput
-from compute.orders import ORDERS, expected_gain, lists, movement, openness, pool, reorder
+from compute.orders import ORDERS, expected_gain, lists, movement, openness, pool
 from tests.worlds import CASES, DOCUMENTS, QUERIES
 
 TOP = ["system", "query_id", "doc_id", "rank"]
@@ -123,14 +123,6 @@ def test_random_depends_on_the_seed_alone() -> None:
     assert not first.equals(other)
     fewer = ORDERS["random"](top, judged(q1={"d3": 1}), 30, 1)
     assert fewer["doc_id"].tolist() == [doc for doc in first["doc_id"] if doc != "d3"]
-
-
-def test_what_remains_is_put_in_order_by_what_is_judged_by_now() -> None:
-    top = tops(a={"q1": "r x1 x2"}, b={"q1": "n y1 y2"})
-    list_made = ORDERS["move-to-front"](top, judged(), 10, 0).head(4)
-    answers = judged(q1={"r": 0, "n": 1})
-    found = reorder(list_made, "move-to-front", top, answers, 10)
-    assert found.to_numpy().tolist() == [["q1", "y1", 1], ["q1", "x1", 2]]
 
 
 def test_an_unknown_order_is_answered_with_the_known() -> None:

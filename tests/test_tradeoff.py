@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from pandas import DataFrame, Series
 
 from compute import tradeoff
-from compute.efficiency import MEASURES
+from compute.efficiency import MEASURED
 from tests.worlds import CASES
 
 NAN = float("nan")
@@ -18,7 +18,7 @@ MACHINE = {"processor": "Abacus", "cores": 2, "memory_gib": 15.6, "load": 0.5}
 def cost(dataset: str, system: str, **given: Any) -> dict[str, Any]:
     """One row of `queries.efficiency.costs`."""
     about = {"dataset": dataset, "title": dataset.upper(), "system": system, "n_documents": 10}
-    return dict.fromkeys(MEASURES, NAN) | about | MACHINE | given
+    return dict.fromkeys(MEASURED, NAN) | about | MACHINE | given
 
 
 def means(*rows: tuple[str, str, float]) -> DataFrame:

@@ -14,8 +14,6 @@ from compute import wordpieces
 from compute.systems import encoding
 from compute.systems.searcher import Progress
 
-EXACT_LENGTHS = 39
-"""Lucene keeps document lengths up to here; longer ones are rounded down to one byte."""
 _BATCH = 512
 
 Vector = NDArray[np.float32]

@@ -5,7 +5,7 @@ from argparse import Namespace
 from pandas import DataFrame
 
 from compute import published, queries, reading, tradeoff
-from compute.efficiency import MEASURES
+from compute.efficiency import MEASURED
 from compute.errors import Missing, WrongInput
 from compute.recompute import Bench
 from compute.wording import near
@@ -16,12 +16,12 @@ def shown(bench: Bench, arguments: Namespace) -> DataFrame:
     if arguments.published:
         return _chosen(published.efficiency().assign(dataset=""), arguments).drop(columns="dataset")
     rows = queries.efficiency.costs(reading.open_version(bench.store).cursor())
-    if arguments.measure and arguments.measure not in MEASURES:
-        hint = near(arguments.measure, MEASURES)
-        raise WrongInput(f"no cost {arguments.measure!r}: {hint}There are {', '.join(MEASURES)}")
+    if arguments.measure and arguments.measure not in MEASURED:
+        hint = near(arguments.measure, MEASURED)
+        raise WrongInput(f"no cost {arguments.measure!r}: {hint}There are {', '.join(MEASURED)}")
     found = _chosen(rows, arguments)
     found["hardware"] = tradeoff.hardware(found)
-    columns = [arguments.measure] if arguments.measure else list(MEASURES)
+    columns = [arguments.measure] if arguments.measure else list(MEASURED)
     if not arguments.json and not arguments.measure:
         columns = [name for name in columns if found[name].notna().any()]
     return found[["dataset", "system", *columns, "hardware", "load", "date"]]

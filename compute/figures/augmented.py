@@ -10,7 +10,7 @@ from compute.figures.theme import escape, palette, plain, template
 from compute.wording import counted
 
 PAPER = "BM25 Query Augmentation"
-MEASURES = {
+PRINTED = {
     "Success@5": ("Success@5", 3),
     "Success@20": ("Success@20", 3),
     "nDCG@10": ("nDCG@10", 3),
@@ -115,7 +115,7 @@ def printed(figures: DataFrame, datasets: Sequence[str]) -> DataFrame:
     rows = rows[rows["dataset"].isin(datasets)] if len(datasets) else rows
     keys = ["source", "dataset", "printed"]
     wide = rows.pivot_table(index=keys, columns="measure", values="value", sort=False)
-    wide = wide.reindex(columns=list(MEASURES)).reset_index()
+    wide = wide.reindex(columns=list(PRINTED)).reset_index()
     return _table(wide["source"].str.removeprefix(PAPER + ", "), wide, wide["printed"])
 
 
@@ -136,14 +136,14 @@ def measured(means: Mapping[str, DataFrame], costs: DataFrame, added: DataFrame)
     wide = wide.merge(added, on=["dataset", "system"], how="left")
     wide["latency_s"] = wide["latency_p50_ms"] / 1000
     wide["augmentation_length"] = wide["added"]
-    wide = wide.reindex(columns=["dataset", "system", *MEASURES])
+    wide = wide.reindex(columns=["dataset", "system", *PRINTED])
     wide = wide.sort_values("dataset", kind="stable")
     return _table("here", wide, wide["system"])
 
 
 def _table(source: object, wide: DataFrame, named: object) -> DataFrame:
     frame = DataFrame({"Source": source, "Dataset": wide["dataset"], "System": named})
-    for measure, (title, digits) in MEASURES.items():
+    for measure, (title, digits) in PRINTED.items():
         frame[title] = [plain(value, digits) for value in wide[measure]]
     return frame
 

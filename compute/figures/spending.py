@@ -3,7 +3,7 @@
 import pandas as pd
 from pandas import DataFrame
 
-from compute.efficiency import MEASURES
+from compute.efficiency import MEASURED
 from compute.figures import theme as looks
 from compute.figures.efficiency import figures, milliseconds, size
 
@@ -24,7 +24,7 @@ def table(rows: DataFrame, measure: str) -> DataFrame:
 
 def csv(rows: DataFrame, datasets: list[str], measure: str) -> str:
     """The same rows in full: seconds, bytes and milliseconds as they were measured."""
-    columns = ["system", "value", *MEASURES, "hardware", "load"]
+    columns = ["system", "value", *MEASURED, "hardware", "load"]
     full = rows.sort_values("system")[columns].rename(columns={"value": measure})
     full.insert(1, "datasets", "; ".join(datasets))
     return full.to_csv(index=False)

@@ -41,7 +41,7 @@ order by datasets.rowid, dataset, system
 def costs(cursor: DuckDBPyConnection) -> DataFrame:
     """A row for each run whose cost was measured.
 
-    dataset, title, system; a column for each of `efficiency.MEASURES`, absent where it was not
+    dataset, title, system; a column for each of `efficiency.MEASURED`, absent where it was not
     measured; n_documents; processor, cores, memory_gib; load (processes that wanted a processor
     before the search), latency_queries (how many were timed alone), untimed (why none was), date.
     """

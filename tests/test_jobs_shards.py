@@ -1,9 +1,11 @@
 """Corpora cut into shards that any worker makes: the same results as of the undivided ones."""
 
 import json
+import os
 import random
 import re
 import shutil
+import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -16,7 +18,7 @@ from compute.jobs import records
 from compute.jobs.matrix import known_datasets
 from compute.loading import Bench
 from compute.settings import Settings
-from compute.store import Store
+from compute.store import Store, shard_path
 from compute.systems import system
 from tests import models
 from tests.jobbing import ended, session, until, worker
@@ -143,6 +145,20 @@ def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
     assert shards.plan(whole, pair) == []
     few = replace(bench, settings=replace(bench.settings, shard_documents=FEW // 16 + 1))
     assert shards.plan(few, pair) == []
+
+
+def test_shards_go_a_day_after_they_were_used(tmp_path: Path) -> None:
+    bench = home(tmp_path, TWO)
+    pair = pairs.pair(bench, system("bm25"), known_datasets(bench.store)["many"])
+    used, unused = (bench.store.home / shard_path(shard.name) for shard in shards.plan(bench, pair))
+    used.parent.mkdir()
+    yesterday = time.time() - 25 * 3600
+    for file in (used, unused):
+        file.touch()
+        os.utime(file, (yesterday, yesterday))
+    assert not shards.make(bench, pair, shards.plan(bench, pair)[0])
+    assert bench.store.tidy() == [unused]
+    assert used.exists()
 
 
 @pytest.fixture(scope="module")

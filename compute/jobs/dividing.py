@@ -1,5 +1,7 @@
 """A task that waits for its shards: how far they are together, and what became of them."""
 
+import contextlib
+import os
 import time
 from collections.abc import Iterable, Mapping
 
@@ -8,9 +10,12 @@ from compute.jobs import logs, queue, records
 from compute.jobs.hand import StepFailed, Stopped
 from compute.jobs.watching import Watch
 from compute.settings import Settings
+from compute.store import shard_path
 
 LOOK = 1.0
 """Seconds between two looks at the shards."""
+KEPT = 600.0
+"""Seconds between two uses of the shards that are made: all may take longer than one stays."""
 _STEP = "index"
 """What they are of: the step that the progress is told as."""
 
@@ -18,9 +23,13 @@ _STEP = "index"
 class Waiting:
     """The shards of one task."""
 
-    def __init__(self, settings: Settings, task: str, sizes: Mapping[str, int]) -> None:
-        """`sizes` are the documents of each shard, by its id."""
+    def __init__(
+        self, settings: Settings, task: str, sizes: Mapping[str, int], names: Iterable[str]
+    ) -> None:
+        """`sizes` are the documents of each shard, by its id; `names` what its files are called."""
         self._settings, self._task, self._sizes = settings, task, dict(sizes)
+        self._files = [settings.home / shard_path(name) for name in names]
+        self._kept = time.monotonic()
 
     def wait(self, worker: str) -> dict[str, int]:
         """Wait until all have ended, and tell how far they are; how many shards there are.
@@ -34,6 +43,7 @@ class Waiting:
             left = True
             while left:
                 left = self._look(watch)
+                self._keep()
                 # With the task its shards were cancelled, too: they have ended, not been made.
                 if not watch.wanted(worker):
                     raise Stopped(self._task)
@@ -57,6 +67,13 @@ class Waiting:
         done = sum(map(self._documents, found))
         watch(done, sum(self._sizes.values()), "documents")
         return any(shard.active for shard in found)
+
+    def _keep(self) -> None:
+        if time.monotonic() - self._kept >= KEPT:
+            self._kept = time.monotonic()
+            for file in self._files:
+                with contextlib.suppress(FileNotFoundError):
+                    os.utime(file)
 
     def _documents(self, shard: records.Job) -> int:
         if not shard.active:

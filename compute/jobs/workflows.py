@@ -45,7 +45,7 @@ def define(crew: Crew, worker: str) -> None:
             work = _shard(about, piece)
             handle = _share(queue.SHARDS_QUEUE, shard, work, number, piece["name"])
             sizes[handle.workflow_id] = piece["last"] - piece["first"]
-        waiting = Waiting(crew.settings, _id(), sizes)
+        waiting = Waiting(crew.settings, _id(), sizes, [piece["name"] for piece in pieces])
         DBOS.run_step({"name": "shards"}, lambda: waiting.wait(worker))
 
     @DBOS.workflow(name=records.TASK, max_recovery_attempts=ATTEMPTS)

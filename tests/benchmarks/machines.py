@@ -10,6 +10,7 @@ others tell nothing.
 """
 
 import argparse
+import contextlib
 import json
 import os
 import shutil
@@ -23,6 +24,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
+import psutil
 
 from compute import imports, jobs, recompute
 from compute.jobs import records
@@ -35,7 +37,7 @@ from tests.benchmarks.side_by_side import Row, machine, say, show
 from tests.jobbing import worker
 
 NAME = "made-up"
-WORDS = 12
+WORDS = 10
 """Words of a document, each a few letters: as many pieces to the model as there are letters."""
 EQUAL = 1e-5
 """By how much scores may differ."""
@@ -74,6 +76,8 @@ class Run:
     hits: dict[str, dict[str, float]]
     """Scores by document, by query."""
     shards: int
+    busiest: float
+    """Processor seconds of the worker that had most to do, in the whole job."""
 
 
 def made_up(folder: Path, n_documents: int, n_queries: int) -> Path:
@@ -137,9 +141,20 @@ def run(
                 say(f"  one of two killed -9 when {_share(found):.0%} was done")
                 kill = False
             time.sleep(0.2)
+        busiest = max(map(processor_seconds, pids))
     if found.state != "done":
         raise SystemExit(f"{asked.job} is {found.state}: {found.error}")
-    return _told(site, store, found, name)
+    return _told(site, store, found, name, busiest)
+
+
+def processor_seconds(process: int) -> float:
+    """Of a process, and of all that it started; 0 of one that is gone."""
+    total = 0.0
+    with contextlib.suppress(psutil.NoSuchProcess):
+        own = psutil.Process(process)
+        for one in (own, *own.children(recursive=True)):
+            total += sum(one.cpu_times()[:4])
+    return total
 
 
 def _share(job: records.Job) -> float:
@@ -148,7 +163,7 @@ def _share(job: records.Job) -> float:
     return progress.done / progress.total if known and progress else 0.0
 
 
-def _told(site: Site, store: Store, job: records.Job, name: str) -> Run:
+def _told(site: Site, store: Store, job: records.Job, name: str, busiest: float) -> Run:
     ids = [f"{job.id}.0000.{number:04}" for number in range(1000)]
     shards = records.named(site.desk, ids)
     first = min((one.started or 0 for one in shards), default=0)
@@ -159,7 +174,7 @@ def _told(site: Site, store: Store, job: records.Job, name: str) -> Run:
     for query, doc, score in recompute.read(part)[["query_id", "doc_id", "score"]].to_numpy():
         hits.setdefault(query, {})[doc] = score
     whole = (job.ended or 0) - (job.started or job.created)
-    return Run(last - first or part.provenance["index_seconds"], whole, hits, len(shards))
+    return Run(last - first or part.provenance["index_seconds"], whole, hits, len(shards), busiest)
 
 
 def differing(ours: Run, alone: Run) -> float:
@@ -180,7 +195,10 @@ def differing(ours: Run, alone: Run) -> float:
 def measured(site: Site, store: Store, name: str, what: str, shard: int, bar: float) -> None:
     """One worker, two workers, two of which one is killed; each beside the undivided corpus."""
     alone = run(site, store, name, 1, 0)
-    say(f"{what}, undivided, one worker: {alone.seconds:.1f} s; the job {alone.whole:.1f} s")
+    say(
+        f"{what}, undivided, one worker: {alone.seconds:.1f} s; the job {alone.whole:.1f} s,"
+        f" {alone.busiest:.1f} processor seconds"
+    )
     one = _said(run(site, store, name, 1, shard), alone, f"{what}, one worker")
     two = _said(run(site, store, name, 2, shard), alone, f"{what}, two workers")
     ratio = one.seconds / two.seconds
@@ -190,7 +208,8 @@ def measured(site: Site, store: Store, name: str, what: str, shard: int, bar: fl
             f"{bar}x of one" if bar else "",
             f"{two.seconds:.1f} s (the job {two.whole:.1f} s)",
             f"one worker {one.seconds:.1f} s ({one.whole:.1f} s)",
-            f"{ratio:.2f}x (the job {one.whole / two.whole:.2f}x)",
+            f"{ratio:.2f}x (the job {one.whole / two.whole:.2f}x, in processor seconds of the"
+            f" busiest worker {one.busiest / two.busiest:.2f}x)",
             ratio >= bar if bar else None,
         )
     )
@@ -204,7 +223,8 @@ def _said(found: Run, alone: Run, what: str) -> Run:
     worst = differing(found, alone)
     same = "equal to the undivided" if worst <= EQUAL else "NOT AS THE UNDIVIDED"
     say(
-        f"{what}: {found.shards} shards in {found.seconds:.1f} s; the job {found.whole:.1f} s;"
+        f"{what}: {found.shards} shards in {found.seconds:.1f} s; the job {found.whole:.1f} s,"
+        f" {found.busiest:.1f} processor seconds of the busiest worker;"
         f" scores {same} (largest difference {worst:.1e})"
     )
     return found

@@ -12,6 +12,7 @@ import uuid
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, fields, replace
+from itertools import chain
 from pathlib import Path
 from typing import Any, Union, get_args, get_origin, get_type_hints
 
@@ -19,7 +20,7 @@ import duckdb
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-from compute import documented, freshness, provenance, published
+from compute import documented, freshness, provenance, published, views
 from compute import settings as settings_module
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.errors import BeirscopeError, Conflict, Missing, WrongInput
@@ -298,12 +299,13 @@ def _fill(
         if not files[kind]:
             connection.from_arrow(schema.empty_table()).create(kind)
             continue
-        relation = connection.read_parquet(files[kind], hive_partitioning=False)
         if bulk:
+            every = list(chain.from_iterable(files[kind].values()))
+            relation = connection.read_parquet(every, hive_partitioning=False)
             columns = instead.get(kind, []) + [_NAME] * (bool(given) and "system" in schema.names)
             relation.project(f"* replace ({', '.join(columns)})" if columns else "*").create(kind)
         else:
-            relation.create_view(kind)
+            views.by_dataset(connection, files[kind]).create_view(kind)
     parts = [replace(part, system=given.get(part.system, part.system)) for part in parts]
     records = [_part_record(part, "" if bulk else _relative(part, store.home)) for part in parts]
     _table(connection, "parts", pa.Table.from_pylist(records, PARTS))
@@ -316,16 +318,16 @@ def _fill(
     connection.execute(_MEANS_OF_MEANS)
 
 
-def _files(parts: Iterable[Part], home: Path) -> Mapping[str, list[str]]:
-    """The files of the parts by kind. Raises Missing where one is lost."""
-    files: Mapping[str, list[str]] = defaultdict(list)
+def _files(parts: Iterable[Part], home: Path) -> Mapping[str, dict[str, list[str]]]:
+    """The files of the parts by kind and dataset. Raises Missing where one is lost."""
+    files: Mapping[str, dict[str, list[str]]] = defaultdict(dict)
     for part in parts:
         if not part.path.exists():
             raise Missing(
                 f"the {part.kind} file {part.path} is lost: "
                 f"python -m compute run {shlex.quote(part.system or 'bm25')} {part.dataset}"
             )
-        files[part.kind].append(_relative(part, home))
+        files[part.kind].setdefault(part.dataset, []).append(_relative(part, home))
     return files
 
 

@@ -34,15 +34,15 @@ with valued as (
            any_value(value) filter (where system = $a) as value_a,
            any_value(value) filter (where system = $b) as value_b
     from scores
-    where dataset in (select unnest($datasets)) and measure = $measure and system in ($a, $b)
+    where list_contains($datasets, dataset) and measure = $measure and system in ($a, $b)
     group by dataset, query_id
 ), judged as (
     select dataset, query_id, count(*) filter (where relevance > 0) as n_relevant
-    from judgements where dataset in (select unnest($datasets))
+    from judgements where list_contains($datasets, dataset)
     group by dataset, query_id
 ), asked as (
     select dataset, query_id, text, n_words
-    from queries where dataset in (select unnest($datasets))
+    from queries where list_contains($datasets, dataset)
 )
 select dataset, query_id, text, n_words, coalesce(n_relevant, 0) as n_relevant, value_a, value_b
 from valued
@@ -76,7 +76,7 @@ _LISTS = """
 with listed as (
     select dataset, query_id, doc_id, system = $a as is_a, rank
     from hits
-    where dataset in (select unnest($datasets)) and system in ($a, $b) and rank <= $depth
+    where list_contains($datasets, dataset) and system in ($a, $b) and rank <= $depth
 ), lengths as (
     select dataset, query_id, count(*) filter (where is_a) as n_a,
            count(*) filter (where not is_a) as n_b

@@ -34,17 +34,17 @@ def statistics(
     return cursor.execute(
         """
         with words as (
-            select n_words from lengths where dataset in (select unnest($collections))
+            select n_words from lengths where list_contains($collections, dataset)
             union all
             select n_words from documents
-            where dataset in (select unnest($collections))
+            where list_contains($collections, dataset)
               and dataset not in (
-                  select dataset from lengths where dataset in (select unnest($collections)))
+                  select dataset from lengths where list_contains($collections, dataset))
         ), asked as (
-            select n_words from queries where dataset in (select unnest($datasets))
+            select n_words from queries where list_contains($datasets, dataset)
         ), judged as (
             select count(*) as n, count(*) filter (where relevance > 0) as relevant
-            from judgements where dataset in (select unnest($datasets))
+            from judgements where list_contains($datasets, dataset)
             group by dataset, query_id
         )
         select nullif((select count(*) from words), 0) as n_documents,
@@ -64,7 +64,7 @@ def means_of(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
         """
         select dataset, system, measure, value, n_queries, n_unanswered
         from means
-        where dataset in (select unnest($datasets))
+        where list_contains($datasets, dataset)
         order by dataset, system, measure
         """,
         {"datasets": list(datasets)},
@@ -86,7 +86,7 @@ def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) ->
                count(*) filter (where value <= 0) as at_0,
                count(*) filter (where value >= 1) as at_1
         from scores
-        where dataset in (select unnest($datasets)) and measure = $measure
+        where list_contains($datasets, dataset) and measure = $measure
         group by system
         order by mean desc, system
         """,
@@ -103,7 +103,7 @@ def histogram(
         select system, least(floor(value * $steps)::int, $steps - 1) as step,
                count(*) as n_queries
         from scores
-        where dataset in (select unnest($datasets)) and measure = $measure
+        where list_contains($datasets, dataset) and measure = $measure
           and value > 0 and value < 1
         group by all order by all
         """,
@@ -145,7 +145,7 @@ def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> Da
     return cursor.execute(
         """
         select dataset, source, system, printed, measure, value, in_domain, suspect, note
-        from published where dataset in (select unnest($datasets))
+        from published where list_contains($datasets, dataset)
         order by source, measure, value desc
         """,
         {"datasets": list(datasets)},

@@ -42,12 +42,12 @@ def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
 _GROUPED = """
 with complete as (
     select system from parts
-    where kind = 'length_counts' and dataset in (select unnest($datasets))
+    where kind = 'length_counts' and list_contains($datasets, dataset)
     group by system having count(*) = len($datasets)
 ), wanted as (
     select "of", level, system, least(n_words, coalesce($cut, n_words)) as n_words, count
     from length_counts semi join complete using (system)
-    where dataset in (select unnest($datasets)) and ("of" <> 'top' or level <= $k)
+    where list_contains($datasets, dataset) and ("of" <> 'top' or level <= $k)
 ), labelled as (
     select "of", if("of" = 'judged', level::varchar, '') as relevance, system, n_words, count
     from wanted
@@ -204,7 +204,7 @@ def head_to_head(
         ), hits as (
             select dataset, collection, query_id, system, doc_id
             from top join rooted using (dataset)
-            where dataset in (select unnest($datasets)) and system in ($a, $b) and rank <= $k
+            where list_contains($datasets, dataset) and system in ($a, $b) and rank <= $k
         ), medians as (
             select hits.dataset, query_id, system,
                    median(least(n_words, coalesce($cut, n_words))) as words

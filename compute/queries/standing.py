@@ -25,7 +25,7 @@ def standing(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame
             select dataset, system, count(*) as n, favg(value) as mean,
                    stddev_samp(value) as spread
             from scores
-            where dataset in (select unnest($datasets)) and measure = $measure
+            where list_contains($datasets, dataset) and measure = $measure
             group by dataset, system
         )
         select dataset, system, n, mean, spread, value as hole
@@ -48,7 +48,7 @@ def moved(cursor: Cursor, datasets: Sequence[str], measure: str, baseline: str) 
         with valued as materialized (
             select dataset, query_id, system, value
             from scores
-            where dataset in (select unnest($datasets)) and measure = $measure
+            where list_contains($datasets, dataset) and measure = $measure
         ), base as (
             select dataset, query_id,
                    case when $baseline = $median then median(value)
@@ -84,15 +84,15 @@ def queries(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
                    median(value) as middle, min(value) as worst,
                    arg_max(system, value) as winner, arg_min(system, value) as loser
             from scores
-            where dataset in (select unnest($datasets)) and measure = $measure
+            where list_contains($datasets, dataset) and measure = $measure
             group by dataset, query_id
         ), judged as (
             select dataset, query_id, count(*) filter (where relevance > 0) as n_relevant
-            from judgements where dataset in (select unnest($datasets))
+            from judgements where list_contains($datasets, dataset)
             group by dataset, query_id
         ), asked as (
             select dataset, query_id, text from queries
-            where dataset in (select unnest($datasets))
+            where list_contains($datasets, dataset)
         )
         select dataset, query_id, text, coalesce(n_relevant, 0) as n_relevant, n_systems,
                first[1] as best, first[2] as second, middle, worst, winner, loser
@@ -110,7 +110,7 @@ def grades(cursor: Cursor, datasets: Sequence[str]) -> DataFrame:
     return cursor.execute(
         """
         select dataset, query_id, relevance, count(*) as n
-        from judgements where dataset in (select unnest($datasets))
+        from judgements where list_contains($datasets, dataset)
         group by dataset, query_id, relevance
         order by dataset, query_id, relevance
         """,
@@ -128,13 +128,13 @@ def ranked_at(cursor: Cursor, datasets: Sequence[str], doc_id: str) -> DataFrame
         """
         with ranked as (
             select dataset, query_id, system, rank from hits
-            where dataset in (select unnest($datasets)) and doc_id = $doc_id
+            where list_contains($datasets, dataset) and doc_id = $doc_id
         ), judged as (
             select dataset, query_id, relevance from judgements
-            where dataset in (select unnest($datasets)) and doc_id = $doc_id
+            where list_contains($datasets, dataset) and doc_id = $doc_id
         ), asked as (
             select dataset, query_id, text from queries
-            where dataset in (select unnest($datasets))
+            where list_contains($datasets, dataset)
         )
         select dataset, query_id, text, system, rank, relevance
         from ranked full join judged using (dataset, query_id)
@@ -150,9 +150,9 @@ def like(cursor: Cursor, datasets: Sequence[str], part: str) -> DataFrame:
     return cursor.execute(
         """
         with named as (
-            select doc_id from top where dataset in (select unnest($datasets))
+            select doc_id from top where list_contains($datasets, dataset)
             union
-            select doc_id from judgements where dataset in (select unnest($datasets))
+            select doc_id from judgements where list_contains($datasets, dataset)
         )
         select doc_id from named where contains(lower(doc_id), lower($part))
         order by length(doc_id), doc_id limit 12
@@ -166,7 +166,7 @@ def printed(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
     return cursor.execute(
         """
         select dataset, source, system, printed, value from published
-        where dataset in (select unnest($datasets)) and measure = $measure and not suspect
+        where list_contains($datasets, dataset) and measure = $measure and not suspect
         order by source, system
         """,
         {"datasets": list(datasets), "measure": measure},

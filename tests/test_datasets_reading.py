@@ -117,7 +117,7 @@ def test_of_a_pair_judged_twice_the_last_counts(tiny: Path) -> None:
     edit(tiny / "qrels/test.tsv", lambda text: text + "q1\td1\t0\n")
     origin = open_path(tiny)
     assert origin.judgements().iloc[0].to_list() == ["q1", "d1", 0]
-    assert (len(origin.judgements()), origin.n_repeated_judgements()) == (5, 1)
+    assert (len(origin.judgements()), origin.repeated_judgements()) == (5, [7])
 
 
 def test_judgements_of_unknown_documents_are_counted_not_fatal(tiny: Path) -> None:

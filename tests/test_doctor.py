@@ -58,9 +58,22 @@ def test_every_kind_is_counted_with_its_first_line(tmp_path: Path) -> None:
         "no _id",
     )
     assert places["unknown query"].endswith("test.tsv line 7")
+    assert places["pair judged again"].endswith("test.tsv line 10")
     assert "no query 'q9'" in examples["unknown query"]
     assert "'ghost'" in examples["judged document not in the corpus"]
     assert {file: file.read_bytes() for file in folder.rglob("*.*")} == before
+
+
+def test_a_broken_split_that_no_import_takes_unasked_stops_nothing(tmp_path: Path) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    (folder / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nq9\td1\t1\nq1\n", "utf-8")
+    report = doctor.check(folder)
+    assert not report.refused
+    assert found(report)["unknown query"] == 1
+    (folder / "qrels/dev.tsv").write_bytes(b"\xff\xfe\x00")
+    assert not doctor.check(folder).refused
+    (folder / "qrels/test.tsv").write_bytes(b"\xff\xfe\x00")
+    assert doctor.check(folder).refused
 
 
 def test_a_missing_header_is_told_and_the_rest_still_read(tmp_path: Path) -> None:

@@ -93,31 +93,32 @@ class BeirSource(Source):
         return self._queries.copy()
 
     @cached_property
-    def _judged(self) -> tuple[DataFrame, int]:
+    def _judged(self) -> tuple[DataFrame, list[int]]:
         self._known_split()
         where = self.files.where(self.qrels)
         known = set(self._queries["query_id"])
         relevance: dict[tuple[str, str], int] = {}
-        n_lines = 0
+        again: list[int] = []
         with self.files.open(self.qrels) as stream:
             for line, (query_id, doc_id, value) in _judgement_lines(stream, where, self._problem):
                 if query_id not in known:
                     self._problem(_unknown(where, line, query_id))
-                n_lines += 1
+                if (query_id, doc_id) in relevance:
+                    again.append(line)
                 relevance[query_id, doc_id] = value
         if not relevance:
             self._problem(Trouble("no judgement", where, 0, "no judgement in it", "add some"))
         rows = [(*pair, value) for pair, value in relevance.items()]
         frame = _frame(rows, ["query_id", "doc_id", "relevance"])
-        return frame.astype({"relevance": "int32"}), n_lines - len(rows)
+        return frame.astype({"relevance": "int32"}), again
 
     def judgements(self) -> DataFrame:
         """query_id, doc_id, relevance of the split; of a pair judged twice the last, as BEIR."""
         return self._judged[0].copy()
 
-    def n_repeated_judgements(self) -> int:
-        """How many lines of the qrels judge a pair again."""
-        return self._judged[1]
+    def repeated_judgements(self) -> list[int]:
+        """The lines of the qrels that judge a pair again."""
+        return list(self._judged[1])
 
     def identity(self) -> dict[str, Any]:
         """Path, sizes and times of change of the files, and the split."""

@@ -1,6 +1,7 @@
 """Collections in the BEIR layout: every collection and split of a folder or archive."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from pandas import DataFrame
 
@@ -10,10 +11,12 @@ from compute.datasets.reading import BeirSource
 from compute.datasets.records import Trouble, n_words
 from compute.doctor import marks
 from compute.doctor.report import Tally, Where
-from compute.errors import WrongInput
+from compute.errors import BeirscopeError, WrongInput
 
 _TITLE_ONLY = ("document with a title only", "kept")
 _EMPTY = ("empty document", "kept, as empty")
+_UNREADABLE = "judgements not readable"
+_ASIDE = "this split cannot be imported before it is mended, test can"
 
 
 def examine(files: layout.Files, counts: dict[str, float], tally: Tally) -> None:
@@ -50,6 +53,8 @@ class _Collection:
         self.query_ids: set[str] = set()
         self.judged: dict[str, str] = {}
         """Judged documents, with the file that judges them."""
+        self.aside = False
+        """Whether what is read now belongs to a split that an import leaves out unless named."""
 
     def examine(self) -> None:
         """All of it; what cannot be read stops nothing but itself."""
@@ -60,16 +65,35 @@ class _Collection:
             marks.remark(self.files, source.query_file, self.tally)
             self._queries(source)
         for split in sources:
-            with self.tally.step("judgements not readable", self.files.where(split.qrels)):
+            self.aside = "test" in splits and split.split != "test"
+            with self._step(split):
                 marks.remark(self.files, split.qrels, self.tally)
                 self._judgements(split)
+        self.aside = False
         with self.tally.step("corpus not readable", self.files.where(source.corpus)):
             marks.remark(self.files, source.corpus, self.tally)
             self._corpus(source)
 
     def _told(self, trouble: Trouble) -> None:
         where = Where(trouble.file, trouble.line)
-        self.tally.refuse(trouble.kind, trouble.fault, where, trouble.remedy)
+        if self.aside:
+            self.tally.remark(trouble.kind, trouble.fault, where, _ASIDE)
+        else:
+            self.tally.refuse(trouble.kind, trouble.fault, where, trouble.remedy)
+
+    @contextmanager
+    def _step(self, source: BeirSource) -> Iterator[None]:
+        """Judgements that cannot be read stop no import unless it takes their split."""
+        file = self.files.where(source.qrels)
+        if not self.aside:
+            with self.tally.step(_UNREADABLE, file):
+                yield
+            return
+        try:
+            yield
+        except BeirscopeError as error:
+            example = str(error).removeprefix(file).lstrip(" :,")
+            self.tally.remark(_UNREADABLE, example, Where(file), _ASIDE)
 
     def _splits(self) -> list[str]:
         splits, where = self.files.splits(self.root), Where(self.files.where(self.root))
@@ -103,8 +127,10 @@ class _Collection:
         self.counts[f"{name} queries"] = judgements["query_id"].nunique()
         self.counts[f"{name} judgements"] = len(judgements)
         self.counts |= _levels(judgements, f"{name} relevance")
-        again = source.n_repeated_judgements()
-        self.tally.remark("pair judged again", "", where, "the last judgement counts", again)
+        if again := source.repeated_judgements():
+            place = Where(where.file, again[0])
+            what, treatment = "pair judged again", "the last judgement counts"
+            self.tally.remark(what, "a line before judges it too", place, treatment, len(again))
         hopeless = judgements.groupby("query_id")["relevance"].max().le(0)
         if hopeless.any():
             example = f"query {hopeless.index[hopeless][0]!r}"

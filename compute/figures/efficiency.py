@@ -272,7 +272,7 @@ def _frame(cost: str, measure: str, spans: tuple[Span, Span]) -> dict[str, Any]:
         | {"ticktext": [said(value).replace(".0", "") for value in across]}
         | {"title": {"text": tradeoff.COSTS[cost], "standoff": 6}},
         "yaxis": still
-        | {"range": list(spans[1]), "tickformat": ".2f"}
+        | {"range": list(spans[1]), "tickformat": ".4~f"}
         | {"title": {"text": looks.escape(measure), "standoff": 6}},
     }
 

@@ -239,3 +239,10 @@ def test_exported_latex_compiles(tmp_path: Path) -> None:
 
 def test_every_format_is_written() -> None:
     assert set(tables.WRITERS) == set(OF["table"])
+
+
+def test_a_wide_table_goes_across_both_columns_of_a_page() -> None:
+    frame = DataFrame([[0.5] * 9], columns=[f"m{number}" for number in range(9)])
+    wide = tables.write(Table("k", "t", frame), "tex").decode()
+    assert wide.count("{table*}") == 2
+    assert "table*" not in tables.write(Table("k", "t", frame.iloc[:, :8]), "tex").decode()

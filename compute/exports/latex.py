@@ -110,19 +110,21 @@ def table(
 ) -> str:
     """A `table` of cells that are LaTeX already; `heads`, caption and note are plain text.
 
-    `right` says which columns are numbers. `key` makes the label.
+    `right` says which columns are numbers. `key` makes the label. A wide one goes across both
+    columns of a page that has two; where there is one, `table*` is `table`.
     """
     body = [" & ".join(map(escape, heads)), *(" & ".join(row) for row in rows)]
     wide = len(heads) > WIDE
     fitted, end = (FITTED, "}") if wide else ("", "")
+    float_ = "table*" if wide else "table"
     below = f"\\par\\smallskip{{\\footnotesize {escape(note)}}}\n" if note else ""
     shape = "".join("r" if number else "l" for number in right)
     drawn = (
-        "\\begin{table}\n\\centering\n"
+        f"\\begin{{{float_}}}\n\\centering\n"
         f"\\caption{{{escape(caption)}}}\n\\label{{{label(key)}}}\n{fitted}"
         f"\\begin{{tabular}}{{{shape}}}\n\\toprule\n{body[0]} \\\\\n\\midrule\n"
         + "".join(f"{row} \\\\\n" for row in body[1:])
-        + f"\\bottomrule\n\\end{{tabular}}{end}\n{below}\\end{{table}}\n"
+        + f"\\bottomrule\n\\end{{tabular}}{end}\n{below}\\end{{{float_}}}\n"
     )
     needed = ["% Needs \\usepackage{booktabs}"]
     if wide:

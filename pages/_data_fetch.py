@@ -44,7 +44,7 @@ def section() -> None:
     _shared.caption(
         "What to do: get the documents where they are given out, bring them into the BEIR layout"
         " (corpus.jsonl, queries.jsonl and qrels/test.tsv) and put them, as a folder or zip archive"
-        f" of this name, into {offers.folder(store.settings)}."
+        " of this name, into the folder datasets of the server's home folder."
     )
 
 

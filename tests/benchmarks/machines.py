@@ -14,6 +14,7 @@ import contextlib
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -137,7 +138,7 @@ def run(
         asked = jobs.start(store, "run", [name], [NAME], again=True)
         while (found := jobs.job(site.desk, asked.job)) is None or found.active:
             if kill and found and found.progress and _share(found) >= 1 / 3:
-                os.kill(pids[1], 9)
+                os.kill(pids[1], signal.SIGKILL)
                 say(f"  one of two killed -9 when {_share(found):.0%} was done")
                 kill = False
             time.sleep(0.2)
@@ -249,6 +250,8 @@ def main(words: Sequence[str] = sys.argv[1:]) -> None:
     if not database.installed():
         raise SystemExit("no PostgreSQL server here: apt-get install postgresql")
     os.environ["BEIRSCOPE_LATENCY_QUERIES"] = "0"
+    # So that the server and the workers end, too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))
     shard = -(-asked.documents // asked.shards)
     with database.server() as server, tempfile.TemporaryDirectory() as name:
         folder = Path(name)

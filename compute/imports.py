@@ -50,9 +50,13 @@ def import_dataset(
 
     `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements
     alone; `called` are the names of the files where they are others than on the disk. Raises
-    WrongInput unless exactly one is given, Conflict for a name of the catalogue.
+    WrongInput unless exactly one is given or where `split` is not the one that `name` names,
+    Conflict for a name of the catalogue.
     """
-    split = split or name.partition("/")[2]
+    named = name.partition("/")[2]
+    if named and split not in ("", named):
+        raise WrongInput(f"{name} is split {named}: leave the split out, or choose another name")
+    split = split or named
     if path is not None and qrels is None and queries is None:
         origin: Source = open_path(path, split)
         split = origin.split

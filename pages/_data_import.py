@@ -273,6 +273,8 @@ def _tell_results() -> None:
     )
     with st.container(horizontal=True):
         _address.link("Open the dataset", "pages/dataset.py", dataset=to)
+        if any(answer["ok"] and not answer["system"] for answer in answers):
+            _address.link("Run systems on it", "pages/jobs.py", datasets=to)
         if any(answer["ok"] and answer["system"] for answer in answers):
             named = {"numbers": "Computed"} | ({} if to in DATASETS else {"group": "own"})
             _address.link("The Leaderboard with it", "pages/leaderboard.py", **named)

@@ -187,6 +187,8 @@ def test_a_name_may_name_the_split(bench: Bench, tmp_path: Path) -> None:
     assert (test.dataset.split, test.judgements.rows) == ("test", 5)
     with pytest.raises(Missing, match="splits there: dev, test"):
         imports.import_dataset(bench, "tiny/train", path=folder)
+    with pytest.raises(WrongInput, match="tiny/dev is split dev: leave the split out"):
+        imports.import_dataset(bench, "tiny/dev", path=folder, split="test")
 
 
 def test_judgements_alone_may_have_the_texts_of_their_queries(bench: Bench, tmp_path: Path) -> None:

@@ -138,6 +138,9 @@ def test_results_name_no_option_of_the_command_line() -> None:
     said = "taken: name it (--system NAME), or put it there (--replace)"
     told = figures.results([{"file": "x", "ok": False, "said": said}])
     assert told["Result"].tolist() == ["taken: name it, or put it there"]
+    assert "System" not in told
+    run = {"file": "x", "ok": True, "said": "fine", "system": "bm25"}
+    assert figures.results([run])["System"].tolist() == ["bm25"]
 
 
 def test_names_that_several_runs_would_have_are_found() -> None:

@@ -117,7 +117,7 @@ def _refusal(report: Record) -> dict[str, Any]:
 
 
 def results(answers: Iterable[Record]) -> DataFrame:
-    """What became of each file."""
+    """What became of each file; of a dataset no system is told."""
     rows = [
         {
             "File": answer["file"],
@@ -127,4 +127,5 @@ def results(answers: Iterable[Record]) -> DataFrame:
         }
         for answer in answers
     ]
-    return DataFrame(rows)
+    table = DataFrame(rows)
+    return table if table["System"].any() else table.drop(columns="System")

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from compute import tags
+from compute.__main__ import main
 from compute.tags import Tagged
 
 
@@ -33,3 +34,18 @@ def test_a_file_that_is_no_run_has_no_tag(tmp_path: Path) -> None:
     judged = tmp_path / "qrels"
     judged.write_text("q1 0 d1 1\n", encoding="utf-8")
     assert [tags.tag(broken), tags.tag(judged), tags.tag(tmp_path)] == ["", "", ""]
+
+
+def test_a_check_of_several_files_ends_with_what_they_come_to(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"a.run": "q1 Q0 d1 1 1 mine\n", "b.run": "q1 Q0 d1 1 x mine\n", "c": "q1 0 d1 1\n"}
+    for name, text in texts.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    assert main(["check", str(tmp_path)]) == 2
+    assert capsys.readouterr().out.splitlines()[-2:] == [
+        "2 files have the tag mine: they are called by their files, a, b",
+        "2 of 3 fit for import",
+    ]
+    assert main(["check", str(tmp_path / "a.run")]) == 0
+    assert capsys.readouterr().out.endswith("  fit for import\n")

@@ -26,7 +26,19 @@ def check(arguments: Namespace) -> int:
         for report in reports:
             lines = [terminal.printable(line) for line in report.lines()]
             sys.stdout.write("\n".join(lines) + "\n")
+        for line in _of_all(reports):
+            sys.stdout.write(f"{terminal.printable(line)}\n")
     return 2 if any(report.refused for report in reports) else 0
+
+
+def _of_all(reports: Sequence[doctor.Report]) -> list[str]:
+    """What the reports on several files come to, which tags name no run among it."""
+    if len(reports) < 2:
+        return []
+    paths = [Path(report.path) for report in reports if report.kind == "run"]
+    runs = [tags.Tagged(path.name, tags.tag(path)) for path in paths]
+    fit = sum(not report.refused for report in reports)
+    return [*tags.renamed(runs, tags.names(runs)), f"{fit} of {len(reports)} fit for import"]
 
 
 def import_dataset(arguments: Namespace) -> int:

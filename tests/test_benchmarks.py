@@ -1,5 +1,6 @@
 """The benchmarks run at tiny sizes and write their tables; nothing here is timed."""
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,7 @@ def test_new_rows_replace_those_of_the_same_benchmark_alone() -> None:
 def test_every_benchmark_is_listed_with_its_command() -> None:
     for one in BENCHMARKS:
         assert f"python -m tests.benchmarks.{one.name}" in listed()
+        assert find_spec(f"tests.benchmarks.{one.name}")
 
 
 def test_pages_are_told_by_the_slowest_and_those_over_the_bar() -> None:

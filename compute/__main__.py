@@ -23,6 +23,7 @@ from compute.commands import (
 )
 from compute.commands.systems import show_systems
 from compute.errors import BeirscopeError
+from compute.jobs import KINDS
 from compute.judgements import HUMAN, RULES, SOURCES
 from compute.judgements.exchange import FORMATS
 
@@ -48,6 +49,7 @@ SYSTEM = _option(
 )
 EXAMPLES = "scifact, nfcorpus/train, or an own one's name; `datasets` lists all"
 JSON = _option("--json", action="store_true", help="print JSON instead of a table")
+JOB_NAMES = f"what to start ({', '.join(KINDS)}), or job ids"
 DATASETS = _option("datasets", nargs="*", metavar="DATASET", help="all that have a run, if none")
 AGAIN = _option("--again", action="store_true", help="recompute even what is up to date")
 AS_BEIR = _option(
@@ -66,7 +68,11 @@ class Command(NamedTuple):
 
 
 COMMANDS = {
-    "datasets": Command("every dataset and what is stored of it", showing.datasets, (JSON,)),
+    "datasets": Command(
+        "every dataset and what is stored of it",
+        showing.datasets,
+        (_option("--stored", action="store_true", help="only those that are stored here"), JSON),
+    ),
     "systems": Command(
         "every system, what it was verified against and whether it runs here",
         show_systems,
@@ -229,7 +235,7 @@ COMMANDS = {
         jobs.job,
         (
             _option("what", choices=("start", "list", "cancel", "retry")),
-            _option("names", nargs="*", metavar="KIND|JOB", help="what to start, or job ids"),
+            _option("names", nargs="*", metavar="KIND|JOB", help=JOB_NAMES),
             _option("--systems", nargs="+", default=(), metavar="SYSTEM", help="such as bm25"),
             _option("--datasets", nargs="+", default=(), metavar="DATASET", help=EXAMPLES),
             AGAIN,

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
-from compute import terminal
+from compute import measures, terminal
 from compute.__main__ import COMMANDS, main, parser
 from compute.settings import PROJECT
 from tests.tiny import HOSTILE, write_tiny
@@ -199,6 +199,8 @@ def test_what_a_run_leaves_out_is_said(
         (["--system", "som"], "no scores of system 'som': did you mean some?"),
         (["--measure", "nDCG@20"], "no scores of measure 'nDCG@20': did you mean nDCG@10"),
         (["--measure", "ndgc"], "no measure 'ndgc'; known: nDCG@k"),
+        (["--measure", "nDCG@30"], "no scores of measure 'nDCG@30': a run kept to fewer ranks"),
+        (["--published", "--measure", "nDCG@30"], "no scores of measure 'nDCG@30': did you mean"),
         (["--published", "--dataset", "tiny"], "no scores of dataset 'tiny'"),
     ],
 )
@@ -208,7 +210,10 @@ def test_a_filter_that_fits_nothing_is_named(
     capsys: pytest.CaptureFixture[str],
     words: list[str],
     sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    # A row that is new in the table: nothing stored is scored by it.
+    monkeypatch.setattr(measures, "MEASURES", (*measures.MEASURES, "nDCG@30"))
     run = _runs(tmp_path, some="q1 Q0 d1 1 1 some\n")
     assert main(["import-run", *run, "--dataset", "tiny"]) == 0
     capsys.readouterr()
@@ -246,6 +251,16 @@ def test_other_content_under_a_name_says_what_it_replaced(
     assert main(words) == 0
     said = capsys.readouterr().out
     assert said.endswith("\nreplaced what had this name: 5 judgements\n")
+
+
+def test_the_stored_datasets_alone_can_be_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["import-dataset", str(write_tiny(tmp_path / "tiny")), "--name", "tiny"]) == 0
+    capsys.readouterr()
+    assert main(["datasets", "--stored", "--json"]) == 0
+    names = [row["dataset"] for row in json.loads(capsys.readouterr().out)]
+    assert "tiny" in names and "fever" not in names
 
 
 def test_runs_made_before_the_dataset_changed_are_named_not_shown(

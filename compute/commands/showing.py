@@ -21,7 +21,7 @@ from compute.wording import near
 
 
 def datasets(arguments: Namespace) -> int:
-    """List every dataset with what is stored of it."""
+    """List every dataset, or those that are stored, with what is stored of it."""
     bench = open_bench()
     stored = {part.dataset for part in bench.store.parts("queries")}
     runs = pd.Series([part.dataset for part in bench.store.parts("hits")]).value_counts()
@@ -36,6 +36,7 @@ def datasets(arguments: Namespace) -> int:
             "runs": int(runs.get(row.name, 0)),
         }
         for row in (dict(DATASETS) | known(bench)).values()
+        if row.name in stored or not arguments.stored
     ]
     return terminal.show(DataFrame(rows), arguments.json)
 
@@ -96,7 +97,8 @@ def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFram
     )
     _tell_stale(bench, arguments.dataset)
     if frame.empty:
-        _name_the_wrong(queries.stored.scores_shown(cursor, published=arguments.published), chosen)
+        everything = queries.stored.scores_shown(cursor, published=arguments.published)
+        _name_the_wrong(everything, chosen, published=arguments.published)
     return frame
 
 
@@ -129,7 +131,15 @@ def _tell_stale(bench: Bench, dataset: str | None) -> None:
             )
 
 
-def _name_the_wrong(stored: DataFrame, chosen: dict[str, str | None]) -> None:
+_UNSCORED = (
+    "a run kept to fewer ranks lacks it, and one that was scored before it was a measure, until"
+    " python -m compute score. "
+)
+
+
+def _name_the_wrong(
+    stored: DataFrame, chosen: dict[str, str | None], *, published: bool = False
+) -> None:
     """Raises Missing or WrongInput for the first choice that nothing stored has."""
     for column, name in chosen.items():
         known = list(stored[column].unique())
@@ -138,6 +148,6 @@ def _name_the_wrong(stored: DataFrame, chosen: dict[str, str | None]) -> None:
         if column == "measure":
             measures.parse(name)
         listed = ", ".join(known[:20]) + (", …" if len(known) > 20 else "")
-        raise Missing(
-            f"no scores of {column} {name!r}: {near(name, known)}There are {listed or 'none'}"
-        )
+        unscored = column == "measure" and name in measures.MEASURES and not published
+        hint = _UNSCORED if unscored else near(name, known)
+        raise Missing(f"no scores of {column} {name!r}: {hint}There are {listed or 'none'}")

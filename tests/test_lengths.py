@@ -82,12 +82,17 @@ def test_queries_without_texts_have_no_lengths(tmp_path: Path) -> None:
 def test_a_run_worked_by_hand(tmp_path: Path) -> None:
     known = part(tmp_path, "lengths", doc_id=["d1", "d2"], n_words=[3, 5])
     hits = DataFrame(
-        {"doc_id": ["d1", "d2", "d2", "d1", "nowhere"], "rank": [1, 2, 1, 11, 2], "score": 1.0}
+        {
+            "doc_id": ["d1", "d2", "d2", "d1", "d1", "nowhere"],
+            "rank": [1, 2, 1, 10, 11, 2],
+            "score": 1.0,
+        }
     )
     assert rows(lengths.of_run(hits, known)) == [
         ("top", 1, 3, 1),
         ("top", 1, 5, 1),
         ("top", 2, 5, 1),
+        ("top", 10, 3, 1),
     ]
 
 
@@ -116,6 +121,18 @@ def test_what_is_imported_is_counted_at_once(bench: Bench, tiny: Dataset, tmp_pa
     assert rows(recompute_table(run.path)) == [("top", 1, 8, 1), ("top", 1, 9, 1), ("top", 2, 9, 1)]
     assert lengths.count(bench, recompute.stored_dataset(bench.store, tiny)) == 0
     assert lengths.count(bench, recompute.stored_dataset(bench.store, tiny), again=True) == 2
+
+
+def test_hits_without_length_are_those_of_the_first_ten_ranks(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    file = tmp_path / "deep.run"
+    file.write_text("".join(f"q1 Q0 d{rank} 0 {-rank} deep\n" for rank in range(1, 13)), "utf-8")
+    imports.import_run(bench, file, tiny)
+    run = bench.store.part("length_counts", "tiny", "deep")
+    assert run is not None
+    # The corpus ends with d6.
+    assert run.provenance["hits_without_length"] == 4
 
 
 def recompute_table(path: Path) -> pa.Table:

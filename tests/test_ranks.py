@@ -55,6 +55,16 @@ def test_of_one_dataset_the_pairs_are_those_of_max_t() -> None:
         assert told == (pair["p_adjusted"] <= 0.05)
 
 
+def test_intervals_are_as_wide_as_the_dataset_of_the_fewest_queries_asks() -> None:
+    level = np.array([[0.5], [0.4], [0.3]])
+    # All that varies is the first dataset, the same in both.
+    few, many = (
+        of_scores([one_dataset(CLEAR), one_dataset(level.repeat(n, axis=1))]).systems
+        for n in (4, 200)
+    )
+    assert ((few["high"] - few["low"]) > 1.2 * (many["high"] - many["low"])).all()
+
+
 def test_less_is_better_turns_the_order_alone() -> None:
     found = of_scores([one_dataset(CLEAR)], sign=-1)
     assert found.systems["row"].tolist() == [2, 1, 0]

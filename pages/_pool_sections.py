@@ -27,6 +27,9 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
         _table(
             figures.left_out_table(rows, measure), "left-out-table", "Systems left out of the pool"
         )
+    (recorded,) = read(queries.holes.recorded, dataset=dataset, added=True).to_dict("records")
+    if not recorded["n_added"]:
+        return
     gains = _titled(read(queries.pools.gains, added=True, **asked))
     if gains["n_added"].any():
         st.subheader("Who gains by added judgements", anchor=False)

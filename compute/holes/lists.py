@@ -66,6 +66,13 @@ class Lists:
         top = {name: getattr(self, name)[:, :, :k] for name in ("document", "gain", "known")}
         return replace(self, **top)
 
+    def of(self, systems: Sequence[str]) -> "Lists":
+        """Some of the systems, in the order given. Raises KeyError for one that is not there."""
+        places = {name: place for place, name in enumerate(self.systems)}
+        rows = [places[name] for name in systems]
+        own = {name: getattr(self, name)[rows] for name in ("document", "gain", "known")}
+        return replace(self, systems=tuple(systems), **own)
+
     def binary(self) -> "Lists":
         """Relevant or not: every gain above 0 becomes 1."""
         lowest = {"judged": self.judged[:, :1], "levels": np.ones(1, np.int64)}

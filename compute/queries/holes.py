@@ -9,6 +9,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute import holes, measures
+from compute.queries.lists import JUDGEMENTS, held
 
 Cursor = DuckDBPyConnection
 
@@ -53,7 +54,7 @@ def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -
     the added judgements where the official ones are of relevant documents alone; and condensed,
     closed up from the whole list that is kept.
     """
-    lists = _lists(cursor, dataset, systems, _cut(measure))
+    lists = held(cursor, dataset, systems, _cut(measure))
     by_query = holes.intervals(lists, measure).groupby("system")
     frame = by_query[["value", "low", "high"]].mean()
     frame.insert(0, "n_queries", by_query.size())
@@ -62,9 +63,9 @@ def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -
     frame["hole_beir"] = holes.hole_beir(lists, lists.depth)
     (counts,) = recorded(cursor, dataset).to_dict("records")
     if holes.tells_more(*(counts[name] for name in _TELLING)):
-        telling = _JUDGEMENTS if counts["n_not_relevant"] else _ADDED
-        closed = _lists(cursor, dataset, systems, _cut(measure), top=_CLOSED)
-        told = _lists(cursor, dataset, systems, _cut(measure), judgements=telling)
+        telling = JUDGEMENTS if counts["n_not_relevant"] else _ADDED
+        closed = held(cursor, dataset, systems, _cut(measure), top=_CLOSED)
+        told = held(cursor, dataset, systems, _cut(measure), judgements=telling)
         expected = holes.expected(lists, measure, told)
         frame["expected"] = expected.groupby("system")["value"].mean()
         condensed = holes.condensed(closed, measure)
@@ -74,24 +75,16 @@ def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -
 
 def pairs(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     """Whether the holes could turn the order of two systems, as `holes.pairs`."""
-    return holes.pairs(_lists(cursor, dataset, systems, _cut(measure)), measure)
+    return holes.pairs(held(cursor, dataset, systems, _cut(measure)), measure)
 
 
 def by_rank(cursor: Cursor, dataset: str, systems: Sequence[str], k: int) -> DataFrame:
     """Queries by system and rank: n_filled, n_holes, n_relevant, as `holes.by_rank`."""
-    return holes.by_rank(_lists(cursor, dataset, systems, k))
+    return holes.by_rank(held(cursor, dataset, systems, k))
 
 
 _TELLING = ("n_not_relevant", "n_added", "n_added_not_relevant")
 
-_TOP = """
-select system, query_id, doc_id, rank from top
-where dataset = $dataset and rank <= $k and system in (select unnest($systems))
-"""
-_DEEP = """
-select system, query_id, doc_id, rank from hits
-where dataset = $dataset and rank <= $k and system in (select unnest($systems))
-"""
 _CLOSED = """
 with closed as (
     select system, query_id, doc_id,
@@ -102,7 +95,6 @@ with closed as (
 )
 select system, query_id, doc_id, place as rank from closed where place <= $k
 """
-_JUDGEMENTS = "select query_id, doc_id, relevance from judgements where dataset = $dataset"
 _ADDED = """
 select query_id, doc_id, relevance from judgements where dataset = $dataset
 except
@@ -112,19 +104,3 @@ select query_id, doc_id, relevance from main.judgements where dataset = $dataset
 
 def _cut(measure: str) -> int:
     return measures.parse(measure).k or 10
-
-
-def _lists(
-    cursor: Cursor,
-    dataset: str,
-    systems: Sequence[str],
-    k: int,
-    *,
-    top: str = "",
-    judgements: str = _JUDGEMENTS,
-) -> holes.Lists:
-    chosen = {"dataset": dataset, "systems": list(systems), "k": k}
-    # The extract holds ten ranks and is read many times faster.
-    hits = cursor.execute(top or (_TOP if k <= 10 else _DEEP), chosen).df()
-    judged = cursor.execute(judgements, {"dataset": dataset}).df()
-    return holes.arrange(hits, judged, k, systems)

@@ -16,7 +16,7 @@ def section(dataset: str, system: str = "") -> None:
         _shared.caption(f"{str(error)[:1].upper()}{str(error)[1:]}.")
         return
     what = f"{system} on {dataset}" if system else dataset
-    st.markdown(_shared.text(f"Removed: {told}. It cannot be taken back."))
+    st.markdown(_shared.text(f"What goes: {told}. It cannot be taken back."))
     sure = st.checkbox(_shared.text(f"Yes, remove {what}"), key=f"sure {what}")
     if st.button("Remove", icon=":material/delete:", disabled=not sure, key=f"remove {what}"):
         _signing.require(_signing.OPERATOR)

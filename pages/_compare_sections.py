@@ -68,7 +68,11 @@ def one_dataset(view: View) -> None:
     pairs = read(queries.compare.pairs, measure=view.measure, **view.asked)
     both = comparing.valued(pairs)
     if both.empty:
-        st.info(_shared.text(f"No query has a {view.measure} of both systems."))
+        why = (
+            f"No query has {view.measure} of both systems: a list may be kept to fewer ranks, or"
+            " scored before this was a measure (python -m compute score)."
+        )
+        st.info(_shared.text(why))
         return
     found = comparing.verdict(pairs, view.measure)
     _shared.caption(*tables.said(found, view.titles, view.measure))

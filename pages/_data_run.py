@@ -63,7 +63,7 @@ def _links(run: Mapping[str, Any], dataset: str, system: str) -> None:
         _address.link("The dataset", "pages/dataset.py", **target)
         if run["is_current"]:
             _address.link(
-                "Its lists, query by query",
+                "The lists, query by query",
                 "pages/query.py",
                 dataset=dataset,
                 systems=system,

@@ -69,7 +69,7 @@ def _further(dataset: Dataset, measure: str, means: DataFrame) -> None:
             a, b = (cell, a) if cell in names and cell != a else (a, b)
             _address.link("Two of its systems compared", "pages/compare.py", **target, a=a, b=b)
         if not dataset.parts:
-            _address.link("Its queries, list by list", "pages/query.py", **target)
+            _address.link("The lists, query by query", "pages/query.py", **target)
 
 
 def facts(dataset: Dataset) -> None:

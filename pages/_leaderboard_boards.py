@@ -133,13 +133,13 @@ def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFram
     found = against.table(ours, printed, published.reasons())
     if found.empty:
         return
-    st.subheader("Ours against published", anchor=False)
+    st.subheader("Computed against published", anchor=False)
     shown = agreeing.table(found, named, _shared.theme())
     height = 38 + 35 * min(len(found), MOST_ROWS)
     _shared.table(
         shown,
         "ours-published",
-        f"Ours against published: {of.measure}",
+        f"Computed against published: {of.measure}",
         height=height,
         row_height=35,
     )

@@ -35,7 +35,7 @@ def printed(unit: str, left_out: Sequence[str], above: Any) -> None:
     with above:
         _address.known("table", tables, "printed table")
     with _shared.pickers():
-        table = pick("Scores", tables, "table", width=180)
+        table = pick("Table", tables, "table", width=180)
         scores = _printed_scores(table)
         systems, baseline = _choose_systems(scores, "", above)
     marks = shift.points(near, scores, systems, baseline, left_out)

@@ -34,7 +34,7 @@ def test_a_click_on_a_box_shows_its_document_and_stays_in_the_address(
 
 def test_a_link_to_the_queries_keeps_dataset_and_measure(page: Page, dashboard: str) -> None:
     go(page, f"{dashboard}/dataset?dataset=tiny&measure=RR@10")
-    page.get_by_role("button", name="Its queries, list by list").click()
+    page.get_by_role("button", name="The lists, query by query").click()
     page.wait_for_url("**/query?**")
     expect(page.get_by_role("heading", name="Query")).to_be_visible()
     expect(page.get_by_text("RR@10").first).to_be_visible()

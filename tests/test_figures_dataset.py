@@ -120,6 +120,8 @@ def test_a_difference_to_the_papers_is_visible() -> None:
     assert table["Queries",] == ["10", "10", "0"]
     assert table["Words per query, mean",] == ["10.00", "12.25", "+2.25"]
     assert table["Words per document, mean",] == ["10.00", "–", "–"]
+    own = statistics_table(DataFrame([dict.fromkeys(STATISTICS)]), counted)
+    assert own.columns.tolist() == ["Statistic", "Here"]
 
 
 def test_printed_figures_get_a_row_per_system_and_table() -> None:

@@ -191,13 +191,18 @@ def _shown(value: object) -> str:
 
 def statistics_table(printed: DataFrame, counted: DataFrame) -> DataFrame:
     """What the papers print about a dataset beside what is loaded: Statistic, Published, Here,
-    Difference, as text; `printed` and `counted` have one row and share the names of STATISTICS."""
+    Difference, as text; `printed` and `counted` have one row and share the names of STATISTICS.
+
+    Of a dataset that no paper has, Statistic and Here alone.
+    """
     rows = []
     for name, (label, digits) in STATISTICS.items():
         one, other = _one(printed[name]), _one(counted[name])
         gap = round(other, digits) - round(one, digits)
         rows.append((label, _number(one, digits), _number(other, digits), _gap(gap, digits)))
-    return DataFrame(rows, columns=["Statistic", "Published", "Here", "Difference"])
+    table = DataFrame(rows, columns=["Statistic", "Published", "Here", "Difference"])
+    unprinted = printed[list(STATISTICS)].isna().all(axis=None)
+    return table[["Statistic", "Here"]] if unprinted else table
 
 
 def _one(column: Series) -> float:

@@ -1,5 +1,7 @@
 """Ours against published: does a computed score agree with the printed one, and if not, why?"""
 
+from collections.abc import Sequence
+
 import numpy as np
 from pandas import DataFrame
 
@@ -40,7 +42,8 @@ def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
             "verdict": verdict,
         }
     )
-    found["reason"] = [_reason(row, reasons) for row in found.to_dict("records")]
+    known = reasons.to_dict("records")
+    found["reason"] = [_reason(row, known) for row in found.to_dict("records")]
     order = found["difference"].abs().sort_values(ascending=False, kind="stable").index
     return found.loc[order].reset_index(drop=True)
 
@@ -56,10 +59,10 @@ def _usual_digits(printed: DataFrame) -> dict[str, int]:
     return {str(source): int(own.mode().max()) for source, own in digits}
 
 
-def _reason(row: dict, reasons: DataFrame) -> str:
+def _reason(row: dict, reasons: Sequence[dict]) -> str:
     if row["verdict"] == EQUAL:
         return ""
-    for known in reasons.to_dict("records"):
+    for known in reasons:
         if (
             str(row["source"]).startswith(known["source"])
             and known["dataset"] in ("*", row["dataset"])

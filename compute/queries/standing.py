@@ -12,8 +12,6 @@ Cursor = DuckDBPyConnection
 
 MEDIAN = "Median system"
 """Per query the median of all systems' values: a baseline of no system's own."""
-LISTED = 200
-"""Rows that a search for a document gives at most."""
 
 
 def standing(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:

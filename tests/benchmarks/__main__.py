@@ -47,12 +47,6 @@ class Benchmark:
 
 BENCHMARKS = (
     Benchmark("score", "score a stored run, beside pytrec_eval and ir_measures", "7", "0.05"),
-    Benchmark(
-        "overlap",
-        "count words and compare vocabularies, beside scikit-learn and scipy",
-        "50 1000000 CountVectorizer",
-        "0.2 5000 CountVectorizer",
-    ),
     Benchmark("significance", "test all pairs of systems, beside scipy", "", "4 200 200"),
     Benchmark("importing", "import a run, beside pandas and ir_measures", "6.98", "0.02"),
     Benchmark("search", "BM25 to the run file, beside pyserini", "30000 500 1000", "500 20 100"),
@@ -65,6 +59,12 @@ BENCHMARKS = (
     ),
     Benchmark(
         "page_rows", "every page on a store, such as that of full_size", "HOME", "HOME 2 efficiency"
+    ),
+    Benchmark(
+        "overlap",
+        "count words and compare vocabularies, beside scikit-learn and scipy",
+        "50 1000000 CountVectorizer",
+        "0.2 5000 CountVectorizer",
     ),
 )
 NEEDS_HOME = "page_rows"
@@ -138,12 +138,16 @@ def main() -> int:
     if not chosen:
         say(listed())
         return 0
-    found = measured(chosen, small=asked.small, home=asked.home)
     out = asked.out or (None if asked.small else README)
-    if out is not None:
-        text = out.read_text("utf-8") if out.exists() else ""
-        out.write_text(written(text, found, small=asked.small), "utf-8")
-    return 0 if all(found.values()) else 1
+    gave = True
+    for one in chosen:
+        found = measured([one], small=asked.small, home=asked.home)
+        gave = gave and all(found.values())
+        # After each: what was measured stays if the rest is stopped.
+        if out is not None:
+            text = out.read_text("utf-8") if out.exists() else ""
+            out.write_text(written(text, found, small=asked.small), "utf-8")
+    return 0 if gave else 1
 
 
 if __name__ == "__main__":

@@ -96,7 +96,8 @@ def test_the_lists_stand_in_the_order_of_the_pickers() -> None:
         ({"systems": [EVIL, "sure"]}, [EVIL, "sure"]),
         ({"systems": "sure"}, ["sure"]),
         ({"a": "sure", "b": EVIL}, ["sure", EVIL]),
-        ({"b": EVIL}, [EVIL]),
+        ({"b": EVIL}, ["sure", EVIL]),
+        ({"b": "sure"}, ["sure"]),
     ],
 )
 def test_an_address_names_the_systems_in_either_manner(
@@ -219,7 +220,7 @@ def test_the_dataset_stays_from_page_to_page_unless_the_address_names_one() -> N
 
 
 def test_choosing_a_document_shows_its_text_with_the_words_of_the_query() -> None:
-    app = opened("query", dataset="tiny", query="q1")
+    app = opened("query", dataset="tiny", query="q1", systems=[EVIL, "sure"])
     app.selectbox(key="_document").set_value("d1").run()
     assert ">harbour</mark>" in html(app)
     assert app.query_params["document"] == "d1"

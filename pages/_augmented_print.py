@@ -17,7 +17,7 @@ def section(dataset: str = "") -> None:
     theirs = drawing.printed(figures, [dataset] if dataset else [])
     if added.empty and (theirs.empty or not dataset):
         return
-    measures = [name for name in drawing.MEASURES if "@" in name]
+    measures = [name for name in drawing.PRINTED if "@" in name]
     means = {name: read(queries.leaderboard.means, measure=name) for name in measures}
     ours = drawing.measured(means, read(queries.efficiency.costs), added)
     st.subheader("Query augmentation", anchor=False)

@@ -20,7 +20,7 @@ import duckdb
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-from compute import documented, freshness, provenance, published, views
+from compute import documented, freshness, means, provenance, published, views
 from compute import settings as settings_module
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.errors import BeirscopeError, Conflict, Missing, WrongInput
@@ -89,68 +89,6 @@ _TEXTS = {
 }
 _NAME = "coalesce(getvariable('given')[system], system) as system"
 """What a snapshot has in the place of columns."""
-
-_MEANS = """
-create table means as
-with evaluated as materialized (
-    select distinct dataset, system, query_id from scores
-),
-answered as (
-    select dataset, system, query_id from top where rank = 1
-),
--- The few queries without hits: joining scores with these is quicker than with all the others.
-unanswered as materialized (
-    select dataset, system, query_id, true as unanswered
-    from evaluated anti join answered using (dataset, system, query_id)
-),
-counts as (
-    select dataset, system, count(*) as n_queries, count(unanswered) as n_unanswered
-    from evaluated left join unanswered using (dataset, system, query_id)
-    group by dataset, system
-),
-per_run as (
-    select
-        dataset,
-        system,
-        measure,
-        favg(value) as value,
-        favg(value) filter (where unanswered is null) as value_returned
-    from scores left join unanswered using (dataset, system, query_id)
-    group by dataset, system, measure
-)
-select
-    dataset,
-    system,
-    measure,
-    value,
-    -- Without the hits nobody can tell which queries were answered.
-    case when id is not null then value_returned end as value_returned,
-    n_queries,
-    case when id is not null then n_unanswered end as n_unanswered
-from per_run
-join counts using (dataset, system)
-left join (select id, dataset, system from parts where kind = 'top') using (dataset, system)
-order by dataset, system, measure
-"""
-
-_MEANS_OF_MEANS = """
-insert into means
-with forums as (
-    select name, len(parts) as n_parts, unnest(parts) as part from datasets
-)
-select
-    name,
-    system,
-    measure,
-    favg(value),
-    case when count(value_returned) = n_parts then favg(value_returned) end,
-    sum(n_queries),
-    case when count(n_unanswered) = n_parts then sum(n_unanswered) end
-from forums join means on part = dataset
-group by name, n_parts, system, measure
-having count(*) = n_parts
-order by name, system, measure
-"""
 
 
 @dataclass(frozen=True)
@@ -314,8 +252,10 @@ def _fill(
     _table(connection, "published", pa.Table.from_pandas(published.results()))
     added = pa.Table.from_pandas(store.added_judgements(), JUDGEMENTS, preserve_index=False)
     _table(connection, "added_judgements", added)
-    connection.execute(_MEANS)
-    connection.execute(_MEANS_OF_MEANS)
+    if bulk:
+        means.create(connection)
+    else:
+        means.create_remembered(connection, parts, store.home)
 
 
 def _files(parts: Iterable[Part], home: Path) -> Mapping[str, dict[str, list[str]]]:
@@ -338,7 +278,9 @@ def _table(connection: DuckDBPyConnection, name: str, content: pa.Table) -> None
 
 def _relative(part: Part, home: Path) -> str:
     """The path as views keep it: from the home folder, so that the folder can move."""
-    return os.path.relpath(part.path, home)
+    path, root = str(part.path), f"{home}{os.sep}"
+    # Called for thousands of parts, of which few, those that ship, lie elsewhere.
+    return path.removeprefix(root) if path.startswith(root) else os.path.relpath(path, home)
 
 
 def _part_record(part: Part, path: str) -> dict[str, Any]:

@@ -7,8 +7,8 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute import ranks
+from compute.queries import matrices
 from compute.ranks import Ranking
-from compute.significance import aligned
 
 COLUMNS = ("mean", "low", "high", "rank", "rank_low", "rank_high", "first", "group")
 
@@ -25,21 +25,7 @@ def of_runs(
     The mean over datasets of the mean over all judged queries; forums of CQADupStack count
     equally. `sign` is -1 where less is better. Every system has a run on every dataset.
     """
-    rows = cursor.execute(
-        """
-        with chosen as (
-            select
-                name as board,
-                unnest(case when len(parts) > 0 then parts else [name] end) as part
-            from datasets where name in (select unnest(?))
-        )
-        select board, dataset, system, query_id, value
-        from scores join chosen on dataset = part
-        where measure = ? and system in (select unnest(?))
-        """,
-        [list(datasets), measure, list(systems)],
-    ).df()
-    boards = [aligned(rows[rows["board"] == name], systems) for name in datasets]
+    boards = matrices.of_boards(cursor, measure, datasets, systems)
     return _frame(ranks.of_scores(boards, sign=sign), systems)
 
 

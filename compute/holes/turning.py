@@ -31,10 +31,12 @@ def pairs(lists: Lists, measure: str) -> DataFrame:
     gains, holes = seen.gain.clip(0) @ discount, seen.holes
     ideal = ideals(seen.judged, gain.reach(seen.depth, int(seen.judged.max(initial=0)) + m), m)
     today = ratio(gains, np.broadcast_to(ideal[:, :, 0] @ seen.steps, gains.shape))
+    # By rank and query, so that `_weights` runs over queries next to each other.
+    documents, unknown = np.moveaxis(seen.document, 1, 2).copy(), np.moveaxis(holes, 1, 2).copy()
     rows = []
     for one, other in combinations(range(len(seen.systems)) if seen.queries else (), 2):
         both = [one, other]
-        weights = _weights(seen.document[both], holes[both], discount)
+        weights = _weights(documents[both], unknown[both], discount)
         low, high = extremes(gains[one] - gains[other], weights, ideal, seen.steps)
         ends = float(low.mean()), float(high.mean())
         difference = float((today[one] - today[other]).mean())
@@ -54,10 +56,15 @@ def _verdict(low: float, high: float) -> str:
 def _weights(document: Numbers, holes: Flags, discount: Values) -> Values:
     """(Q, 2k) What each hole of either list adds to the difference; nan where there is none.
 
-    document, holes: (2, Q, k), see `Lists`.
+    document, holes: (2, k, Q), see `Lists`.
     """
-    one, other = document
-    shared = (one[:, :, None] == other[:, None, :]) & (one >= 0)[:, :, None]
-    own = np.where(holes[0], discount - shared @ discount, np.nan)
-    alone = holes[1] & ~shared.any(axis=1)
-    return np.concatenate([own, np.where(alone, -discount, np.nan)], axis=1)
+    one, other = np.where(document[0] >= 0, document[0], -2), document[1]
+    given, shared = np.zeros(one.shape), np.zeros(one.shape, bool)
+    # Rank by rank: all pairs of ranks at once would not fit into the processor's cache.
+    for rank, also in enumerate(other):
+        same = one == also
+        np.add(given, discount[rank], out=given, where=same)
+        same.any(axis=0, out=shared[rank])
+    own = np.where(holes[0], discount[:, None] - given, np.nan)
+    alone = np.where(holes[1] & ~shared, -discount[:, None], np.nan)
+    return np.concatenate([own, alone]).T.copy()

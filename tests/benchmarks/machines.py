@@ -174,7 +174,8 @@ def _told(site: Site, store: Store, job: records.Job, name: str, busiest: float)
     hits: dict[str, dict[str, float]] = {}
     for query, doc, score in recompute.read(part)[["query_id", "doc_id", "score"]].to_numpy():
         hits.setdefault(query, {})[doc] = score
-    whole = (job.ended or 0) - (job.started or job.created)
+    # A job that is taken over begins anew.
+    whole = (job.ended or 0) - job.created
     return Run(last - first or part.provenance["index_seconds"], whole, hits, len(shards), busiest)
 
 

@@ -189,7 +189,8 @@ def test_without_added_judgements_the_page_says_where_to_judge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = opened(fill(tmp_path), monkeypatch, dataset="tiny")
-    assert "the page Annotate" in app.info[0].value
+    assert "Nobody added judgements here yet" in app.info[0].value
+    assert "Have holes judged blind" in [button.label for button in app.button]
 
 
 def test_pickers_open_from_the_address(judged: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -86,8 +86,7 @@ def systems(view: View) -> None:
     shown = rows.merge(moves, on="system")
     if not whole:
         shown = shown[(shown.index < MOST_SYSTEMS) | (shown["system"] == baseline)]
-    against = view.titles.get(baseline, baseline)
-    shown = shown.reset_index(drop=True)
+    against, shown = view.titles.get(baseline, baseline), shown.reset_index(drop=True)
     figure = figures.systems(shown, view.measure, against, theme=_shared.theme())
     go = partial(_compare, view, baseline if baseline != MEDIAN else shown["system"].iloc[0])
     _ways.plot(figure, "standing", f"{view.measure} of systems on {view.dataset.title}", go)

@@ -5,9 +5,7 @@ A job that dies between searching and publishing finds it here and does not sear
 
 import contextlib
 import json
-import os
 import time
-import uuid
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,7 +14,7 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compute.parts import make_folder, sync_folder
+from compute.parts import make_folder, written_aside
 from compute.runs import Run
 from compute.settings import Settings
 
@@ -64,17 +62,8 @@ def keep(settings: Settings, fingerprint: str, draft: Draft) -> None:
     costs = dict(draft.costs)
     record = json.dumps({"counts": counts, "facts": dict(draft.facts), "costs": costs})
     table = pa.Table.from_pandas(draft.run.frame, preserve_index=False)
-    # Of its own: two processes may search the same.
-    aside = file.with_name(f"{uuid.uuid4().hex}.tmp")
-    try:
-        with aside.open("wb") as stream:
-            pq.write_table(table.replace_schema_metadata({_FACTS: record}), stream)
-            stream.flush()
-            os.fsync(stream.fileno())
-        aside.replace(file)
-    finally:
-        aside.unlink(missing_ok=True)
-    sync_folder(file.parent)
+    with written_aside(file) as stream:
+        pq.write_table(table.replace_schema_metadata({_FACTS: record}), stream)
 
 
 def drop(settings: Settings, fingerprint: str) -> None:

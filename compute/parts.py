@@ -1,7 +1,9 @@
 """Parts: their kinds, and one immutable Parquet file written so that it is there whole or not."""
 
 import os
+import uuid
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO
 
@@ -142,6 +144,24 @@ def write_part(
         aside.unlink(missing_ok=True)
     sync_folder(path.parent)
     return rows
+
+
+@contextmanager
+def written_aside(target: Path) -> Iterator[BinaryIO]:
+    """A file to write, which has its name once it is whole and on the disk.
+
+    It is written under a name of its own, since two processes may make the same.
+    """
+    aside = target.with_name(f".{uuid.uuid4().hex}.tmp")
+    try:
+        with aside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(target)
+    finally:
+        aside.unlink(missing_ok=True)
+    sync_folder(target.parent)
 
 
 def make_folder(folder: Path) -> None:

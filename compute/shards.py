@@ -10,7 +10,6 @@ import os
 import shutil
 import tarfile
 import tempfile
-import uuid
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,7 +21,7 @@ from compute.generated import Expanding
 from compute.identity import fingerprint
 from compute.loading import Bench
 from compute.pairs import Pair
-from compute.parts import make_folder, sync_folder
+from compute.parts import make_folder, written_aside
 from compute.store import shard_path
 from compute.systems import Combiner
 from compute.systems.searcher import Divisible, Span
@@ -149,17 +148,8 @@ def _taken(file: Path) -> bool:
 
 def _pack(folder: Path, target: Path) -> None:
     make_folder(target.parent)
-    # Of its own: two workers may make the same.
-    aside = target.with_name(f".{uuid.uuid4().hex}.tmp")
-    try:
-        with aside.open("wb") as file:
-            _write(folder, file)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(target)
-    finally:
-        aside.unlink(missing_ok=True)
-    sync_folder(target.parent)
+    with written_aside(target) as file:
+        _write(folder, file)
 
 
 def _write(folder: Path, file: BinaryIO) -> None:

@@ -1,7 +1,7 @@
 """What pages share: `read`, cached by version; the pickers; text from outside, shown as text."""
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
 from types import FunctionType
@@ -22,6 +22,7 @@ from compute.judgements import Choice
 from compute.measures import MEASURES
 from compute.overlay import Overlays
 from compute.reading import open_version
+from compute.scopes import Holding
 from compute.settings import Settings
 from compute.shown import Shown
 from compute.store import Store
@@ -65,15 +66,11 @@ def _overlays(now: Settings, manifest: int) -> Overlays:
     return Overlays(stored, open_version(stored, manifest))
 
 
-@st.cache_data(
-    hash_funcs={
-        Settings: repr,
-        Choice: repr,
-        FunctionType: lambda f: f"{f.__module__}.{f.__qualname__}",
-    },
-    max_entries=200,
-    show_spinner=False,
-)
+@st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
+def _holding(now: Settings, manifest: int) -> Holding:
+    return Holding.of(_store(now).parts(version=manifest))
+
+
 def _read(
     now: Settings,
     version: Version,
@@ -82,6 +79,30 @@ def _read(
     params: Mapping[str, Any],
 ) -> tuple[DataFrame, Shown]:
     manifest, judgement = version
+    own = _holding(now, manifest).under(query, params)
+    rests = version if own is None else (own, judgement if choice else 0)
+    return _found(now, rests, choice, query, params, version)
+
+
+@st.cache_data(
+    hash_funcs={
+        Settings: repr,
+        Choice: repr,
+        FunctionType: lambda f: f"{f.__module__}.{f.__qualname__}",
+    },
+    max_entries=400,
+    show_spinner=False,
+)
+def _found(
+    now: Settings,
+    rests: Hashable,
+    choice: Choice | None,
+    query: Query,
+    params: Mapping[str, Any],
+    _version: Version,
+) -> tuple[DataFrame, Shown]:
+    """What a query finds in a version, or found in another whose parts it rests on are the same."""
+    manifest, judgement = _version
     with _overlays(now, manifest).cursor(judgement, choice) as cursor:
         frame = query(cursor, **params)
     return frame, shown.of(frame, params)
@@ -90,6 +111,14 @@ def _read(
 def _current() -> Version:
     stored = _store(settings.load())
     return stored.version(), stored.judgement_version()
+
+
+def prepare() -> None:
+    """Open what is stored before anybody asks for a page."""
+    now = settings.load()
+    manifest = _store(now).version()
+    _overlays(now, manifest)
+    _holding(now, manifest)
 
 
 def store() -> Store:

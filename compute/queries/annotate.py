@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.scopes import about_datasets
+
 
 def judgeable(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, title, system, with_texts: every run whose ranked lists are stored.
@@ -27,6 +29,7 @@ def judgeable(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
+@about_datasets
 def levels(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """relevance: the levels that the dataset's judgements have, ascending."""
     return cursor.execute(
@@ -34,6 +37,7 @@ def levels(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     ).df()
 
 
+@about_datasets
 def tops(cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], depth: int) -> DataFrame:
     """system, query_id, doc_id, rank down to a depth; the stored extract serves the first ten."""
     wanted = {"dataset": dataset, "systems": list(systems), "depth": depth}
@@ -54,6 +58,7 @@ def tops(cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], depth
     ).df()
 
 
+@about_datasets
 def judged(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """query_id, doc_id, relevance of a dataset's judgements."""
     return cursor.execute(
@@ -61,6 +66,7 @@ def judged(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     ).df()
 
 
+@about_datasets
 def judged_of(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) -> DataFrame:
     """query_id, doc_id, relevance of the judgements of some of a dataset's queries."""
     return cursor.execute(
@@ -72,6 +78,7 @@ def judged_of(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]
     ).df()
 
 
+@about_datasets
 def texts(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -> DataFrame:
     """doc_id, title, text of the documents that are stored."""
     return cursor.execute(
@@ -83,6 +90,7 @@ def texts(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -
     ).df()
 
 
+@about_datasets
 def asked(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) -> DataFrame:
     """query_id, text (absent where texts are not here) of some queries."""
     return cursor.execute(
@@ -94,6 +102,7 @@ def asked(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) ->
     ).df()
 
 
+@about_datasets
 def collection(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """collection: one row, where the documents of a dataset stand."""
     return cursor.execute(
@@ -102,6 +111,7 @@ def collection(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     ).df()
 
 
+@about_datasets
 def official(cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str) -> DataFrame:
     """relevance: one row if the pair has a judgement, else none."""
     return cursor.execute(

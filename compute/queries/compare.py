@@ -11,6 +11,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute import rbo, significance
+from compute.scopes import about_datasets
 
 Cursor = DuckDBPyConnection
 
@@ -52,6 +53,7 @@ order by value_a - value_b desc nulls last, dataset, query_id
 """
 
 
+@about_datasets
 def pairs(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
     """What two systems score on every query, A's largest lead first.
 
@@ -62,6 +64,7 @@ def pairs(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str)
     return cursor.execute(_PAIRS, wanted).df()
 
 
+@about_datasets
 def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
     """The fields of `significance.Comparison` of two systems: one row, none under two queries."""
     rows = pairs(cursor, datasets, a, b, measure).dropna(subset=["value_a", "value_b"])
@@ -94,6 +97,7 @@ order by dataset, query_id
 """
 
 
+@about_datasets
 def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
     """How alike the two rankings of every answered query are: dataset, query_id, rbo, shared.
 

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.scopes import about_datasets
+
 
 def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, title, computed (systems scored here): those with any first, then as listed."""
@@ -18,11 +20,13 @@ def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
+@about_datasets
 def facts(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """The record of a dataset: one row with the fields of `Dataset`."""
     return cursor.execute("select * from datasets where name = ?", [dataset]).df()
 
 
+@about_datasets
 def statistics(
     cursor: DuckDBPyConnection, datasets: Sequence[str], collections: Sequence[str]
 ) -> DataFrame:
@@ -58,6 +62,7 @@ def statistics(
     ).df()
 
 
+@about_datasets
 def means_of(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """Every mean of some datasets: dataset, system, measure, value, n_queries, n_unanswered."""
     return cursor.execute(
@@ -71,6 +76,7 @@ def means_of(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     ).df()
 
 
+@about_datasets
 def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
     """How a measure spreads over the queries of datasets (one, or all parts), a row per system.
 
@@ -94,6 +100,7 @@ def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) ->
     ).df()
 
 
+@about_datasets
 def histogram(
     cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str, steps: int
 ) -> DataFrame:
@@ -111,6 +118,7 @@ def histogram(
     ).df()
 
 
+@about_datasets
 def example(cursor: DuckDBPyConnection, dataset: str, collection: str) -> DataFrame:
     """The first query in file order with a relevant document, and its first most relevant one.
 
@@ -139,6 +147,7 @@ def example(cursor: DuckDBPyConnection, dataset: str, collection: str) -> DataFr
     ).df()
 
 
+@about_datasets
 def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """The papers' figures for datasets: dataset, source, system, printed, measure, value,
     in_domain, suspect, note."""
@@ -152,6 +161,7 @@ def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> Da
     ).df()
 
 
+@about_datasets
 def leading(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """system: by the mean of nDCG@10 on the dataset, the best first."""
     return cursor.execute(

@@ -10,10 +10,12 @@ from pandas import DataFrame
 
 from compute import holes, measures
 from compute.queries.lists import JUDGEMENTS, held
+from compute.scopes import about_datasets
 
 Cursor = DuckDBPyConnection
 
 
+@about_datasets
 def recorded(cursor: Cursor, dataset: str) -> DataFrame:
     """What judgements a dataset has, one row: n_judgements and highest (relevance) of all,
     n_not_relevant of the official ones, n_added and n_added_not_relevant of the others."""
@@ -46,6 +48,7 @@ def kept(cursor: Cursor) -> DataFrame:
     ).df()
 
 
+@about_datasets
 def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     """What systems score and can score, the best first: system, n_queries, n_holes (pairs), value,
     low, high (means over the queries), hole and hole_beir (Hole@k both ways).
@@ -73,11 +76,13 @@ def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -
     return frame.sort_values("value", ascending=False, kind="stable").reset_index()
 
 
+@about_datasets
 def pairs(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     """Whether the holes could turn the order of two systems, as `holes.pairs`."""
     return holes.pairs(held(cursor, dataset, systems, _cut(measure)), measure)
 
 
+@about_datasets
 def by_rank(cursor: Cursor, dataset: str, systems: Sequence[str], k: int) -> DataFrame:
     """Queries by system and rank: n_filled, n_holes, n_relevant, as `holes.by_rank`."""
     return holes.by_rank(held(cursor, dataset, systems, k))

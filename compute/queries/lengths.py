@@ -9,6 +9,8 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.scopes import about_datasets
+
 
 def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, title, is_counted, has_documents, n_runs, n_counted, n_left_out: what is there.
@@ -59,6 +61,7 @@ with complete as (
 """
 
 
+@about_datasets
 def histogram(
     cursor: DuckDBPyConnection, datasets: Sequence[str], k: int, cut: int | None = None
 ) -> DataFrame:
@@ -94,6 +97,7 @@ _SUMMARIES = """
 """
 
 
+@about_datasets
 def summaries(
     cursor: DuckDBPyConnection, datasets: Sequence[str], k: int, cut: int | None = None
 ) -> DataFrame:
@@ -166,6 +170,7 @@ order by place, "of", system
 """
 
 
+@about_datasets
 def medians(
     cursor: DuckDBPyConnection,
     k: int,
@@ -184,6 +189,7 @@ def medians(
     ).df()
 
 
+@about_datasets
 def head_to_head(
     cursor: DuckDBPyConnection,
     datasets: Sequence[str],
@@ -255,6 +261,7 @@ select name as dataset, title, counted.* exclude (name, place),
        datasets.document_words as printed_document_words,
        datasets.query_words as printed_query_words
 from counted join datasets using (name)
+
 order by place
 """
 

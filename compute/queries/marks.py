@@ -7,12 +7,14 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 from statsmodels.stats.multitest import multipletests
 
+from compute.scopes import about_datasets
 from compute.significance import aligned, pairs
 
 FEW = 100
 """Resamples of the effect size, which is not asked for here."""
 
 
+@about_datasets
 def against(
     cursor: DuckDBPyConnection,
     measure: str,

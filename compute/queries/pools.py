@@ -7,8 +7,10 @@ from pandas import DataFrame
 
 from compute import measures, pools
 from compute.queries.lists import OFFICIAL, held
+from compute.scopes import about_datasets
 
 
+@about_datasets
 def left_out(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
 ) -> DataFrame:
@@ -16,6 +18,7 @@ def left_out(
     return pools.leave_one_out(held(cursor, dataset, systems, _cut(measure)), measure)
 
 
+@about_datasets
 def gains(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
 ) -> DataFrame:

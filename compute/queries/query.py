@@ -5,6 +5,8 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.scopes import about_datasets
+
 TOP = 10
 """Ranks that the extract of the hits holds."""
 
@@ -51,11 +53,13 @@ select *, lag(query_id) over (order by place) as previous,
        lead(query_id) over (order by place) as next, count(*) over () as n_found,
        (select count(*) from queries where dataset = $dataset) as n_queries
 from placed
+
 qualify place <= 200 or query_id = $keep
 order by place
 """
 
 
+@about_datasets
 def queries(
     cursor: DuckDBPyConnection,
     *,
@@ -92,6 +96,7 @@ def files(cursor: DuckDBPyConnection, kind: str, dataset: str, systems: Sequence
     return [path for (path,) in found.fetchall()]
 
 
+@about_datasets
 def listed(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str], depth: int
 ) -> DataFrame:
@@ -118,6 +123,7 @@ def listed(
     return frame.astype({"relevance": "Int64"})
 
 
+@about_datasets
 def documents(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -> DataFrame:
     """doc_id, title, text of those of the documents whose text is loaded."""
     # The ids go in as values: DuckDB then skips row groups instead of joining the corpus.
@@ -130,6 +136,7 @@ def documents(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str
     ).df()
 
 
+@about_datasets
 def ranked(
     cursor: DuckDBPyConnection,
     dataset: str,
@@ -144,6 +151,7 @@ def ranked(
     return hits.merge(texts, on="doc_id", how="left")
 
 
+@about_datasets
 def augmented(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
 ) -> DataFrame:
@@ -161,6 +169,7 @@ def augmented(
     ).df()
 
 
+@about_datasets
 def judged(cursor: DuckDBPyConnection, dataset: str, query_id: str) -> DataFrame:
     """The judgements of a query: doc_id, relevance; the most relevant first."""
     return cursor.execute(
@@ -172,6 +181,7 @@ def judged(cursor: DuckDBPyConnection, dataset: str, query_id: str) -> DataFrame
     ).df()
 
 
+@about_datasets
 def places(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str, systems: Sequence[str]
 ) -> DataFrame:
@@ -188,6 +198,7 @@ def places(
     ).df()
 
 
+@about_datasets
 def query_values(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
 ) -> DataFrame:

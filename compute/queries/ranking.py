@@ -9,10 +9,12 @@ from pandas import DataFrame
 from compute import ranks
 from compute.queries import matrices
 from compute.ranks import Ranking
+from compute.scopes import about_datasets
 
 COLUMNS = ("mean", "low", "high", "rank", "rank_low", "rank_high", "first", "group")
 
 
+@about_datasets
 def of_runs(
     cursor: DuckDBPyConnection,
     measure: str,
@@ -29,6 +31,7 @@ def of_runs(
     return _frame(ranks.of_scores(boards, sign=sign), systems)
 
 
+@about_datasets
 def of_print(
     cursor: DuckDBPyConnection,
     source: str,

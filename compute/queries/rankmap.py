@@ -6,6 +6,7 @@ from pandas import DataFrame, Index
 
 from compute.queries.query import TOP, files
 from compute.rankmap import EMPTY, HOLE
+from compute.scopes import about_datasets
 
 _CELLS = """
 with asked as (
@@ -22,6 +23,7 @@ from hit join asked using (query_id) left join judged using (query_id, doc_id)
 """
 
 
+@about_datasets
 def values(
     cursor: DuckDBPyConnection, dataset: str, measure: str, system: str, other: str = ""
 ) -> DataFrame:
@@ -46,6 +48,7 @@ def values(
     ).df()
 
 
+@about_datasets
 def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> DataFrame:
     """What stands at each rank: a row per query, by query_id, a column per rank down to `depth`.
 
@@ -77,6 +80,7 @@ def _ids(cursor: DuckDBPyConnection, dataset: str) -> list[str]:
     return [name for (name,) in found.fetchall()]
 
 
+@about_datasets
 def texts(cursor: DuckDBPyConnection, dataset: str, query_ids: list[str]) -> DataFrame:
     """query_id, text (absent where texts are not stored) of some queries."""
     return cursor.execute(

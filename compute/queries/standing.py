@@ -8,12 +8,15 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.scopes import about_datasets
+
 Cursor = DuckDBPyConnection
 
 MEDIAN = "Median system"
 """Per query the median of all systems' values: a baseline of no system's own."""
 
 
+@about_datasets
 def standing(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
     """The mean of every system on every part: dataset, system, n, mean, spread (the standard
     deviation over its queries, n - 1 below; absent for one), hole (mean Hole@10)."""
@@ -36,6 +39,7 @@ def standing(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame
     ).df()
 
 
+@about_datasets
 def moved(cursor: Cursor, datasets: Sequence[str], measure: str, baseline: str) -> DataFrame:
     """How many queries every system has above and below a baseline: system, above, same, below.
 
@@ -68,6 +72,7 @@ def moved(cursor: Cursor, datasets: Sequence[str], measure: str, baseline: str) 
     ).df()
 
 
+@about_datasets
 def queries(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
     """What all systems make of every query: easiest first, by the median.
 
@@ -103,6 +108,7 @@ def queries(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
     ).df()
 
 
+@about_datasets
 def grades(cursor: Cursor, datasets: Sequence[str]) -> DataFrame:
     """How many documents are judged for every query: dataset, query_id, relevance, n."""
     return cursor.execute(
@@ -116,6 +122,7 @@ def grades(cursor: Cursor, datasets: Sequence[str]) -> DataFrame:
     ).df()
 
 
+@about_datasets
 def ranked_at(cursor: Cursor, datasets: Sequence[str], doc_id: str) -> DataFrame:
     """Where the systems rank a document: dataset, query_id, text, system, rank, relevance.
 
@@ -143,6 +150,7 @@ def ranked_at(cursor: Cursor, datasets: Sequence[str], doc_id: str) -> DataFrame
     ).df()
 
 
+@about_datasets
 def like(cursor: Cursor, datasets: Sequence[str], part: str) -> DataFrame:
     """doc_id: the first ids, of ranked (top 10) and judged documents, that contain some letters."""
     return cursor.execute(
@@ -159,6 +167,7 @@ def like(cursor: Cursor, datasets: Sequence[str], part: str) -> DataFrame:
     ).df()
 
 
+@about_datasets
 def printed(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
     """What papers print for datasets by a measure: dataset, source, system, printed, value."""
     return cursor.execute(

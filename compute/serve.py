@@ -85,7 +85,7 @@ def _run_both(settings: Settings, told: Sequence[str]) -> int:
     """The dashboard in front, a worker behind it; the worker ends when the dashboard does."""
     environment = {**os.environ, "BEIRSCOPE_HOME": str(settings.home)}
     dashboard = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "app.py", *told],
+        [sys.executable, "-m", "pages._server", *told],
         cwd=PROJECT,
         env=environment,
         stdout=subprocess.DEVNULL,

@@ -69,7 +69,7 @@ class Server:
 def serving(home: Path) -> Iterator[Server]:
     """A dashboard on a home."""
     port = free_port(8700)
-    words = [sys.executable, "-m", "streamlit", "run", "app.py", f"--server.port={port}"]
+    words = [sys.executable, "-m", "pages._server", f"--server.port={port}"]
     quiet = subprocess.DEVNULL
     process = subprocess.Popen(
         words, cwd=PROJECT, env={**environ, "BEIRSCOPE_HOME": str(home)}, stdout=quiet

@@ -1,0 +1,39 @@
+"""`python -m pages._server OPTION …`: `streamlit run app.py OPTION …`, made ready beforehand.
+
+Streamlit imports what a page needs, and the store is opened, when somebody asks for the first
+page: that one would take seconds longer than all others.
+"""
+
+import sys
+from importlib import import_module
+from pathlib import Path
+
+from streamlit.web import cli
+
+from compute import bugs, settings
+from compute.errors import BeirscopeError
+from compute.settings import PROJECT
+from pages import _shared
+
+
+def prepare() -> None:
+    """Import what pages import, and open what is stored."""
+    for file in sorted(Path(__file__).parent.glob("_*.py")):
+        import_module(f"pages.{file.stem}")
+    try:
+        _shared.prepare()
+    except BeirscopeError:
+        # Every page will say so.
+        return
+    except Exception as error:
+        bugs.record(settings.load(), "dashboard", error)
+
+
+def main() -> None:
+    """Serve until stopped."""
+    prepare()
+    cli.main(["run", str(PROJECT / "app.py"), *sys.argv[1:]], prog_name="streamlit")
+
+
+if __name__ == "__main__":
+    main()

@@ -25,7 +25,8 @@ COVERAGE = {2: 0.50, 5: 0.85, 18: 0.93}
 """How often a plain 95% interval over so many drawn datasets held the true mean in simulations;
 the benchmark `coverage` repeats them."""
 RESAMPLES = 2_000
-_AT_ONCE = 4_000_000
+_AT_ONCE = 300_000
+"""Drawn queries that are in memory together, and in the cache of a processor."""
 
 QUERIES, DATASETS, BOTH, NOTHING = "queries", "datasets", "queries and datasets", ""
 """What was drawn again."""

@@ -7,10 +7,14 @@ from collections.abc import Sequence
 from dataclasses import asdict
 
 import numpy as np
+import pandas as pd
+import pyarrow as pa
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute import rbo, significance
+from compute.queries.matrices import numbered
+from compute.queries.query import files
 from compute.scopes import about_datasets
 
 Cursor = DuckDBPyConnection
@@ -75,25 +79,14 @@ def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str
     return DataFrame([asdict(significance.two(*values, weights=weights))])
 
 
-_LISTS = """
-with listed as (
-    select dataset, query_id, doc_id, system = $a as is_a, rank
-    from hits
-    where list_contains($datasets, dataset) and system in ($a, $b) and rank <= $depth
-), lengths as (
-    select dataset, query_id, count(*) filter (where is_a) as n_a,
-           count(*) filter (where not is_a) as n_b
-    from listed group by dataset, query_id
-), met as (
-    select one.dataset, one.query_id, greatest(one.rank, other.rank) as met_at
-    from (select * from listed where is_a) as one
-    join (select * from listed where not is_a) as other using (dataset, query_id, doc_id)
-)
-select dataset, query_id, any_value(n_a) as n_a, any_value(n_b) as n_b,
-       coalesce(list(met_at) filter (where met_at is not null), []) as met_at
-from lengths left join met using (dataset, query_id)
-group by dataset, query_id
-order by dataset, query_id
+_LENGTHS = """
+select query_id, count(*) as n from read_parquet($files) where rank <= $depth group by query_id
+"""
+_MET = """
+select query_id, greatest(one.rank, other.rank) as met_at
+from (select query_id, doc_id, rank from read_parquet($one) where rank <= $depth) as one
+join (select query_id, doc_id, rank from read_parquet($other) where rank <= $depth) as other
+    using (query_id, doc_id)
 """
 
 
@@ -104,18 +97,27 @@ def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFra
     `rbo` over the first `rbo.DEPTH` ranks, `shared`: documents that both have in their top 10.
     No row where the lists of one system are not stored.
     """
-    lists = cursor.execute(
-        _LISTS, {"datasets": list(datasets), "a": a, "b": b, "depth": rbo.DEPTH}
-    ).df()
-    if lists.empty or not (lists["n_a"].any() and lists["n_b"].any()):
-        return lists.head(0)[["dataset", "query_id"]].assign(rbo=0.0, shared=0)
-    depths = lists["met_at"].tolist()
-    query = np.repeat(np.arange(len(lists)), [len(own) for own in depths])
-    depth = np.concatenate([np.asarray(own, dtype=np.int64) for own in depths])
-    n_a, n_b = (lists[name].to_numpy(np.int64) for name in ("n_a", "n_b"))
-    values = rbo.of_shared(query, depth, n_a, n_b)
-    shared = np.bincount(query[depth <= 10], minlength=len(lists))
-    return lists[["dataset", "query_id"]].assign(rbo=values, shared=shared)
+    found = [_overlaps(cursor, name, a, b) for name in sorted(datasets)]
+    return pd.concat(found, ignore_index=True)
+
+
+def _overlaps(cursor: Cursor, dataset: str, a: str, b: str) -> DataFrame:
+    one, other = (files(cursor, "hits", dataset, [system]) for system in (a, b))
+    if not one or not other:
+        columns = {"dataset": "str", "query_id": "str", "rbo": "float", "shared": "int"}
+        return DataFrame(columns=list(columns)).astype(columns)
+    counts = [
+        cursor.execute(_LENGTHS, {"files": of, "depth": rbo.DEPTH}).df().set_index("query_id")["n"]
+        for of in (one, other)
+    ]
+    lengths = pd.concat(counts, axis=1, keys=("a", "b")).fillna(0).astype(np.int64).sort_index()
+    met = cursor.sql(_MET, params={"one": one, "other": other, "depth": rbo.DEPTH}).to_arrow_table()
+    query = numbered(met["query_id"], pa.array(lengths.index, pa.string()))
+    depth = met["met_at"].to_numpy().astype(np.int64)
+    values = rbo.of_shared(query, depth, lengths["a"].to_numpy(), lengths["b"].to_numpy())
+    shared = np.bincount(query[depth <= 10], minlength=len(lengths))
+    frame = DataFrame({"dataset": dataset, "query_id": lengths.index})
+    return frame.assign(rbo=values, shared=shared)
 
 
 def across(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:

@@ -14,13 +14,24 @@ from compute.annotation.queue import Annotator
 from compute.figures import agreement as figures
 from compute.figures import text
 from compute.judgements import ADJUDICATION
+from compute.wording import counted
 from pages import _annotate_person, _shared
 from pages._shared import pick, read
 
 MOST = 200
 """Disagreements that a table and a picker show."""
+_ANCHOR = "agreement"
+"""The place on the page."""
 
 Row = dict[Hashable, Any]
+
+
+def way(dataset: str) -> None:
+    """At the top of the page, a way down to the disagreements that wait to be settled."""
+    pairs = read(queries.agreement.disagreements, dataset=dataset, added=False)
+    if n_open := int(pairs["settled"].isna().sum()):
+        said = f"{counted(n_open, 'disagreement')} between people to settle"
+        st.markdown(f"[{_shared.text(said)}](#{_ANCHOR})")
 
 
 def agreement(dataset: str) -> None:
@@ -28,7 +39,7 @@ def agreement(dataset: str) -> None:
     asked: dict[str, Any] = {"dataset": dataset, "added": False}
     if read(queries.agreement.kappas, weights="none", **asked).empty:
         return
-    st.subheader("How far people agree", anchor=False)
+    st.subheader("How far people agree", anchor=_ANCHOR)
     weights = pick("Weights of kappa", list(figures.WEIGHTS), "weights", width=200)
     kappas = read(queries.agreement.kappas, weights=weights, **asked)
     _shared.table(figures.kappa_table(kappas), "kappas", f"Agreement of people on {dataset}")

@@ -26,6 +26,7 @@ with _shared.pickers():
         _address.known("systems", known, f"run on {name}")
     chosen = pick_many("Systems", known, "systems", width=420)
 _address.remember("dataset", name)
+_agreement_sections.way(name)
 rows = sections.scores(name, chosen or known, measure)
 sections.orders(name, rows, measure)
 sections.ranks(name, rows, measure)

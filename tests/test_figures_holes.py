@@ -93,7 +93,7 @@ def test_guesses_are_marked_where_there_are_any() -> None:
 def test_hole_shares_stand_at_the_right_both_ways() -> None:
     figure = figures.score_intervals(scored(a=0.6), "P@5", theme="light")
     assert "<b>40%</b>" in said(figure) and "25%" in said(figure)
-    assert "Hole@5" in said(figure) and "as BEIR" in said(figure)
+    assert "Hole@5" in said(figure) and "never<br>judged" in said(figure)
 
 
 def test_a_system_without_hits_has_no_share() -> None:
@@ -228,6 +228,6 @@ def test_the_printed_effect_best_first() -> None:
 
 def test_the_numbers_behind_the_bars() -> None:
     table: Any = figures.interval_table(scored(a=0.6).assign(expected=0.7), "nDCG@10")
-    heads = ["System", "nDCG@10", "Low", "High", "Expected", "Hole@10", "As BEIR's code", "Holes"]
+    heads = ["System", "nDCG@10", "Low", "High", "Expected", "Hole@10", "Never judged", "Holes"]
     assert list(table.data.columns) == heads
     assert ".500" in table.to_html() and "25%" in table.to_html()

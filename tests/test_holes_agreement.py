@@ -45,9 +45,7 @@ def test_kappa_in_a_table() -> None:
 
 def test_alpha_in_words() -> None:
     row = {"n_pairs": 1200, "n_people": 3, "alpha": 0.625, "low": 0.5, "high": 0.75}
-    assert "All 3 people together: Krippendorff's alpha .62 (.50 to .75)" in figures.alpha_line(
-        {**row}
-    )
+    assert "All 3 people together: agreement .62 (.50 to .75)" in figures.alpha_line({**row})
     assert "1,200 pairs" in figures.alpha_line({**row})
     assert "not defined" in figures.alpha_line({**row, "alpha": math.nan})
 
@@ -84,6 +82,7 @@ def test_a_disagreement_is_settled(home: Path, monkeypatch: pytest.MonkeyPatch) 
     table = next(frame.value for frame in app.dataframe if "Cohen's kappa" in frame.value)
     assert table["Pairs both judged"].tolist() == [3]
     assert "Krippendorff's alpha" in captions(app)
+    assert "[1 disagreement between people to settle](#agreement)" in app.markdown[0].value
     assert not [name for name in buttons(app) if name.endswith("relevant")], "who settles?"
     app.text_input(key="_annotator_field").set_value("eve")
     next(button for button in app.button if button.label == "Go on").click().run()

@@ -41,12 +41,12 @@ def _between(low: float, high: float) -> str:
 def alpha_line(row: Row) -> str:
     """What all people come to together, and how to read both numbers."""
     if pd.isna(row["alpha"]):
-        all_of = "Krippendorff's alpha is not defined: all grades are the same."
+        all_of = "All together: agreement is not defined, for all grades are the same."
     else:
         all_of = (
-            f"All {row['n_people']} people together: Krippendorff's alpha"
-            f" {looks.plain(row['alpha'], 2)} ({_between(row['low'], row['high'])}) over"
-            f" {row['n_pairs']:,} pairs that two or more judged, grades read as an order."
+            f"All {row['n_people']} people together: agreement {looks.plain(row['alpha'], 2)}"
+            f" ({_between(row['low'], row['high'])}) over {row['n_pairs']:,} pairs that two or more"
+            " judged: Krippendorff's alpha, grades read as an order."
         )
     return (
         f"{all_of} How to read this: 1 where people always agree, 0 where they agree as often as by"

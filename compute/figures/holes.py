@@ -41,10 +41,10 @@ def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     # Made at once from plain values: Plotly checks a figure again at every change.
     layout = {
         "template": looks.template(theme),
-        "height": ROW * len(rows) + 110,
+        "height": ROW * len(rows) + 120,
         "hovermode": "closest",
         "dragmode": False,
-        "margin": {"r": 132, "t": 30},
+        "margin": {"r": 132, "t": 40},
         "xaxis": _scale(rows) | across,
         "yaxis": names(rows["title"].tolist()) | {"range": [len(rows) - 0.4, -0.6]},
         "annotations": list(_shares(rows, measure.partition("@")[2], look)),
@@ -135,7 +135,7 @@ def _shares(rows: DataFrame, cut: str, look: Palette) -> Iterator[dict]:
         yield place | {"y": y, "xshift": 124} | said
     head = place | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": muted}
     yield head | {"xshift": 58, "text": f"Hole@{cut}"}
-    yield head | {"xshift": 128, "text": "as BEIR"}
+    yield head | {"xshift": 128, "text": "never<br>judged"}
 
 
 def percent(share: float) -> str:
@@ -246,7 +246,7 @@ def interval_table(rows: DataFrame, measure: str) -> Styler:
         "expected": "Expected",
         "condensed": "Holes left out",
         "hole": f"Hole@{cut}",
-        "hole_beir": "As BEIR's code",
+        "hole_beir": "Never judged",
         "n_holes": "Holes",
     }
     table = rows[[column for column in heads if column in rows]].rename(columns=heads)
@@ -286,8 +286,8 @@ def intervals_note(
         )
     counted = (
         f"{int(rows['n_queries'].max()):,} queries with judgements. Hole@{cut}: share of the filled"
-        f" ranks without a judgement for the query. As BEIR: its code's count, documents judged for"
-        f" no query at all among {cut}, however short the list."
+        f" ranks without a judgement for the query. Never judged: share of {cut}, however short the"
+        " list, that nobody judged for any query; BEIR's code counts these."
     )
     return [reading, counted, _last_note(rows, recorded, waiting)]
 

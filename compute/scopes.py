@@ -5,7 +5,7 @@ for others, and need not be found again then.
 """
 
 import hashlib
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -37,13 +37,16 @@ def about_datasets(query: Query) -> Query:
 class Holding:
     """What a version of the store holds of each dataset."""
 
+    parts: Sequence[Part]
+    """All of them, those that are out of date, too."""
     digests: Mapping[str, str]
-    """Of the ids of its parts, which never change."""
+    """By dataset, of the ids of its parts, which never change; those out of date do not count."""
     records: Mapping[str, Dataset]
 
     @classmethod
     def of(cls, parts: Iterable[Part]) -> "Holding":
-        """What these live parts are; those left out as out of date do not count."""
+        """What these live parts are."""
+        parts = list(parts)
         fresh, _ = freshness.split(parts)
         ids: dict[str, list[str]] = {}
         for part in fresh:
@@ -56,7 +59,7 @@ class Holding:
             for part in fresh
             if part.kind == "queries" and part.dataset not in DATASETS
         ]
-        return cls(digests, {**DATASETS, **{dataset.name: dataset for dataset in own}})
+        return cls(parts, digests, {**DATASETS, **{dataset.name: dataset for dataset in own}})
 
     def under(self, query: Callable[..., DataFrame], params: Mapping[str, Any]) -> Rests | None:
         """What the answer rests on, equal while nothing of it is replaced; None for everything."""

@@ -55,7 +55,7 @@ def _to_jobs(dataset: Dataset) -> None:
 
 
 def _outdated(dataset: Dataset) -> list[str]:
-    return freshness.outdated(_shared.store().parts(), [dataset.name, *dataset.parts])
+    return freshness.outdated(_shared.parts(), [dataset.name, *dataset.parts])
 
 
 def _further(dataset: Dataset, measure: str, means: DataFrame) -> None:

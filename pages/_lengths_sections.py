@@ -1,6 +1,8 @@
 """The sections of the page Lengths."""
 
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import streamlit as st
 from pandas import DataFrame, Series
@@ -24,7 +26,8 @@ MOST_NAMED = 4
 """Datasets that a command names; of more it counts all that are stored."""
 
 
-class View(NamedTuple):
+@dataclass(frozen=True)
+class View:
     """What the pickers say."""
 
     dataset: Series
@@ -33,7 +36,7 @@ class View(NamedTuple):
     log: bool
     cut: int | None
 
-    @property
+    @cached_property
     def choice(self) -> dict[str, Any]:
         """What queries take: the dataset as its parts, k and cut."""
         record = advice.record(read(queries.dataset.facts, dataset=self.dataset["dataset"]))

@@ -25,8 +25,9 @@ _FURTHER = 100
 
 def known_dataset(names: Sequence[str]) -> None:
     """Say what to do where the address names a dataset without ranked lists."""
-    facts = read(queries.dataset.facts, dataset=st.query_params.get("dataset", ""))
-    without = _dataset_sections.without_runs(advice.record(facts)) if len(facts) else ""
+    asked, without = st.query_params.get("dataset", ""), ""
+    if asked not in names and len(facts := read(queries.dataset.facts, dataset=asked)):
+        without = _dataset_sections.without_runs(advice.record(facts))
     _address.known("dataset", names, "dataset with ranked lists", without)
 
 

@@ -17,14 +17,17 @@ from compute.holes.definitions import (
     rates,
     tells_more,
 )
-from compute.holes.lists import GAINS, Lists, arrange
+from compute.holes.lists import GAINS, JUDGED, TOP, Lists, arrange, arranged
 from compute.holes.turning import pairs
 
 __all__ = [
     "FEWEST_ADDED",
     "GAINS",
+    "JUDGED",
+    "TOP",
     "Lists",
     "arrange",
+    "arranged",
     "by_rank",
     "condensed",
     "expected",

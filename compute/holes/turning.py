@@ -11,7 +11,7 @@ import numpy as np
 from pandas import DataFrame
 
 from compute.holes.bounds import extremes, ideals, ratio
-from compute.holes.lists import Flags, Lists, Numbers, Values, measured
+from compute.holes.lists import Codes, Flags, Lists, Values, measured
 
 FIRST, SECOND, OPEN, EQUAL = "first", "second", "open", "equal"
 """The first, or second, system is ahead whatever the holes are; the holes could turn the order,
@@ -53,7 +53,7 @@ def _verdict(low: float, high: float) -> str:
     return SECOND if high < -_ROUNDING else OPEN
 
 
-def _weights(document: Numbers, holes: Flags, discount: Values) -> Values:
+def _weights(document: Codes, holes: Flags, discount: Values) -> Values:
     """(Q, 2k) What each hole of either list adds to the difference; nan where there is none.
 
     document, holes: (2, k, Q), see `Lists`.

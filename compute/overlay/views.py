@@ -34,12 +34,14 @@ create view added.added_judgements as select * from seen.added_judgements;
 create view added.rescored as
 select dataset, query_id from kept.queries
 where overlay = getvariable('overlay') and born <= getvariable('seen');
-create view added.judgements as
-select dataset, query_id, doc_id, relevance from main.judgements
-union all
+create view added.labels as
 select dataset, query_id, doc_id, relevance from kept.labels
 where overlay = getvariable('overlay')
   and born <= getvariable('seen') and died > getvariable('seen');
+create view added.judgements as
+select dataset, query_id, doc_id, relevance from main.judgements
+union all
+select dataset, query_id, doc_id, relevance from added.labels;
 create view added.scores as
 select dataset, system, query_id, measure, value
 from main.scores

@@ -9,7 +9,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute import holes, measures
-from compute.queries.lists import JUDGEMENTS, held
+from compute.queries.lists import ADDED, ALL, OFFICIAL, held, judged
 from compute.scopes import about_datasets
 
 Cursor = DuckDBPyConnection
@@ -19,22 +19,16 @@ Cursor = DuckDBPyConnection
 def recorded(cursor: Cursor, dataset: str) -> DataFrame:
     """What judgements a dataset has, one row: n_judgements and highest (relevance) of all,
     n_not_relevant of the official ones, n_added and n_added_not_relevant of the others."""
-    return cursor.execute(
-        """
-        with added as (
-            select query_id, doc_id, relevance from judgements where dataset = $dataset
-            except
-            select query_id, doc_id, relevance from main.judgements where dataset = $dataset
-        )
-        select count(*) as n_judgements, coalesce(max(relevance), 0) as highest,
-               (select count(*) from main.judgements
-                where dataset = $dataset and relevance <= 0) as n_not_relevant,
-               (select count(*) from added) as n_added,
-               (select count(*) from added where relevance <= 0) as n_added_not_relevant
-        from judgements where dataset = $dataset
-        """,
-        {"dataset": dataset},
-    ).df()
+    official = judged(cursor, dataset, OFFICIAL)["relevance"].to_numpy()
+    added = judged(cursor, dataset, ADDED)["relevance"].to_numpy()
+    counts = {
+        "n_judgements": len(official) + len(added),
+        "highest": max(official.max(initial=0), added.max(initial=0)),
+        "n_not_relevant": int((official <= 0).sum()),
+        "n_added": len(added),
+        "n_added_not_relevant": int((added <= 0).sum()),
+    }
+    return DataFrame([counts])
 
 
 def kept(cursor: Cursor) -> DataFrame:
@@ -66,8 +60,8 @@ def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -
     frame["hole_beir"] = holes.hole_beir(lists, lists.depth)
     (counts,) = recorded(cursor, dataset).to_dict("records")
     if holes.tells_more(*(counts[name] for name in _TELLING)):
-        telling = JUDGEMENTS if counts["n_not_relevant"] else _ADDED
-        closed = held(cursor, dataset, systems, _cut(measure), top=_CLOSED)
+        telling = ALL if counts["n_not_relevant"] else ADDED
+        closed = held(cursor, dataset, systems, _cut(measure), closed=True)
         told = held(cursor, dataset, systems, _cut(measure), judgements=telling)
         expected = holes.expected(lists, measure, told)
         frame["expected"] = expected.groupby("system")["value"].mean()
@@ -89,22 +83,6 @@ def by_rank(cursor: Cursor, dataset: str, systems: Sequence[str], k: int) -> Dat
 
 
 _TELLING = ("n_not_relevant", "n_added", "n_added_not_relevant")
-
-_CLOSED = """
-with closed as (
-    select system, query_id, doc_id,
-           row_number() over (partition by system, query_id order by rank) as place
-    from hits semi join (select * from judgements where dataset = $dataset)
-        using (dataset, query_id, doc_id)
-    where dataset = $dataset and system in (select unnest($systems))
-)
-select system, query_id, doc_id, place as rank from closed where place <= $k
-"""
-_ADDED = """
-select query_id, doc_id, relevance from judgements where dataset = $dataset
-except
-select query_id, doc_id, relevance from main.judgements where dataset = $dataset
-"""
 
 
 def _cut(measure: str) -> int:

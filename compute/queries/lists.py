@@ -8,34 +8,43 @@ import threading
 from collections import OrderedDict
 from collections.abc import Hashable, Sequence
 
+import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from compute import holes
+from compute.queries.query import TOP, files
 
 MOST_BYTES = 150_000_000
 """What is kept at most; the lists that were asked for last stay in any case."""
 
-JUDGEMENTS = "select query_id, doc_id, relevance from judgements where dataset = $dataset"
-OFFICIAL = "select query_id, doc_id, relevance from main.judgements where dataset = $dataset"
-_TOP = """
-select system, query_id, doc_id, rank from top
-where dataset = $dataset and rank <= $k and system in (select unnest($systems))
+OFFICIAL, ADDED, ALL = "official", "added", "all"
+"""Which judgements count: those that are published, those added beside them, or both."""
+
+_RANKED = """
+select list_position($systems, system) - 1 as system, query_id, doc_id, rank
+from read_parquet($files) where rank <= $k
 """
-_DEEP = """
-select system, query_id, doc_id, rank from hits
-where dataset = $dataset and rank <= $k and system in (select unnest($systems))
+_CLOSED = """
+with closed as (
+    select system, query_id, doc_id,
+           row_number() over (partition by system, query_id order by rank) as place
+    from read_parquet($files) semi join counted using (query_id, doc_id)
+)
+select list_position($systems, system) - 1 as system, query_id, doc_id, place as rank
+from closed where place <= $k
 """
-_FILES = """
+_OFFICIAL = "select query_id, doc_id, relevance from read_parquet($files)"
+_LABELS = "select query_id, doc_id, relevance from added.labels where dataset = $dataset"
+_IDS = """
 select list(id order by id) from parts
 where dataset = $dataset and (
     kind = 'judgements' or (kind in ('top', 'hits') and system in (select unnest($systems)))
 )
 """
-# What counts of the added judgements changes with each of them, and has no name.
 _DIGEST = """
 select count(*), bit_xor(hash(query_id, doc_id, relevance)),
        sum(hash(query_id, doc_id, relevance)::hugeint)
-from judgements where dataset = $dataset
+from added.labels where dataset = $dataset
 """
 
 
@@ -72,28 +81,83 @@ def held(
     systems: Sequence[str],
     k: int,
     *,
-    top: str = "",
-    judgements: str = JUDGEMENTS,
+    closed: bool = False,
+    judgements: str = ALL,
 ) -> holes.Lists:
     """The first k ranks of systems, in their order, as the cursor's judgements see them.
 
-    `top` and `judgements` are SELECTs to read others than all lists and all judgements.
+    `closed`: of the lists without their holes, what follows moved up. `judgements` says which.
     """
-    # The extract holds ten ranks and is read many times faster.
-    top = top or (_TOP if k <= 10 else _DEEP)
     names = sorted(set(systems))
-    key = (dataset, tuple(names), k, top, judgements, *_state(cursor, dataset, names))
+    added = () if judgements == OFFICIAL else _added(cursor, dataset)
+    if judgements == ALL and not added:
+        judgements = OFFICIAL
+    key = (dataset, tuple(names), k, closed, judgements, _ids(cursor, dataset, names), added)
     lists = _KEPT.get(key)
     if lists is None:
-        asked = {"dataset": dataset, "systems": names, "k": k}
-        hits = cursor.execute(top, asked).df()
-        judged = cursor.execute(judgements, {"dataset": dataset}).df()
-        lists = holes.arrange(hits, judged, k, names)
+        counted = judged(cursor, dataset, judgements)
+        if closed:
+            top = _closed(cursor, counted, dataset, names, k)
+        else:
+            top = _top(cursor, dataset, names, k)
+        lists = holes.arranged(top, counted, k, names)
         _KEPT.put(key, lists)
     return lists.of(systems)
 
 
-def _state(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[Hashable, ...]:
-    """What lists rest on: files, which never change, and what is judged."""
-    (files,) = cursor.execute(_FILES, {"dataset": dataset, "systems": systems}).fetchall()[0]
-    return (tuple(files or ()), *cursor.execute(_DIGEST, {"dataset": dataset}).fetchall())
+def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Table:
+    """The judgements of a dataset that count for the cursor: query_id, doc_id, relevance."""
+    found = []
+    official = files(cursor, "judgements", dataset, [""])
+    if official and which != ADDED:
+        found.append(cursor.sql(_OFFICIAL, params={"files": official}).to_arrow_table())
+    if which != OFFICIAL and _counts_added(cursor):
+        found.append(cursor.sql(_LABELS, params={"dataset": dataset}).to_arrow_table())
+    tables = [table.cast(holes.JUDGED) for table in found]
+    return pa.concat_tables([holes.JUDGED.empty_table(), *tables])
+
+
+def _top(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -> pa.Table:
+    # The extract holds ten ranks and is read many times faster.
+    found = files(cursor, "top" if k <= TOP else "hits", dataset, systems)
+    if not found:
+        return holes.TOP.empty_table()
+    return (
+        cursor.sql(_RANKED, params={"files": found, "systems": systems, "k": k})
+        .to_arrow_table()
+        .cast(holes.TOP)
+    )
+
+
+def _closed(
+    cursor: DuckDBPyConnection, judgements: pa.Table, dataset: str, systems: list[str], k: int
+) -> pa.Table:
+    found = files(cursor, "hits", dataset, systems)
+    if not found:
+        return holes.TOP.empty_table()
+    cursor.register("counted", judgements)
+    try:
+        ranked = cursor.sql(_CLOSED, params={"files": found, "systems": systems, "k": k})
+        return ranked.to_arrow_table().cast(holes.TOP)
+    finally:
+        cursor.unregister("counted")
+
+
+def _ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[str, ...]:
+    """The parts that lists rest on, which never change."""
+    (found,) = cursor.execute(_IDS, {"dataset": dataset, "systems": systems}).fetchall()[0]
+    return tuple(found or ())
+
+
+def _added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
+    """What counts of the added judgements, which changes with each and has no name; or nothing."""
+    if not _counts_added(cursor):
+        return ()
+    (found,) = cursor.execute(_DIGEST, {"dataset": dataset}).fetchall()
+    return found if found[0] else ()
+
+
+def _counts_added(cursor: DuckDBPyConnection) -> bool:
+    """Whether the cursor is one of an overlay's, where added judgements count."""
+    ((overlay,),) = cursor.execute("select getvariable('overlay')").fetchall()
+    return overlay is not None

@@ -98,8 +98,11 @@ def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -
     _signing.require(_signing.OPERATOR)
     now = _shared.store().settings
     answers: Answers = []
-    bar = st.progress(0.0, f"{verb} {counted(len(files), 'file')}")
+    several = len(files) > 1
+    bar = st.progress(0.0) if several else st.empty()
+    at_work = counted(len(files), "file") if several else files[0].name
     with (
+        st.spinner(_shared.text(f"{verb} {at_work}"), show_time=True),
         uploads.kept(now, [(file.name, file) for file in files]) as kept,
         closing(intake.ask(wanted, kept, **about)) as told,
     ):
@@ -107,8 +110,9 @@ def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -
             if "error" in answer:
                 raise WrongInput(answer["error"])
             answers.append(answer)
-            done = min(len(answers) / len(files), 1.0)
-            bar.progress(done, _shared.text(f"{verb} {answer['file']}"))
+            if several:
+                done = min(len(answers) / len(files), 1.0)
+                bar.progress(done, _shared.text(f"{verb} {answer['file']}"))
     bar.empty()
     return answers
 
@@ -117,7 +121,13 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
     """What is in the files, and what is wrong with them; files of other kinds have no place."""
     reports = [answer["report"] for answer in answers if "report" in answer]
     st.subheader("What is in the files", anchor=False)
-    _table(figures.contents(reports, kinds))
+    rows = figures.contents(reports, kinds)
+    if len(reports) == 1:
+        # A cell would cut what an archive holds.
+        _table(rows.drop(columns="Holds"))
+        _shared.caption(figures.inside(reports[0]))
+    else:
+        _table(rows)
     for answer in answers:
         if "report" not in answer:
             _shared.caption(f"{answer['file']}: {answer['said']}.")
@@ -137,8 +147,12 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
 
 
 def _table(rows: DataFrame) -> None:
-    """All of a short table at once; more than 20 rows scroll."""
+    """All of a short table at once; more than 20 rows scroll, which is said."""
     st.dataframe(rows, hide_index=True, height=_height(rows), row_height=ROW, column_config=NARROW)
+    if len(rows) > MOST_ROWS:
+        _shared.caption(
+            f"{len(rows):,} rows, of which {MOST_ROWS} are in sight: the table scrolls."
+        )
 
 
 def _height(rows: DataFrame) -> int:
@@ -162,7 +176,11 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
     chosen = _names([answer for answer, _ in fit])
     options = {
         "replace": st.toggle("Replace runs that have the same name"),
-        "drop_equal_ids": st.toggle("Drop documents whose id is the query's, as BEIR's code does"),
+        "drop_equal_ids": st.toggle(
+            "Leave out documents that have the id of the query",
+            help="BEIR's code does so on every dataset. Here it is done anyway where the queries of"
+            " a dataset are documents themselves.",
+        ),
     }
     picked = [place for place, wanted in enumerate(chosen["Take in"]) if wanted]
     label = f"Import {counted(len(picked), 'run')}"
@@ -222,14 +240,18 @@ def _new_dataset(
     with st.form("_new_dataset", border=False):
         with _shared.pickers():
             name = st.text_input("Name", placeholder="mine", width=240)
-            split = st.text_input("Split", placeholder="test", width=140)
+            split = _split(report)
             language = st.text_input("Language", value="en", width=110, max_chars=8)
-        drop = st.toggle("A document whose id is the query's is the query itself: never an answer")
+        drop = st.toggle(
+            "The queries are documents of the collection themselves",
+            help="As in Quora, where a question is asked for others like it. The document that has"
+            " the id of a query is then never counted as an answer to it.",
+        )
         pressed = st.form_submit_button("Import the dataset", type="primary")
     if pressed and not name.strip():
         st.error("The dataset needs a name, such as mine: fill in Name above.")
     elif pressed:
-        options = {"split": split.strip(), "language": language.strip(), "drop_self": drop}
+        options = {"split": split, "language": language.strip(), "drop_self": drop}
         kind = kinds[report["kind"]]
         answers = _work(
             "Taking in",
@@ -242,6 +264,23 @@ def _new_dataset(
             return
         st.session_state["_made_dataset"] = name.strip()
         _done(name.strip(), answers, [])
+
+
+def _split(report: figures.Record) -> str:
+    """Which judgements of an archive count, where it has several sets of them."""
+    splits = figures.splits(report)
+    if len(splits) < 2:
+        return ""
+    names = list(splits)
+    return st.selectbox(
+        "Judgements",
+        names,
+        index=names.index("test") if "test" in names else 0,
+        format_func=lambda name: f"{name}: {splits[name]}",
+        width=300,
+        help="The archive has several sets of judgements (splits), for different queries. One"
+        " dataset has one of them: import the archive again, under another name, for another set.",
+    )
 
 
 def _done(to: str, answers: Answers, left: Sequence[str]) -> None:

@@ -2,6 +2,7 @@
 
 import io
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -122,7 +123,7 @@ def test_a_sound_file_in_the_wrong_place_is_sent_to_the_right_one() -> None:
         for kind in ("run", "qrels")
     ]
     as_runs = figures.contents(reports, ["run"])["Can be taken in"].tolist()
-    assert as_runs == ["yes", "not here: choose “A new dataset”"]
+    assert as_runs == ["not here: choose “A new dataset”", "yes"]
     as_dataset = figures.contents(reports, ["qrels"])["Can be taken in"].tolist()
     assert as_dataset == ["not here: choose its dataset", "yes"]
 
@@ -154,3 +155,27 @@ def test_names_that_stored_runs_have_are_told_before_the_import() -> None:
     assert kept.startswith("Stored on tiny already: b. The same file again changes nothing;")
     gone = figures.taken(["a", "b"], {"a", "b"}, "tiny", replace=True)
     assert gone == "Stored on tiny already: a, b. What is stored makes way for these files."
+
+
+def reported(path: str, kind: str, **counts: float) -> dict[str, Any]:
+    return {"path": path, "kind": kind, "refused": False, "findings": [], "counts": counts}
+
+
+def test_files_that_have_no_place_stand_first() -> None:
+    runs = [reported(f"{place}.run", "run", hits=3, queries=1) for place in range(21)]
+    table = figures.contents([*runs, reported("qrels.txt", "qrels", judgements=1)], ["run"])
+    assert table["File"].tolist()[:2] == ["qrels.txt", "0.run"]
+    assert table["Can be taken in"][0].startswith("not here")
+    assert table["Holds"][1] == "3 hits, 1 query"
+
+
+def test_an_archive_says_what_it_holds_and_which_judgements_there_are() -> None:
+    counts = {"queries": 3, "dev queries": 1, "dev judgements": 1, "dev relevance 1": 1}
+    archive = reported("mine.zip", "BEIR archive", **counts, **{"test queries": 2})
+    archive["counts"]["test judgements"] = 1200
+    assert figures.inside(archive).startswith("mine.zip holds 3 queries, 1 dev queries, ")
+    assert figures.splits(archive) == {
+        "dev": "1 judgement, 1 query",
+        "test": "1,200 judgements, 2 queries",
+    }
+    assert figures.splits(reported("qrels.txt", "qrels", judgements=1)) == {}

@@ -15,7 +15,10 @@ _OPTION = re.compile(r" \(--[^)]*\)")
 
 
 def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
-    """A row for each file; only files of these kinds can be taken in where they were given."""
+    """A row for each file; only files of these kinds can be taken in where they were given.
+
+    Those that cannot stand first.
+    """
     rows = [
         {
             "File": report["path"],
@@ -26,7 +29,24 @@ def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
         }
         for report in reports
     ]
+    rows.sort(key=lambda row: row["Can be taken in"] == "yes")
     return DataFrame(rows)
+
+
+def inside(report: Record) -> str:
+    """What a file holds, as a sentence; empty for nothing."""
+    held = _holds(report["counts"])
+    return f"{report['path']} holds {held}." if held else ""
+
+
+def splits(report: Record) -> dict[str, str]:
+    """The sets of judgements in an archive, by name: `test` has `117 judgements, 39 queries`."""
+    counts, ending = report["counts"], " judgements"
+    names = [name.removesuffix(ending) for name in counts if name.endswith(ending)]
+    return {
+        name: _holds({"judgements": counts[name + ending], "queries": counts[f"{name} queries"]})
+        for name in names
+    }
 
 
 def _can(report: Record, kinds: Collection[str]) -> str:

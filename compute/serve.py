@@ -7,7 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from compute import binding, jobs
@@ -83,15 +83,9 @@ def options(settings: Settings, port: int, signed: binding.SignIn | None) -> lis
 
 def _run_both(settings: Settings, told: Sequence[str]) -> int:
     """The dashboard in front, a worker behind it; the worker ends when the dashboard does."""
-    environment = {**os.environ, "BEIRSCOPE_HOME": str(settings.home)}
-    dashboard = subprocess.Popen(
-        [sys.executable, "-m", "pages._server", *told],
-        cwd=PROJECT,
-        env=environment,
-        stdout=subprocess.DEVNULL,
-    )
+    dashboard = start(settings.home, told)
     signal.signal(signal.SIGTERM, lambda *_: dashboard.terminate())
-    worker = _worker(settings, environment)
+    worker = _worker(settings)
     try:
         _queue_demo(settings)
         return dashboard.wait()
@@ -105,14 +99,22 @@ def _run_both(settings: Settings, told: Sequence[str]) -> int:
         worker.wait()
 
 
-def _worker(settings: Settings, environment: Mapping[str, str]) -> "subprocess.Popen[bytes]":
+def start(home: Path, told: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """A dashboard alone, with these options of Streamlit's."""
+    # Each page runs in a thread of its own, and each thread would keep what it let go of.
+    own = {"MALLOC_ARENA_MAX": "2", **os.environ, "BEIRSCOPE_HOME": str(home)}
+    words = [sys.executable, "-m", "pages._server", *told]
+    return subprocess.Popen(words, cwd=PROJECT, env=own, stdout=subprocess.DEVNULL)
+
+
+def _worker(settings: Settings) -> "subprocess.Popen[bytes]":
     """A worker that makes room for the dashboard, and ends with this process in any case."""
     (settings.home / "logs").mkdir(parents=True, exist_ok=True)
     with (settings.home / "logs" / "worker.log").open("ab") as log:
         return subprocess.Popen(
             ["nice", *command()],
             cwd=PROJECT,
-            env=environment,
+            env={**os.environ, "BEIRSCOPE_HOME": str(settings.home)},
             stdin=subprocess.PIPE,
             stdout=log,
             stderr=log,

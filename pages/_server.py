@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 
 from streamlit.web import cli
+from threadpoolctl import threadpool_limits
 
 from compute import bugs, settings
 from compute.errors import BeirscopeError
@@ -32,6 +33,9 @@ def prepare() -> None:
 def main() -> None:
     """Serve until stopped."""
     prepare()
+    # Every page computes in a thread of its own; several more for each product of matrices only
+    # wait for each other.
+    threadpool_limits(1, user_api="blas")
     cli.main(["run", str(PROJECT / "app.py"), *sys.argv[1:]], prog_name="streamlit")
 
 

@@ -5,14 +5,11 @@ does that opens it, and takes in every message until the server says that the pa
 is measured so is the whole work of the server, with the packing and sending of what is drawn.
 """
 
-import subprocess
-import sys
 import time
 import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from os import environ
 from pathlib import Path
 
 import psutil
@@ -20,8 +17,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
-from compute.serve import free_port
-from compute.settings import PROJECT
+from compute import serve
 from tests.benchmarks.page_addresses import Address
 
 PATIENCE = 120.0
@@ -68,12 +64,8 @@ class Server:
 @contextmanager
 def serving(home: Path) -> Iterator[Server]:
     """A dashboard on a home."""
-    port = free_port(8700)
-    words = [sys.executable, "-m", "pages._server", f"--server.port={port}"]
-    quiet = subprocess.DEVNULL
-    process = subprocess.Popen(
-        words, cwd=PROJECT, env={**environ, "BEIRSCOPE_HOME": str(home)}, stdout=quiet
-    )
+    port = serve.free_port(8700)
+    process = serve.start(home, [f"--server.port={port}"])
     try:
         _await(f"http://127.0.0.1:{port}/_stcore/health")
         yield Server(psutil.Process(process.pid), port)

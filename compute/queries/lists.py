@@ -6,7 +6,8 @@ and for the pool: reading and arranging 10,000 queries takes far longer than any
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
@@ -95,12 +96,8 @@ def held(
     key = (dataset, tuple(names), k, closed, judgements, _ids(cursor, dataset, names), added)
     lists = _KEPT.get(key)
     if lists is None:
-        counted = judged(cursor, dataset, judgements)
-        if closed:
-            top = _closed(cursor, counted, dataset, names, k)
-        else:
-            top = _top(cursor, dataset, names, k)
-        lists = holes.arranged(top, counted, k, names)
+        top = (_closed if closed else _top)(cursor, dataset, names, k)
+        lists = holes.arranged(top, judged(cursor, dataset, judgements), k, names)
         _KEPT.put(key, lists)
     return lists.of(systems)
 
@@ -117,6 +114,16 @@ def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Tab
     return pa.concat_tables([holes.JUDGED.empty_table(), *tables])
 
 
+@contextmanager
+def counted(cursor: DuckDBPyConnection, dataset: str) -> Iterator[None]:
+    """A table of the cursor's own, for the with-block: `judged`, read once."""
+    cursor.register("counted", judged(cursor, dataset))
+    try:
+        yield
+    finally:
+        cursor.unregister("counted")
+
+
 def _top(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -> pa.Table:
     # The extract holds ten ranks and is read many times faster.
     found = files(cursor, "top" if k <= TOP else "hits", dataset, systems)
@@ -129,18 +136,13 @@ def _top(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -
     )
 
 
-def _closed(
-    cursor: DuckDBPyConnection, judgements: pa.Table, dataset: str, systems: list[str], k: int
-) -> pa.Table:
+def _closed(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -> pa.Table:
     found = files(cursor, "hits", dataset, systems)
     if not found:
         return holes.TOP.empty_table()
-    cursor.register("counted", judgements)
-    try:
+    with counted(cursor, dataset):
         ranked = cursor.sql(_CLOSED, params={"files": found, "systems": systems, "k": k})
         return ranked.to_arrow_table().cast(holes.TOP)
-    finally:
-        cursor.unregister("counted")
 
 
 def _ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[str, ...]:

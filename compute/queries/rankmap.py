@@ -4,22 +4,40 @@ import numpy as np
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame, Index
 
+from compute.queries.lists import counted
 from compute.queries.query import TOP, files
 from compute.rankmap import EMPTY, HOLE
 from compute.scopes import about_datasets
 
+_IDS = """
+select query_id from read_parquet($files)
+order by try_cast(query_id as bigint) nulls last, query_id
+"""
+_TEXTS = """
+select query_id, text from read_parquet($files) where query_id in (select unnest($query_ids))
+"""
 _CELLS = """
 with asked as (
     select query_id, row_number() over (
         order by try_cast(query_id as bigint) nulls last, query_id) - 1 as number
-    from queries where dataset = $dataset
+    from read_parquet($asked)
 ), hit as (
     select query_id, doc_id, rank from read_parquet($files) where rank <= $depth
-), judged as (
-    select query_id, doc_id, relevance from judgements where dataset = $dataset
 )
 select number, rank, relevance
-from hit join asked using (query_id) left join judged using (query_id, doc_id)
+from hit join asked using (query_id) left join counted using (query_id, doc_id)
+"""
+_VALUES = """
+with scored as (
+    select query_id, max(value) filter (where system = $system) as value,
+           max(value) filter (where system = $other) as other
+    from scores
+    where dataset = $dataset and measure = $measure and system in ($system, $other)
+    group by query_id
+)
+select query_id, value, other
+from read_parquet($asked) left join scored using (query_id)
+order by try_cast(query_id as bigint) nulls last, query_id
 """
 
 
@@ -31,21 +49,11 @@ def values(
 
     By id, numbers as numbers, as the rows of `cells`.
     """
-    return cursor.execute(
-        """
-        with scored as (
-            select query_id, max(value) filter (where system = $system) as value,
-                   max(value) filter (where system = $other) as other
-            from scores
-            where dataset = $dataset and measure = $measure and system in ($system, $other)
-            group by query_id
-        )
-        select query_id, value, other
-        from queries left join scored using (query_id) where dataset = $dataset
-        order by try_cast(query_id as bigint) nulls last, query_id
-        """,
-        {"dataset": dataset, "measure": measure, "system": system, "other": other},
-    ).df()
+    asked = files(cursor, "queries", dataset, [""])
+    if not asked:
+        return DataFrame(columns=["query_id", "value", "other"], dtype=np.float64)
+    wanted = {"dataset": dataset, "measure": measure, "system": system, "other": other}
+    return cursor.execute(_VALUES, wanted | {"asked": asked}).df()
 
 
 @about_datasets
@@ -55,12 +63,14 @@ def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> 
     int8: the relevance, `rankmap.HOLE` or `rankmap.EMPTY`. The stored extract serves the first
     ten ranks; deeper ones come from the hits.
     """
-    names = _ids(cursor, dataset)
+    asked = files(cursor, "queries", dataset, [""])
+    names = cursor.execute(_IDS, {"files": asked}).df()["query_id"] if asked else []
     array = np.full((len(names), depth), EMPTY, np.int8)
     found = files(cursor, "top" if depth <= TOP else "hits", dataset, [system])
-    if found:
-        wanted = {"dataset": dataset, "files": found, "depth": depth}
-        hit = cursor.execute(_CELLS, wanted).fetchnumpy()
+    if asked and found:
+        with counted(cursor, dataset):
+            wanted = {"asked": asked, "files": found, "depth": depth}
+            hit = cursor.execute(_CELLS, wanted).fetchnumpy()
         relevance = np.ma.filled(np.ma.asarray(hit["relevance"]).astype(np.int64), HOLE)
         judged = np.clip(relevance, HOLE + 1, 127)
         array[np.asarray(hit["number"]), np.asarray(hit["rank"]) - 1] = np.where(
@@ -69,24 +79,10 @@ def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> 
     return DataFrame(array, index=Index(names, name="query_id"), columns=range(1, depth + 1))
 
 
-def _ids(cursor: DuckDBPyConnection, dataset: str) -> list[str]:
-    found = cursor.execute(
-        """
-        select query_id from queries where dataset = ?
-        order by try_cast(query_id as bigint) nulls last, query_id
-        """,
-        [dataset],
-    )
-    return [name for (name,) in found.fetchall()]
-
-
 @about_datasets
 def texts(cursor: DuckDBPyConnection, dataset: str, query_ids: list[str]) -> DataFrame:
     """query_id, text (absent where texts are not stored) of some queries."""
-    return cursor.execute(
-        """
-        select query_id, text from queries
-        where dataset = $dataset and query_id in (select unnest($query_ids))
-        """,
-        {"dataset": dataset, "query_ids": query_ids},
-    ).df()
+    asked = files(cursor, "queries", dataset, [""])
+    if not asked:
+        return DataFrame(columns=["query_id", "text"], dtype=str)
+    return cursor.execute(_TEXTS, {"files": asked, "query_ids": query_ids}).df()

@@ -13,12 +13,19 @@ from pandas import DataFrame
 from compute.holes.lists import HOLE, Flags, Gain, Lists, Numbers, Values, measured
 
 
-def alone(lists: Lists) -> Flags:
-    """(S, Q, k) The ranks whose document no other system has in its top k for the query."""
-    n_queries, size = lists.document.shape[1], int(lists.document.max(initial=-1)) + 2
-    pair = np.arange(n_queries)[:, None] * size + lists.document + 1
+def alone(lists: Lists, among: Flags | None = None) -> Flags:
+    """(S, Q, k) The ranks whose document no other system has in its top k for the query.
+
+    `among`: of these ranks alone, which are the same for every system that has the document there
+    (default: all that are filled).
+    """
+    among = lists.filled if among is None else among
+    size = int(lists.document.max(initial=-1)) + 1
+    pair = (np.arange(lists.document.shape[1])[:, None] * size + lists.document)[among]
     _, place, count = np.unique(pair, return_inverse=True, return_counts=True)
-    return (count[place].reshape(pair.shape) == 1) & lists.filled
+    found = np.zeros(among.shape, bool)
+    found[among] = count[place] == 1
+    return found
 
 
 def leave_one_out(lists: Lists, measure: str) -> DataFrame:
@@ -30,11 +37,12 @@ def leave_one_out(lists: Lists, measure: str) -> DataFrame:
     its last relevant document scores 0. Raises WrongInput as `holes.measured`.
     """
     top, gain = measured(lists, measure)
-    own = alone(top) & ~top.holes
-    before = _means(top, gain)
+    own = alone(top, top.filled & ~top.holes)
+    values = _values(top, gain)
+    before = _means(values)
     rows = []
     for system in range(len(top.systems)):
-        after = _means(_without(top, own, system), gain)
+        after = _means(_values_without(top, gain, values, own, system))
         counts = _counts(top.gain[system], own[system])
         scores = {"value": before[system], "value_without": after[system]}
         places = {"place": _place(before, system), "place_without": _place(after, system)}
@@ -62,9 +70,9 @@ def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
             "system": after.systems,
             "n_added": new.sum(axis=(1, 2)),
             "n_added_relevant": relevant.sum(axis=(1, 2)),
-            "n_added_alone": (relevant & alone(after)).sum(axis=(1, 2)),
-            "value": _means(before, gain),
-            "value_added": _means(after, gain),
+            "n_added_alone": alone(after, relevant).sum(axis=(1, 2)),
+            "value": _means(_values(before, gain)),
+            "value_added": _means(_values(after, gain)),
         }
     )
     change = frame["value_added"] - frame["value"]
@@ -102,19 +110,31 @@ def _place(means: Values, system: int) -> int:
     return 1 + int((np.round(means, 12) > round(float(means[system]), 12)).sum())
 
 
-def _means(lists: Lists, gain: Gain) -> Values:
-    """(S,) The measure's mean over the queries, holes not relevant; 0 where there are none."""
+def _means(values: Values) -> Values:
+    """(S,) The means of values (S, Q) over the queries; 0 where there are none."""
+    return values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
+
+
+def _values(lists: Lists, gain: Gain) -> Values:
+    """(S, Q) The measure of each query, holes not relevant."""
     k = lists.depth
     reach = gain.reach(k, int(lists.judged.max(initial=0)))
     best = reach[lists.judged] @ lists.steps
     found = np.maximum(lists.gain, 0) @ gain.discount(k)
-    values = np.divide(found, best, out=np.zeros(found.shape), where=best > 0)
-    return values.mean(axis=1) if len(lists.queries) else np.zeros(len(lists.systems))
+    return np.divide(found, best, out=np.zeros(found.shape), where=best > 0)
 
 
-def _without(lists: Lists, own: Flags, system: int) -> Lists:
-    """The lists as they would be judged had nobody judged what this system alone has."""
-    lost = own[system]
+def _values_without(lists: Lists, gain: Gain, values: Values, own: Flags, system: int) -> Values:
+    """(S, Q) The values had nobody judged what this system alone has: most stay as they are."""
+    lost = own[system] & (lists.gain[system] > 0)
+    moved = np.flatnonzero(lost.any(axis=1))
+    after = values.copy()
+    after[:, moved] = _values(_without(lists.asked(moved), lost[moved], system), gain)
+    return after
+
+
+def _without(lists: Lists, lost: Flags, system: int) -> Lists:
+    """The lists as they would be judged without the judgements at ranks (Q, k) of a system."""
     gain = lists.gain.copy()
     gain[system][lost] = HOLE
     gone = (lists.gain[system][..., None] >= lists.levels) & lost[..., None]

@@ -88,6 +88,12 @@ class Lists:
         own = {name: getattr(self, name)[rows] for name in ("document", "gain", "known")}
         return replace(self, systems=tuple(systems), **own)
 
+    def asked(self, queries: Numbers) -> "Lists":
+        """Some of the queries, by their places."""
+        names = tuple(self.queries[place] for place in queries)
+        own = {name: getattr(self, name)[:, queries] for name in ("document", "gain", "known")}
+        return replace(self, queries=names, judged=self.judged[queries], **own)
+
     def binary(self) -> "Lists":
         """Relevant or not: every gain above 0 becomes 1."""
         lowest = {"judged": self.judged[:, :1], "levels": np.ones(1, np.int64)}

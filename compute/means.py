@@ -143,7 +143,7 @@ def _counted(
         cursor.execute("create schema unseen; use unseen")
         for kind, of in given.items():
             if of:
-                views.by_dataset(cursor, _by_dataset(of)).create_view(kind)
+                views.create(cursor, kind, _by_dataset(of))
             else:
                 cursor.from_arrow(KINDS[kind].empty_table()).create(kind)
         names = ("id", "kind", "dataset", "system")

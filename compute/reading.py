@@ -243,7 +243,7 @@ def _fill(
             columns = instead.get(kind, []) + [_NAME] * (bool(given) and "system" in schema.names)
             relation.project(f"* replace ({', '.join(columns)})" if columns else "*").create(kind)
         else:
-            views.by_dataset(connection, files[kind]).create_view(kind)
+            views.create(connection, kind, files[kind])
     parts = [replace(part, system=given.get(part.system, part.system)) for part in parts]
     records = [_part_record(part, "" if bulk else _relative(part, store.home)) for part in parts]
     _table(connection, "parts", pa.Table.from_pylist(records, PARTS))

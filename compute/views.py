@@ -8,29 +8,30 @@ is opened; a semi-join does not.
 
 from collections.abc import Mapping, Sequence
 
-from duckdb import ColumnExpression, ConstantExpression, DuckDBPyConnection, DuckDBPyRelation
+from duckdb import ColumnExpression, ConstantExpression, DuckDBPyConnection
 
 
-def by_dataset(
-    connection: DuckDBPyConnection, files: Mapping[str, Sequence[str]]
-) -> DuckDBPyRelation:
-    """All rows of the files, which have a column `dataset`; by dataset, in their order."""
-    return _united([_branch(connection, name, list(of)) for name, of in files.items()])
+def create(connection: DuckDBPyConnection, view: str, files: Mapping[str, Sequence[str]]) -> None:
+    """A view of all rows of the files, which have a column `dataset`; by dataset, in their order.
+
+    As one statement: of relations that are joined up, each opens all files below it anew.
+    """
+    branches = [_branch(name, list(of)) for name, of in files.items()]
+    connection.execute(f"create view {ColumnExpression(view)} as {_united(branches)}")
 
 
-def _branch(connection: DuckDBPyConnection, dataset: str, files: list[str]) -> DuckDBPyRelation:
-    rows = connection.read_parquet(files, hive_partitioning=False)
-    return rows.select(
-        *(
-            ConstantExpression(dataset).alias(name) if name == "dataset" else ColumnExpression(name)
-            for name in rows.columns
-        )
+def _branch(dataset: str, files: list[str]) -> str:
+    # DuckDB itself writes names and paths as literals.
+    name, paths = ConstantExpression(dataset), ConstantExpression(files)
+    return (
+        f"select * replace ({name} as dataset)"
+        f" from read_parquet({paths}, hive_partitioning = false)"
     )
 
 
-def _united(branches: list[DuckDBPyRelation]) -> DuckDBPyRelation:
+def _united(branches: list[str]) -> str:
     # Halved, for a chain of a thousand would be nested deeper than DuckDB goes.
     if len(branches) == 1:
         return branches[0]
     half = len(branches) // 2
-    return _united(branches[:half]).union(_united(branches[half:]))
+    return f"({_united(branches[:half])}) union all ({_united(branches[half:])})"

@@ -125,6 +125,8 @@ class Store:
         with locked(self.home / "locks" / "home.lock"):
             self._state = state.open_state(settings)
         self._shipped = {part.identity: part for part in _read_shipped(shipped)}
+        self._seen: dict[str, Part] = {}
+        """Parts by id, as they were read: a part never changes."""
 
     def close(self) -> None:
         """Close the connections to the state."""
@@ -161,6 +163,8 @@ class Store:
         shipped = self._shipped.items()
         found = {key: part for key, part in shipped if wanted.items() <= vars(part).items()}
         found |= {part.identity: part for part in local}
+        if not wanted:
+            self._seen = {part.id: part for part in local}
         return [found[identity] for identity in sorted(found)]
 
     def part(self, kind: str, dataset: str, system: str = "") -> Part | None:
@@ -272,6 +276,8 @@ class Store:
         return [file for file in files if file.stem not in listed]
 
     def _part(self, row: Row[Any]) -> Part:
+        if row.id in (seen := self._seen):
+            return seen[row.id]
         columns = {name: row._mapping[name] for name in _PART_COLUMNS}
         columns["provenance"] = json.loads(row.provenance)
         return Part(path=self.home / part_path(row.kind, row.id), **columns)

@@ -155,6 +155,19 @@ def test_a_query_without_a_relevant_document_becomes_scorable():
     assert found["high"].iloc[0] == pytest.approx(1 / math.log2(3))
 
 
+def test_lists_that_look_alike_are_bounded_as_each_is_alone():
+    huge = 2**31 - 1
+    lists = {"A": {"p": "a x", "q": "a x", "r": "x a"}, "B": {"p": "x y", "q": "a x", "r": "b"}}
+    grades = {"p": {"a": huge, "b": 1}, "q": {"a": huge, "c": 0}, "r": {"a": 1, "b": huge}}
+    found = holes.intervals(arranged(lists, grades, 2), "nDCG@2").set_index(["system", "query_id"])
+    for query, judged in grades.items():
+        only = {system: {query: of[query]} for system, of in lists.items()}
+        alone = holes.intervals(arranged(only, {query: judged}, 2), "nDCG@2").set_index("system")
+        for system in lists:
+            row = found.loc[(system, query)]
+            assert row.tolist() == pytest.approx(alone.loc[system].drop("query_id").tolist())
+
+
 def test_precision_and_recall_by_hand():
     top = arranged({"A": {"q": "a b c d"}}, {"q": {"a": 1, "b": 0, "x": 2, "y": 1}}, 4)
     precision = holes.intervals(top, "P@4").iloc[0]

@@ -24,7 +24,10 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from compute.holes.lists import Lists, Numbers, Values, measured
+from compute.holes.lists import HOLE, Lists, Numbers, Values, measured
+
+_MOST_KINDS = 2**62
+"""Kinds are told apart by numbers, which are counted anew before they overflow."""
 
 
 def intervals(lists: Lists, measure: str) -> DataFrame:
@@ -32,24 +35,42 @@ def intervals(lists: Lists, measure: str) -> DataFrame:
     (holes not relevant, as everywhere else), low, high. Raises WrongInput as `measured`."""
     seen, gain = measured(lists, measure)
     discount = gain.discount(seen.depth)
-    fixed = seen.gain.clip(0) @ discount
-    most = int(seen.judged.max(initial=0)) + seen.depth
-    ideal = ideals(seen.judged, gain.reach(seen.depth, most), seen.depth)
-    today = ratio(fixed, np.broadcast_to(ideal[:, :, 0] @ seen.steps, fixed.shape))
-    ends = [
-        extremes(found, np.where(holes, discount, np.nan), ideal, seen.steps)
-        for found, holes in zip(fixed, seen.holes, strict=True)
-    ]
+    some, kinds = _kinds(seen)
+    places = some % max(len(seen.queries), 1)
+    gains, judged = seen.gain.reshape(-1, seen.depth)[some], seen.judged[places]
+    fixed = gains.clip(0) @ discount
+    most = int(judged.max(initial=0)) + seen.depth
+    ideal = ideals(judged, gain.reach(seen.depth, most), seen.depth)
+    weights = np.where(gains == HOLE, discount, np.nan)
+    low, high = extremes(fixed, weights, ideal, seen.steps)
+    found = {
+        "n_holes": (gains == HOLE).sum(axis=1),
+        "value": ratio(fixed, ideal[:, :, 0] @ seen.steps),
+        "low": low,
+        "high": high,
+    }
     rows = pd.MultiIndex.from_product([seen.systems, seen.queries], names=["system", "query_id"])
-    return DataFrame(
-        {
-            "n_holes": seen.holes.sum(axis=2).ravel(),
-            "value": today.ravel(),
-            "low": np.concatenate([low for low, _ in ends] or [np.zeros(0)]),
-            "high": np.concatenate([high for _, high in ends] or [np.zeros(0)]),
-        },
-        index=rows,
-    ).reset_index()
+    columns = {name: column[kinds] for name, column in found.items()}
+    return DataFrame(columns, index=rows).reset_index()
+
+
+def _kinds(lists: Lists) -> tuple[Numbers, Numbers]:
+    """What differs among the lists of all systems and queries, for most are alike: the place of
+    one list of each kind, as places of (S, Q) laid flat; and the kind of each, (S * Q,)."""
+    n_lists = len(lists.systems) * len(lists.queries)
+    gains = lists.gain.reshape(n_lists, lists.depth)
+    judged = np.tile(lists.judged, (len(lists.systems), 1))
+    kinds, n_kinds = np.zeros(n_lists, np.int64), 1
+    for column in (*gains.T, *judged.T):
+        column = column.astype(np.int64) - HOLE
+        width = int(column.max(initial=0)) + 1
+        if n_kinds > _MOST_KINDS // width:
+            kinds, n_kinds = pd.factorize(kinds)[0].astype(np.int64), n_lists
+        kinds, n_kinds = kinds * width + column, n_kinds * width
+    kinds, found = pd.factorize(kinds)
+    some = np.zeros(len(found), np.int64)
+    some[kinds] = np.arange(n_lists)
+    return some, kinds
 
 
 def ideals(judged: Numbers, reach: Values, m: int) -> Values:

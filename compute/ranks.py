@@ -16,7 +16,7 @@ from scipy import stats
 
 from compute import significance
 from compute.errors import WrongInput
-from compute.significance import SEED, Aligned, Values, drawn_again
+from compute.significance import DRAWN_AT_ONCE, SEED, Aligned, Values, drawn_again
 from compute.signs import LEVEL
 
 FEWEST_DATASETS = 10
@@ -25,8 +25,6 @@ COVERAGE = {2: 0.50, 5: 0.85, 18: 0.93}
 """How often a plain 95% interval over so many drawn datasets held the true mean in simulations;
 the benchmark `coverage` repeats them."""
 RESAMPLES = 2_000
-_AT_ONCE = 300_000
-"""Drawn queries that are in memory together, and in the cache of a processor."""
 
 QUERIES, DATASETS, BOTH, NOTHING = "queries", "datasets", "queries and datasets", ""
 """What was drawn again."""
@@ -132,7 +130,7 @@ def _drawn_means(dataset: Aligned, resamples: int, random: np.random.Generator) 
     total = np.zeros((resamples, len(dataset.values)))
     for part in parts:
         n = part.shape[1]
-        size = max(1, _AT_ONCE // n)
+        size = max(1, DRAWN_AT_ONCE // n)
         for start in range(0, resamples, size):
             number = min(size, resamples - start)
             total[start : start + number] += drawn_again(n, number, random) @ part.T / n

@@ -29,6 +29,8 @@ SEED = 20_211
 """Fixed, so that a p-value does not change when a page is opened again."""
 AT_ONCE = 500_000
 """Differences of pairs on queries that are in memory together."""
+DRAWN_AT_ONCE = 300_000
+"""Queries drawn again that are in memory together, and in the cache of a processor."""
 DIGITS = 12
 """Values that differ after these alone are equal."""
 NEAR = 1e-10
@@ -363,20 +365,27 @@ def _effect_intervals(
     if not resamples:
         nothing = np.full_like(family.mean, np.nan)
         return nothing, nothing
-    n = values.shape[1]
-    counts = drawn_again(n, resamples, np.random.default_rng(seed)) * weights
-    counts /= counts.sum(axis=1, keepdims=True)
-    ends = []
+    n, random = values.shape[1], np.random.default_rng(seed)
+    effects = np.empty((len(family.a), resamples))
+    for start in range(0, resamples, size := max(1, DRAWN_AT_ONCE // n)):
+        counts = drawn_again(n, min(size, resamples - start), random) * weights
+        counts /= counts.sum(axis=1, keepdims=True)
+        effects[:, start : start + len(counts)] = _drawn_effects(values, family, counts)
+    # Between a number and infinity there is nothing to interpolate.
+    low, high = np.quantile(effects, [LEVEL / 2, 1 - LEVEL / 2], axis=1, method="nearest")
+    return low, high
+
+
+def _drawn_effects(values: Values, family: _Family, counts: Values) -> Values:
+    """pairs x resamples: the effects over queries that count so much; weights sum to 1."""
+    n, ends = values.shape[1], []
     for start in range(0, len(family.a), size := max(1, AT_ONCE // n)):
         of = slice(start, start + size)
         gaps = values[family.a[of]] - values[family.b[of]]
         means = gaps @ counts.T
         effects = _effect(means, gaps**2 @ counts.T, n)
-        effects = np.where(np.isnan(effects), np.copysign(np.inf, means), effects)
-        # Between a number and infinity there is nothing to interpolate.
-        ends.append(np.quantile(effects, [LEVEL / 2, 1 - LEVEL / 2], axis=1, method="nearest"))
-    low, high = np.concatenate(ends, axis=1)
-    return low, high
+        ends.append(np.where(np.isnan(effects), np.copysign(np.inf, means), effects))
+    return np.concatenate(ends)
 
 
 def drawn_again(n: int, resamples: int, random: np.random.Generator) -> Values:

@@ -237,6 +237,26 @@ def _new_dataset(
         st.info("A new dataset is made from one fit file: a BEIR archive, or judgements (qrels).")
         return
     st.subheader("The new dataset", anchor=False)
+    name, options, pressed = _form(report)
+    if pressed and not name:
+        st.error("The dataset needs a name, such as mine: fill in Name above.")
+    elif pressed:
+        kind = kinds[report["kind"]]
+        answers = _work(
+            "Taking in",
+            [*files, *texts],
+            "take dataset",
+            **{"name": name, "as": [kind, "queries"][: 1 + len(texts)], "options": options},
+        )
+        if not answers[0]["ok"]:
+            st.error(_shared.text(answers[0]["said"]))
+            return
+        st.session_state["_made_dataset"] = name
+        _done(name, answers, [])
+
+
+def _form(report: figures.Record) -> tuple[str, dict[str, Any], bool]:
+    """The name, the options of the import, and whether the button was pressed."""
     with st.form("_new_dataset", border=False):
         with _shared.pickers():
             name = st.text_input("Name", placeholder="mine", width=240)
@@ -248,22 +268,8 @@ def _new_dataset(
             " the id of a query is then never counted as an answer to it.",
         )
         pressed = st.form_submit_button("Import the dataset", type="primary")
-    if pressed and not name.strip():
-        st.error("The dataset needs a name, such as mine: fill in Name above.")
-    elif pressed:
-        options = {"split": split, "language": language.strip(), "drop_self": drop}
-        kind = kinds[report["kind"]]
-        answers = _work(
-            "Taking in",
-            [*files, *texts],
-            "take dataset",
-            **{"name": name.strip(), "as": [kind, "queries"][: 1 + len(texts)], "options": options},
-        )
-        if not answers[0]["ok"]:
-            st.error(_shared.text(answers[0]["said"]))
-            return
-        st.session_state["_made_dataset"] = name.strip()
-        _done(name.strip(), answers, [])
+    options = {"split": split, "language": language.strip(), "drop_self": drop}
+    return name.strip(), options, pressed
 
 
 def _split(report: figures.Record) -> str:

@@ -6,7 +6,7 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute import cells, leaderboard, queries
-from compute.cells import DIFFERENCE
+from compute.cells import COMPUTED, DIFFERENCE, PUBLISHED
 from compute.figures.leaderboard import heatmap, note
 from compute.figures.theme import FAMILIES
 from compute.figures.wins import nothing_to_compare, strip
@@ -25,6 +25,15 @@ class Filter(NamedTuple):
     """Whether means are over the returned queries only."""
     shared: bool
     """Whether only datasets that all systems shown have are shown."""
+
+
+def first() -> str:
+    """The numbers that the page opens on: of runs made or imported here, where there are any."""
+    return COMPUTED if _has_own() else PUBLISHED
+
+
+def _has_own() -> bool:
+    return any(not part.shipped for part in _shared.store().parts("scores"))
 
 
 def choose_filter(datasets: DataFrame, above: Any) -> Filter:
@@ -76,6 +85,8 @@ def heat(
     origin = cells.origin(of.kind, of.source, returned=of.returned)
     said = in_common(len(board.systems), printed) if difference else ""
     _shared.caption(*leaderboard.caption(board, origin), said, note(board, colour, baseline))
+    if not _has_own():
+        _address.link("Put runs of your own beside these", "pages/data.py", show="Import")
 
 
 def nothing(numbers: str, printed: DataFrame) -> None:

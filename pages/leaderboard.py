@@ -23,7 +23,7 @@ with above:
     _address.known("view", order.VIEWS, "view")
 with _shared.pickers():
     view = pick("View", order.VIEWS, "view", width=120)
-    numbers = pick("Numbers", NUMBERS, "numbers", width=130)
+    numbers = pick("Numbers", NUMBERS, "numbers", default=sections.first(), width=130)
     source = pick("Table", sources, "table", width=230, disabled=numbers == COMPUTED)
     known = cells.measures(numbers, stored, tables, source)
     with above:

@@ -176,6 +176,11 @@ def test_filters_leave_what_they_name(tmp_path: Path, monkeypatch: pytest.Monkey
     assert "1 dataset, 5 systems" in app.caption[0].value
 
 
+def test_the_leaderboard_opens_on_own_runs_where_there_are_any(tiny_home: Path) -> None:
+    assert opened().selectbox(key="numbers").value == "Computed"
+    assert opened(numbers="Published").selectbox(key="numbers").value == "Published"
+
+
 def test_computed_runs_stand_on_the_leaderboard_with_their_holes(tiny_home: Path) -> None:
     app = opened(numbers="Computed", group="own")
     assert "1 dataset, 2 systems" in app.caption[0].value

@@ -133,7 +133,7 @@ def test_of_holes_the_fewest_come_first() -> None:
 
 
 def test_every_board_that_can_stand_beside_draws() -> None:
-    app = opened(table="BEIR v4, Table 2")
+    app = opened(numbers="Published", table="BEIR v4, Table 2")
     for beside in app.selectbox(key="beside").options:
         app.selectbox(key="beside").set_value(beside).run()
         assert not app.exception and not app.error
@@ -141,13 +141,13 @@ def test_every_board_that_can_stand_beside_draws() -> None:
 
 
 def test_print_of_few_datasets_has_no_intervals_and_says_why() -> None:
-    app = opened(table="BEIR-PL, Table 6")
+    app = opened(numbers="Published", table="BEIR-PL, Table 6")
     assert "fewer than 10 datasets promise too much" in said(app)
     assert not figure(app, "order")["data"][0]["error_x"]["visible"]
 
 
 def test_print_says_nothing_of_one_dataset() -> None:
-    app = opened(over="scifact")
+    app = opened(numbers="Published", over="scifact")
     assert "In print there are no scores by query" in said(app)
 
 
@@ -200,9 +200,9 @@ def test_the_table_of_a_collection_of_one_query_has_no_order(
 
 
 def test_only_datasets_that_all_have_is_a_switch() -> None:
-    every = opened(table="BEIR v4, Table 2")
+    every = opened(numbers="Published", table="BEIR v4, Table 2")
     assert "19 datasets, 10 systems" in said(every)
-    shared = opened(table="BEIR-PL, Table 3", shared="true")
+    shared = opened(numbers="Published", table="BEIR-PL, Table 3", shared="true")
     assert shared.get("plotly_chart")
     mixed = opened(numbers="Computed", shared="true")
     assert "No dataset has a figure of every system" in mixed.info[0].value

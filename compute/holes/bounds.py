@@ -20,11 +20,13 @@ tried first. The least score is minus the largest of the negated sum. Only level
 give need a c_j: between two of them the best order does not change, and the ratio has no turn.
 """
 
+from dataclasses import dataclass
+
 import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from compute.holes.lists import HOLE, Lists, Numbers, Values, measured
+from compute.holes.lists import HOLE, Gain, Lists, Numbers, Values, measured
 
 _MOST_KINDS = 2**62
 """Kinds are told apart by numbers, which are counted anew before they overflow."""
@@ -39,13 +41,11 @@ def intervals(lists: Lists, measure: str) -> DataFrame:
     places = some % max(len(seen.queries), 1)
     gains, judged = seen.gain.reshape(-1, seen.depth)[some], seen.judged[places]
     fixed = gains.clip(0) @ discount
-    most = int(judged.max(initial=0)) + seen.depth
-    ideal = ideals(judged, gain.reach(seen.depth, most), seen.depth)
-    weights = np.where(gains == HOLE, discount, np.nan)
-    low, high = extremes(fixed, weights, ideal, seen.steps)
+    best = best_orders(judged, seen, gain, seen.depth)
+    low, high = extremes(fixed, np.where(gains == HOLE, discount, np.nan).T, best)
     found = {
         "n_holes": (gains == HOLE).sum(axis=1),
-        "value": ratio(fixed, ideal[:, :, 0] @ seen.steps),
+        "value": ratio(fixed, best.whole[0]),
         "low": low,
         "high": high,
     }
@@ -73,37 +73,52 @@ def _kinds(lists: Lists) -> tuple[Numbers, Numbers]:
     return some, kinds
 
 
-def ideals(judged: Numbers, reach: Values, m: int) -> Values:
-    """(Q, L, m + 1) What a best order makes of the documents judged, (Q, L), and of 0 to m more."""
-    return reach[judged[:, :, None] + np.arange(m + 1)]
+@dataclass(frozen=True)
+class Best:
+    """What the best orders of Q queries reach with the documents judged, and with 0 to m more."""
+
+    levels: Values
+    """(Q, L, m + 1) At each level alone."""
+    steps: Numbers
+    """(L,) See `Lists`."""
+    whole: Values
+    """(m + 1, Q) With the more at all levels; above 0 with any."""
 
 
-def extremes(
-    fixed: Values, weights: Values, ideal: Values, steps: Numbers
-) -> tuple[Values, Values]:
+def best_orders(judged: Numbers, lists: Lists, gain: Gain, m: int) -> Best:
+    """For judged (Q, L), as `Lists` has them, in lists of this depth and with these levels."""
+    reach = gain.reach(lists.depth, int(judged.max(initial=0)) + m)
+    levels = reach[judged[:, :, None] + np.arange(m + 1)]
+    return Best(levels, lists.steps, np.einsum("qlc,l->cq", levels, lists.steps).copy())
+
+
+def extremes(fixed: Values, weights: Values, best: Best) -> tuple[Values, Values]:
     """The least and the largest ratio of every query over all grades of its holes.
 
-    fixed (Q,): discounted gains of the judged documents. weights (Q, m): what a gain of 1 of each
-    hole adds to them, nan where a query has fewer holes. ideal (Q, L, m + 1): see `ideals`.
-    steps (L,): see `Lists`. Where nothing is relevant the ratio is 0.
+    fixed (Q,): discounted gains of the judged documents. weights (m, Q): what a gain of 1 of each
+    hole adds to them, nan where a query has fewer holes. Where nothing is relevant the ratio is 0.
     """
-    return -_largest(-fixed, -weights, ideal, steps), _largest(fixed, weights, ideal, steps)
+    return -_largest(-fixed, -weights, best), _largest(fixed, weights, best)
 
 
-def _largest(fixed: Values, weights: Values, ideal: Values, steps: Numbers) -> Values:
-    # W(c): nan, which sorts last, becomes "not to be had".
-    sums = np.cumsum(-np.sort(-weights, axis=1), axis=1)
-    gained = np.zeros((len(fixed), weights.shape[1] + 1))
-    gained[:, 1:] = np.where(np.isnan(sums), -np.inf, sums)
-    every = ratio(fixed[:, None] + steps.sum() * gained, np.einsum("qlc,l->qc", ideal, steps))
-    best = every.max(axis=1)
+def _largest(fixed: Values, weights: Values, best: Best) -> Values:
+    # Choice by choice: all of them at once would not fit into the processor's cache.
+    found, height = ratio(fixed, best.whole[0]), best.steps.sum()
+    gained = np.zeros((len(weights) + 1, len(fixed)))
+    for c, weight in enumerate(np.sort(-weights, axis=0)):
+        np.subtract(gained[c], weight, out=gained[c + 1])
+        # nan, which sorts last, is not to be had.
+        np.fmax(found, (fixed + height * gained[c + 1]) / best.whole[c + 1], out=found)
     # With one level alone that was every choice.
-    left = np.flatnonzero(best >= 0) if len(steps) > 1 else []
+    if len(best.steps) == 1:
+        return found
+    left = np.flatnonzero(found >= 0)
+    gained = np.where(np.isnan(gained), -np.inf, gained).T
     while len(left):
-        found = _better(fixed[left], gained[left], ideal[left], steps, best[left])
-        left, found = left[found > best[left] + 1e-15], found[found > best[left] + 1e-15]
-        best[left] = found
-    return best
+        better = _better(fixed[left], gained[left], best.levels[left], best.steps, found[left])
+        left, better = left[better > found[left] + 1e-15], better[better > found[left] + 1e-15]
+        found[left] = better
+    return found
 
 
 def _better(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: Values) -> Values:

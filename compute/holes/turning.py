@@ -6,12 +6,13 @@ the other as much, and a relevant hole of one raises the best order for both.
 """
 
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 from pandas import DataFrame
 
-from compute.holes.bounds import extremes, ideals, ratio
-from compute.holes.lists import Codes, Flags, Lists, Values, measured
+from compute.holes.bounds import best_orders, extremes, ratio
+from compute.holes.lists import Codes, Lists, Values, measured
 
 FIRST, SECOND, OPEN, EQUAL = "first", "second", "open", "equal"
 """The first, or second, system is ahead whatever the holes are; the holes could turn the order,
@@ -27,17 +28,15 @@ def pairs(lists: Lists, measure: str) -> DataFrame:
     `measured`.
     """
     seen, gain = measured(lists, measure)
-    discount, m = gain.discount(seen.depth), 2 * seen.depth
-    gains, holes = seen.gain.clip(0) @ discount, seen.holes
-    ideal = ideals(seen.judged, gain.reach(seen.depth, int(seen.judged.max(initial=0)) + m), m)
-    today = ratio(gains, np.broadcast_to(ideal[:, :, 0] @ seen.steps, gains.shape))
-    # By rank and query, so that `_weights` runs over queries next to each other.
-    documents, unknown = np.moveaxis(seen.document, 1, 2).copy(), np.moveaxis(holes, 1, 2).copy()
+    discount = gain.discount(seen.depth)
+    best = best_orders(seen.judged, seen, gain, 2 * seen.depth)
+    fixed = seen.gain.clip(0) @ discount
+    today = ratio(fixed, np.broadcast_to(best.whole[0], fixed.shape))
+    retrieved = _by_rank(seen, discount)
     rows = []
     for one, other in combinations(range(len(seen.systems)) if seen.queries else (), 2):
-        both = [one, other]
-        weights = _weights(documents[both], unknown[both], discount)
-        low, high = extremes(gains[one] - gains[other], weights, ideal, seen.steps)
+        weights = _weights(retrieved[one], retrieved[other], discount)
+        low, high = extremes(fixed[one] - fixed[other], weights, best)
         ends = float(low.mean()), float(high.mean())
         difference = float((today[one] - today[other]).mean())
         rows.append((seen.systems[one], seen.systems[other], difference, *ends, _verdict(*ends)))
@@ -53,18 +52,30 @@ def _verdict(low: float, high: float) -> str:
     return SECOND if high < -_ROUNDING else OPEN
 
 
-def _weights(document: Codes, holes: Flags, discount: Values) -> Values:
-    """(Q, 2k) What each hole of either list adds to the difference; nan where there is none.
+class _Retrieved(NamedTuple):
+    """What a system retrieved, by rank and query, so that queries lie next to each other."""
 
-    document, holes: (2, k, Q), see `Lists`.
-    """
-    one, other = np.where(document[0] >= 0, document[0], -2), document[1]
-    given, shared = np.zeros(one.shape), np.zeros(one.shape, bool)
+    document: Codes
+    """(k, Q)"""
+    brings: Values
+    """(k, Q) What a gain of 1 of the hole at each rank brings; nan where there is no hole."""
+
+
+def _by_rank(lists: Lists, discount: Values) -> list[_Retrieved]:
+    """By system."""
+    return [
+        _Retrieved(document.T.copy(), np.where(holes, discount, np.nan).T.copy())
+        for document, holes in zip(lists.document, lists.holes, strict=True)
+    ]
+
+
+def _weights(one: _Retrieved, other: _Retrieved, discount: Values) -> Values:
+    """(2k, Q) What each hole of either list adds to the difference; nan where there is none."""
+    given, shared = np.zeros(one.document.shape, np.int16), np.zeros(one.document.shape, bool)
     # Rank by rank: all pairs of ranks at once would not fit into the processor's cache.
-    for rank, also in enumerate(other):
-        same = one == also
-        np.add(given, discount[rank], out=given, where=same)
+    for rank, also in enumerate(other.document):
+        same = one.document == also
+        np.maximum(given, same * np.int16(rank + 1), out=given)
         same.any(axis=0, out=shared[rank])
-    own = np.where(holes[0], discount[:, None] - given, np.nan)
-    alone = np.where(holes[1] & ~shared, -discount[:, None], np.nan)
-    return np.concatenate([own, alone]).T.copy()
+    own = one.brings - np.concatenate([[0.0], discount])[given]
+    return np.concatenate([own, np.where(shared, np.nan, -other.brings)])

@@ -172,6 +172,18 @@ def test_on_disk_is_as_in_memory(
     }
 
 
+@pytest.mark.parametrize("limit", [10**9, 0], ids=["in memory", "on disk"])
+def test_a_word_as_rare_as_the_floor_does_not_count(bench: Bench, limit: int) -> None:
+    # Of 10,000 each: "b a" is at the floor of 1e-4 in the first, above it in the second.
+    corpora = [{"a b": 9_998, "b a": 1, "x 1": 1}, {"a b": 9_997, "b a": 2, "_ _": 1}]
+    parts = counts_of(bench.store, corpora)
+    rows = between(bench, UNITS["bigrams"], parts, ["0"], in_memory=limit)
+    values = rows.set_index("floor")["similarity"]
+    # Above it: min .9997, max .9998 + .0002. Of all: min .9997 + .0001, max that + 2 x .0001.
+    assert values[1e-4] == pytest.approx(0.9997 / 1.0, abs=1e-12)
+    assert values[0.0] == pytest.approx(0.9998 / 1.0002, abs=1e-12)
+
+
 def test_the_words_that_a_pair_shares_and_those_that_set_it_apart(
     bench: Bench, tmp_path: Path
 ) -> None:

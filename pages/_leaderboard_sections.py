@@ -7,6 +7,7 @@ from pandas import DataFrame
 
 from compute import cells, leaderboard, queries
 from compute.cells import COMPUTED, DIFFERENCE, PUBLISHED
+from compute.datasets import DATASETS
 from compute.figures.leaderboard import heatmap, note
 from compute.figures.theme import FAMILIES
 from compute.figures.wins import nothing_to_compare, strip
@@ -28,12 +29,19 @@ class Filter(NamedTuple):
 
 
 def first() -> str:
-    """The numbers that the page opens on: of runs made or imported here, where there are any."""
+    """The numbers that the page opens on: computed ones for who has runs or datasets of their own.
+
+    Runs of the demo leave the papers' tables in the first place.
+    """
     return COMPUTED if _has_own() else PUBLISHED
 
 
 def _has_own() -> bool:
-    return any(not part.shipped for part in _shared.store().parts("scores"))
+    """Whether a run was imported, or is on a dataset that was."""
+    return any(
+        part.dataset not in DATASETS or part.provenance.get("imported")
+        for part in _shared.store().parts("scores")
+    )
 
 
 def choose_filter(datasets: DataFrame, above: Any) -> Filter:

@@ -158,7 +158,7 @@ def _list(store: Store, before: Beat) -> None:
             _active(store, job, figures.before(job, found))
     older = st.session_state.get("older", False)
     for job in ended[: MOST if older else SHOWN]:
-        _ended(store, job)
+        _ended(store, job, found)
     if len(ended) > SHOWN:
         st.toggle("Older jobs too", key="older")
     if not found:
@@ -192,13 +192,16 @@ def _active(store: Store, job: Job, before: int) -> None:
             _details(store, job)
 
 
-def _ended(store: Store, job: Job) -> None:
+def _ended(store: Store, job: Job, found: Sequence[Job]) -> None:
     with st.container(border=True, gap="xsmall"):
         with _line(job):
             st.caption(
                 _shared.text(f"{job.summary}; {figures.times(job, time.time())}"), width="content"
             )
             unfinished = job.state in ("failed", "cancelled")
+            if unfinished and figures.tried_again(job, jobs.tasks(store.settings, job.id), found):
+                unfinished = False
+                st.caption("tried again since", width="content")
             offered = unfinished and _signing.may(_signing.OPERATOR)
             if offered and st.button("Retry", key=f"retry {job.id}", icon=":material/replay:"):
                 _signing.require(_signing.OPERATOR)

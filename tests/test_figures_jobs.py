@@ -159,3 +159,16 @@ def test_the_log_shown_first_is_of_the_task_that_tells_most() -> None:
     assert figures.telling([done, failed]) == failed.id
     assert figures.telling([done]) == done.id
     assert figures.telling([done, done]) == ""
+
+
+def test_a_job_is_tried_again_by_one_that_has_all_that_it_left() -> None:
+    pairs = (("bm25", "tiny"), ("bm25", "nq"), ("minilm", "nq"))
+    job = replace(JOB, state="cancelled", targets=pairs)
+    done = replace(JOB, state="done", system="bm25", dataset="tiny")
+    later = replace(JOB, created=5.0)
+    assert figures.tried_again(job, [done], [job, replace(later, targets=pairs[1:])])
+    assert not figures.tried_again(job, [done], [job, replace(later, targets=pairs[:2])])
+    assert not figures.tried_again(job, [done], [job, replace(later, kind="x", targets=pairs)])
+    assert not figures.tried_again(
+        replace(job, created=9.0), [done], [replace(later, targets=pairs)]
+    )

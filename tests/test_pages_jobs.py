@@ -82,6 +82,9 @@ def test_start_queues_once_cancel_ends_and_retry_queues_again(store: Store) -> N
     app = _button(opened(PAGE), "Retry").click().run()
     assert not app.exception
     assert [one.state for one in jobs.listed(store.settings)] == ["queued", "cancelled"]
+    app = opened(PAGE)
+    assert "tried again since" in [caption.value for caption in app.caption]
+    assert "Retry" not in [button.label for button in app.button]
 
 
 def test_what_was_started_is_said(store: Store) -> None:

@@ -65,7 +65,7 @@ def test_an_imported_run_is_taken_as_it_is_stored(
         bench.store.parts("hits") + bench.store.parts("queries") + bench.store.parts("lengths")
     )
     assert [part.system for part in stale] == [fused.name]
-    assert cells(bench.store, [(fused.name, "tiny")])[fused.name, "tiny"].state == "stale"
+    assert cells(bench.store, [(fused.name, "tiny")])[fused.name, "tiny"].state == "out of date"
     second = recompute.run(bench, fused, tiny)
     assert second.hits.fingerprint != first.hits.fingerprint
 

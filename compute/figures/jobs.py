@@ -11,7 +11,7 @@ from pandas import DataFrame
 from compute.figures.drawing import drawing
 from compute.figures.theme import Palette, escape, ink, palette, template
 from compute.jobs import Estimate, Job, Progress
-from compute.jobs.matrix import CANNOT, MISSING, STALE, STATES, UP_TO_DATE, Target
+from compute.jobs.matrix import CANNOT, MISSING, SHIPPED, STALE, STATES, UP_TO_DATE, Target
 from compute.jobs.records import ACTIVE, DONE, FAILED, QUEUED, RUNNING
 from compute.wording import counted
 
@@ -23,6 +23,7 @@ FEWEST_COLUMNS = 7
 SIGNS = {
     UP_TO_DATE: "✓",
     STALE: "~",
+    SHIPPED: "∘",
     MISSING: "–",
     RUNNING: "▸",
     QUEUED: "…",
@@ -115,6 +116,7 @@ def _colours(look: Palette) -> dict[str, str]:
     return {
         UP_TO_DATE: look.sequential[3],
         STALE: look.diverging[3],
+        SHIPPED: look.sequential[1],
         MISSING: look.second,
         RUNNING: look.sequential[7],
         QUEUED: look.sequential[5],
@@ -301,6 +303,14 @@ def expected(estimate: Estimate, runs: int) -> str:
     words += f", about {duration(max(estimate.seconds, 1))} on one worker"
     never = f"{estimate.unknown} that {'was' if estimate.unknown == 1 else 'were'} never timed here"
     return f"{words} without {never}" if estimate.unknown else words
+
+
+def tried_again(job: Job, tasks: Sequence[Job], found: Sequence[Job]) -> bool:
+    """Whether a later job of the same kind has all that this one, of these tasks, left undone."""
+    done = {(task.system, task.dataset) for task in tasks if task.state == DONE}
+    undone = set(job.targets) - done
+    later = (other for other in found if other.created > job.created and other.kind == job.kind)
+    return bool(undone) and any(undone <= set(other.targets) for other in later)
 
 
 def at_work(found: Sequence[Job]) -> str:

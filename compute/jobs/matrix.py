@@ -16,9 +16,19 @@ from compute.settings import Settings
 from compute.store import Part, Store
 from compute.systems import SYSTEMS, Combiner, System, system
 
-UP_TO_DATE, STALE, MISSING = "up to date", "stale", "missing"
+UP_TO_DATE, STALE, MISSING = "up to date", "out of date", "missing"
+SHIPPED = "precomputed"
 CANNOT = "cannot run here"
-STATES = (UP_TO_DATE, STALE, MISSING, records.RUNNING, records.QUEUED, records.FAILED, CANNOT)
+STATES = (
+    UP_TO_DATE,
+    STALE,
+    SHIPPED,
+    MISSING,
+    records.RUNNING,
+    records.QUEUED,
+    records.FAILED,
+    CANNOT,
+)
 """What a cell can say."""
 
 Target = tuple[str, str]
@@ -127,7 +137,7 @@ class Seen:
         scores = self.parts.get(("scores", dataset, name))
         if hits is None or scores is None:
             ships = ("hits", dataset, name) in self._shipped
-            return Cell(MISSING, "precomputed, not computed here" if ships else "")
+            return Cell(SHIPPED, "it came with the project") if ships else Cell(MISSING)
         loaded = self.loaded.get(dataset)
         if loaded is None or (loaded.documents is None and _reads(self.systems[name])):
             return Cell(STALE, "its dataset was removed")

@@ -224,3 +224,17 @@ def test_the_command_takes_several_files_and_a_dataset(
 
 def test_a_place_is_a_file_and_a_line() -> None:
     assert (str(Where("run", 3)), str(Where("run"))) == ("run line 3", "run")
+
+
+def test_runs_are_held_against_the_only_qrels_beside_them(tmp_path: Path) -> None:
+    run = written(tmp_path, "q1 Q0 a 1 2 s\nq1 Q0 q1 2 1 s\nx Q0 a 1 1 s\n", "a.run")
+    other = written(tmp_path, "y Q0 a 1 2 t\n", "b.run")
+    judged = written(tmp_path, "q1 0 a 1\nq1 0 b 0\nq2 0 a 1\n", "qrels.txt")
+    first, second, qrels = doctor.check_all([run, other, judged])
+    itself = {"document named like its query": (1, 2)}
+    assert told(first) == {"unknown query": (1, 3), "missing query": (1, 0)} | itself
+    missing = next(f for f in first.findings if f.what == "missing query")
+    assert missing.example == "query 'q2' of qrels.txt"
+    assert second.refused and told(qrels) == {}
+    again = written(tmp_path, "q9 0 a 1\n", "others.txt")
+    assert told(doctor.check_all([run, judged, again])[0]) == itself

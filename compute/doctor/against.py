@@ -47,7 +47,7 @@ def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Kno
         return
     (longest,) = database.sql(_LONGEST).fetchall()[0]
     if longest > against.depth:
-        asked = {"depth": against.depth, "drop_self": against.drop_self}
+        asked = {"depth": against.depth, "drop_self": bool(against.drop_self)}
         count, first, line = database.sql(_DEEP, params=asked).fetchall()[0]
         what = f"hit below rank {against.depth:,}"
         tally.remark(what, f"query {first!r}", Where(file, line or 0), "left out", count)

@@ -1,5 +1,6 @@
 """`check`: reports on folders, archives, runs and qrels files; changes nothing."""
 
+import contextlib
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
@@ -9,7 +10,7 @@ from compute.datasets import layout
 from compute.doctor import collections, qrels, runs
 from compute.doctor.known import Known
 from compute.doctor.report import Kind, Report, Tally, Where
-from compute.errors import Missing
+from compute.errors import BeirscopeError, Missing
 
 _NOT_READABLE = "not readable"
 
@@ -39,8 +40,34 @@ def check(path: Path, *, against: Known | None = None) -> Report:
 
 
 def check_all(paths: Iterable[Path], *, against: Known | None = None) -> list[Report]:
-    """One report for each file; of a folder of runs or qrels, one for each file in it."""
-    return [check(path, against=against) for path in files(paths)]
+    """One report for each file; of a folder of runs or qrels, one for each file in it.
+
+    Without a dataset, runs are held against the queries of the only qrels file among them.
+    """
+    found = files(paths)
+    if against:
+        return [check(path, against=against) for path in found]
+    kinds = [_seems(path) for path in found]
+    judged = [path for path, kind in zip(found, kinds, strict=True) if kind == "qrels"]
+    beside = _queries(judged[0]) if len(judged) == 1 else None
+    return [
+        check(path, against=beside if kind == "run" else None)
+        for path, kind in zip(found, kinds, strict=True)
+    ]
+
+
+def _seems(path: Path) -> Kind:
+    tally = Tally()
+    with tally.step(_NOT_READABLE, str(path)):
+        return _kind(path, tally)
+    return "unreadable"
+
+
+def _queries(path: Path) -> Known | None:
+    # Its own report tells why a file cannot be read.
+    with contextlib.suppress(BeirscopeError):
+        return qrels.judged(path)
+    return None
 
 
 def files(paths: Iterable[Path]) -> list[Path]:

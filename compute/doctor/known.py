@@ -19,8 +19,9 @@ class Known:
     """Large strings: the queries of the split."""
     doc_ids: pa.ChunkedArray | None = None
     """Large strings: the documents of the collection; None where they cannot be had."""
-    drop_self: bool = False
-    """Whether a document whose id equals the query's is dropped from its ranking."""
+    drop_self: bool | None = False
+    """Whether a document whose id equals the query's is dropped from its ranking; None where
+    nothing says so."""
     depth: int = 1000
     """Hits kept per query."""
 

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from compute.doctor import lines
@@ -42,6 +43,17 @@ select count(*), arg_min(relevance, line), min(line) from judgements where relev
 _SELF = """
 select count(*), arg_min(query_id, line), min(line) from judgements where query_id = doc_id
 """
+
+
+def judged(path: Path) -> Known:
+    """The queries of a qrels file, to hold runs against that lie beside it.
+
+    Raises Missing or WrongInput for a file that cannot be read on.
+    """
+    form = qrels.form(path)
+    table = lines.survey(path, form.layout, Tally(), form.skip).table
+    names = table["query_id"].cast(pa.large_string()).unique()
+    return Known(path.name, pa.chunked_array([names]), drop_self=None)
 
 
 def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known | None) -> None:

@@ -107,7 +107,7 @@ def _remark_self(
     database: DuckDBPyConnection, file: str, tally: Tally, against: Known | None
 ) -> None:
     count, first, line = database.sql(_SELF).fetchall()[0]
-    if against:
+    if against and against.drop_self is not None:
         treatment = f"{'dropped' if against.drop_self else 'kept'}, as {against.dataset} has it"
     else:
         treatment = "dropped where the dataset says so, else kept"

@@ -203,6 +203,16 @@ def test_verdicts_by_hand():
     }
 
 
+@pytest.mark.parametrize("measure", ["nDCG@2", "P@2", "R@2"])
+def test_a_pair_among_many_is_as_it_is_alone(measure):
+    grades = {"p": {"a": 2, "b": 0, "c": 1}, "q": {"a": 1}}
+    lists = {"A": {"p": "a x", "q": "y a"}, "B": {"p": "x b"}, "C": {"p": "z c", "q": "a y"}}
+    top = arranged(lists, grades, 2)
+    for row in holes.pairs(top, measure).to_dict("records"):
+        (alone,) = holes.pairs(top.of([row["first"], row["second"]]), measure).to_dict("records")
+        assert row == alone
+
+
 def test_means_of_differences_add_up_over_queries():
     # In q2 a relevant hole puts B ahead by as much as A leads in q1: level, so open.
     grades = {"q1": {"a": 1}, "q2": {"a": 1}}

@@ -20,7 +20,8 @@ tried first. The least score is minus the largest of the negated sum. Only level
 give need a c_j: between two of them the best order does not change, and the ratio has no turn.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 import pandas as pd
@@ -84,6 +85,19 @@ class Best:
     whole: Values
     """(m + 1, Q) With the more at all levels; above 0 with any."""
 
+    @cached_property
+    def constant(self) -> bool:
+        """Whether it is the same with however many more, as for P@k."""
+        return len(self.steps) == 1 and bool((self.whole == self.whole[0]).all())
+
+    def repeated(self, n: int) -> "Best":
+        """Of the same queries n times over."""
+        if n == 1:
+            return self
+        return replace(
+            self, levels=np.tile(self.levels, (n, 1, 1)), whole=np.tile(self.whole, (1, n))
+        )
+
 
 def best_orders(judged: Numbers, lists: Lists, gain: Gain, m: int) -> Best:
     """For judged (Q, L), as `Lists` has them, in lists of this depth and with these levels."""
@@ -102,8 +116,11 @@ def extremes(fixed: Values, weights: Values, best: Best) -> tuple[Values, Values
 
 
 def _largest(fixed: Values, weights: Values, best: Best) -> Values:
+    height = best.steps.sum()
+    if best.constant:
+        return ratio(fixed + height * np.fmax(weights, 0).sum(axis=0), best.whole[0])
     # Choice by choice: all of them at once would not fit into the processor's cache.
-    found, height = ratio(fixed, best.whole[0]), best.steps.sum()
+    found = ratio(fixed, best.whole[0])
     gained = np.zeros((len(weights) + 1, len(fixed)))
     for c, weight in enumerate(np.sort(-weights, axis=0)):
         np.subtract(gained[c], weight, out=gained[c + 1])

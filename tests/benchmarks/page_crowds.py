@@ -66,18 +66,20 @@ def _tour(server: Server, home: Path, seed: int, times: int) -> list[Opening]:
 def beside_publishing(home: Path, addresses: Mapping[str, list[Address]]) -> list[dict[str, Any]]:
     """By page its seconds alone, and while a run is published again and again.
 
-    The server is warm; every address is opened for the first time, half of them alone, the others
-    beside the publishing, so that nothing but that differs.
+    Both on a fresh server, warm, which then is asked for the same addresses for the first time:
+    nothing but the publishing differs.
     """
-    first = [of_page[0] for of_page in addresses.values()]
-    halves = [[one for found in addresses.values() for one in found[n::2]] for n in (1, 2)]
+    first, *rest = (list(of) for of in zip(*addresses.values(), strict=True))
+    wanted = [address for of_round in rest for address in of_round]
     with copied(home) as copy, serving(copy) as server:
         _all(server, first)
-        alone = _all(server, halves[0])
+        alone = _all(server, wanted)
+    with copied(home) as copy, serving(copy) as server:
+        _all(server, first)
         words = [sys.executable, "-m", "tests.benchmarks.page_crowds", str(copy)]
         publisher = subprocess.Popen(words, cwd=PROJECT, stdin=subprocess.PIPE)
         try:
-            beside = _all(server, halves[1])
+            beside = _all(server, wanted)
         finally:
             publisher.communicate()
     return [_compared(page, alone, beside) for page in addresses]

@@ -59,11 +59,8 @@ def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
     judgement then. Raises WrongInput as `holes.measured`.
     """
     (before, gain), (after, _) = measured(official, measure), measured(added, measure)
-    by_query = dict(zip(before.queries, range(len(before.queries)), strict=True))
-    held = np.array([by_query.get(query, -1) for query in after.queries], np.int64)
-    known = np.zeros(after.document.shape, bool)
-    known[:, held >= 0] = ~before.holes[:, held[held >= 0]]
-    new = ~known & ~after.holes & after.filled
+    fresh = after.beside(before)
+    new = fresh.filled & ~fresh.holes
     relevant = new & (after.gain > 0)
     frame = DataFrame(
         {

@@ -94,6 +94,14 @@ class Lists:
         own = {name: getattr(self, name)[:, queries] for name in ("document", "gain", "known")}
         return replace(self, queries=names, judged=self.judged[queries], **own)
 
+    def beside(self, others: "Lists") -> "Lists":
+        """What is judged here beside what `others` judge, of the same systems: that is a hole."""
+        places = {query: place for place, query in enumerate(others.queries)}
+        held = np.array([places.get(query, -1) for query in self.queries], np.int64)
+        judged = np.zeros(self.document.shape, bool)
+        judged[:, held >= 0] = ~others.holes[:, held[held >= 0]]
+        return replace(self, gain=np.where(judged & self.filled, np.int32(HOLE), self.gain))
+
     def binary(self) -> "Lists":
         """Relevant or not: every gain above 0 becomes 1."""
         lowest = {"judged": self.judged[:, :1], "levels": np.ones(1, np.int64)}

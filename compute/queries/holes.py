@@ -9,7 +9,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute import holes, measures
-from compute.queries.lists import ADDED, ALL, OFFICIAL, held, judged
+from compute.queries.lists import ADDED, OFFICIAL, held, judged
 from compute.scopes import about_datasets
 
 Cursor = DuckDBPyConnection
@@ -60,9 +60,10 @@ def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -
     frame["hole_beir"] = holes.hole_beir(lists, lists.depth)
     (counts,) = recorded(cursor, dataset).to_dict("records")
     if holes.tells_more(*(counts[name] for name in _TELLING)):
-        telling = ALL if counts["n_not_relevant"] else ADDED
         closed = held(cursor, dataset, systems, _cut(measure), closed=True)
-        told = held(cursor, dataset, systems, _cut(measure), judgements=telling)
+        told = lists
+        if not counts["n_not_relevant"]:
+            told = lists.beside(held(cursor, dataset, systems, _cut(measure), official=True))
         expected = holes.expected(lists, measure, told)
         frame["expected"] = expected.groupby("system")["value"].mean()
         condensed = holes.condensed(closed, measure)

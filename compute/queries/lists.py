@@ -83,21 +83,21 @@ def held(
     k: int,
     *,
     closed: bool = False,
-    judgements: str = ALL,
+    official: bool = False,
 ) -> holes.Lists:
     """The first k ranks of systems, in their order, as the cursor's judgements see them.
 
-    `closed`: of the lists without their holes, what follows moved up. `judgements` says which.
+    `closed`: of the lists without their holes, what follows moved up. `official`: as the published
+    judgements alone see them.
     """
     names = sorted(set(systems))
-    added = () if judgements == OFFICIAL else _added(cursor, dataset)
-    if judgements == ALL and not added:
-        judgements = OFFICIAL
-    key = (dataset, tuple(names), k, closed, judgements, _ids(cursor, dataset, names), added)
+    added = () if official else _added(cursor, dataset)
+    key = (dataset, tuple(names), k, closed, _ids(cursor, dataset, names), added)
     lists = _KEPT.get(key)
     if lists is None:
         top = (_closed if closed else _top)(cursor, dataset, names, k)
-        lists = holes.arranged(top, judged(cursor, dataset, judgements), k, names)
+        counted = judged(cursor, dataset, ALL if added else OFFICIAL)
+        lists = holes.arranged(top, counted, k, names)
         _KEPT.put(key, lists)
     return lists.of(systems)
 

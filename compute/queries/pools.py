@@ -6,7 +6,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute import measures, pools
-from compute.queries.lists import OFFICIAL, held
+from compute.queries.lists import held
 from compute.scopes import about_datasets
 
 
@@ -23,7 +23,7 @@ def gains(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
 ) -> DataFrame:
     """What the cursor's added judgements do to each system, as `pools.gains`."""
-    before = held(cursor, dataset, systems, _cut(measure), judgements=OFFICIAL)
+    before = held(cursor, dataset, systems, _cut(measure), official=True)
     return pools.gains(before, held(cursor, dataset, systems, _cut(measure)), measure)
 
 

@@ -27,6 +27,7 @@ def making() -> None:
     if not _signing.may(_signing.OPERATOR):
         _shared.caption(_signing.told(_signing.OPERATOR))
         return
+    st.subheader("New task", anchor=False)
     person = _annotate_person.annotator()
     if person is None:
         _annotate_person.ask()

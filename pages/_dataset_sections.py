@@ -107,7 +107,8 @@ def statistics(dataset: Dataset, printed: DataFrame) -> None:
     table = figures.statistics_table(printed, counted(dataset))
     _shared.table(table, "statistics", f"Statistics of {dataset.title}")
     _shared.caption(
-        "Published by the papers; here: counted in what is loaded, words split at white space."
+        "Published by the papers." * ("Published" in table),
+        "Here: counted in what is loaded, words split at white space.",
     )
 
 

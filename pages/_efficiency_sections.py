@@ -17,6 +17,8 @@ from pages._shared import read
 
 EVERY = "mean over datasets"
 """Instead of one dataset: those that all shown systems have."""
+MOST_NAMED = 8
+"""Datasets that a caption names; of more it says the number."""
 AGAIN = "python -m compute run SYSTEM DATASET --again"
 
 
@@ -77,9 +79,10 @@ def _over(shown: View) -> str:
     """What the numbers are of."""
     if len(shown.datasets) == 1:
         return f"On {shown.datasets[0]}."
+    named = f": {', '.join(shown.datasets)}" if len(shown.datasets) <= MOST_NAMED else ""
     return (
         f"Means over the {len(shown.datasets)} datasets that all {len(shown.rows)} shown systems"
-        f" have: {', '.join(shown.datasets)}."
+        f" have{named}."
     )
 
 

@@ -3,7 +3,7 @@
 from typing import NamedTuple
 
 import streamlit as st
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute import against, boards, cells, published, queries
 from compute.cells import COMPUTED, PUBLISHED
@@ -125,6 +125,11 @@ def _cells(other: Other, *, returned: bool) -> DataFrame:
     return cells.computed(means, holes, trained, "value_returned" if returned else "value")
 
 
+def _width(sentences: Series) -> int:
+    """Pixels for the longest: a cell cuts what has no room, a wide table scrolls."""
+    return 24 + 7 * int(sentences.str.len().max())
+
+
 def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFrame]) -> None:
     """Every score here that a paper prints, too; `named`: titles of datasets and of systems."""
     printed = read(queries.leaderboard.printed_of, measure=of.measure)
@@ -142,6 +147,7 @@ def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFram
         f"Computed against published: {of.measure}",
         height=height,
         row_height=35,
+        column_config={"Likely reason": st.column_config.Column(width=_width(found["reason"]))},
     )
     _shared.caption(
         f"{of.measure}: {against.verdict_counts(found)}.",

@@ -34,7 +34,12 @@ st.markdown(
     width=WIDTH,
 )
 origins = read(queries.stored.origins)
-_shared.table(origins, "origins", "Stored runs")
-_shared.caption(f"{len(origins):,} runs; shipped ones came with the project, cut to their top 100.")
+heads = {"rows": "Hits", "created": "Stored", "shipped": "Came with the project"}
+shown = origins.rename(columns=heads).rename(columns=str.capitalize)
+shown["Stored"] = shown["Stored"].str.replace("T", " ")
+_shared.table(shown, "origins", "Stored runs")
+_shared.caption(
+    f"{len(origins):,} runs; those that came with the project are cut to their top 100."
+)
 st.subheader("Versions", anchor=False)
 _shared.table(contract.versions(), "versions", "Versions", width=420)

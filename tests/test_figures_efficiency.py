@@ -139,6 +139,7 @@ def test_the_table_leaves_out_what_nothing_fills() -> None:
     assert list(table["System"]) == ["unknown", "B", "C", "A", HOSTILE]
     assert list(table["Median latency"]) == ["–", "20 ms", "100 ms", "1.0 ms", "0.5 ms"]
     assert "Memory" not in table
+    assert {len(value) for value in table["nDCG@10"]} == {5}, "as many digits in every row"
 
 
 def test_the_saved_table_has_the_numbers_as_measured() -> None:

@@ -238,8 +238,9 @@ def published_table(figures: DataFrame, measures: Sequence[str]) -> Styler:
     remarks = figures.groupby(keys, sort=False)["note"].agg(_joined)
     table = wide[shown].assign(Remark=remarks).reset_index()
     table.columns.name = None
-    table = table.rename(columns={"source": "Table", "printed": "System"})
-    return table.style.format(dict.fromkeys(shown, _shown))
+    heads = {"source": "Table", "printed": "System", "latency_s": "Latency (s)"}
+    numbers = [heads.get(measure, measure) for measure in shown]
+    return table.rename(columns=heads).style.format(dict.fromkeys(numbers, _shown))
 
 
 def _joined(notes: Series) -> str:

@@ -12,7 +12,7 @@ def table(rows: DataFrame, measure: str) -> DataFrame:
     """Every figure of these rows of `tradeoff.points`, as text, the best value first."""
     ordered = rows.sort_values(["value", "system"], ascending=[False, True])
     shown = [
-        {"System": row["title"], measure: looks.precise(row["value"])}
+        {"System": row["title"], measure: looks.plain(row["value"], 4)}
         | {name[:1].upper() + name[1:]: said for name, said in figures(row).items()}
         | {"Measured on": row["hardware"]}
         for row in ordered.to_dict("records")

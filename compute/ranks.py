@@ -16,6 +16,7 @@ from scipy import stats
 
 from compute import significance
 from compute.errors import WrongInput
+from compute.linear import on_one_thread
 from compute.significance import DRAWN_AT_ONCE, SEED, Aligned, Values, drawn_again
 from compute.signs import LEVEL
 
@@ -51,6 +52,7 @@ class Ranking:
     n_left_out: int
 
 
+@on_one_thread()
 def of_scores(
     datasets: Sequence[Aligned],
     *,

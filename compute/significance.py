@@ -16,6 +16,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from compute.errors import WrongInput
+from compute.linear import on_one_thread
 from compute.signs import LEVEL, Signs
 
 Values = NDArray[np.float64]
@@ -100,6 +101,7 @@ def by_part(parts: pd.Series) -> Values | None:
     return 1 / (parts.nunique() * sizes)
 
 
+@on_one_thread()
 def pairs(
     values: ArrayLike,
     *,

@@ -99,5 +99,7 @@ def _weights(one: _Retrieved, other: _Retrieved, discount: Values) -> Values:
         same = one.document == also
         np.maximum(given, same * np.int16(rank + 1), out=given)
         same.any(axis=0, out=shared[rank])
-    own = one.brings - np.concatenate([[0.0], discount])[given]
-    return np.concatenate([own, np.where(shared, np.nan, -other.brings)])
+    weights = np.concatenate([one.brings, -other.brings])
+    weights[: len(given)] -= np.concatenate([[0.0], discount]).take(given)
+    weights[len(given) :][shared] = np.nan
+    return weights

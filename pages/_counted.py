@@ -1,6 +1,6 @@
 """Which judgements count: the switch above every page with scores, official or official + added."""
 
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from typing import Any
 
 import streamlit as st
@@ -46,6 +46,16 @@ def begin(title: str) -> None:
             st.session_state["_choice"] = chosen if shown == ADDED else None
             st.session_state["_added"] = chosen
             _shared.caption(_said(chosen))
+
+
+def recorded(dataset: str) -> dict[Hashable, Any]:
+    """What judgements a dataset has, as `queries.holes.recorded`, with the added ones.
+
+    Where nobody added any there are none to count, which takes a second after a publication.
+    """
+    (number,) = _shared.read(queries.added.number, dataset=dataset, added=False)["n_rows"]
+    found = _shared.read(queries.holes.recorded, dataset=dataset, added=number > 0)
+    return found.to_dict("records")[0]
 
 
 def download(dataset: str) -> None:

@@ -11,7 +11,7 @@ from pandas.io.formats.style import Styler
 from compute import published, queries
 from compute.figures import holes as figures
 from compute.figures import turning
-from pages import _dataset_sections, _shared, _ways
+from pages import _counted, _dataset_sections, _shared, _ways
 from pages._shared import read
 
 MEASURES = tuple(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R"))
@@ -27,7 +27,7 @@ def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     _shared.plot(figure, "intervals", f"{measure} of systems and what it can be")
     waiting = None
     if "expected" not in rows and not recorded["n_added"]:
-        (waiting,) = read(queries.holes.recorded, dataset=dataset, added=True).to_dict("records")
+        waiting = _counted.recorded(dataset)
     for words in figures.intervals_note(rows, measure, recorded, waiting):
         _shared.caption(words)
     with st.expander("The numbers"):
@@ -83,7 +83,7 @@ def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None
     st.subheader("Before and after added judgements", anchor=False)
     side_by_side = st.container(horizontal=True, gap="medium")
     left, right = side_by_side.container(width=705), side_by_side.container(width=550)
-    (recorded,) = read(queries.holes.recorded, dataset=dataset, added=True).to_dict("records")
+    recorded = _counted.recorded(dataset)
     with left:
         if recorded["n_added"]:
             before = _bounds(dataset, systems, measure, added=False)

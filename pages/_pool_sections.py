@@ -8,7 +8,7 @@ from pandas.io.formats.style import Styler
 
 from compute import queries
 from compute.figures import pools as figures
-from pages import _dataset_sections, _shared
+from pages import _counted, _dataset_sections, _shared
 from pages._shared import read
 
 
@@ -27,8 +27,7 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
         _table(
             figures.left_out_table(rows, measure), "left-out-table", "Systems left out of the pool"
         )
-    (recorded,) = read(queries.holes.recorded, dataset=dataset, added=True).to_dict("records")
-    if not recorded["n_added"]:
+    if not _counted.recorded(dataset)["n_added"]:
         return
     gains = _titled(read(queries.pools.gains, added=True, **asked))
     if gains["n_added"].any():

@@ -75,6 +75,8 @@ def test_what_is_recorded_by_whom(judged: Path) -> None:
     with cursor(judged, added=False) as official, cursor(judged, added=True) as both:
         assert queries.holes.recorded(official, "tiny")[counts].values.tolist() == [[5, 2, 0, 0, 0]]
         assert queries.holes.recorded(both, "tiny")[counts].values.tolist() == [[55, 2, 0, 50, 49]]
+        assert queries.added.number(official, "tiny")["n_rows"].tolist() == [50]
+        assert queries.added.number(official, "other")["n_rows"].tolist() == [0]
 
 
 def test_bounds_are_means_over_the_queries(judged: Path) -> None:

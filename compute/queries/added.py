@@ -52,6 +52,13 @@ def rows(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     return frame.astype({"relevance": "Int64"})
 
 
+def number(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """n_rows of the added judgements of a dataset, one row."""
+    return cursor.execute(
+        "select count(*) as n_rows from added_judgements where dataset = ?", [dataset]
+    ).df()
+
+
 def of_pair(cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str) -> DataFrame:
     """Every row of the added judgements of a query and document, in the order they were saved."""
     frame = cursor.execute(

@@ -203,8 +203,8 @@ def judgements(view: View) -> None:
     _ways.plot(figure, "judged", f"Judged documents by query on {view.dataset.title}", go)
     _shared.caption(
         "How to read this: a column is a query, its height the number of its judged documents, the"
-        " darker the more relevant. Queries with few judged documents say little about systems"
-        " that find others. A click opens the query.",
+        " stronger the colour the more relevant. Queries with few judged documents say little about"
+        " systems that find others. A click opens the query.",
         difficulty.judged_note(found),
         "With many queries a column is the mean of neighbours."
         * (found.drop_duplicates(["dataset", "query_id"]).shape[0] > difficulty.MOST_PLACES),

@@ -16,6 +16,8 @@ from compute.standing import HIGH
 
 MOST_PLACES = 600
 """Queries that a figure shows one by one; of more each place stands for neighbours."""
+MOST_STEPS = 6
+"""Judged documents of a query that get a mark each on the axis."""
 _STILL = {"fixedrange": True, "zeroline": False}
 _PLAIN = {"marker": {"opacity": 1}}
 """Of chosen marks and of the others: a click opens a page and fades nothing."""
@@ -128,10 +130,14 @@ def judged(grades: DataFrame, *, theme: str) -> go.Figure:
             selected=_PLAIN,
             unselected=_PLAIN,
         )
-    return figure.update_layout(template=looks.template(theme), **_judged_layout(len(wide)))
+    return figure.update_layout(template=looks.template(theme), **_judged_layout(wide))
 
 
-def _judged_layout(n: int) -> dict[str, Any]:
+def _judged_layout(wide: DataFrame) -> dict[str, Any]:
+    counts: dict[str, Any] = {"title": {"text": "judged documents"}, "rangemode": "tozero"}
+    if wide.sum(axis=1).max() <= MOST_STEPS:
+        # Left to itself Plotly would mark half documents.
+        counts["dtick"] = 1
     return {
         "height": 340,
         "barmode": "stack",
@@ -140,8 +146,8 @@ def _judged_layout(n: int) -> dict[str, Any]:
         "legend": {"traceorder": "normal"},
         "dragmode": False,
         "margin": {"t": 30},
-        "xaxis": _across(n, "queries, those with most relevant documents first"),
-        "yaxis": _STILL | {"title": {"text": "judged documents"}, "rangemode": "tozero"},
+        "xaxis": _across(len(wide), "queries, those with most relevant documents first"),
+        "yaxis": _STILL | counts,
     }
 
 

@@ -34,9 +34,9 @@ VALUE = "Value"
 COLOURS = (BELOW_BEST, AGAINST, VALUE)
 _NOTES = {
     BELOW_BEST: "Colour: how far below the best of its row, down to half of it; bold is the best.",
-    AGAINST: "Colour: minus the baseline on the same dataset, darkest from .2 on.",
+    AGAINST: "Colour: minus the baseline on the same dataset, strongest from .2 on.",
     VALUE: "Colour: the value, 0 to 1; bold is the best of its row.",
-    DIFFERENCE: "Colour: the difference, darkest from .2 on.",
+    DIFFERENCE: "Colour: the difference, strongest from .2 on.",
 }
 AVERAGE = ""
 """Stands for the average's row where a dataset's name stands."""
@@ -46,7 +46,7 @@ GAP = 0.3
 NARROW = 560
 """Pixels that the columns share on a screen 800 wide."""
 CLIP = 0.2
-"""Differences beyond this have the darkest colour."""
+"""Differences beyond this have the strongest colour."""
 MOST_WITH_NUMBERS = 24
 MOST_IN_PRINT = 17
 LETTERS = 28

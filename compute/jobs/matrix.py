@@ -17,7 +17,7 @@ from compute.store import Part, Store
 from compute.systems import SYSTEMS, Combiner, System, system
 
 UP_TO_DATE, STALE, MISSING = "up to date", "out of date", "missing"
-SHIPPED = "precomputed"
+SHIPPED = "shipped"
 CANNOT = "cannot run here"
 STATES = (
     UP_TO_DATE,

@@ -54,7 +54,7 @@ def _disagreements(dataset: str) -> None:
         st.caption("Nobody disagrees.")
         return
     n_open = int(pairs["settled"].isna().sum())
-    st.markdown(f"**Disagreements: {len(pairs):,}, of which {n_open:,} are not settled**")
+    st.markdown(f"**Disagreements: {len(pairs):,}, not settled yet: {n_open:,}**")
     shown = figures.disagreement_table(pairs.head(MOST))
     _shared.table(shown, "disagreements", f"Disagreements on {dataset}")
     rows = pairs.head(MOST).to_dict("records")

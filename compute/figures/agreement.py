@@ -7,6 +7,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.figures import theme as looks
+from compute.wording import counted
 
 Row = Mapping[Hashable, Any]
 WEIGHTS = {
@@ -38,14 +39,18 @@ def _between(low: float, high: float) -> str:
     return f"{looks.plain(low, 2)} to {looks.plain(high, 2)}"
 
 
+def _all(n_people: int) -> str:
+    return "Both people" if n_people == 2 else f"All {n_people} people"
+
+
 def alpha_line(row: Row) -> str:
     """What all people come to together, and how to read both numbers."""
     if pd.isna(row["alpha"]):
         all_of = "All together: agreement is not defined, for all grades are the same."
     else:
         all_of = (
-            f"All {row['n_people']} people together: agreement {looks.plain(row['alpha'], 2)}"
-            f" ({_between(row['low'], row['high'])}) over {row['n_pairs']:,} pairs that two or more"
+            f"{_all(row['n_people'])} together: agreement {looks.plain(row['alpha'], 2)}"
+            f" ({_between(row['low'], row['high'])}) over {counted(row['n_pairs'], 'pair')} that two or more"
             " judged: Krippendorff's alpha, grades read as an order."
         )
     return (

@@ -44,6 +44,8 @@ def test_an_added_judgement_and_another_run_are_seen_at_once(store: Store) -> No
     store.add_judgements(judgement("q1", "d2", 1).assign(source=PERSON))
     with overlays.cursor(store.judgement_version(), choice) as cursor:
         after = held(cursor, "tiny", systems, 2)
+        assert held(cursor, "tiny", systems, 2, official=True).holes.sum() == 2
+        assert held(cursor, "tiny", systems, 2, closed=True).document.min() >= 0
     assert (before.holes.sum(), after.holes.sum()) == (2, 0)
     with overlays.cursor(store.judgement_version()) as cursor:
         assert held(cursor, "tiny", systems, 2).holes.sum() == 2

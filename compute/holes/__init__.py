@@ -3,7 +3,8 @@
 `lists` holds top ranks against judgements, as arrays; `definitions` counts holes and scores lists
 with holes left out or expected; `bounds` gives the interval of a score over every way of judging
 the holes; `turning` asks whether the holes could turn the order of two systems. Pure functions:
-frames `top` (system, query_id, doc_id, rank) and `judgements` (query_id, doc_id, relevance) in.
+frames `top` (system, query_id, doc_id, rank) and `judgements` (query_id, doc_id, relevance) in,
+or the same as Arrow tables.
 """
 
 from compute.holes.bounds import intervals

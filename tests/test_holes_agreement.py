@@ -47,7 +47,7 @@ def test_alpha_in_words() -> None:
     row = {"n_pairs": 1200, "n_people": 3, "alpha": 0.625, "low": 0.5, "high": 0.75}
     assert "All 3 people together: agreement .62 (.50 to .75)" in figures.alpha_line({**row})
     assert "1,200 pairs" in figures.alpha_line({**row})
-    two = figures.alpha_line(row | {"n_people": 2, "n_pairs": 1})
+    two = figures.alpha_line({**row, "n_people": 2, "n_pairs": 1})
     assert two.startswith("Both people together") and "over 1 pair that" in two
     assert "not defined" in figures.alpha_line({**row, "alpha": math.nan})
 

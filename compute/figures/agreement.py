@@ -50,8 +50,8 @@ def alpha_line(row: Row) -> str:
     else:
         all_of = (
             f"{_all(row['n_people'])} together: agreement {looks.plain(row['alpha'], 2)}"
-            f" ({_between(row['low'], row['high'])}) over {counted(row['n_pairs'], 'pair')} that two or more"
-            " judged: Krippendorff's alpha, grades read as an order."
+            f" ({_between(row['low'], row['high'])}) over {counted(row['n_pairs'], 'pair')} that"
+            " two or more judged: Krippendorff's alpha, grades read as an order."
         )
     return (
         f"{all_of} How to read this: 1 where people always agree, 0 where they agree as often as by"

@@ -4,6 +4,7 @@ Streamlit imports what a page needs, and the store is opened, when somebody asks
 page: that one would take seconds longer than all others.
 """
 
+import logging
 import sys
 from importlib import import_module
 from pathlib import Path
@@ -32,7 +33,10 @@ def prepare() -> None:
 
 def main() -> None:
     """Serve until stopped."""
+    # Streamlit warns that it caches in memory while it does not serve yet; so it does later.
+    logging.disable(logging.WARNING)
     prepare()
+    logging.disable(logging.NOTSET)
     # Every page computes in a thread of its own; several more for each product of matrices only
     # wait for each other.
     threadpool_limits(1, user_api="blas")

@@ -15,15 +15,14 @@ from threadpoolctl import threadpool_limits
 from compute import bugs, settings
 from compute.errors import BeirscopeError
 from compute.settings import PROJECT
-from pages import _shared
 
 
 def prepare() -> None:
     """Import what pages import, and open what is stored."""
-    for file in sorted(Path(__file__).parent.glob("_*.py")):
-        import_module(f"pages.{file.stem}")
+    names = sorted(file.stem for file in Path(__file__).parent.glob("_*.py"))
+    modules = {name: import_module(f"pages.{name}") for name in names}
     try:
-        _shared.prepare()
+        modules["_shared"].prepare()
     except BeirscopeError:
         # Every page will say so.
         return

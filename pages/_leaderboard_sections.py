@@ -39,8 +39,8 @@ def first() -> str:
 def _has_own() -> bool:
     """Whether a run was imported, or is on a dataset that was."""
     return any(
-        part.dataset not in DATASETS or part.provenance.get("imported")
-        for part in _shared.store().parts("scores")
+        part.kind == "scores" and (part.dataset not in DATASETS or part.provenance.get("imported"))
+        for part in _shared.parts()
     )
 
 

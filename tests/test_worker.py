@@ -126,6 +126,16 @@ def test_several_workers_are_started_and_stopped_together(tmp_path: Path) -> Non
     assert jobs.workers_alive(settings) == []
 
 
+def test_a_worker_that_is_told_to_stop_again_and_again_ends(tmp_path: Path) -> None:
+    """A signal comes to the whole group of processes, and by the leash: twice at once."""
+    settings = tiny_home(tmp_path).settings
+    with worker(settings) as one:
+        until(lambda: jobs.workers_alive(settings), "the worker")
+        for _ in range(2_000):
+            one.send_signal(signal.SIGTERM)
+        assert one.wait(60) == 0
+
+
 def _two(settings: Settings) -> list[jobs.Worker]:
     found = jobs.workers_alive(settings)
     return found if len(found) == 2 else []

@@ -9,9 +9,9 @@ import os
 import signal
 import subprocess
 import sys
-import threading
 import uuid
 from pathlib import Path
+from queue import Empty, SimpleQueue
 from typing import NoReturn
 
 from compute.errors import Unavailable
@@ -55,9 +55,10 @@ def work(settings: Settings) -> NoReturn:
     """
     Store(settings).close()
     worker = f"worker-{uuid.uuid4().hex[:12]}"
-    stopping = threading.Event()
+    # Not an event: a second signal in the middle of setting it would wait for itself for ever.
+    stopping: SimpleQueue[None] = SimpleQueue()
     for number in (signal.SIGTERM, signal.SIGINT):
-        signal.signal(number, lambda *_: stopping.set())
+        signal.signal(number, lambda *_: stopping.put(None))
     with sole(workers.lock_file(settings, worker)):
         workers.register(settings, worker, os.getpid())
         crew = Crew(settings)
@@ -106,10 +107,10 @@ def _is_news(record: logging.LogRecord) -> bool:
     return not any(words in record.getMessage() for words in known)
 
 
-def _beat(crew: Crew, worker: str, stopping: threading.Event) -> int:
+def _beat(crew: Crew, worker: str, stopping: "SimpleQueue[None]") -> int:
     """Live: write heartbeats, take over from the dead. Returns the exit status."""
     stranded: set[str] = set()
-    while not stopping.wait(workers.BEAT):
+    while not _told(stopping, workers.BEAT):
         try:
             if not workers.beat(crew.settings, worker):
                 log.error("%s was silent too long and others have its jobs: it ends", worker)
@@ -119,6 +120,14 @@ def _beat(crew: Crew, worker: str, stopping: threading.Event) -> int:
         except Unavailable as error:
             log.warning("%s", error)
     return 0
+
+
+def _told(stopping: "SimpleQueue[None]", seconds: float) -> bool:
+    """Whether the worker is told to stop within so many seconds."""
+    with contextlib.suppress(Empty):
+        stopping.get(timeout=seconds)
+        return True
+    return False
 
 
 def _resume(crew: Crew, worker: str, before: set[str]) -> set[str]:

@@ -56,8 +56,8 @@ def test_one_module_opens_duckdb() -> None:
 
 
 @pytest.mark.parametrize("file", [*COMPUTE, *PAGES, *TESTS], ids=lambda f: str(f.relative_to(ROOT)))
-def test_modules_stay_under_400_lines(file: Path) -> None:
-    assert len(file.read_text("utf-8").splitlines()) <= 400
+def test_modules_stay_under_600_lines(file: Path) -> None:
+    assert len(file.read_text("utf-8").splitlines()) <= 600
 
 
 @pytest.mark.parametrize("file", PAGES, ids=lambda file: file.name)

@@ -17,6 +17,7 @@ from typing import Any, BinaryIO
 
 from compute import caches, efficiency, pairs, provenance
 from compute.errors import Conflict
+from compute.files import untar
 from compute.generated import Expanding
 from compute.identity import fingerprint
 from compute.loading import Bench
@@ -163,7 +164,7 @@ def _unpack(file: Path, folder: Path, name: str) -> None:
     shutil.rmtree(aside, ignore_errors=True)
     aside.mkdir()
     with tarfile.open(file) as tar:
-        tar.extractall(aside, filter="data")
+        untar(tar, aside)
     (aside / _COST).rename(aside / f"{name}.json")
     # From here on it is moved whole, by the next call if not by this one.
     aside.rename(folder / f"{name}.unpacked")

@@ -23,6 +23,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from compute.errors import Unavailable, WrongInput
+from compute.files import untar
 from compute.settings import Settings
 from compute.systems import checkpoints
 from compute.systems.checkpoints import Checkpoint
@@ -150,7 +151,7 @@ def _fetched() -> Path:
                 urllib.request.urlopen(ADDRESS, timeout=60) as stream,
                 tarfile.open(fileobj=stream, mode="r|gz") as archive,
             ):
-                archive.extractall(whole, filter="data")
+                untar(archive, whole)
         except (OSError, tarfile.TarError) as error:
             raise Unavailable(
                 f"{NAME} cannot be downloaded ({type(error).__name__}): try again, or give a "

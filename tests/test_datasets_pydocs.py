@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from compute.datasets import DATASETS, source
+from compute.datasets.fingerprints import corpus_fingerprint
 from compute.datasets.pydocs import (
     BUILDER_VERSION,
     PACKAGES,
@@ -22,6 +23,15 @@ from compute.datasets.pydocs import (
 from compute.datasets.records import Judgement
 from compute.errors import Missing
 from compute.settings import Settings
+
+FINGERPRINTS = {
+    "numpy": (1057, 663, 1958, "099e6a047c180761"),
+    "scipy": (1206, 559, 1504, "9c4b7d60fcaed6f8"),
+    "pandas": (753, 532, 1396, "6dd98dd4e9925f28"),
+    "scikit-learn": (703, 327, 874, "f342b3f214da6aab"),
+    "networkx": (997, 416, 1036, "6407fcec7d296027"),
+}
+"""Documents, queries, judgements, and how the fingerprint of the corpus begins."""
 
 DOCSTRING = """norm(x, ord=None)
 
@@ -105,6 +115,14 @@ def test_a_collection_keeps_its_promises(library: str) -> None:
     assert not any(row.query_id == row.doc_id for row in judgements)
     assert len(set(judgements)) == len(judgements)
     assert {row.relevance for row in judgements} == {1}
+
+
+@pytest.mark.parametrize("library", FINGERPRINTS)
+def test_equal_versions_of_a_library_give_equal_collections(library: str) -> None:
+    """Also on later Pythons, which take the indentation out of docstrings."""
+    found = build(library)
+    sizes = len(found.documents), len(found.queries), len(found.judgements)
+    assert (*sizes, corpus_fingerprint(found.documents)[:16]) == FINGERPRINTS[library]
 
 
 @pytest.mark.parametrize(

@@ -90,13 +90,19 @@ def build(library: str) -> Collection:
         raise Missing(f"no PyDocs collection of {library!r}; there are: {', '.join(PACKAGES)}")
     if importlib.util.find_spec(PACKAGES[library]) is None:
         raise Unavailable(f"{library} is not installed: make run installs it")
-    script = "import sys; from compute.datasets import pydocs; pydocs.write(sys.argv[1])"
+    # SciPy samples from its distributions for their docstrings; NumPy asks `secrets` for a seed.
+    script = (
+        "import secrets, sys; secrets.randbits = lambda k: 0; "
+        "from compute.datasets import pydocs; pydocs.write(sys.argv[1])"
+    )
     # Switches such as SCIPY_ARRAY_API change what a docstring says, others where modules are found.
     switches = ("PYTHONOPTIMIZE", "PYTHONSAFEPATH", "SCIPY_", "NUMPY_", "NETWORKX_")
+    kept = {name: value for name, value in os.environ.items() if not name.startswith(switches)}
     answer = subprocess.run(
         [sys.executable, "-c", script, library],
         cwd=PROJECT,
-        env={name: value for name, value in os.environ.items() if not name.startswith(switches)},
+        # Some docstrings print a set, whose order depends on the seed.
+        env=kept | {"PYTHONHASHSEED": "0"},
         stdout=subprocess.PIPE,
         check=True,
     )

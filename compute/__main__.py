@@ -12,6 +12,7 @@ from compute.commands import (
     analysing,
     exporting,
     fetching,
+    housekeeping,
     importing,
     jobs,
     judging,
@@ -169,6 +170,11 @@ COMMANDS = {
             _option("--system", default="", help="only this one's run on it"),
             _option("--yes", action="store_true", help="do it, not only say what goes"),
         ),
+    ),
+    "trash": Command(
+        "say what housekeeping has moved to the trash",
+        housekeeping.rubbish,
+        (_option("--empty", action="store_true", help="delete it for good"),),
     ),
     "score": Command("score stored runs again", recomputing.score, (DATASETS, AGAIN)),
     "overlap": Command(

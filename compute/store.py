@@ -16,7 +16,7 @@ from typing import Any
 from pandas import DataFrame
 from sqlalchemy import ColumnElement, Engine, Row, insert, or_, select, update
 
-from compute import state
+from compute import state, trash
 from compute.errors import Conflict, Missing, WrongInput
 from compute.locks import locked
 from compute.parts import KINDS, Content, make_folder, write_part
@@ -238,17 +238,18 @@ class Store:
             return state.counted(connection, "judgements")
 
     def tidy(self, at: datetime | None = None) -> list[Path]:
-        """Remove superseded parts and unlisted files that have waited long enough.
+        """Move superseded parts and unlisted files that have waited long enough to the trash.
 
-        What killed counting, killed shards and killed uploads left behind goes too.
+        What killed counting, killed shards and killed uploads left behind is deleted. Returns
+        where the parts and files lay.
         """
         at = at or datetime.now(UTC)
         before = (at - SUPERSEDED_STAYS).isoformat(timespec="microseconds")
         superseded = state.forget_superseded(self._state, before)
         removed = [self.home / part_path(kind, part_id) for kind, part_id in superseded]
         removed += self._unlisted(at - UNLISTED_STAYS)
-        for path in removed:
-            path.unlink(missing_ok=True)
+        trash.put(self.home, removed, at)
+        trash.sweep(self.home, at)
         places = ("tmp/counting-*", "tmp/shard-*", "uploads/upload-*")
         left = (self.home.glob(place) for place in places)
         for folder in chain.from_iterable(left):
@@ -271,9 +272,10 @@ class Store:
                 connection.execute(insert(table), rows)
 
     def _unlisted(self, before: datetime) -> list[Path]:
-        files = [file for file in self.home.glob("parts/*/*") if _age(file) < before.timestamp()]
-        listed = state.listed(self._state)
-        return [file for file in files if file.stem not in listed]
+        found = self.home.glob("parts/*/*")
+        files = [file for file in found if _age(file) < before.timestamp()]
+        listed, rubbish = state.listed(self._state), trash.folder(self.home)
+        return [file for file in files if file.stem not in listed and file.parent != rubbish]
 
     def _part(self, row: Row[Any]) -> Part:
         if row.id in (seen := self._seen):

@@ -171,6 +171,11 @@ COMMANDS = {
             _option("--yes", action="store_true", help="do it, not only say what goes"),
         ),
     ),
+    "adopt": Command(
+        "have the state at hand take over a home whose own state is lost or another",
+        housekeeping.adopt,
+        (_option("--yes", action="store_true", help="do it, not only say what goes"),),
+    ),
     "trash": Command(
         "say what housekeeping has moved to the trash",
         housekeeping.rubbish,

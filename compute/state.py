@@ -1,8 +1,7 @@
 """State: the small mutable tables, in SQLite or PostgreSQL: the manifest and added judgements."""
 
-import json
-import os
 import sqlite3
+import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -32,7 +31,9 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
+from compute import ownership
 from compute.errors import Conflict, Unavailable, WrongInput
+from compute.ownership import Marks
 from compute.settings import Settings
 from compute.steps import STEPS, Steps
 
@@ -84,6 +85,8 @@ steps = Table(
     Column("format", BigInteger, primary_key=True, autoincrement=False),
     Column("time", Text, nullable=False),
 )
+identity = Table("identity", metadata, Column("id", Text, primary_key=True))
+"""One row: the name that tells this state from all others."""
 
 
 def now() -> str:
@@ -91,30 +94,59 @@ def now() -> str:
     return datetime.now(UTC).isoformat(timespec="microseconds")
 
 
-def open_state(settings: Settings, to: Steps = STEPS) -> Engine:
+def open_state(settings: Settings, to: Steps = STEPS, *, adopting: bool = False) -> Engine:
     """The state of a home, made or migrated first; call it under the lock of the home.
 
-    SQLite is copied before a migration; a PostgreSQL server has backups of its own.
+    SQLite is copied before a migration; a PostgreSQL server has backups of its own. With
+    `adopting` the home and its parts belong to this state from now on, whoever had them before.
 
-    Raises Conflict for a home or state of a newer Beirscope, Unavailable when the database cannot
+    Raises Conflict for a home or state of a newer Beirscope, and for a state that the home or its
+    parts do not belong to; nothing is written then. Raises Unavailable when the database cannot
     be reached, WrongInput for a bad address or a broken home.json.
     """
-    _refuse_newer(_home_format(settings.home), len(to), str(settings.home))
+    # The marks are read before the state: another machine makes its state first.
+    marks = ownership.read(settings.home)
+    _refuse_newer(marks.format, len(to), str(settings.home))
     engine = engine_of(settings)
-    try:
+    with opening(engine):
+        if not adopting:
+            found = identity_of(engine)
+            ownership.check(settings.home, marks, found, lambda: listed(engine), where(engine))
         _migrate(engine, settings.home, to)
+        own = identity_of(engine)
+        ownership.write(settings.home, Marks(len(to), home=own, parts=own))
+    return engine
+
+
+@contextmanager
+def opening(engine: Engine) -> Iterator[None]:
+    """Close the connections if the block fails, and say where the database is if it is that."""
+    try:
+        yield
     except OperationalError as error:
         engine.dispose()
-        where = engine.url.render_as_string(hide_password=True)
         cause = str(error.orig).strip().splitlines()[0] if error.orig else "no answer"
         raise Unavailable(
-            f"the state {where} cannot be used ({cause}): check the setting `state`"
+            f"the state {where(engine)} cannot be used ({cause}): check the setting `state`"
         ) from error
     except BaseException:
         engine.dispose()
         raise
-    _write_home_format(settings.home, len(to))
-    return engine
+
+
+def where(engine: Engine) -> str:
+    """The address of a state without its password, or its file."""
+    if engine.dialect.name == "sqlite":
+        return str(engine.url.database)
+    return engine.url.render_as_string(hide_password=True)
+
+
+def identity_of(engine: Engine) -> str:
+    """The identity of a state; empty for a new one, and one of a format that had none."""
+    if _is_new(engine) or not inspect(engine).has_table(identity.name):
+        return ""
+    with engine.connect() as connection:
+        return connection.execute(select(identity.c.id)).scalar_one()
 
 
 @contextmanager
@@ -162,7 +194,9 @@ def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:
 
 
 def listed(engine: Engine) -> set[str]:
-    """The ids of all parts in the manifest, live or superseded."""
+    """The ids of all parts in the manifest, live or superseded; none of a new state."""
+    if not _state_format(engine):
+        return set()
     with engine.connect() as connection:
         return set(connection.execute(select(parts.c.id)).scalars())
 
@@ -259,7 +293,7 @@ def _begin_sqlite(connection: Connection) -> None:
 
 def _migrate(engine: Engine, home: Path, to: Steps) -> None:
     found = _state_format(engine)
-    _refuse_newer(found, len(to), engine.url.render_as_string(hide_password=True))
+    _refuse_newer(found, len(to), where(engine))
     if found == len(to):
         return
     if found and engine.dialect.name == "sqlite":
@@ -276,14 +310,23 @@ def _migrate(engine: Engine, home: Path, to: Steps) -> None:
 def _apply(connection: Connection, found: int, to: Steps) -> None:
     if not found:
         steps.create(connection)
+    given = {"new_identity": uuid.uuid4().hex}
     for number, statements in enumerate(to[found:], found + 1):
         for statement in statements:
-            connection.execute(text(statement))
+            connection.execute(text(statement), given)
         connection.execute(insert(steps).values(format=number, time=now()))
 
 
+def _is_new(engine: Engine) -> bool:
+    """Whether the file is not there yet, or empty; a connection would make it."""
+    if engine.dialect.name != "sqlite":
+        return False
+    file = Path(where(engine))
+    return not file.exists() or not file.stat().st_size
+
+
 def _state_format(engine: Engine) -> int:
-    if not inspect(engine).has_table("steps"):
+    if _is_new(engine) or not inspect(engine).has_table("steps"):
         return 0
     with engine.connect() as connection:
         return connection.execute(select(func.max(steps.c.format))).scalar() or 0
@@ -309,25 +352,3 @@ def _refuse_newer(found: int, known: int, where: str) -> None:
             f"{where} has format {found}, this Beirscope knows {known}: "
             "update Beirscope, or set BEIRSCOPE_HOME to another folder"
         )
-
-
-def _home_format(home: Path) -> int:
-    file = home / "home.json"
-    try:
-        record: Any = json.loads(file.read_text("utf-8"))
-        return int(record["format"])
-    except FileNotFoundError:
-        return 0
-    except (ValueError, KeyError, TypeError):
-        raise WrongInput(f'{file}: not {{"format": <number>}}: mend or remove it') from None
-
-
-def _write_home_format(home: Path, number: int) -> None:
-    if _home_format(home) == number:
-        return
-    aside = home / "home.json.tmp"
-    with aside.open("w", encoding="utf-8") as file:
-        json.dump({"format": number}, file)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(home / "home.json")

@@ -101,8 +101,14 @@ STEPS: Steps = (
         """,
         "create index annotation_turns_task on annotation_turns (task, person)",
     ),
+    (
+        "create table identity (id text primary key)",
+        "insert into identity (id) values (:new_identity)",
+    ),
 )
 """Step n brings the state to format n, from 1; steps are added at the end, never edited.
+
+A step may use `:new_identity`, which is another one whenever steps are made.
 
 The number of steps is the format version of a home folder and its state.
 """

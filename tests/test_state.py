@@ -47,9 +47,10 @@ def test_sqlite_writes_ahead_and_waits_for_the_disk(tmp_path: Path) -> None:
     assert pragmas == {"journal_mode": "wal", "synchronous": 2, "busy_timeout": 60000}
 
 
-def test_a_home_says_its_format(tmp_path: Path) -> None:
-    state.open_state(at(tmp_path))
-    assert json.loads((tmp_path / "home.json").read_text()) == {"format": len(state.STEPS)}
+def test_a_home_says_its_format_and_its_state(tmp_path: Path) -> None:
+    identity = state.identity_of(state.open_state(at(tmp_path)))
+    told = {"format": len(state.STEPS), "state": identity}
+    assert json.loads((tmp_path / "home.json").read_text()) == told
 
 
 def test_an_older_state_moves_forward_after_a_copy(tmp_path: Path) -> None:

@@ -1,9 +1,20 @@
-"""The command that looks after a home folder: trash."""
+"""The commands that look after a home folder: adopt, trash."""
 
 import sys
 from argparse import Namespace
 
-from compute import settings, terminal, trash
+from compute import adopting, settings, terminal, trash
+
+
+def adopt(arguments: Namespace) -> int:
+    """Say what taking the home over for the state at hand would do; with `--yes` do it."""
+    now = settings.load()
+    adoption = adopting.adopt(now) if arguments.yes else adopting.planned(now)
+    told = terminal.printable(str(adoption))
+    if not adoption.own:
+        told = f"took {told}" if arguments.yes else f"would take {told}; --yes does it"
+    sys.stdout.write(f"{told}\n")
+    return 0
 
 
 def rubbish(arguments: Namespace) -> int:

@@ -1,0 +1,60 @@
+"""Adopting: a state takes over a home whose parts belong to another, or to one that is lost."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from compute import ownership, state, trash
+from compute.locks import locked
+from compute.settings import Settings
+from compute.wording import counted
+
+
+@dataclass(frozen=True)
+class Adoption:
+    """What there is to take over, and from whom."""
+
+    state: str
+    """Where the state is that takes the home over."""
+    own: bool
+    """Whether the home and its parts are this state's already."""
+    listed: list[Path]
+    """Parts that the state lists: they stay."""
+    unknown: list[Path]
+    """All others: they go to the trash."""
+
+    def __str__(self) -> str:
+        if self.own:
+            return f"the home belongs to {self.state} already"
+        stay = f"{counted(len(self.listed), 'part')} that it lists stay"
+        goes = f"{counted(len(self.unknown), 'other')} to the trash"
+        return f"{self.state} as the state of this home: {stay}, {goes}"
+
+
+def planned(settings: Settings) -> Adoption:
+    """What adopting would do; nothing is written."""
+    home, engine = settings.home, state.engine_of(settings)
+    with state.opening(engine):
+        identity, listed = state.identity_of(engine), state.listed(engine)
+    engine.dispose()
+    marks = ownership.read(home)
+    found = ownership.part_files(home)
+    return Adoption(
+        state.where(engine),
+        identity == marks.home == marks.parts != "",
+        [file for file in found if file.stem in listed],
+        [file for file in found if file.stem not in listed],
+    )
+
+
+def adopt(settings: Settings) -> Adoption:
+    """Mark the home and its parts as the state's, and move the parts that it does not list away.
+
+    Who is killed in between can do it again. Raises what `state.open_state` raises of databases.
+    """
+    with locked(settings.home / "locks" / "home.lock"):
+        adoption = planned(settings)
+        state.open_state(settings, adopting=True).dispose()
+        if not adoption.own:
+            trash.put(settings.home, adoption.unknown, datetime.now(UTC))
+    return adoption

@@ -1,8 +1,10 @@
 """Shipping: what is stored of datasets, cut small and without texts, as the parts that ship."""
 
+import filecmp
 import hashlib
 import json
 import shlex
+import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -120,13 +122,13 @@ def ship(
     }
     cuts = [_cut(part) for part in unique.values()]
     cuts += _similarities(fresh, unique, kept)
-    shipped = [_write(cut, folder) for cut in cuts]
+    shipped = [_write(cut, folder, before) for cut in cuts]
     records = {part.identity: _record(part) for part in shipped} | kept
     _write_manifest(list(records.values()), folder)
     _remove_others(records.values(), folder)
     written = [part.identity for part in shipped]
     changed = [i for i in written if i in before and before[i]["path"] != records[i]["path"]]
-    return Shipment(shipped, list(kept), changed, [i for i in before if i not in records])
+    return Shipment(shipped, list(kept), changed, sorted(before.keys() - records.keys()))
 
 
 def _of(identities: list[Identity]) -> str:
@@ -230,17 +232,15 @@ def _sorted(part: Part, table: pa.Table, about: Mapping[str, Any] = MappingProxy
     return Cut(part, table.sort_by(keys), about)
 
 
-def _write(cut: Cut, folder: Path) -> Part:
+def _write(cut: Cut, folder: Path, before: Mapping[Identity, dict[str, Any]]) -> Part:
     part = cut.part
-    # A name that follows from the content: shipping the same again changes no file.
-    content = "\n".join((*part.identity, part.fingerprint))
-    part_id = hashlib.sha256(content.encode("utf-8")).hexdigest()[:32]
-    path = folder / part_path(part.kind, part_id)
     own = constants(part.kind, part.dataset, part.system)
-    rows = write_part(path, KINDS[part.kind], cut.table, own, compression_level=19)
+    aside = folder / part_path(part.kind, uuid.uuid4().hex)
+    rows = write_part(aside, KINDS[part.kind], cut.table, own, compression_level=19)
+    path = _placed(part, aside, folder, before.get(part.identity))
     return replace(
         part,
-        id=part_id,
+        id=path.stem,
         path=path,
         rows=rows,
         bytes=path.stat().st_size,
@@ -248,6 +248,23 @@ def _write(cut: Cut, folder: Path) -> Part:
         provenance=portable(part.provenance) | dict(cut.about),
         shipped=True,
     )
+
+
+def _placed(part: Part, aside: Path, folder: Path, before: Mapping[str, Any] | None) -> Path:
+    """Give a file its name, which follows from what is in it: a part never changes under its id.
+
+    What ships already with the same content and fingerprint keeps the name that it has.
+    """
+    if before and before["fingerprint"] == part.fingerprint:
+        path = folder / before["path"]
+        if path.exists() and filecmp.cmp(path, aside, shallow=False):
+            aside.unlink()
+            return path
+    with aside.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    named = "\n".join((*part.identity, part.fingerprint, content))
+    path = folder / part_path(part.kind, hashlib.sha256(named.encode("utf-8")).hexdigest()[:32])
+    return aside.replace(path)
 
 
 def _manifest(folder: Path) -> dict[Identity, dict[str, Any]]:

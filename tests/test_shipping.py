@@ -1,14 +1,18 @@
 """What ships is small, sorted, and says nothing of the machine it was made on."""
 
+import json
 from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from compute import freshness
+from compute import freshness, imports
+from compute.datasets import Dataset
 from compute.errors import Missing, WrongInput
+from compute.loading import Bench
 from compute.provenance import portable
+from compute.reading import open_version
 from compute.shipping import ship
 from compute.store import SHIPPED, Store
 from tests.storage import hits, open_store, publish_run, scores
@@ -215,3 +219,56 @@ def test_a_run_named_by_a_folder_of_this_machine_does_not_ship(
     with pytest.raises(WrongInput, match="names a folder of this machine"):
         ship(store, ["tiny"], None, tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+def _means_and_scores(home: Path, shipped: Path) -> tuple[float, float]:
+    """Of the one system's nDCG@10: what the table of means has, and the mean of its scores."""
+    cursor = open_version(open_store(home, shipped=shipped)).cursor()
+    rows = cursor.execute("""
+        select (select value from means where measure = 'nDCG@10' and dataset = 'tiny'), avg(value)
+        from scores where measure = 'nDCG@10'
+    """).fetchall()
+    return rows[0]
+
+
+def test_mended_scores_of_one_fingerprint_ship_under_another_id(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    (tmp_path / "one.run").write_text("q1 Q0 d1 1 3.0 one\n", encoding="utf-8")
+    old = imports.import_run(bench, tmp_path / "one.run", tiny).scores
+    out, reader = tmp_path / "out", tmp_path / "reader"
+    ship(bench.store, ["tiny"], folder=out)
+    before = {file: file.read_bytes() for file in out.rglob("*.parquet")}
+    mean, of_scores = _means_and_scores(reader, out)
+    assert mean == of_scores > 0
+    mended = pq.read_table(old.path).to_pandas().assign(value=0.25)
+    with bench.store.publishing("score") as publication:
+        publication.add(
+            "scores",
+            mended,
+            dataset="tiny",
+            system="one",
+            fingerprint=old.fingerprint,
+            provenance=old.provenance,
+        )
+    assert ship(bench.store, ["tiny"], folder=out).replaced == [("scores", "tiny", "one")]
+    left = {file for file in before if file.exists()}
+    assert len(left) == len(before) - 1
+    assert all(file.read_bytes() == before[file] for file in left)
+    assert _means_and_scores(reader, out) == (0.25, 0.25)
+
+
+def test_what_shipped_under_an_older_kind_of_id_keeps_it_while_its_content_stays(
+    store: Store, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    ship(store, ["tiny"], ["bm25"], out)
+    record = json.loads((out / "manifest.json").read_text("utf-8"))
+    for number, part in enumerate(record["parts"]):
+        old = out / part["path"]
+        part["path"] = f"parts/{old.parent.name}/{number:032x}.parquet"
+        old.rename(out / part["path"])
+    (out / "manifest.json").write_text(json.dumps(record), "utf-8")
+    before = {file: file.read_bytes() for file in out.rglob("*.parquet")}
+    assert ship(store, ["tiny"], ["bm25"], out).replaced == []
+    assert {file: file.read_bytes() for file in out.rglob("*.parquet")} == before

@@ -5,7 +5,7 @@ PY := $(VENV)/bin/python
 TESTERS ?= 2
 READY := $(VENV)/installed
 
-.PHONY: run test lint soak fuzz pins clean
+.PHONY: run test lint smoke soak fuzz pins clean
 
 run: $(READY)
 	@$(PY) -m compute serve
@@ -18,6 +18,11 @@ lint: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/basedpyright --level error
+
+# That another Python serves: make smoke VENV=.smoke PYTHON=python3.13
+smoke: $(READY)
+	BEIRSCOPE_HOME=$$(mktemp -d) $(PY) -m compute run bm25 pydocs-networkx
+	$(PY) -m pytest tests/test_datasets_*.py tests/test_serve.py
 
 # The counts of the long runs; the rest of the suite stays as `make test` has it.
 soak: $(READY)

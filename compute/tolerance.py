@@ -18,3 +18,44 @@ def equal(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
 def above(a: ArrayLike, b: ArrayLike) -> NDArray[np.bool_]:
     """Where a value of `a` is larger than that of `b`, and not equal to it."""
     return np.subtract(a, b) > TOLERANCE
+
+
+def levels(values: ArrayLike) -> NDArray[np.float64]:
+    """Each value, or the lowest that it stands for: those within TOLERANCE above it. Any shape.
+
+    From the lowest up, a level begins where a value is above the first of the level before. So two
+    levels are never equal, and none reaches further than TOLERANCE, as a chain of neighbours would.
+    """
+    given = np.asarray(values, dtype=np.float64)
+    known = np.unique(given[~np.isnan(given)])
+    firsts = known[np.diff(known, prepend=-np.inf) > TOLERANCE]
+    place = np.searchsorted(firsts, known, side="right") - 1
+    if above(known, firsts[place]).any():
+        firsts = _firsts(known)
+    place = np.searchsorted(firsts, given, side="right") - 1
+    return np.where(np.isnan(given), np.nan, np.append(firsts, np.nan)[place])
+
+
+def _firsts(ascending: NDArray[np.float64]) -> NDArray[np.float64]:
+    found: list[float] = []
+    for value in ascending.tolist():
+        if not found or value - found[-1] > TOLERANCE:
+            found.append(value)
+    return np.array(found)
+
+
+def ranks(values: ArrayLike, *, descending: bool = True) -> NDArray[np.float64]:
+    """By value its rank, 1 for the best: the largest, or the lowest. One dimension; NaN for NaN.
+
+    Equal ones share the better rank. A rank begins where a value differs from the first that has
+    the rank before (see `levels`): all of rank 1 equal the best, whatever lies between.
+    """
+    worth = np.asarray(values, dtype=np.float64)
+    level = levels(-worth if descending else worth)
+    ordered = np.sort(level[~np.isnan(level)])
+    return np.where(np.isnan(level), np.nan, 1.0 + np.searchsorted(ordered, level))
+
+
+def order(values: ArrayLike, names: ArrayLike, *, descending: bool = True) -> NDArray[np.intp]:
+    """The places of values in order, the best first, equal ones by name, absent ones last."""
+    return np.lexsort((np.asarray(names, dtype=str), ranks(values, descending=descending)))

@@ -5,6 +5,8 @@ from collections.abc import Sequence
 import numpy as np
 from pandas import DataFrame
 
+from compute.tolerance import above, ranks
+
 EQUAL, NEAR, APART, SUSPECT = "equal", "near", "differs", "print suspect"
 """Rounds to the printed digits; is within CLOSE of it; is not; the print contradicts itself."""
 VERDICTS = (EQUAL, NEAR, APART, SUSPECT)
@@ -27,7 +29,7 @@ def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
     # A single value may have more digits than its table: two of BEIR-PL's do.
     half = 0.5 / 10 ** np.maximum(usual, both["value_printed"].map(_digits))
     verdict = np.select(
-        [both["suspect"].astype(bool), gap.abs() <= half + 1e-9, gap.abs() <= CLOSE],
+        [both["suspect"].astype(bool), ~above(gap.abs(), half), ~above(gap.abs(), CLOSE)],
         [SUSPECT, EQUAL, NEAR],
         APART,
     )
@@ -44,8 +46,8 @@ def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
     )
     known = reasons.to_dict("records")
     found["reason"] = [_reason(row, known) for row in found.to_dict("records")]
-    order = found["difference"].abs().sort_values(ascending=False, kind="stable").index
-    return found.loc[order].reset_index(drop=True)
+    order = np.argsort(ranks(found["difference"].abs()), kind="stable")
+    return found.iloc[order].reset_index(drop=True)
 
 
 def _digits(value: float) -> int:

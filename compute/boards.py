@@ -9,10 +9,10 @@ from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 from scipy import stats
 
+from compute.tolerance import levels, ranks
+
 FEWEST_SYSTEMS = 3
 """Of two systems an order is right or wrong; a correlation says nothing more."""
-# Averages that differ by rounding alone are equal.
-_DIGITS = 12
 
 
 @dataclass(frozen=True)
@@ -35,7 +35,7 @@ class Agreement:
 
 def tau(one: ArrayLike, other: ArrayLike) -> float:
     """Kendall's tau-b of two boards' values, by system; nan where all of a board are equal."""
-    return float(np.asarray(stats.kendalltau(_rounded(one), _rounded(other)))[0])
+    return float(np.asarray(stats.kendalltau(levels(one), levels(other)))[0])
 
 
 def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
@@ -47,7 +47,7 @@ def tau_ap(reference: ArrayLike, other: ArrayLike) -> float:
     count as in all orders alike, and equal on the reference as half right (the expected value over
     orders drawn by lot; Urbano and Marrero 2017 call it tau_AP,a).
     """
-    base, own = _rounded(reference), _rounded(other)
+    base, own = levels(reference), levels(other)
     # By rows: how far the reference puts the column's system above the row's.
     right = 0.5 + 0.5 * np.sign(np.subtract.outer(base, base)).T
     total = 0.0
@@ -86,10 +86,6 @@ def agreement(reference: Mapping[str, float], other: Mapping[str, float]) -> Agr
     return Agreement(tau(one, two), tau_ap(one, two), tau_ap(two, one), len(names))
 
 
-def _rounded(values: ArrayLike) -> NDArray[np.float64]:
-    return np.round(np.asarray(values, dtype=np.float64), _DIGITS)
-
-
 def side_by_side(reference: DataFrame, other: DataFrame, sign: tuple[int, int]) -> DataFrame:
     """The systems of two boards with their averages over the datasets that both boards share.
 
@@ -105,8 +101,7 @@ def side_by_side(reference: DataFrame, other: DataFrame, sign: tuple[int, int]) 
     means = shared.groupby("system", sort=False)[["value", "value_other"]].mean().reset_index()
     found = means.rename(columns={"value": "left", "value_other": "right"})
     for side, way in zip(("left", "right"), sign, strict=True):
-        worth = -way * found[side].round(_DIGITS)
-        found[f"{side}_rank"] = worth.rank(method="min").astype(int)
+        found[f"{side}_rank"] = ranks(way * found[side]).astype(int)
     return found.assign(n_datasets=len(whole))
 
 

@@ -8,13 +8,12 @@ from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from pandas import DataFrame
+from pandas import DataFrame, Series
 from scipy import stats
 
 from compute.leaderboard import better
+from compute.tolerance import above, equal, ranks
 
-EQUAL = 1e-9
-"""Values this near are the same: they differ by rounding alone."""
 LEVEL = 0.95
 """How often an interval holds the true mean."""
 GROUPS = 5
@@ -76,7 +75,7 @@ def verdict(pairs: DataFrame, measure: str) -> Verdict:
 def by_part(both: DataFrame, measure: str) -> DataFrame:
     """A row per part, as `queries.compare.across` has them, with who is better."""
     worth = better(measure) * both["difference"]
-    told = both.assign(a=worth > EQUAL, b=worth < -EQUAL, same=worth.abs() <= EQUAL)
+    told = both.assign(a=above(worth, 0), b=above(0, worth), same=equal(worth, 0))
     return (
         told.groupby("dataset")
         .agg(
@@ -125,6 +124,16 @@ def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
         if len(own) and name not in inside:
             found.append({"dataset": name, "title": title} | _mean_of_means(own))
     return DataFrame(found, columns=COLUMNS)
+
+
+def higher(rows: DataFrame) -> Series:
+    """Of rows of `across`, where A has the better mean. Rows: mean_a, mean_b; by the measure."""
+    return Series(above(rows["mean_a"], rows["mean_b"]), index=rows.index)
+
+
+def sure(rows: DataFrame) -> Series:
+    """Where the interval of a difference does not hold 0. Rows: low, high; absent ends hold it."""
+    return Series(above(rows["low"], 0) | above(0, rows["high"]), index=rows.index)
 
 
 COLUMNS = [
@@ -186,7 +195,7 @@ def most_different(both: DataFrame, alike: DataFrame, order: str, n: int) -> Dat
     by the other order.
     """
     rows = both.merge(alike, on=["dataset", "query_id"], how="left")
-    rows = rows.assign(gap=-rows["difference"].abs())
+    rows = rows.assign(gap=ranks(rows["difference"].abs()))
     keys = ["gap", "rbo"] if order == BY_MEASURE else ["rbo", "gap"]
     keys = [*keys, "dataset", "query_id"]
     return rows.sort_values(keys, kind="stable").head(n).drop(columns="gap").reset_index(drop=True)

@@ -8,9 +8,11 @@ A *suspect* cell contradicts its neighbours in print: shown, never used. Nothing
 from collections.abc import Collection
 from dataclasses import dataclass
 
+import numpy as np
 from pandas import DataFrame, Series
 
 from compute.datasets.catalogue import DATASETS
+from compute.tolerance import above, equal, order, ranks
 
 # Nearly every neural system was trained on it: a best would compare memory with search.
 TRAINED_ON = ("msmarco", "msmarco-pl")
@@ -91,12 +93,13 @@ def _ranked(cells: DataFrame, rows: DataFrame, sign: int) -> DataFrame:
     usable = ~cells["in_domain"] & ~cells["suspect"] & cells["value"].notna()
     worth = (sign * cells["value"]).where(usable)
     by_dataset = worth.groupby(cells["dataset"])
+    rank = by_dataset.transform(ranks)
     trained_on = set(rows.loc[rows["collection"].isin(TRAINED_ON), "dataset"])
     return cells.assign(
         usable=usable,
-        rank=by_dataset.rank(method="min", ascending=False),
+        rank=rank,
         n_ranked=by_dataset.transform("count"),
-        best=usable & (worth == by_dataset.transform("max")) & ~cells["dataset"].isin(trained_on),
+        best=(rank == 1) & ~cells["dataset"].isin(trained_on),
     )
 
 
@@ -118,19 +121,14 @@ def _columns(
     columns["family"] = columns["family"].fillna("imported")
     counts = cells[cells["usable"] & cells["dataset"].isin(averaged)]
     columns["average"] = columns["system"].map(counts.groupby("system")["value"].mean())
-    worth = sign * columns["average"]
-    columns["best"] = worth == worth.max()
+    rank = ranks(sign * columns["average"])
+    columns["best"] = rank == 1
     # Systems without an average follow: those with most datasets, then by the mean of these.
     values = cells[cells["usable"]].groupby("system")["value"]
-    ranks = {
-        "worth": worth,
-        "many": columns["system"].map(values.count()),
-        "own": sign * columns["system"].map(values.mean()),
-    }
-    order = columns.assign(**ranks).sort_values(
-        list(ranks), ascending=False, na_position="last", kind="stable"
-    )
-    return order.drop(columns=list(ranks)).reset_index(drop=True)
+    many = columns["system"].map(values.count()).fillna(0)
+    own = ranks(sign * columns["system"].map(values.mean()))
+    places = np.lexsort((columns["system"], own, -many, rank))
+    return columns.iloc[places].reset_index(drop=True)
 
 
 def below_best(board: Board) -> Series:
@@ -142,9 +140,9 @@ def below_best(board: Board) -> Series:
     by_dataset = value.groupby(board.cells["dataset"])
     if board.sign > 0:
         best = by_dataset.transform("max")
-        return (value / best).mask(value == best, 1.0)
+        return (value / best).mask(equal(value, best), 1.0)
     best = by_dataset.transform("min")
-    return (best / value).mask(value == best, 1.0)
+    return (best / value).mask(equal(value, best), 1.0)
 
 
 def against(board: Board, baseline: str) -> Series:
@@ -169,25 +167,23 @@ def differences(board: Board, baseline: str) -> DataFrame:
 def tally(gaps: DataFrame, sign: int = 1) -> DataFrame:
     """Per system of `differences`: won, lost, equal (counts) and the median difference.
 
-    Sorted by wins, then by the median.
+    Sorted by wins, then by the median, then by name.
     """
     worth = sign * gaps["difference"]
     by_system = DataFrame(
         {
             "system": gaps["system"],
-            "won": worth > 0,
-            "lost": worth < 0,
-            "equal": worth == 0,
+            "won": above(worth, 0),
+            "lost": above(0, worth),
+            "equal": equal(worth, 0),
             "median": gaps["difference"],
         }
     ).groupby("system", sort=False)
     table = by_system.agg(
         {"won": "sum", "lost": "sum", "equal": "sum", "median": "median"}
     ).reset_index()
-    order = table.assign(worth=sign * table["median"]).sort_values(
-        ["won", "worth"], ascending=False, kind="stable"
-    )
-    return order.drop(columns="worth").reset_index(drop=True)
+    by_median = table.iloc[order(sign * table["median"], table["system"])]
+    return by_median.sort_values("won", ascending=False, kind="stable").reset_index(drop=True)
 
 
 def short_titles(systems: DataFrame) -> dict[str, str]:

@@ -11,6 +11,7 @@ import numpy as np
 from pandas import DataFrame
 
 from compute.holes.lists import HOLE, Flags, Gain, Lists, Numbers, Values, measured
+from compute.tolerance import order, ranks
 
 
 def alone(lists: Lists, among: Flags | None = None) -> Flags:
@@ -45,7 +46,7 @@ def leave_one_out(lists: Lists, measure: str) -> DataFrame:
         after = _means(_values_without(top, gain, values, own, system))
         counts = _counts(top.gain[system], own[system])
         scores = {"value": before[system], "value_without": after[system]}
-        places = {"place": _place(before, system), "place_without": _place(after, system)}
+        places = {"place": place(before, system), "place_without": place(after, system)}
         rows.append({"system": top.systems[system]} | counts | scores | places)
     return _sorted(DataFrame(rows, columns=_LEFT_OUT), "value")
 
@@ -90,7 +91,7 @@ _LEFT_OUT = (
 
 
 def _sorted(frame: DataFrame, column: str) -> DataFrame:
-    return frame.sort_values(column, ascending=False, kind="stable", ignore_index=True)
+    return frame.iloc[order(frame[column], frame["system"])].reset_index(drop=True)
 
 
 def _counts(gains: Numbers, own: Flags) -> dict[str, int]:
@@ -102,9 +103,9 @@ def _counts(gains: Numbers, own: Flags) -> dict[str, int]:
     }
 
 
-def _place(means: Values, system: int) -> int:
+def place(means: Values, system: int) -> int:
     """From 1; systems that score the same share the better place."""
-    return 1 + int((np.round(means, 12) > round(float(means[system]), 12)).sum())
+    return int(ranks(means)[system])
 
 
 def _means(values: Values) -> Values:

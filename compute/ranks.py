@@ -14,11 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 from scipy import stats
 
-from compute import significance
+from compute import significance, tolerance
 from compute.errors import WrongInput
 from compute.linear import on_one_thread
 from compute.significance import DRAWN_AT_ONCE, SEED, Aligned, Values, drawn_again
 from compute.signs import LEVEL
+from compute.tolerance import TOLERANCE, above, equal
 
 FEWEST_DATASETS = 10
 """Below, datasets are not drawn again: see COVERAGE."""
@@ -193,10 +194,10 @@ def _by_bootstrap(means: Values, drawn: Values, units: int) -> NDArray[np.bool_]
         gaps -= (means[row] - means[row + 1 :])[:, None]
         error = np.sqrt((gaps**2).mean(axis=1))
         errors[row, row + 1 :] = error
-        scale = np.divide(1, error, out=np.zeros_like(error), where=error > 1e-12)
+        scale = np.divide(1, error, out=np.zeros_like(error), where=above(error, 0))
         np.maximum(highest, np.abs(gaps * scale[:, None]).max(axis=0), out=highest)
     reach = np.quantile(highest, 1 - LEVEL) * _widening(units) * (errors + errors.T)
-    return np.subtract.outer(means, means) > np.maximum(reach, 1e-12)
+    return np.subtract.outer(means, means) > np.maximum(reach, TOLERANCE)
 
 
 def _ranking(
@@ -211,10 +212,10 @@ def _ranking(
     n_queries: int,
     n_left_out: int,
 ) -> Ranking:
-    order = np.argsort(-sign * means, kind="stable")
+    rank = tolerance.ranks(sign * means).astype(int)
+    order = np.argsort(rank, kind="stable")
     better = apart[np.ix_(order, order)]
-    frame = DataFrame({"row": order, "mean": means[order]})
-    frame = frame.assign(rank=stats.rankdata(-sign * means, method="min")[order].astype(int))
+    frame = DataFrame({"row": order, "mean": means[order], "rank": rank[order]})
     groups: tuple[tuple[int, ...], ...] = ()
     if drawn is None:
         frame = frame.assign(low=np.nan, high=np.nan, rank_low=0, rank_high=0, first=np.nan)
@@ -237,7 +238,7 @@ def _percentiles(drawn: Values, units: int) -> Values:
 
 def _first(worth: Values) -> Values:
     """Share of resamples in which each system is first; equal ones share it."""
-    firsts = np.equal(worth, worth.max(axis=1, keepdims=True))
+    firsts = equal(worth, worth.max(axis=1, keepdims=True))
     return (firsts / firsts.sum(axis=1, keepdims=True)).mean(axis=0)
 
 

@@ -14,6 +14,7 @@ from scipy.stats import norm, spearmanr
 from compute import published
 from compute.datasets.catalogue import DATASETS
 from compute.similarity import FEWEST_FOR_RANKS
+from compute.tolerance import levels
 
 TABLE = "BEIR v1, Table 2"
 """Where Table 4 has its scores from; the similarities are its own."""
@@ -87,7 +88,7 @@ def points(
     parts = {part for name in shown if name in DATASETS for part in DATASETS[name].parts}
     both = both[~both["dataset"].isin(parts)].reset_index(drop=True)
     # Print has three digits: what is equal there must stay equal in ranks.
-    gain = (both["value"] - both["value_base"]).round(9)
+    gain = levels(both["value"] - both["value_base"])
     frame = both[["dataset", "system", "similarity"]]
     return frame.assign(gain=gain, left_out=both["dataset"].isin(list(left_out)))
 

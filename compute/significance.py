@@ -18,6 +18,7 @@ from statsmodels.stats.multitest import multipletests
 from compute.errors import WrongInput
 from compute.linear import on_one_thread
 from compute.signs import LEVEL, Signs
+from compute.tolerance import levels
 
 Values = NDArray[np.float64]
 
@@ -32,11 +33,10 @@ AT_ONCE = 500_000
 """Differences of pairs on queries that are in memory together."""
 DRAWN_AT_ONCE = 300_000
 """Queries drawn again that are in memory together, and in the cache of a processor."""
-DIGITS = 12
-"""Values that differ after these alone are equal."""
 NEAR = 1e-10
-"""Relative: statistics that differ less are equal, and count as at least as extreme. Rounding in
-sums of 10,000 queries is 1e-13; without this, ties among discrete values fall to either side."""
+"""Relative, of test statistics, not of values of measures: those that differ less are equal, and
+count as at least as extreme. Rounding in sums of 10,000 queries is 1e-13; without this, ties among
+discrete values fall to either side."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +149,7 @@ def two(
     ]
     family = _Family.of(both, own)
     gaps = both[0] - both[1]
-    signs = np.sign(np.where(np.abs(gaps) > NEAR, gaps, 0))
+    signs = np.sign(gaps)
     return Comparison(
         n=both.shape[1],
         difference=float(row["difference"]),
@@ -267,11 +267,11 @@ def _effect(mean: Values, spread: Values, n: int) -> Values:
 
 
 def _checked(values: ArrayLike, weights: ArrayLike | None) -> tuple[Values, Values]:
-    """The matrix without what rounding adds, and weights that sum to 1.
+    """The matrix with equal values the same to the last digit, and weights that sum to 1.
 
     Studentised, a difference of two systems that is rounding alone would be larger than any other.
     """
-    given = np.round(np.asarray(values, dtype=np.float64), DIGITS)
+    given = levels(values)
     if np.isnan(given).any():
         raise ValueError("a value is absent: leave its query out (aligned does)")
     if given.shape[0] < 2 or given.shape[1] < 2:
@@ -351,8 +351,10 @@ def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
         raise WrongInput("Wilcoxon's test takes no weights: choose randomisation or t")
     found = np.ones_like(family.mean)
     for pair in np.flatnonzero(family.some):
-        gaps = np.round(values[family.a[pair]] - values[family.b[pair]], DIGITS)
+        gaps = values[family.a[pair]] - values[family.b[pair]]
         if gaps.any():
+            # Equal differences share a rank.
+            gaps = np.copysign(levels(np.abs(gaps)), gaps)
             found[pair] = np.asarray(stats.wilcoxon(gaps))[1]
     return found
 

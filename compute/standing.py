@@ -7,8 +7,8 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from compute import comparing
-from compute.comparing import EQUAL
 from compute.leaderboard import better
+from compute.tolerance import above, order, ranks
 from compute.wording import counted
 
 HIGH = 0.8
@@ -37,9 +37,9 @@ def ranked(rows: DataFrame, measure: str) -> DataFrame:
     table = table[table["parts"] == n_parts]
     half = comparing.half_width(np.sqrt(table["error"]) / max(n_parts, 1), table["n"] - n_parts)
     table = table.assign(low=table["value"] - half, high=table["value"] + half)
-    order = (better(measure) * table["value"]).sort_values(ascending=False, kind="stable").index
+    places = order(better(measure) * table["value"], table["system"])
     columns = ["system", "n", "value", "low", "high", "hole"]
-    return table.loc[order, columns].reset_index(drop=True)
+    return table[columns].iloc[places].reset_index(drop=True)
 
 
 def parts_note(rows: DataFrame, n_parts: int) -> str:
@@ -60,9 +60,9 @@ def kind(rows: DataFrame) -> DataFrame:
     is better than every other system)."""
     several = rows["n_systems"] > 1
     return rows.assign(
-        all_fail=rows["best"] <= EQUAL,
-        all_succeed=rows["worst"] >= HIGH - EQUAL,
-        alone=several & (rows["best"] - rows["second"] > EQUAL),
+        all_fail=~above(rows["best"], 0),
+        all_succeed=~above(HIGH, rows["worst"]),
+        alone=several & above(rows["best"], rows["second"]),
     )
 
 
@@ -75,9 +75,9 @@ def of_kind(rows: DataFrame, wanted: str) -> DataFrame:
     if wanted == ALL_SUCCEED:
         return rows[rows["all_succeed"]]
     lead = rows["best"] - rows["second" if wanted == ALONE else "worst"]
-    shown = rows.assign(lead=lead)
+    shown = rows.assign(lead=ranks(lead))
     shown = shown[shown["alone"]] if wanted == ALONE else shown[shown["n_systems"] > 1]
-    return shown.sort_values(["lead", "dataset", "query_id"], ascending=[False, True, True])
+    return shown.sort_values(["lead", "dataset", "query_id"])
 
 
 def alone(rows: DataFrame) -> Series:

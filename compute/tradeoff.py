@@ -7,6 +7,8 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
+from compute.tolerance import ranks
+
 COSTS = {
     "latency_p50_ms": "median latency of a query",
     "latency_p95_ms": "95th percentile of a query's latency",
@@ -83,11 +85,11 @@ def front(costs: Series, values: Series) -> Series:
     Lower cost and higher value are better. Points alike in both stand on it together; one with an
     absent number does not.
     """
-    cost, value = costs.to_numpy(float), values.to_numpy(float)
-    cheaper, better = cost[:, None] <= cost, value[:, None] >= value
-    less, more = cost[:, None] < cost, value[:, None] > value
+    cost, rank = costs.to_numpy(float), ranks(values)
+    cheaper, better = cost[:, None] <= cost, rank[:, None] <= rank
+    less, more = cost[:, None] < cost, rank[:, None] < rank
     beaten = (cheaper & better & (less | more)).any(axis=0)
-    return Series(~beaten & ~np.isnan(cost) & ~np.isnan(value), index=costs.index)
+    return Series(~beaten & ~np.isnan(cost) & ~np.isnan(rank), index=costs.index)
 
 
 def fronts(rows: DataFrame, cost: str) -> Series:

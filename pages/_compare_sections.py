@@ -204,7 +204,7 @@ def all_datasets(view: View) -> None:
         return
     figure = figures.forest(rows, view.titles, view.measure, theme=_shared.theme())
     _ways.plot(figure, "datasets", "A minus B on every dataset", _choose)
-    wins = (rows["difference"] > 0).sum()
+    wins = comparing.higher(rows).sum()
     _shared.caption(
         "How to read this: a mark is the mean difference on a dataset, the line its 95% interval;"
         " a hollow mark says that it could be chance. At the right: on how many queries A and B"

@@ -18,6 +18,7 @@ from pandas import DataFrame
 from compute.exports import latex
 from compute.exports.formats import check
 from compute.figures.theme import plain
+from compute.tolerance import ranks
 
 MOST_ACROSS = 16
 """Columns of a table in print."""
@@ -119,15 +120,14 @@ BEST, SECOND = 1, 2
 def places(values: Sequence[float], sign: int = 1) -> list[int]:
     """BEST for the best of these values, SECOND for the next, else 0; equal ones share a place.
 
-    Values are compared as they are shown, to three digits. Absent ones (nan) have no place, and
+    Values are compared before they are rounded to be shown. Absent ones (nan) have no place, and
     of a single value nothing is said.
     """
-    shown = [math.nan if _absent(value) else sign * round(value, 3) for value in values]
-    there = [value for value in shown if value == value]
-    if len(there) < 2:
-        return [0] * len(shown)
-    order = sorted(set(there), reverse=True)[:2]
-    return [order.index(value) + 1 if value in order else 0 for value in shown]
+    rank = ranks([math.nan if _absent(value) else sign * value for value in values])
+    there = sorted({int(one) for one in rank if one == one})[:2]
+    if sum(one == one for one in rank) < 2:
+        return [0] * len(rank)
+    return [there.index(one) + 1 if one in there else 0 for one in rank]
 
 
 def _named(frame: DataFrame) -> DataFrame:
@@ -237,7 +237,11 @@ def _marks(table: Table) -> tuple[DataFrame | None, str]:
 
 def _notes(table: Table, note: str) -> list[str]:
     line = "row" if _is_turned(table) else "column"
-    best = f"Best of each {line} bold, second underlined." if table.scores.columns else ""
+    best = (
+        f"Best of each {line} bold, second underlined, compared before rounding."
+        if table.scores.columns
+        else ""
+    )
     return [words for words in (best, note) if words]
 
 

@@ -7,11 +7,12 @@ import numpy as np
 import plotly.graph_objects as go
 from pandas import DataFrame, Series
 
-from compute.comparing import EQUAL
+from compute import comparing
 from compute.figures import theme as looks
 from compute.figures.drawing import drawing
 from compute.figures.theme import escape, precise, signed
 from compute.leaderboard import better
+from compute.tolerance import above
 from compute.wording import counted
 
 MOST_BARS = 600
@@ -186,9 +187,8 @@ def _marks(places: DataFrame, titles: Titles, measure: str, look: looks.Palette)
 def _shades(gaps: Any, measure: str, look: looks.Palette) -> list[str]:
     """The colour of who is better: blue for A, orange for B."""
     worth = better(measure) * np.asarray(gaps, dtype=np.float64)
-    return np.where(
-        worth > EQUAL, look.win, np.where(worth < -EQUAL, look.loss, look.muted)
-    ).tolist()
+    ahead, behind = above(worth, 0), above(0, worth)
+    return np.where(ahead, look.win, np.where(behind, look.loss, look.muted)).tolist()
 
 
 def _sizes(n: Series) -> list[float]:
@@ -289,9 +289,8 @@ def _group_axis(title: str, rows: DataFrame) -> dict[str, Any]:
 def _intervals(rows: DataFrame, measure: str, theme: str, *, across: bool) -> dict[str, Any]:
     """Marks at differences with 95 % intervals; hollow where the interval holds 0."""
     look = looks.palette(theme)
-    sure = (rows["low"] > 0) | (rows["high"] < 0)
     shade = _shades(rows["difference"], measure, look)
-    fill = np.where(sure, shade, look.background).tolist()
+    fill = np.where(comparing.sure(rows), shade, look.background).tolist()
     error = {
         "type": "data",
         "array": (rows["high"] - rows["difference"]).fillna(0).tolist(),

@@ -12,6 +12,7 @@ from compute.figures import theme as looks
 from compute.figures.drawing import drawing
 from compute.leaderboard import better
 from compute.published import sources
+from compute.tolerance import order, ranks
 
 STEPS = 25
 """Columns of a histogram between 0 and 1."""
@@ -160,7 +161,7 @@ def in_order(means: DataFrame, measures: Sequence[str]) -> list[str]:
     """The systems in the order of `measure_table`: by the first measure, the best first."""
     wide = means.pivot(index="system", columns="measure", values="value")
     first = next(measure for measure in measures if measure in wide)
-    return list(wide.sort_values(first, ascending=False).index)
+    return list(wide.index[order(better(first) * wide[first], wide.index)])
 
 
 def measure_table(means: DataFrame, measures: Sequence[str]) -> Styler:
@@ -179,8 +180,8 @@ def measure_table(means: DataFrame, measures: Sequence[str]) -> Styler:
     def bold(column: Series) -> list[str]:
         if column.name not in shown:
             return [""] * len(column)
-        merit = (column * better(str(column.name))).round(3)
-        return ["font-weight: bold" if one == merit.max() else "" for one in merit]
+        best = ranks(column * better(str(column.name))) == 1
+        return ["font-weight: bold" if one else "" for one in best]
 
     return table.style.format(dict.fromkeys(shown, _shown)).apply(bold)
 

@@ -13,6 +13,7 @@ from compute.figures import theme as looks
 from compute.figures.drawing import drawing
 from compute.figures.query import said
 from compute.gains import FILLED, Explained, has_best
+from compute.tolerance import equal
 
 ROW = 62
 """Height of a system's bars in pixels; a line of words stands above them."""
@@ -201,8 +202,9 @@ def conclusion(found: Explained, stored: float | None, title: str) -> str:
         divided += f" ({found.divided_by})"
     if stored is None:
         return f"{title}: {divided}. No value is stored."
-    if stored == found.value:
-        return f"{title}: {divided}, which is the stored {found.measure} to the last digit."
+    if equal(stored, found.value):
+        exact = " to the last digit" if stored == found.value else ""
+        return f"{title}: {divided}, which is the stored {found.measure}{exact}."
     return (
         f"{title}: {divided}; the stored {found.measure} is {looks.plain(stored, 4)}, scored on a"
         " longer list than is kept here."

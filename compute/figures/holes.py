@@ -14,6 +14,7 @@ from compute import holes
 from compute.figures import theme as looks
 from compute.figures.drawing import drawing
 from compute.figures.theme import Palette
+from compute.tolerance import above, order, ranks
 
 ROW = 30
 """Height of a system in pixels."""
@@ -330,8 +331,8 @@ def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Style
     """
     cut = measure.partition("@")[2]
     both = before.merge(after[["system", "value", "hole"]], on="system", suffixes=("", "_after"))
-    both = both.sort_values("value_after", ascending=False, kind="stable")
-    places = both[["value", "value_after"]].rank(method="min", ascending=False).astype(int)
+    both = both.iloc[order(both["value_after"], both["system"])]
+    places = both[["value", "value_after"]].apply(ranks).astype(int)
     table = DataFrame(
         {
             "System": both["title"],
@@ -351,10 +352,10 @@ def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Style
 def order_note(before: DataFrame, after: DataFrame) -> str:
     """How many pairs of systems changed their order, naming a few. Frames: system, title, value."""
     both = before.merge(after[["system", "value"]], on="system", suffixes=("", "_after"))
-    both = both.sort_values("value", ascending=False, kind="stable", ignore_index=True)
+    both = both.iloc[order(both["value"], both["system"])].reset_index(drop=True)
     old, new = both["value"].to_numpy(), both["value_after"].to_numpy()
     first, second = np.triu_indices(len(both), 1)
-    turned = (old[first] > old[second]) & (new[first] < new[second])
+    turned = above(old[first], old[second]) & above(new[second], new[first])
     if len(both) < 2:
         return ""
     if not turned.any():

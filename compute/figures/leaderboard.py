@@ -27,6 +27,7 @@ from compute.figures.theme import (
     template,
 )
 from compute.leaderboard import Board
+from compute.tolerance import equal
 
 BELOW_BEST = "Below the best"
 AGAINST = "Against the baseline"
@@ -181,7 +182,7 @@ def _averages(view: _View) -> Iterator[dict]:
             "suspect": False,
             "in_domain": False,
             "remark": f"over {len(view.board.averaged)} datasets that all systems shown have",
-            "share": 1.0 if value == best else high / low if low else 0.0,
+            "share": 1.0 if equal(value, best) else high / low if low else 0.0,
             "gap": value - base.iloc[0] if len(base) else math.nan,
         }
 

@@ -1,5 +1,6 @@
 """The systems of a dataset beside each other: means with intervals, holes, and who gains where."""
 
+from collections.abc import Hashable, Mapping
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ from compute.figures import theme as looks
 from compute.figures.drawing import drawing
 from compute.figures.theme import escape, plain, precise
 from compute.leaderboard import better
+from compute.tolerance import equal
 from compute.wording import counted
 
 ROW, NARROW, MANY = 30, 19, 24
@@ -241,8 +243,16 @@ def query_table(rows: DataFrame, titles: dict[str, str], *, whole: bool) -> Data
     table["Relevant"] = rows["n_relevant"]
     for name, column in (("Best", "best"), ("Median", "middle"), ("Worst", "worst")):
         table[name] = [plain(value) for value in rows[column]]
-    table["Best system"] = [titles.get(name, name) for name in rows["winner"]]
+    table["Best system"] = [_best(row, titles) for row in rows.to_dict("records")]
     return table
+
+
+def _best(row: Mapping[Hashable, Any], titles: Mapping[str, str]) -> str:
+    """`BM25 and 2 more; the median equals the best`."""
+    name = titles.get(row["winner"], row["winner"])
+    more = f" and {row['n_best'] - 1:,} more" if row["n_best"] > 1 else ""
+    level = row["n_best"] > 1 and equal(row["middle"], row["best"])
+    return f"{name}{more}{'; the median equals the best' if level else ''}"
 
 
 def language_table(rows: DataFrame) -> DataFrame:

@@ -10,6 +10,7 @@ from compute import leaderboard
 from compute.figures.drawing import drawing
 from compute.figures.theme import Palette, escape, palette, precise, signed, template
 from compute.leaderboard import Board
+from compute.tolerance import above, equal
 
 LANE, LOW_LANE = 45, 26
 """Pixels per system, and where one dot is all that it has."""
@@ -92,9 +93,9 @@ def _lanes(dots: DataFrame, width: float) -> list[float]:
 
 def _dot_trace(dots: DataFrame, look: Palette, win: bool | None) -> dict:
     if win is None:
-        chosen, shade = dots[dots["worth"] == 0], look.muted
+        chosen, shade = dots[equal(dots["worth"], 0)], look.muted
     else:
-        chosen = dots[dots["worth"] > 0] if win else dots[dots["worth"] < 0]
+        chosen = dots[above(dots["worth"], 0) if win else above(0, dots["worth"])]
         shade = look.win if win else look.loss
     open_mark = chosen["in_domain"].tolist()
     return {

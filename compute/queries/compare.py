@@ -16,6 +16,7 @@ from compute import rbo, significance
 from compute.queries.matrices import numbered
 from compute.queries.query import files
 from compute.scopes import about_datasets
+from compute.tolerance import TOLERANCE
 
 Cursor = DuckDBPyConnection
 
@@ -141,15 +142,15 @@ def across(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
         select dataset, any_value(title) as title, coalesce(any_value(whole), '') as whole,
                count(*) as n, favg(value_a) as mean_a, favg(value_b) as mean_b,
                stddev_samp(value_a - value_b) as spread,
-               count(*) filter (where value_a - value_b > 1e-9) as a_more,
-               count(*) filter (where value_a - value_b < -1e-9) as b_more,
-               count(*) filter (where abs(value_a - value_b) <= 1e-9) as equal
+               count(*) filter (where value_a - value_b > $tolerance) as a_more,
+               count(*) filter (where value_b - value_a > $tolerance) as b_more,
+               count(*) filter (where abs(value_a - value_b) <= $tolerance) as equal
         from valued join datasets on dataset = name left join parted using (dataset)
         where value_a is not null and value_b is not null
         group by dataset
         order by any_value(datasets.rowid)
         """,
-        {"a": a, "b": b, "measure": measure},
+        {"a": a, "b": b, "measure": measure, "tolerance": TOLERANCE},
     ).df()
 
 

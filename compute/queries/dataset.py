@@ -6,6 +6,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.scopes import about_datasets
+from compute.tolerance import TOLERANCE, order
 
 
 def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
@@ -81,23 +82,23 @@ def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) ->
     """How a measure spreads over the queries of datasets (one, or all parts), a row per system.
 
     system, n_queries, mean, the quantiles p5 p25 p50 p75 p95, at_0 and at_1 (the
-    number of queries at exactly 0 and 1); best mean first.
+    number of queries at 0 and 1); highest mean first.
     """
-    return cursor.execute(
+    found = cursor.execute(
         """
         select system, count(*) as n_queries, avg(value) as mean,
                quantile_cont(value, 0.05) as p5, quantile_cont(value, 0.25) as p25,
                quantile_cont(value, 0.50) as p50, quantile_cont(value, 0.75) as p75,
                quantile_cont(value, 0.95) as p95,
-               count(*) filter (where value <= 0) as at_0,
-               count(*) filter (where value >= 1) as at_1
+               count(*) filter (where value <= $tolerance) as at_0,
+               count(*) filter (where value >= 1 - $tolerance) as at_1
         from scores
         where list_contains($datasets, dataset) and measure = $measure
         group by system
-        order by mean desc, system
         """,
-        {"datasets": list(datasets), "measure": measure},
+        {"datasets": list(datasets), "measure": measure, "tolerance": TOLERANCE},
     ).df()
+    return found.iloc[order(found["mean"], found["system"])].reset_index(drop=True)
 
 
 @about_datasets
@@ -111,10 +112,10 @@ def histogram(
                count(*) as n_queries
         from scores
         where list_contains($datasets, dataset) and measure = $measure
-          and value > 0 and value < 1
+          and value > $tolerance and value < 1 - $tolerance
         group by all order by all
         """,
-        {"datasets": list(datasets), "measure": measure, "steps": steps},
+        {"measure": measure, "steps": steps, "tolerance": TOLERANCE, "datasets": list(datasets)},
     ).df()
 
 

@@ -9,6 +9,7 @@ from statsmodels.stats.multitest import multipletests
 
 from compute.scopes import about_datasets
 from compute.significance import aligned, pairs
+from compute.tolerance import above
 
 FEW = 100
 """Resamples of the effect size, which is not asked for here."""
@@ -67,4 +68,4 @@ def _on_one(board: str, rows: DataFrame, baseline: str, sign: int) -> Iterator[t
     if compared:
         adjusted = np.asarray(multipletests([p for _, p, _ in compared], method="holm")[1])
         for (system, _, difference), p in zip(compared, adjusted, strict=True):
-            yield board, system, float(p), bool(p < 0.05 and sign * difference > 0)
+            yield board, system, float(p), bool(p < 0.05 and above(sign * difference, 0))

@@ -9,6 +9,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.scopes import about_datasets
+from compute.tolerance import TOLERANCE
 
 Cursor = DuckDBPyConnection
 
@@ -57,9 +58,9 @@ def moved(cursor: Cursor, datasets: Sequence[str], measure: str, baseline: str) 
                         else any_value(value) filter (where system = $baseline) end as base
             from valued group by dataset, query_id
         )
-        select system, count(*) filter (where value - base > 1e-9) as above,
-               count(*) filter (where abs(value - base) <= 1e-9) as same,
-               count(*) filter (where value - base < -1e-9) as below
+        select system, count(*) filter (where value - base > $tolerance) as above,
+               count(*) filter (where abs(value - base) <= $tolerance) as same,
+               count(*) filter (where base - value > $tolerance) as below
         from valued join base using (dataset, query_id)
         group by system order by system
         """,
@@ -68,8 +69,41 @@ def moved(cursor: Cursor, datasets: Sequence[str], measure: str, baseline: str) 
             "measure": measure,
             "baseline": baseline,
             "median": MEDIAN,
+            "tolerance": TOLERANCE,
         },
     ).df()
+
+
+_QUERIES = """
+with valued as materialized (
+    select dataset, query_id, system, value from scores
+    where list_contains($datasets, dataset) and measure = $measure
+), summed as (
+    select dataset, query_id, count(*) as n_systems, max(value, 2) as first,
+           median(value) as middle, min(value) as worst
+    from valued group by dataset, query_id
+), led as (
+    select dataset, query_id,
+           count(*) filter (where first[1] - value <= $tolerance) as n_best,
+           min(system) filter (where first[1] - value <= $tolerance) as winner,
+           max(system) filter (where value - worst <= $tolerance) as loser
+    from valued join summed using (dataset, query_id) group by dataset, query_id
+), judged as (
+    select dataset, query_id, count(*) filter (where relevance > 0) as n_relevant
+    from judgements where list_contains($datasets, dataset)
+    group by dataset, query_id
+), asked as (
+    select dataset, query_id, text from queries
+    where list_contains($datasets, dataset)
+)
+select dataset, query_id, text, coalesce(n_relevant, 0) as n_relevant, n_systems,
+       first[1] as best, first[2] as second, middle, worst, n_best, winner, loser
+from summed
+join led using (dataset, query_id)
+left join judged using (dataset, query_id)
+left join asked using (dataset, query_id)
+order by middle desc, best desc, worst desc, dataset, query_id
+"""
 
 
 @about_datasets
@@ -77,35 +111,11 @@ def queries(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
     """What all systems make of every query: easiest first, by the median.
 
     dataset, query_id, text (absent where there is none), n_relevant, n_systems, best, second
-    (absent for one system), middle (the median), worst, winner (a system with the best value),
-    loser (one with the worst).
+    (absent for one system), middle (the median), worst, n_best (systems that equal the best),
+    winner (the first of them by name), loser (of those that equal the worst, the last by name).
     """
-    return cursor.execute(
-        """
-        with valued as (
-            select dataset, query_id, count(*) as n_systems, max(value, 2) as first,
-                   median(value) as middle, min(value) as worst,
-                   arg_max(system, value) as winner, arg_min(system, value) as loser
-            from scores
-            where list_contains($datasets, dataset) and measure = $measure
-            group by dataset, query_id
-        ), judged as (
-            select dataset, query_id, count(*) filter (where relevance > 0) as n_relevant
-            from judgements where list_contains($datasets, dataset)
-            group by dataset, query_id
-        ), asked as (
-            select dataset, query_id, text from queries
-            where list_contains($datasets, dataset)
-        )
-        select dataset, query_id, text, coalesce(n_relevant, 0) as n_relevant, n_systems,
-               first[1] as best, first[2] as second, middle, worst, winner, loser
-        from valued
-        left join judged using (dataset, query_id)
-        left join asked using (dataset, query_id)
-        order by middle desc, best desc, worst desc, dataset, query_id
-        """,
-        {"datasets": list(datasets), "measure": measure},
-    ).df()
+    wanted = {"datasets": list(datasets), "measure": measure, "tolerance": TOLERANCE}
+    return cursor.execute(_QUERIES, wanted).df()
 
 
 @about_datasets

@@ -1,0 +1,231 @@
+"""Values that differ by rounding alone are equal wherever values of measures are compared."""
+
+from typing import Any
+
+import duckdb
+import numpy as np
+import pandas as pd
+import pytest
+from pandas import DataFrame
+
+from compute import boards, comparing, leaderboard, pools, ranks, significance, standing, tradeoff
+from compute.exports.tables import places
+from compute.figures import dataset as dataset_figures
+from compute.figures import holes as holes_figures
+from compute.figures import standing as standing_figures
+from compute.figures.leaderboard import BELOW_BEST, heatmap
+from compute.figures.wins import strip
+from compute.queries import compare, dataset
+from compute.queries import standing as asked
+from compute.queries.marks import against
+
+NEARLY = 0.1 + 0.2
+"""0.3 but for 5e-17."""
+FEWER = 0.3 - 1e-6
+DATASETS = DataFrame(
+    {"dataset": ["scifact", "nfcorpus"], "title": ["S", "N"], "task": "t", "domain": "d"}
+).assign(group="BEIR", collection=["scifact", "nfcorpus"], zero_shot=True)
+
+
+def board(measure: str = "nDCG@10", **values: tuple[float, float]) -> leaderboard.Board:
+    cells = DataFrame(
+        [
+            (name, system, value, False, False, "")
+            for system, pair in values.items()
+            for name, value in zip(DATASETS["dataset"], pair, strict=True)
+        ],
+        columns=["dataset", "system", "value", "in_domain", "suspect", "remark"],
+    )
+    systems = DataFrame({"system": list(values), "title": list(values), "family": "lexical"})
+    return leaderboard.board(cells, DATASETS, systems, measure)
+
+
+def scored(*rows: tuple[str, str, float]) -> duckdb.DuckDBPyConnection:
+    """A database of nDCG@10 by (query_id, system, value), on one dataset."""
+    database = duckdb.connect(config={"threads": 4})
+    frame = DataFrame(rows, columns=["query_id", "system", "value"])
+    frame = frame.astype({"query_id": str, "system": str, "value": float})
+    database.register("given", frame.assign(dataset="d", measure="nDCG@10"))
+    database.execute("create table scores as select * from given")
+    for table in ("judgements", "queries"):
+        columns = "'d' as dataset, '' as query_id, 1 as relevance, '' as text, 1 as n_words"
+        database.execute(f"create table {table} as select {columns} where false")
+    database.execute(
+        "create table datasets as select 'd' as name, 'D' as title, []::varchar[] as parts"
+    )
+    return database
+
+
+def test_systems_of_a_board_that_are_equal_share_rank_and_best() -> None:
+    found = board(b=(0.3, 0.5), a=(NEARLY, 0.5), low=(FEWER, 0.5))
+    first = found.cells[found.cells["dataset"] == "scifact"].set_index("system")
+    assert first["rank"].to_dict() == {"b": 1, "a": 1, "low": 3}
+    assert first["best"].to_dict() == {"b": True, "a": True, "low": False}
+    assert found.systems["best"].tolist() == [True, True, False]
+    # Of equal ones the name decides, not who is larger by rounding.
+    assert found.systems["system"].tolist() == ["a", "b", "low"]
+
+
+def test_what_rounding_adds_is_neither_won_nor_lost_and_is_drawn_as_equal() -> None:
+    found = board(base=(0.3, 0.5), other=(NEARLY, 0.5))
+    counts = leaderboard.tally(leaderboard.differences(found, "base"))
+    assert counts[["won", "lost", "equal"]].iloc[0].tolist() == [0, 0, 2]
+    wins, losses, level = (trace["x"] for trace in strip(found, "base", "light").data[:3])
+    assert (len(wins), len(losses), len(level)) == (0, 0, 2)
+
+
+def test_every_best_cell_has_the_full_colour() -> None:
+    found = board(a=(0.3, 0.5), b=(NEARLY, 0.4))
+    shares = leaderboard.below_best(found)[found.cells["dataset"] == "scifact"]
+    assert shares.tolist() == [1.0, 1.0]
+    level = board(a=(0.3, 0.5), b=(NEARLY, 0.5))
+    figure = heatmap(level, colour_by=BELOW_BEST, baseline=None, theme="light")
+    assert [trace.z[0] for trace in figure.data if trace.type == "heatmap"] == [[1, 1]] * 3
+
+
+def test_two_boards_with_one_order_agree_but_for_rounding() -> None:
+    assert boards.tau([0.3, NEARLY, 0.5], [0.1, 0.1, 0.2]) == pytest.approx(1)
+    assert boards.tau_ap([0.3, NEARLY, 0.5], [0.1, 0.1, 0.2]) == pytest.approx(
+        boards.tau_ap([1, 1, 2], [1, 1, 2])
+    )
+    frame = DataFrame({"dataset": "d", "system": ["a", "b", "c"], "value": [0.3, NEARLY, 0.1]})
+    frame = frame.assign(in_domain=False, suspect=False)
+    rows = boards.side_by_side(frame, frame, (1, 1)).set_index("system")
+    assert rows["left_rank"].to_dict() == rows["right_rank"].to_dict() == {"a": 1, "b": 1, "c": 3}
+
+
+def test_the_order_with_intervals_gives_equal_systems_one_rank() -> None:
+    found = ranks.of_means([[0.3], [NEARLY], [FEWER]])
+    assert found.systems["rank"].tolist() == [1, 1, 3]
+    assert found.systems["row"].tolist() == [0, 1, 2]
+    # Differences below the tolerance are none, however surely they come again.
+    values = np.tile([[0.3], [NEARLY]], 8)
+    pair = significance.Aligned(
+        ("a", "b"), DataFrame({"dataset": "d", "query_id": list("12345678")}), values, None, 0
+    )
+    two = ranks.of_scores([pair, pair])
+    assert not two.better.any() and two.systems["first"].tolist() == [0.5, 0.5]
+
+
+def test_a_pair_that_differs_by_rounding_on_every_query_is_equal() -> None:
+    a, noise = np.linspace(0, 1, 20), np.resize([3e-12, -4e-11, 2e-10], 20)
+    found = significance.two(a, a + noise)
+    assert (found.won, found.lost, found.equal) == (0, 0, 20)
+    assert (found.difference, found.p_randomisation, found.p_t) == (0, 1, 1)
+    assert found.p_wilcoxon == 1
+
+
+def test_the_winner_of_a_query_is_the_first_by_name_of_those_that_equal_the_best() -> None:
+    database = scored(
+        *[("q", system, value) for system, value in zip("cba", (NEARLY, 0.3, 0.3), strict=True)],
+        *[("r", system, value) for system, value in zip("cba", (0.1, NEARLY, 0.3), strict=True)],
+    )
+    rows: Any = asked.queries(database, ["d"], "nDCG@10").set_index("query_id")
+    assert rows.loc["q", ["winner", "loser", "n_best"]].tolist() == ["a", "c", 3]
+    assert rows.loc["r", ["winner", "loser", "n_best"]].tolist() == ["a", "c", 2]
+    assert not standing.kind(rows.reset_index())["alone"].any()
+
+
+def test_winners_are_the_same_on_every_run() -> None:
+    database = scored()
+    database.execute(
+        "insert into scores select i::varchar, 'sys' || s, (i % 3) / 2.0, 'd', 'nDCG@10'"
+        " from range(7000) q(i), range(20) t(s)"
+    )
+    found = {tuple(asked.queries(database, ["d"], "nDCG@10")["winner"]) for _ in range(6)}
+    assert len(found) == 1 and set(found.pop()) == {"sys0"}
+
+
+def test_ties_are_said_beside_the_best_system() -> None:
+    rows = DataFrame(
+        [("one", 0.9, 0.5, 1, "a"), ("two", 0.9, 0.5, 2, "a"), ("all", 0.9, NEARLY, 3, "a")],
+        columns=["query_id", "best", "middle", "n_best", "winner"],
+    )
+    rows = rows.assign(dataset="d", text=None, n_relevant=1, worst=0.1, n_systems=3)
+    rows.loc[2, "best"] = 0.3
+    table = standing_figures.query_table(rows, {"a": "A"}, whole=False)
+    assert table["Best system"].tolist() == [
+        "A",
+        "A and 1 more",
+        "A and 2 more; the median equals the best",
+    ]
+
+
+def test_queries_above_and_below_a_baseline_are_counted_within_the_tolerance() -> None:
+    database = scored(("q", "a", 0.3), ("q", "b", NEARLY), ("r", "a", 0.3), ("r", "b", FEWER))
+    moved: Any = asked.moved(database, ["d"], "nDCG@10", "a").set_index("system")
+    assert moved.loc["b"].tolist() == [0, 1, 1]
+    across = compare.across(database.cursor(), "a", "b", "nDCG@10")
+    assert across[["a_more", "b_more", "equal"]].iloc[0].tolist() == [1, 0, 1]
+
+
+def test_what_is_1_but_for_rounding_is_at_1() -> None:
+    database = scored(("q", "a", 1 - 1e-16), ("r", "a", 1e-17), ("s", "a", 0.5))
+    spread = dataset.spread(database, ["d"], "nDCG@10").iloc[0]
+    assert (spread["at_0"], spread["at_1"]) == (1, 1)
+    steps = dataset.histogram(database, ["d"], "nDCG@10", 10)
+    assert steps["n_queries"].tolist() == [1]
+
+
+def test_equal_systems_stand_by_name_not_by_what_rounding_adds() -> None:
+    database = scored(("q", "b", NEARLY), ("q", "a", 0.3), ("q", "c", 0.9))
+    assert dataset.spread(database, ["d"], "nDCG@10")["system"].tolist() == ["c", "a", "b"]
+    rows = asked.standing(scored_with_holes(database), ["d"], "nDCG@10")
+    assert standing.ranked(rows, "nDCG@10")["system"].tolist() == ["c", "a", "b"]
+
+
+def scored_with_holes(database: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
+    columns = "'d' as dataset, 'a' as system, 'Hole@10' as measure, 0.5 as value"
+    database.execute(f"create table means as select {columns}")
+    return database
+
+
+def test_no_interval_is_sure_of_a_difference_that_rounding_makes() -> None:
+    rows = DataFrame([("d", 4, NEARLY, 0.3, 0.0, 0, 0, 4)])
+    rows.columns = ["dataset", "n", "mean_a", "mean_b", "spread", "a_more", "b_more", "equal"]
+    named = DataFrame({"dataset": ["d"], "title": ["D"], "parts": [[]]})
+    found = comparing.across(rows, named, "nDCG@10")
+    assert not comparing.sure(found).any()
+    assert comparing.higher(found).tolist() == [False]
+
+
+def test_queries_that_differ_equally_stand_by_the_other_order() -> None:
+    both = DataFrame({"dataset": "d", "query_id": ["x", "y"], "difference": [0.3, -NEARLY]})
+    alike = DataFrame({"dataset": "d", "query_id": ["x", "y"], "rbo": [0.1, 0.9]})
+    rows = comparing.most_different(both, alike, comparing.BY_MEASURE, 2)
+    assert rows["query_id"].tolist() == ["x", "y"]
+
+
+def test_bold_and_underlined_are_of_values_not_of_the_digits_shown() -> None:
+    assert places([0.3, NEARLY, FEWER]) == [1, 1, 2]
+    assert places([0.4764, 0.4761, 0.4]) == [1, 2, 0]
+    means = DataFrame({"system": ["a", "b", "c"], "title": ["a", "b", "c"], "measure": "nDCG@10"})
+    means = means.assign(value=[0.3, NEARLY, FEWER], n_unanswered=0)
+    styled = dataset_figures.measure_table(means, ["nDCG@10"])
+    html = styled.to_html()
+    assert html.count("font-weight: bold") == 1 and "row0_col1, " in html and "row1_col1 {" in html
+
+
+def test_a_better_mean_by_rounding_is_no_mark() -> None:
+    noise = [(str(query), system, 0.3) for query in range(12) for system in ("a", "b")]
+    database = scored(*noise)
+    database.execute("update scores set value = value + 1e-11 where system = 'a'")
+    found = against(database, "nDCG@10", ["d"], ["a", "b"], "b", 1)
+    assert found["is_better"].tolist() == [False] and found["p"].tolist() == [1]
+
+
+def test_before_and_after_give_equal_scores_one_rank_and_turn_no_order() -> None:
+    before = DataFrame({"system": ["a", "b"], "title": ["a", "b"], "hole": 0.1})
+    before, after = before.assign(value=[0.3, 0.2]), before.assign(value=[0.3, NEARLY])
+    ranked: Any = holes_figures.before_and_after(before, after, "nDCG@10")
+    assert ranked.data["after  "].tolist() == [1, 1]
+    assert "same before and after" in holes_figures.order_note(before, after)
+
+
+def test_the_place_among_all_systems_is_shared_by_equals() -> None:
+    assert pools.place(np.array([0.3, NEARLY, 0.1]), 0) == 1
+
+
+def test_a_dearer_system_that_is_better_by_rounding_is_not_on_the_front() -> None:
+    on = tradeoff.front(pd.Series([1.0, 2.0]), pd.Series([0.3, NEARLY]))
+    assert on.tolist() == [True, False]

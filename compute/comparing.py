@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame, Series
 from scipy import stats
 
-from compute.leaderboard import better
+from compute.measures import better
 from compute.tolerance import above, equal, ranks
 
 LEVEL = 0.95
@@ -126,9 +126,9 @@ def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
     return DataFrame(found, columns=COLUMNS)
 
 
-def higher(rows: DataFrame) -> Series:
-    """Of rows of `across`, where A has the better mean. Rows: mean_a, mean_b; by the measure."""
-    return Series(above(rows["mean_a"], rows["mean_b"]), index=rows.index)
+def ahead(rows: DataFrame, measure: str) -> Series:
+    """Where A has the better mean, of rows of `across`."""
+    return Series(above(better(measure) * rows["difference"], 0), index=rows.index)
 
 
 def sure(rows: DataFrame) -> Series:

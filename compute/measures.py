@@ -211,6 +211,8 @@ class Formula:
     """A query without hits has no value, rather than 0."""
     across: bool = False
     """It counts what is judged for any query, so that judgements of other queries move it."""
+    better: int = 1
+    """1 where a higher value is better, -1 where a lower one is."""
 
 
 FORMULAS = {
@@ -225,8 +227,15 @@ FORMULAS = {
         Formula("Success", success, "Success@{k} (any relevant in the top {k})"),
         Formula("Bpref", bpref, "Bpref", cut=False),
         Formula("Judged", judged, "Judged@{k}", answered_only=True),
-        Formula("Hole", hole, "Hole@{k} (unjudged for the query)", answered_only=True),
-        Formula("Hole_beir", hole_beir, "Hole@{k} as BEIR's code", answered_only=True, across=True),
+        Formula("Hole", hole, "Hole@{k} (unjudged for the query)", answered_only=True, better=-1),
+        Formula(
+            "Hole_beir",
+            hole_beir,
+            "Hole@{k} as BEIR's code",
+            answered_only=True,
+            across=True,
+            better=-1,
+        ),
     )
 }
 
@@ -250,6 +259,14 @@ def parse(measure: str) -> Measure:
         known = ", ".join(name + "@k" * formula.cut for name, formula in FORMULAS.items())
         raise WrongInput(f"no measure {measure!r}; known: {known}")
     return Measure(formula, int(match[2]) if match[2] else None)
+
+
+def better(measure: str) -> int:
+    """1 where a higher value of the measure is better, -1 where a lower one is.
+
+    What is best, won, or on a front is told by this alone. Raises WrongInput for an unknown one.
+    """
+    return parse(measure).formula.better
 
 
 def label(measure: str) -> str:

@@ -7,7 +7,7 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from compute import comparing
-from compute.leaderboard import better
+from compute.measures import better
 from compute.tolerance import above, order, ranks
 from compute.wording import counted
 

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
+from compute.measures import better
 from compute.tolerance import ranks
 
 COSTS = {
@@ -79,23 +80,23 @@ def shared_datasets(rows: DataFrame) -> list[str]:
     return [str(name) for name in count.index[count == rows["system"].nunique()]]
 
 
-def front(costs: Series, values: Series) -> Series:
+def front(costs: Series, values: Series, sign: int) -> Series:
     """Whether no other point is as good for less, or better for as much (the Pareto front).
 
-    Lower cost and higher value are better. Points alike in both stand on it together; one with an
-    absent number does not.
+    `sign` is 1 where a higher value is better, -1 where a lower one is. Points alike in value and
+    cost stand on it together; one with an absent number does not.
     """
-    cost, rank = costs.to_numpy(float), ranks(values)
-    cheaper, better = cost[:, None] <= cost, rank[:, None] <= rank
+    cost, rank = costs.to_numpy(float), ranks(sign * values)
+    cheaper, as_good = cost[:, None] <= cost, rank[:, None] <= rank
     less, more = cost[:, None] < cost, rank[:, None] < rank
-    beaten = (cheaper & better & (less | more)).any(axis=0)
+    beaten = (cheaper & as_good & (less | more)).any(axis=0)
     return Series(~beaten & ~np.isnan(cost) & ~np.isnan(rank), index=costs.index)
 
 
-def fronts(rows: DataFrame, cost: str) -> Series:
+def fronts(rows: DataFrame, cost: str, measure: str) -> Series:
     """Whether a point is on the front of its own machine; means over several have none."""
     found = Series(False, index=rows.index)
     for machine, own in rows.groupby("hardware"):
         if machine != SEVERAL:
-            found[own.index] = front(own[cost], own["value"])
+            found[own.index] = front(own[cost], own["value"], better(measure))
     return found

@@ -204,12 +204,12 @@ def all_datasets(view: View) -> None:
         return
     figure = figures.forest(rows, view.titles, view.measure, theme=_shared.theme())
     _ways.plot(figure, "datasets", "A minus B on every dataset", _choose)
-    wins = comparing.higher(rows).sum()
+    wins = comparing.ahead(rows, view.measure).sum()
     _shared.caption(
         "How to read this: a mark is the mean difference on a dataset, the line its 95% interval;"
         " a hollow mark says that it could be chance. At the right: on how many queries A and B"
         " are better. A click opens the dataset, query by query.",
-        f"A has the higher mean on {wins} of {len(rows)}.",
+        f"A has the better mean on {wins} of {len(rows)}.",
     )
     carried = rows[["dataset"]].to_numpy().tolist()
     _ways.table(tables.across_table(rows), "rows", carried, _choose, "A and B by dataset")

@@ -13,7 +13,7 @@ from compute.figures import dataset as figures
 from compute.figures import text
 from compute.figures.leaderboard import BELOW_BEST, heatmap
 from compute.figures.query import first_pair, said
-from compute.measures import MEASURES
+from compute.measures import MEASURES, better
 from pages import _address, _shared, _ways
 from pages._shared import read
 
@@ -162,7 +162,7 @@ def systems(dataset: Dataset, means: DataFrame) -> None:
 def _scores(means: DataFrame) -> Scores:
     """What a saved table says is the best and the second, as it is on the page."""
     shown = [measure for measure in MEASURES if measure in set(means["measure"])]
-    return Scores(shown, lower=[one for one in shown if leaderboard.better(one) < 0])
+    return Scores(shown, lower=[one for one in shown if better(one) < 0])
 
 
 def _open_run(dataset: str, systems: list[str]) -> None:
@@ -178,7 +178,7 @@ def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
     if rows.empty:
         return
     n_systems = len(rows)
-    rows = rows[:: leaderboard.better(measure)].head(MOST_SPREAD)
+    rows = rows[:: better(measure)].head(MOST_SPREAD)
     steps = read(queries.dataset.histogram, datasets=names, measure=measure, steps=figures.STEPS)
     steps = steps[steps["system"].isin(rows["system"])]
     st.subheader(_shared.text(f"{measure}, query by query"), anchor=False)

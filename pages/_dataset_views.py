@@ -12,7 +12,7 @@ from compute.errors import WrongInput
 from compute.figures import difficulty
 from compute.figures import standing as figures
 from compute.figures.query import first_pair
-from compute.leaderboard import better
+from compute.measures import better
 from compute.queries.standing import MEDIAN
 from pages import _address, _export, _shared, _ways
 from pages._shared import pick, read

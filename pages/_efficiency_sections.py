@@ -10,6 +10,7 @@ from pandas import DataFrame
 from compute import published, queries, tradeoff
 from compute.figures import efficiency as drawing
 from compute.figures import spending
+from compute.measures import better
 from compute.wording import counted
 from pages import _shared
 from pages._dataset_sections import HEAD, MOST_ROWS, ROW
@@ -64,8 +65,8 @@ def figures(shown: View, *, slow: bool) -> None:
                 alt = f"{shown.measure} of systems against {tradeoff.COSTS[cost]}"
                 _shared.plot(figure, cost, alt, width="content")
     _shared.caption(
-        "How to read this: further up is better, further left is cheaper. The stepped line joins"
-        " the systems that no other beats in both.",
+        f"How to read this: further {_better_end(shown.measure)} is better, further left is"
+        " cheaper. The stepped line joins the systems that no other beats in both.",
         _over(shown),
         "Latency: one query at a time for 100 hits, everything loaded and warmed up, over a sample"
         " that is the same for every system. Both axes of cost are logarithmic.",
@@ -73,6 +74,10 @@ def figures(shown: View, *, slow: bool) -> None:
         _busy(shown.rows),
         _left_out(shown.rows, latency),
     )
+
+
+def _better_end(measure: str) -> str:
+    return "up" if better(measure) > 0 else "down"
 
 
 def _over(shown: View) -> str:

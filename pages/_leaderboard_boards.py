@@ -10,7 +10,8 @@ from compute.cells import COMPUTED, PUBLISHED
 from compute.figures import agreeing
 from compute.figures.bump import MOST_NAMED, bump
 from compute.judgements import SOURCES
-from compute.leaderboard import Board, better, short_titles
+from compute.leaderboard import Board, short_titles
+from compute.measures import better
 from compute.sureness import Ground
 from compute.wording import counted
 from pages import _address, _shared

@@ -8,7 +8,7 @@ from pandas import DataFrame
 
 from compute import cells, published, queries, shift
 from compute.figures import shift as figures
-from compute.measures import MEASURES
+from compute.measures import MEASURES, better
 from pages import _address, _shared
 from pages._shared import pick, pick_many, read
 
@@ -158,6 +158,7 @@ def _panels(
     axes = (f"similarity to {source}, {words}", f"{measure} minus {titles[baseline]}")
     st.html(figures.legend(marks["domain"], _shared.theme()))
     look = {"axes": axes, "spans": shift.ranges(marks), "theme": _shared.theme()}
+    look["sign"] = better(measure)
     with st.container(horizontal=True):
         for place, name in enumerate(systems):
             own = marks[marks["system"] == name]

@@ -59,6 +59,15 @@ def test_stairs_lead_over_the_front_of_each_machine() -> None:
     assert here.line.dash != there.line.dash
 
 
+def test_of_holes_the_stairs_lead_down_and_the_fewest_come_first() -> None:
+    here, _, _ = efficiency.panel(ROWS, "latency_p50_ms", "Hole@10", theme="light").data
+    # B and C are dearer than A and have more holes.
+    assert list(zip(here.x, here.y, strict=True))[1:-1] == [(1.0, 0.5)]
+    assert here.y[0] > 0.7
+    table = spending.table(ROWS, "Hole@10")
+    assert table["Hole@10"].tolist() == [".3000", ".5000", ".6000", ".7000", ".9000"]
+
+
 def test_marks_of_another_machine_are_open() -> None:
     marks = drawn().data[-1]
     fills = dict(zip(marks.x, marks.marker.color, strict=True))

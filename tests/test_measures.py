@@ -10,7 +10,7 @@ from hypothesis import given
 
 from compute.errors import WrongInput
 from compute.judgements import read_qrels
-from compute.measures import MEASURES, evaluate, label, means, parse
+from compute.measures import MEASURES, better, evaluate, label, means, parse
 from compute.runs import canonical, read_trec
 from tests import worlds
 
@@ -235,6 +235,11 @@ def test_any_cut_is_a_measure_and_prints_as_it_was_written():
 def test_unknown_measure_is_answered_with_the_known(measure):
     with pytest.raises(WrongInput, match=r"no measure .*; known: nDCG@k, R@k, .*Bpref"):
         parse(measure)
+
+
+def test_of_holes_less_is_better_and_of_all_else_more():
+    less = {measure for measure in (*MEASURES, "Bpref", "Hole_beir@3") if better(measure) < 0}
+    assert less == {"Hole@10", "Hole_beir@10", "Hole_beir@3"}
 
 
 REFERENCE = os.environ.get("BEIRSCOPE_REFERENCE", "")

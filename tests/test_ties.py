@@ -68,7 +68,7 @@ def test_systems_of_a_board_that_are_equal_share_rank_and_best() -> None:
 
 def test_what_rounding_adds_is_neither_won_nor_lost_and_is_drawn_as_equal() -> None:
     found = board(base=(0.3, 0.5), other=(NEARLY, 0.5))
-    counts = leaderboard.tally(leaderboard.differences(found, "base"))
+    counts = leaderboard.tally(leaderboard.differences(found, "base"), found.sign)
     assert counts[["won", "lost", "equal"]].iloc[0].tolist() == [0, 0, 2]
     wins, losses, level = (trace["x"] for trace in strip(found, "base", "light").data[:3])
     assert (len(wins), len(losses), len(level)) == (0, 0, 2)
@@ -186,7 +186,7 @@ def test_no_interval_is_sure_of_a_difference_that_rounding_makes() -> None:
     named = DataFrame({"dataset": ["d"], "title": ["D"], "parts": [[]]})
     found = comparing.across(rows, named, "nDCG@10")
     assert not comparing.sure(found).any()
-    assert comparing.higher(found).tolist() == [False]
+    assert comparing.ahead(found, "nDCG@10").tolist() == [False]
 
 
 def test_queries_that_differ_equally_stand_by_the_other_order() -> None:
@@ -227,5 +227,5 @@ def test_the_place_among_all_systems_is_shared_by_equals() -> None:
 
 
 def test_a_dearer_system_that_is_better_by_rounding_is_not_on_the_front() -> None:
-    on = tradeoff.front(pd.Series([1.0, 2.0]), pd.Series([0.3, NEARLY]))
+    on = tradeoff.front(pd.Series([1.0, 2.0]), pd.Series([0.3, NEARLY]), 1)
     assert on.tolist() == [True, False]

@@ -57,7 +57,7 @@ def test_a_mean_with_a_cost_that_one_dataset_lacks_is_absent() -> None:
 def test_a_mean_over_several_machines_says_so_and_stands_on_no_front() -> None:
     rows, _ = tradeoff.points(COSTS, MEANS, ["a"])
     assert list(rows["hardware"]) == [tradeoff.SEVERAL]
-    assert not tradeoff.fronts(rows, "latency_p50_ms").any()
+    assert not tradeoff.fronts(rows, "latency_p50_ms", "nDCG@10").any()
 
 
 def test_one_dataset_shows_its_own_systems_alone() -> None:
@@ -76,7 +76,7 @@ def test_the_front_is_what_no_other_beats() -> None:
     """Of two equals both stand; dearer for no more, and worse for as much, do not."""
     costs = Series([1.0, 2.0, 2.0, 3.0, 1.0, 0.5, NAN])
     values = Series([0.5, 0.7, 0.6, 0.7, 0.5, 0.1, 0.9])
-    on = tradeoff.front(costs, values)
+    on = tradeoff.front(costs, values, 1)
     assert list(on) == [True, True, False, False, True, True, False]
 
 
@@ -89,11 +89,17 @@ def test_the_front_by_its_definition(points: list[tuple[int, int]]) -> None:
         not any(c <= cost and v >= value and (c, v) != (cost, value) for c, v in points)
         for cost, value in points
     ]
-    assert list(tradeoff.front(costs, values)) == expected
+    assert list(tradeoff.front(costs, values, 1)) == expected
+
+
+def test_of_holes_fewer_for_as_much_is_on_the_front() -> None:
+    rows = DataFrame({"hardware": "m", "value": [0.1, 0.9, 0.05], "cost": [10.0, 10.0, 20.0]})
+    assert tradeoff.fronts(rows, "cost", "Hole@10").tolist() == [True, False, True]
+    assert tradeoff.fronts(rows, "cost", "Judged@10").tolist() == [False, True, False]
 
 
 def test_each_machine_has_a_front_of_its_own() -> None:
     rows, _ = tradeoff.points(COSTS, MEANS, dataset="one")
     rows["value"] = [0.9, 0.1]
     # On one machine b would be beaten by a, which is better and quicker.
-    assert list(tradeoff.fronts(rows, "latency_p50_ms")) == [True, True]
+    assert list(tradeoff.fronts(rows, "latency_p50_ms", "nDCG@10")) == [True, True]

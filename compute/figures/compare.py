@@ -11,7 +11,7 @@ from compute import comparing
 from compute.figures import theme as looks
 from compute.figures.drawing import drawing
 from compute.figures.theme import escape, precise, signed
-from compute.leaderboard import better
+from compute.measures import better
 from compute.tolerance import above
 from compute.wording import counted
 

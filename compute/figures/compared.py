@@ -9,7 +9,7 @@ from pandas import DataFrame
 from compute.comparing import Verdict
 from compute.figures import theme as looks
 from compute.figures.theme import signed
-from compute.leaderboard import better
+from compute.measures import better
 
 Titles = tuple[str, str]
 TESTS = {

@@ -10,7 +10,7 @@ from pandas.io.formats.style import Styler
 
 from compute.figures import theme as looks
 from compute.figures.drawing import drawing
-from compute.leaderboard import better
+from compute.measures import better
 from compute.published import sources
 from compute.tolerance import order, ranks
 

@@ -16,6 +16,7 @@ from compute import tradeoff
 from compute.figures import labels
 from compute.figures import theme as looks
 from compute.figures.drawing import drawing
+from compute.measures import better
 
 WIDTH, HEIGHT = 630, 430
 LEFT, RIGHT, HEAD, FOOT = 52, 12, 12, 46
@@ -40,7 +41,7 @@ def panel(rows: DataFrame, cost: str, measure: str, *, theme: str) -> go.Figure:
     ends = spans(shown, cost)
     look = looks.palette(theme)
     machines = order(rows)
-    lines = list(_fronts(shown, cost, ends, machines))
+    lines = list(_fronts(shown, (cost, measure), ends, machines))
     return go.Figure(
         data=[*_lines(lines, machines, look), _marks(shown, cost, measure, machines, theme)],
         layout={
@@ -81,17 +82,22 @@ Line = tuple[str, list[tuple[float, float]]]
 
 
 def _fronts(
-    rows: DataFrame, cost: str, spans: tuple[Span, Span], machines: Sequence[str]
+    rows: DataFrame, axes: tuple[str, str], spans: tuple[Span, Span], machines: Sequence[str]
 ) -> Iterator[Line]:
-    """The front of each machine as stairs: the best value that so much cost can buy."""
-    on = tradeoff.fronts(rows, cost)
+    """The front of each machine as stairs: the best value that so much cost can buy.
+
+    `axes`: cost and measure. The stairs begin at the worse end of the values.
+    """
+    cost, measure = axes
+    on = tradeoff.fronts(rows, cost, measure)
+    worst = spans[1][0 if better(measure) > 0 else 1]
     for machine in machines:
         own = rows[on & (rows["hardware"] == machine)].sort_values([cost, "value"])
         if own.empty:
             continue
         stairs: list[tuple[float, float]] = []
         for x, y in zip(own[cost], own["value"], strict=True):
-            stairs += [(x, stairs[-1][1])] if stairs else [(x, spans[1][0])]
+            stairs += [(x, stairs[-1][1])] if stairs else [(x, worst)]
             stairs.append((x, y))
         yield machine, [*stairs, (10 ** spans[0][1], stairs[-1][1])]
 

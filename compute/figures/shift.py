@@ -35,11 +35,13 @@ def panel(
     axes: tuple[str, str],
     spans: tuple[Span, Span],
     theme: str,
+    sign: int = 1,
 ) -> go.Figure:
     """One system's marks: dataset, title, domain, similarity, gain, left_out.
 
     Marks that are left out of the correlation are open. `axes` are the titles of x and y, `spans`
-    their ends, shared by the panels of a group. Above 0 the system is better than the baseline.
+    their ends, shared by the panels of a group. Above 0 the system is better than the baseline,
+    below it where `sign` is -1.
     """
     marks = points.sort_values("dataset").reset_index(drop=True)
     look = looks.palette(theme)
@@ -48,7 +50,7 @@ def panel(
         layout={
             "template": looks.template(theme),
             "annotations": [_head(marks, title), *_names(marks, spans, look, theme)],
-            "shapes": _band(spans, look),
+            "shapes": _band(spans[1][1 if sign > 0 else 0], look),
             **_frame(axes, spans),
         },
     )
@@ -198,10 +200,10 @@ def _name(
     }
 
 
-def _band(spans: tuple[Span, Span], look: looks.Palette) -> list[dict[str, Any]]:
+def _band(end: float, look: looks.Palette) -> list[dict[str, Any]]:
     """A tint where the system is better, and the line of no difference."""
     common = {"xref": "paper", "x0": 0, "x1": 1, "layer": "below"}
-    band = {"type": "rect", "y0": 0, "y1": spans[1][1], "fillcolor": look.second}
+    band = {"type": "rect", "y0": 0, "y1": end, "fillcolor": look.second}
     line = {"type": "line", "y0": 0, "y1": 0, "line": {"color": look.muted, "width": 1}}
     return [band | common | {"line": {"width": 0}}, line | common]
 

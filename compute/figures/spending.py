@@ -6,11 +6,13 @@ from pandas import DataFrame
 from compute.efficiency import MEASURED
 from compute.figures import theme as looks
 from compute.figures.efficiency import figures, milliseconds, size
+from compute.measures import better
+from compute.tolerance import order
 
 
 def table(rows: DataFrame, measure: str) -> DataFrame:
     """Every figure of these rows of `tradeoff.points`, as text, the best value first."""
-    ordered = rows.sort_values(["value", "system"], ascending=[False, True])
+    ordered = rows.iloc[order(better(measure) * rows["value"], rows["system"])]
     shown = [
         {"System": row["title"], measure: looks.plain(row["value"], 4)}
         | {name[:1].upper() + name[1:]: said for name, said in figures(row).items()}

@@ -10,7 +10,7 @@ from pandas import DataFrame, Series
 from compute.figures import theme as looks
 from compute.figures.drawing import drawing
 from compute.figures.theme import escape, plain, precise
-from compute.leaderboard import better
+from compute.measures import better
 from compute.tolerance import equal
 from compute.wording import counted
 

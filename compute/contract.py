@@ -12,6 +12,7 @@ from pandas import DataFrame
 from compute import provenance, published
 from compute.datasets import DATASETS
 from compute.measures import MEASURES, label, parse
+from compute.tolerance import TOLERANCE
 
 
 def _dropping_self() -> str:
@@ -51,7 +52,11 @@ Then a run is held against the judgements of the split:
 - MS MARCO is scored on its dev split. BEIR-PL's figures for it are on the test split of TREC Deep
   Learning 2019: that is another dataset here, `msmarco/test`, and never in one row with dev.
 - The zero-shot average leaves out MS MARCO, and every system's in-domain cells: those are shown
-  and labelled, and never the best.
+  and labelled, and never the best. Systems are ranked by averages over the same datasets alone:
+  those that at least half of the systems have, runs of few datasets not counted. A system that
+  lacks one of them has an average over the rest, in italics, and no rank.
+- Two values of a measure are equal within {TOLERANCE}: in ranks, wins, bold figures and tests.
+  Lower is better for holes, higher for every other measure.
 - How alike two collections are is weighted Jaccard over relative word frequencies: the sum of the
   smaller ones over the sum of the larger ones. A rank correlation over collections is Spearman's,
   equal values sharing their mean rank, with Bonett and Wright's 95% interval (Fisher's z, variance

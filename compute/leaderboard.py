@@ -1,21 +1,27 @@
 """The leaderboard's arithmetic: order, averages, the best, and who beats whom on how many.
 
+Systems are ranked by averages over the same datasets alone.
+
 A cell is a system's value on a dataset. A cell is *in-domain* where the system was trained on
 the dataset: shown, but in no average and never the best; wins count it, as the papers do.
 A *suspect* cell contradicts its neighbours in print: shown, never used. Nothing is filled in.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import pandas as pd
 from pandas import DataFrame, Series
 
 from compute.datasets.catalogue import DATASETS
+from compute.measures import better
 from compute.tolerance import above, equal, order, ranks
 
 # Nearly every neural system was trained on it: a best would compare memory with search.
 TRAINED_ON = ("msmarco", "msmarco-pl")
+MOST_NAMED = 6
+"""Datasets or systems that a caption names one by one."""
 
 
 @dataclass(frozen=True)
@@ -29,11 +35,14 @@ class Board:
     datasets: DataFrame
     """dataset, title, task, domain, group, zero_shot: the counted ones first, then by task."""
     systems: DataFrame
-    """system, title, family, average (absent where nothing can be averaged), best."""
+    """system, title, family, average and n_averaged (over how many of `averaged`: those on which
+    it has a usable value), rank (by the average, of systems that have all of them; else absent),
+    best (of several that have a rank)."""
     counted: tuple[str, ...]
-    """The datasets that averages and wins are about: the zero-shot ones, else all shown."""
+    """The datasets that averages and wins are about: the zero-shot ones, where at least half of
+    the systems have one, else all shown."""
     averaged: tuple[str, ...]
-    """Those of `counted` on which every system has a value that has one on any of them."""
+    """Those of `counted` that averages are over: see `in_common`."""
 
     @property
     def sign(self) -> int:
@@ -44,11 +53,6 @@ class Board:
         """The value of a cell, absent (nan) where there is none."""
         row = self.cells[(self.cells["dataset"] == dataset) & (self.cells["system"] == system)]
         return float(row["value"].iloc[0]) if len(row) else float("nan")
-
-
-def better(measure: str) -> int:
-    """1 for measures where more is better; -1 for holes, where less is."""
-    return -1 if measure.startswith("Hole") else 1
 
 
 def board(cells: DataFrame, datasets: DataFrame, systems: DataFrame, measure: str) -> Board:
@@ -62,9 +66,13 @@ def board(cells: DataFrame, datasets: DataFrame, systems: DataFrame, measure: st
     shown = _without_parts(cells)
     rows = _rows(shown, datasets)
     zero_shot = tuple(rows.loc[rows["zero_shot"], "dataset"])
-    counted = zero_shot or tuple(rows["dataset"])
+    on_these = shown[shown["dataset"].isin(zero_shot) & shown["value"].notna()]
+    many = 2 * on_these["system"].nunique() >= shown["system"].nunique()
+    counted = zero_shot if zero_shot and many else tuple(rows["dataset"])
     ranked = _ranked(shown, rows, better(measure))
-    averaged = _shared_by_all(ranked, counted)
+    taking_part = ranked[ranked["usable"] & ranked["dataset"].isin(counted)]
+    common = in_common(taking_part)
+    averaged = tuple(name for name in counted if name in common)
     columns = _columns(ranked, systems, averaged, better(measure))
     return Board(measure, ranked, rows, columns, counted, averaged)
 
@@ -103,13 +111,28 @@ def _ranked(cells: DataFrame, rows: DataFrame, sign: int) -> DataFrame:
     )
 
 
-def _shared_by_all(cells: DataFrame, counted: Collection[str]) -> tuple[str, ...]:
-    # A run imported for one collection of one's own must not empty the average of all others.
-    taking_part = cells[cells["dataset"].isin(counted)]
-    n_systems = taking_part["system"].nunique()
-    sound = taking_part[~taking_part["suspect"] & taking_part["value"].notna()]
-    n_values = sound.groupby("dataset")["system"].nunique()
-    return tuple(dataset for dataset in counted if n_values.get(dataset, 0) == n_systems)
+def in_common(pairs: DataFrame) -> list[str]:
+    """The datasets that averages are compared over. `pairs`: dataset, system of what can be used.
+
+    Only systems that have all of them can be ranked by an average. A few runs of few datasets
+    take none away, and a run that alone has many adds none:
+    1. A system has a say that has at least half as many datasets as the second fullest one.
+    2. The datasets are those that at least half of these systems have. A system that has fewer
+       than half of them has no say any more.
+    3. While fewer than half of the systems with a say, or only one of several, have all of the
+       datasets, the one that fewest of them have is dropped (of several the last by name).
+    4. There are none where a system with a say then has fewer than half of them.
+    """
+    table = pd.crosstab(pairs["system"], pairs["dataset"]) > 0
+    counts = table.sum(axis=1)
+    table = table[counts >= counts.nlargest(2).min() / 2]
+    chosen = [name for name in table if table[name].mean() >= 0.5]
+    table = table.loc[table[chosen].mean(axis=1) >= 0.5, chosen]
+    enough = max(min(2, len(table)), len(table) / 2)
+    while len(table.columns) and table.all(axis=1).sum() < enough:
+        fewest = table.iloc[:, ::-1].sum().idxmin()
+        table = table.drop(columns=fewest)
+    return [] if (table.mean(axis=1) < 0.5).any() else list(table.columns)
 
 
 def _columns(
@@ -119,16 +142,17 @@ def _columns(
     columns = names.merge(systems, on="system", how="left")
     columns["title"] = columns["title"].fillna(columns["system"])
     columns["family"] = columns["family"].fillna("imported")
-    counts = cells[cells["usable"] & cells["dataset"].isin(averaged)]
-    columns["average"] = columns["system"].map(counts.groupby("system")["value"].mean())
-    rank = ranks(sign * columns["average"])
-    columns["best"] = rank == 1
-    # Systems without an average follow: those with most datasets, then by the mean of these.
-    values = cells[cells["usable"]].groupby("system")["value"]
-    many = columns["system"].map(values.count()).fillna(0)
-    own = ranks(sign * columns["system"].map(values.mean()))
-    places = np.lexsort((columns["system"], own, -many, rank))
-    return columns.iloc[places].reset_index(drop=True)
+    usable = cells[cells["usable"]].groupby("system")["value"]
+    values = cells[cells["usable"] & cells["dataset"].isin(averaged)].groupby("system")["value"]
+    columns["average"] = columns["system"].map(values.mean())
+    columns["n_averaged"] = columns["system"].map(values.count()).fillna(0).astype(int)
+    whole = columns["n_averaged"].eq(len(averaged)) & columns["average"].notna()
+    columns["rank"] = ranks((sign * columns["average"]).where(whole))
+    columns["best"] = columns["rank"].eq(1) & (whole.sum() > 1)
+    # Who lacks some follows without an order by value: those with most datasets, then by name.
+    many = columns["system"].map(usable.count()).fillna(0)
+    keys = (columns["system"], -many, -columns["n_averaged"], columns["rank"])
+    return columns.iloc[np.lexsort(keys)].reset_index(drop=True)
 
 
 def below_best(board: Board) -> Series:
@@ -210,30 +234,38 @@ def _count(number: int, thing: str) -> str:
     return f"{number} {thing}" + ("" if number == 1 else "s")
 
 
-def _which(board: Board) -> str:
-    return "with an average" if board.systems["average"].isna().any() else "shown"
-
-
 def _average_note(board: Board) -> str:
-    titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     if not board.averaged:
-        return "No average: no dataset has a sound figure of every system shown."
+        return "No average: too few systems have the same datasets."
+    titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     partly = [titles[name] for name in board.counted if name not in board.averaged]
-    number = _count(len(board.averaged), "dataset")
-    note = f"Average over {number} that all systems {_which(board)} have"
-    if partly:
-        note += f", without {', '.join(partly)}"
-    return f"{note}.{_fewer_note(board)}"
+    without = f", without {_named(partly, 'dataset')}" if partly else ""
+    return f"{averaged_note(board)}{without}.{_fewer_note(board)}"
+
+
+def averaged_note(board: Board) -> str:
+    """`Average over 18 datasets that 9 of 10 systems have`: what stands beside an average."""
+    number, ranked = _count(len(board.averaged), "dataset"), board.systems["rank"].notna()
+    who = "all systems" if ranked.all() else f"{ranked.sum()} of {len(ranked)} systems"
+    return f"Average over {number} that {who} have"
 
 
 def _fewer_note(board: Board) -> str:
-    """Whose average has fewer datasets, for what a system was trained on is left out of its own."""
-    counted = board.cells[board.cells["usable"] & board.cells["dataset"].isin(board.averaged)]
-    sizes = counted["system"].value_counts()
-    titles = short_titles(board.systems)
-    fewer = [
-        f"{titles[system]} over {sizes[system]}"
-        for system in board.systems["system"]
-        if 0 < sizes.get(system, 0) < len(board.averaged)
+    """Whose average is over fewer, for it lacks a run or was trained on a dataset."""
+    titles, systems = short_titles(board.systems), board.systems
+    fewer = systems[systems["average"].notna() & systems["rank"].isna()]
+    if fewer.empty:
+        return ""
+    said = [
+        f"{titles[system]} over {n}"
+        for system, n in zip(fewer["system"], fewer["n_averaged"], strict=True)
     ]
-    return f" Without its in-domain ones: {', '.join(fewer)}." if fewer else ""
+    return (
+        " Italic averages are over fewer of them, for want of a run or in-domain, and have no rank:"
+        f" {_named(said, 'system')}."
+    )
+
+
+def _named(names: Sequence[str], thing: str) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {_count(more, f'more {thing}')}" * (more > 0))

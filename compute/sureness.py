@@ -10,7 +10,7 @@ from compute.leaderboard import Board
 from compute.wording import counted
 
 ALL = "Average"
-"""The order by the average over the datasets that all have."""
+"""The order by the board's average."""
 _NAMED = 6
 """Systems that a verdict names."""
 _PLAIN = ", ".join(f"{share:.0%} with {n}" for n, share in ranks.COVERAGE.items())
@@ -24,17 +24,15 @@ class Ground(NamedTuple):
 
 
 def grounds(board: Board) -> dict[str, Ground]:
-    """ALL, where there is an average of several datasets, then every dataset with two systems.
+    """ALL, where systems are ranked by an average of several datasets, then every dataset with two.
 
-    A cell that a system was trained on takes its dataset out of ALL, and the system out of the
-    order on this dataset.
+    ALL has the datasets and the systems of the board's own average and rank. A system that was
+    trained on a dataset takes no part in the order on it.
     """
     found: dict[str, Ground] = {}
-    averaged = board.systems.loc[board.systems["average"].notna(), "system"].tolist()
-    trained = board.cells[board.cells["in_domain"] & board.cells["system"].isin(averaged)]
-    whole = [name for name in board.averaged if name not in set(trained["dataset"])]
-    if len(averaged) > 1 and len(whole) > 1:
-        found[ALL] = Ground(whole, averaged)
+    ranked = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
+    if len(ranked) > 1 and len(board.averaged) > 1:
+        found[ALL] = Ground(list(board.averaged), ranked)
     usable = board.cells[board.cells["usable"]]
     for dataset in map(str, board.datasets["dataset"]):
         own = set(usable.loc[usable["dataset"] == dataset, "system"])
@@ -106,9 +104,10 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> str:
     queries = f", {n:,} judged {'query' if n == 1 else 'queries'}" if n else ""
     if len(ground.datasets) == 1:
         return f"{titles[ground.datasets[0]]}{queries}."
-    trained = [titles[name] for name in board.averaged if name not in ground.datasets]
-    without = f" Without {', '.join(trained)}: a system shown was trained on it." if trained else ""
-    return f"{counted(len(ground.datasets), 'dataset')} that all have{queries}.{without}"
+    left_out = len(board.systems) - len(ground.systems)
+    lacks = "lacks" if left_out == 1 else "lack"
+    without = f" Left out: {counted(left_out, 'system')} that {lacks} some." if left_out else ""
+    return f"{counted(len(ground.datasets), 'dataset')} that all of these have{queries}.{without}"
 
 
 _HOW = (

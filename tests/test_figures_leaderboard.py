@@ -82,7 +82,7 @@ def test_the_first_row_is_the_average_and_systems_stand_by_it(v4: Board) -> None
     assert names[:4] == ["BM25+CE", "docT5query", "ColBERT", "BM25"]
     assert [text_of(figure, AVERAGE, name) for name in ("bm25+ce-minilm", "dpr")] == [
         "<b>.476</b>",
-        ".223",
+        "<i>.223</i>",
     ]
 
 

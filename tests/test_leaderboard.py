@@ -2,13 +2,15 @@
 
 import math
 from collections.abc import Collection
+from typing import Any
 
 import pytest
 from pandas import DataFrame
 
-from compute import leaderboard, published
+from compute import leaderboard, published, sureness
 from compute.cells import printed
 from compute.datasets.catalogue import DATASETS
+from compute.figures.leaderboard import BELOW_BEST, heatmap
 from compute.leaderboard import Board, board
 
 CATALOGUE = DataFrame([dataset.record() for dataset in DATASETS.values()]).rename(
@@ -93,13 +95,111 @@ def test_average_leaves_in_domain_cells_out_but_wins_count_them() -> None:
         in_domain={("nq", "dpr")},
     )
     result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
-    assert averages(result) == {"bm25": pytest.approx(0.35), "dpr": 0.2}
+    assert result.averaged == ("fiqa",)
+    assert averages(result) == {"bm25": 0.4, "dpr": 0.2}
     assert won(result, "bm25") == {"dpr": 1}
     best = result.cells[result.cells["best"]]
     assert set(zip(best["dataset"], best["system"], strict=True)) == {
         ("nq", "bm25"),
         ("fiqa", "bm25"),
     }
+
+
+FOUR = ("scifact", "nfcorpus", "nq", "quora")
+
+
+def full(**values: float) -> list[tuple[str, str, float]]:
+    """The cells of systems that have one value on all of FOUR."""
+    return [(dataset, system, value) for system, value in values.items() for dataset in FOUR]
+
+
+def made(*rows: tuple[str, str, float], in_domain: Collection[tuple[str, str]] = ()) -> Board:
+    return board(cells(*rows, in_domain=in_domain), CATALOGUE, NO_SYSTEMS, "nDCG@10")
+
+
+@pytest.mark.parametrize(
+    "partial",
+    [
+        [("scifact", "mine", 0.9)],
+        [("scifact", "mine", 0.9), ("nfcorpus", "other", 0.9)],
+        [("scifact", name, 0.9) for name in ("p", "q", "r", "s")],
+        [("fiqa", "mine", 0.9)],
+        [(name, "mine", 0.9) for name in FOUR[:3]],
+        [("my own", "mine", 0.9), ("my other", "mine", 0.9)],
+    ],
+)
+def test_runs_of_few_datasets_change_nobody_elses_average(partial: list) -> None:
+    alone, beside = made(*full(a=0.5, b=0.4)), made(*full(a=0.5, b=0.4), *partial)
+    assert set(alone.averaged) == set(beside.averaged) == set(FOUR)
+    assert averages(alone).items() <= averages(beside).items()
+    ranked = beside.systems.set_index("system")
+    assert ranked["rank"].dropna().to_dict() == {"a": 1, "b": 2}
+    assert ranked.index[ranked["best"]].tolist() == ["a"]
+    assert beside.systems["system"].tolist()[:2] == ["a", "b"]
+
+
+def test_a_run_of_many_other_datasets_decides_nothing_alone() -> None:
+    many = [(f"mine {number}", "x", 0.9) for number in range(30)]
+    every = board(
+        cells(*full(a=0.5, b=0.4, x=0.3), *many),
+        CATALOGUE.assign(zero_shot=False),
+        NO_SYSTEMS,
+        "nDCG@10",
+    )
+    assert set(every.averaged) == set(FOUR)
+    assert averages(every) == pytest.approx({"a": 0.5, "b": 0.4, "x": 0.3})
+
+
+def test_one_run_beside_a_fuller_one_takes_none_of_its_datasets() -> None:
+    found = made(*full(a=0.5), ("scifact", "mine", 0.6))
+    assert averages(found) == {"a": 0.5, "mine": 0.6}
+    assert not found.systems["best"].any()
+
+
+def test_two_systems_are_ranked_over_what_both_have() -> None:
+    found = made(*full(a=0.5), *[(name, "b", 0.6) for name in FOUR[:3]])
+    assert set(found.averaged) == set(FOUR[:3])
+    assert found.systems["system"].tolist() == ["b", "a"]
+
+
+def test_a_lone_zero_shot_run_leaves_the_average_of_own_datasets_alone() -> None:
+    own = [(name, system, 0.5) for name in ("one", "two") for system in "abc"]
+    assert made(*own, ("scifact", "mine", 0.9)).averaged == ("one", "two")
+
+
+def test_who_was_trained_on_a_dataset_is_not_ranked_above_who_beats_it_elsewhere() -> None:
+    values = {"a": (0.8, 0.8, 0.3, 0.3), "m": (0.75, 0.75, 0.35, 0.35)}
+    rows = [
+        (name, system, value)
+        for system, pair in values.items()
+        for name, value in zip(FOUR, pair, strict=True)
+    ]
+    found = made(*rows, in_domain={("nq", "m"), ("quora", "m")})
+    assert averages(found) == pytest.approx({"a": 0.8, "m": 0.75})
+    assert found.systems["best"].tolist() == [True, False]
+    # The order with its intervals is about the same systems on the same datasets.
+    ground = sureness.grounds(found)[sureness.ALL]
+    assert (set(ground.datasets), ground.systems) == ({"scifact", "nfcorpus"}, ["a", "m"])
+
+
+def test_the_order_is_about_the_systems_that_the_average_ranks() -> None:
+    v4 = of("BEIR v4, Table 2")
+    ground = sureness.grounds(v4)[sureness.ALL]
+    assert ground.datasets == list(v4.averaged) and len(ground.datasets) == 18
+    assert ground.systems == v4.systems.loc[v4.systems["rank"].notna(), "system"].tolist()
+    assert "dpr" not in ground.systems and len(ground.systems) == 9
+
+
+def test_each_in_domain_on_another_dataset_leaves_half_of_the_systems_to_rank() -> None:
+    systems = ("a", "b", "c", "d")
+    rows = [(dataset, system, 0.5) for dataset in FOUR for system in systems]
+    found = made(*rows, in_domain=set(zip(FOUR, systems, strict=True)))
+    assert len(found.averaged) == 2 and found.systems["rank"].notna().sum() == 2
+
+
+def test_of_two_groups_that_share_nothing_none_is_averaged_at_the_other_s_cost() -> None:
+    rows = [("scifact", "a", 0.5), ("scifact", "b", 0.4), ("fiqa", "c", 0.3), ("fiqa", "d", 0.2)]
+    assert made(*rows).averaged == ()
 
 
 def test_average_is_over_the_datasets_that_all_systems_have() -> None:
@@ -128,7 +228,7 @@ def test_nothing_in_common_has_no_average() -> None:
     table = cells(("scifact", "a", 0.6), ("fiqa", "b", 0.9))
     result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
     assert all(math.isnan(value) for value in averages(result).values())
-    assert list(result.systems["system"]) == ["b", "a"]
+    assert list(result.systems["system"]) == ["a", "b"]
     assert leaderboard.differences(result, "a").empty
 
 
@@ -137,16 +237,18 @@ def test_suspect_values_are_shown_but_never_used() -> None:
     table.loc[1, "suspect"] = True
     result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
     assert result.value("scifact", "b") == 0.9
-    assert result.averaged == ()
+    assert set(result.averaged) == {"scifact", "nfcorpus"}
+    assert averages(result)["a"] == pytest.approx(0.45) and math.isnan(averages(result)["b"])
     assert won(result, "a") == {}
     assert result.cells.loc[result.cells["best"], "system"].tolist() == ["a", "a"]
 
 
 def test_suspect_values_of_the_papers_are_in_no_average() -> None:
     polish = of("BEIR-PL, Table 4")
-    assert "arguana-pl" not in polish.averaged
-    assert len(polish.averaged) == 11
-    assert polish.cells["suspect"].sum() == 1
+    suspect = polish.cells[polish.cells["suspect"]]
+    assert suspect["dataset"].tolist() == ["arguana-pl"] and len(polish.averaged) == 12
+    rows = polish.systems.set_index("system").loc[suspect["system"]]
+    assert rows["n_averaged"].tolist() == [11] and rows["rank"].isna().all()
 
 
 def test_msmarco_dev_and_test_are_two_rows_and_have_no_best() -> None:
@@ -167,7 +269,7 @@ def test_rows_stand_by_task_with_the_training_set_last() -> None:
 def test_systems_stand_by_average() -> None:
     v4 = of("BEIR v4, Table 2")
     assert list(v4.systems["system"])[:3] == ["bm25+ce-minilm", "doct5query", "colbert"]
-    assert round(averages(v4)["dpr"], 3) == 0.223
+    assert v4.systems["system"].iloc[-1] == "dpr" and round(averages(v4)["dpr"], 3) == 0.223
     assert v4.systems["best"].tolist() == [True] + [False] * 9
 
 
@@ -189,7 +291,7 @@ def test_below_best_is_the_share_of_the_rows_best() -> None:
 def test_equal_values_are_neither_won_nor_lost() -> None:
     table = cells(("scifact", "a", 0.4), ("scifact", "b", 0.4))
     result = board(table, CATALOGUE, NO_SYSTEMS, "nDCG@10")
-    counts = leaderboard.tally(leaderboard.differences(result, "a"))
+    counts = leaderboard.tally(leaderboard.differences(result, "a"), 1)
     assert counts[["won", "lost", "equal"]].iloc[0].tolist() == [0, 0, 1]
     assert result.cells["best"].all() and (result.cells["rank"] == 1).all()
 
@@ -232,5 +334,25 @@ def test_brackets_leave_a_title_only_where_it_stays_clear() -> None:
 
 def test_an_average_over_fewer_datasets_says_so() -> None:
     words = " ".join(leaderboard.caption(of("BEIR v4, Table 2"), "BEIR v4, Table 2"))
-    assert "Average over 18 datasets" in words
-    assert "Without its in-domain ones: dpr over 17." in words
+    assert "Average over 18 datasets that 9 of 10 systems have" in words
+    assert "have no rank: dpr over 17." in words
+
+
+def test_a_caption_names_few_and_counts_the_rest() -> None:
+    many = [("scifact", f"p{number}", 0.1) for number in range(9)]
+    words = " ".join(leaderboard.caption(made(*full(a=0.5, b=0.4), *many), "Computed"))
+    assert "p5 over 1 and 3 more systems." in words
+
+
+def test_an_average_over_fewer_is_italic_without_a_fill_and_says_so() -> None:
+    found = made(*full(a=0.5, b=0.4), ("scifact", "mine", 0.9))
+    figure: Any = heatmap(found, colour_by=BELOW_BEST, baseline="mine", theme="light")
+    assert figure.data[0].z[0][2] is None
+    texts = [text for trace in figure.select_traces({"mode": "text"}) for text in trace.text]
+    assert "<i>.900</i>" in texts and "<b>.900</b>" in texts and "<b>.500</b>" in texts
+    overlay = figure.data[-1]
+    hover = dict(zip(map(tuple, overlay.customdata), overlay.hovertext, strict=True))
+    assert (
+        "over 1 of the 4" in hover["", "mine"] and "rank" not in hover["", "mine"].split("<br>")[1]
+    )
+    assert "rank 1 of 2" in hover["", "a"] and "against" not in hover["", "a"]

@@ -130,7 +130,8 @@ def note(board: Board, colour_by: str, baseline: str | None) -> str:
 
 
 def _view(board: Board, colour_by: str, baseline: str | None) -> _View:
-    average = "Zero-shot average" if board.datasets["zero_shot"].any() else "Average"
+    zero_shot = set(board.datasets.loc[board.datasets["zero_shot"], "dataset"])
+    average = "Zero-shot average" if zero_shot.issuperset(board.averaged) else "Average"
     average = "Mean difference" if colour_by == DIFFERENCE else average
     rows = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
@@ -167,24 +168,33 @@ def _cells(view: _View) -> Iterator[_Cell]:
 
 def _averages(view: _View) -> Iterator[dict]:
     systems = view.board.systems
-    base = systems.loc[systems["system"] == view.baseline, "average"]
-    best = (view.board.sign * systems["average"]).max() * view.board.sign
+    ranked = systems["rank"].notna()
+    base = systems.loc[ranked & (systems["system"] == view.baseline), "average"]
+    best = (view.board.sign * systems["average"][ranked]).max() * view.board.sign
     for row in systems.dropna(subset="average").to_dict("records"):
-        value = row["average"]
+        value, whole = row["average"], row["rank"] == row["rank"]
         high, low = (value, best) if view.board.sign > 0 else (best, value)
         yield {
             "dataset": AVERAGE,
             "system": row["system"],
             "value": value,
-            "usable": True,
+            "usable": whole,
             "best": row["best"],
-            "rank": math.nan,
+            "rank": row["rank"],
+            "n_ranked": ranked.sum(),
             "suspect": False,
             "in_domain": False,
-            "remark": f"over {len(view.board.averaged)} datasets that all systems shown have",
+            "remark": _over(view.board, row["n_averaged"]),
             "share": 1.0 if equal(value, best) else high / low if low else 0.0,
-            "gap": value - base.iloc[0] if len(base) else math.nan,
+            "gap": value - base.iloc[0] if whole and len(base) else math.nan,
         }
+
+
+def _over(board: Board, n: int) -> str:
+    of = len(board.averaged)
+    if n == of:
+        return leaderboard.averaged_note(board).lower()
+    return f"average over {n} of the {of} datasets: it has no rank and is compared with none"
 
 
 def _absent(view: _View, dataset: str, system: str, x: int, y: float) -> _Cell:
@@ -200,7 +210,7 @@ def _cell(view: _View, row: Mapping, x: int, y: float) -> _Cell:
     cell = _Cell(row["dataset"], row["system"], x, y, text, _hover(view, row))
     if row["suspect"]:
         return replace(cell, text="?" if relative else f"{text}?", faint=True)
-    if row["in_domain"] or math.isnan(shown):
+    if not row["usable"] or math.isnan(shown):
         return replace(cell, faint=True)
     best = bool(row["best"]) and view.colour != DIFFERENCE
     return replace(cell, best=best, share=_share(view, row, shown))

@@ -5,7 +5,8 @@ from typing import Any, NamedTuple
 import streamlit as st
 from pandas import DataFrame
 
-from compute import advice, comparing, queries
+from compute import advice, comparing, queries, standing
+from compute.errors import WrongInput
 from compute.figures import compare as figures
 from compute.figures import compared as tables
 from pages import _address, _shared, _ways
@@ -87,9 +88,30 @@ def one_dataset(view: View) -> None:
     with st.container(horizontal=True, gap="medium"):
         with st.container(width=TESTS):
             tests(view)
+            beside_the_tests = st.container()
         with st.container(width=KINDS):
             by_kind(view, both)
     most_different(view, both, alike)
+    # On 10,000 queries of many systems it takes a second: all else is there before.
+    with beside_the_tests:
+        among_all(view)
+
+
+def among_all(view: View) -> None:
+    """What the Dataset page says of the two, which corrects for all pairs of its systems."""
+    rows = read(queries.standing.standing, datasets=view.datasets, measure=view.measure)
+    systems = standing.ranked(rows, view.measure)["system"].tolist()
+    if len(systems) < 3 or not {view.a, view.b}.issubset(systems):
+        return
+    asked = {"datasets": [view.dataset], "systems": systems, "a": view.a, "b": view.b}
+    try:
+        found = read(queries.ranking.among_all, measure=view.measure, **asked)
+    except WrongInput:
+        # Too few queries that all systems have: the Dataset page says nothing either.
+        return
+    _shared.caption(tables.among_all(found["p"].iloc[0], found["n_pairs"].iloc[0]))
+    shown = {"dataset": view.dataset, "show": "Systems", "measure": view.measure}
+    _address.link("All systems of this dataset", "pages/dataset.py", **shown)
 
 
 def runs(view: View) -> None:

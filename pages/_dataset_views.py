@@ -9,7 +9,7 @@ from pandas import DataFrame, Series
 from compute import queries, standing, sureness
 from compute.datasets import Dataset
 from compute.errors import WrongInput
-from compute.figures import difficulty
+from compute.figures import compared, difficulty
 from compute.figures import standing as figures
 from compute.figures.query import first_pair
 from compute.measures import better
@@ -118,6 +118,25 @@ def _say_whether_sure(view: View, names: list[str]) -> None:
         st.markdown(_shared.text(said))
         shown = {"numbers": "Computed", "over": view.dataset.name, "measure": view.measure}
         _address.link("How sure the whole order is", "pages/leaderboard.py", **shown)
+        _say_of_two(view, names, order)
+
+
+def _say_of_two(view: View, names: list[str], order: DataFrame) -> None:
+    """Where the first two differ when they alone are compared, both figures and the way there."""
+    a, b = order["system"].iloc[:2]
+    one, other = (set(group.split()) for group in order["group"].iloc[:2])
+    if len(names) < 3 or not one & other:
+        return
+    two = {"measure": view.measure, "a": a, "b": b}
+    alone = read(queries.compare.tested, **view.asked, **two)
+    among = read(queries.ranking.among_all, datasets=[view.dataset.name], systems=names, **two)
+    titles = view.titles.get(a, a), view.titles.get(b, b)
+    ps = alone["p_randomisation"].iloc[0], among["p"].iloc[0], among["n_pairs"].iloc[0]
+    if said := compared.alone(titles, *ps):
+        st.markdown(_shared.text(said))
+        _address.link(
+            "The first two compared", "pages/compare.py", dataset=view.dataset.name, **two
+        )
 
 
 def _compare(view: View, baseline: str, system: str) -> None:

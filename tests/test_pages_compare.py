@@ -157,6 +157,43 @@ def test_compare_on_all_datasets(home: Settings, monkeypatch: pytest.MonkeyPatch
     assert len(table_of(app)) == 2
 
 
+FOUND = {"a": range(9), "b": range(3), "c": (9, 10, 11), "d": (8, 11)}
+"""By system the queries, of twelve, on which it ranks the relevant document first."""
+
+
+@pytest.fixture(scope="module")
+def of_four(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Four systems: a and b differ on six queries, always for a, which is p = 2 / 2^6 alone."""
+    folder = tmp_path_factory.mktemp("four")
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings, shipped=folder / "nothing"), settings)
+    (folder / "qrels").write_text("".join(f"q{q} 0 d{q} 1\n" for q in range(12)), encoding="utf-8")
+    own = imports.import_dataset(bench, "own", qrels=folder / "qrels").dataset
+    for name, found in FOUND.items():
+        lines = (f"q{q} Q0 {f'd{q}' if q in found else 'x'} 1 1 t\n" for q in range(12))
+        (folder / "some.run").write_text("".join(lines), encoding="utf-8")
+        imports.import_run(bench, folder / "some.run", own, system=name)
+    return settings
+
+
+def test_compare_and_dataset_both_say_p_alone_and_corrected_and_lead_to_each_other(
+    of_four: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = {"dataset": "own", "a": "a", "b": "b", "measure": "RR@10"}
+    app = opened(of_four, monkeypatch, "compare", **address)
+    assert table_of(app)[["p", "The two systems"]].iloc[0].tolist() == [".0312", "differ"]
+    told = (
+        "With all 6 pairs of systems on this dataset corrected: p = .0630, the two cannot be told"
+    )
+    assert told in said(app)
+    assert "All systems of this dataset" in {button.label for button in app.button}
+    address = {"dataset": "own", "show": "Systems", "measure": "RR@10"}
+    app = opened(of_four, monkeypatch, "dataset", **address)
+    differ = "Compared alone, a and b differ (p = .0312); with all 6 pairs corrected p = .0630."
+    assert differ in " ".join(words.value for words in app.markdown).replace("\\", "")
+    assert "The first two compared" in {button.label for button in app.button}
+
+
 def test_a_system_is_not_compared_with_itself(
     home: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -6,12 +6,14 @@ from typing import Any
 
 from pandas import DataFrame
 
+from compute import signs
 from compute.comparing import Verdict
 from compute.figures import theme as looks
 from compute.figures.theme import signed
 from compute.measures import better
 
 Titles = tuple[str, str]
+ALPHA = signs.LEVEL
 TESTS = {
     "p_randomisation": "Randomisation test",
     "p_t": "Paired t-test",
@@ -72,7 +74,7 @@ def across_table(rows: DataFrame) -> DataFrame:
 def test_table(found: Mapping[Hashable, Any]) -> DataFrame:
     """Test, p and what it says at the level of 5 %, of the tests that can be done."""
     rows = [
-        (name, _p(found[key]), "differ" if found[key] < 0.05 else "could be chance")
+        (name, _p(found[key]), "differ" if found[key] < ALPHA else "could be chance")
         for key, name in TESTS.items()
         if not math.isnan(found[key])
     ]
@@ -81,6 +83,26 @@ def test_table(found: Mapping[Hashable, Any]) -> DataFrame:
 
 def _p(value: float) -> str:
     return f"{value:.4f}".removeprefix("0") if value >= 0.0001 else "< .0001"
+
+
+def among_all(p: float, n_pairs: int) -> str:
+    """What the correction over all pairs of a dataset's systems says of one of them."""
+    told = "the two differ" if p < ALPHA else "the two cannot be told apart"
+    return f"With all {n_pairs:,} pairs of systems on this dataset corrected: {_said(p)}, {told}."
+
+
+def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
+    """Two systems that differ when they alone are compared, and not among all pairs; else empty."""
+    if p_alone >= ALPHA or p < ALPHA:
+        return ""
+    return (
+        f"Compared alone, {titles[0]} and {titles[1]} differ ({_said(p_alone)}); with all"
+        f" {n_pairs:,} pairs corrected {_said(p)}."
+    )
+
+
+def _said(p: float) -> str:
+    return f"p {_p(p)}" if p < 0.0001 else f"p = {_p(p)}"
 
 
 def effect(found: Mapping[Hashable, Any]) -> str:

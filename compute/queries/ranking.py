@@ -6,7 +6,7 @@ import numpy as np
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute import ranks
+from compute import ranks, significance
 from compute.queries import matrices
 from compute.ranks import Ranking
 from compute.scopes import about_datasets
@@ -29,6 +29,27 @@ def of_runs(
     """
     boards = matrices.of_boards(cursor, measure, datasets, systems)
     return _frame(ranks.of_scores(boards, sign=sign), systems)
+
+
+@about_datasets
+def among_all(
+    cursor: DuckDBPyConnection,
+    measure: str,
+    datasets: Sequence[str],
+    systems: Sequence[str],
+    a: str,
+    b: str,
+) -> DataFrame:
+    """p, n_pairs: two of the systems on one dataset, corrected (maxT) for all pairs of `systems`.
+
+    One row. p is below .05 where `of_runs` tells the two apart on this dataset, by the same
+    intervals. Raises WrongInput for fewer than two queries that all have.
+    """
+    (board,) = matrices.of_boards(cursor, measure, datasets, systems)
+    found = significance.pairs(board.values, weights=board.weights, resamples=0)
+    one, other = sorted(list(systems).index(name) for name in (a, b))
+    row = found[(found["a"] == one) & (found["b"] == other)]
+    return DataFrame({"p": row["p_adjusted"].to_numpy(), "n_pairs": len(found)})
 
 
 @about_datasets

@@ -18,6 +18,7 @@ from compute.figures.wins import strip
 from compute.queries import compare, dataset
 from compute.queries import standing as asked
 from compute.queries.marks import against
+from compute.queries.stored import scores_shown
 
 NEARLY = 0.1 + 0.2
 """0.3 but for 5e-17."""
@@ -178,6 +179,18 @@ def scored_with_holes(database: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyCon
     columns = "'d' as dataset, 'a' as system, 'Hole@10' as measure, 0.5 as value"
     database.execute(f"create table means as select {columns}")
     return database
+
+
+def test_scores_are_shown_the_best_first_also_where_that_is_the_fewest_holes() -> None:
+    database = duckdb.connect()
+    rows = [("nDCG@10", "b", NEARLY), ("nDCG@10", "a", 0.3), ("nDCG@10", "c", 0.9)]
+    rows += [("Hole@10", "b", 0.5), ("Hole@10", "a", 0.1)]
+    means = DataFrame(rows, columns=["measure", "system", "value"])
+    means = means.assign(dataset="d", n_queries=1, n_unanswered=0, value_returned=means["value"])
+    database.register("means", means)
+    found = scores_shown(database)
+    # By the names of measures: Hole@10, nDCG@10.
+    assert found["system"].tolist() == ["a", "b", "c", "a", "b"]
 
 
 def test_no_interval_is_sure_of_a_difference_that_rounding_makes() -> None:

@@ -11,6 +11,7 @@ from pandas import DataFrame
 from compute import holes, measures
 from compute.queries.lists import ADDED, OFFICIAL, held, judged
 from compute.scopes import about_datasets
+from compute.tolerance import order
 
 Cursor = DuckDBPyConnection
 
@@ -68,7 +69,7 @@ def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -
         frame["expected"] = expected.groupby("system")["value"].mean()
         condensed = holes.condensed(closed, measure)
         frame["condensed"] = condensed.groupby("system")["value"].mean()
-    return frame.sort_values("value", ascending=False, kind="stable").reset_index()
+    return frame.iloc[order(frame["value"], frame.index)].reset_index()
 
 
 @about_datasets

@@ -1,7 +1,11 @@
 """What is stored and where it comes from, for About the numbers and `show`."""
 
+import numpy as np
 from duckdb import DuckDBPyConnection
-from pandas import DataFrame
+from pandas import DataFrame, Series
+
+from compute.measures import FORMULAS
+from compute.tolerance import ranks
 
 
 def origins(cursor: DuckDBPyConnection) -> DataFrame:
@@ -32,8 +36,20 @@ def scores_shown(
     """
     chosen = {"dataset": dataset, "system": system, "measure": measure}
     if published:
-        return cursor.execute(_PUBLISHED_SHOWN, chosen).df()
-    return cursor.execute(_MEANS_SHOWN, chosen | {"returned_only": returned_only}).df()
+        return _best_first(cursor.execute(_PUBLISHED_SHOWN, chosen).df())
+    return _best_first(cursor.execute(_MEANS_SHOWN, chosen | {"returned_only": returned_only}).df())
+
+
+def _best_first(frame: DataFrame) -> DataFrame:
+    """By dataset and measure the best value first, equal ones as they stand."""
+    rank = Series(np.nan, index=frame.index)
+    for (_, measure), values in frame.groupby(["dataset", "measure"])["value"]:
+        # Print has more than measures, such as seconds.
+        formula = FORMULAS.get(str(measure).partition("@")[0])
+        rank[values.index] = ranks((formula.better if formula else 1) * values)
+    keys = ["dataset", "measure", "rank"]
+    ordered = frame.assign(rank=rank).sort_values(keys, kind="stable", ignore_index=True)
+    return ordered.drop(columns="rank")
 
 
 _MEANS_SHOWN = """
@@ -45,7 +61,7 @@ _MEANS_SHOWN = """
     where dataset = coalesce($dataset, dataset)
         and system = coalesce($system, system)
         and measure = coalesce($measure, measure)
-    order by dataset, measure, value desc, system
+    order by system
 """
 _PUBLISHED_SHOWN = """
     select dataset, system, measure, value, paper, source, note
@@ -53,5 +69,5 @@ _PUBLISHED_SHOWN = """
     where dataset = coalesce($dataset, dataset)
         and system = coalesce($system, system)
         and measure = coalesce($measure, measure)
-    order by dataset, measure, value desc, system, paper, source
+    order by system, paper, source
 """

@@ -132,8 +132,9 @@ def has_best(measure: str) -> bool:
 
 
 def explains(measure: str) -> bool:
-    """Whether a measure is a sum over the ranks of one query's list."""
-    return parse(measure).formula.name in _ROWS
+    """Whether a measure is a sum over the top k ranks of one query's list."""
+    parsed = parse(measure)
+    return parsed.formula.name in _ROWS and parsed.k is not None
 
 
 def explain(hits: DataFrame, judgements: DataFrame, measure: str) -> Explained:

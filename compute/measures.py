@@ -1,7 +1,8 @@
 """Measures by their ir_measures names; a run held against judgements gives scores per query.
 
-A measure is one string, `nDCG@10`: a name of `FORMULAS` and the rank it cuts at. pytrec_eval is
-the oracle of all that trec_eval defines. Throughout: a document without a judgement for the
+A measure is one string, `nDCG@10`: a name of `FORMULAS` and the rank it cuts at; `AP`, without
+one, goes to the depth that the run was kept to. pytrec_eval is the oracle of all that trec_eval
+defines. Throughout: a document without a judgement for the
 query is not relevant, relevance above 0 is relevant, below 0 is judged with gain 0, and a query
 without a relevant document scores 0.
 """
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 
 from compute.errors import WrongInput
 from compute.reading import scratch
+from compute.wording import shown
 
 MEASURES = (
     "nDCG@10",
@@ -34,6 +36,9 @@ MEASURES = (
     "Hole_beir@10",
 )
 """What is scored when nothing else is asked."""
+
+WHOLE = 2**31
+"""The rank that a measure without a cut cuts at: below every list that is kept."""
 
 Values = NDArray[np.float64]
 Counts = NDArray[np.int64]
@@ -108,7 +113,7 @@ class Held:
 def ndcg(held: Held, k: int) -> Values:
     """Discounted cumulative gain over that of the best order; linear gain, discount log2(1+rank).
 
-    Järvelin and Kekäläinen 2002 as trec_eval's `ndcg_cut` has it.
+    Järvelin and Kekäläinen 2002 as trec_eval's `ndcg_cut` has it; without a cut its `ndcg`.
     """
 
     def dcg(places: Places) -> Values:
@@ -131,10 +136,17 @@ def capped_recall(held: Held, k: int) -> Values:
     return _ratio(held.total(held.judged.top(k).relevant()), np.minimum(held.relevant(), k))
 
 
+def full_recall(held: Held, k: int) -> Values:
+    """1 when every relevant document is in the top k, else 0; 0 for a query without one."""
+    relevant = held.relevant()
+    found = held.total(held.judged.top(k).relevant())
+    return ((found == relevant) & (relevant > 0)).astype(np.float64)
+
+
 def average_precision(held: Held, k: int) -> Values:
     """Precision at each relevant document of the top k, summed, over all relevant documents.
 
-    trec_eval's `map_cut`.
+    trec_eval's `map_cut`, and without a cut its `map`.
     """
     top = held.judged.top(k).relevant()
     found = top.running(top.relevance > 0)
@@ -159,6 +171,33 @@ def precision(held: Held, k: int) -> Values:
 def success(held: Held, k: int) -> Values:
     """1 when a relevant document is in the top k (trec_eval's `success`; papers: Accuracy@k)."""
     return np.minimum(held.total(held.judged.top(k).relevant()), 1)
+
+
+def rank_biased_precision(held: Held, k: int, p: float, rel: int | None = None) -> Values:
+    """The gains of the top k, each times (1 - p) p^(rank - 1), summed.
+
+    Moffat and Zobel 2008. As in ir_measures the gain is the relevance, so that grades above 1
+    can sum to more than 1; with `rel` it is 1 for relevance from `rel` on, else 0.
+    """
+    top = held.judged.top(k).relevant()
+    gain = top.relevance if rel is None else top.relevance >= rel
+    return held.total(top, gain * _persistence(top, p))
+
+
+def rank_biased_residual(held: Held, k: int, p: float, rel: int | None = None) -> Values:
+    """How much rank-biased precision would grow if all that is not known gained 1.
+
+    The weight (1 - p) p^(rank - 1) of every rank that holds no judged document of the top k:
+    unjudged ones, ranks that the list does not fill, and all ranks below k (Moffat and Zobel
+    2008). It is the same whatever `rel` is.
+    """
+    top = held.judged.top(k)
+    return np.maximum(1 - held.total(top, _persistence(top, p)), 0.0)
+
+
+def _persistence(places: Places, p: float) -> Values:
+    """The chance that a reader who goes on with probability p stops at each place."""
+    return (1 - p) * np.power(p, places.rank - 1.0)
 
 
 def bpref(held: Held, _k: int) -> Values:
@@ -202,11 +241,17 @@ class Formula:
     """A row of the table of measures."""
 
     name: str
-    values: Callable[[Held, int], Values]
+    values: Callable[..., Values]
+    """Of a run held against judgements and the cut; p and rel besides, where it has them."""
     label: str
     """What pages call it; `{k}` is the cut."""
     cut: bool = True
     """Its measures are written with a rank to cut at, `nDCG@10`."""
+    whole: bool = False
+    """They may be written without one, `AP`: then they go to the depth that is kept."""
+    persistent: bool = False
+    """They name a persistence, `RBP(p=0.8)@10`, and may name the least relevance that counts,
+    `RBP(p=0.8,rel=2)@10`."""
     answered_only: bool = False
     """A query without hits has no value, rather than 0."""
     across: bool = False
@@ -218,13 +263,24 @@ class Formula:
 FORMULAS = {
     formula.name: formula
     for formula in (
-        Formula("nDCG", ndcg, "nDCG@{k}"),
+        Formula("nDCG", ndcg, "nDCG@{k}", whole=True),
         Formula("R", recall, "Recall@{k}"),
         Formula("R_cap", capped_recall, "Capped recall@{k}"),
-        Formula("AP", average_precision, "Average precision@{k}"),
-        Formula("RR", reciprocal_rank, "Reciprocal rank@{k}"),
+        Formula("R_full", full_recall, "Full recall@{k} (every relevant one in the top {k})"),
+        Formula("AP", average_precision, "Average precision@{k}", whole=True),
+        Formula("RR", reciprocal_rank, "Reciprocal rank@{k}", whole=True),
         Formula("P", precision, "Precision@{k}"),
         Formula("Success", success, "Success@{k} (any relevant in the top {k})"),
+        Formula(
+            "RBP", rank_biased_precision, "Rank-biased precision@{k}", whole=True, persistent=True
+        ),
+        Formula(
+            "RBP_residual",
+            rank_biased_residual,
+            "Residual of rank-biased precision@{k}",
+            whole=True,
+            persistent=True,
+        ),
         Formula("Bpref", bpref, "Bpref", cut=False),
         Formula("Judged", judged, "Judged@{k}", answered_only=True),
         Formula("Hole", hole, "Hole@{k} (unjudged for the query)", answered_only=True, better=-1),
@@ -242,23 +298,101 @@ FORMULAS = {
 
 @dataclass(frozen=True)
 class Measure:
-    """A formula and the rank it cuts at; `str` gives the measure's name back."""
+    """A formula, the rank it cuts at and its parameters; `str` gives the measure's name back."""
 
     formula: Formula
     k: int | None
+    """None: to the depth that is kept."""
+    p: float | None = None
+    rel: int | None = None
 
     def __str__(self) -> str:
-        return self.formula.name if self.k is None else f"{self.formula.name}@{self.k}"
+        return f"{self.formula.name}{self._given}" + ("" if self.k is None else f"@{self.k}")
+
+    @property
+    def parameters(self) -> dict[str, float]:
+        """p and rel, those that the name has."""
+        given = {"p": self.p, "rel": self.rel}
+        return {name: value for name, value in given.items() if value is not None}
+
+    @property
+    def _given(self) -> str:
+        words = ",".join(f"{name}={value}" for name, value in self.parameters.items())
+        return f"({words})" if words else ""
+
+    @property
+    def label(self) -> str:
+        """What pages call it."""
+        words = self.formula.label
+        if self.k is None:
+            words = words.replace("@{k}", "")
+        return f"{words.format(k=self.k)} {self._given}".rstrip()
+
+    def values(self, held: Held) -> Values:
+        """The value of each query; NaN where it has none."""
+        absent = self.formula.answered_only & (held.retrieved == 0)
+        given = self.formula.values(held, self.k or WHOLE, **self.parameters)
+        return np.where(absent, np.nan, given)
+
+
+_NAME = re.compile(
+    r"(?P<name>[A-Za-z_]+)"
+    r"(?:\(p=(?P<p>0\.\d{0,3}[1-9])(?:,rel=(?P<rel>[1-9]\d{0,8}))?\))?"
+    r"(?:@(?P<k>[1-9]\d{0,8}))?"
+)
+_CALLED = {
+    "map": "AP",
+    "mrr": "RR",
+    "recall": "R",
+    "precision": "P",
+    "accuracy": "Success",
+    "hit": "Success",
+}
+"""Other names that the field has, in small letters."""
 
 
 def parse(measure: str) -> Measure:
     """The measure of a name such as `nDCG@10`, any k from 1. Raises WrongInput with the known."""
-    match = re.fullmatch(r"([A-Za-z_]+)(?:@([1-9]\d{0,8}))?", measure)
-    formula = FORMULAS.get(match[1]) if match else None
-    if not match or not formula or formula.cut == (match[2] is None):
-        known = ", ".join(name + "@k" * formula.cut for name, formula in FORMULAS.items())
-        raise WrongInput(f"no measure {measure!r}; known: {known}")
-    return Measure(formula, int(match[2]) if match[2] else None)
+    found = _parsed(measure)
+    if found is None:
+        raise WrongInput(f"no measure {shown(measure)}{_meant(measure)}; known: {known()}")
+    return found
+
+
+def is_measure(name: str) -> bool:
+    """Whether `parse` takes a name."""
+    return _parsed(name) is not None
+
+
+def _parsed(measure: str) -> Measure | None:
+    match = _NAME.fullmatch(measure)
+    formula = FORMULAS.get(match["name"]) if match else None
+    if match is None or formula is None or formula.persistent != bool(match["p"]):
+        return None
+    if formula.cut != bool(match["k"]) and not (formula.whole and not match["k"]):
+        return None
+    k, rel = (int(match[name]) if match[name] else None for name in ("k", "rel"))
+    return Measure(formula, k, float(match["p"]) if match["p"] else None, rel)
+
+
+def _meant(measure: str) -> str:
+    """How a measure is written that has another name, or is in other letters, elsewhere."""
+    called = {name.lower(): name for name in FORMULAS} | _CALLED
+    name, at, k = measure.partition("@")
+    meant = f"{called.get(name.lower())}{at}{k}"
+    return f" (here it is {meant})" if _parsed(meant) else ""
+
+
+def known() -> str:
+    """Every measure there is and how it is written, in words."""
+    names = [
+        f"{name}{'(p=0.8)' * row.persistent}{'@k' * row.cut}" for name, row in FORMULAS.items()
+    ]
+    whole = ", ".join(name for name, row in FORMULAS.items() if row.whole)
+    return (
+        f"{', '.join(names)}; k is any rank from 1 on, as in P@5; without @k, {whole} go to the"
+        " depth that the run was kept to"
+    )
 
 
 def better(measure: str) -> int:
@@ -271,8 +405,7 @@ def better(measure: str) -> int:
 
 def label(measure: str) -> str:
     """The measure's name on pages. Raises WrongInput for an unknown measure."""
-    parsed = parse(measure)
-    return parsed.formula.label.format(k=parsed.k)
+    return parse(measure).label
 
 
 def evaluate(
@@ -285,30 +418,20 @@ def evaluate(
     """Per-query scores of a canonical run: query_id, measure, value (float64).
 
     `run` has query_id, doc_id, rank and was kept to `depth` ranks: measures that cut deeper are
-    absent, R@1000 of a run kept to 100. `judgements` has query_id, doc_id, relevance, a pair
-    once. Every query with a judgement has a row per measure, 0 if the run does not answer it;
-    Judged@k and Hole@k are absent there. Queries without a judgement are not evaluated. Raises
-    WrongInput for an unknown measure.
+    absent, R@1000 of a run kept to 100, and those without a cut go to `depth`.
+    `judgements` has query_id, doc_id, relevance, a pair once. Every query with a judgement has a
+    row per measure, 0 if the run does not answer it; Judged@k and Hole@k are absent there.
+    Queries without a judgement are not evaluated. Raises WrongInput for an unknown measure.
     """
     wanted = [parse(measure) for measure in dict.fromkeys(measures)]
     wanted = [measure for measure in wanted if (measure.k or 1) <= depth]
     deep, shallow = cuts(wanted, depth)
     numbers, queries = pd.factorize(judgements["query_id"], sort=True)
     held = _held(run, judgements.assign(number=numbers), deep=deep, shallow=shallow)
-    columns = values(held, wanted, depth)
+    columns = {str(measure): measure.values(held) for measure in wanted}
     wide = pd.DataFrame(columns, index=pd.Index(queries, name="query_id", dtype="str"))
     long = wide.melt(var_name="measure", ignore_index=False).dropna(subset="value").reset_index()
     return long.astype({"measure": "str", "value": np.float64})
-
-
-def values(held: Held, measures: Sequence[Measure], depth: int) -> dict[str, Values]:
-    """By measure its values by query, of runs kept to `depth`; NaN where a query has none."""
-    found = {}
-    for measure in measures:
-        absent = measure.formula.answered_only & (held.retrieved == 0)
-        given = measure.formula.values(held, measure.k or depth)
-        found[str(measure)] = np.where(absent, np.nan, given)
-    return found
 
 
 def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:

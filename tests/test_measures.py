@@ -16,6 +16,9 @@ from tests import worlds
 
 CUTS = (1, 2, 3, 5, 10)
 ORACLE = {"nDCG": "ndcg_cut", "R": "recall", "AP": "map_cut", "P": "P", "Success": "success"}
+WHOLE = {"Bpref": "bpref", "AP": "map", "RR": "recip_rank", "nDCG": "ndcg"}
+DEPTH = 10
+BIASED = {"p=0.8": (0.8, None), "p=0.95,rel=1": (0.95, 1), "p=0.5,rel=2": (0.5, 2)}
 
 
 def run_of(**lists: str) -> pd.DataFrame:
@@ -60,10 +63,14 @@ def by_pytrec_eval(judged: dict, lists: dict) -> Expected:
         for query, grades in judged.items()
     }
     cuts = ",".join(map(str, CUTS))
-    wanted = {f"{name}.{cuts}" for name in ORACLE.values()} | {"bpref"}
+    wanted = {f"{name}.{cuts}" for name in ORACLE.values()} | {*WHOLE.values()}
     found = pytrec_eval.RelevanceEvaluator(judged, wanted).evaluate(lists)
     first = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank"})
-    expected = {("Bpref", query): found.get(query, {}).get("bpref", 0.0) for query in judged}
+    expected = {
+        (ours, query): found.get(query, {}).get(theirs, 0.0)
+        for query in judged
+        for ours, theirs in WHOLE.items()
+    }
     for k in CUTS:
         cut = first.evaluate({query: dict([*hits.items()][:k]) for query, hits in lists.items()})
         for query in judged:
@@ -90,7 +97,7 @@ def by_ir_measures(judged: dict, lists: dict) -> Expected:
 
 
 def by_definition(judged: dict, lists: dict) -> Expected:
-    """R_cap@k and Hole_beir@k, read word by word."""
+    """R_cap@k, R_full@k, RBP and Hole_beir@k, read word by word."""
     anywhere = {doc_id for grades in judged.values() for doc_id in grades}
     expected = {}
     for query, grades in judged.items():
@@ -99,22 +106,41 @@ def by_definition(judged: dict, lists: dict) -> Expected:
             top = list(lists.get(query, {}))[:k]
             found = len(relevant & set(top))
             expected[f"R_cap@{k}", query] = found / min(k, len(relevant)) if relevant else 0.0
+            expected[f"R_full@{k}", query] = float(bool(relevant) and relevant <= set(top))
             if top:
                 holes = [doc_id for doc_id in top if doc_id not in anywhere]
                 expected[f"Hole_beir@{k}", query] = len(holes) / k
+        for name, (p, rel) in BIASED.items():
+            for k, cut in ((DEPTH, ""), *((k, f"@{k}") for k in CUTS)):
+                known = [
+                    (rank, grades[doc]) for rank, doc in ranked(lists, query, k) if doc in grades
+                ]
+                gained = [
+                    (1 - p) * p ** (rank - 1) * (max(grade, 0) if rel is None else grade >= rel)
+                    for rank, grade in known
+                ]
+                left = 1 - sum((1 - p) * p ** (rank - 1) for rank, _ in known)
+                expected[f"RBP({name}){cut}", query] = sum(gained)
+                expected[f"RBP_residual({name}){cut}", query] = left
     return expected
+
+
+def ranked(lists: dict, query: str, k: int) -> list[tuple[int, str]]:
+    return [*enumerate(lists.get(query, {}), start=1)][:k]
 
 
 @worlds.CASES
 @given(worlds.hits(), worlds.judgements())
 def test_every_measure_of_every_query_equals_its_oracle(hits, judgements):
-    judged, lists = qrels(judgements), worlds.lists(hits)
+    judged = qrels(judgements)
+    lists = {query: dict([*of.items()][:DEPTH]) for query, of in worlds.lists(hits).items()}
     expected = by_definition(judged, lists)
     if judged:  # both oracles need a query
         expected |= by_pytrec_eval(judged, lists) | by_ir_measures(judged, lists)
-    names = [*ORACLE, "RR", "Judged", "Hole", "R_cap", "Hole_beir"]
-    wanted = ["Bpref", *(f"{name}@{k}" for name in names for k in CUTS)]
-    run = canonical(hits, depth=10, drop_self=False).frame
+    biased = [f"{name}({of})" for name in ("RBP", "RBP_residual") for of in BIASED]
+    names = [*ORACLE, "RR", "Judged", "Hole", "R_cap", "R_full", "Hole_beir", *biased]
+    wanted = [*WHOLE, *biased, *(f"{name}@{k}" for name in names for k in CUTS)]
+    run = canonical(hits, depth=DEPTH, drop_self=False).frame
     scores = evaluate(run, judgements, wanted, depth=12)
     assert len(scores) == len(expected)
     for query_id, measure, value in rows(scores):
@@ -146,6 +172,15 @@ WORKED = {
     "Hole@10": 2 / 5,
     "Hole_beir@5": 1 / 5,
     "Hole_beir@10": 1 / 10,
+    "R_full@5": 0.0,
+    "AP": (1 / 2 + 2 / 4) / 3,
+    "RR": 1 / 2,
+    "nDCG": (2 / math.log2(3) + 1 / math.log2(5)) / (3 + 2 / math.log2(3) + 1 / math.log2(4)),
+    "RBP(p=0.5)@4": 0.5 * (2 * 0.5 + 0.125),
+    "RBP(p=0.5,rel=1)@4": 0.5 * (0.5 + 0.125),
+    "RBP(p=0.5,rel=2)@4": 0.5 * 0.5,
+    "RBP_residual(p=0.5)@4": 0.5 * 0.25 + 0.5**4,  # c is not judged; all ranks below 4
+    "RBP_residual(p=0.5)": 0.5 * (0.25 + 0.0625) + 0.5**5,  # e too
 }
 
 
@@ -226,15 +261,61 @@ def test_means_over_all_queries_and_over_those_returned():
 
 
 def test_any_cut_is_a_measure_and_prints_as_it_was_written():
-    for measure in (*MEASURES, "nDCG@20", "R@7", "Bpref"):
+    for measure in (
+        *MEASURES,
+        "nDCG@20",
+        "R@7",
+        "Bpref",
+        "AP",
+        "RBP(p=0.8)@10",
+        "RBP(p=0.95,rel=2)",
+    ):
         assert str(parse(measure)) == measure
     assert label("Hole_beir@10") == "Hole@10 as BEIR's code"
 
 
-@pytest.mark.parametrize("measure", ["MRR@10", "nDCG", "nDCG@0", "nDCG@010", "Bpref@5", "ndcg@10"])
+def test_full_recall_is_1_where_every_relevant_document_is_in_the_top():
+    grades = judged(q1={"b": 1, "d": 2, "x": 0}, q2={"a": 0}, q3={"a": 1})
+    run = run_of(q1="a b c d", q2="a")
+    assert values(run, grades, "R_full@4") == {"q1": 1, "q2": 0, "q3": 0}
+    assert values(run, grades, "R_full@3") == {"q1": 0, "q2": 0, "q3": 0}
+
+
+def test_an_unanswered_query_has_no_rank_biased_precision_and_all_of_the_residual():
+    assert values(RUN, GRADES, "RBP(p=0.8)@10")["q2"] == 0
+    assert values(RUN, GRADES, "RBP_residual(p=0.8)@10")["q2"] == 1
+
+
+def test_a_measure_without_a_cut_goes_to_the_depth_that_is_kept():
+    for measure, value in (("AP", 1 / 2 / 3), ("RR", 1 / 2), ("RBP(p=0.5,rel=1)", 0.25)):
+        scores = evaluate(RUN, GRADES, (measure,), depth=3)
+        assert dict(zip(scores["query_id"], scores["value"], strict=True))["q1"] == value
+
+
+def test_what_pages_call_a_measure_tells_its_cut_and_its_parameters():
+    assert label("AP@1000") == "Average precision@1000"
+    assert label("AP") == "Average precision"
+    assert label("RBP(p=0.8,rel=2)@10") == "Rank-biased precision@10 (p=0.8,rel=2)"
+
+
+MISTAKEN = ["P", "R", "nDCG@0", "nDCG@010", "Bpref@5", "RBP@10", "RBP(p=1.2)", "P(p=0.8)@5", "x\ny"]
+
+
+@pytest.mark.parametrize("measure", MISTAKEN)
 def test_unknown_measure_is_answered_with_the_known(measure):
-    with pytest.raises(WrongInput, match=r"no measure .*; known: nDCG@k, R@k, .*Bpref"):
+    with pytest.raises(WrongInput, match=r"no measure .*; known: nDCG@k, R@k, .*Bpref") as told:
         parse(measure)
+    assert "RBP(p=0.8)@k" in str(told.value)
+    assert "nDCG, AP, RR, RBP, RBP_residual go to the depth" in str(told.value)
+
+
+@pytest.mark.parametrize(
+    ("elsewhere", "here"),
+    [("MRR@10", "RR@10"), ("MAP", "AP"), ("ndcg@20", "nDCG@20"), ("Recall@5", "R@5")],
+)
+def test_a_measure_by_another_name_is_answered_with_its_own(elsewhere, here):
+    with pytest.raises(WrongInput, match=rf"no measure '{elsewhere}' \(here it is {here}\); known"):
+        parse(elsewhere)
 
 
 def test_of_holes_less_is_better_and_of_all_else_more():

@@ -31,11 +31,21 @@ from compute.runs import canonical
 from compute.store import Store, top
 from tests import worlds
 from tests.storage import open_store
-from tests.test_measures import CUTS, ORACLE, by_definition, by_ir_measures, by_pytrec_eval, qrels
+from tests.test_measures import (
+    BIASED,
+    CUTS,
+    ORACLE,
+    WHOLE,
+    by_definition,
+    by_ir_measures,
+    by_pytrec_eval,
+    qrels,
+)
 
 DEPTH = 10
-NAMES = [*ORACLE, "RR", "Judged", "Hole", "R_cap", "Hole_beir"]
-MEASURES = ["Bpref", *(f"{name}@{k}" for name in NAMES for k in CUTS)]
+RANK_BIASED = [f"{name}({of})" for name in ("RBP", "RBP_residual") for of in BIASED]
+NAMES = [*ORACLE, "RR", "Judged", "Hole", "R_cap", "R_full", "Hole_beir", *RANK_BIASED]
+MEASURES = [*WHOLE, *RANK_BIASED, *(f"{name}@{k}" for name in NAMES for k in CUTS)]
 SYSTEMS = ("one", "two")
 # Each case publishes a store of its own: to shrink one would take minutes.
 CASES = settings(
@@ -253,7 +263,7 @@ def test_what_cut_hits_cannot_tell_is_absent_rather_than_official(store):
     assert ("one", "q9", "nDCG@10") in shown(overlays, 0, Choice())["scores"]
 
 
-_TO_3 = {"@1", "@2", "@3", "ef"}
+_TO_3 = {"@1", "@2", "@3"}
 
 
 def test_a_version_stays_as_it_was_while_later_judgements_are_counted(store):

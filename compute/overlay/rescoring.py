@@ -4,7 +4,6 @@ The scores of a dataset stand in one array; a judgement changes the columns of i
 measures that count a document judged for any query those of the queries that retrieve it.
 """
 
-import sys
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -16,12 +15,15 @@ from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
 from compute.errors import WrongInput
-from compute.measures import Held, Measure, Places, cuts, ideal, parse, values
+from compute.measures import Held, Measure, Places, cuts, ideal, parse
 from compute.reading import Reading
+from compute.scoring import kept, reaches
 from compute.store import Part
 
 TOP = 10
 """The parts of kind `top` are this deep, and read quicker than the hits."""
+LISTED = 100
+"""The deepest lists that are held, for Judged@k and Hole@k: an array over systems and queries."""
 BATCH = 500
 """Queries scored at a time: what they retrieve and have judged stays small beside the memory."""
 
@@ -162,19 +164,19 @@ def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scor
     _number(cursor, "places", "system", "place", systems)
     _number(cursor, "measured", "measure", "measured", measures)
     _number(cursor, "chosen", "query_id", "number", queries)
-    depths = [_depth(parts.get(("hits", system))) for system in systems]
+    hits = [parts.get(("hits", system)) for system in systems]
     known, lists = _lists(cursor, files, len(systems), len(queries), _known_measures(measures))
     return Scored(
         systems,
         measures,
         queries,
         values=_values(cursor, files["scores"], (len(systems), len(measures), len(queries))),
-        followed=np.array([[_least(m) <= depth for m in measures] for depth in depths], np.bool_),
+        followed=np.array([[_follows(run, m) for m in measures] for run in hits], np.bool_),
         lists=lists,
         known=known,
         tops=np.array([("top", system) in parts for system in systems], np.bool_),
         hits=files["hits"],
-        depth=max(depths),
+        depth=max(map(_depth, hits)),
     )
 
 
@@ -240,7 +242,7 @@ def rescore(
 
 
 def _known_measures(names: Sequence[str]) -> list[Measure]:
-    return [parse(name) for name in names if _least(name) < sys.maxsize]
+    return [measure for measure in map(_known, names) if measure]
 
 
 def _in_batches(
@@ -263,9 +265,10 @@ def _rescore(
 ) -> None:
     held = _held(scored, cursor, numbers, deep)
     judged = held.total(held.ideal).astype(np.bool_)
-    for measure, found in values(held, measures, scored.depth).items():
-        found = np.where(judged, found, np.nan).reshape(len(scored.systems), len(numbers))
-        scored.values[:, scored.measures.index(measure), numbers] = found
+    for measure in measures:
+        found = np.where(judged, measure.values(held), np.nan)
+        found = found.reshape(len(scored.systems), len(numbers))
+        scored.values[:, scored.measures.index(str(measure)), numbers] = found
 
 
 def _held(
@@ -299,19 +302,24 @@ def _held(
     )
 
 
-def _least(measure: str) -> int:
-    """The depth that a run needs for a measure; beyond all for one that is not known here."""
+def _known(name: str) -> Measure | None:
+    """The measure, unless it is not known here or the lists that it asks for are too long."""
     try:
-        return parse(measure).k or 1
+        measure = parse(name)
     except WrongInput:
-        return sys.maxsize
+        return None
+    return measure if cuts([measure], 0)[1] <= LISTED else None
+
+
+def _follows(hits: Part | None, name: str) -> bool:
+    """Whether the stored hits are deep enough to score them again by a measure."""
+    measure = _known(name)
+    return hits is not None and measure is not None and reaches(measure, hits)
 
 
 def _depth(hits: Part | None) -> int:
-    """How deep the stored hits are; what ships was cut, and scored before that."""
-    if hits is None:
-        return 0
-    return hits.provenance.get("cut", hits.provenance.get("depth", 0))
+    """How deep the stored hits are."""
+    return kept(hits) if hits else 0
 
 
 def _column(cursor: DuckDBPyConnection, query: str, files: Sequence[str]) -> list[str]:

@@ -181,7 +181,20 @@ COMMANDS = {
         housekeeping.rubbish,
         (_option("--empty", action="store_true", help="delete it for good"),),
     ),
-    "score": Command("score stored runs again", recomputing.score, (DATASETS, AGAIN)),
+    "score": Command(
+        "score stored runs again",
+        recomputing.score,
+        (
+            DATASETS,
+            _option(
+                "--measure",
+                action="append",
+                default=[],
+                help="by this one too, such as P@5, AP or Bpref; may be given several times",
+            ),
+            AGAIN,
+        ),
+    ),
     "overlap": Command(
         "count the words of collections and compare them with all that are counted",
         analysing.compare,

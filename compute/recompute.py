@@ -5,13 +5,14 @@ Each step names its output by fingerprint, so a step whose output is stored is n
 
 import contextlib
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+import pandas as pd
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
@@ -25,13 +26,14 @@ from compute import (
     lengths,
     provenance,
     runs,
+    scoring,
     shards,
 )
 from compute.datasets import Dataset
 from compute.errors import Missing
 from compute.identity import fingerprint
 from compute.loading import Bench, Loaded, stored
-from compute.measures import MEASURES, evaluate
+from compute.measures import MEASURES, evaluate, parse
 from compute.pairs import (
     EQUAL_IDS_DROPPED,
     Pair,
@@ -274,14 +276,16 @@ def publish_run(
         "tied": run.tied,
     }
     dataset = loaded.dataset.name
-    scores = evaluate(run.frame, read(loaded.judgements), depth=depth)
+    measured = _more_measures(bench, dataset, system, depth)
+    scores = evaluate(run.frame, read(loaded.judgements), [*MEASURES, *measured], depth=depth)
     with bench.store.publishing(bench.job or f"run {system} {dataset}") as publication:
         add = partial(publication.add, dataset=dataset, system=system, provenance=about)
         hits = add("hits", run.frame, fingerprint=name)
         from_hits = about | {"inputs": freshness.of_top(name)}
         add("top", top(run.frame), fingerprint=fingerprint("top", [name]), provenance=from_hits)
         judged = about | {"inputs": freshness.of_scores(name, loaded.judgements)}
-        called = scores_name(name, loaded, depth)
+        judged |= scoring.recorded(measured)
+        called = scoring.scores_name(name, loaded, depth, measured)
         scored = add("scores", scores, fingerprint=called, provenance=judged)
         lengths.add_dataset(bench.store, publication, loaded)
         lengths.add_run(bench.store, publication, loaded, hits, top(run.frame))
@@ -291,36 +295,68 @@ def publish_run(
     return Outcome(hits, scored, new=True)
 
 
-def scores_name(hits: str, loaded: Loaded, depth: int) -> str:
-    """The fingerprint of the scores of these hits on the judgements of the dataset."""
-    inputs = [hits, loaded.judgements.fingerprint]
-    return fingerprint("scores", inputs, measures=list(MEASURES), depth=depth)
+def _more_measures(bench: Bench, dataset: str, system: str, depth: int) -> list[str]:
+    """What a new run is scored by besides MEASURES: by the settings, and as the run before it."""
+    before = scoring.more_of(bench.store.part("scores", dataset, system))
+    named = scoring.more(before, scoring.of_settings(bench.settings))
+    return [one for one in named if (parse(one).k or depth) <= depth]
 
 
-def score(bench: Bench, loaded: Loaded, hits: Part, *, again: bool = False) -> Outcome:
-    """The scores of a stored run, computed only if run, judgements or measures changed."""
-    name = scores_name(hits.fingerprint, loaded, hits.provenance["depth"])
+def score(
+    bench: Bench,
+    loaded: Loaded,
+    hits: Part,
+    *,
+    again: bool = False,
+    measures: Collection[str] = (),
+) -> Outcome:
+    """The scores of a stored run, computed only if run, judgements or measures changed.
+
+    `measures`, those of the settings and those that it was scored by before are scored besides
+    MEASURES, as far as its stored hits are deep enough. Raises WrongInput for an unknown one.
+    """
     stored = bench.store.part("scores", hits.dataset, hits.system)
-    if stored and stored.fingerprint == name and not again:
+    before = scoring.more_of(stored)
+    named = scoring.more(before, scoring.of_settings(bench.settings), measures)
+    more = [one for one in named if scoring.reaches(parse(one), hits)]
+    if stored is None or again or not scoring.is_current(stored, hits, loaded):
+        return _scored(bench, loaded, hits, more, [*MEASURES, *more])
+    lacking = [one for one in more if one not in before]
+    if not lacking:
         return Outcome(hits, stored, new=False)
+    return _scored(bench, loaded, hits, [*before, *lacking], lacking, read(stored))
+
+
+def _scored(
+    bench: Bench,
+    loaded: Loaded,
+    hits: Part,
+    more: Sequence[str],
+    measures: Sequence[str],
+    beside: DataFrame | None = None,
+) -> Outcome:
+    """The scores of a run by measures, and those `beside` them, published as one part."""
     # What ships was cut: the scores that it came with may be of deeper ranks.
-    depth = hits.provenance.get("cut", hits.provenance["depth"])
+    depth = scoring.kept(hits)
     start = time.perf_counter()
-    scores = evaluate(read(hits), read(loaded.judgements), depth=depth)
+    scores = evaluate(read(hits), read(loaded.judgements), measures, depth=depth)
+    asked = [word for one in more for word in ("--measure", one)]
     about = provenance.record(
-        ["score", hits.dataset],
+        ["score", hits.dataset, *asked],
         time.perf_counter() - start,
         depth=depth,
         inputs=freshness.of_scores(hits.fingerprint, loaded.judgements),
+        **scoring.recorded(more),
     )
+    called = scoring.scores_name(hits.fingerprint, loaded, hits.provenance["depth"], more)
     job = bench.job or f"score {hits.system} {hits.dataset}"
     with bench.store.publishing(job) as publication:
         scored = publication.add(
             "scores",
-            scores,
+            scores if beside is None else pd.concat([beside, scores]),
             dataset=hits.dataset,
             system=hits.system,
-            fingerprint=name,
+            fingerprint=called,
             provenance=about,
         )
         # Other judgements are other judged documents.

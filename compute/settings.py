@@ -31,6 +31,8 @@ class Settings:
     shard_documents: int = 16_384
     """Documents of a shard that any worker encodes, where there are twice as many or more; Lucene
     indexes eight times as many at once. 0 divides nothing. The same on all machines."""
+    measures: tuple[str, ...] = ()
+    """What runs are scored by besides the usual measures, such as P@5, AP@1000 or Bpref."""
     threads: int = os.cpu_count() or 1
     """Threads of one heavy step."""
     java_memory: str = "2g"
@@ -111,8 +113,10 @@ def _path(text: str, origin: str) -> Path:
 
 
 def _several(given: Any, origin: str) -> tuple[str, ...]:
-    """A list of the file, or words between commas or spaces."""
-    words = given.replace(",", " ").split() if isinstance(given, str) else given
+    """A list of the file, or words between commas or spaces; a comma in brackets parts none."""
+    words = given
+    if isinstance(given, str):
+        words = [word for word in re.split(r"[,\s]+(?![^()]*\))", given) if word]
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         found = repr(given)[:40]
         raise WrongInput(f'{origin} is {found}, not a list such as ["a", "b"]: mend or unset it')

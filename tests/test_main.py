@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
-from compute import measures, terminal
+from compute import terminal
 from compute.__main__ import COMMANDS, main, parser
 from compute.settings import PROJECT
 from tests.tiny import HOSTILE, write_tiny
@@ -197,9 +197,8 @@ def test_what_a_run_leaves_out_is_said(
     [
         (["--dataset", "tin"], "no scores of dataset 'tin': did you mean tiny?"),
         (["--system", "som"], "no scores of system 'som': did you mean some?"),
-        (["--measure", "nDCG@20"], "no scores of measure 'nDCG@20': did you mean nDCG@10"),
+        (["--measure", "P@2000"], "no P@2000 of some tiny: its stored hits end at rank 1,000"),
         (["--measure", "ndgc"], "no measure 'ndgc'; known: nDCG@k"),
-        (["--measure", "nDCG@30"], "no scores of measure 'nDCG@30': a run kept to fewer ranks"),
         (["--published", "--measure", "nDCG@30"], "no scores of measure 'nDCG@30': did you mean"),
         (["--published", "--dataset", "tiny"], "no scores of dataset 'tiny'"),
     ],
@@ -210,10 +209,7 @@ def test_a_filter_that_fits_nothing_is_named(
     capsys: pytest.CaptureFixture[str],
     words: list[str],
     sentence: str,
-    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    # A row that is new in the table: nothing stored is scored by it.
-    monkeypatch.setattr(measures, "MEASURES", (*measures.MEASURES, "nDCG@30"))
     run = _runs(tmp_path, some="q1 Q0 d1 1 1 some\n")
     assert main(["import-run", *run, "--dataset", "tiny"]) == 0
     capsys.readouterr()
@@ -280,3 +276,36 @@ def test_runs_made_before_the_dataset_changed_are_named_not_shown(
     said = capsys.readouterr()
     assert "left out" not in said.err
     assert '"bm25"' in said.out
+
+
+def test_a_measure_that_is_not_stored_is_scored_and_then_shown(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = _runs(tmp_path, some="q1 Q0 d1 1 1 some\nq2 Q0 d1 1 2 some\nq2 Q0 d2 1 1 some\n")
+    assert main(["import-run", *run, "--dataset", "tiny"]) == 0
+    words = ["show", "scores", "--dataset", "tiny", "--json", "--measure"]
+    for measure, value in (("P@5", (0.2 + 0.2) / 3), ("RBP(p=0.5,rel=1)", (0.5 + 0.25) / 3)):
+        capsys.readouterr()
+        assert main([*words, measure]) == 0
+        told = capsys.readouterr()
+        assert told.err == f"scored 1 run by {measure}\n"
+        (row,) = json.loads(told.out)
+        assert row["value"] == pytest.approx(value)
+        assert main([*words, measure]) == 0
+        assert capsys.readouterr().err == ""
+
+
+def test_stored_runs_are_scored_by_a_measure_that_is_named(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["import-run", *_runs(tmp_path, some=ONE_HIT), "--dataset", "tiny"]) == 0
+    capsys.readouterr()
+    assert main(["score", "tiny", "--measure", "Bpref", "--measure", "AP@1001"]) == 0
+    told = capsys.readouterr()
+    assert "Bpref 0.1667" in told.out
+    assert "no AP@1001 of some tiny: its stored hits end at rank 1,000; raise" in told.err
+    assert main(["score", "tiny", "--measure", "map"]) == 2
+    assert "no measure 'map' (here it is AP); known: " in capsys.readouterr().err
+
+
+ONE_HIT = "q1 Q0 d1 1 1 some\n"

@@ -1,10 +1,12 @@
 """What the commands share: the bench they work at, the datasets they name, what they tell."""
 
+import shlex
 import sys
 from collections.abc import Iterable, Iterator
 
-from compute import imports, loading, reading, recompute, settings, terminal
-from compute.datasets import Dataset, dataset
+from compute import freshness, imports, loading, reading, recompute, scoring, settings, terminal
+from compute.datasets import DATASETS, Dataset, dataset
+from compute.measures import parse
 from compute.recompute import Bench
 from compute.store import Part, Store
 from compute.wording import counted
@@ -28,18 +30,62 @@ def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
     return [dataset(part, found) for row in rows for part in row.parts or (row.name,)]
 
 
-def tell(bench: Bench, row: Dataset, name: str, outcome: recompute.Outcome) -> None:
-    """Print what a run came to."""
+def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -> list[str]:
+    """Score the stored runs that lack a measure, of one dataset or system or of all.
+
+    Returns a sentence for each run that is not kept deep enough. Raises WrongInput for an unknown
+    measure.
+    """
+    wanted = scoring.more([measure])
+    rows = dict(DATASETS) | known(bench)
+    names = (rows[dataset].parts or (dataset,)) if dataset in rows else (dataset,)
+    fresh, _ = freshness.split(bench.store.parts() if wanted else ())
+    runs = [hits for hits in fresh if hits.kind == "hits" and hits.dataset in rows]
+    runs = [hits for hits in runs if hits.dataset in names or not dataset]
+    runs = [hits for hits in runs if hits.system == system or not system]
+    new = 0
+    for hits in runs:
+        loaded = recompute.stored_dataset(bench.store, rows[hits.dataset])
+        new += recompute.score(bench, loaded, hits, measures=wanted).new
+    if new:
+        sys.stderr.write(f"scored {counted(new, 'run')} by {measure}\n")
+        done(bench)
+    return [line for hits in runs for line in too_deep(hits, wanted)]
+
+
+def too_deep(hits: Part, measures: Iterable[str]) -> list[str]:
+    """A sentence for each measure that cuts deeper than a run is kept, with what to do."""
+    run = terminal.printable(f"{shlex.quote(hits.system)} {hits.dataset}")
+    remedy = "" if "cut" in hits.provenance else "raise the setting depth, then "
+    return [
+        f"no {measure} of {run}: its stored hits end at rank {scoring.kept(hits):,};"
+        f" {remedy}python -m compute run {run}, or import it again"
+        for measure in measures
+        if not scoring.reaches(parse(measure), hits)
+    ]
+
+
+def tell(
+    bench: Bench,
+    row: Dataset,
+    name: str,
+    outcome: recompute.Outcome,
+    measures: Iterable[str] = (),
+) -> None:
+    """Print what a run came to, by two measures and those that were asked for."""
     if isinstance(bench.progress, terminal.Bar):
         bench.progress.close()
-    sys.stdout.write(f"{terminal.printable(name)} on {row.name}: {said(bench, outcome)}\n")
+    sys.stdout.write(
+        f"{terminal.printable(name)} on {row.name}: {said(bench, outcome, measures)}\n"
+    )
     sys.stdout.flush()
 
 
-def said(bench: Bench, outcome: recompute.Outcome) -> str:
-    """Two means of a run, and what may make them lower than they should be."""
+def said(bench: Bench, outcome: recompute.Outcome, measures: Iterable[str] = ()) -> str:
+    """Two means of a run or more, and what may make them lower than they should be."""
     scores = recompute.read(outcome.scores).groupby("measure")["value"].mean()
-    values = ", ".join(f"{m} {scores[m]:.4f}" for m in ("nDCG@10", "R@100") if m in scores)
+    wanted = dict.fromkeys(["nDCG@10", "R@100", *measures])
+    values = ", ".join(f"{m} {scores[m]:.4f}" for m in wanted if m in scores)
     news = [*([] if outcome.new else ["up to date"]), *_remarks(bench, outcome.hits)]
     return f"{values} ({'; '.join(news)})" if news else values
 

@@ -1,5 +1,6 @@
 """The command that writes figures, tables, views and runs to files, without a browser window."""
 
+import contextlib
 import json
 import os
 import subprocess
@@ -7,7 +8,8 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from compute import settings
+from compute import scoring, settings
+from compute.commands.common import open_bench, scored_by
 from compute.errors import WrongInput
 from compute.exports import named, runs
 from compute.exports.formats import WIDTHS, check
@@ -28,6 +30,7 @@ def export(arguments: Namespace) -> int:
         raise WrongInput(f"no folder {file.parent}: make it first")
     check(arguments.what, file.suffix.removeprefix("."))
     page, key, given = _wanted(arguments)
+    _score(given)
     asked = {
         "kind": arguments.what,
         "page": page,
@@ -37,6 +40,15 @@ def export(arguments: Namespace) -> int:
         "out": str(file.absolute()),
     }
     return _on_page(asked)
+
+
+def _score(given: dict[str, list[str]]) -> None:
+    """Score the runs that lack the measure that is to be shown, which pages do not."""
+    with contextlib.suppress(WrongInput):  # in print alone, or unknown: the page says so
+        for measure in scoring.more(given.get("measure", ())):
+            dataset, *_ = *given.get("dataset", ()), *given.get("over", ()), ""
+            lacking = scored_by(open_bench(), measure, dataset)
+            sys.stderr.writelines(f"{line}\n" for line in lacking)
 
 
 def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:

@@ -5,9 +5,9 @@ from argparse import Namespace
 from dataclasses import replace
 
 from compute import demo as demonstration
-from compute import freshness, jobs, reading, recompute, settings, shipping, terminal
+from compute import freshness, jobs, reading, recompute, scoring, settings, shipping, terminal
 from compute import serve as server
-from compute.commands.common import done, known, named, open_bench, tell
+from compute.commands.common import done, known, named, open_bench, tell, too_deep
 from compute.datasets import dataset
 from compute.errors import Unavailable
 from compute.systems import SYSTEMS, system
@@ -32,6 +32,7 @@ def run(arguments: Namespace) -> int:
 def score(arguments: Namespace) -> int:
     """Score stored runs, computing only what changed."""
     bench = open_bench()
+    wanted = scoring.more(arguments.measure)
     fresh, _ = freshness.split(bench.store.parts())
     names = {row.name for row in named(bench, arguments.datasets)}
     for hits in fresh:
@@ -41,7 +42,9 @@ def score(arguments: Namespace) -> int:
         loaded = recompute.stored_dataset(bench.store, row)
         # Shipped hits are cut: scored again they would only lose the deeper measures.
         again = arguments.again and not hits.shipped
-        tell(bench, row, hits.system, recompute.score(bench, loaded, hits, again=again))
+        outcome = recompute.score(bench, loaded, hits, again=again, measures=wanted)
+        tell(bench, row, hits.system, outcome, wanted)
+        sys.stderr.writelines(f"{line}\n" for line in too_deep(hits, wanted))
     return done(bench)
 
 

@@ -11,7 +11,7 @@ from pandas import DataFrame
 from compute import freshness, measures, queries, reading, terminal
 from compute.commands import efficiency, lengths
 from compute.commands.analysing import overlaps
-from compute.commands.common import known, open_bench
+from compute.commands.common import known, open_bench, scored_by
 from compute.commands.jobs import jobs_shown
 from compute.commands.systems import show_systems
 from compute.datasets import DATASETS
@@ -87,6 +87,8 @@ def _check_depth(runs: DataFrame, measure: str) -> None:
 
 
 def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame:
+    of = (arguments.dataset or "", arguments.system or "")
+    lacking = scored_by(bench, measure, *of) if measure and not arguments.published else []
     cursor = reading.open_version(bench.store).cursor()
     chosen = {"dataset": arguments.dataset, "system": arguments.system, "measure": measure}
     frame = queries.stored.scores_shown(
@@ -96,6 +98,9 @@ def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFram
         returned_only=arguments.returned_only,
     )
     _tell_stale(bench, arguments.dataset)
+    if frame.empty and lacking:
+        raise Missing(lacking[0])
+    sys.stderr.writelines(f"{line}\n" for line in lacking)
     if frame.empty:
         everything = queries.stored.scores_shown(cursor, published=arguments.published)
         _name_the_wrong(everything, chosen, published=arguments.published)
@@ -148,6 +153,6 @@ def _name_the_wrong(
         if column == "measure":
             measures.parse(name)
         listed = ", ".join(known[:20]) + (", …" if len(known) > 20 else "")
-        unscored = column == "measure" and name in measures.MEASURES and not published
+        unscored = column == "measure" and not published
         hint = _UNSCORED if unscored else near(name, known)
         raise Missing(f"no scores of {column} {name!r}: {hint}There are {listed or 'none'}")

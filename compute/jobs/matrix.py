@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from pandas import DataFrame
 
-from compute import imports, loading, pairs, recompute
+from compute import imports, loading, pairs, scoring
 from compute.datasets import DATASETS, Dataset, source
 from compute.errors import BeirscopeError, Missing
 from compute.jobs import records
@@ -147,8 +147,7 @@ class Seen:
             return Cell(STALE, str(error))
         if hits.fingerprint != called.hits:
             return Cell(STALE, "the documents, the queries or the settings changed since")
-        depth = hits.provenance["depth"]
-        if scores.fingerprint != recompute.scores_name(hits.fingerprint, loaded, depth):
+        if not scoring.is_current(scores, hits, loaded):
             return Cell(STALE, "the judgements or the measures changed since")
         if self._source_changed(loaded):
             return Cell(STALE, "the files of the dataset changed since")

@@ -5,9 +5,10 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from compute import provenance, published
+from compute.cells import in_order
 from compute.freshness import runs_behind
 from compute.judgements import RULES, SOURCES, Choice
-from compute.measures import MEASURES, label
+from compute.measures import is_measure, label
 from compute.shown import Shown
 from compute.store import Store
 from compute.terminal import printable
@@ -32,7 +33,7 @@ def record(
         "view": provenance.portable(address),
         "version_of_results": version[0],
         "judgements": _judgements(choice, version[1]),
-        "measures": {name: label(name) for name in MEASURES if name in shown.measures},
+        "measures": {name: label(name) for name in in_order(shown.measures) if is_measure(name)},
         "runs": provenance.of_runs(store, pairs),
         "collections": provenance.of_datasets(store, sorted(shown.datasets)),
         "in_print": _in_print(shown.sources),

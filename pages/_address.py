@@ -1,11 +1,13 @@
 """What the address names, where no bound widget holds it; names that there are not."""
 
+import shlex
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 
 import streamlit as st
 
+from compute.measures import is_measure
 from pages import _export, _shared, _ways
 
 
@@ -27,6 +29,15 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
         st.session_state[f"_wrong_{key}"] = []
     for words in st.session_state.get(f"_wrong_{key}", []):
         st.warning(_shared.text(words))
+
+
+def measures() -> list[str]:
+    """The measures that a picker offers; says so where the address names none of them."""
+    offered = _shared.measures()
+    further = [name for name in st.query_params.get_all("measure") if is_measure(name)]
+    score = f"python -m compute score --measure {shlex.quote(further[0])}" if further else ""
+    known("measure", offered, "measure", f"To score the stored runs by it: {score}" * bool(score))
+    return offered
 
 
 def missing(named: Iterable[str], choices: Sequence[str], what: str, advice: str = "") -> list[str]:

@@ -9,7 +9,6 @@ from pandas import DataFrame
 from compute import made, provenance, queries
 from compute.exports import runs
 from compute.figures import made as figures
-from compute.measures import MEASURES
 from compute.provenance import portable
 from compute.shown import Shown
 from pages import _address, _data_removing, _shared, _ways
@@ -120,7 +119,7 @@ def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
     if means.empty:
         st.caption("None that still count: `python -m compute score` scores the run again.")
         return
-    _table(figures.scores_table(means, MEASURES))
+    _table(figures.scores_table(means, _shared.measures()))
     scored = run["scored"]
     again = f"Scored {figures.date(scored['date'])} UTC: {scored['command']}." if scored else ""
     _shared.caption("Means over all evaluated queries; an unanswered query scores 0.", again)

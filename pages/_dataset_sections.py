@@ -137,11 +137,12 @@ def systems(dataset: Dataset, means: DataFrame) -> None:
     """Every system with every measure; a click on a row opens how its run was made."""
     st.subheader("Systems", anchor=False)
     pinned = {"System": st.column_config.TextColumn(pinned=True)}
-    table = figures.measure_table(means, MEASURES)
+    measures = _shared.measures()
+    table = figures.measure_table(means, measures)
     whole = HEAD + min(means["system"].nunique(), MOST_ROWS) * ROW
     options: dict[str, Any] = {"height": whole, "row_height": ROW, "column_config": pinned}
     if not dataset.parts:
-        runs = figures.in_order(means, MEASURES)
+        runs = figures.in_order(means, measures)
         open_run = partial(_open_run, dataset.name, runs)
         options |= {"on_select": open_run, "selection_mode": "single-cell"}
     _shared.table(
@@ -161,7 +162,7 @@ def systems(dataset: Dataset, means: DataFrame) -> None:
 
 def _scores(means: DataFrame) -> Scores:
     """What a saved table says is the best and the second, as it is on the page."""
-    shown = [measure for measure in MEASURES if measure in set(means["measure"])]
+    shown = [measure for measure in _shared.measures() if measure in set(means["measure"])]
     return Scores(shown, lower=[one for one in shown if better(one) < 0])
 
 

@@ -13,7 +13,7 @@ from compute.figures import gains, text
 from compute.figures import query as figures
 from compute.figures.ranked import ranked_lists
 from compute.gains import explain, explains
-from compute.measures import MEASURES, parse
+from compute.measures import parse
 from pages import _address, _dataset_sections, _query_judging, _shared
 from pages._shared import read
 
@@ -146,7 +146,9 @@ def why(dataset: str, query_id: str, systems: Systems, measure: str, values: Dat
     """The sum that makes the score, as a figure and as a table; the best order beside it."""
     st.subheader(f"Why this {measure}", anchor=False)
     if not explains(measure):
-        _shared.caption(f"{measure} is no sum over the ranks of one list; choose another measure.")
+        _shared.caption(
+            f"{measure} is no sum over the top ranks of one list: choose a measure such as nDCG@10."
+        )
         return
     of: Any = {"dataset": dataset, "query_id": query_id}
     names = [name for name, _ in systems]
@@ -183,7 +185,8 @@ def _chosen_list(titles: Mapping[str, str]) -> str:
 
 def values(frame: DataFrame, systems: Systems) -> None:
     """What the query scores by every measure."""
-    _shared.table(figures.value_table(frame, systems, MEASURES), "values", "The query by measure")
+    table = figures.value_table(frame, systems, _shared.measures())
+    _shared.table(table, "values", "The query by measure")
 
 
 def to_the_map(dataset: str, systems: Sequence[str], measure: str, query_id: str) -> None:

@@ -14,12 +14,11 @@ import streamlit.components.v2 as components
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute import bugs, settings, shown
+from compute import bugs, scoring, settings, shown
 from compute.errors import BeirscopeError
 from compute.exports import browser
 from compute.exports.tables import Scores
 from compute.judgements import Choice
-from compute.measures import MEASURES
 from compute.overlay import Overlays
 from compute.reading import open_version
 from compute.scopes import Holding
@@ -167,6 +166,11 @@ def parts() -> Sequence[Part]:
     return _holding(settings.load(), manifest).parts
 
 
+def measures() -> list[str]:
+    """Every measure that a picker offers: the usual ones, the settings' and what was scored."""
+    return scoring.offered(settings.load(), parts())
+
+
 def rests_on() -> Shown:
     """What the numbers that this run of the page has read come from."""
     return st.session_state.get("_rests_on", Shown())
@@ -290,7 +294,7 @@ def plot_cells(figure: go.Figure, alt: str, measure: str) -> None:
 def open_dataset(measure: str) -> None:
     """Go to the dataset that a click chose, if any; what is in print alone is no measure there."""
     if cell := st.session_state.pop("_open", None):
-        known = {"measure": measure} if measure in MEASURES else {}
+        known = {"measure": measure} if measure in measures() else {}
         st.session_state["_way"] = f"dataset?{urlencode(cell | known)}"
         st.rerun()
 

@@ -8,7 +8,7 @@ from pandas import DataFrame
 
 from compute import cells, published, queries, shift
 from compute.figures import shift as figures
-from compute.measures import MEASURES, better
+from compute.measures import better
 from pages import _address, _shared
 from pages._shared import pick, pick_many, read
 
@@ -102,10 +102,10 @@ def _choose_scores(sources: Sequence[str], above: Any) -> tuple[str, str, DataFr
     tables = [COMPUTED, *shift.tables(published.results(), sources)]
     with above:
         _address.known("scores", tables, "table of scores")
-        _address.known("measure", MEASURES, "measure")
+        measures = _address.measures()
     table = pick("Scores", tables, "scores", width=180)
     if table == COMPUTED:
-        measure = pick("Measure", MEASURES, "measure", width=140)
+        measure = pick("Measure", measures, "measure", width=140)
         return table, measure, read(queries.leaderboard.means, measure=measure)
     return table, MEASURE, _printed_scores(table)
 

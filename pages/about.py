@@ -3,6 +3,7 @@
 import streamlit as st
 
 from compute import contract, queries
+from compute.measures import known
 from pages import _shared
 from pages._shared import read
 
@@ -13,8 +14,9 @@ st.markdown(contract.RULES, width=WIDTH)
 st.subheader("Measures", anchor=False)
 st.table(contract.definitions(), hide_index=True, border="horizontal")
 _shared.caption(
-    "Names as ir_measures writes them. These are stored for every run; another k is one more string"
-    " in MEASURES of compute/measures.py: README, Adding."
+    "Names as ir_measures writes them. These are stored for every run; the setting measures adds"
+    " others, and python -m compute score --measure scores stored runs by one. There are"
+    f" {known()}."
 )
 st.subheader("Published figures", anchor=False)
 st.markdown(

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from compute import queries
-from compute.measures import MEASURES
 from pages import _address, _query_picking, _shared
 from pages import _compare_sections as sections
 from pages._shared import pick, read
@@ -17,7 +16,7 @@ if runs.empty:
 names = [*dict.fromkeys(runs["dataset"]), sections.ALL]
 _address.recall("dataset", names)
 _address.known("dataset", names, "dataset with two systems")
-_address.known("measure", MEASURES, "measure")
+measures = _address.measures()
 above = st.container()
 with _shared.pickers():
     name = pick("Dataset", names, "dataset", width=230)
@@ -29,7 +28,7 @@ with _shared.pickers():
     first, second = _query_picking.usual_pair(systems, name)
     a = pick("A", systems, "a", default=first, width=230)
     b = pick("B", systems, "b", default=second, width=230)
-    measure = pick("Measure", MEASURES, "measure", width=150)
+    measure = pick("Measure", measures, "measure", width=150)
     sections.swap()
 if name != sections.ALL:
     _address.remember("dataset", name)

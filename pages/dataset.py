@@ -3,7 +3,6 @@
 import streamlit as st
 
 from compute import advice, queries
-from compute.measures import MEASURES
 from pages import _address, _augmented_print, _shared
 from pages import _dataset_languages as languages
 from pages import _dataset_sections as sections
@@ -15,10 +14,10 @@ _address.arrive()
 names = list(read(queries.dataset.catalogue)["dataset"])
 _address.recall("dataset", names)
 _address.known("dataset", names, "dataset")
-_address.known("measure", MEASURES, "measure")
+measures = _address.measures()
 with _shared.pickers():
     name = pick("Dataset", names, "dataset", width=280)
-    measure = pick("Measure", MEASURES, "measure", width=160)
+    measure = pick("Measure", measures, "measure", width=160)
 _address.remember("dataset", name)
 dataset = advice.record(read(queries.dataset.facts, dataset=name))
 sections.facts(dataset)

@@ -3,7 +3,6 @@
 import streamlit as st
 
 from compute import queries
-from compute.measures import MEASURES
 from pages import _address, _augmented_print, _shared
 from pages import _efficiency_sections as sections
 from pages._shared import pick, pick_many, read
@@ -17,11 +16,11 @@ if costs.empty:
 systems = list(dict.fromkeys(costs["system"]))
 choices = [sections.EVERY, *dict.fromkeys(costs["dataset"])]
 _address.known("dataset", choices, "dataset with measured runs")
-_address.known("measure", MEASURES, "measure")
+measures = _address.measures()
 _address.known("systems", systems, "system with measured runs")
 with _shared.pickers():
     dataset = pick("Dataset", choices, "dataset", width=240)
-    measure = pick("Measure", MEASURES, "measure", width=140)
+    measure = pick("Measure", measures, "measure", width=140)
     chosen = pick_many("Systems", systems, "systems", width=330)
     slow = _shared.switch("95th percentile of latency", "slow")
 view = sections.view(costs, dataset, measure, chosen)

@@ -4,7 +4,6 @@ import streamlit as st
 
 from compute import advice, queries
 from compute.figures.rankmap import ORDERS, RANKS
-from compute.measures import MEASURES
 from pages import _address, _query_picking, _shared
 from pages import _map_sections as sections
 from pages._shared import pick, read
@@ -18,7 +17,7 @@ if runs.empty:
 names = list(dict.fromkeys(runs["dataset"]))
 _address.recall("dataset", names)
 _address.known("dataset", names, "dataset with ranked lists")
-_address.known("measure", MEASURES, "measure")
+measures = _address.measures()
 above = st.container()
 with _shared.pickers():
     name = pick("Dataset", names, "dataset", width=220)
@@ -31,7 +30,7 @@ with _shared.pickers():
     first, second = _query_picking.usual_pair(known, name)
     system = pick("System", known, "system", default=first, width=190)
     other = pick("Beside it", [*known, sections.NOTHING], "other", default=second, width=190)
-    measure = pick("Measure", MEASURES, "measure", width=140)
+    measure = pick("Measure", measures, "measure", width=140)
     order = pick("Order", list(ORDERS), "order", width=180)
     ranks = int(pick("Ranks", RANKS, "ranks", default="50", width=80))
 _address.remember("dataset", name)

@@ -5,7 +5,6 @@ import streamlit as st
 from compute import advice, queries
 from compute.figures.query import LEGEND, ORDERS, RANKS, titled
 from compute.figures.text import line
-from compute.measures import MEASURES
 from pages import _address, _query_augmented, _query_picking, _shared
 from pages import _query_sections as sections
 from pages._shared import pick, read
@@ -19,13 +18,13 @@ if runs.empty:
 names = list(dict.fromkeys(runs["dataset"]))
 _address.recall("dataset", names)
 sections.known_dataset(names)
-_address.known("measure", MEASURES, "measure")
+measures = _address.measures()
 above = st.container()
 with _shared.pickers():
     name = pick("Dataset", names, "dataset", width=220)
     known = runs.loc[runs["dataset"] == name, "system"].tolist()
     systems = _query_picking.systems(known, name, above)
-    measure = pick("Measure", MEASURES, "measure", width=140)
+    measure = pick("Measure", measures, "measure", width=140)
     order = pick("Order", list(ORDERS), "order", width=180)
     ranks = int(pick("Ranks", RANKS, "ranks", width=80))
     find = st.text_input("Find", key="find", bind="query-params", width=150)

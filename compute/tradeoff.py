@@ -45,7 +45,9 @@ def hardware(costs: DataFrame) -> Series:
     """The machine of each row in words."""
     cores = costs["cores"].map(lambda n: "? cores" if pd.isna(n) else f"{n:.0f} cores")
     memory = costs["memory_gib"].map(lambda n: "" if pd.isna(n) else f", {n:.0f} GiB")
-    return costs["processor"].fillna("unknown processor") + ", " + cores + memory
+    # Of no rows pandas cannot tell that these are words.
+    words = cores.astype("str") + memory.astype("str")
+    return costs["processor"].astype("str").fillna("unknown processor") + ", " + words
 
 
 def points(

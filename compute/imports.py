@@ -4,9 +4,10 @@ import dataclasses
 import hashlib
 import re
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from compute import lengths, provenance, recompute, runs
+from compute import doctor, lengths, provenance, recompute, runs
 from compute.datasets import DATASETS, Dataset, QrelsOnly, Source, catalogue, open_path, origins
 from compute.datasets.judged import JudgedQueries
 from compute.errors import Conflict, WrongInput
@@ -24,12 +25,13 @@ from compute.judgements import is_qrels
 from compute.loading import Bench, Loaded, load
 from compute.locks import locked
 from compute.recompute import Outcome
-from compute.store import Part, Store
+from compute.store import Part, Store, top
 from compute.systems import SYSTEMS
 from compute.wording import counted
 
 _TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
 """How the note of a dataset begins that came through the dashboard."""
+_PAIR = pa.schema([("query_id", pa.large_string()), ("doc_id", pa.large_string())])
 _SPOT = 1000
 """Hits whose documents are looked for first: mostly one of them is in the collection."""
 
@@ -95,6 +97,25 @@ def replaced(store: Store, name: str, before: Mapping[str, Part]) -> str:
     return f"replaced what had this name: {', '.join(gone)}{old}"
 
 
+def alike(loaded: Loaded) -> str:
+    """What `check` says, too, of document ids that are easily taken for each other; else empty."""
+    if loaded.lengths is None:
+        return ""
+    twins, path = doctor.Twins(), loaded.lengths.path
+
+    def ids() -> Iterator[str]:
+        with pq.ParquetFile(path) as parts:
+            for batch in parts.iter_batches(columns=["doc_id"]):
+                yield from batch["doc_id"].to_pylist()
+
+    for name in ids():
+        twins.see(name)
+    pairs = twins.among(ids)
+    if not pairs:
+        return ""
+    return f"{counted(len(pairs), 'pair')} of {twins.WHAT}, as {twins.told(pairs)}: they stay apart"
+
+
 def own_datasets(store: Store) -> dict[str, Dataset]:
     """The collections that were taken in, by name."""
     records = {part.dataset: part.provenance["dataset"] for part in store.parts("queries")}
@@ -141,9 +162,7 @@ def import_run(
     identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
     if stored := bench.store.done("hits", dataset.name, name, identity):
         return recompute.score(bench, loaded, stored)
-    hits, others = _of_split(hits, loaded, file)
-    _refuse_strange_documents(bench.store, dataset, hits["doc_id"], file)
-    run = runs.ranked(hits, depth=depth, drop_self=content["drop_self"])
+    run, met = _ranked(bench, loaded, hits, file, drop_self=content["drop_self"])
     del hits  # Millions of them: the run is all that is needed from here on.
     words = ["import-run", called or file.name, "--dataset", dataset.name, "--system", name]
     about = provenance.record(
@@ -151,7 +170,7 @@ def import_run(
         time.perf_counter() - start,
         imported=True,
         file=called or file.name,
-        hits_of_other_queries=others,
+        **met,
         **content,
     )
     with locked(bench.store.home / "locks" / "import.lock"):
@@ -169,7 +188,7 @@ def _read(file: Path) -> tuple[str, pa.Table, str]:
 
 def _hits(file: Path) -> tuple[str, pa.Table]:
     try:
-        return runs.read(file)
+        return runs.read(file, ranks=True)
     except WrongInput:
         if is_qrels(file):
             raise WrongInput(
@@ -178,18 +197,39 @@ def _hits(file: Path) -> tuple[str, pa.Table]:
         raise
 
 
+def _ranked(
+    bench: Bench, loaded: Loaded, hits: pa.Table, file: Path, *, drop_self: bool
+) -> tuple[runs.Run, dict[str, Any]]:
+    """The run of the split's queries; how many hits are of others, and what `check` remarks."""
+    own, others = _of_split(hits, loaded, file)
+    _refuse_strange_documents(bench.store, loaded.dataset, own["doc_id"], file)
+    run = runs.ranked(own, depth=bench.settings.depth, drop_self=drop_self)
+    del own
+    remarks = _remarks(hits, run, loaded, file)
+    return run, {"hits_of_other_queries": others} | ({"remarks": remarks} if remarks else {})
+
+
 def _of_split(hits: pa.Table, loaded: Loaded, file: Path) -> tuple[pa.Table, int]:
     """The hits that answer a query of the split, and how many do not."""
     split = pa.array(recompute.read(loaded.queries)["query_id"], pa.string())
     known = _are_in(hits["query_id"], split)
     if not known.any():
         found = len(hits["query_id"].unique())
+        pairs = hits.select(_PAIR.names).cast(_PAIR)
+        why = doctor.exchanged(pairs, doctor.pairs(loaded.judgements))
         raise WrongInput(
             f"{file}: none of its {found} queries is a query of"
-            f" {loaded.dataset.name}: is it a run on another dataset?"
+            f" {loaded.dataset.name}: {why or 'is it a run on another dataset?'}"
         )
     kept = hits if known.all() else hits.filter(pa.array(known))
     return kept, hits.num_rows - kept.num_rows
+
+
+def _remarks(hits: pa.Table, run: runs.Run, loaded: Loaded, file: Path) -> list[str]:
+    """What `check` says of the file, too, of all that changes numbers."""
+    first = top(run.frame)[_PAIR.names]
+    pairs = pa.Table.from_pandas(first, schema=_PAIR, preserve_index=False)
+    return doctor.changing(hits, pairs, doctor.pairs(loaded.judgements), str(file))
 
 
 def _refuse_strange_documents(

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from compute import bugs, doctor, imports, reading, settings, tags
-from compute.commands.common import said
+from compute.commands.common import remarks, said
 from compute.datasets import dataset
 from compute.datasets.judged import JudgedQueries
 from compute.errors import BeirscopeError, Conflict, Unavailable
@@ -92,7 +92,8 @@ def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
                 bench, file, row, system=name, spared=taken, called=called, **options
             )
             taken.add(outcome.hits.system)
-            return {"system": outcome.hits.system, "said": said(bench, outcome)}
+            told = "; ".join([said(bench, outcome), *remarks(outcome)])
+            return {"system": outcome.hits.system, "said": told}
 
         yield {"file": called, "system": name} | _answered(bench, take)
     _finish(bench)
@@ -116,6 +117,7 @@ def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
         )
         documents = loaded.documents.rows if loaded.documents else 0
         told = imports.replaced(bench.store, order["name"], before)
+        told = "; ".join(filter(None, [imports.alike(loaded), told]))
         return {
             "said": f"{counted(documents, 'document')},"
             f" {loaded.queries.rows:,} queries, {counted(loaded.judgements.rows, 'judgement')}"

@@ -25,6 +25,8 @@ from compute.settings import load
 from compute.wording import shown
 
 _NAMES = pa.dictionary(pa.int32(), pa.string())
+RANK = pa.dictionary(pa.int32(), pa.binary())
+"""Bytes, since an import ranks by no rank and so refuses none."""
 _LINE = trec.Layout(
     "run line",
     (
@@ -35,6 +37,10 @@ _LINE = trec.Layout(
         ("score", pa.float64()),
         ("tag", _NAMES),
     ),
+)
+_RANKED_LINE = trec.Layout(
+    _LINE.what,
+    tuple((name, RANK if name == "rank" else kind) for name, kind in _LINE.columns),
 )
 _HITS = pa.schema(
     [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("score", pa.float64())]
@@ -214,14 +220,15 @@ def _equal_neighbours(key: Keys) -> NDArray[np.bool_]:
     return same | np.roll(same, 1)
 
 
-def read(path: Path, *, any_tag: bool = False) -> tuple[str, pa.Table]:
+def read(path: Path, *, any_tag: bool = False, ranks: bool = False) -> tuple[str, pa.Table]:
     """A run file's tag and its hits: query_id (a dictionary), doc_id, score, as they stand.
 
-    The rank column is ignored, as trec_eval does. Lines of several tags are refused, since they
+    The rank column ranks nothing, as in trec_eval; with `ranks` it is read for what it says,
+    whatever that is (rank, a dictionary of bytes). Lines of several tags are refused, since they
     are several runs; with `any_tag` they are read as one, under the first. Raises Missing or
     WrongInput, with file and line.
     """
-    table = trec.read_columns(path, _LINE)
+    table = trec.read_columns(path, _RANKED_LINE if ranks else _LINE)
     tags = table["tag"].unique().cast(pa.string()).to_pylist()
     if len(tags) > 1 and not any_tag:
         raise WrongInput(

@@ -179,7 +179,7 @@ def test_no_file_takes_the_name_that_another_has_by_right(
 def test_what_a_run_leaves_out_is_said(
     tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    lines = "q1 Q0 d1 1 3 t\nq1 Q0 d1 2 2 t\nq9 Q0 d1 1 1 t\nq9 Q0 d2 1 1 t\n"
+    lines = "q1 Q0 d1 1 3 t\nq1 Q0 d1 2 2 t\nq9 Q0 d1 1 2 t\nq9 Q0 d2 2 1 t\n"
     words = ["import-run", *_runs(tmp_path, some=lines), "--dataset", "tiny"]
     said = (
         "answers 1 of 3 queries; 2 hits of queries outside the split left out;"
@@ -197,7 +197,10 @@ def test_what_a_run_leaves_out_is_said(
     [
         (["--dataset", "tin"], "no scores of dataset 'tin': did you mean tiny?"),
         (["--system", "som"], "no scores of system 'som': did you mean some?"),
-        (["--measure", "P@2000"], "no P@2000 of some tiny: its stored hits end at rank 1,000"),
+        (
+            ["--dataset", "tiny", "--measure", "P@2000"],
+            "no P@2000 of some tiny: its stored hits end at rank 1,000",
+        ),
         (["--measure", "ndgc"], "no measure 'ndgc'; known: nDCG@k"),
         (["--published", "--measure", "nDCG@30"], "no scores of measure 'nDCG@30': did you mean"),
         (["--published", "--dataset", "tiny"], "no scores of dataset 'tiny'"),

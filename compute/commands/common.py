@@ -72,13 +72,19 @@ def tell(
     outcome: recompute.Outcome,
     measures: Iterable[str] = (),
 ) -> None:
-    """Print what a run came to, by two measures and those that were asked for."""
+    """Print what a run came to, by two measures and those asked for, and what changes numbers."""
     if isinstance(bench.progress, terminal.Bar):
         bench.progress.close()
-    sys.stdout.write(
-        f"{terminal.printable(name)} on {row.name}: {said(bench, outcome, measures)}\n"
-    )
+    words = said(bench, outcome, measures)
+    sys.stdout.write(f"{terminal.printable(name)} on {row.name}: {words}\n")
+    for remark in remarks(outcome):
+        sys.stdout.write(f"  remark: {terminal.printable(remark)}\n")
     sys.stdout.flush()
+
+
+def remarks(outcome: recompute.Outcome) -> list[str]:
+    """What `check` says, too, of an imported run: all that changes its numbers."""
+    return outcome.hits.provenance.get("remarks", [])
 
 
 def said(bench: Bench, outcome: recompute.Outcome, measures: Iterable[str] = ()) -> str:

@@ -63,6 +63,8 @@ def import_dataset(arguments: Namespace) -> int:
         + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
         + "\n"
     )
+    if told := imports.alike(loaded):
+        sys.stdout.write(f"remark: {terminal.printable(told)}\n")
     if told := imports.replaced(bench.store, arguments.name, before):
         sys.stdout.write(f"{told}\n")
     return done(bench)

@@ -4,6 +4,7 @@ import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from compute.doctor.ids import Ids, look_at
+from compute.doctor.judged import exchanged, remark_judged
 from compute.doctor.known import Known
 from compute.doctor.report import Tally, Where
 from compute.wording import counted
@@ -33,6 +34,14 @@ create or replace view asked as
     select doc_id as id, min(line) as line, count(*) as n from hits
     where query_id in (select id from queries) group by doc_id
 """
+_TOP = """
+select query_id::varchar as query_id, doc_id from (
+    select query_id, doc_id, max(score) as score from hits
+    where query_id in (select query_id from judged) and not ($drop_self and query_id = doc_id)
+    group by query_id, doc_id)
+qualify row_number() over (partition by query_id order by score desc, doc_id desc) <= 10
+"""
+_PAIRS = "select distinct query_id::varchar as query_id, doc_id from hits"
 _ANOTHER = "is it for another dataset? choose that one"
 
 
@@ -56,6 +65,10 @@ def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Kno
         if unknown:  # an import does not look at the documents of unknown queries
             database.execute(_ASKED)
         _hold_documents(database, "asked" if unknown else "documents", file, tally, against)
+    if against.judged is not None:
+        database.register("judged", against.judged)
+        top = database.sql(_TOP, params={"drop_self": bool(against.drop_self)}).to_arrow_table()
+        remark_judged(top, against.judged, Where(file), tally)
 
 
 def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
@@ -86,7 +99,8 @@ def _hold_queries(
         Ids(database, "query", file).remark_nearly_known(tally)
     if count == whole:
         example = f"none of its {counted(whole, 'query id')} is a query of {against.dataset}"
-        tally.refuse("run on another dataset", f"{example}, as {first!r}", where, _ANOTHER)
+        treatment = _exchanged(database, against) or _ANOTHER
+        tally.refuse("run on another dataset", f"{example}, as {first!r}", where, treatment)
         return None
     example = f"query {first!r}; {counted(hits, 'hit')} in all"
     tally.remark("unknown query", example, where, "its hits are left out", count)
@@ -94,6 +108,12 @@ def _hold_queries(
     name, treatment = f"query {example!r} of {against.dataset}", "it scores 0"
     tally.remark("missing query", name, Where(file), treatment, missing)
     return count
+
+
+def _exchanged(database: DuckDBPyConnection, against: Known) -> str:
+    if against.judged is None:
+        return ""
+    return exchanged(database.sql(_PAIRS).to_arrow_table(), against.judged)
 
 
 def _hold_documents(

@@ -10,11 +10,13 @@ from compute.datasets.fingerprints import CorpusCount
 from compute.datasets.reading import BeirSource
 from compute.datasets.records import Trouble, n_words
 from compute.doctor import marks
+from compute.doctor.judged import Twins
 from compute.doctor.report import Tally, Where
 from compute.errors import BeirscopeError, WrongInput
 
 _TITLE_ONLY = ("document with a title only", "kept")
 _EMPTY = ("empty document", "kept, as empty")
+_APART = "ids are text: they stay apart"
 _UNREADABLE = "judgements not readable"
 _ASIDE = "this split cannot be imported before it is mended, test can"
 
@@ -143,7 +145,9 @@ class _Collection:
         where = Where(self.files.where(source.corpus))
         words, selves, first = 0, 0, ""
         zeros: set[str] = set()
+        twins = Twins()
         for document in corpus.watch(source.documents()):
+            twins.see(document.doc_id)
             words += n_words(document.title, document.text)
             if not document.text.strip():
                 what, treatment = _TITLE_ONLY if document.title.strip() else _EMPTY
@@ -162,11 +166,21 @@ class _Collection:
             "kept in that query's ranking, unless imported with --drop-self",
             selves,
         )
-        if zeros:
-            again = BeirSource(self.files, self.root, source.split, lambda trouble: None)
-            ids = (document.doc_id for document in again.documents())
-            self._one_number("document", zeros, ids, source.corpus)
+        self._alike(source, zeros, twins)
         self._missing(corpus.missing)
+
+    def _alike(self, source: BeirSource, zeros: set[str], twins: Twins) -> None:
+        """Tell of documents' ids that only zeros, case or normal form tell apart."""
+        again = BeirSource(self.files, self.root, source.split, lambda trouble: None)
+
+        def ids() -> Iterator[str]:
+            return (document.doc_id for document in again.documents())
+
+        if zeros:
+            self._one_number("document", zeros, ids(), source.corpus)
+        if pairs := twins.among(ids):
+            where, treatment = Where(self.files.where(source.corpus)), _APART
+            self.tally.remark(Twins.WHAT, Twins.told(pairs), where, treatment, len(pairs))
 
     def _missing(self, missing: set[str]) -> None:
         if missing:
@@ -183,7 +197,7 @@ class _Collection:
         twins = [(bare[id.lstrip("0")], id) for id in ids if bare.get(id.lstrip("0"), id) != id]
         if twins:
             example = f"{what} {twins[0][0]!r} and {twins[0][1]!r}"
-            where, treatment = Where(self.files.where(file)), "ids are text: they stay apart"
+            where, treatment = Where(self.files.where(file)), _APART
             self.tally.remark(
                 f"{what} ids that are one number", example, where, treatment, len(twins)
             )

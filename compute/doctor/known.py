@@ -24,6 +24,8 @@ class Known:
     nothing says so."""
     depth: int = 1000
     """Hits kept per query."""
+    judged: pa.Table | None = None
+    """query_id, doc_id of the judgements, as large strings; None where they are not known."""
 
 
 def known(store: Store, dataset: Dataset) -> Known:
@@ -35,13 +37,22 @@ def known(store: Store, dataset: Dataset) -> Known:
         )
     # Lengths ship where documents do not, so they tell which corpus there is.
     documents = store.part("lengths", dataset.collection)
+    judgements = store.part("judgements", dataset.name)
     return Known(
         dataset.name,
         _ids(queries, "query_id"),
         _ids(documents, "doc_id") if documents else None,
         drop_self=dataset.drop_self,
         depth=store.settings.depth,
+        judged=pairs(judgements) if judgements else None,
     )
+
+
+def pairs(judgements: Part) -> pa.Table:
+    """query_id, doc_id of stored judgements, as large strings."""
+    columns = ["query_id", "doc_id"]
+    schema = pa.schema([(name, pa.large_string()) for name in columns])
+    return pq.read_table(judgements.path, columns=columns).cast(schema)
 
 
 def _ids(part: Part, column: str) -> pa.ChunkedArray:

@@ -9,7 +9,13 @@ import pyarrow as pa
 
 from compute.doctor.report import Tally, Where
 
+TIED, CONTRADICTED, LOWER = (
+    "tied with another hit",
+    "rank contradicts score",
+    "lower scores look better",
+)
 _BY_SCORE = "the rank column is ignored: the score ranks, highest first"
+_NEGATIVE = "the highest score ranks first: if low ones are good, as distances, write them negative"
 
 
 @dataclass(frozen=True)
@@ -54,17 +60,19 @@ class _Lines:
 def remark_order(table: pa.Table, file: str, tally: Tally) -> None:
     """Tell of ties, of lists in pieces or not sorted by score, and of ranks that say otherwise.
 
-    `table` has the columns of a run file and `line`; nothing of it is changed.
+    `table` has query_id, score and rank of a run file, and `line` where places are to be told;
+    nothing of it is changed.
     """
     found = _Lines(table)
 
     def tell(what: str, count: int, at: int, example: str, treatment: str) -> None:
-        where = Where(file, int(table["line"][at].as_py()))
+        where = Where(file, table["line"][at].as_py() if "line" in table.column_names else 0)
         tally.remark(what, example, where, treatment, int(count))
 
     _ties(found, tell)
     _sorting(found, tell)
     _ranks(found, tell)
+    _upside_down(found, tell)
 
 
 _Tell = Callable[[str, int, int, str, str], None]
@@ -78,11 +86,11 @@ def _ties(found: _Lines, tell: _Tell) -> None:
     tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
     if tied.any():
         at = int(order[1:][tied].min())
-        example = f"query {found.name(at)!r}, score {found.text('score', at)}"
-        treatment = "ranked by document id, descending, as trec_eval does"
         # As an import counts them: each hit whose score equals a neighbour's, the first too.
         count = (np.append(tied, False) | np.append(False, tied)).sum()
-        tell("tied with another hit", count, at, example, treatment)
+        share = f"{count:,} of {len(score):,} hits"
+        example = f"{share}, as query {found.name(at)!r}, score {found.text('score', at)}"
+        tell(TIED, count, at, example, "ranked by document id, descending, as trec_eval does")
 
 
 def _is_mixed(found: _Lines) -> bool:
@@ -123,9 +131,7 @@ def _ranks(found: _Lines, tell: _Tell) -> None:
         example = f"rank {found.text('rank', 0)} on every line"
         tell("the same rank everywhere", len(rank), 0, example, _BY_SCORE)
         return
-    with np.errstate(invalid="ignore"):  # of two infinite ones neither is up
-        up = np.sign(rank[1:] - rank[:-1]) * np.sign(score[1:] - score[:-1])
-    wrong = np.flatnonzero((up > 0) & found.follows) + 1
+    wrong = np.flatnonzero(_rises(rank, score) & found.follows) + 1
     if len(wrong):
         at = int(wrong[0])
         ranks, scores = (
@@ -133,9 +139,30 @@ def _ranks(found: _Lines, tell: _Tell) -> None:
             for name in ("rank", "score")
         )
         example = f"query {found.name(at)!r}, {ranks}, {scores}"
-        if len(wrong) > found.follows.sum() / 2:
-            example += ": if low scores are good, as distances, write them negative"
-        tell("rank contradicts score", len(wrong), at, example, _BY_SCORE)
+        tell(CONTRADICTED, len(wrong), at, example, _BY_SCORE)
+
+
+def _rises(rank: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """Whether rank and score both rise, or both fall, from a line to the next."""
+    with np.errstate(invalid="ignore"):  # of two infinite ones neither is up
+        return np.sign(rank[1:] - rank[:-1]) * np.sign(score[1:] - score[:-1]) > 0
+
+
+def _upside_down(found: _Lines, tell: _Tell) -> None:
+    """Most scores rise down the lists, by the ranks where these say anything, else by the lines."""
+    rank, n = found.rank, int(found.follows.sum())
+    lines = np.arange(len(rank), dtype=np.float64)
+    tells = not np.isnan(rank).any() and bool((rank != rank[0]).any())
+    wrong = np.flatnonzero(_rises(rank if tells else lines, found.score) & found.follows) + 1
+    if len(wrong) > n / 2:
+        at = int(wrong[0])
+        high, low = found.text("score", at), found.text("score", at - 1)
+        of = "ranks" if tells else "lines"
+        example = (
+            f"scores rise with the {of} in {len(wrong):,} of {n:,} steps, as query"
+            f" {found.name(at)!r}, {low} before {high}"
+        )
+        tell(LOWER, len(wrong), at, example, _NEGATIVE)
 
 
 def _number(text: bytes) -> float:

@@ -46,14 +46,17 @@ select count(*), arg_min(query_id, line), min(line) from judgements where query_
 
 
 def judged(path: Path) -> Known:
-    """The queries of a qrels file, to hold runs against that lie beside it.
+    """The queries and pairs of a qrels file, to hold runs against that lie beside it.
 
     Raises Missing or WrongInput for a file that cannot be read on.
     """
     form = qrels.form(path)
     table = lines.survey(path, form.layout, Tally(), form.skip).table
-    names = table["query_id"].cast(pa.large_string()).unique()
-    return Known(path.name, pa.chunked_array([names]), drop_self=None)
+    pairs = table.select(["query_id", "doc_id"]).group_by(["query_id", "doc_id"]).aggregate([])
+    columns = [column.cast(pa.large_string()) for column in pairs.columns]
+    names = pa.chunked_array([columns[0].unique()])
+    judged = pa.table(columns, names=pairs.column_names)
+    return Known(path.name, names, drop_self=None, judged=judged)
 
 
 def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known | None) -> None:

@@ -13,17 +13,16 @@ from compute.doctor.known import Known
 from compute.doctor.order import remark_order
 from compute.doctor.report import Tally, Where
 from compute.reading import scratch
+from compute.runs import RANK
 
 _NAMES = pa.dictionary(pa.int32(), pa.string())
-_BYTES = pa.dictionary(pa.int32(), pa.binary())
 _LINE = trec.Layout(
     "run line",
     (
         ("query_id", _NAMES),
         ("Q0", None),
         ("doc_id", pa.string()),
-        # Bytes, since an import reads no rank and so refuses none.
-        ("rank", _BYTES),
+        ("rank", RANK),
         ("score", pa.float64()),
         ("tag", _NAMES),
     ),

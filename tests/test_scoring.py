@@ -10,11 +10,15 @@ from compute import imports, recompute, scoring, shipping
 from compute.datasets import Dataset
 from compute.errors import WrongInput
 from compute.identity import fingerprint
+from compute.judgements import PERSON, Choice
 from compute.loading import Bench
 from compute.measures import MEASURES
+from compute.overlay import Overlays
+from compute.reading import open_version
 from compute.recompute import Outcome
 from compute.settings import load
 from compute.store import Store
+from tests.test_overlay import added
 
 RUN = "".join(
     f"{query} Q0 d{place} {place} {9 - place} mine\n"
@@ -123,3 +127,26 @@ def test_shipped_scores_stay_and_only_what_their_hits_reach_is_added(
     # Of all that was retrieved, q1's d5 at rank 5 too.
     assert values(outcome, "R@100")["q1"] == 1
     assert not recompute.score(away, loaded, hits, measures=["P@5"]).new
+
+
+def test_added_judgements_score_no_run_by_a_measure_that_it_has_no_scores_of(
+    bench: Bench, tiny: Dataset, run: Outcome, tmp_path: Path
+) -> None:
+    file = tmp_path / "other.run"
+    file.write_text(RUN.replace("mine", "other"), encoding="utf-8")
+    imports.import_run(bench, file, tiny)
+    loaded = recompute.stored_dataset(bench.store, tiny)
+    recompute.score(bench, loaded, run.hits, measures=["P@5", "AP"])
+    overlays = Overlays(bench.store, open_version(bench.store))
+    rows = added([("q3", "d1", 1, "ada", PERSON)], "tiny")
+    with overlays.cursor(bench.store.add_judgements(rows), Choice()) as cursor:
+        found = cursor.execute(
+            "select system, measure, value, n_queries from means"
+            " where measure in ('P@5', 'AP') order by all"
+        ).fetchall()
+    # q3 has d1 at rank 1 and d6, which is not retrieved.
+    precise = ((1 / 1 + 2 / 5) / 2 + (1 / 2 + 2 / 3) / 2 + (1 / 1) / 2) / 3
+    assert found == [
+        ("mine", "AP", pytest.approx(precise), 3),
+        ("mine", "P@5", pytest.approx((0.4 + 0.4 + 0.2) / 3), 3),
+    ]

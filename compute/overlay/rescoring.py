@@ -166,12 +166,15 @@ def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scor
     _number(cursor, "chosen", "query_id", "number", queries)
     hits = [parts.get(("hits", system)) for system in systems]
     known, lists = _lists(cursor, files, len(systems), len(queries), _known_measures(measures))
+    values = _values(cursor, files["scores"], (len(systems), len(measures), len(queries)))
+    follows = np.array([[_follows(run, m) for m in measures] for run in hits], np.bool_)
     return Scored(
         systems,
         measures,
         queries,
-        values=_values(cursor, files["scores"], (len(systems), len(measures), len(queries))),
-        followed=np.array([[_follows(run, m) for m in measures] for run in hits], np.bool_),
+        values=values,
+        # A measure that a run was not scored by would be the mean of a few queries.
+        followed=follows & ~np.isnan(values).all(axis=2),
         lists=lists,
         known=known,
         tops=np.array([("top", system) in parts for system in systems], np.bool_),

@@ -105,6 +105,8 @@ TABLES: Mapping[str, Table] = {
             "note": "what the person wrote beside it",
             "unsure": "1 where the person said so",
             "verified": "1 where the person had signed in",
+            "imported": "when a file brought it, UTC; null: judged here",
+            "takes_back": "the entry of the one row that this row takes back; else null",
         },
     ),
     "lengths": Table(

@@ -71,6 +71,8 @@ JUDGEMENTS = pa.schema(
         ("note", pa.string()),
         ("unsure", pa.int32()),
         ("verified", pa.int32()),
+        ("imported", pa.string()),
+        ("takes_back", pa.string()),
     ]
 )
 

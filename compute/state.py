@@ -72,6 +72,8 @@ added_judgements = Table(
     Column("note", Text, nullable=False, default=""),
     Column("unsure", BigInteger, nullable=False, default=0),
     Column("verified", BigInteger, nullable=False, default=0),
+    Column("imported", Text),
+    Column("takes_back", Text),
 )
 counters = Table(
     "counters",
@@ -207,8 +209,12 @@ OPTIONAL: Mapping[str, Any] = {
     "unsure": 0,
     "verified": 0,
     "time": None,  # that of saving
+    "imported": None,
+    "takes_back": None,
 }
 """Columns of `added_judgements` that a row may do without, and what then stands there."""
+_ABSENT = ("relevance", "entry", "time", "imported", "takes_back")
+"""Columns that may be without a value."""
 _ASKED_AT_ONCE = 10_000
 """Values in one statement: databases limit them."""
 
@@ -218,7 +224,7 @@ def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
     given = [c.name for c in added_judgements.c if c.name != "id"]
     whole = judgements.assign(**{c: v for c, v in OPTIONAL.items() if c not in judgements})
     for name in given:
-        if name not in ("relevance", "entry", "time") and whole[name].isna().any():
+        if name not in _ABSENT and whole[name].isna().any():
             raise ValueError(f"a judgement without {name}")
     # Whole numbers or missing: 2.5 raises here instead of becoming 2.
     numbers = dict.fromkeys(("relevance", "unsure", "verified"), "Int64")

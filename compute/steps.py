@@ -105,6 +105,48 @@ STEPS: Steps = (
         "create table identity (id text primary key)",
         "insert into identity (id) values (:new_identity)",
     ),
+    (
+        # Clocks go wrong: what counts goes by ids, and answers are numbered. Which of the rows
+        # files brought is told from what only importing writes, from tasks of other homes, and
+        # from times before that of an earlier row of the same person and pair.
+        "alter table added_judgements add column imported text",
+        "alter table added_judgements add column takes_back text",
+        "alter table annotation_turns add column number bigint not null default 0",
+        """
+        update added_judgements
+        set imported = replace(substr(cast(current_timestamp as text), 1, 19), ' ', 'T')
+            || '.000000+00:00'
+        where (entry is null or (entry not like 'withdrawn-%' and entry not like 'again-%')) and (
+            entry like 'content-%' or source in ('import', 'model')
+            or task not in (select id from annotation_tasks) and task not in ('', 'query-page')
+        )
+        """,
+        """
+        update added_judgements
+        set imported = replace(substr(cast(current_timestamp as text), 1, 19), ' ', 'T')
+            || '.000000+00:00'
+        from (
+            select id as late, max("time") over (
+                partition by dataset, query_id, doc_id, person
+                order by id rows between unbounded preceding and 1 preceding
+            ) as before
+            from added_judgements
+            where imported is null and substr("time", 1, 10)
+                <= substr(cast(current_timestamp as text), 1, 10)
+        ) as told
+        where id = late and "time" < before
+        """,
+        """
+        update added_judgements set takes_back = named
+        from (
+            select 'withdrawn-' || id as back, entry as named, dataset as of_dataset,
+                query_id as of_query, doc_id as of_document, person as of_person
+            from added_judgements
+        ) as old
+        where entry = back and relevance is null and dataset = of_dataset
+            and query_id = of_query and doc_id = of_document and person = of_person
+        """,
+    ),
 )
 """Step n brings the state to format n, from 1; steps are added at the end, never edited.
 

@@ -213,9 +213,8 @@ class Store:
         found = self.added_judgements(judgement - 1).query("id == @judgement")
         if found.empty:
             raise Missing(f"no added judgement {judgement}: list them to find its number")
-        return self.add_judgements(
-            found.assign(relevance=None, source=source, entry=None, time=None)
-        )
+        anew = dict.fromkeys(("relevance", "entry", "time", "imported", "takes_back"))
+        return self.add_judgements(found.assign(**anew, source=source))
 
     def added_judgements(self, since: int = 0, dataset: str = "") -> DataFrame:
         """The added judgements with an id above `since`, in the order they were saved.

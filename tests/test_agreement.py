@@ -30,6 +30,7 @@ def judged(*rows: tuple) -> DataFrame:
     frame = frame.assign(
         dataset="tiny", query_id="q", id=range(1, len(frame) + 1), time="", task="t1"
     )
+    frame = frame.assign(imported=None, entry=None, takes_back=None)
     return frame.astype({"relevance": "Int64", "doc_id": "str", "person": "str", "source": "str"})
 
 

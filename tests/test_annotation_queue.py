@@ -2,10 +2,11 @@
 
 import random
 from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from sqlalchemy import update
+from sqlalchemy import select, update
 
 from compute import state
 from compute.annotation import queue, tables, tasks
@@ -138,6 +139,35 @@ def test_undoing_a_skip_withdraws_nothing(store: Store) -> None:
     exchange(store, task, ADA, [answer(pair.id, "skip")])
     assert pair.id in ids(exchange(store, task, ADA, [answer(pair.id, "undo")]))
     assert store.added_judgements().empty
+
+
+def changed(store: Store, **values: str) -> None:
+    """Every turn as a clock that was wrong would have written it."""
+    with state.writing(store.engine) as connection:
+        connection.execute(update(tables.turns).values(**values))
+
+
+def test_undo_offers_the_newest_answer_whatever_the_clock_said(store: Store) -> None:
+    task = made(store)
+    one, two, three = exchange(store, task, ADA).held[:3]
+    exchange(store, task, ADA, [answer(one.id)])
+    changed(store, changed="2099-01-01T00:00:00.000000+00:00")
+    assert exchange(store, task, ADA, [answer(two.id, "skip")]).last == two
+    assert exchange(store, task, ADA, [answer(three.id)]).last == three
+    assert exchange(store, task, ADA, [answer(three.id, "undo")]).last == two
+    log = [answer(one.id, "undo"), answer(one.id), answer(three.id), answer(one.id, relevance=2)]
+    assert exchange(store, task, ADA, log).last == one
+
+
+def test_a_hold_given_while_a_clock_was_ahead_lasts_no_longer_than_others(store: Store) -> None:
+    task = made(store)
+    assert len(exchange(store, task, ADA).held) == 6
+    changed(store, until="2099-01-01T00:00:00.000000+00:00")
+    assert exchange(store, task, BOB).held == ()
+    with store.engine.connect() as connection:
+        until = set(connection.execute(select(tables.turns.c.until)).scalars())
+    longest = datetime.now(UTC) + queue.HOLD
+    assert len(until) == 1 and datetime.fromisoformat(until.pop()) <= longest
 
 
 def test_what_two_are_to_judge_goes_to_two_different_people(store: Store) -> None:

@@ -173,18 +173,35 @@ def test_a_csv_brings_everything_to_another_home_and_nothing_to_its_own(home, st
 def test_mondays_file_leaves_what_the_person_changed_on_tuesday(home, store, tmp_path):
     judged = rows(("q1", "d2", 0, "ada", PERSON)).assign(time="2026-06-01T09:00:00.000000+00:00")
     changed = judged.assign(relevance=2, time="2026-06-02T09:00:00.000000+00:00")
-    monday = exported(judged.assign(id=1, entry="a", verified=0), OFFICIAL, "csv")
+    monday = judged.assign(id=1, entry="a", verified=0, takes_back=None)
+    monday = exported(monday, OFFICIAL, "csv")
     (tmp_path / "monday.csv").write_bytes(monday)
     store.add_judgements(changed)
     assert said("import", tmp_path / "monday.csv") == 0
     assert store.added_judgements()["relevance"].tolist() == [2, 0]
     assert resolve(store.added_judgements())["relevance"].tolist() == [2]
+    assert store.added_judgements()["imported"].notna().tolist() == [False, True]
+
+
+def test_a_file_from_the_future_is_said_and_what_is_judged_here_wins(home, store, tmp_path, capsys):
+    file = tmp_path / "ahead.csv"
+    head = "query_id,doc_id,relevance,person,source,time\n"
+    file.write_text(f"{head}q1,d2,2,ada,person,2099-01-01\nq1,d3,2,ada,person,2026-06-01\n")
+    assert said("import", file) == 0
+    assert "1 of them dated in the future: they count as judged at this import" in (
+        capsys.readouterr().out
+    )
+    assert resolve(store.added_judgements())["relevance"].tolist() == [2, 2]
+    store.add_judgements(rows(("q1", "d2", 0, "ada", PERSON)))
+    store.withdraw_judgement(2, WITHDRAWN)
+    assert resolve(store.added_judgements())["relevance"].tolist() == [0]
 
 
 def test_what_says_no_time_is_held_against_what_was_judged_last(home, store, tmp_path):
     old, new = (f"2026-06-0{day}T09:00:00.000000+00:00" for day in (1, 2))
     for grade, time in ((2, new), (1, old)):
-        store.add_judgements(rows(("q1", "d3", grade, "ada", IMPORT)).assign(time=time))
+        judged = rows(("q1", "d3", grade, "ada", IMPORT)).assign(time=time, imported=new)
+        store.add_judgements(judged)
     for grade, expected in ((2, 2), (1, 3)):
         (tmp_path / "one.qrels").write_text(f"q1 0 d3 {grade}\n")
         assert said("import", tmp_path / "one.qrels", "--person", "ada") == 0

@@ -27,14 +27,20 @@ from tests import worlds
 
 
 def judged(*rows: tuple) -> DataFrame:
-    """Rows of added judgements from (person, document, relevance) and, if need be, the
-    source, the time and the task."""
-    usual = (PERSON, "12:00", "t1")
+    """Rows of added judgements from (person, document, relevance) and, if need be, the source,
+    the time, the task, the time of import and the entry taken back; row n has the entry en."""
+    usual = (PERSON, "12:00", "t1", None, None)
     whole = [(*row, *usual[len(row) - 3 :]) for row in rows]
-    columns = ["person", "doc_id", "relevance", "source", "time", "task"]
-    frame = DataFrame(whole, columns=columns)
-    frame = frame.assign(dataset="tiny", query_id="q", id=range(1, len(frame) + 1))
+    columns = ["person", "doc_id", "relevance", "source", "time", "task", "imported", "takes_back"]
+    frame = DataFrame(whole, columns=columns).assign(dataset="tiny", query_id="q")
+    frame["id"] = range(1, len(frame) + 1)
+    frame["entry"] = [f"e{number}" for number in frame["id"]]
     return frame.astype(dict.fromkeys(columns, "str") | {"relevance": "Int64"})
+
+
+def brought(person: str, relevance: int | None, time: str, source: str = PERSON, at="06-09"):
+    """A row of document d that a file brought."""
+    return person, "d", relevance, source, time, "t1", at
 
 
 def label(*rows: tuple, rule: str = "majority", sources: tuple[str, ...] = HUMAN) -> int | None:
@@ -68,15 +74,52 @@ def test_a_row_without_relevance_takes_the_persons_label_back():
     assert label(("ada", "d", 2), ("ada", "d", None, WITHDRAWN), ("ada", "d", 1)) == 1
 
 
-def test_the_newest_is_what_was_judged_last_not_what_was_saved_last():
-    monday, tuesday = ("ada", "d", 0, PERSON, "06-01"), ("ada", "d", 2, PERSON, "06-02")
+def test_of_files_the_newest_is_what_was_judged_last_not_what_was_saved_last():
+    monday, tuesday = brought("ada", 0, "06-01"), brought("ada", 2, "06-02")
     assert label(tuesday, monday) == label(monday, tuesday) == 2
-    assert label(tuesday, ("ada", "d", None, PERSON, "06-01")) == 2
-    assert label(tuesday, ("ada", "d", None, WITHDRAWN, "06-01")) == 2
-    assert label(("ada", "d", None, WITHDRAWN, "06-02"), monday) is None
-    settled = ("cy", "d", 1, ADJUDICATION, "06-02"), ("dan", "d", 3, ADJUDICATION, "06-01")
+    assert label(tuesday, brought("ada", None, "06-01")) == 2
+    assert label(tuesday, brought("ada", None, "06-01", WITHDRAWN)) == 2
+    assert label(brought("ada", None, "06-02", WITHDRAWN), monday) is None
+    settled = brought("cy", 1, "06-02", ADJUDICATION), brought("dan", 3, "06-01", ADJUDICATION)
     assert label(*settled) == 1
-    assert label(tuesday, ("bob", "d", 0, PERSON, "06-01"), rule="latest") == 2
+    assert label(tuesday, brought("bob", 0, "06-01"), rule="latest") == 2
+
+
+def test_what_was_judged_here_counts_by_its_number_whatever_the_clock_said():
+    ahead, after = ("ada", "d", 0, PERSON, "2099"), ("ada", "d", 2, PERSON, "2026")
+    assert label(ahead, after) == 2
+    assert label(ahead, ("ada", "d", None, WITHDRAWN, "2026")) is None
+    assert label(ahead, ("bob", "d", 2, PERSON, "2026"), rule="latest") == 2
+    settled = ("cy", "d", 1, ADJUDICATION, "2099"), ("dan", "d", 3, ADJUDICATION, "2026")
+    assert label(*settled) == 3
+
+
+def test_what_was_judged_here_wins_over_what_any_file_says():
+    here, file = ("ada", "d", 0, PERSON, "06-01"), brought("ada", 2, "2099")
+    assert label(here, file) == label(file, here) == 0
+    assert label(file, ("ada", "d", None, WITHDRAWN, "06-01")) is None
+    assert label(here, brought("ada", None, "2099", WITHDRAWN)) == 0
+    assert label(here, brought("bob", 2, "2099"), rule="latest") == 0
+    seen = ("ada", "d", 2, PERSON, "2099", IN_VIEW, "06-09")
+    assert label(seen, ("ada", "d", None, WITHDRAWN, "06-01", IN_VIEW)) is None
+
+
+def test_a_time_after_that_of_the_import_counts_as_that_of_the_import():
+    future, next_week = brought("ada", 2, "2099"), brought("ada", 0, "06-15", at="06-16")
+    assert label(future) == 2
+    assert label(future, next_week) == label(next_week, future) == 0
+    assert label(future, brought("ada", 0, "06-08")) == 2
+
+
+def test_a_row_that_is_taken_back_by_its_entry_is_as_if_never_saved():
+    first, second = brought("ada", 0, "06-01"), brought("ada", 2, "2099")
+    back = ("ada", "d", None, PERSON, "06-10", "t1", None, "e2")
+    assert label(first, second, back) == 0
+    assert label(first, second, ("bob", *back[1:])) == 2
+    assert label(("ada", "d", 1), ("ada", "d", 2), back) == 1
+    in_a_file = (*back[:6], "06-10", "e2")
+    assert label(first, second, in_a_file) == 0
+    assert label(("ada", "d", 1), ("ada", "d", 2), in_a_file) == 2
 
 
 def test_what_was_not_blind_never_takes_the_place_of_a_blind_label():
@@ -131,6 +174,8 @@ _rows = st.lists(
         st.sampled_from([PERSON, PERSON, ADJUDICATION, IMPORT, WITHDRAWN]),
         st.sampled_from(["08:00", "12:00", "12:30"]),
         st.sampled_from(["t1", "t1", IN_VIEW]),
+        st.sampled_from([None, None, "12:15"]),
+        st.sampled_from([None, None, None, "e1", "e2", "e3", "e5"]),
     ),
     max_size=20,
 )
@@ -146,8 +191,16 @@ BY_WORD = {
 @worlds.CASES
 @given(_rows, st.sampled_from(list(RULES)), st.sampled_from([HUMAN, (PERSON, IMPORT)]))
 def test_labels_are_what_the_rules_say_word_by_word(rows, rule, sources):
+    gone = set()
+    for place, (person, doc_id, *_, imported, back) in enumerate(rows):
+        old = int(back[1:]) - 1 if back else len(rows)
+        if old < len(rows) and rows[old][:2] == (person, doc_id) and (rows[old][6] or not imported):
+            gone |= {place, old}
+    there = [row for place, row in enumerate(rows) if place not in gone]
+    from_files = sorted((row for row in there if row[6]), key=lambda row: min(row[4], row[6]))
     said: dict = defaultdict(dict)  # by document: grade by (person, what), in order
-    for person, doc_id, grade, source, _, task in sorted(rows, key=lambda row: row[4]):
+    in_order = from_files + [row for row in there if not row[6]]
+    for person, doc_id, grade, source, _, task, _, _ in in_order:
         what = "settled" if source == ADJUDICATION else "seen" if task == IN_VIEW else "blind"
         if source == WITHDRAWN:
             for taken in ["seen"] if task == IN_VIEW else ["settled", "seen", "blind"]:

@@ -7,7 +7,7 @@ from pandas import DataFrame
 
 from compute.__main__ import main
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, Choice, resolve
-from compute.judgements.exchange import exported
+from compute.judgements.exchange import exported, from_csv, lacking
 from compute.settings import Settings
 from compute.store import Store
 from tests.storage import open_store
@@ -46,7 +46,7 @@ def test_a_wrong_file_is_taken_back_after_saying_how_much_that_is(store, tmp_pat
     assert said("import", tmp_path / "one.qrels", "--person", "ada") == 0
     capsys.readouterr()
     assert said("withdraw", *wrong) == 0
-    told = "2 judgements of tiny by ada: 2 of imported files; 1 that they had replaced count again"
+    told = "2 judgements of tiny by ada: 2 of imported files"
     assert (
         capsys.readouterr().out
         == f"would take back {told}; nothing is changed yet, --yes does it\n"
@@ -57,10 +57,10 @@ def test_a_wrong_file_is_taken_back_after_saying_how_much_that_is(store, tmp_pat
     everything = Choice(sources=(PERSON, IMPORT))
     assert resolve(store.added_judgements()).equals(own)
     assert resolve(store.added_judgements(), everything)["relevance"].tolist() == [0, 3, 0]
-    assert len(store.added_judgements()) == 9  # nothing is deleted
+    assert len(store.added_judgements()) == 8  # nothing is deleted
     assert said("withdraw", *wrong, "--yes") == 0
     assert "took back 0 judgements of tiny\n" in capsys.readouterr().out
-    assert len(store.added_judgements()) == 9
+    assert len(store.added_judgements()) == 8
     assert said("import", *wrong) == 0
     assert "3 judgements added to tiny" in capsys.readouterr().out
 
@@ -84,6 +84,32 @@ def test_a_csv_is_taken_back_but_not_what_its_people_changed_since(store, tmp_pa
     told = "by ada, cy: 1 of people who judged here, 1 of settled disagreements"
     assert told in capsys.readouterr().out
     assert resolve(store.added_judgements())["relevance"].tolist() == [1]
+
+
+def test_a_file_from_the_future_is_taken_back_with_all_that_it_brought(store, tmp_path):
+    head = "query_id,doc_id,relevance,person,source,time\n"
+    (tmp_path / "old.csv").write_text(f"{head}q1,d2,0,ada,person,2026-05-01\n")
+    ahead = f"{head}q1,d2,1,ada,person,2026-06-01\nq1,d2,2,ada,person,2099-01-01\n"
+    (tmp_path / "ahead.csv").write_text(ahead)
+    for name, expected in (("old.csv", 0), ("ahead.csv", 2)):
+        assert said("import", tmp_path / name) == 0
+        assert resolve(store.added_judgements())["relevance"].tolist() == [expected]
+    assert said("withdraw", tmp_path / "ahead.csv", "--yes") == 0
+    assert resolve(store.added_judgements())["relevance"].tolist() == [0]
+
+
+def test_what_was_taken_back_goes_to_another_home_as_taken_back(store, tmp_path):
+    (tmp_path / "one.qrels").write_text("q1 0 d2 2\n")
+    one = (tmp_path / "one.qrels", "--person", "ada")
+    assert said("import", *one) == said("withdraw", *one, "--yes") == 0
+    whole = Choice(sources=(PERSON, IMPORT))
+    (tmp_path / "a.csv").write_bytes(exported(store.added_judgements(), OFFICIAL, "csv", whole))
+    other = open_store(tmp_path / "other")
+    found = from_csv(tmp_path / "a.csv", "tiny").rows
+    other.add_judgements(lacking(found, other.added_judgements()))
+    assert len(other.added_judgements()) == 2
+    assert resolve(other.added_judgements(), whole).empty
+    other.close()
 
 
 def test_one_persons_judgements_alone(store, tmp_path, capsys):

@@ -69,11 +69,12 @@ _row = st.tuples(
 
 def added(rows: list[tuple], dataset: str = "scifact") -> DataFrame:
     """Rows for `Store.add_judgements` from query_id, doc_id, relevance, person, source and, if
-    need be, the time and the task."""
+    need be, the time and the task; what has a time came from a file."""
     columns = ["query_id", "doc_id", "relevance", "person", "source", "time", "task"]
     frame = DataFrame([(*row, *(None, "")[len(row) - 5 :]) for row in rows], columns=columns)
     frame = frame.astype({"relevance": "Int64"})
-    return frame.assign(dataset=dataset, guideline_version="")
+    frame["imported"] = frame["time"]
+    return frame.assign(dataset=dataset, guideline_version="", entry=None, takes_back=None)
 
 
 def publish(

@@ -127,6 +127,7 @@ def _take_in(
         if answer.act == GRADE or (judged and answer.act == UNDO):
             rows.append(_judgement(task, person, pair, answer))
         status[pair.id] = {GRADE: JUDGED, SKIP: SKIPPED, UNDO: HELD}[answer.act]
+        latest.pop(pair.id, None)  # so that the newest answer stands last
         latest[pair.id] = answer
     if rows:
         state.append_judgements(connection, DataFrame(rows))
@@ -178,12 +179,14 @@ def _set_turn(
 ) -> None:
     key = {"pair": pair, "person": person}
     held = status == HELD
+    number = select(func.coalesce(func.max(turns.c.number), 0) + 1).where(_mine(task, person))
     values = {
         "task": task.id,
         "status": status,
         "until": _until() if held else "",
         "seconds": None if held else answer.seconds,
         "changed": state.now(),
+        "number": connection.execute(number).scalar_one(),
     }
     mine = and_(turns.c.pair == pair, turns.c.person == person)
     if not connection.execute(update(turns).where(mine).values(values)).rowcount:
@@ -194,8 +197,16 @@ def _until() -> str:
     return (datetime.now(UTC) + HOLD).isoformat(timespec="microseconds")
 
 
+def _cap_holds(connection: Connection, task: Task) -> None:
+    """No hold lasts longer than one given now: others were given while a clock was ahead."""
+    last = _until()
+    ahead = and_(turns.c.task == task.id, turns.c.status == HELD, turns.c.until > last)
+    connection.execute(update(turns).where(ahead).values(until=last))
+
+
 def _hand_out(connection: Connection, task: Task, person: str, ahead: int) -> None:
     """Renew what the person holds and give them the next free pairs."""
+    _cap_holds(connection, task)
     time, mine = state.now(), and_(_mine(task, person), turns.c.status == HELD)
     connection.execute(delete(turns).where(mine, turns.c.until <= time))
     held = connection.execute(update(turns).where(mine).values(until=_until())).rowcount
@@ -232,7 +243,9 @@ def _hand(connection: Connection, task: Task, person: str) -> Hand:
     mine = select(*columns, turns.c.status, turns.c.seconds).join(turns, turns.c.pair == pairs.c.id)
     mine = mine.where(_mine(task, person))
     held = connection.execute(mine.where(turns.c.status == HELD).order_by(pairs.c.place)).all()
-    done = mine.where(turns.c.status != HELD).order_by(turns.c.changed.desc())
+    done = mine.where(turns.c.status != HELD)
+    # By number, not by clock; answers from before they were numbered all have 0.
+    done = done.order_by(turns.c.number.desc(), turns.c.changed.desc())
     recent = connection.execute(done.limit(RECENT)).all()
     counts = select(turns.c.status, func.count()).where(_mine(task, person))
     rows = connection.execute(counts.group_by(turns.c.status))

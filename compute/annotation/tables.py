@@ -50,4 +50,5 @@ turns = Table(
     Column("until", Text, nullable=False),  # when a held pair goes back
     Column("seconds", Double),  # from its first sight to the answer; null while held
     Column("changed", Text, nullable=False),
+    Column("number", BigInteger, nullable=False, default=0),  # of a person's answers in a task
 )

@@ -108,16 +108,13 @@ def _withdraw(bench: Bench, row: Dataset, official: DataFrame, arguments: Namesp
     rows = _read(arguments.file, row, official, arguments).rows
     rows = exchange.as_import(rows) if arguments.as_import else rows
     back = exchange.withdrawals(rows, _rows(bench, row))
-    taken = back[back["relevance"].isna()]
-    told = counted(len(taken), "judgement") + f" of {row.name}"
-    people = ", ".join(taken["person"].unique())
-    if len(taken):
-        kinds = taken["source"].map(SOURCES).value_counts(sort=False)
+    told = counted(len(back), "judgement") + f" of {row.name}"
+    people = ", ".join(back["person"].unique())
+    if len(back):
+        kinds = back["source"].map(SOURCES).value_counts(sort=False)
         told += f" by {people}: " + ", ".join(f"{n:,} of {kind}" for kind, n in kinds.items())
-    if again := len(back) - len(taken):
-        told += f"; {again:,} that they had replaced count again"
     if not arguments.yes:
-        ask = "; nothing is changed yet, --yes does it" if len(taken) else ""
+        ask = "; nothing is changed yet, --yes does it" if len(back) else ""
         sys.stdout.write(terminal.printable(f"would take back {told}{ask}") + "\n")
         return 0
     bench.store.add_judgements(back)
@@ -132,6 +129,8 @@ def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]
     if len(new) and not set(found.rows["source"]) <= {IMPORT}:
         people, settled = (int((new["source"] == kind).sum()) for kind in (PERSON, ADJUDICATION))
         told += [f"{people:,} of them count as people's judgements, {settled:,} as settled ones"]
+    if ahead := int((new["time"] > new["imported"]).sum()):
+        told += [f"{ahead:,} of them dated in the future: they count as judged at this import"]
     if there := len(found.rows) - len(new):
         told += [f"{there:,} were there already"]
     if found.n_official:

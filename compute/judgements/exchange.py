@@ -17,9 +17,10 @@ from pandas import DataFrame
 from compute import packed
 from compute.errors import WrongInput
 from compute.identity import canonical_json
-from compute.judgements.labels import Choice, resolve
+from compute.judgements.labels import Choice, place_in_order, resolve, taken_back
 from compute.judgements.qrels import as_beir, as_trec
-from compute.judgements.sources import ADJUDICATION, HUMAN, IMPORT, IN_VIEW, SOURCES, WITHDRAWN
+from compute.judgements.sources import HUMAN, IMPORT, IN_VIEW, SOURCES, WITHDRAWN
+from compute.state import now
 
 FORMATS = ("qrels", "beir", "csv")
 COLUMNS = (
@@ -36,15 +37,20 @@ COLUMNS = (
     "verified",
     "note",
     "entry",
+    "takes_back",  # the entry of the one row that this row takes back
 )
 """Of a CSV."""
 _NEEDED = ("query_id", "doc_id", "relevance")
 _PAIR = ["query_id", "doc_id"]
 _TYPED = ("person", "note")
+_UNNAMED = ("entry", "verified", "takes_back")
+"""Columns that two rows of one content may differ in."""
 _FORMULA = re.compile(r"^(?='*[=+\-@\t\r])")
 """Before what a spreadsheet would compute: there a CSV has one apostrophe more."""
 _WHOLE = re.compile(r"[+-]?[0-9]+")
 _Row = dict[str, Any]
+_GONE = "gone"
+"""In the place of a source: what one row took back of another."""
 
 
 def exported(
@@ -122,6 +128,7 @@ def from_qrels(
         verified=0,
         time=None,
         entry=None,
+        takes_back=None,
     )
     return Found(rows.reset_index(drop=True), int(judged.sum()), int(different.sum()))
 
@@ -196,6 +203,7 @@ def _record(
         "note": found["note"] if "note" in given else name,
         "time": _time(found["time"], where),
         "entry": found["entry"] or None,
+        "takes_back": found["takes_back"] or None,
     }
 
 
@@ -230,18 +238,18 @@ def _time(text: str, where: str) -> str | None:
     return in_utc.isoformat(timespec="microseconds")
 
 
-def lacking(found: DataFrame, saved: DataFrame) -> DataFrame:
-    """The rows that those saved of the dataset lack, each with its `entry`.
+def lacking(found: DataFrame, saved: DataFrame, at: str | None = None) -> DataFrame:
+    """The rows that those saved of the dataset lack, each with its `entry`, imported at a time
+    (default: now).
 
     A row that says when it was judged is the same where all of it is. One that does not is new
     where the newest of its person and source on the pair says something else, so that a file
     adds nothing the second time, whoever else imports it meanwhile.
     """
+    at = at or now()
     known = {row["entry"] or _named(row) for row in _rows(saved)}
-    said: dict[tuple[str, str, str], list[_Row]] = defaultdict(list)
-    for row in _rows(saved):
-        said[_whose(row)].append(row)
-    kept = []
+    said = _said(saved)
+    kept, last = [], max(saved["id"], default=0)
     for row in _rows(found):
         before = _standing(said[_whose(row)])
         if row["entry"] is None and row["time"] is None:
@@ -252,50 +260,61 @@ def lacking(found: DataFrame, saved: DataFrame) -> DataFrame:
         entry = row["entry"] or _named(row)
         if entry not in known:
             known.add(entry)
-            said[_whose(row)].append(row | {"id": -len(known)})
-            kept.append(row | {"entry": entry})
-    return DataFrame(kept, columns=list(COLUMNS)).astype({"relevance": "Int64"})
+            kept.append(row | {"entry": entry, "imported": at})
+            new = {"id": last + len(kept), "time": row["time"] or at}
+            said[_whose(row)].append(kept[-1] | new)
+    return DataFrame(kept, columns=[*COLUMNS, "imported"]).astype({"relevance": "Int64"})
 
 
 def withdrawals(found: DataFrame, saved: DataFrame) -> DataFrame:
     """Rows that take back what of a file stands as the file says it, to be added after those saved.
 
     What its person said otherwise or took back since stays. Where a row of the file had taken the
-    place of what the same person said by another source, that is said again: else nothing of it
-    would stand. Rows of the file that take something back are left out.
+    place of what another file said by the same person, that counts again. Rows of the file that
+    take something back are left out.
     """
+    said, of_file = _said(saved), _said(found)
+    rows = [row for whose, given in of_file.items() for row in _backs(given, said[whose])]
+    return DataFrame(rows, columns=list(COLUMNS)).astype({"relevance": "Int64"})
+
+
+def _backs(given: list[_Row], said: list[_Row]) -> list[_Row]:
+    """What takes back of one person and pair what a file gave, the newest first."""
+    backs: list[_Row] = []
+    while True:
+        standing = _standing([*said, *backs])
+        olds = [(standing.get((row["source"], row["task"] == IN_VIEW)), row) for row in given]
+        found = {old["id"]: old for old, row in olds if old is not None and _is_of(old, row)}
+        if not found:
+            return backs
+        backs += [_back(old, said) for old in found.values()]
+
+
+def _is_of(old: _Row, row: _Row) -> bool:
+    same = old["relevance"] is not None and old["relevance"] == row["relevance"]
+    return same and row["time"] in (None, old["time"])
+
+
+def _back(old: _Row, said: list[_Row]) -> _Row:
+    # By its entry it is saved once, however many take the same file back at once; a file may have
+    # brought such a row already, which takes back nothing that was judged here.
+    before = sum(row["takes_back"] == old["entry"] for row in said)
+    entry = f"withdrawn-{old['entry'] or old['id']}" + (f"-{before}" if before else "")
+    here = {"time": None, "imported": None, "entry": entry, "takes_back": old["entry"]}
+    return old | here | {"relevance": None}
+
+
+def _said(rows: DataFrame) -> dict[tuple[str, str, str], list[_Row]]:
+    """What each person said of each pair, in the order of the rows."""
     said: dict[tuple[str, str, str], list[_Row]] = defaultdict(list)
-    for row in _rows(saved):
+    for row in _rows(rows):
         said[_whose(row)].append(row)
-    rows: dict[int, list[_Row]] = {}
-    for row in _rows(found):
-        standing = _standing(said[_whose(row)])
-        old = standing.get((row["source"], row["task"] == IN_VIEW))
-        if old is None or old["relevance"] is None or old["relevance"] != row["relevance"]:
-            continue
-        if row["time"] in (None, old["time"]):
-            rows[old["id"]] = [_back(old), *_again(old, standing)]
-    frame = DataFrame([row for some in rows.values() for row in some], columns=list(COLUMNS))
-    return frame.astype({"relevance": "Int64"})
-
-
-def _back(old: _Row) -> _Row:
-    # By its entry it is saved once, however many take the same file back at once.
-    return old | {"relevance": None, "time": None, "entry": f"withdrawn-{old['id']}"}
-
-
-def _again(old: _Row, standing: Mapping[tuple[str, bool], _Row]) -> list[_Row]:
-    blind = [row for (source, seen), row in standing.items() if source != ADJUDICATION and not seen]
-    before = [row for row in blind if row["relevance"] is not None and row["time"] < old["time"]]
-    if old not in blind or not before:
-        return []
-    last = max(before, key=lambda row: (row["time"], row["id"]))
-    return [last | {"time": None, "entry": f"again-{last['id']}-{old['id']}"}]
+    return said
 
 
 def _rows(frame: DataFrame) -> Iterator[_Row]:
     """Rows as dicts, what is absent as None."""
-    names = [name for name in ("id", *COLUMNS) if name in frame]
+    names = [name for name in ("id", "imported", *COLUMNS) if name in frame]
     columns = [
         [None if absent else value for value, absent in zip(values, gone, strict=True)]
         for values, gone in ((frame[n].tolist(), frame[n].isna().tolist()) for n in names)
@@ -310,11 +329,15 @@ def _whose(row: _Row) -> tuple[str, str, str]:
 def _standing(said: list[_Row]) -> dict[tuple[str, bool], _Row]:
     """The newest row of what a person said of a pair, by source and whether it was not blind.
 
-    What was withdrawn stands no more. A row without a time gets that of saving, after all others;
-    `said` is in the order of saving.
+    What was withdrawn stands no more. Rows that take back another, which is in no order, stand
+    under a name of their own. `said` is in the order of saving.
     """
+    gone = taken_back(
+        [("", row["entry"], row["takes_back"], row["imported"] is not None) for row in said]
+    )
     standing: dict[tuple[str, bool], _Row] = {}
-    for row in sorted(said, key=lambda row: (row["time"] is None, row["time"] or "")):
+    there = [row for place, row in enumerate(said) if place not in gone]
+    for row in sorted(there, key=lambda row: place_in_order(row["time"], row["imported"])):
         source, seen = what = row["source"], row["task"] == IN_VIEW
         if source == WITHDRAWN:
             standing = {key: old for key, old in standing.items() if seen and not key[1]}
@@ -323,10 +346,12 @@ def _standing(said: list[_Row]) -> dict[tuple[str, bool], _Row]:
             if seen:
                 standing.pop((WITHDRAWN, True), None)
         standing[what] = row
+    if gone:
+        standing[_GONE, False] = said[max(gone)]
     return standing
 
 
 def _named(row: _Row, **more: int) -> str:
     """An entry that follows from the content."""
-    content = {name: row[name] for name in COLUMNS if name not in ("entry", "verified")}
+    content = {name: row[name] for name in COLUMNS if name not in _UNNAMED}
     return f"content-{hashlib.sha256(canonical_json(content | more).encode()).hexdigest()}"

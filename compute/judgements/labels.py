@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -22,7 +22,7 @@ class Rule:
     text: str
     """What it does, as pages say it."""
     choose: Callable[[Sequence[int]], int]
-    """One grade of many, which stand in the order of their times."""
+    """One grade of many, which stand in the order in which they count."""
 
 
 def _majority(grades: Sequence[int]) -> int:
@@ -39,7 +39,11 @@ RULES: Mapping[str, Rule] = {
     rule.name: rule
     for rule in (
         Rule("majority", "the grade most people gave, the lower of two that tie", _majority),
-        Rule("latest", "the grade given last", lambda grades: grades[-1]),
+        Rule(
+            "latest",
+            "the grade given last, where grades from files come before those given here",
+            lambda grades: grades[-1],
+        ),
         Rule("lowest", "the lowest grade", min),
         Rule("highest", "the highest grade", max),
         Rule("mean", "the mean of the grades, rounded; a half goes to the lower", _mean),
@@ -68,16 +72,45 @@ class Choice:
 def labels(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
     """The rows that stand, of all added: a person's newest of a pair, adjudications apart.
 
-    `rows` are added judgements in the order of their ids. Newest is what was judged last, by
-    `time`, not what was saved last: an old file that is imported undoes nothing. Of one time it
-    is the row with the highest id. A row without relevance takes back its person's label; one
-    whose source is `withdrawn` takes back all that the person said of the pair before, whatever
-    counts. What a person was unsure of counts like the rest.
+    `rows` are added judgements in the order of their ids; newest is the last by `place_in_order`,
+    of equals the one with the highest id. A row without relevance takes back its person's label;
+    one whose source is `withdrawn` takes back all that the person said of the pair before, whatever
+    counts; rows of `taken_back` do not count at all. What a person was unsure of counts like the
+    rest.
 
     What a person said of a pair on the page Query (task IN_VIEW) was not blind: it counts where
     that person's blind label does not stand, and a withdrawal there takes back nothing else.
     """
     return _standing(rows, sources)[0]
+
+
+def place_in_order(time: str, imported: str | None) -> tuple[bool, str]:
+    """What added judgements, given in the order of their ids, are sorted by, oldest first.
+
+    What was judged here counts in the order of ids, whatever a clock said. What a file brought
+    (`imported` says when) comes before it, in the order of its times: an old file undoes nothing.
+    A time after that of the import counts as that of the import, so that no file wins for ever.
+    """
+    return imported is None, "" if imported is None else min(time, imported)
+
+
+_Said = tuple[Hashable, str | None, str | None, bool]
+"""Of a row: dataset, query, document and person; its entry; what it takes back; if imported."""
+
+
+def taken_back(said: Sequence[_Said]) -> set[int]:
+    """The places of the rows that another row takes back by their entry, and of those others.
+
+    Only rows of one person and pair do so, and what a file brought takes back nothing that was
+    judged here. Neither of the two counts then: it is as if both had never been saved.
+    """
+    entries = {(whose, entry): place for place, (whose, entry, _, _) in enumerate(said) if entry}
+    places: set[int] = set()
+    for place, (whose, _, back, imported) in enumerate(said):
+        old = entries.get((whose, back)) if back else None
+        if old is not None and (said[old][3] or not imported):
+            places |= {old, place}
+    return places
 
 
 def resolve(rows: DataFrame, choice: Choice | None = None) -> DataFrame:
@@ -105,12 +138,12 @@ _SETTLED, _BLIND, _SEEN = "settled", "blind", "seen"
 def _standing(
     rows: DataFrame, sources: Collection[str]
 ) -> tuple[DataFrame, dict[_Pair, tuple[list[int], list[int]]]]:
-    """The rows that stand, and by pair the grades of people and of adjudications, by time."""
+    """The rows that stand, and by pair the grades of people and of adjudications, in order."""
     # Plain loops: of a few rows, as after each judgement, they take a hundredth of pandas' time.
     pairs = list(zip(*(rows[name].tolist() for name in PAIR), strict=True))
     people, kinds = rows["person"].tolist(), rows["source"].tolist()
-    times, tasks = rows["time"].tolist(), rows["task"].tolist()
-    order = sorted(range(len(rows)), key=times.__getitem__)
+    tasks = rows["task"].tolist()
+    order = _order(rows, list(zip(pairs, people, strict=True)))
     newest: dict[tuple[_Pair, str], dict[str, int]] = defaultdict(dict)
     for place in order:
         said, kind = newest[pairs[place], people[place]], kinds[place]
@@ -130,3 +163,18 @@ def _standing(
     for place in standing:
         grades[pairs[place]][kinds[place] == ADJUDICATION].append(int(given[place]))
     return rows.iloc[standing].reset_index(drop=True), grades
+
+
+def _order(rows: DataFrame, whose: Sequence[Hashable]) -> list[int]:
+    """The places of the rows that count, in the order in which they do."""
+    imported, entries, backs = (_words(rows, name) for name in ("imported", "entry", "takes_back"))
+    brought = [came is not None for came in imported]
+    told = list(zip(whose, entries, backs, brought, strict=True))
+    gone = taken_back(told) if any(backs) else set()
+    keys = list(map(place_in_order, rows["time"].tolist(), imported))
+    return sorted((place for place in range(len(rows)) if place not in gone), key=keys.__getitem__)
+
+
+def _words(rows: DataFrame, name: str) -> list[str | None]:
+    words, absent = rows[name].tolist(), rows[name].isna().tolist()
+    return [None if gone else word for word, gone in zip(words, absent, strict=True)]

@@ -9,20 +9,30 @@ from compute.judgements import IN_VIEW
 
 # As `judgements.labels` has it: a person's newest row of a pair, adjudications and what was not
 # blind apart, after what the person has withdrawn; what was not blind where nothing blind stands.
+# `dated` is as `judgements.labels.place_in_order`, `gone` as `judgements.labels.taken_back`.
 _STANDING = """
-with said as (
-    select dataset, query_id, doc_id, person, source, relevance, time, id,
+with gone as (
+    select unnest([back.id, old.id]) as id
+    from added_judgements as back
+        join added_judgements as old using (dataset, query_id, doc_id, person)
+    where back.takes_back = old.entry and (back.imported is null or old.imported is not null)
+), counting as (
+    select *, case when imported is not null then least(time, imported) end as dated
+    from added_judgements where id not in (select id from gone)
+), said as (
+    select dataset, query_id, doc_id, person, source, relevance, dated, id,
         case when source = 'adjudication' then 'settled' when task = $in_view then 'seen'
         else 'blind' end as slot
-    from added_judgements where source in (select unnest($sources))
+    from counting where source in (select unnest($sources))
     union all
-    select dataset, query_id, doc_id, person, source, null, time, id,
+    select dataset, query_id, doc_id, person, source, null, dated, id,
         unnest(if(task = $in_view, ['seen'], ['blind', 'seen', 'settled'])) as slot
-    from added_judgements where source = 'withdrawn'
+    from counting where source = 'withdrawn'
 ), newest as (
     select * from said
     qualify row_number() over (
-        partition by dataset, query_id, doc_id, person, slot order by time desc, id desc) = 1
+        partition by dataset, query_id, doc_id, person, slot
+        order by dated desc nulls first, id desc) = 1
 ), standing as (
     select * from newest where relevance is not null
     qualify row_number() over (

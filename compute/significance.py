@@ -18,7 +18,7 @@ from statsmodels.stats.multitest import multipletests
 from compute.errors import WrongInput
 from compute.linear import on_one_thread
 from compute.signs import LEVEL, Signs
-from compute.tolerance import levels
+from compute.tolerance import equal, levels
 
 Values = NDArray[np.float64]
 
@@ -33,6 +33,8 @@ AT_ONCE = 500_000
 """Differences of pairs on queries that are in memory together."""
 DRAWN_AT_ONCE = 300_000
 """Queries drawn again that are in memory together, and in the cache of a processor."""
+EXACT = 100
+"""Queries that differ up to which Wilcoxon's test takes its exact distribution."""
 NEAR = 1e-10
 """Relative, of test statistics, not of values of measures: those that differ less are equal, and
 count as at least as extreme. Rounding in sums of 10,000 queries is 1e-13; without this, ties among
@@ -346,17 +348,39 @@ def _at_least(drawn: Values, observed: Values) -> NDArray[np.int64]:
 
 
 def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
-    """Two-sided p-values of Wilcoxon's signed-rank test, equal values left out."""
+    """Two-sided p-values of Wilcoxon's signed-rank test, equal values left out.
+
+    Exact where at most EXACT queries differ, ties or not; else by the normal distribution.
+    """
     if np.ptp(weights) > NEAR:
         raise WrongInput("Wilcoxon's test takes no weights: choose randomisation or t")
     found = np.ones_like(family.mean)
     for pair in np.flatnonzero(family.some):
         gaps = values[family.a[pair]] - values[family.b[pair]]
-        if gaps.any():
-            # Equal differences share a rank.
-            gaps = np.copysign(levels(np.abs(gaps)), gaps)
-            found[pair] = np.asarray(stats.wilcoxon(gaps))[1]
+        # Equal differences share a rank.
+        gaps = np.copysign(levels(np.abs(gaps)), gaps)
+        gaps = gaps[~equal(gaps, 0)]
+        if len(gaps) > EXACT:
+            found[pair] = np.asarray(stats.wilcoxon(gaps, method="asymptotic"))[1]
+        elif len(gaps):
+            found[pair] = _signed_ranks(gaps)
     return found
+
+
+def _signed_ranks(gaps: Values) -> float:
+    """The exact two-sided p of Wilcoxon's sum of ranks, given their ties.
+
+    Equal gaps share their mean rank. Of all 2^n ways to sign the ranks, the share in which a sum
+    is as far from its mean (Wilcoxon 1945; Pratt & Gibbons 1981, on ties); added up rank by rank.
+    """
+    # Twice the ranks are whole numbers.
+    ranks = np.rint(2 * stats.rankdata(np.abs(gaps))).astype(np.int64)
+    chances = np.ones(1)
+    for rank in ranks:
+        none = np.zeros(rank)
+        chances = (np.concatenate([chances, none]) + np.concatenate([none, chances])) / 2
+    lower = min(ranks[gaps > 0].sum(), ranks[gaps < 0].sum())
+    return float(min(1, 2 * chances[: lower + 1].sum()))
 
 
 def _effect_intervals(

@@ -15,9 +15,9 @@ from statsmodels.stats.multitest import multipletests
 
 from compute import significance
 from compute.errors import WrongInput
-from compute.significance import pairs, two
+from compute.significance import EXACT, pairs, two
 from compute.signs import permutations_needed
-from tests.worlds import FEWER
+from tests.worlds import CASES, FEWER
 
 # Three systems on eight queries: few enough to write all 256 sign patterns out.
 EIGHT = np.array(
@@ -58,6 +58,33 @@ def test_wilcoxon_is_scipys() -> None:
     both = zip(found["a"], found["b"], strict=True)
     theirs = [float(np.asarray(stats.wilcoxon(FORTY[a], FORTY[b]))[1]) for a, b in both]
     assert found["p"].tolist() == pytest.approx(theirs)
+
+
+def test_wilcoxon_is_exact_with_zeros_and_ties() -> None:
+    gaps = np.array([0.25, 0.25, 0.25, 0, 0, 0])  # all three ranks on one side: 2 of 8 ways
+    found = pairs(np.stack([gaps, gaps * 0]), test="wilcoxon", correction="none")
+    assert found["p"].tolist() == [0.25]
+
+
+@CASES
+@given(few())
+def test_wilcoxon_counts_every_sign_pattern(values: NDArray[np.float64]) -> None:
+    found = pairs(values, test="wilcoxon", correction="none", resamples=0)
+    for row in found.to_dict("records"):
+        gaps = np.round(values[int(row["a"])] - values[int(row["b"])], 9)
+        gaps = gaps[gaps != 0]
+        ranks = stats.rankdata(np.abs(gaps))
+        sums = all_signs(len(gaps)) @ ranks if len(gaps) else np.zeros(1)
+        share = np.mean(np.abs(sums) >= abs(np.sign(gaps) @ ranks) - 1e-9)
+        assert row["p"] == pytest.approx(share)
+
+
+def test_wilcoxon_of_many_queries_is_by_the_normal_distribution() -> None:
+    random = np.random.default_rng(3)
+    both = random.integers(0, 4, size=(2, EXACT + 100)) / 4
+    found = pairs(both, test="wilcoxon", correction="none", resamples=0)
+    theirs = np.asarray(stats.wilcoxon(both[0], both[1], method="asymptotic"))[1]
+    assert found["p"].tolist() == pytest.approx([float(theirs)])
 
 
 @pytest.mark.parametrize(("ours", "theirs"), [("holm", "holm"), ("bh", "fdr_bh")])

@@ -32,7 +32,7 @@ One ranking feeds every number. It is set once, when a run is stored:
 3. A query that a run does not answer scores 0, as `trec_eval -c` has it. "Returned queries only"
    averages over the answered ones, as BEIR's code does, and is labelled so.
 4. A document twice in one list keeps its higher place, and the import counts the others. A score
-   that is not a number, or infinite, refuses the file.
+   that is not a number, or infinite as a 32-bit number, refuses the file.
 
 Then a run is held against the judgements of the split:
 

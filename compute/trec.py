@@ -28,6 +28,9 @@ _LONGEST_LINE = 64 * 1024**2
 _MARK = b"\xef\xbb\xbf"
 _FEW = 8
 """Lines that are looked at one by one; more are parsed together."""
+WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
+"""A whole number as trec_eval takes a relevance: a plus before it or zeros behind it do no harm."""
+_WHOLE_LAST = re.compile(rb"(?m)(?<=[\t ])(?:\+(?=[0-9]))?(-?[0-9]+)(?:\.0*)?$")
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 
 Problem = Callable[[int, str, str], None]
@@ -182,9 +185,15 @@ def _parsed(block: bytes, layout: Layout) -> pa.Table:
         ),
     )
     for name, kind in kinds.items():
-        if pa.types.is_floating(kind) and not np.isfinite(table[name].to_numpy()).all():
+        if pa.types.is_floating(kind) and not _all_finite(table[name].to_numpy()):
             raise pa.ArrowInvalid(f"{name} is not finite")
     return table
+
+
+def _all_finite(values: np.ndarray) -> bool:
+    """Also in 32 bits, in which scores are compared: what is infinite there would be a tie."""
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(values.astype(np.float32)).all())
 
 
 def _surveyed(
@@ -263,6 +272,9 @@ def _tidied(block: bytes, layout: Layout) -> bytes:
         while b"  " in block:
             block = block.replace(b"  ", b" ")
         block = block.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    last = layout.columns[-1][1]
+    if last is not None and pa.types.is_integer(last):
+        block = _WHOLE_LAST.sub(rb"\1", block)
     if block.startswith(b"#") or b"\n#" in block:
         block = re.sub(rb"(?m)^#.*\n?", lambda line: _unless_comment(line[0], layout), block)
     return block
@@ -316,20 +328,24 @@ def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
         said = shown(text)
         if kind is not None and text.encode() != value:
             return "not UTF-8", f"{name} {said} is not UTF-8 text"
-        if _is_number(kind) and not _is_finite(text, kind):
+        number = _number(text, kind) if _is_number(kind) else 0
+        if not _all_finite(np.array([number], np.float64)):
             if not pa.types.is_integer(kind):
-                return f"{name} not a finite number", f"{name} is {said}, not a finite number"
-            if re.fullmatch(r"[+-]?[0-9]+", text):
+                beyond = " of 32 bits" if math.isfinite(number) else ""
+                fault = f"{name} is {said}, not a finite number{beyond}"
+                return f"{name} not a finite number", fault
+            if WHOLE.fullmatch(text):
                 return f"{name} too large", f"{name} is {said}, too large a number"
             return f"{name} not a whole number", f"{name} is {said}, not a whole number"
     return "unreadable line", f"not a line of {layout}"
 
 
-def _is_finite(text: str, kind: pa.DataType | None) -> bool:
+def _number(text: str, kind: pa.DataType | None) -> float:
+    """NaN where the text is no number of this kind."""
     try:
-        return math.isfinite(pa.scalar(text).cast(kind).as_py())
+        return pa.scalar(text).cast(kind).as_py()
     except pa.ArrowInvalid:
-        return False
+        return math.nan
 
 
 def _is_number(kind: pa.DataType | None) -> bool:

@@ -108,9 +108,23 @@ def test_a_byte_order_mark_and_windows_line_ends_change_nothing(tiny: Path) -> N
     assert prints(open_path(tiny)) == before
 
 
-def test_half_a_surrogate_pair_becomes_the_replacement_character(tiny: Path) -> None:
-    edit(tiny / "corpus.jsonl", lambda text: text.replace("Harbour", r"\ud83d\ude00 \ud83d"))
-    assert next(open_path(tiny).documents()).title == "\U0001f600 �"
+def test_a_whole_surrogate_pair_is_a_character_and_half_of_one_is_refused(tiny: Path) -> None:
+    edit(tiny / "corpus.jsonl", lambda text: text.replace("Harbour", r"\ud83d\ude00"))
+    assert next(open_path(tiny).documents()).title == "\U0001f600"
+    edit(tiny / "corpus.jsonl", lambda text: text.replace(r"\ude00", ""))
+    with pytest.raises(WrongInput, match="line 1: title holds half of a surrogate"):
+        next(open_path(tiny).documents())
+
+
+def test_a_relevance_with_a_plus_or_zeros_behind_it_is_a_whole_number(tiny: Path) -> None:
+    """As trec_eval reads it."""
+    before = open_path(tiny).judgements()
+    edit(tiny / "qrels/test.tsv", lambda text: text.replace("\t1\n", "\t+1.0\n"))
+    assert "+1.0" in (tiny / "qrels/test.tsv").read_text()
+    assert open_path(tiny).judgements().equals(before)
+    edit(tiny / "qrels/test.tsv", lambda text: text.replace("+1.0", "+-1"))
+    with pytest.raises(WrongInput, match="not a whole number"):
+        open_path(tiny).judgements()
 
 
 def test_of_a_pair_judged_twice_the_last_counts(tiny: Path) -> None:

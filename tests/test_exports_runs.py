@@ -41,7 +41,7 @@ def _same(run: pd.DataFrame, again: pd.DataFrame) -> None:
 
 
 @worlds.FEWER
-@given(worlds.hits().filter(len))
+@given(worlds.hits().map(worlds.of_32_bits).filter(len))
 def test_a_run_that_goes_out_and_comes_in_is_the_same(
     store: Store, tmp_path_factory: pytest.TempPathFactory, found: pd.DataFrame
 ) -> None:
@@ -56,6 +56,7 @@ def test_a_run_that_goes_out_and_comes_in_is_the_same(
 
 
 def test_scores_beyond_32_bits_keep_their_order(store: Store, tmp_path: Path) -> None:
+    """As runs may have them that were taken in before such files were refused."""
     found = pd.DataFrame(
         {
             "query_id": ["q"] * 6,
@@ -67,7 +68,8 @@ def test_scores_beyond_32_bits_keep_their_order(store: Store, tmp_path: Path) ->
     assert "".join(run["doc_id"]) == "cabefd"
     _publish(store, run)
     export_run(store, "tiny", "rrf(a,b)", tmp_path / "run")
-    again = read_trec(tmp_path / "run")[1]
+    names = ["query_id", "Q0", "doc_id", "rank", "score", "tag"]
+    again = pd.read_csv(tmp_path / "run", sep=" ", names=names)
     _same(run, canonical(again, depth=10, drop_self=False).frame)
     # Whoever compares in 64 bits sees the same.
     wide = again.sort_values(["score", "doc_id"], ascending=False)

@@ -51,6 +51,13 @@ def single(score: float) -> np.float32:
         return np.float32(score)
 
 
+def of_32_bits(hits: pd.DataFrame) -> pd.DataFrame:
+    """The hits with a score that a run file may hold: finite also in 32 bits."""
+    with np.errstate(over="ignore"):
+        kept = np.isfinite(hits["score"].to_numpy().astype(np.float32))
+    return hits[kept].reset_index(drop=True)
+
+
 def lists(hits: pd.DataFrame) -> dict[str, dict[str, float]]:
     """The hits by query as pytrec_eval takes them, in the contract's order, without duplicates."""
     scored: dict[str, dict[str, float]] = {}

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
 from compute.errors import WrongInput
+from compute.trec import WHOLE
 from compute.wording import counted, shown
 
 LONGEST_LINE = 64 * 1024 * 1024
@@ -15,7 +16,8 @@ HEADER = "query-id corpus-id score, separated by tabs"
 """The first line of a qrels file, in words."""
 
 _BOM = b"\xef\xbb\xbf"
-_RELEVANCE = re.compile(r"[+-]?[0-9]{1,9}")
+_DIGITS = 9
+"""Of a relevance, at most."""
 _UNFIT = re.compile(r"[\x00-\x20\x7f]")
 
 
@@ -140,13 +142,19 @@ def judgement(line: str) -> Judgement:
     query_id, doc_id, relevance = columns
     for column in (query_id, doc_id):
         _fit(column)
-    if not _RELEVANCE.fullmatch(relevance.strip()):
+    found = _relevance(relevance)
+    if found is None:
         raise BadLine(
             "relevance not a whole number",
-            f"relevance {relevance[:40]!r} is not a whole number of at most 9 digits",
+            f"relevance {relevance[:40]!r} is not a whole number of at most {_DIGITS} digits",
             "write 0, 1, 2, …",
         )
-    return Judgement(query_id, doc_id, int(relevance))
+    return Judgement(query_id, doc_id, found)
+
+
+def _relevance(text: str) -> int | None:
+    found = WHOLE.fullmatch(text.strip())
+    return int(found[1]) if found and len(found[1].lstrip("+-")) <= _DIGITS else None
 
 
 def header(line: str) -> None:
@@ -156,7 +164,7 @@ def header(line: str) -> None:
         fault, remedy = _not_three(line)
         remedy = f"{remedy}; the first line must be {HEADER}"
         raise BadLine("wrong number of columns", fault, remedy)
-    if _RELEVANCE.fullmatch(columns[2].strip()):
+    if _relevance(columns[2]) is not None:
         raise BadLine("no header", "a judgement, not the header", f"put {HEADER}, above it")
 
 
@@ -216,7 +224,7 @@ def _fit(identifier: str) -> None:
 
 
 def _text(fields: dict[str, Any], key: str, line: str, default: str | None = None) -> str:
-    """The string under a key; null counts as empty, half a surrogate pair becomes U+FFFD."""
+    """The string under a key; null counts as empty."""
     value = fields.get(key, default)
     if value is None and key in fields:
         return ""
@@ -230,8 +238,9 @@ def _text(fields: dict[str, Any], key: str, line: str, default: str | None = Non
     if not isinstance(value, str):
         raise BadLine(f"{key} not a string", f"{key} is {_type(value)}", "write it as a string")
     # JSON can escape half a pair (\ud83d); no UTF-8 can hold it. Only such lines pay the check.
-    if "\\ud" in line or "\\uD" in line:
-        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if ("\\ud" in line or "\\uD" in line) and not _encodable(value):
+        fault = f"{key} holds half of a surrogate pair, which is no character"
+        raise BadLine("half a surrogate pair", fault, "write both halves, or remove it")
     return value
 
 

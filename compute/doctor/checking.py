@@ -11,6 +11,7 @@ from compute.doctor import collections, qrels, runs
 from compute.doctor.known import Known
 from compute.doctor.report import Kind, Report, Tally, Where
 from compute.errors import BeirscopeError, Missing
+from compute.judgements import qrels as judged
 
 _NOT_READABLE = "not readable"
 
@@ -48,10 +49,10 @@ def check_all(paths: Iterable[Path], *, against: Known | None = None) -> list[Re
     if against:
         return [check(path, against=against) for path in found]
     kinds = [_seems(path) for path in found]
-    judged = [path for path, kind in zip(found, kinds, strict=True) if kind == "qrels"]
-    beside = _queries(judged[0]) if len(judged) == 1 else None
+    beside = [path for path, kind in zip(found, kinds, strict=True) if kind == "qrels"]
+    only = _queries(beside[0]) if len(beside) == 1 else None
     return [
-        check(path, against=beside if kind == "run" else None)
+        check(path, against=only if kind == "run" else None)
         for path, kind in zip(found, kinds, strict=True)
     ]
 
@@ -102,9 +103,10 @@ def _kind(path: Path, tally: Tally) -> Kind:
     # Where every line begins with #, these are ids and no comments.
     first = next(iter([line for line in lines if not line.startswith("#")] or lines), "")
     columns = first.encode().split()  # Between blanks of ASCII, as the readers have it.
-    if len(columns) == 6:
+    markup = judged.is_markup(first)
+    if len(columns) == 6 and not markup:
         return "run"
-    if len(columns) == 4 or len(first.split("\t")) == 3:
+    if (len(columns) == 4 or len(first.split("\t")) == 3) and not markup:
         return "qrels"
     what, example, treatment = _stranger(first)
     tally.refuse(what, example, Where(str(path)), treatment)
@@ -113,7 +115,7 @@ def _kind(path: Path, tally: Tally) -> Kind:
 
 def _stranger(first: str) -> tuple[str, str, str]:
     """What a file is that begins with this line, and what to do instead."""
-    if first.lstrip().startswith("<"):
+    if judged.is_markup(first):
         return (
             "XML",
             "XML, such as topics, not a run or qrels",

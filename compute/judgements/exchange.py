@@ -21,6 +21,7 @@ from compute.judgements.labels import Choice, place_in_order, resolve, taken_bac
 from compute.judgements.qrels import as_beir, as_trec
 from compute.judgements.sources import HUMAN, IMPORT, IN_VIEW, SOURCES, WITHDRAWN
 from compute.state import now
+from compute.trec import WHOLE
 
 FORMATS = ("qrels", "beir", "csv")
 COLUMNS = (
@@ -47,7 +48,6 @@ _UNNAMED = ("entry", "verified", "takes_back")
 """Columns that two rows of one content may differ in."""
 _FORMULA = re.compile(r"^(?='*[=+\-@\t\r])")
 """Before what a spreadsheet would compute: there a CSV has one apostrophe more."""
-_WHOLE = re.compile(r"[+-]?[0-9]+")
 _Row = dict[str, Any]
 _GONE = "gone"
 """In the place of a source: what one row took back of another."""
@@ -211,11 +211,12 @@ def _grade(text: str, where: str) -> int | None:
     """A whole number of 32 bits; none where a judgement is taken back."""
     if not text.strip():
         return None
-    if not _WHOLE.fullmatch(text.strip()):
+    found = WHOLE.fullmatch(text.strip())
+    if found is None:
         raise WrongInput(f"{where}: relevance is {text[:40]!r}, not a whole number, mend the line")
-    if len(text) > 20 or not -(2**31) <= int(text) < 2**31:
+    if len(found[1]) > 20 or not -(2**31) <= int(found[1]) < 2**31:
         raise WrongInput(f"{where}: relevance is {text[:40]!r}, too large a number, mend the line")
-    return int(text)
+    return int(found[1])
 
 
 def _flag(text: str, where: str) -> int:

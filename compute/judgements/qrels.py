@@ -66,7 +66,15 @@ def read_qrels(path: Path) -> pd.DataFrame:
     found = form(path)
     if found.fault:
         raise WrongInput(f"{path}: {found.fault}; {found.remedy}")
-    table = trec.read_columns(path, found.layout, skip=found.skip)
+    try:
+        table = trec.read_columns(path, found.layout, skip=found.skip)
+    except WrongInput:
+        if is_markup(_first_line(path)[1]):
+            raise WrongInput(
+                f"{path} holds XML, such as topics, and no judgements: give qrels, and the topics"
+                " beside them with import-dataset --queries"
+            ) from None
+        raise
     frame = table.cast(_COLUMNS).to_pandas().drop_duplicates(ignore_index=True)
     twice = frame[frame.duplicated(["query_id", "doc_id"])]
     if len(twice):
@@ -88,6 +96,13 @@ def is_qrels(path: Path) -> bool:
     if len(columns) == 4:
         return _whole(columns[3].decode())
     return len(first.split("\t")) == 3
+
+
+def is_markup(line: str) -> bool:
+    """Whether the first line of a file begins XML, and no run or qrels of an id that has a `<`."""
+    columns = line.split()
+    numbers = columns[4:5] if len(columns) == 6 else columns[-1:]
+    return line.lstrip().startswith("<") and not any(map(_is_number, numbers))
 
 
 def write_qrels(judgements: pd.DataFrame, path: Path) -> None:
@@ -134,4 +149,12 @@ def _first_line(path: Path) -> tuple[int, str]:
 
 
 def _whole(text: str) -> bool:
-    return text.strip().lstrip("+-").isdigit()
+    return trec.WHOLE.fullmatch(text.strip()) is not None
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compute import doctor
+from compute.__main__ import main
 from compute.errors import BeirscopeError, Missing
 from tests.tiny import write_tiny
 from tests.worlds import CASES
@@ -49,7 +50,7 @@ def test_every_kind_is_counted_with_its_first_line(tmp_path: Path) -> None:
         "pair judged again": 1,
         "document with a title only": 1,
         "empty document": 1,
-        "judged document not in the corpus": 1,
+        "judgement of a document not in the corpus": 2,
     }
     examples = {finding.what: finding.example for finding in report.findings}
     places = {finding.what: str(finding.where) for finding in report.findings}
@@ -60,8 +61,22 @@ def test_every_kind_is_counted_with_its_first_line(tmp_path: Path) -> None:
     assert places["unknown query"].endswith("test.tsv line 7")
     assert places["pair judged again"].endswith("test.tsv line 10")
     assert "no query 'q9'" in examples["unknown query"]
-    assert "'ghost'" in examples["judged document not in the corpus"]
+    assert "'ghost'" in examples["judgement of a document not in the corpus"]
     assert {file: file.read_bytes() for file in folder.rglob("*.*")} == before
+
+
+def test_judgements_of_unknown_documents_are_counted_as_an_import_counts_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    with (folder / "qrels/test.tsv").open("a") as file:
+        file.write("q1\tphantom\t1\nq2\tghost\t1\nq3\tghost\t0\n")
+    (folder / "qrels/dev.tsv").write_text("query-id\tcorpus-id\tscore\nq1\tghost\t1\n", "utf-8")
+    of = "judgement of a document not in the corpus"
+    assert found(doctor.check(folder)) == {f"{of} (test)": 3, f"{of} (dev)": 1}
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
+    assert "8 judgements, 3 of them of documents not in the corpus" in capsys.readouterr().out
 
 
 def test_a_broken_split_that_no_import_takes_unasked_stops_nothing(tmp_path: Path) -> None:
@@ -132,7 +147,7 @@ def test_what_reading_a_collection_passes_over_is_remarked(tmp_path: Path) -> No
         "id is a number": 1,
         "document ids that are one number": 1,
         "document named like a query": 1,
-        "judged document not in the corpus": 1,  # d5
+        "judgement of a document not in the corpus": 1,  # d5
     }
 
 

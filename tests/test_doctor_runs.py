@@ -112,9 +112,18 @@ KNOWN = Known("mine", ids("q1", "02", "q3"), ids("a", "b", "07"), depth=2)
 
 
 @pytest.mark.filterwarnings("error")
-def test_scores_beyond_32_bits_are_told_as_the_tie_that_they_are(tmp_path: Path) -> None:
-    file = written(tmp_path, "q Q0 a 1 1e300 s\nq Q0 b 2 1e39 s\n")
-    assert told(doctor.check(file)) == {"tied with another hit": (2, 2)}
+def test_scores_that_are_infinite_in_32_bits_are_refused_and_smaller_ones_are_not(
+    tmp_path: Path,
+) -> None:
+    file = written(tmp_path, "q Q0 a 1 1e300 s\nq Q0 b 2 1e39 s\nq Q0 c 3 3.4028235e38 s\n")
+    assert told(doctor.check(file)) == {"score not a finite number": (2, 1)}
+
+
+def test_topics_are_called_topics_however_many_words_their_first_line_has(tmp_path: Path) -> None:
+    for head in ('<topics task="x" batch="1" size="2">', '<topic a="1" b="2" c="3" d="4" e="5">'):
+        report = doctor.check(written(tmp_path, f"{head}\n<topic number='1'>\n"))
+        assert (report.kind, report.findings[0].what) == ("unreadable", "XML")
+    assert doctor.check(written(tmp_path, "<q 0 d1 1\n")).kind == "qrels"
 
 
 def test_a_run_is_held_against_the_ids_of_its_dataset(tmp_path: Path) -> None:
@@ -163,10 +172,12 @@ def test_qrels_are_told(tmp_path: Path, what: str) -> None:
 
 
 def test_qrels_are_held_against_a_dataset(tmp_path: Path) -> None:
-    report = doctor.check(written(tmp_path, "q1 0 a 1\nx 0 y 1\n"), against=KNOWN)
+    text = "q1 0 a 1\nx 0 y 1\nx 0 z 0\nx 0 z 0\nq1 0 y 0\n"
+    report = doctor.check(written(tmp_path, text), against=KNOWN)
     assert told(report) == {
-        "unknown query": (1, 2),
-        "judged document not in the corpus": (1, 2),
+        "pair judged again, alike": (1, 4),
+        "judgement of an unknown query": (2, 2),
+        "judgement of a document not in the corpus": (3, 2),
     }
 
 

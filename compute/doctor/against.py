@@ -72,20 +72,23 @@ def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Kno
 
 
 def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
-    """The same of qrels, whose judgements of unknown queries and documents stay."""
+    """The same of qrels, whose judgements of unknown queries and documents stay.
+
+    Judgements are counted, as an import counts them.
+    """
     _views(database, "lists", against.query_ids)
-    count, lines, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
-    example = f"query {first!r}; {counted(lines, 'line')} in all"
-    treatment = "kept, but they count for nothing"
-    tally.remark("unknown query", example, Where(file, line or 0), treatment, count)
+    count, pairs, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
+    example = f"query {first!r}; {count:,} such in all"
+    what, treatment = "judgement of an unknown query", "kept, but counts for nothing"
+    tally.remark(what, example, Where(file, line or 0), treatment, pairs)
     if count:
         Ids(database, "query", file).remark_nearly_known(tally)
     if against.doc_ids is not None:
         _views(database, "documents", against.doc_ids)
-        count, lines, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
-        example = f"document {first!r}; {counted(lines, 'line')} in all"
-        what, treatment = "judged document not in the corpus", "kept, as judged"
-        tally.remark(what, example, Where(file, line or 0), treatment, count)
+        count, pairs, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
+        example = f"document {first!r}; {count:,} such in all"
+        what, treatment = "judgement of a document not in the corpus", "kept, as judged"
+        tally.remark(what, example, Where(file, line or 0), treatment, pairs)
 
 
 def _hold_queries(

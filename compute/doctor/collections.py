@@ -53,8 +53,8 @@ class _Collection:
         self.counts = counts
         self.tally = tally
         self.query_ids: set[str] = set()
-        self.judged: dict[str, str] = {}
-        """Judged documents, with the file that judges them."""
+        self.judged: dict[str, DataFrame] = {}
+        """The judgements of each split."""
         self.aside = False
         """Whether what is read now belongs to a split that an import leaves out unless named."""
 
@@ -138,10 +138,10 @@ class _Collection:
             example = f"query {hopeless.index[hopeless][0]!r}"
             what, treatment = "query without relevant document", "scores 0 on every measure"
             self.tally.remark(what, example, where, treatment, int(hopeless.sum()))
-        self.judged |= dict.fromkeys(judgements["doc_id"], where.file)
+        self.judged[source.split] = judgements
 
     def _corpus(self, source: BeirSource) -> None:
-        corpus = CorpusCount(self.judged)
+        corpus = CorpusCount(set().union(*(rows["doc_id"] for rows in self.judged.values())))
         where = Where(self.files.where(source.corpus))
         words, selves, first = 0, 0, ""
         zeros: set[str] = set()
@@ -183,11 +183,16 @@ class _Collection:
             self.tally.remark(Twins.WHAT, Twins.told(pairs), where, treatment, len(pairs))
 
     def _missing(self, missing: set[str]) -> None:
-        if missing:
-            first = next(doc_id for doc_id in self.judged if doc_id in missing)
-            what, place = "judged document not in the corpus", Where(self.judged[first])
-            treatment = "its judgement stays, no system can find it"
-            self.tally.remark(what, f"document {first!r}", place, treatment, len(missing))
+        """Tell, for each split, of the judgements that an import counts, too."""
+        for split, judgements in self.judged.items():
+            strange = judgements["doc_id"][judgements["doc_id"].isin(list(missing))]
+            if len(strange):
+                of = f" ({split})" if len(self.judged) > 1 else ""
+                what = f"judgement of a document not in the corpus{of}"
+                place = Where(self.files.where(f"{self.root}/qrels/{split}.tsv".lstrip("/")))
+                example = f"document {strange.iloc[0]!r}"
+                treatment = "it stays, no system can find the document"
+                self.tally.remark(what, example, place, treatment, len(strange))
 
     def _one_number(self, what: str, zeros: set[str], ids: Iterable[str], file: str) -> None:
         """Tell of ids that only zeros tell apart; `zeros` are those that may begin with one."""

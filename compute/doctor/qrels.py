@@ -15,9 +15,10 @@ from compute.reading import scratch
 
 _TABLES = """
 create table documents as
-    select doc_id as id, min(line) as line, count(*) as n from judgements group by doc_id;
+    select doc_id as id, min(line) as line, count(distinct query_id) as n
+    from judgements group by doc_id;
 create table lists as
-    select query_id as id, min(line) as line, count(*) as n, max(relevance) as best
+    select query_id as id, min(line) as line, count(distinct doc_id) as n, max(relevance) as best
     from judgements group by query_id;
 create table pairs as
     select query_id, doc_id, count(*) as n, count(distinct relevance) as grades,

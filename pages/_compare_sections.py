@@ -9,6 +9,7 @@ from compute import advice, comparing, queries, standing
 from compute.errors import WrongInput
 from compute.figures import compare as figures
 from compute.figures import compared as tables
+from compute.significance import EXACT
 from pages import _address, _shared, _ways
 from pages._shared import pick, read
 
@@ -145,13 +146,22 @@ def tests(view: View) -> None:
         st.info("A test needs two queries with a value of both systems.")
         return
     (row,) = found.to_dict("records")
-    _shared.table(tables.test_table(row), "tests", f"Tests of {view.measure}, A against B")
+    about = {"Dataset": view.dataset, "Measure": view.measure, "A": view.a, "B": view.b}
+    _shared.table(
+        tables.test_table(row),
+        "tests",
+        f"Tests of {view.measure}, A against B",
+        file=tables.test_rows(row, **about),
+        printed={"p": tables.p_text},
+    )
     _shared.caption(
         tables.effect(row),
         "How to read this: p is how often chance alone would bring a difference this large; below"
         " .05 it is taken as real. With many queries even tiny differences are: look at the effect"
         " size too. These tests are of this pair alone; whoever compares many pairs finds some by"
         " chance.",
+        f"Wilcoxon's test leaves out equal queries; its p is exact where at most {EXACT} differ,"
+        " else by the normal distribution." * (row["p_wilcoxon"] == row["p_wilcoxon"]),
         "Parts weigh the same." * (len(view.datasets) > 1),
     )
 

@@ -11,7 +11,7 @@ from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
 from compute.exports import browser, figures, formats, named, tables, views
-from compute.exports.tables import Scores, Table
+from compute.exports.tables import Printed, Scores, Table
 from compute.exports.views import Figure, Shown
 from compute.figures.drawing import behind
 from compute.sureness import ALL
@@ -85,10 +85,12 @@ def figure(shown: go.Figure, key: str, title: str) -> None:
     _menu(key, partial(_figure_buttons, Figure(key, title, shown)))
 
 
-def table(frame: DataFrame | Styler, key: str, title: str, scores: Scores) -> None:
+def table(
+    frame: DataFrame | Styler, key: str, title: str, scores: Scores, printed: Printed | None
+) -> None:
     """Note a table, and draw the menu under it."""
     values = frame.data if isinstance(frame, Styler) else frame  # pyright: ignore[reportAttributeAccessIssue]
-    noted = Table(key, title, values, scores)
+    noted = Table(key, title, values, scores, printed)
     _note(noted)
     _menu(key, partial(_table_buttons, noted))
 

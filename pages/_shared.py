@@ -17,7 +17,7 @@ from pandas.io.formats.style import Styler
 from compute import bugs, scoring, settings, shown
 from compute.errors import BeirscopeError
 from compute.exports import browser
-from compute.exports.tables import Scores
+from compute.exports.tables import Printed, Scores
 from compute.judgements import Choice
 from compute.overlay import Overlays
 from compute.reading import open_version
@@ -258,18 +258,21 @@ def table(
     *,
     scores: Scores | None = None,
     file: DataFrame | None = None,
+    printed: Printed | None = None,
     **options: Any,
 ) -> Any:
     """Draw a table; under it a menu that saves it, as CSV, Parquet, LaTeX and Markdown.
 
     `options` are those of `st.dataframe`; `scores` says which columns compare systems; `file` is
-    what is saved where that is another frame than what is shown, such as bare numbers.
+    what is saved where that is another frame than what is shown, such as bare numbers, and
+    `printed` says which of its columns Markdown and LaTeX write in a way of their own.
     """
     # A key keeps what was sorted and selected, which is of use where a click does something.
     kept: dict[str, Any] = {"hide_index": True}
     kept |= {"key": key} if "on_select" in options else {}
     drawn = st.dataframe(frame, **(kept | options))
-    _export.table(frame if file is None else file, key, title, scores or Scores(()))
+    saved = frame if file is None else file
+    _export.table(saved, key, title, scores or Scores(()), printed)
     return drawn
 
 

@@ -127,6 +127,9 @@ def test_p_values_and_effect_in_words() -> None:
     table = compared.test_table(found)
     assert table["p"].tolist() == [".0400", "< .0001"]
     assert table["The two systems"].tolist() == ["differ", "differ"]
+    rows = compared.test_rows(found, Dataset="tiny", Measure="AP@10", A="one", B=HOSTILE)
+    assert list(rows.columns) == ["Dataset", "Measure", "A", "B", "Test", "p", "The two systems"]
+    assert rows.iloc[1, :6].tolist() == ["tiny", "AP@10", "one", HOSTILE, "Paired t-test", 0.00001]
     ends: Any = {"low": -0.01, "high": 0.05, "effect_low": -0.1, "effect_high": 0.5}
     words = compared.effect(ends | {"difference": 0.02, "effect": 0.3})
     assert "+.020 (95%: −.010 to +.050)" in words and "+.30 (95%: −.10 to +.50), small" in words

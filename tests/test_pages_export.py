@@ -67,6 +67,17 @@ def test_a_page_notes_its_figures_and_tables_and_nothing_is_drawn_before_it_is_a
     assert labels == ["Save this view"]
 
 
+def test_the_table_of_tests_says_what_was_tested_and_p_as_a_number(home: Path) -> None:
+    given = {"dataset": ["tiny"], "measure": ["R@100"], "a": [HOSTILE], "b": ["plain"]}
+    found = _headless.find(_headless.run("compare", given), "compare", "tests", figure=False)
+    assert isinstance(found, tables.Table)
+    (row, *_) = pd.read_csv(io.BytesIO(tables.write(found, "csv"))).to_dict("records")
+    said = [row[name] for name in ("Dataset", "Measure", "A", "B", "Test")]
+    assert said == ["tiny", "R@100", HOSTILE, "plain", "Randomisation test"]
+    assert isinstance(row["p"], float) and 0 < row["p"] <= 1
+    assert f" {row['p']:.4f}".replace(" 0", " ") in tables.write(found, "tex").decode()
+
+
 def test_the_boards_table_has_numbers_for_programs_and_marks_for_papers(
     leaderboard: AppTest,
 ) -> None:

@@ -26,6 +26,10 @@ ABSENT = "–"
 MARK = "†"
 
 
+Printed = Mapping[str, Callable[[Any], str]]
+"""Columns that Markdown and LaTeX write otherwise than other numbers, and how."""
+
+
 class Scores(NamedTuple):
     """What of a table are scores: of each column the best is bold, the second underlined."""
 
@@ -49,6 +53,7 @@ class Table(NamedTuple):
     title: str
     frame: DataFrame
     scores: Scores = Scores(())
+    printed: Printed | None = None
 
 
 def write(table: Table, form: str) -> bytes:
@@ -152,7 +157,10 @@ def _shown(table: Table) -> tuple[list[str], list[list[str]], list[bool]]:
     """Heads, cells as people read them, and which columns are numbers."""
     frame = _named(table.frame)
     columns = [frame[name].tolist() for name in frame.columns]
-    cells = [list(map(_cell, column)) for column in columns]
+    cells = [
+        list(map((table.printed or {}).get(name, _cell), column))
+        for name, column in zip(frame.columns, columns, strict=True)
+    ]
     right = [
         any(map(_is_number, column)) and all(_is_number(v) or _is_dash(v) for v in column)
         for column in columns

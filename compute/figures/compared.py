@@ -73,15 +73,25 @@ def across_table(rows: DataFrame) -> DataFrame:
 
 def test_table(found: Mapping[Hashable, Any]) -> DataFrame:
     """Test, p and what it says at the level of 5 %, of the tests that can be done."""
+    table = test_rows(found)
+    return table.assign(p=[p_text(value) for value in table["p"]])
+
+
+def test_rows(found: Mapping[Hashable, Any], **about: str) -> DataFrame:
+    """The same with p as a number, after columns that say what was tested."""
     rows = [
-        (name, _p(found[key]), "differ" if found[key] < ALPHA else "could be chance")
+        (name, found[key], "differ" if found[key] < ALPHA else "could be chance")
         for key, name in TESTS.items()
         if not math.isnan(found[key])
     ]
-    return DataFrame(rows, columns=["Test", "p", "The two systems"])
+    table = DataFrame(rows, columns=["Test", "p", "The two systems"])
+    for place, (name, value) in enumerate(about.items()):
+        table.insert(place, name, value)
+    return table
 
 
-def _p(value: float) -> str:
+def p_text(value: float) -> str:
+    """A p-value as people read it: `.0400`, `< .0001`."""
     return f"{value:.4f}".removeprefix("0") if value >= 0.0001 else "< .0001"
 
 

@@ -58,6 +58,11 @@ AS_BEIR = _option(
     action="store_true",
     help="as BEIR's code: drop documents whose id equals the query's on every dataset",
 )
+COUNTED = (
+    _option("--rule", choices=tuple(RULES), default="majority", help="one grade of several"),
+    _option("--source", nargs="+", choices=tuple(SOURCES), default=HUMAN, help="which count"),
+)
+"""Which added judgements count."""
 
 
 class Command(NamedTuple):
@@ -246,12 +251,7 @@ COMMANDS = {
                 help="import, withdraw: all of a CSV is an import, whatever source it names",
             ),
             _option("--with-official", action="store_true", help="export: official ones as well"),
-            _option(
-                "--rule", choices=tuple(RULES), default="majority", help="one grade of several"
-            ),
-            _option(
-                "--source", nargs="+", choices=tuple(SOURCES), default=HUMAN, help="which count"
-            ),
+            *COUNTED,
         ),
     ),
     "jobs": Command(
@@ -281,6 +281,13 @@ COMMANDS = {
             _option("--system", help="only this one, such as bm25"),
             _option("--measure", help="only this one, such as nDCG@10"),
             _option("--published", action="store_true", help="the papers' figures instead"),
+            _option(
+                "--judgements",
+                choices=showing.JUDGEMENTS,
+                default=showing.JUDGEMENTS[0],
+                help="scores and holes: as published, or with the added judgements counted in",
+            ),
+            *COUNTED,
             _option(
                 "--returned-only",
                 action="store_true",

@@ -1,5 +1,6 @@
 """Added judgements out and in, on the command line and off it."""
 
+import json
 import re
 import zipfile
 from pathlib import Path
@@ -107,6 +108,40 @@ def test_a_file_that_cannot_mark_its_sources_does_not_mix_them(home, store, tmp_
     assert (tmp_path / "people.qrels").read_text() == "q1 0 d2 2\n"
     assert said("export", tmp_path / "out.csv", *both) == 0
     assert pd.read_csv(tmp_path / "out.csv")["source"].tolist() == [PERSON, MODEL]
+
+
+def test_an_export_names_the_sources_that_it_left_out(home, store, tmp_path, capsys):
+    given = [("q1", "d2", 2, "ada", PERSON), ("q1", "d3", 1, "robot", MODEL)]
+    given += [(f"q{n}", "d6", 1, "study", IMPORT) for n in (1, 2)]
+    store.add_judgements(rows(*given))
+    assert said("export", tmp_path / "out.qrels") == 0
+    left_out = "; left out: 2 of imported files, 1 of language models (--source import model)\n"
+    assert capsys.readouterr().out == f"{tmp_path / 'out.qrels'}: 1 line of qrels{left_out}"
+    assert said("export", tmp_path / "all.csv", "--source", PERSON, IMPORT, MODEL) == 0
+    assert "left out" not in capsys.readouterr().out
+    assert said("export", tmp_path / "no.qrels", "--person", "study") == 2
+    assert "nothing is written; left out: 2 of imported files" in capsys.readouterr().err
+
+
+def test_what_an_import_brought_is_shown_on_the_command_line(home, tmp_path, capsys):
+    (tmp_path / "a.run").write_text("q1 Q0 d2 1 1 a\n")
+    assert main(["import-run", str(tmp_path / "a.run"), "--dataset", "tiny"]) == 0
+    (tmp_path / "one.qrels").write_text("q1 0 d2 1\n")
+    assert said("import", tmp_path / "one.qrels", "--person", "ada") == 0
+    asked = ["show", "scores", "--dataset", "tiny", "--measure", "Hole@10", "--json"]
+    capsys.readouterr()
+    shown = []
+    added = ["--judgements", "added"]
+    for more in ([], ["--judgements", "official"], added, [*added, "--source", IMPORT]):
+        assert main([*asked, *more]) == 0
+        shown += [row["value"] for row in json.loads(capsys.readouterr().out)]
+    assert shown == [1, 1, 1, 0]
+    asked = ["show", "holes", "--dataset", "tiny", "--measure", "P@10", "--json", *added]
+    assert main([*asked, "--source", IMPORT]) == 0
+    (row,) = json.loads(capsys.readouterr().out)
+    assert row["value"] == pytest.approx(0.1 / 3)
+    assert main(["show", "jobs", *added]) == 2
+    assert "--judgements added is for our scores and holes" in capsys.readouterr().err
 
 
 def test_qrels_become_a_persons_imports_once_and_official_pairs_stay(home, store, tmp_path, capsys):
@@ -270,7 +305,7 @@ def test_a_wrong_line_of_a_csv_is_named_and_nothing_is_taken(home, store, tmp_pa
 
 def test_a_csv_of_three_columns_and_a_person_is_enough(home, store, tmp_path):
     file = tmp_path / "plain.csv"
-    file.write_text("\ufeffquery_id,doc_id,relevance\r\nq1,d3,1\r\n", encoding="utf-8")
+    file.write_text("\ufeffquery_id,doc_id,relevance\r\nq1,d3,+1.0\r\n", encoding="utf-8")
     assert said("import", file, "--person", "ada") == 0
     (row,) = store.added_judgements().to_dict("records")
     assert (row["doc_id"], row["relevance"], row["source"]) == ("d3", 1, IMPORT)

@@ -19,6 +19,7 @@ from compute.judgements import (
     SOURCES,
     Choice,
     exchange,
+    labels,
     read_qrels,
 )
 from compute.judgements.exchange import Found
@@ -60,14 +61,28 @@ def _export(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
         rows = rows[rows["person"] == person]
     content = exchange.exported(rows, official, form, choice, with_official=arguments.with_official)
     number = content.count(b"\n") - (form != "qrels")
+    left_out = _left_out(rows, choice)
     if not number:
         by = f" by {person}" if person else ""
         raise Missing(
-            f"no added judgement of {row.name}{by} from these sources: nothing is written"
+            f"no added judgement of {row.name}{by} from these sources: nothing is written{left_out}"
         )
     _write(file, content)
-    sys.stdout.write(f"{terminal.printable(str(file))}: {counted(number, 'line')} of {form}\n")
+    said = f"{terminal.printable(str(file))}: {counted(number, 'line')} of {form}{left_out}"
+    sys.stdout.write(f"{said}\n")
     return 0
+
+
+def _left_out(rows: DataFrame, choice: Choice) -> str:
+    """How many judgements that stand are of other sources, and what counts them in."""
+    others = {
+        source: len(labels(rows, [source])) for source in SOURCES if source not in choice.sources
+    }
+    found = {source: number for source, number in others.items() if number}
+    if not found:
+        return ""
+    told = ", ".join(f"{number:,} of {SOURCES[source]}" for source, number in found.items())
+    return f"; left out: {told} (--source {' '.join(found)})"
 
 
 def _write(file: Path, content: bytes) -> None:

@@ -3,9 +3,11 @@
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 
 import pandas as pd
+from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute import freshness, measures, queries, reading, terminal
@@ -16,8 +18,13 @@ from compute.commands.jobs import jobs_shown
 from compute.commands.systems import show_systems
 from compute.datasets import DATASETS
 from compute.errors import Missing, WrongInput
+from compute.judgements import Choice
+from compute.overlay import Overlays
 from compute.recompute import Bench
 from compute.wording import near
+
+JUDGEMENTS = OFFICIAL, ADDED = ("official", "added")
+"""What `show --judgements` takes, in the words that addresses of pages have."""
 
 
 def datasets(arguments: Namespace) -> int:
@@ -45,8 +52,24 @@ def show(arguments: Namespace) -> int:
     """Print scores, holes or jobs; the papers' figures where asked for."""
     if arguments.what == "systems":
         return show_systems(arguments)
+    if arguments.judgements == ADDED and (
+        arguments.published or arguments.what not in ("scores", "holes")
+    ):
+        raise WrongInput("--judgements added is for our scores and holes: leave it out here")
     bench = open_bench()
     return terminal.show(SHOWN[arguments.what](bench, arguments), arguments.json)
+
+
+@contextmanager
+def _cursor(bench: Bench, arguments: Namespace) -> Iterator[DuckDBPyConnection]:
+    """The stored results, with the added judgements counted in where asked for."""
+    opened = reading.open_version(bench.store)
+    if arguments.judgements == OFFICIAL:
+        yield opened.cursor()
+        return
+    choice = Choice(arguments.rule, tuple(arguments.source))
+    with Overlays(bench.store, opened).cursor(bench.store.judgement_version(), choice) as cursor:
+        yield cursor
 
 
 def _scores(bench: Bench, arguments: Namespace) -> DataFrame:
@@ -57,8 +80,13 @@ def _holes(bench: Bench, arguments: Namespace) -> DataFrame:
     """Holes of stored runs beside a score and what it can be; the papers' Hole@10."""
     if arguments.published or arguments.returned_only:
         return _values(bench, arguments, arguments.measure or "Hole@10")
-    measure = arguments.measure or "nDCG@10"
-    cursor = reading.open_version(bench.store).cursor()
+    with _cursor(bench, arguments) as cursor:
+        return _bounds(bench, cursor, arguments, arguments.measure or "nDCG@10")
+
+
+def _bounds(
+    bench: Bench, cursor: DuckDBPyConnection, arguments: Namespace, measure: str
+) -> DataFrame:
     runs = queries.query.runs(cursor)
     chosen = {"dataset": arguments.dataset, "system": arguments.system}
     _tell_stale(bench, arguments.dataset)
@@ -89,21 +117,21 @@ def _check_depth(runs: DataFrame, measure: str) -> None:
 def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame:
     of = (arguments.dataset or "", arguments.system or "")
     lacking = scored_by(bench, measure, *of) if measure and not arguments.published else []
-    cursor = reading.open_version(bench.store).cursor()
     chosen = {"dataset": arguments.dataset, "system": arguments.system, "measure": measure}
-    frame = queries.stored.scores_shown(
-        cursor,
-        **chosen,
-        published=arguments.published,
-        returned_only=arguments.returned_only,
-    )
-    _tell_stale(bench, arguments.dataset)
-    if frame.empty and lacking:
-        raise Missing(lacking[0])
-    sys.stderr.writelines(f"{line}\n" for line in lacking)
-    if frame.empty:
-        everything = queries.stored.scores_shown(cursor, published=arguments.published)
-        _name_the_wrong(everything, chosen, published=arguments.published)
+    with _cursor(bench, arguments) as cursor:
+        frame = queries.stored.scores_shown(
+            cursor,
+            **chosen,
+            published=arguments.published,
+            returned_only=arguments.returned_only,
+        )
+        _tell_stale(bench, arguments.dataset)
+        if frame.empty and lacking:
+            raise Missing(lacking[0])
+        sys.stderr.writelines(f"{line}\n" for line in lacking)
+        if frame.empty:
+            everything = queries.stored.scores_shown(cursor, published=arguments.published)
+            _name_the_wrong(everything, chosen, published=arguments.published)
     return frame
 
 

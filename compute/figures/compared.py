@@ -112,7 +112,7 @@ def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
 
 
 def _said(p: float) -> str:
-    return f"p {_p(p)}" if p < 0.0001 else f"p = {_p(p)}"
+    return f"p {p_text(p)}" if p < 0.0001 else f"p = {p_text(p)}"
 
 
 def effect(found: Mapping[Hashable, Any]) -> str:

@@ -37,6 +37,7 @@ try:
         page.run()
         _made.footer(page.title)
         _export.footer(page.title, _made.later())
+        _shared.verify()
 except BeirscopeError as error:
     _shared.show_error(error)
 except Exception as error:

@@ -1,13 +1,14 @@
 """The command line: `python -m compute …`, one row per command."""
 
 import argparse
+import contextlib
 import logging
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from compute import bugs, secret, settings, terminal
+from compute import bugs, damage, secret, settings, terminal
 from compute.commands import (
     analysing,
     exporting,
@@ -27,6 +28,7 @@ from compute.errors import BeirscopeError
 from compute.jobs import KINDS
 from compute.judgements import HUMAN, RULES, SOURCES
 from compute.judgements.exchange import FORMATS
+from compute.store import Store
 
 Arguments = argparse.Namespace
 Option = tuple[tuple[str, ...], dict[str, object]]
@@ -85,10 +87,15 @@ COMMANDS = {
         (JSON,),
     ),
     "check": Command(
-        "report what is in BEIR folders or archives, run or qrels files; change nothing",
+        "report what is in BEIR folders or archives, run or qrels files, or in the store",
         importing.check,
         (
-            _option("paths", nargs="+", type=Path, metavar="PATH", help="a file or a folder"),
+            _option("paths", nargs="*", type=Path, metavar="PATH", help="a file or a folder"),
+            _option(
+                "--store",
+                action="store_true",
+                help="read all that is stored here; status 2 if any of it is damaged",
+            ),
             _option("--dataset", help="hold runs and qrels against this one's ids"),
             JSON,
         ),
@@ -395,7 +402,16 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.stderr.write("stopped; nothing half-done was published\n")
         return 130
     except Exception as error:
-        return _bug(arguments.command, error)
+        return 2 if _is_damage() else _bug(arguments.command, error)
+
+
+def _is_damage() -> bool:
+    """Whether the error comes of damaged files of the store, which are named then."""
+    with contextlib.suppress(Exception):
+        damaged = damage.found_anew(Store(settings.load()))
+        sys.stderr.write("".join(f"{terminal.printable(damage.said(part))}\n" for part in damaged))
+        return bool(damaged)
+    return False
 
 
 def _bug(command: str, error: Exception) -> int:

@@ -3,6 +3,9 @@
 A part records the fingerprints of its inputs. When a dataset is read anew and differs, runs and
 scores that were made before are left out, never mixed with the new; scoring or running again
 brings them back. Shipped results count by the same rule beside a local copy of their dataset.
+
+A part whose file is damaged is left out too, a run with its hits, a dataset with its queries or
+judgements. What else was made from it stays: the manifest still says what that was.
 """
 
 from collections.abc import Collection, Iterable, Mapping
@@ -66,13 +69,26 @@ def of_overlap(terms: Iterable[Part]) -> Inputs:
 
 
 def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
-    """The parts that show, and those left out because something they rest on was replaced."""
+    """The parts that show, and those left out because something they rest on was replaced.
+
+    Those left out because a file is damaged are in neither.
+    """
     parts = list(parts)
     live = {part.identity: part for part in parts}
+    damaged = {part.identity for part in parts if part.damage}
     fresh, stale = [], []
     for part in parts:
-        (fresh if _is_fresh(part, live) else stale).append(part)
+        if not _is_fresh(part, live):
+            stale.append(part)
+        elif not damaged or damaged.isdisjoint(_needed(part)):
+            fresh.append(part)
     return fresh, stale
+
+
+def _needed(part: Part) -> list[tuple[str, str, str]]:
+    """Itself, the run that it belongs to, and what every number of its dataset needs."""
+    dataset = [(kind, part.dataset, "") for kind in ("queries", "judgements")]
+    return [part.identity, *dataset, ("hits", part.dataset, part.system)]
 
 
 def outdated(parts: Iterable[Part], datasets: Collection[str]) -> list[str]:

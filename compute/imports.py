@@ -160,7 +160,7 @@ def import_run(
     depth = bench.settings.depth
     inputs = [loaded.queries.fingerprint]
     identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
-    if stored := bench.store.done("hits", dataset.name, name, identity):
+    if stored := recompute.whole_run(bench.store, dataset.name, name, identity):
         return recompute.score(bench, loaded, stored)
     run, met = _ranked(bench, loaded, hits, file, drop_self=content["drop_self"])
     del hits  # Millions of them: the run is all that is needed from here on.

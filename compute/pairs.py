@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 
+from compute import damage
 from compute.datasets import Dataset
 from compute.errors import Missing, Unavailable, WrongInput
 from compute.identity import fingerprint
@@ -138,6 +139,7 @@ def pair(bench: Bench, system: System, dataset: Dataset, *, drop_equal_ids: bool
 
 def stored_hits(bench: Bench, dataset: Dataset, name: str) -> Part:
     """The run of a system on a dataset, not cut. Raises Missing with the next step."""
+    damage.refuse(bench.store.parts("hits", dataset.name, name))
     found = bench.store.part("hits", dataset.name, name)
     if found is None or found.shipped:
         raise Missing(

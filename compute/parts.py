@@ -1,11 +1,13 @@
 """Parts: their kinds, and one immutable Parquet file written so that it is there whole or not."""
 
+import hashlib
+import io
 import os
 import uuid
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import BinaryIO
+from typing import BinaryIO, NamedTuple
 
 import numpy as np
 import pyarrow as pa
@@ -120,14 +122,44 @@ GROUP_BYTES = 64 * 1024**2
 """Documents are long: a row group of them ends here, so that writing stays small in memory."""
 
 
+class Written(NamedTuple):
+    """What a file was given."""
+
+    rows: int
+    sha256: str
+
+
+class _Summed(io.RawIOBase):
+    """Hands on what is written to a file, and computes its SHA-256 meanwhile."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        super().__init__()
+        self._file = file
+        self._sum = hashlib.sha256()
+
+    def writable(self) -> bool:
+        return True
+
+    def tell(self) -> int:
+        return self._file.tell()
+
+    def write(self, data: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+        self._sum.update(data)
+        return self._file.write(data)
+
+    @property
+    def sha256(self) -> str:
+        return self._sum.hexdigest()
+
+
 def write_part(
     path: Path,
     schema: pa.Schema,
     content: Content,
     constants: Mapping[str, str],
     compression_level: int = 3,
-) -> int:
-    """Write content with constant columns to a new file; returns the number of rows.
+) -> Written:
+    """Write content with constant columns to a new file; returns its rows and SHA-256.
 
     The file appears under its name only when it is complete and on the disk. Raises ValueError for
     a missing column, or a null where the schema has none.
@@ -136,14 +168,15 @@ def write_part(
     aside = path.with_name(f".{path.stem}.tmp")
     try:
         with aside.open("wb") as file:
-            rows = _write(file, schema, content, constants, compression_level)
+            summed = _Summed(file)
+            rows = _write(summed, schema, content, constants, compression_level)
             file.flush()
             os.fsync(file.fileno())
         aside.replace(path)
     finally:
         aside.unlink(missing_ok=True)
     sync_folder(path.parent)
-    return rows
+    return Written(rows, summed.sha256)
 
 
 @contextmanager
@@ -182,7 +215,7 @@ def sync_folder(folder: Path) -> None:
 
 
 def _write(
-    file: BinaryIO,
+    file: io.RawIOBase,
     schema: pa.Schema,
     content: Content,
     constants: Mapping[str, str],

@@ -190,6 +190,7 @@ def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) 
         "hardware": about.get("hardware", {}),
         "counted": [_counted(part, part.identity in fresh) for part in others],
         "shipped": bool(queries and queries.shipped),
+        "parts": _parts(found.values()),
     }
 
 
@@ -258,8 +259,15 @@ def _of_run(
         "published": part.created,
         "shipped": part.shipped,
         "is_current": part.identity in fresh and (scores is None or scores.identity in fresh),
+        "parts": _parts(part for part in (hits, scores) if part),
+        "damage": next((part.damage for part in (hits, scores) if part and part.damage), ""),
     }
     return found
+
+
+def _parts(found: Iterable[Part]) -> dict[str, dict[str, str]]:
+    """The SHA-256 of the files, by kind; `as` says whether of what was written or was found."""
+    return {part.kind: {"sha256": part.sha256, "as": part.sha256_as} for part in found}
 
 
 def _prints(hits: Part | None, scores: Part | None) -> dict[str, str]:

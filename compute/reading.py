@@ -6,24 +6,23 @@ from them. The same tables and views stand in `beirscope.duckdb`, for DuckDB's s
 
 import json
 import os
-import shlex
 import types
 import uuid
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import duckdb
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-from compute import documented, freshness, means, provenance, published, views
+from compute import damage, documented, freshness, means, provenance, published, views
 from compute import settings as settings_module
 from compute.datasets.catalogue import DATASETS, Dataset
-from compute.errors import BeirscopeError, Conflict, Missing, WrongInput
+from compute.errors import BeirscopeError, Conflict, WrongInput
 from compute.locks import locked
 from compute.parts import make_folder
 from compute.settings import Settings
@@ -93,6 +92,9 @@ _NAME = "coalesce(getvariable('given')[system], system) as system"
 """What a snapshot has in the place of columns."""
 
 
+Made = TypeVar("Made")
+
+
 @dataclass(frozen=True)
 class Reading:
     """One version of the store, open to any number of threads."""
@@ -111,11 +113,7 @@ class Reading:
         """The file of one part: quicker than a filter over a view of all. Raises Missing."""
         part = self.parts.get((kind, dataset, system))
         if part is None:
-            of = f"{system} on {dataset}" if system else dataset
-            raise Missing(
-                f"no {kind} of {of}: "
-                f"python -m compute run {shlex.quote(system or 'bm25')} {dataset}"
-            )
+            raise damage.missing(kind, dataset, system)
         return part.path
 
     def close(self) -> None:
@@ -143,9 +141,13 @@ def scratch(
 def open_version(store: Store, version: int | None = None) -> Reading:
     """The store as it was at a version of the manifest (default: the newest).
 
-    Raises Missing for a version that is gone, or a part whose file is lost.
+    Damaged parts are left out. Raises Missing for a version that is gone.
     """
-    version = store.version() if version is None else version
+    at = store.version() if version is None else version
+    return _past_damage(store, lambda: _opened(store, at))
+
+
+def _opened(store: Store, version: int) -> Reading:
     parts, _ = freshness.split(store.parts(version=version))
     config = _config(store.settings) | {"file_search_path": str(store.home)}
     connection = duckdb.connect(":memory:", config=config)
@@ -155,6 +157,16 @@ def open_version(store: Store, version: int | None = None) -> Reading:
         connection.close()
         raise
     return Reading(version, connection, {part.identity: part for part in parts})
+
+
+def _past_damage(store: Store, attempt: Callable[[], Made]) -> Made:
+    """What an attempt makes; where it fails on a file that proves damaged, once more without."""
+    while True:
+        try:
+            return attempt()
+        except duckdb.Error:
+            if not damage.found_anew(store):
+                raise
 
 
 def write_database(store: Store) -> Path:
@@ -194,6 +206,10 @@ def _config(now: Settings) -> dict[str, Any]:
 
 
 def _write_file(store: Store, file: Path, aside: Path, *, bulk: bool, texts: bool = True) -> None:
+    _past_damage(store, lambda: _written(store, file, aside, bulk=bulk, texts=texts))
+
+
+def _written(store: Store, file: Path, aside: Path, *, bulk: bool, texts: bool) -> None:
     # What a killed writer left, its log too: that would not fit the new file.
     for left in (aside, _log(aside)):
         left.unlink(missing_ok=True)
@@ -261,14 +277,9 @@ def _fill(
 
 
 def _files(parts: Iterable[Part], home: Path) -> Mapping[str, dict[str, list[str]]]:
-    """The files of the parts by kind and dataset. Raises Missing where one is lost."""
+    """The files of the parts by kind and dataset."""
     files: Mapping[str, dict[str, list[str]]] = defaultdict(dict)
     for part in parts:
-        if not part.path.exists():
-            raise Missing(
-                f"the {part.kind} file {part.path} is lost: "
-                f"python -m compute run {shlex.quote(part.system or 'bm25')} {part.dataset}"
-            )
         files[part.kind].setdefault(part.dataset, []).append(_relative(part, home))
     return files
 

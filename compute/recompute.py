@@ -18,6 +18,7 @@ from pandas import DataFrame
 
 from compute import (
     caches,
+    damage,
     drafts,
     efficiency,
     freshness,
@@ -230,10 +231,15 @@ def _command(pair: Pair) -> list[str]:
 def published(bench: Bench, pair: Pair, *, again: bool = False) -> Part | None:
     """The stored hits that need not be searched again; with `again` only those of this job."""
     dataset = pair.loaded.dataset.name
-    stored = bench.store.done("hits", dataset, pair.system.name, pair.names.hits)
-    if stored and again and stored.job != bench.job:
-        return None
-    return stored if bench.store.part("top", dataset, pair.system.name) else None
+    stored = whole_run(bench.store, dataset, pair.system.name, pair.names.hits)
+    return None if stored and again and stored.job != bench.job else stored
+
+
+def whole_run(store: Store, dataset: str, system: str, name: str) -> Part | None:
+    """The hits of this name if they and their first ranks are stored and undamaged."""
+    stored = store.done("hits", dataset, system, name)
+    top = store.part("top", dataset, system)
+    return stored if stored and top and not store.verify(top).damage else None
 
 
 def run(
@@ -319,7 +325,8 @@ def score(
     before = scoring.more_of(stored)
     named = scoring.more(before, scoring.of_settings(bench.settings), measures)
     more = [one for one in named if scoring.reaches(parse(one), hits)]
-    if stored is None or again or not scoring.is_current(stored, hits, loaded):
+    whole = stored and not bench.store.verify(stored).damage
+    if not stored or not whole or again or not scoring.is_current(stored, hits, loaded):
         return _scored(bench, loaded, hits, more, [*MEASURES, *more])
     lacking = [one for one in more if one not in before]
     if not lacking:
@@ -368,6 +375,8 @@ def stored_dataset(store: Store, dataset: Dataset) -> Loaded:
     """The dataset as it is stored, whether its source is still there or not. Raises Missing."""
     loaded = stored(store, dataset)
     if loaded is None:
+        read = [part for part in store.parts(system="") if part.kind in damage.READ]
+        damage.refuse(part for part in read if part.dataset in (dataset.name, dataset.collection))
         raise Missing(
             f"{dataset.name} is not stored here: python -m compute run bm25 {dataset.name}"
         )

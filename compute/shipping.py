@@ -3,7 +3,6 @@
 import filecmp
 import hashlib
 import json
-import shlex
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -15,9 +14,9 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
-from compute import freshness
+from compute import damage, freshness
 from compute.datasets.catalogue import DATASETS, Dataset
-from compute.errors import Missing, WrongInput
+from compute.errors import WrongInput
 from compute.overlap import shipping as overlap
 from compute.overlap.comparing import content_name, counts_of
 from compute.overlap.tokens import KINDS as KINDS_OF_COUNTS
@@ -103,14 +102,18 @@ def ship(
     """
     names = [part for name in datasets for part in _forums(name)]
     # Everything is found before anything is written.
-    fresh, _ = freshness.split(store.parts())
+    parts = store.parts()
+    damage.refuse(part for part in parts if part.dataset in names)
+    fresh, _ = freshness.split(parts)
     found = [part for name in names for part in _dataset_parts(store, name, fresh)]
     for name in names:
         stored = [part.system for part in store.parts("hits", name)]
         chosen = stored if systems is None else _with_inputs(store, name, systems)
         _refuse_folders(chosen)
         for system in chosen:
-            found += [_stored(store, kind, name, system) for kind in ("hits", "top", "scores")]
+            found += [
+                damage.wanted(store, kind, name, system) for kind in ("hits", "top", "scores")
+            ]
         found += _beside(fresh, "length_counts", name, ("", *chosen))
         found += _beside(fresh, "efficiency", name, chosen)
     unique = {part.identity: part for part in found}
@@ -150,11 +153,11 @@ def _forums(name: str) -> tuple[str, ...]:
 
 
 def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[Part]:
-    queries = _stored(store, "queries", name)
+    queries = damage.wanted(store, "queries", name)
     record = queries.provenance.get("dataset")
     collection = Dataset.from_record(record).collection if record else name
     yield queries
-    yield _stored(store, "judgements", name)
+    yield damage.wanted(store, "judgements", name)
     # A collection without documents has no lengths either.
     lengths = store.part("lengths", collection)
     if lengths:
@@ -166,7 +169,7 @@ def _with_inputs(store: Store, dataset: str, systems: Sequence[str]) -> list[str
     """These systems and those that their runs are made from: without them they would not show."""
     found: dict[str, None] = {}
     for system in systems:
-        hits = _stored(store, "hits", dataset, system)
+        hits = damage.wanted(store, "hits", dataset, system)
         inputs = freshness.runs_behind(hits)
         found |= dict.fromkeys([*_with_inputs(store, dataset, inputs), system])
     return list(found)
@@ -185,16 +188,6 @@ def _beside(fresh: Iterable[Part], kind: str, name: str, systems: Sequence[str])
     """The parts of a kind that these runs have: lengths that are counted, costs measured."""
     wanted = {(kind, name, system) for system in systems}
     return [part for part in fresh if part.identity in wanted]
-
-
-def _stored(store: Store, kind: str, dataset: str, system: str = "") -> Part:
-    part = store.part(kind, dataset, system)
-    if part is None:
-        of = f"{system} on {dataset}" if system else dataset
-        raise Missing(
-            f"no {kind} of {of}: python -m compute run {shlex.quote(system or 'bm25')} {dataset}"
-        )
-    return part
 
 
 def _similarities(
@@ -236,14 +229,16 @@ def _write(cut: Cut, folder: Path, before: Mapping[Identity, dict[str, Any]]) ->
     part = cut.part
     own = constants(part.kind, part.dataset, part.system)
     aside = folder / part_path(part.kind, uuid.uuid4().hex)
-    rows = write_part(aside, KINDS[part.kind], cut.table, own, compression_level=19)
+    written = write_part(aside, KINDS[part.kind], cut.table, own, compression_level=19)
     path = _placed(part, aside, folder, before.get(part.identity))
     return replace(
         part,
         id=path.stem,
         path=path,
-        rows=rows,
+        rows=written.rows,
         bytes=path.stat().st_size,
+        sha256=written.sha256,
+        sha256_as="written",
         job=portable(part.job),
         provenance=portable(part.provenance) | dict(cut.about),
         shipped=True,
@@ -300,6 +295,7 @@ def _record(part: Part) -> dict[str, Any]:
         "fingerprint": part.fingerprint,
         "rows": part.rows,
         "bytes": part.bytes,
+        "sha256": part.sha256,
         "created": part.created,
         "job": part.job,
         "provenance": part.provenance,

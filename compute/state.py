@@ -15,6 +15,7 @@ from sqlalchemy import (
     Column,
     Connection,
     Engine,
+    ExceptionContext,
     MetaData,
     Table,
     Text,
@@ -54,6 +55,8 @@ parts = Table(
     Column("published_version", BigInteger, nullable=False),
     Column("retired_version", BigInteger),
     Column("retired_time", Text),
+    Column("sha256", Text, nullable=False, default=""),
+    Column("sha256_as", Text, nullable=False, default="written"),
 )
 added_judgements = Table(
     "added_judgements",
@@ -195,6 +198,14 @@ def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:
     return [(row.kind, row.id) for row in rows]
 
 
+def keep_found(engine: Engine, found: Mapping[str, str]) -> None:
+    """Keep the SHA-256 of the files of parts (id to SHA-256) of which none was known."""
+    with writing(engine) as connection:
+        for part, sha256 in found.items():
+            unknown = (parts.c.id == part) & (parts.c.sha256 == "")
+            connection.execute(update(parts).where(unknown).values(sha256=sha256))
+
+
 def listed(engine: Engine) -> set[str]:
     """The ids of all parts in the manifest, live or superseded; none of a new state."""
     if not _state_format(engine):
@@ -265,10 +276,12 @@ def append_judgements(connection: Connection, judgements: DataFrame) -> int:
 def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
     """Connections to PostgreSQL where the setting `state` says so, else to a file of the home.
 
-    Raises WrongInput for an address that is not PostgreSQL's.
+    Raises WrongInput for an address that is not PostgreSQL's. Whatever is asked of a file of
+    SQLite that is damaged raises Unavailable.
     """
     if not settings.state:
         engine = create_engine(URL.create("sqlite", database=str(settings.home / file)))
+        event.listen(engine, "handle_error", _name_damage)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -289,6 +302,35 @@ def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
     connection.execute("pragma busy_timeout = 60000")
     connection.execute("pragma journal_mode = wal")
     connection.execute("pragma synchronous = full")
+
+
+def _name_damage(context: ExceptionContext) -> None:
+    """Raises Unavailable where SQLite finds its file damaged."""
+    error = context.original_exception
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if context.engine and code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        raise Unavailable(_damaged(Path(context.engine.url.database or ""), str(error)))
+
+
+def _damaged(file: Path, why: str) -> str:
+    """What is lost with a damaged state, and what brings back most of it."""
+    said = f"{file} is damaged ({why})"
+    if file.name != "state.sqlite":
+        return f"{said}: stop all workers and remove it; the jobs in it are lost, the results stay"
+    copies = sorted(file.parent.glob("state-before-*.sqlite"), key=lambda copy: -_mtime(copy))
+    which = "a backup of it"
+    if copies:
+        made = datetime.fromtimestamp(_mtime(copies[0]), UTC).strftime("%Y-%m-%d %H:%M")
+        which = f"{which}, or the copy {copies[0].name} of {made} UTC,"
+    return (
+        f"{said}: stop Beirscope, put {which} in its place and remove {file.name}-wal and"
+        f" {file.name}-shm; results and judgements that were added since are lost. Without one,"
+        " set BEIRSCOPE_HOME to a new folder, and run and import again"
+    )
+
+
+def _mtime(file: Path) -> float:
+    return file.stat().st_mtime
 
 
 def _begin_sqlite(connection: Connection) -> None:

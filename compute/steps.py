@@ -147,6 +147,11 @@ STEPS: Steps = (
             and query_id = of_query and doc_id = of_document and person = of_person
         """,
     ),
+    (
+        # Of the files that are there nobody knows what was written: they are taken as found.
+        "alter table parts add column sha256 text not null default ''",
+        "alter table parts add column sha256_as text not null default 'found'",
+    ),
 )
 """Step n brings the state to format n, from 1; steps are added at the end, never edited.
 

@@ -5,9 +5,9 @@ import os
 import re
 import shutil
 import uuid
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from itertools import chain
 from pathlib import Path
@@ -16,7 +16,8 @@ from typing import Any
 from pandas import DataFrame
 from sqlalchemy import ColumnElement, Engine, Row, insert, or_, select, update
 
-from compute import state, trash
+from compute import checksums, state, trash
+from compute.checksums import UNREADABLE, Checksums
 from compute.errors import Conflict, Missing, WrongInput
 from compute.locks import locked
 from compute.parts import KINDS, Content, make_folder, write_part
@@ -49,6 +50,12 @@ class Part:
     provenance: dict[str, Any]
     job: str
     shipped: bool = False
+    sha256: str = ""
+    """Of the file; empty where nobody knows it, as of an old home's parts at first."""
+    sha256_as: str = "written"
+    """`written`, or `found` where it was computed of a file that lay there."""
+    damage: str = ""
+    """What is wrong with the file, as far as it was looked at; empty for a whole one."""
 
     @property
     def identity(self) -> tuple[str, str, str]:
@@ -87,7 +94,7 @@ class Publication:
         recorded = json.loads(json.dumps(dict(provenance), allow_nan=False))
         part_id = uuid.uuid4().hex
         path = self._home / part_path(kind, part_id)
-        rows = write_part(path, KINDS[kind], content, constants(kind, dataset, system))
+        written = write_part(path, KINDS[kind], content, constants(kind, dataset, system))
         part = Part(
             id=part_id,
             kind=kind,
@@ -95,11 +102,12 @@ class Publication:
             system=system,
             fingerprint=fingerprint,
             path=path,
-            rows=rows,
+            rows=written.rows,
             bytes=path.stat().st_size,
             created=state.now(),
             provenance=recorded,
             job=self.job,
+            sha256=written.sha256,
         )
         self.added[identity] = part
         return part
@@ -127,6 +135,10 @@ class Store:
         self._shipped = {part.identity: part for part in _read_shipped(shipped)}
         self._seen: dict[str, Part] = {}
         """Parts by id, as they were read: a part never changes."""
+        self._checksums = Checksums(self.home)
+        self._damage: dict[str, str] = {}
+        self.noticed = 0
+        """How often this process has found a part damaged, or whole again."""
 
     def close(self) -> None:
         """Close the connections to the state."""
@@ -151,7 +163,8 @@ class Store:
     ) -> list[Part]:
         """The parts live at a version (default: now), local over shipped, in a fixed order.
 
-        Raises Missing for a version whose parts have been tidied away.
+        Those whose file is lost, cut or known to have other content have their `damage`. Raises
+        Missing for a version whose parts have been tidied away.
         """
         wanted = {"kind": kind, "dataset": dataset, "system": system}
         wanted = {name: value for name, value in wanted.items() if value is not None}
@@ -165,21 +178,55 @@ class Store:
         found |= {part.identity: part for part in local}
         if not wanted:
             self._seen = {part.id: part for part in local}
-        return [found[identity] for identity in sorted(found)]
+        self._checksums.refresh()
+        looked_at = [self._looked_at(found[identity]) for identity in sorted(found)]
+        if self._were_tidied(looked_at):
+            return self.parts(kind, dataset, system, version)
+        return looked_at
 
     def part(self, kind: str, dataset: str, system: str = "") -> Part | None:
-        """The live part of an identity; None where its file is lost, too."""
+        """The live part of an identity; None where its file is damaged, too."""
         found = self.parts(kind, dataset, system)
-        return found[0] if found and found[0].path.exists() else None
+        return found[0] if found and not found[0].damage else None
 
     def done(self, kind: str, dataset: str, system: str, fingerprint: str) -> Part | None:
         """The live part that a step would only write again.
 
+        Its file is read where this machine has not read it yet: a damaged one is written again.
         Shipped parts never count: they are cut or without texts.
         """
         part = self.part(kind, dataset, system)
-        whole = part is not None and not part.shipped and part.fingerprint == fingerprint
-        return part if whole else None
+        if part is None or part.shipped or part.fingerprint != fingerprint:
+            return None
+        return part if not self.verify(part).damage else None
+
+    def verify(self, part: Part, *, anew: bool = False) -> Part:
+        """The part with its `damage`, after its file was read to the end.
+
+        It is read once for each content and machine, unless `anew`. Where no SHA-256 was known,
+        that of a whole Parquet file is taken as found; `keep_found` writes it to the manifest.
+        """
+        at = checksums.stamp(part.path)
+        if at and (anew or not self._checksums.known(part.id, at)):
+            try:
+                read = checksums.computed(part.path, is_new=not part.sha256)
+            except OSError as error:
+                return replace(part, damage=f"damaged: it cannot be read, {error.strerror}")
+            if read:
+                self._checksums.remember([(part.id, *read)])
+        looked_at = self._looked_at(part)
+        if part.sha256 or looked_at.damage or part.shipped:
+            return looked_at
+        at = checksums.stamp(part.path)
+        return replace(looked_at, sha256=self._checksums.known(part.id, at) if at else "")
+
+    def keep_found(self, parts: Iterable[Part]) -> None:
+        """Write what `verify` took as found to the manifest."""
+        state.keep_found(self._state, {part.id: part.sha256 for part in parts if not part.shipped})
+
+    def forget_checksums(self, parts: Iterable[Part]) -> None:
+        """Let go what is remembered of the files of parts that are not among these."""
+        self._checksums.forget({part.id for part in parts})
 
     @contextmanager
     def publishing(self, job: str) -> Iterator[Publication]:
@@ -269,6 +316,34 @@ class Store:
             rows = [_row(part, version) for part in publication.added.values()]
             if rows:
                 connection.execute(insert(table), rows)
+        stamps = ((part, checksums.stamp(part.path)) for part in publication.added.values())
+        self._checksums.remember((part.id, at, part.sha256) for part, at in stamps if at)
+
+    def _looked_at(self, part: Part) -> Part:
+        """The part with its damage, as far as its size and what is remembered tell."""
+        damage = self._damage_of(part)
+        if damage != self._damage.get(part.id, ""):
+            self._damage[part.id] = damage
+            self.noticed += 1
+        return replace(part, damage=damage) if damage else part
+
+    def _damage_of(self, part: Part) -> str:
+        at = checksums.stamp(part.path)
+        if at is None:
+            return "lost"
+        if at.size != part.bytes:
+            return f"damaged: {at.size:,} bytes, {part.bytes:,} were written"
+        sha256 = self._checksums.known(part.id, at)
+        if sha256 == UNREADABLE:
+            return "damaged: it cannot be read"
+        if sha256 and part.sha256 and sha256 != part.sha256:
+            return f"damaged: its content is not what was {part.sha256_as}"
+        return ""
+
+    def _were_tidied(self, parts: Sequence[Part]) -> bool:
+        """Whether files are away because another process has tidied their parts away meanwhile."""
+        lost = {part.id for part in parts if part.damage == "lost" and not part.shipped}
+        return bool(lost) and not lost <= state.listed(self._state)
 
     def _unlisted(self, before: datetime) -> list[Path]:
         found = self.home.glob("parts/*/*")
@@ -277,8 +352,8 @@ class Store:
         return [file for file in files if file.stem not in listed and file.parent != rubbish]
 
     def _part(self, row: Row[Any]) -> Part:
-        if row.id in (seen := self._seen):
-            return seen[row.id]
+        if (seen := self._seen.get(row.id)) and seen.sha256 == row.sha256:
+            return seen
         columns = {name: row._mapping[name] for name in _PART_COLUMNS}
         columns["provenance"] = json.loads(row.provenance)
         return Part(path=self.home / part_path(row.kind, row.id), **columns)

@@ -27,7 +27,9 @@ def section(dataset: str, system: str) -> None:
     run = found[0]
     st.subheader(_shared.text(f"{run['system']} on {run['dataset']}"), anchor=False)
     _shared.caption(_said(run))
-    if not run["is_current"]:
+    if run["damage"]:
+        st.warning("This run is left out, its file is damaged: the command below makes it anew.")
+    elif not run["is_current"]:
         st.warning(
             "This run is old: what it was made from was replaced, so no other page shows it."
             " The command below makes it anew."

@@ -1,8 +1,8 @@
-"""The line above every page while jobs are at work; what they publish appears by itself."""
+"""The lines above every page: what is damaged; jobs at work, whose results appear by themselves."""
 
 import streamlit as st
 
-from compute import jobs
+from compute import damage, jobs
 from compute.figures.jobs import at_work
 from pages import _shared
 
@@ -11,7 +11,9 @@ UNWATCHED = ("Jobs", "Annotate")
 
 
 def progress(title: str) -> None:
-    """Watch the jobs above the page of this title."""
+    """Name damaged parts and watch the jobs above the page of this title."""
+    if title != "Annotate" and (lines := damage.told(_shared.parts())):
+        st.warning(_shared.text("; ".join(lines)), icon=":material/broken_image:")
     if title not in UNWATCHED:
         _watch()
 

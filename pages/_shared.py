@@ -4,6 +4,7 @@ import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import partial, wraps
 from pathlib import Path
+from threading import Thread
 from types import FunctionType
 from typing import Any
 from urllib.parse import urlencode
@@ -14,7 +15,7 @@ import streamlit.components.v2 as components
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute import bugs, scoring, settings, shown
+from compute import bugs, damage, scoring, settings, shown
 from compute.errors import BeirscopeError
 from compute.exports import browser
 from compute.exports.tables import Printed, Scores
@@ -56,17 +57,25 @@ _SCHEME = components.component(
 
 @st.cache_resource(hash_funcs={Settings: repr}, show_spinner=False)
 def _store(now: Settings) -> Store:
-    return Store(now)
+    opened = Store(now)
+    # Damaged files that can be seen at once are seen now: nothing is opened twice for them.
+    opened.parts()
+    return opened
 
 
 @st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
-def _overlays(now: Settings, manifest: int) -> Overlays:
+def _verified(now: Settings, manifest: int) -> Thread:
+    return damage.verify_beside(_store(now))
+
+
+@st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
+def _overlays(now: Settings, manifest: int, noticed: int) -> Overlays:
     stored = _store(now)
     return Overlays(stored, open_version(stored, manifest))
 
 
 @st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
-def _holding(now: Settings, manifest: int) -> Holding:
+def _holding(now: Settings, manifest: int, noticed: int) -> Holding:
     return Holding.of(_store(now).parts(version=manifest))
 
 
@@ -78,9 +87,11 @@ def _read(
     params: Mapping[str, Any],
 ) -> tuple[DataFrame, Shown]:
     manifest, judgement = version
-    own = _holding(now, manifest).under(query, params)
-    rests = version if own is None else (own, judgement if choice else 0)
-    return _found(now, rests, choice, query, params, version)
+    # A part that is found damaged meanwhile is left out of what is read from then on.
+    noticed = _store(now).noticed
+    own = _holding(now, manifest, noticed).under(query, params)
+    rests = (version, noticed) if own is None else (own, judgement if choice else 0)
+    return _found(now, rests, choice, query, params, (*version, noticed))
 
 
 @st.cache_data(
@@ -98,11 +109,11 @@ def _found(
     choice: Choice | None,
     query: Query,
     params: Mapping[str, Any],
-    _version: Version,
+    _version: tuple[int, int, int],
 ) -> tuple[DataFrame, Shown]:
     """What a query finds in a version, or found in another whose parts it rests on are the same."""
-    manifest, judgement = _version
-    with _overlays(now, manifest).cursor(judgement, choice) as cursor:
+    manifest, judgement, noticed = _version
+    with _overlays(now, manifest, noticed).cursor(judgement, choice) as cursor:
         frame = query(cursor, **params)
     return frame, shown.of(frame, params)
 
@@ -115,9 +126,16 @@ def _current() -> Version:
 def prepare() -> None:
     """Open what is stored before anybody asks for a page."""
     now = settings.load()
-    manifest = _store(now).version()
-    _overlays(now, manifest)
-    _holding(now, manifest)
+    stored = _store(now)
+    manifest, noticed = stored.version(), stored.noticed
+    _overlays(now, manifest, noticed)
+    _holding(now, manifest, noticed)
+
+
+def verify() -> Thread:
+    """Have files read that this machine has not read yet, beside what is shown; the thread."""
+    now = settings.load()
+    return _verified(now, _store(now).version())
 
 
 def store() -> Store:
@@ -129,6 +147,7 @@ def store() -> Store:
 def begin() -> None:
     """Fix the version that this run of the page reads, and the colours it is shown in."""
     st.session_state["_version"] = _current()
+    st.session_state["_noticed"] = _store(settings.load()).noticed
     st.session_state["_rests_on"] = Shown()
     _SCHEME(data={"theme": theme()}, key="_scheme", on_theme_change=lambda: None)
 
@@ -140,8 +159,11 @@ def follow() -> None:
 
 
 def is_outdated() -> bool:
-    """Whether something was published since this run of the page began."""
-    return st.session_state.get("_version") != _current()
+    """Whether something was published, or found damaged, since this run of the page began."""
+    if st.session_state.get("_version") != _current():
+        return True
+    noticed = _store(settings.load()).noticed
+    return st.session_state.get("_noticed", noticed) != noticed
 
 
 def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame:
@@ -163,7 +185,8 @@ def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame
 def parts() -> Sequence[Part]:
     """The live parts of this run's version; reading them anew takes a tenth of a second."""
     manifest, _ = st.session_state.get("_version") or _current()
-    return _holding(settings.load(), manifest).parts
+    now = settings.load()
+    return _holding(now, manifest, _store(now).noticed).parts
 
 
 def measures() -> list[str]:
@@ -205,13 +228,27 @@ def show_error(error: BeirscopeError) -> None:
 
 
 def show_bug(error: Exception) -> None:
-    """A bug: logged under the id that is shown, its details not on the page."""
+    """A bug: logged under the id that is shown, its details not on the page.
+
+    Where a file of the store proves damaged it is none: the file is named, and left out from now.
+    """
+    if damaged := _damaged_meanwhile():
+        st.error(text("; ".join(damage.told(damaged))), icon=":material/error:")
+        return
     shown = st.session_state.setdefault("_bugs", {})
     # A fragment that draws itself every other second would fill the disk with one bug.
     if repr(error) not in shown:
         shown[repr(error)] = bugs.record(settings.load(), "dashboard", error)
     bug, log = shown[repr(error)]
     st.error(text(f"Bug {bug} in Beirscope, not in your input: please report {log}"))
+
+
+def _damaged_meanwhile() -> list[Part]:
+    """The damaged parts, if any was found only since this run of the page began."""
+    stored = _store(settings.load())
+    noticed = st.session_state.get("_noticed", stored.noticed)
+    found = damage.verify(stored)
+    return [part for part in found if part.damage] if stored.noticed != noticed else []
 
 
 def guarded(draw: Callable[..., None]) -> Callable[..., None]:

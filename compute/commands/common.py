@@ -4,7 +4,17 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 
-from compute import freshness, imports, loading, reading, recompute, scoring, settings, terminal
+from compute import (
+    damage,
+    freshness,
+    imports,
+    loading,
+    reading,
+    recompute,
+    scoring,
+    settings,
+    terminal,
+)
 from compute.datasets import DATASETS, Dataset, dataset
 from compute.measures import parse
 from compute.recompute import Bench
@@ -108,6 +118,12 @@ def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
         yield f"{counted(others, 'hit')} of queries outside the split left out"
     if again := about.get("duplicates"):
         yield f"{counted(again, 'hit')} of documents that stand higher in the same list left out"
+
+
+def tell_damage(parts: Iterable[Part]) -> None:
+    """Name on stderr the damaged parts, which are left out, and what makes them again."""
+    for line in damage.told(parts):
+        sys.stderr.write(f"{terminal.printable(line)}\n")
 
 
 def done(bench: Bench) -> int:

@@ -6,14 +6,19 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from compute import doctor, imports, tags, terminal
+from compute import damage, doctor, imports, tags, terminal
 from compute.commands.common import done, known, open_bench, tell
 from compute.datasets import dataset
 from compute.errors import BeirscopeError, WrongInput
+from compute.wording import counted, sized
 
 
 def check(arguments: Namespace) -> int:
-    """Report what is in files and folders; nothing is changed."""
+    """Report what is in files and folders, or in the store; nothing is changed."""
+    if arguments.store == bool(arguments.paths):
+        raise WrongInput("check what? Name files or folders, or --store for what is stored here")
+    if arguments.store:
+        return _check_store(arguments)
     against = None
     if arguments.dataset:
         bench = open_bench()
@@ -29,6 +34,34 @@ def check(arguments: Namespace) -> int:
         for line in _of_all(reports):
             sys.stdout.write(f"{terminal.printable(line)}\n")
     return 2 if any(report.refused for report in reports) else 0
+
+
+def _check_store(arguments: Namespace) -> int:
+    """Read every stored part and name the damaged ones; status 2 where there are any."""
+    bench = open_bench()
+    parts = damage.verify(bench.store, anew=True, progress=bench.progress)
+    damaged = [part for part in parts if part.damage]
+    found = sum(part.sha256_as == "found" for part in parts)
+    if arguments.json:
+        records = [
+            {
+                **{name: getattr(part, name) for name in ("kind", "dataset", "system", "damage")},
+                "file": str(part.path),
+                "command": damage.mend(part),
+            }
+            for part in damaged
+        ]
+        whole = {"parts": len(parts), "taken_as_found": found, "damaged": records}
+        sys.stdout.write(json.dumps(whole, indent=1) + "\n")
+    else:
+        lines = [f"{damage.said(part)} ({part.path})" for part in damaged]
+        sys.stdout.writelines(f"{terminal.printable(line)}\n" for line in lines)
+        size = sized(sum(part.bytes for part in parts))
+        as_found = f", {found:,} taken as found" if found else ""
+        sys.stdout.write(
+            f"{counted(len(parts), 'part')}, {size}: {len(damaged):,} damaged{as_found}\n"
+        )
+    return 2 if damaged else 0
 
 
 def _of_all(reports: Sequence[doctor.Report]) -> list[str]:

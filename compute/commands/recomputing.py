@@ -7,7 +7,15 @@ from dataclasses import replace
 from compute import demo as demonstration
 from compute import freshness, jobs, reading, recompute, scoring, settings, shipping, terminal
 from compute import serve as server
-from compute.commands.common import done, known, named, open_bench, tell, too_deep
+from compute.commands.common import (
+    done,
+    known,
+    named,
+    open_bench,
+    tell,
+    tell_damage,
+    too_deep,
+)
 from compute.datasets import dataset
 from compute.errors import Unavailable
 from compute.systems import SYSTEMS, system
@@ -33,8 +41,11 @@ def score(arguments: Namespace) -> int:
     """Score stored runs, computing only what changed."""
     bench = open_bench()
     wanted = scoring.more(arguments.measure)
-    fresh, _ = freshness.split(bench.store.parts())
+    parts = bench.store.parts()
+    fresh, _ = freshness.split(parts)
     names = {row.name for row in named(bench, arguments.datasets)}
+    # Damaged scores are what this makes again.
+    tell_damage(p for p in parts if p.dataset in (names or {p.dataset}) and p.kind != "scores")
     for hits in fresh:
         if hits.kind != "hits" or (names and hits.dataset not in names):
             continue
@@ -85,6 +96,7 @@ def ship(arguments: Namespace) -> int:
 def snapshot(arguments: Namespace) -> int:
     """Write everything to one DuckDB file."""
     store = open_bench().store
+    tell_damage(store.parts())
     reading.snapshot(store, arguments.file, texts=not arguments.without_texts)
     size = arguments.file.stat().st_size
     sys.stdout.write(f"{arguments.file}: {counted(len(store.parts()), 'part')}, {size:,} bytes\n")

@@ -13,7 +13,7 @@ from pandas import DataFrame
 from compute import freshness, measures, queries, reading, terminal
 from compute.commands import efficiency, lengths
 from compute.commands.analysing import overlaps
-from compute.commands.common import known, open_bench, scored_by
+from compute.commands.common import known, open_bench, scored_by, tell_damage
 from compute.commands.jobs import jobs_shown
 from compute.commands.systems import show_systems
 from compute.datasets import DATASETS
@@ -149,8 +149,10 @@ WHAT = (*SHOWN, "systems")
 
 
 def _tell_stale(bench: Bench, dataset: str | None) -> None:
-    """Name on stderr the runs that are stored and not shown, of one dataset or of all."""
-    _, stale = freshness.split(bench.store.parts())
+    """Name on stderr what is stored and not shown, of one dataset or of all."""
+    parts = bench.store.parts()
+    tell_damage(part for part in parts if part.dataset == (dataset or part.dataset))
+    _, stale = freshness.split(parts)
     runs = {(part.dataset, part.system) for part in stale if part.kind == "hits"}
     for part in stale:
         if part.kind == "scores" and part.dataset == (dataset or part.dataset):

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compute import damage
 from compute.datasets import Dataset
 from compute.errors import Missing
 from compute.store import Part, Store
@@ -32,6 +33,7 @@ def known(store: Store, dataset: Dataset) -> Known:
     """The ids of a stored dataset. Raises Missing for one that is not stored."""
     queries = store.part("queries", dataset.name)
     if queries is None:
+        damage.refuse(store.parts("queries", dataset.name))
         raise Missing(
             f"{dataset.name} is not stored here: python -m compute run bm25 {dataset.name}"
         )

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from compute import runs
+from compute import damage, runs
 from compute.errors import Conflict, Missing, WrongInput
 from compute.store import Store
 
@@ -41,6 +41,7 @@ def export_run(
     """
     part = store.part("hits", dataset, system)
     if part is None:
+        damage.refuse(store.parts("hits", dataset, system))
         raise Missing(
             f"no run of {system} on {dataset} is stored: `datasets` and the page Data list"
         )

@@ -11,6 +11,7 @@ from compute.figures.theme import plain
 SHORT = 12
 """Letters of a fingerprint that tables show; the records have all 64."""
 SHIPPED, OLD = "came with the project", "old: made from what is no longer stored"
+FOUND = "files taken as found: what was written is not known"
 
 _WORDS = {
     "drop_self": "the query's own document dropped",
@@ -67,7 +68,10 @@ def remark(run: Mapping[str, Any]) -> str:
     """What one should know of a run before one quotes it."""
     cut = run["settings"].get("cut")
     shipped = f"{SHIPPED}, cut to its first {cut}" if cut else SHIPPED
-    said = [OLD] * (not run["is_current"]) + [shipped] * run["shipped"]
+    old = f"left out, {run['damage']}" if run.get("damage") else OLD
+    said = [old] * (not run["is_current"]) + [shipped] * run["shipped"]
+    if any(part["as"] == "found" for part in run.get("parts", {}).values()):
+        said.append(FOUND)
     return "; ".join(said)
 
 

@@ -116,7 +116,7 @@ class Seen:
     def __init__(self, store: Store, named: Iterable[str] = ()) -> None:
         self.store = store
         self.systems, self.datasets = known_systems(store, named), known_datasets(store)
-        live = store.parts()
+        live = [part for part in store.parts() if not part.damage]
         self.parts = {part.identity: part for part in live if not part.shipped}
         self._shipped = {part.identity for part in live if part.shipped}
         self.loaded = {name: self._load(row) for name, row in self.datasets.items()}

@@ -21,6 +21,7 @@ from typing import Any, NoReturn, TextIO
 from sqlalchemy.exc import InterfaceError, OperationalError
 
 from compute import (
+    damage,
     imports,
     lengths,
     loading,
@@ -87,6 +88,7 @@ def _score(bench: Bench, order: Order) -> bool:
     # An imported run has scores too; its system need not be in the catalogue.
     on = _dataset(bench, order)
     hits = bench.store.part("hits", on.name, order["system"])
+    damage.refuse(bench.store.parts("hits", on.name, order["system"]))
     if hits is None or hits.shipped:
         return False
     loaded = recompute.stored_dataset(bench.store, on)

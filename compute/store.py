@@ -325,7 +325,7 @@ class Store:
         if damage != self._damage.get(part.id, ""):
             self._damage[part.id] = damage
             self.noticed += 1
-        return replace(part, damage=damage) if damage else part
+        return part if damage == part.damage else replace(part, damage=damage)
 
     def _damage_of(self, part: Part) -> str:
         at = checksums.stamp(part.path)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
+from contextlib import suppress
 from functools import partial, wraps
 from pathlib import Path
 from threading import Thread
@@ -245,10 +246,13 @@ def show_bug(error: Exception) -> None:
 
 def _damaged_meanwhile() -> list[Part]:
     """The damaged parts, if any was found only since this run of the page began."""
-    stored = _store(settings.load())
-    noticed = st.session_state.get("_noticed", stored.noticed)
-    found = damage.verify(stored)
-    return [part for part in found if part.damage] if stored.noticed != noticed else []
+    # What reports a bug must not raise itself.
+    with suppress(Exception):
+        stored = _store(settings.load())
+        noticed = st.session_state.get("_noticed", stored.noticed)
+        found = damage.verify(stored)
+        return [part for part in found if part.damage] if stored.noticed != noticed else []
+    return []
 
 
 def guarded(draw: Callable[..., None]) -> Callable[..., None]:

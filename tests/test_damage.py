@@ -174,7 +174,7 @@ def test_every_flipped_bit_is_found(home: Path, kind: str) -> None:
         assert beside.damage == anew.damage == "damaged: its content is not what was written", bit
         flipped(found.path, bit)
         touched(found.path, number + 1)
-        assert not store.verify(found).damage
+        assert not store.verify(anew).damage
     assert found.path.read_bytes() == whole
 
 

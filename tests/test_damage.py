@@ -1,5 +1,6 @@
 """A damaged, lost or cut part is left out and named with what makes it again; the rest works."""
 
+import hashlib
 import json
 import os
 import random
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from compute import checksums, damage, imports, provenance, settings, state
+from compute import checksums, damage, imports, provenance, settings, shipping, state
 from compute.__main__ import main
 from compute.figures.made import FOUND, remark
 from compute.loading import Bench
@@ -342,3 +343,23 @@ def test_a_damaged_state_is_said_with_what_brings_it_back(
     for left in ("state.sqlite-wal", "state.sqlite-shm"):
         (home / left).unlink(missing_ok=True)
     assert main(["show", "scores"]) == 0
+
+
+def test_what_ships_is_checked_too_where_its_manifest_has_sums(home: Path, tmp_path: Path) -> None:
+    shipped = tmp_path / "shipped"
+    shipping.ship(Store(settings.load()), ["tiny"], folder=shipped)
+    store = open_store(tmp_path / "another", shipped=shipped)
+    assert not any(found.damage for found in damage.verify(store))
+    manifest = shipped / "manifest.json"
+    records = json.loads(manifest.read_text("utf-8"))
+    for record in records["parts"]:
+        path = shipped / record["path"]
+        assert record.pop("sha256") == hashlib.sha256(path.read_bytes()).hexdigest()
+    (found,) = store.parts("scores", "tiny", "mine")
+    flipped(found.path, 8 * 40)
+    touched(found.path, 1)
+    assert store.verify(found).damage
+    assert "git checkout -- " in damage.mend(found)
+    # Copies of the project from before have no sums in it.
+    manifest.write_text(json.dumps(records), encoding="utf-8")
+    assert {part.sha256 for part in open_store(tmp_path / "third", shipped=shipped).parts()} == {""}

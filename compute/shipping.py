@@ -107,15 +107,7 @@ def ship(
     fresh, _ = freshness.split(parts)
     found = [part for name in names for part in _dataset_parts(store, name, fresh)]
     for name in names:
-        stored = [part.system for part in store.parts("hits", name)]
-        chosen = stored if systems is None else _with_inputs(store, name, systems)
-        _refuse_folders(chosen)
-        for system in chosen:
-            found += [
-                damage.wanted(store, kind, name, system) for kind in ("hits", "top", "scores")
-            ]
-        found += _beside(fresh, "length_counts", name, ("", *chosen))
-        found += _beside(fresh, "efficiency", name, chosen)
+        found += _runs(store, name, systems, fresh)
     unique = {part.identity: part for part in found}
     before = _manifest(folder)
     kept = {
@@ -150,6 +142,19 @@ def _remove_others(records: Iterable[dict[str, Any]], folder: Path) -> None:
 
 def _forums(name: str) -> tuple[str, ...]:
     return DATASETS[name].parts or (name,) if name in DATASETS else (name,)
+
+
+def _runs(
+    store: Store, dataset: str, systems: Sequence[str] | None, fresh: Sequence[Part]
+) -> list[Part]:
+    """The parts of a dataset's runs: of these systems and what they are made from, or of all."""
+    stored = [part.system for part in store.parts("hits", dataset)]
+    chosen = stored if systems is None else _with_inputs(store, dataset, systems)
+    _refuse_folders(chosen)
+    kinds = ("hits", "top", "scores")
+    found = [damage.wanted(store, kind, dataset, one) for one in chosen for kind in kinds]
+    found += _beside(fresh, "length_counts", dataset, ("", *chosen))
+    return found + list(_beside(fresh, "efficiency", dataset, chosen))
 
 
 def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[Part]:

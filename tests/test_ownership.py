@@ -161,7 +161,9 @@ def forgetful(home: Path) -> Path:
     with sqlite3.connect(home / "state.sqlite") as connection:
         old = [tuple(row) for row in connection.execute("select * from parts")]
         columns = [row[1] for row in connection.execute("pragma table_info(parts)")]
-        judged = connection.execute("select * from added_judgements").fetchall()
+        judged = connection.execute("select * from added_judgements limit 1")
+        names = [column[0] for column in judged.description]
+        (row,) = (dict(zip(names, row, strict=True)) for row in judged)
     for file in home.glob("state.sqlite*"):
         file.unlink()
     with sqlite3.connect(home / "state.sqlite") as connection:
@@ -171,14 +173,16 @@ def forgetful(home: Path) -> Path:
                 connection.execute(statement)
             connection.execute("insert into steps values (?, '2026')", (step,))
         known = [row[1] for row in connection.execute("pragma table_info(parts)")]
-        for row in old:
-            values = dict(zip(columns, row, strict=True))
+        for part in old:
+            values = dict(zip(columns, part, strict=True))
             connection.execute(
                 f"insert into parts values ({', '.join('?' * len(known))})",
                 [values[name] for name in known],
             )
-        marks = ", ".join("?" * len(judged[0]))
-        connection.executemany(f"insert into added_judgements values ({marks})", judged)
+        known = [row[1] for row in connection.execute("pragma table_info(added_judgements)")]
+        marks = ", ".join("?" * len(known))
+        judgement = [row[name] for name in known]
+        connection.execute(f"insert into added_judgements values ({marks})", judgement)
         connection.execute("update counters set value = 1 where name in ('manifest', 'judgements')")
     connection.close()
     return home

@@ -150,11 +150,8 @@ def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scor
     The cursor's relation `judged` has its official judgements, its variable `dataset` the name.
     """
     kinds = ("hits", "top", "scores", "queries")
-    parts = {
-        (part.kind, part.system): part
-        for part in reading.parts.values()
-        if part.dataset == dataset and part.kind in kinds
-    }
+    of_dataset = (part for part in reading.parts.values() if part.dataset == dataset)
+    parts = {(part.kind, part.system): part for part in of_dataset if part.kind in kinds}
     systems = sorted(system for kind, system in parts if kind == "scores")
     if not systems:
         return None
@@ -168,13 +165,14 @@ def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scor
     known, lists = _lists(cursor, files, len(systems), len(queries), _known_measures(measures))
     values = _values(cursor, files["scores"], (len(systems), len(measures), len(queries)))
     follows = np.array([[_follows(run, m) for m in measures] for run in hits], np.bool_)
+    # A measure that a run was not scored by would be the mean of a few queries.
+    follows &= ~np.isnan(values).all(axis=2)
     return Scored(
         systems,
         measures,
         queries,
         values=values,
-        # A measure that a run was not scored by would be the mean of a few queries.
-        followed=follows & ~np.isnan(values).all(axis=2),
+        followed=follows,
         lists=lists,
         known=known,
         tops=np.array([("top", system) in parts for system in systems], np.bool_),

@@ -154,7 +154,7 @@ def _runs(
     kinds = ("hits", "top", "scores")
     found = [damage.wanted(store, kind, dataset, one) for one in chosen for kind in kinds]
     found += _beside(fresh, "length_counts", dataset, ("", *chosen))
-    return found + list(_beside(fresh, "efficiency", dataset, chosen))
+    return found + _beside(fresh, "efficiency", dataset, chosen)
 
 
 def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[Part]:

@@ -107,7 +107,7 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> str:
     left_out = len(board.systems) - len(ground.systems)
     lacks = "lacks" if left_out == 1 else "lack"
     without = f" Left out: {counted(left_out, 'system')} that {lacks} some." if left_out else ""
-    return f"{counted(len(ground.datasets), 'dataset')} that all of these have{queries}.{without}"
+    return f"{counted(len(ground.datasets), 'dataset')} that all have{queries}.{without}"
 
 
 _HOW = (

@@ -130,7 +130,7 @@ def _say_of_two(view: View, names: list[str], order: DataFrame) -> None:
     two = {"measure": view.measure, "a": a, "b": b}
     alone = read(queries.compare.tested, **view.asked, **two)
     among = read(queries.ranking.among_all, datasets=[view.dataset.name], systems=names, **two)
-    titles = view.titles.get(a, a), view.titles.get(b, b)
+    titles = str(view.titles.get(a, a)), str(view.titles.get(b, b))
     ps = alone["p_randomisation"].iloc[0], among["p"].iloc[0], among["n_pairs"].iloc[0]
     if said := compared.alone(titles, *ps):
         st.markdown(_shared.text(said))

@@ -71,7 +71,8 @@ def test_what_rounding_adds_is_neither_won_nor_lost_and_is_drawn_as_equal() -> N
     found = board(base=(0.3, 0.5), other=(NEARLY, 0.5))
     counts = leaderboard.tally(leaderboard.differences(found, "base"), found.sign)
     assert counts[["won", "lost", "equal"]].iloc[0].tolist() == [0, 0, 2]
-    wins, losses, level = (trace["x"] for trace in strip(found, "base", "light").data[:3])
+    drawn: Any = strip(found, "base", "light")
+    wins, losses, level = (trace["x"] for trace in drawn.data[:3])
     assert (len(wins), len(losses), len(level)) == (0, 0, 2)
 
 
@@ -80,7 +81,7 @@ def test_every_best_cell_has_the_full_colour() -> None:
     shares = leaderboard.below_best(found)[found.cells["dataset"] == "scifact"]
     assert shares.tolist() == [1.0, 1.0]
     level = board(a=(0.3, 0.5), b=(NEARLY, 0.5))
-    figure = heatmap(level, colour_by=BELOW_BEST, baseline=None, theme="light")
+    figure: Any = heatmap(level, colour_by=BELOW_BEST, baseline=None, theme="light")
     assert [trace.z[0] for trace in figure.data if trace.type == "heatmap"] == [[1, 1]] * 3
 
 

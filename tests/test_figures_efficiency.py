@@ -60,7 +60,8 @@ def test_stairs_lead_over_the_front_of_each_machine() -> None:
 
 
 def test_of_holes_the_stairs_lead_down_and_the_fewest_come_first() -> None:
-    here, _, _ = efficiency.panel(ROWS, "latency_p50_ms", "Hole@10", theme="light").data
+    figure: Any = efficiency.panel(ROWS, "latency_p50_ms", "Hole@10", theme="light")
+    here, _, _ = figure.data
     # B and C are dearer than A and have more holes.
     assert list(zip(here.x, here.y, strict=True))[1:-1] == [(1.0, 0.5)]
     assert here.y[0] > 0.7

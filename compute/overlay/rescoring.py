@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from compute.errors import WrongInput
 from compute.measures import Held, Measure, Places, cuts, ideal, parse
 from compute.reading import Reading
-from compute.scoring import kept, reaches
+from compute.scoring import kept, more_of, reaches
 from compute.store import Part
 
 TOP = 10
@@ -163,16 +163,12 @@ def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scor
     _number(cursor, "chosen", "query_id", "number", queries)
     hits = [parts.get(("hits", system)) for system in systems]
     known, lists = _lists(cursor, files, len(systems), len(queries), _known_measures(measures))
-    values = _values(cursor, files["scores"], (len(systems), len(measures), len(queries)))
-    follows = np.array([[_follows(run, m) for m in measures] for run in hits], np.bool_)
-    # A measure that a run was not scored by would be the mean of a few queries.
-    follows &= ~np.isnan(values).all(axis=2)
     return Scored(
         systems,
         measures,
         queries,
-        values=values,
-        followed=follows,
+        values=_values(cursor, files["scores"], (len(systems), len(measures), len(queries))),
+        followed=_followed(hits, [parts["scores", system] for system in systems], measures),
         lists=lists,
         known=known,
         tops=np.array([("top", system) in parts for system in systems], np.bool_),
@@ -310,6 +306,20 @@ def _known(name: str) -> Measure | None:
     except WrongInput:
         return None
     return measure if cuts([measure], 0)[1] <= LISTED else None
+
+
+def _followed(
+    hits: Sequence[Part | None], scores: Sequence[Part], measures: Sequence[str]
+) -> NDArray[np.bool_]:
+    """[system, measure]: whether its values can be followed through new judgements."""
+    own = [set(more_of(part)) for part in scores]
+    # Of a measure that others alone were scored by there would be the mean of a few queries.
+    absent = [set().union(*own) - scored for scored in own]
+    found = [
+        [_follows(run, measure) and measure not in lacking for measure in measures]
+        for run, lacking in zip(hits, absent, strict=True)
+    ]
+    return np.array(found, np.bool_)
 
 
 def _follows(hits: Part | None, name: str) -> bool:

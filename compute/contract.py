@@ -44,10 +44,18 @@ Then a run is held against the judgements of the split:
   query is still a hole. BEIR's code has another definition; it is offered under its own name.
   Hole@k and Judged@k of a query without hits are absent, not 0, and left out of the mean; the
   number of unanswered queries stands beside them.
-- What a score can be: its least and its largest value over every way of judging the holes in
-  that system's own top k, each with any grade of the collection. Both ends are exact; for nDCG and
-  recall the best order moves with the holes. Whether the holes could turn the order of two
-  systems is asked of their difference, a hole that both retrieved judged once for both.
+- What a score can be has three ranges, each over every way of grading documents that nobody
+  judged for the query, with any grade that the judgements have. *Own list*: the holes in the
+  system's own top k. *Pool*: those, and what else the stored runs retrieved for the query, each
+  run to the depth that is kept. *Collection*: any document of the collection, retrieved or not. All
+  are over the queries evaluated today, and both ends of each are exact. A relevant document outside
+  the top k raises what a sum is divided by: nDCG by the best list, R_cap by k at most, R and AP by
+  the number of relevant documents, so that their low ends go towards 0. P, RR and Success are
+  divided by none of these: their three ranges are the same.
+- Whether the order of two systems could turn is asked of their difference, in each of the three
+  ranges: a document that both retrieved is graded once for both, with one best list for a query.
+  Exact as well, but for AP, where the range of a difference holds all that is possible and may be
+  too wide.
 - CQADupStack is the mean of the means of its 12 forums, each with its own collection.
 - MS MARCO is scored on its dev split. BEIR-PL's figures for it are on the test split of TREC Deep
   Learning 2019: that is another dataset here, `msmarco/test`, and never in one row with dev.

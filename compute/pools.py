@@ -10,7 +10,8 @@ from dataclasses import replace
 import numpy as np
 from pandas import DataFrame
 
-from compute.holes.lists import HOLE, Flags, Gain, Lists, Numbers, Values, measured
+from compute.holes.formulas import Gain, measured
+from compute.holes.lists import HOLE, Flags, Lists, Numbers, Values
 from compute.tolerance import order, ranks
 
 
@@ -115,10 +116,8 @@ def _means(values: Values) -> Values:
 
 def _values(lists: Lists, gain: Gain) -> Values:
     """(S, Q) The measure of each query, holes not relevant."""
-    k = lists.depth
-    reach = gain.reach(k, int(lists.judged.max(initial=0)))
-    best = reach[lists.judged] @ lists.steps
-    found = np.maximum(lists.gain, 0) @ gain.discount(k)
+    best = gain.reach(lists.depth, lists.judged) @ lists.steps
+    found = gain.found(lists.gain)
     return np.divide(found, best, out=np.zeros(found.shape), where=best > 0)
 
 

@@ -14,21 +14,26 @@ from compute.figures import turning
 from pages import _counted, _dataset_sections, _shared, _ways
 from pages._shared import read
 
-MEASURES = tuple(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R"))
-MOST_PAIRED = 20
-"""Systems of a matrix: more make too many pairs to read."""
+MEASURES = (
+    *(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R")),
+    "AP@10",
+    "RR@10",
+)
+MOST_HITS = 1_000_000
+"""Hits whose documents are told apart while a page waits: about a second."""
 
 
 def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
-    """Draw every score with its interval; returns the systems in the order of their scores."""
+    """Draw every score with its ranges; returns the systems in the order of their scores."""
     rows = _bounds(dataset, systems, measure)
     (recorded,) = read(queries.holes.recorded, dataset=dataset).to_dict("records")
     figure = figures.score_intervals(rows, measure, theme=_shared.theme())
     _shared.plot(figure, "intervals", f"{measure} of systems and what it can be")
     waiting = None
-    if "expected" not in rows and not recorded["n_added"]:
+    if "condensed" not in rows and not recorded["n_added"]:
         waiting = _counted.recorded(dataset)
-    for words in figures.intervals_note(rows, measure, recorded, waiting):
+    (about,) = read(queries.unjudged.ranges, dataset=dataset).to_dict("records")
+    for words in figures.intervals_note(rows, measure, recorded, about, waiting):
         _shared.caption(words)
     with st.expander("The numbers"):
         _table(figures.interval_table(rows, measure), "bounds", f"{measure} and what it can be")
@@ -44,7 +49,7 @@ def _table(table: Styler, key: str, title: str) -> None:
 
 def _bounds(dataset: str, systems: Sequence[str], measure: str, **chosen: Any) -> DataFrame:
     asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
-    return _titled(read(queries.holes.bounds, **asked, **chosen))
+    return _titled(read(queries.holes.bounds, **asked, most_hits=MOST_HITS, **chosen))
 
 
 def _titled(rows: DataFrame) -> DataFrame:
@@ -53,16 +58,16 @@ def _titled(rows: DataFrame) -> DataFrame:
 
 
 def orders(dataset: str, rows: DataFrame, measure: str) -> None:
-    """Which orders of two systems the holes could turn."""
-    shown = rows.head(MOST_PAIRED)
+    """Which orders of two systems unjudged documents could turn, in each range."""
+    shown = rows.head(turning.most_paired(measure, int(rows["n_queries"].max())))
     if len(shown) < 2:
         return
-    st.subheader("Could the holes turn the order?", anchor=False)
+    st.subheader("Could unjudged documents turn the order?", anchor=False)
     asked = {"dataset": dataset, "systems": shown["system"].tolist(), "measure": measure}
-    pairs = read(queries.holes.pairs, **asked)
+    pairs = read(queries.holes.pairs, **asked, most_hits=MOST_HITS)
     figure = turning.order_matrix(shown, pairs, measure, theme=_shared.theme())
-    _shared.plot(figure, "orders", "Which orders of two systems the holes could turn")
-    _shared.caption(*turning.orders_note(pairs, n_left_out=len(rows) - len(shown)))
+    _shared.plot(figure, "orders", "Which orders of two systems could turn")
+    _shared.caption(*turning.orders_note(pairs, measure, n_left_out=len(rows) - len(shown)))
 
 
 def ranks(dataset: str, rows: DataFrame, measure: str) -> None:

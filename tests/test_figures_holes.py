@@ -20,7 +20,8 @@ RECORDED: dict[Hashable, Any] = {
 
 
 def scored(**values: float) -> DataFrame:
-    """Systems with their scores, the best first; each can be .1 less to .2 more."""
+    """Systems with their scores, the best first; each can be .1 less to .2 more by its own list,
+    .15 less in the pool, .3 in the collection."""
     rows = [
         {
             "system": name,
@@ -30,6 +31,10 @@ def scored(**values: float) -> DataFrame:
             "value": value,
             "low": value - 0.1,
             "high": value + 0.2,
+            "pool_low": value - 0.15,
+            "pool_high": value + 0.2,
+            "collection_low": value - 0.3,
+            "collection_high": value + 0.2,
             "hole": 0.4,
             "hole_beir": 0.25,
         }
@@ -38,16 +43,37 @@ def scored(**values: float) -> DataFrame:
     return DataFrame(rows)
 
 
-def pair(first: str, second: str, difference: float, low: float, high: float, verdict: str) -> dict:
+ABOUT: dict[Hashable, Any] = {
+    "systems": ["bm25", "mine"],
+    "least_depth": 100,
+    "most_depth": 100,
+    "n_hits": 7,
+    "n_documents": 5183,
+}
+
+
+def pair(
+    first: str,
+    second: str,
+    difference: float,
+    low: float,
+    high: float,
+    verdict: str,
+    wider: tuple[str, str] | None = None,
+) -> dict:
+    """A pair whose ends are the same in all ranges; `wider`: the verdicts of pool, collection."""
     keys = ("first", "second", "difference", "low", "high", "verdict")
-    return dict(zip(keys, (first, second, difference, low, high, verdict), strict=True))
+    found = dict(zip(keys, (first, second, difference, low, high, verdict), strict=True))
+    for name, told in zip(("pool", "collection"), wider or (verdict, verdict), strict=True):
+        found |= {f"{name}_low": low, f"{name}_high": high, f"{name}_verdict": told}
+    return found
 
 
 PAIRS = DataFrame(
     [
         pair("a", "b", 0.2, -0.1, 0.3, "open"),
         pair("c", "a", -0.4, -0.5, -0.3, "second"),
-        pair("b", "c", 0.2, 0.1, 0.4, "first"),
+        pair("b", "c", 0.2, 0.1, 0.4, "first", ("first", "open")),
     ]
 )
 
@@ -70,13 +96,16 @@ def said(figure: Any) -> str:
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])
-def test_a_bar_over_all_a_score_can_be(theme: str) -> None:
+def test_a_bar_over_the_own_list_and_thinner_lines_over_pool_and_collection(theme: str) -> None:
     figure = figures.score_intervals(scored(a=0.6, b=0.4), "nDCG@10", theme=theme)
     assert trace(figure, "score (holes count as not relevant)").x == (0.6, 0.4)
-    bar = trace(figure, "all it can be")
+    bar, pool, whole = (trace(figure, name) for name in ("own list", "pool", "collection"))
     assert bar.x == pytest.approx((0.5, 0.8, None, 0.3, 0.6, None))
     assert bar.y == (0, 0, None, 1, 1, None)
+    assert pool.x[:2] == pytest.approx((0.45, 0.8)) and whole.x[:2] == pytest.approx((0.3, 0.8))
+    assert bar.line.width > pool.line.width > whole.line.width
     traces: list[Any] = list(figure.data)
+    assert traces.index(whole) < traces.index(pool) < traces.index(bar), "the bar lies on the lines"
     assert not {"expected", "holes left out"} & {one.name for one in traces}
 
 
@@ -85,8 +114,9 @@ def test_guesses_are_marked_where_there_are_any() -> None:
     figure = figures.score_intervals(rows, "nDCG@10", theme="light")
     assert trace(figure, "expected").x == (0.7,)
     assert trace(figure, "holes left out").x == (0.65,)
-    hover = trace(figure, "all it can be").hovertext[0]
-    assert "nDCG@10 0.600, can be 0.500 to 0.800" in hover
+    hover = trace(figure, "own list").hovertext[0]
+    assert "nDCG@10 0.600; can be<br>own list: 0.500 to 0.800<br>pool: 0.450 to" in hover
+    assert "collection: 0.300 to 0.800" in hover
     assert "34 holes in 1,200 queries" in hover and "expected: 0.700" in hover
 
 
@@ -103,9 +133,9 @@ def test_a_system_without_hits_has_no_share() -> None:
 
 def test_the_scale_holds_every_bar_and_no_more() -> None:
     across: Any = figures.score_intervals(scored(a=0.8, b=0.6), "nDCG@10", theme="light").layout
-    assert across.xaxis.ticktext == (".4", ".5", ".6", ".7", ".8", ".9", "1.0")
+    assert across.xaxis.ticktext == (".2", ".3", ".4", ".5", ".6", ".7", ".8", ".9", "1.0")
     low, high = across.xaxis.range
-    assert 0.3 < low < 0.5 and 1 < high < 1.1
+    assert 0.1 < low < 0.3 and 1 < high < 1.1
 
 
 def test_titles_are_drawn_letter_by_letter() -> None:
@@ -125,12 +155,17 @@ def test_titles_are_drawn_letter_by_letter() -> None:
 def test_the_matrix_has_the_better_system_across(theme: str) -> None:
     figure: Any = turning.order_matrix(scored(a=0.8, b=0.6, c=0.4), PAIRS, "nDCG@10", theme=theme)
     heat = figure.data[0]
-    # b and c down, a and b across: open 0, holds 2.
-    assert [list(row) for row in heat.z] == [[0, None], [2, 2]]
+    # b and c down, a and b across: open 0; 4 holds in the collection, 3 in the pool.
+    assert [list(row) for row in heat.z] == [[0, None], [4, 3]]
     assert figure.layout.yaxis.ticktext == tuple(f"&lt;i&gt;{n}&lt;/i&gt; %{{x}}" for n in "bc")
     assert texts(figure) == {(0, 1): ".200", (0, 2): ".400", (1, 2): ".200"}
-    assert "+0.400, can be +0.300 to +0.500<br>holds" in heat.hovertext[1][0]
-    assert "the holes could turn it" in heat.hovertext[0][0]
+    held = "+0.400; can be<br>own list: +0.300 to +0.500, holds<br>pool: +0.300 to +0.500, holds"
+    assert held in heat.hovertext[1][0]
+    assert "own list: −0.100 to +0.300, could turn" in heat.hovertext[0][0]
+    assert (
+        "pool: +0.100 to +0.400, holds<br>collection: +0.100 to +0.400, could turn"
+        in (heat.hovertext[1][1])
+    )
 
 
 def test_a_large_matrix_has_its_numbers_in_the_hover() -> None:
@@ -142,19 +177,22 @@ def test_a_large_matrix_has_its_numbers_in_the_hover() -> None:
     assert "+0.100" in figure.data[0].hovertext[0][0]
 
 
-@pytest.mark.parametrize(
-    ("verdicts", "words"),
-    [
-        (("open", "first"), "could turn 1 of the 2 orders."),
-        (("open", "open"), "could turn all of the 2 orders."),
-        (("equal", "second"), "could turn none of the 2 orders."),
-    ],
-)
-def test_how_many_orders_could_turn_is_said(verdicts: tuple[str, ...], words: str) -> None:
-    pairs = PAIRS.head(2).assign(verdict=list(verdicts))
-    notes = turning.orders_note(pairs, n_left_out=0)
-    assert words in notes[0] and not notes[-1]
-    assert "3 systems" in turning.orders_note(pairs, n_left_out=3)[-1]
+def test_how_many_orders_could_turn_is_said_of_each_range() -> None:
+    notes = turning.orders_note(PAIRS, "nDCG@10", n_left_out=0)
+    said = "Orders that could turn, of 3: 1 in the own lists, 1 in the pool, 2 in the collection."
+    assert notes[0] == said and not notes[-1]
+    assert "3 systems" in turning.orders_note(PAIRS, "nDCG@10", n_left_out=3)[-1]
+    uncounted = PAIRS.drop(columns=["pool_low", "pool_high", "pool_verdict"])
+    said = "Orders that could turn, of 3: 1 in the own lists, 2 in the collection."
+    assert turning.orders_note(uncounted, "nDCG@10", n_left_out=0)[0] == said
+
+
+def test_ranges_of_differences_that_are_not_exact_are_called_so() -> None:
+    assert "not exact" in turning.orders_note(PAIRS, "AP@10", n_left_out=0)[1]
+    assert "not exact" not in turning.orders_note(PAIRS, "nDCG@10", n_left_out=0)[1]
+    assert turning.most_paired("nDCG@10", 10_000) == turning.MOST_PAIRED
+    assert turning.most_paired("AP@10", 10_000) == 3
+    assert turning.most_paired("AP@10", 50) == turning.MOST_PAIRED
 
 
 def test_ranks_show_what_is_unjudged_and_leave_empty_ranks_blank() -> None:
@@ -172,23 +210,27 @@ def test_ranks_show_what_is_unjudged_and_leave_empty_ranks_blank() -> None:
 
 def test_what_collections_of_relevant_documents_cannot_tell_is_said() -> None:
     silent = RECORDED | {"n_not_relevant": 0, "n_added": 20, "highest": 1}
-    notes = " ".join(figures.intervals_note(scored(a=0.5), "nDCG@10", silent))
+    notes = " ".join(figures.intervals_note(scored(a=0.5), "nDCG@10", silent, ABOUT))
     assert "Only relevant documents are recorded" in notes
     assert "30 more added judgements" in notes and "any grade, 0 or 1;" in notes
     told = scored(a=0.5).assign(expected=0.6, condensed=0.6)
-    assert "optimistic" in " ".join(figures.intervals_note(told, "nDCG@10", RECORDED))
+    assert "optimistic" in " ".join(figures.intervals_note(told, "nDCG@10", RECORDED, ABOUT))
     enough = silent | {"n_added": 80}
-    assert "what the added and judged" in " ".join(figures.intervals_note(told, "nDCG@10", enough))
-    assert "after added judgements" in figures.intervals_note(scored(a=0.5), "P@10", enough)[-1]
+    assert "what the added and judged" in " ".join(
+        figures.intervals_note(told, "nDCG@10", enough, ABOUT)
+    )
+    assert (
+        "after added judgements" in figures.intervals_note(scored(a=0.5), "P@10", enough, ABOUT)[-1]
+    )
 
 
 def test_added_judgements_that_do_not_count_now_are_not_asked_for_again() -> None:
     none = RECORDED | {"n_not_relevant": 0}
     added = none | {"n_added": 60, "n_added_not_relevant": 40}
-    note = figures.intervals_note(scored(a=0.5), "P@10", none, added)[-1]
+    note = figures.intervals_note(scored(a=0.5), "P@10", none, ABOUT, added)[-1]
     assert note.endswith("Both appear where official + added is chosen above.")
     few = none | {"n_added": 20, "n_added_not_relevant": 20}
-    note = figures.intervals_note(scored(a=0.5), "P@10", none, few)[-1]
+    note = figures.intervals_note(scored(a=0.5), "P@10", none, ABOUT, few)[-1]
     assert "Both appear after 30 more added judgements" in note
 
 
@@ -202,9 +244,35 @@ def test_a_changed_order_is_said() -> None:
     assert figures.order_note(before.head(1), before.head(1)) == ""
 
 
-def test_only_where_the_best_list_moves_is_it_said_to_move() -> None:
-    assert "best list" in figures.intervals_note(scored(a=0.5), "nDCG@10", RECORDED)[0]
-    assert "best list" not in figures.intervals_note(scored(a=0.5), "P@10", RECORDED)[0]
+def noted(measure: str, rows: DataFrame | None = None, **about: Any) -> str:
+    rows = scored(a=0.5) if rows is None else rows
+    return " ".join(figures.intervals_note(rows, measure, RECORDED, ABOUT | about)[:2])
+
+
+def test_what_raises_the_divisor_is_said_of_each_measure() -> None:
+    assert "a best list would reach" in noted("nDCG@10") and "towards 0" not in noted("nDCG@10")
+    assert "how many relevant documents there are, towards 0" in noted("AP@10")
+    assert "The three ranges of this measure are the same" in noted("P@10")
+
+
+def test_the_ranges_are_named_with_what_they_are_over() -> None:
+    said = noted("nDCG@10")
+    assert "own list: the holes in the system's own top 10." in said
+    assert "pool: every document of the 2 stored runs (bm25, mine) to rank 100." in said
+    assert "collection: every document of the collection of 5,183, retrieved or not" in said
+    assert "1,200 queries that have judgements today" in said
+    many = noted("R@5", systems=list("abcdef"), least_depth=20)
+    assert "6 stored runs (a, b, c, d and 2 more) to rank 20 to 100, as each is kept" in many
+    assert "larger than any as its size is not known" in noted("R@5", n_documents=float("nan"))
+
+
+def test_a_pool_that_is_too_large_to_count_here_is_named_and_not_drawn() -> None:
+    rows = scored(a=0.5).drop(columns=["pool_low", "pool_high"])
+    assert "Not drawn, pool" in noted("R@10", rows)
+    assert "python -m compute show holes" in noted("R@10", rows)
+    figure = figures.score_intervals(rows, "R@10", theme="light")
+    traces: list[Any] = list(figure.data)
+    assert "pool" not in {one.name for one in traces}
 
 
 def test_before_and_after_side_by_side() -> None:
@@ -228,6 +296,9 @@ def test_the_printed_effect_best_first() -> None:
 
 def test_the_numbers_behind_the_bars() -> None:
     table: Any = figures.interval_table(scored(a=0.6).assign(expected=0.7), "nDCG@10")
-    heads = ["System", "nDCG@10", "Low", "High", "Expected", "Hole@10", "Never judged", "Holes"]
+    ends = [
+        f"{name}: {end}" for name in ("Own list", "Pool", "Collection") for end in ("low", "high")
+    ]
+    heads = ["System", "nDCG@10", *ends, "Expected", "Hole@10", "Never judged", "Holes"]
     assert list(table.data.columns) == heads
     assert ".500" in table.to_html() and "25%" in table.to_html()

@@ -1,4 +1,4 @@
-"""No way of judging the holes leaves an interval, and both ends are reached."""
+"""No way of judging the holes of a list leaves its range, and both ends are reached."""
 
 import math
 from collections.abc import Iterator
@@ -238,7 +238,7 @@ def test_many_holes_and_grades_as_if_every_multiset_were_tried():
     assert row["high"] == pytest.approx(max(every), abs=1e-9)
 
 
-@pytest.mark.parametrize("measure", ["AP@10", "Bpref", "RR@5"])
+@pytest.mark.parametrize("measure", ["Judged@10", "Bpref", "Hole@5"])
 def test_a_measure_without_intervals_is_answered_with_those_that_have(measure):
     with pytest.raises(WrongInput, match=r"no interval of .*; known: nDCG@k, P@k, R@k, R_cap@k"):
         holes.intervals(arranged({"A": {"q": "a"}}, {"q": {"a": 1}}, 10), measure)

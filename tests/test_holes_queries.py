@@ -14,6 +14,7 @@ from streamlit.testing.v1 import AppTest
 from compute import imports, queries
 from compute.judgements import PERSON, Choice
 from compute.overlay import Overlays
+from compute.queries.lists import held
 from compute.reading import open_version
 from compute.recompute import Bench
 from compute.settings import PROJECT, Settings
@@ -135,6 +136,51 @@ def test_deeper_than_the_extract(judged: Path) -> None:
     assert ranks["n_holes"].tolist() == [0, 1] + [0] * 18
 
 
+def test_what_is_unjudged_in_the_pool_and_in_the_collection(judged: Path) -> None:
+    with cursor(judged, added=False) as official, cursor(judged, added=True) as both:
+        (about,) = queries.unjudged.ranges(official, "tiny").to_dict("records")
+        assert (list(about["systems"]), about["most_depth"]) == ([EVIL, "sure"], 1000)
+        assert (about["n_hits"], about["n_documents"]) == (7, 6)
+        for measure in ("nDCG@10", "R@10"):
+            lists = held(official, "tiny", ["sure"], 10)
+            found = queries.unjudged.outside(official, "tiny", lists, measure)
+            # Of d1, d4 and d6 only d1 is judged for q1; the others judge what they found.
+            assert found["pool"].tolist() == [2, 0, 0]
+            assert found["collection"].tolist() == [4, 4, 5]
+            lists = held(both, "tiny", ["sure"], 10)
+            found = queries.unjudged.outside(both, "tiny", lists, measure)
+            # d6 was added; the 49 others that were are no documents of the collection.
+            assert found["pool"].tolist() == [1, 0, 0]
+            assert found["collection"].tolist() == [3, 4, 5]
+
+
+def test_a_pool_is_left_out_where_too_many_hits_would_be_told_apart(judged: Path) -> None:
+    with cursor(judged, added=False) as one:
+        found = queries.holes.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=6)
+        assert "pool_low" not in found and "collection_low" in found
+        assert "pool_low" in queries.holes.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=7)
+        # The ranges of precision are the same: nothing is told apart for them.
+        same = queries.holes.bounds(one, **ASKED | {"measure": "P@10"}, most_hits=0)
+        assert same["low"].tolist() == same["pool_low"].tolist() == same["collection_low"].tolist()
+
+
+def test_a_long_list_tells_by_itself_that_the_pool_has_enough(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", threads=1)
+    bench = Bench(Store(settings, tmp_path / "none"), settings)
+    (tmp_path / "q.tsv").write_text("q1 0 d1 1\nq2 0 d1 1\n", "utf-8")
+    mine = imports.import_dataset(bench, "mine", qrels=tmp_path / "q.tsv").dataset
+    for name, n in (("long", 9), ("short", 2)):
+        lines = [f"q1 Q0 d{rank} {rank} {99 - rank} t\n" for rank in range(1, n + 1)]
+        (tmp_path / "some.run").write_text("".join(lines) + "q2 Q0 x 1 1.0 t\n", "utf-8")
+        imports.import_run(bench, tmp_path / "some.run", mine, system=name)
+    with cursor(settings.home, added=False) as one:
+        lists = held(one, "mine", ["short"], 2)
+        for measure in ("nDCG@2", "R@2"):
+            found = queries.unjudged.outside(one, "mine", lists, measure)
+            assert found["pool"].tolist() == [8, 1]
+            assert found["collection"].min() > 10**9, "nobody knows how large it is"
+
+
 def test_pairs_of_the_chosen_systems(judged: Path) -> None:
     with cursor(judged, added=False) as one:
         found = queries.holes.pairs(one, **ASKED)
@@ -170,7 +216,10 @@ def test_the_page_says_what_relevant_documents_alone_cannot_tell(
     assert len(app.get("plotly_chart")) == 4
     assert "Only relevant documents are recorded here" in captions(app)
     assert "any grade, 0 to 2" in captions(app)
-    assert "could turn nothing about the order" in captions(app)
+    assert "Orders that could turn, of 1: 0 in the own lists, 0 in the pool, 1 in" in captions(app)
+    assert "2 stored runs" in captions(app) and "the collection of 6, retrieved or not" in captions(
+        app
+    )
     app = opened(judged, monkeypatch, dataset="tiny", judgements="added")
     assert "optimistic" in captions(app)
     assert "Only relevant" not in captions(app)

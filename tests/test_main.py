@@ -95,9 +95,10 @@ def test_a_collection_goes_from_folder_to_scores(
     assert main(["show", "holes", "--dataset", "tiny", "--json"]) == 0
     (hole,) = json.loads(capsys.readouterr().out)
     assert 0 < hole["hole"] < 1
-    assert 0 <= hole["low"] <= hole["value"] <= hole["high"] <= 1
-    assert main(["show", "holes", "--dataset", "tiny", "--measure", "AP@10"]) == 2
-    assert "no interval of AP@10; known: nDCG@k" in capsys.readouterr().err
+    lows = [hole[f"{name}low"] for name in ("collection_", "pool_", "")]
+    assert 0 <= lows[0] <= lows[1] <= lows[2] <= hole["value"] <= hole["high"] <= 1
+    assert main(["show", "holes", "--dataset", "tiny", "--measure", "Bpref"]) == 2
+    assert "no interval of Bpref; known: nDCG@k" in capsys.readouterr().err
     assert main(["show", "holes", "--dataset", "tiny", "--measure", "P@1000"]) == 0
     assert main(["show", "holes", "--dataset", "tiny", "--measure", "P@1500"]) == 2
     deep = "P@1500 cuts deeper than the lists of bm25 on tiny are kept, to rank 1,000"

@@ -15,14 +15,21 @@ from compute.figures import theme as looks
 from compute.figures.drawing import drawing
 from compute.figures.theme import Palette
 from compute.tolerance import above, order, ranks
+from compute.wording import counted
 
 ROW = 30
 """Height of a system in pixels."""
 LETTERS = 28
+_RUNS = 4
+"""Runs of the pool that are named where there are more."""
 _NAMED = 3
 """Pairs of systems that are named where more changed their order."""
 
 Row = Mapping[Hashable, Any]
+RANGES = {"": "own list", "pool_": "pool", "collection_": "collection"}
+"""What a score can be, by what stands before the columns of its ends."""
+_LINES = {"": (9, 0.28), "pool_": (4, 0.5), "collection_": (1.5, 0.75)}
+"""Width and shade."""
 _ESTIMATES = {
     "expected": ("expected", "diamond-open", 9),
     "condensed": ("holes left out", "line-ns-open", 13),
@@ -31,13 +38,15 @@ _ESTIMATES = {
 
 @drawing
 def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """A system per row, in given order: its score as a dot, and a bar over all it can be.
+    """A system per row, in given order: its score as a dot, a bar over the range of its own list,
+    thinner lines over those of the pool and of the collection.
 
-    `rows`: system, title, n_queries, n_holes, value, low, high, hole, hole_beir; expected and
-    condensed are marked where the columns are there. At the right Hole@k both ways.
+    `rows`: system, title, n_queries, n_holes, value, low, high, hole, hole_beir; the wider ranges
+    (pool_low and so on), expected and condensed are marked where the columns are there. At the
+    right Hole@k both ways.
     """
     look = looks.palette(theme)
-    marks = [_bars(rows, measure, look), *_guesses(rows, look), _dots(rows, measure, look)]
+    marks = [*_bars(rows, measure, look), *_guesses(rows, look), _dots(rows, measure, look)]
     across = {"title": {"text": measure}, "fixedrange": True, "zeroline": False}
     # Made at once from plain values: Plotly checks a figure again at every change.
     layout = {
@@ -55,32 +64,39 @@ def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 
 def _scale(rows: DataFrame) -> dict[str, Any]:
     """From below the lowest end to above the highest, so that every bar is seen to end."""
-    low, high = float(rows["low"].min()), max(float(rows["high"].max()), 0.1)
+    shown = [name for name, _ in ranges(rows)]
+    low = min(float(rows[f"{name}low"].min()) for name in shown)
+    high = max(0.1, *(float(rows[f"{name}high"].max()) for name in shown))
     step = 0.1 if high - low > 0.3 else 0.02
     first, last = math.floor((low - 0.02) / step), math.ceil(high / step)
     ticks = [round(place * step, 2) for place in range(max(first, 0), last + 1)]
-    shown = [looks.plain(tick, 1 if step == 0.1 else 2) if tick else "0" for tick in ticks]
+    said = [looks.plain(tick, 1 if step == 0.1 else 2) if tick else "0" for tick in ticks]
     spare = (ticks[-1] - ticks[0]) / 60
-    return {"range": [ticks[0] - spare, ticks[-1] + spare], "tickvals": ticks, "ticktext": shown}
+    return {"range": [ticks[0] - spare, ticks[-1] + spare], "tickvals": ticks, "ticktext": said}
 
 
-def _bars(rows: DataFrame, measure: str, look: Palette) -> dict[str, Any]:
-    # Nothing between two rows: one trace draws all bars, and the legend has one entry.
-    ends = zip(rows["low"], rows["high"], strict=True)
-    x = [value for low, high in ends for value in (low, high, None)]
-    y = [value for place in range(len(rows)) for value in (place, place, None)]
-    return {
-        "type": "scatter",
-        "x": x,
-        "y": y,
-        "mode": "lines",
-        "line": {"width": 9, "color": looks.colour(0.28, look.sequential)},
-        "name": "all it can be",
-        "hovertext": [
-            text for row in rows.to_dict("records") for text in (_said(row, measure),) * 3
-        ],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-    }
+def ranges(rows: DataFrame) -> list[tuple[str, str]]:
+    """What stands before the columns of each range that frames of ranges have, and its name."""
+    return [(column, name) for column, name in RANGES.items() if f"{column}low" in rows]
+
+
+def _bars(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, Any]]:
+    """The widest range first, so that the bar of the own list lies on the others."""
+    hover = [text for row in rows.to_dict("records") for text in (_said(row, measure),) * 3]
+    for column, name in reversed(ranges(rows)):
+        width, shade = _LINES[column]
+        # Nothing between two rows: one trace draws all bars, and the legend has one entry.
+        ends = zip(rows[f"{column}low"], rows[f"{column}high"], strict=True)
+        yield {
+            "type": "scatter",
+            "x": [value for low, high in ends for value in (low, high, None)],
+            "y": [value for place in range(len(rows)) for value in (place, place, None)],
+            "mode": "lines",
+            "line": {"width": width, "color": looks.colour(shade, look.sequential)},
+            "name": name,
+            "hovertext": hover,
+            "hovertemplate": "%{hovertext}<extra></extra>",
+        }
 
 
 def _guesses(rows: DataFrame, look: Palette) -> Iterator[dict[str, Any]]:
@@ -117,8 +133,12 @@ def _dots(rows: DataFrame, measure: str, look: Palette) -> dict[str, Any]:
 def _said(row: Row, measure: str) -> str:
     lines = [
         f"<b>{looks.escape(row['title'])}</b>",
-        f"{measure} {looks.precise(row['value'])}, can be {looks.precise(row['low'])}"
-        f" to {looks.precise(row['high'])}",
+        f"{measure} {looks.precise(row['value'])}; can be",
+        *(
+            f"{name}: {looks.precise(row[f'{column}low'])} to {looks.precise(row[f'{column}high'])}"
+            for column, name in RANGES.items()
+            if f"{column}low" in row
+        ),
         f"{row['n_holes']:,} holes in {row['n_queries']:,} queries",
     ]
     for column, (name, _, _) in _ESTIMATES.items():
@@ -242,8 +262,11 @@ def interval_table(rows: DataFrame, measure: str) -> Styler:
     heads = {
         "title": "System",
         "value": measure,
-        "low": "Low",
-        "high": "High",
+        **{
+            f"{column}{end}": f"{name.capitalize()}: {end}"
+            for column, name in RANGES.items()
+            for end in ("low", "high")
+        },
         "expected": "Expected",
         "condensed": "Holes left out",
         "hole": f"Hole@{cut}",
@@ -252,7 +275,7 @@ def interval_table(rows: DataFrame, measure: str) -> Styler:
     }
     table = rows[[column for column in heads if column in rows]].rename(columns=heads)
     shares = [heads["hole"], heads["hole_beir"]]
-    numbers = [name for name in list(heads.values())[1:6] if name in table]
+    numbers = [name for name in list(heads.values())[1:10] if name in table]
     return _styled(table, numbers, [], shares)
 
 
@@ -266,36 +289,72 @@ def _styled(
 
 
 def intervals_note(
-    rows: DataFrame, measure: str, recorded: Row, waiting: Row | None = None
+    rows: DataFrame, measure: str, recorded: Row, about: Row, waiting: Row | None = None
 ) -> list[str]:
-    """How to read the intervals, and what this collection's judgements cannot tell: paragraphs.
+    """How to read the ranges, and what this collection's judgements cannot tell: paragraphs.
 
     `recorded`: n_judgements, n_not_relevant, highest, n_added, n_added_not_relevant, of those that
-    count; `waiting`: the same with the added ones, where they do not count now.
+    count; `about`: what the ranges are over, as `queries.unjudged.ranges`; `waiting`: recorded
+    with the added ones, where they do not count now.
     """
     cut, grade = measure.partition("@")[2], int(recorded["highest"])
     grades = "0 or 1" if grade <= 1 else f"0 to {grade}"
     reading = (
         "How to read this: a hole is a document that nobody judged for the query. Dot: the score"
-        " today, holes counted as not relevant. Bar: every score that is possible when each hole in"
-        f" the system's own top {cut} may have any grade, {grades}; both ends are exact."
+        " today, holes counted as not relevant. The lines are all that it can be when documents"
+        f" that nobody judged may have any grade, {grades}. Bar, own list: the holes in the"
+        f" system's own top {cut}. {_pool_said(rows, about)} Thinnest line, collection: every"
+        f" document of {_collection_said(about)}, retrieved or not."
     )
-    if not measure.startswith("P@"):
-        reading += (
-            " A hole found relevant also raises what a best list would reach, so the ends are not"
-            " simply “none is relevant” and “all are”."
-        )
-    counted = (
-        f"{int(rows['n_queries'].max()):,} queries with judgements. Hole@{cut}: share of the filled"
+    over = (
+        f"Over the {int(rows['n_queries'].max()):,} queries that have judgements today; all ends"
+        f" are exact. {_wider_said(measure)} Hole@{cut}: share of the filled"
         f" ranks without a judgement for the query. Never judged: share of {cut}, however short the"
         " list, that nobody judged for any query; BEIR's code counts these."
     )
-    return [reading, counted, _last_note(rows, recorded, waiting)]
+    return [reading, over, _last_note(rows, recorded, waiting)]
+
+
+def _pool_said(rows: DataFrame, about: Row) -> str:
+    runs, most = list(about["systems"]), int(about["most_depth"])
+    depth = f"{most:,}"
+    if about["least_depth"] < most:
+        depth = f"{int(about['least_depth']):,} to {most:,}, as each is kept"
+    named = ", ".join(runs[:_RUNS]) + f" and {len(runs) - _RUNS:,} more" * (len(runs) > _RUNS)
+    pool = f"of the {counted(len(runs), 'stored run')} ({named}) to rank {depth}"
+    if "pool_low" in rows:
+        return f"Thinner line, pool: every document {pool}."
+    return (
+        f"Not drawn, pool: every document {pool}. It has {about['n_hits']:,} hits, too many to"
+        " tell apart here; python -m compute show holes prints it."
+    )
+
+
+def _collection_said(about: Row) -> str:
+    if pd.isna(about["n_documents"]):
+        return "the collection, taken as larger than any as its size is not known here"
+    return f"the collection of {int(about['n_documents']):,}"
+
+
+def _wider_said(measure: str) -> str:
+    """How the ranges differ, which is a matter of what a measure divides by."""
+    gain, k = holes.formula(measure)
+    if gain.enough(k) == 0:
+        return "The three ranges of this measure are the same: only its top ranks count."
+    raised = "how many relevant documents there are, towards 0"
+    if gain.enough(k):
+        raised = "what a best list would reach"
+    return (
+        "A relevant document outside the list adds nothing to its sum and raises what that is"
+        f" divided by, {raised}: so pool and collection have lower lowest scores, and the same"
+        " highest. A relevant hole in the list raises it as well: the ends are not simply “none is"
+        " relevant” and “all are”."
+    )
 
 
 def _last_note(rows: DataFrame, recorded: Row, waiting: Row | None) -> str:
-    if "expected" in rows:
-        return _guesses_note(recorded)
+    if "condensed" in rows:
+        return _guesses_note(recorded) if "expected" in rows else _LEFT_OUT
     there = waiting or recorded
     enough = int(there["n_added"]) >= holes.FEWEST_ADDED and int(there["n_added_not_relevant"])
     if waiting and enough:
@@ -307,9 +366,12 @@ def _guesses_note(recorded: Row) -> str:
     of = "judged" if recorded["n_not_relevant"] else "added and judged"
     return (
         f"Expected: each hole counts what the {of} documents at its rank gain on average. That is"
-        " optimistic: what was judged was retrieved by the systems that chose what to judge. Holes"
-        " left out: the list closed up over its holes, usually too high as well."
+        " optimistic: what was judged was retrieved by the systems that chose what to judge."
+        f" {_LEFT_OUT}"
     )
+
+
+_LEFT_OUT = "Holes left out: the list closed up over its holes, usually too high as well."
 
 
 _SILENCE = (

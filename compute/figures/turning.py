@@ -1,14 +1,16 @@
-"""Whether the holes could turn the order of two systems, every pair in one matrix."""
+"""Whether the order of two systems could turn by unjudged documents: every pair in one matrix."""
 
+import math
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute import holes
 from compute.figures import theme as looks
 from compute.figures.drawing import drawing
-from compute.figures.holes import LETTERS, names
+from compute.figures.holes import LETTERS, RANGES, names, ranges
 from compute.figures.theme import Palette
 from compute.holes.turning import EQUAL, OPEN
 from compute.wording import counted
@@ -21,20 +23,29 @@ SHORT = 18
 """Letters of a name across, where columns are narrow."""
 
 Row = Mapping[Hashable, Any]
+MOST_PAIRED = 20
+"""Systems of a matrix: more make too many pairs to read."""
+MOST_BOUNDED = 50_000
+"""Queries of pairs of a measure whose ranges take long: about a second."""
+_SHADES = {"": 0.4, "pool_": 0.62, "collection_": 0.88}
+"""Of a lead that holds, by the widest range in which it does."""
 
 
 @drawing
 def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """Every pair of systems once, the better one across: dark where its lead holds.
+    """Every pair of systems once, the better one across: the darker, the wider the range in which
+    its lead holds.
 
-    `rows`: system, title, in the order of scores; `pairs`: first, second, difference, low, high,
-    verdict. The number is the lead of the system across over the one on the left.
+    `rows`: system, title, in the order of scores; `pairs`: first, second, difference, and low,
+    high, verdict of each range. The number is the lead of the system across over the one on the
+    left.
     """
     look = looks.palette(theme)
     cells = list(_cells(rows, pairs, measure))
     n = len(rows)
-    fills = {OPEN: look.second, EQUAL: look.line, "": looks.colour(0.72, look.sequential)}
-    scale = [[place / 2, colour] for place, colour in enumerate(fills.values())]
+    fills = {OPEN: look.second, EQUAL: look.line}
+    fills |= {column: looks.colour(shade, look.sequential) for column, shade in _SHADES.items()}
+    scale = [[place / (len(fills) - 1), colour] for place, colour in enumerate(fills.values())]
     z = {kind: place for place, kind in enumerate(fills)}
     grid: list[list[float | None]] = [[None] * (n - 1) for _ in range(n)]
     hover = [[""] * (n - 1) for _ in range(n)]
@@ -46,7 +57,7 @@ def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str)
         "z": grid[1:],
         "y0": 1,
         "zmin": 0,
-        "zmax": 2,
+        "zmax": len(fills) - 1,
         "colorscale": scale,
         "showscale": False,
         "xgap": 2,
@@ -64,24 +75,38 @@ def _cells(rows: DataFrame, pairs: DataFrame, measure: str) -> Iterator[Row]:
     for pair in pairs.to_dict("records"):
         one, other = places[pair["first"]], places[pair["second"]]
         sign = 1 if one < other else -1
-        low, high = sorted((sign * pair["low"], sign * pair["high"]))
         lead = sign * pair["difference"]
-        kind = pair["verdict"] if pair["verdict"] in (OPEN, EQUAL) else ""
         x, y = min(one, other), max(one, other)
-        says = {OPEN: "the holes could turn it", EQUAL: "level whatever the holes are"}
         hover = (
             f"<b>{titles[x]}</b> over <b>{titles[y]}</b><br>{measure}"
-            f" {looks.precise(lead, with_sign=True)}, can be"
-            f" {looks.precise(low, with_sign=True)} to {looks.precise(high, with_sign=True)}<br>"
-            + says.get(kind, "holds whatever the holes are")
+            f" {looks.precise(lead, with_sign=True)}; can be"
         )
-        yield {"x": x, "y": y, "lead": lead, "kind": kind, "hover": hover}
+        hover += "".join(_range_said(pair, column, name, sign) for column, name in ranges(pairs))
+        yield {"x": x, "y": y, "lead": lead, "kind": _kind(pair), "hover": hover}
+
+
+def _range_said(pair: Row, column: str, name: str, sign: int) -> str:
+    low, high = sorted((sign * pair[f"{column}low"], sign * pair[f"{column}high"]))
+    says = {OPEN: "could turn", EQUAL: "level"}.get(pair[f"{column}verdict"], "holds")
+    return (
+        f"<br>{name}: {looks.precise(low, with_sign=True)} to"
+        f" {looks.precise(high, with_sign=True)}, {says}"
+    )
+
+
+def _kind(pair: Row) -> str:
+    """OPEN or EQUAL by the own lists; else what stands before the widest range that decides."""
+    if pair["verdict"] in (OPEN, EQUAL):
+        return pair["verdict"]
+    holds = [column for column in RANGES if pair.get(f"{column}verdict") == pair["verdict"]]
+    return holds[-1]
 
 
 def _numbers(
     cells: Sequence[Row], fills: Mapping[str, str], look: Palette, n: int
 ) -> Iterator[dict[str, Any]]:
-    inks = {OPEN: look.muted, EQUAL: look.text, "": looks.ink(fills[""])}
+    inks = {OPEN: look.muted, EQUAL: look.text}
+    inks |= {column: looks.ink(fills[column]) for column in _SHADES}
     for kind, ink in inks.items():
         chosen = [cell for cell in cells if cell["kind"] == kind and n <= MOST_WITH_NUMBERS]
         if chosen:
@@ -134,22 +159,41 @@ def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
         }
 
 
-def orders_note(pairs: DataFrame, *, n_left_out: int) -> list[str]:
-    """What the matrix of orders comes to, and how to read it."""
-    n_open, n = int((pairs["verdict"] == OPEN).sum()), len(pairs)
-    turned = {0: "none", n: "all"}.get(n_open, f"{n_open:,}") + f" of the {n:,} orders"
-    if n == 1:
-        turned = "the order" if n_open else "nothing about the order"
+def most_paired(measure: str, n_queries: int) -> int:
+    """How many systems a matrix of a measure has room and time for, at least 2."""
+    if holes.formula(measure)[0].exact_pairs:
+        return MOST_PAIRED
+    return min(max(math.isqrt(2 * MOST_BOUNDED // max(n_queries, 1)), 2), MOST_PAIRED)
+
+
+def orders_note(pairs: DataFrame, measure: str, *, n_left_out: int) -> list[str]:
+    """What the matrix of orders comes to in each range, and how to read it."""
+    cut, n = measure.partition("@")[2], len(pairs)
+    turned = [
+        f"{int((pairs[f'{column}verdict'] == OPEN).sum()):,} in the {_PLURAL.get(name, name)}"
+        for column, name in ranges(pairs)
+    ]
     systems = {*pairs["first"], *pairs["second"]} if n else set()
     shown = "what the hover says" if len(systems) > MOST_WITH_NUMBERS else "the number in the cell"
     left_out = f"Left out: the {counted(n_left_out, 'system')} with the lowest scores."
+    wide = "" if holes.formula(measure)[0].exact_pairs else _WIDE
     return [
-        f"The holes could turn {turned}.",
+        f"Orders that could turn, of {n:,}: {', '.join(turned)}.",
         "How to read this: every system named above a column has the better score than the one on"
-        f" the left, by {shown}."
-        " Blue: it stays ahead however the holes of both are judged. Grey: some way of judging them"
-        " puts the other ahead, or level. A hole that both retrieved is judged once, for both, and"
-        " holes of one raise the best list for the other too: whether two bars above overlap says"
+        f" the left, by {shown}. The ranges are those above, asked of the difference: the own lists"
+        f" are the top {cut} of both systems. Grey: some grades of the holes in both own lists put"
+        " the other ahead, or level. Light blue: none does, but documents of the pool that neither"
+        " has there could. Blue: nothing in the pool could, but something in the collection. Dark"
+        " blue: nothing in the collection could."
+        f"{wide} A document that both retrieved is judged once, for both, and"
+        " one that is relevant raises the best list for both: whether two bars above overlap says"
         " little about their order.",
         left_out if n_left_out else "",
     ]
+
+
+_PLURAL = {"own list": "own lists"}
+_WIDE = (
+    " The ranges of this measure's differences are not exact: they hold all that is possible, and"
+    " may be too wide, so a grey or lighter cell may be decided all the same."
+)

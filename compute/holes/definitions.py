@@ -6,8 +6,10 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
+from compute.errors import WrongInput
 from compute.holes.bounds import ratio
-from compute.holes.lists import HOLE, Lists, Values, measured
+from compute.holes.formulas import Sum, formula, measured
+from compute.holes.lists import HOLE, Lists, Values
 
 FEWEST_ADDED = 50
 """Judgements to be added before a collection of relevant documents alone tells rates."""
@@ -65,29 +67,38 @@ def rates(lists: Lists) -> Values:
     return np.where(counts > 0, gains / counts.clip(1), overall)
 
 
+def is_expected(measure: str) -> bool:
+    """Whether a measure adds up gains, so that holes can count with a mean gain."""
+    return isinstance(formula(measure)[0], Sum)
+
+
 def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame:
     """Scores with every hole worth the mean gain of the judged documents at its rank, in the list
     and in the best order: system, query_id, value.
 
     `told`: the same lists, held against the judgements to take the rates from (default: all).
     Optimistic: what a pool judged was retrieved by the systems that made it. The value lies in
-    the interval of `bounds`, for a ratio's largest value has whole grades.
+    range of the own list, for a ratio's largest value has whole grades. Raises WrongInput as
+    `measured`, and for a measure that `is_expected` does not know.
     """
     seen, gain = measured(lists, measure)
+    if not isinstance(gain, Sum):
+        raise WrongInput(f"{measure} is no sum of gains: nothing tells what to expect of its holes")
     worth = rates(measured(told or lists, measure)[0])
     gains = np.where(seen.holes, worth, seen.gain)
-    brought = gains @ gain.discount(seen.depth)
+    discount = gain.discount(seen.depth)
+    brought = gains @ discount
     hoped = np.where(seen.holes, gains, 0.0)
     if gain.graded:
         # The i-th best judged gain counts every level that at least i documents reach.
         ranks = np.arange(seen.depth)
         best = (seen.judged[:, None, :] > ranks[:, None]) @ seen.steps
         merged = np.concatenate([np.broadcast_to(best, hoped.shape), hoped], axis=2)
-        ideal = -np.sort(-merged, axis=2)[:, :, : seen.depth] @ gain.discount(seen.depth)
+        ideal = -np.sort(-merged, axis=2)[:, :, : seen.depth] @ discount
     else:
-        reach = gain.reach(seen.depth, int(seen.judged.max(initial=0)) + seen.depth)
+        counts = np.arange(int(seen.judged.max(initial=0)) + seen.depth + 1)
         total = seen.judged[:, 0] + hoped.sum(axis=2)
-        ideal = np.interp(total, np.arange(len(reach)), reach)
+        ideal = np.interp(total, counts, gain.reach(seen.depth, counts))
     return _by_query(seen, ratio(brought, ideal))
 
 
@@ -97,9 +108,10 @@ def condensed(lists: Lists, measure: str) -> DataFrame:
     order = np.argsort(lists.holes | ~lists.filled, axis=2, kind="stable")
     closed = np.take_along_axis(np.where(lists.holes, 0, lists.gain), order, axis=2)
     seen, gain = measured(replace(lists, gain=closed), measure)
-    reach = gain.reach(seen.depth, int(seen.judged.max(initial=0)))
-    ideal = np.broadcast_to(reach[seen.judged] @ seen.steps, seen.gain.shape[:2])
-    return _by_query(seen, ratio(seen.gain @ gain.discount(seen.depth), ideal))
+    ideal = gain.reach(seen.depth, seen.judged) @ seen.steps
+    return _by_query(
+        seen, ratio(gain.found(seen.gain), np.broadcast_to(ideal, seen.gain.shape[:2]))
+    )
 
 
 def _by_query(lists: Lists, values: Values) -> DataFrame:

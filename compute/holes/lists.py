@@ -1,11 +1,11 @@
-"""The top ranks of systems held against judgements, as arrays; what a measure makes of gains.
+"""The top ranks of systems held against judgements, as arrays.
 
 A judged document's *gain* is its relevance, at least 0; that of a hole is not known. Only
 queries with a judgement are evaluated: the others have no score that a hole could move.
 """
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +17,6 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.errors import WrongInput
-from compute.measures import parse
 
 Numbers = NDArray[np.int64]
 Codes = NDArray[np.int32]
@@ -54,6 +53,8 @@ class Lists:
     """(Q, L) How many judged documents of the query gain at least each level."""
     levels: Numbers
     """(L,) The gains above 0 that judgements give, ascending; 1 where there is none."""
+    n_judged: Numbers
+    """(Q,) The judged documents of the query, relevant or not."""
 
     @property
     def depth(self) -> int:
@@ -92,7 +93,8 @@ class Lists:
         """Some of the queries, by their places."""
         names = tuple(self.queries[place] for place in queries)
         own = {name: getattr(self, name)[:, queries] for name in ("document", "gain", "known")}
-        return replace(self, queries=names, judged=self.judged[queries], **own)
+        counts = {"judged": self.judged[queries], "n_judged": self.n_judged[queries]}
+        return replace(self, queries=names, **counts, **own)
 
     def beside(self, others: "Lists") -> "Lists":
         """What is judged here beside what `others` judge, of the same systems: that is a hole."""
@@ -106,58 +108,6 @@ class Lists:
         """Relevant or not: every gain above 0 becomes 1."""
         lowest = {"judged": self.judged[:, :1], "levels": np.ones(1, np.int64)}
         return replace(self, gain=np.minimum(self.gain, 1), **lowest)
-
-
-@dataclass(frozen=True)
-class Gain:
-    """A measure that is the sum of discounted gains over what the best order would reach.
-
-    The best order is known from counts alone: a grade counts once for each level it reaches, and
-    `reach(k, n)[c]` is what c documents at a level, c from 0 to n, reach at best in the top k.
-    It is concave in c, which the bounds rest on.
-    """
-
-    graded: bool
-    discount: Callable[[int], Values]
-    """(k,) What a gain of 1 is worth at each rank."""
-    reach: Callable[[int, int], Values]
-
-
-def _logarithmic(k: int) -> Values:
-    return 1 / np.log2(np.arange(2, k + 2))
-
-
-def _flat(k: int) -> Values:
-    return np.ones(k)
-
-
-def _first(discounts: Values, n: int) -> Values:
-    """The sums of the first 0 to n discounts; beyond the last one they grow no more."""
-    padded = np.concatenate([[0.0], np.cumsum(discounts), np.zeros(max(0, n - len(discounts)))])
-    return np.maximum.accumulate(padded)[: n + 1]
-
-
-GAINS = {
-    "nDCG": Gain(True, _logarithmic, lambda k, n: _first(_logarithmic(k), n)),
-    "P": Gain(False, _flat, lambda k, n: np.full(n + 1, float(k))),
-    "R": Gain(False, _flat, lambda k, n: np.arange(n + 1.0)),
-    "R_cap": Gain(False, _flat, lambda k, n: _first(np.ones(k), n)),
-}
-"""The measures that intervals and orders can be asked of, by the names of `measures`."""
-
-
-def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
-    """The lists as a measure such as nDCG@10 sees them, and the measure's formula.
-
-    Raises WrongInput for a measure outside GAINS or one that cuts deeper than the lists.
-    """
-    parsed = parse(measure)
-    gain = GAINS.get(parsed.formula.name)
-    if gain is None or parsed.k is None:
-        known = ", ".join(f"{name}@k" for name in GAINS)
-        raise WrongInput(f"no interval of {measure}; known: {known}")
-    top = lists.cut(parsed.k)
-    return (top if gain.graded else top.binary()), gain
 
 
 def arrange(
@@ -205,6 +155,7 @@ def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]
         _at(place[held], known[held], shape, 0),
         _reaching(asked, gains, levels, len(queries)),
         levels,
+        np.bincount(asked, minlength=len(queries)).astype(np.int64),
     )
 
 

@@ -1,8 +1,9 @@
-"""Whether the holes could turn the order of two systems.
+"""Whether the order of two systems could turn, were documents judged that nobody judged.
 
-Asked of the difference of their scores, with a hole that both retrieved judged once for both. Two
-separate intervals tell nothing of it, whether they overlap or not: what lifts one system may lift
-the other as much, and a relevant hole of one raises the best order for both.
+Asked of the difference of their scores, with a document that both retrieved judged once for both,
+and one best order for both. Two separate ranges tell nothing of it, whether they overlap or not:
+what lifts one system may lift the other as much, and a relevant hole of one raises the best order
+for both. The ranges are those of `bounds`; the own lists of two systems are their top k together.
 """
 
 from collections.abc import Iterator
@@ -10,46 +11,71 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from pandas import DataFrame
+from numpy.typing import NDArray
+from pandas import DataFrame, Series
 
-from compute.holes.bounds import best_orders, extremes, ratio
-from compute.holes.lists import Codes, Lists, Numbers, Values, measured
+from compute.holes.bounds import NOTHING, Outside, best_orders, extremes, ratio, widened
+from compute.holes.formulas import Gain, Sides, measured
+from compute.holes.lists import Codes, Lists, Numbers, Values
+from compute.tolerance import above, equal
 
 FIRST, SECOND, OPEN, EQUAL = "first", "second", "open", "equal"
-"""The first, or second, system is ahead whatever the holes are; the holes could turn the order,
-or level it; the systems are level whatever the holes are."""
-_ROUNDING = 1e-12
+"""The first, or second, system is ahead wherever a score in the range lies; the order can turn, or
+become level; the systems are level throughout."""
 _AT_ONCE = 4_000
 """Queries of pairs looked at together: more leave the processor's cache, fewer take more steps."""
 
 
-def pairs(lists: Lists, measure: str) -> DataFrame:
+def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
     """Every pair of systems: first, second, difference (mean over the queries of first minus
-    second), low and high over every way of judging the holes of both top k, verdict.
+    second), low, high and verdict over every way of judging the holes of both top k; pool_low,
+    pool_high, pool_verdict and the like for each wider range of `outside`.
 
-    Holes belong to one query, so the extremes of the queries add up. Raises WrongInput as
+    Documents are judged for one query, so the extremes of the queries add up. All ends are exact,
+    but for a measure without `exact_pairs`: there they contain the range. Raises WrongInput as
     `measured`.
     """
     seen, gain = measured(lists, measure)
-    discount = gain.discount(seen.depth)
-    best = best_orders(seen.judged, seen, gain, 2 * seen.depth)
-    fixed = seen.gain.clip(0) @ discount
-    today = ratio(fixed, np.broadcast_to(best.whole[0], fixed.shape))
-    retrieved = _retrieved(seen, discount)
-    rows = []
-    for one, other in _batches(len(seen.systems), len(seen.queries)):
-        weights = _weights(retrieved.of(one), retrieved.of(other), discount)
-        behind = (fixed[one] - fixed[other]).ravel()
-        ends = extremes(behind, weights, best.repeated(len(one)))
-        low, high = (end.reshape(len(one), -1).mean(axis=1) for end in ends)
-        rows += zip(one, other, (today[one] - today[other]).mean(axis=1), low, high, strict=True)
-    return DataFrame(
-        [
-            (seen.systems[one], seen.systems[other], *found, _verdict(*found[1:]))
-            for one, other, *found in rows
-        ],
-        columns=["first", "second", "difference", "low", "high", "verdict"],
-    )
+    found = _Found(seen, gain, outside)
+    rows = [
+        (seen.systems[one], seen.systems[other], *ends)
+        for batch in _batches(len(seen.systems), len(seen.queries))
+        for one, other, ends in zip(*batch, found.of(*batch), strict=True)
+    ]
+    names = ["", *(f"{name}_" for name in outside)]
+    ends = [name + end for name in names for end in ("low", "high")]
+    frame = DataFrame(rows, columns=["first", "second", "difference", *ends])
+    for name in names:
+        low, high = frame[f"{name}low"], frame[f"{name}high"]
+        frame.insert(
+            frame.columns.get_loc(f"{name}high") + 1, f"{name}verdict", _verdicts(low, high)
+        )
+    return frame
+
+
+class _Found:
+    """The differences of pairs and their ends, some pairs at a time."""
+
+    def __init__(self, lists: Lists, gain: Gain, outside: Outside) -> None:
+        self._gain, self._outside = gain, outside
+        self._best = best_orders(lists, gain, 2 * lists.depth)
+        self._sums = gain.found(lists.gain)
+        self._today = ratio(self._sums, np.broadcast_to(self._best.whole[0], self._sums.shape))
+        self._retrieved = _Retrieved(_ranks_first(lists.document), _ranks_first(lists.gain))
+
+    def of(self, one: Numbers, other: Numbers) -> Values:
+        """(P, 3 and more) The difference, and the ends of the own lists and of each range, of P
+        pairs; means over the queries."""
+        sides = _sides(self._retrieved.of(one), self._retrieved.of(other))
+        behind = (self._sums[one] - self._sums[other]).ravel()
+        ends, best = self._gain.lead(sides), self._best.repeated(len(one))
+        own = extremes(behind, ends, best)
+        found = [self._today[one] - self._today[other], *own]
+        n_holes = sides.n_holes
+        more = [np.tile(within, len(one)) - n_holes for within in self._outside.values()]
+        for wider in widened(own, behind, ends, best, more):
+            found += wider
+        return np.stack([part.reshape(len(one), -1).mean(axis=1) for part in found], axis=1)
 
 
 def _batches(n_systems: int, n_queries: int) -> Iterator[tuple[Numbers, Numbers]]:
@@ -61,12 +87,9 @@ def _batches(n_systems: int, n_queries: int) -> Iterator[tuple[Numbers, Numbers]
         yield some[:, 0], some[:, 1]
 
 
-def _verdict(low: float, high: float) -> str:
-    if max(abs(low), abs(high)) <= _ROUNDING:
-        return EQUAL
-    if low > _ROUNDING:
-        return FIRST
-    return SECOND if high < -_ROUNDING else OPEN
+def _verdicts(low: Series, high: Series) -> NDArray[np.object_]:
+    choices = [equal(low, 0) & equal(high, 0), above(low, 0), above(0, high)]
+    return np.select(choices, [EQUAL, FIRST, SECOND], OPEN).astype(object)
 
 
 class _Retrieved(NamedTuple):
@@ -76,30 +99,23 @@ class _Retrieved(NamedTuple):
     """
 
     document: Codes
-    brings: Values
-    """What a gain of 1 of the hole there brings; nan where there is no hole."""
+    gain: Codes
 
     def of(self, systems: Numbers) -> "_Retrieved":
         """One side of pairs."""
-        document, brings = self.document.take(systems, 1), self.brings.take(systems, 1)
-        k = len(document)
-        return _Retrieved(document.reshape(k, -1), brings.reshape(k, -1))
+        k = len(self.document)
+        return _Retrieved(*(part.take(systems, 1).reshape(k, -1) for part in self))
 
 
-def _retrieved(lists: Lists, discount: Values) -> _Retrieved:
-    brings = np.where(lists.holes, discount, np.nan)
-    return _Retrieved(np.moveaxis(lists.document, 2, 0).copy(), np.moveaxis(brings, 2, 0).copy())
+def _ranks_first(array: Codes) -> Codes:
+    return np.moveaxis(array, 2, 0).copy()
 
 
-def _weights(one: _Retrieved, other: _Retrieved, discount: Values) -> Values:
-    """(2k, P * Q) What each hole of either adds to the difference; nan where there is none."""
-    given, shared = np.zeros(one.document.shape, np.int16), np.zeros(one.document.shape, bool)
+def _sides(one: _Retrieved, other: _Retrieved) -> Sides:
+    place, shared = np.zeros(one.document.shape, np.int16), np.zeros(one.document.shape, bool)
     # Rank by rank: all pairs of ranks at once would not fit into the processor's cache.
     for rank, also in enumerate(other.document):
-        same = one.document == also
-        np.maximum(given, same * np.int16(rank + 1), out=given)
+        same = (one.document == also) & (also >= 0)
+        np.maximum(place, same * np.int16(rank + 1), out=place)
         same.any(axis=0, out=shared[rank])
-    weights = np.concatenate([one.brings, -other.brings])
-    weights[: len(given)] -= np.concatenate([[0.0], discount]).take(given)
-    weights[len(given) :][shared] = np.nan
-    return weights
+    return Sides(one.gain, other.gain, place, shared)

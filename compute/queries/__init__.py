@@ -19,6 +19,7 @@ from compute.queries import (
     rankmap,
     standing,
     stored,
+    unjudged,
 )
 
 __all__ = [
@@ -40,4 +41,5 @@ __all__ = [
     "rankmap",
     "standing",
     "stored",
+    "unjudged",
 ]

@@ -9,6 +9,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute import holes, measures
+from compute.queries import unjudged
 from compute.queries.lists import ADDED, OFFICIAL, held, judged
 from compute.scopes import about_datasets
 from compute.tolerance import order
@@ -44,17 +45,27 @@ def kept(cursor: Cursor) -> DataFrame:
 
 
 @about_datasets
-def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
+def bounds(
+    cursor: Cursor,
+    dataset: str,
+    systems: Sequence[str],
+    measure: str,
+    most_hits: int | None = None,
+) -> DataFrame:
     """What systems score and can score, the best first: system, n_queries, n_holes (pairs), value,
-    low, high (means over the queries), hole and hole_beir (Hole@k both ways).
+    low, high (means over the queries, by the holes of its own list), pool_low, pool_high,
+    collection_low, collection_high (wider ranges, as `holes.bounds` has them), hole and hole_beir
+    (Hole@k both ways). The pool is absent where `most_hits` (`unjudged.outside`) forbids it.
 
     Where they mean something (`holes.tells_more`), also two guesses: expected, by the rates of
     the added judgements where the official ones are of relevant documents alone; and condensed,
     closed up from the whole list that is kept.
     """
     lists = held(cursor, dataset, systems, _cut(measure))
-    by_query = holes.intervals(lists, measure).groupby("system")
-    frame = by_query[["value", "low", "high"]].mean()
+    outside = unjudged.outside(cursor, dataset, lists, measure, most_hits)
+    by_query = holes.intervals(lists, measure, outside).groupby("system")
+    ends = [f"{name}_{end}" for name in outside for end in ("low", "high")]
+    frame = by_query[["value", "low", "high", *ends]].mean()
     frame.insert(0, "n_queries", by_query.size())
     frame.insert(1, "n_holes", by_query["n_holes"].sum())
     frame["hole"] = holes.hole(lists, lists.depth)
@@ -62,20 +73,29 @@ def bounds(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -
     (counts,) = recorded(cursor, dataset).to_dict("records")
     if holes.tells_more(*(counts[name] for name in _TELLING)):
         closed = held(cursor, dataset, systems, _cut(measure), closed=True)
-        told = lists
-        if not counts["n_not_relevant"]:
-            told = lists.beside(held(cursor, dataset, systems, _cut(measure), official=True))
-        expected = holes.expected(lists, measure, told)
-        frame["expected"] = expected.groupby("system")["value"].mean()
+        if holes.is_expected(measure):
+            told = lists
+            if not counts["n_not_relevant"]:
+                told = lists.beside(held(cursor, dataset, systems, _cut(measure), official=True))
+            expected = holes.expected(lists, measure, told)
+            frame["expected"] = expected.groupby("system")["value"].mean()
         condensed = holes.condensed(closed, measure)
         frame["condensed"] = condensed.groupby("system")["value"].mean()
     return frame.iloc[order(frame["value"], frame.index)].reset_index()
 
 
 @about_datasets
-def pairs(cursor: Cursor, dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
-    """Whether the holes could turn the order of two systems, as `holes.pairs`."""
-    return holes.pairs(held(cursor, dataset, systems, _cut(measure)), measure)
+def pairs(
+    cursor: Cursor,
+    dataset: str,
+    systems: Sequence[str],
+    measure: str,
+    most_hits: int | None = None,
+) -> DataFrame:
+    """Whether the order of two systems could turn, as `holes.pairs`, in the ranges of `bounds`."""
+    lists = held(cursor, dataset, systems, _cut(measure))
+    outside = unjudged.outside(cursor, dataset, lists, measure, most_hits)
+    return holes.pairs(lists, measure, outside)
 
 
 @about_datasets

@@ -6,8 +6,9 @@ and for the pool: reading and arranging 10,000 queries takes far longer than any
 
 import threading
 from collections import OrderedDict
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from contextlib import contextmanager
+from typing import Generic, TypeVar
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
@@ -49,31 +50,37 @@ from added.labels where dataset = $dataset
 """
 
 
-class _Kept:
-    """Lists by what they were made from, the ones used last at the end; for any thread."""
+Value = TypeVar("Value")
 
-    def __init__(self) -> None:
-        self._lists: OrderedDict[Hashable, holes.Lists] = OrderedDict()
+
+class Kept(Generic[Value]):
+    """Values by what they were made from, the ones used last at the end; for any thread."""
+
+    def __init__(self, size: Callable[[Value], int], most: int) -> None:
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
         self._lock = threading.Lock()
+        self._size, self._most = size, most
 
-    def get(self, key: Hashable) -> holes.Lists | None:
+    def get(self, key: Hashable) -> Value | None:
         with self._lock:
-            if key in self._lists:
-                self._lists.move_to_end(key)
-            return self._lists.get(key)
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
 
-    def put(self, key: Hashable, lists: holes.Lists) -> None:
+    def put(self, key: Hashable, value: Value) -> None:
         with self._lock:
-            self._lists[key] = lists
-            while len(self._lists) > 1 and sum(map(_size, self._lists.values())) > MOST_BYTES:
-                self._lists.popitem(last=False)
-
-
-_KEPT = _Kept()
+            self._values[key] = value
+            while (
+                len(self._values) > 1 and sum(map(self._size, self._values.values())) > self._most
+            ):
+                self._values.popitem(last=False)
 
 
 def _size(lists: holes.Lists) -> int:
     return lists.document.nbytes + lists.gain.nbytes + lists.known.nbytes
+
+
+_KEPT = Kept(_size, MOST_BYTES)
 
 
 def held(
@@ -91,12 +98,12 @@ def held(
     judgements alone see them.
     """
     names = sorted(set(systems))
-    added = () if official else _added(cursor, dataset)
-    key = (dataset, tuple(names), k, closed, _ids(cursor, dataset, names), added)
+    counts = () if official else added(cursor, dataset)
+    key = (dataset, tuple(names), k, closed, ids(cursor, dataset, names), counts)
     lists = _KEPT.get(key)
     if lists is None:
         top = (_closed if closed else _top)(cursor, dataset, names, k)
-        counted = judged(cursor, dataset, ALL if added else OFFICIAL)
+        counted = judged(cursor, dataset, ALL if counts else OFFICIAL)
         lists = holes.arranged(top, counted, k, names)
         _KEPT.put(key, lists)
     return lists.of(systems)
@@ -108,7 +115,7 @@ def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Tab
     official = files(cursor, "judgements", dataset, [""])
     if official and which != ADDED:
         found.append(cursor.sql(_OFFICIAL, params={"files": official}).to_arrow_table())
-    if which != OFFICIAL and _counts_added(cursor):
+    if which != OFFICIAL and _countsadded(cursor):
         found.append(cursor.sql(_LABELS, params={"dataset": dataset}).to_arrow_table())
     tables = [table.cast(holes.JUDGED) for table in found]
     return pa.concat_tables([holes.JUDGED.empty_table(), *tables])
@@ -145,21 +152,21 @@ def _closed(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int
         return ranked.to_arrow_table().cast(holes.TOP)
 
 
-def _ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[str, ...]:
+def ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[str, ...]:
     """The parts that lists rest on, which never change."""
     (found,) = cursor.execute(_IDS, {"dataset": dataset, "systems": systems}).fetchall()[0]
     return tuple(found or ())
 
 
-def _added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
+def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
     """What counts of the added judgements, which changes with each and has no name; or nothing."""
-    if not _counts_added(cursor):
+    if not _countsadded(cursor):
         return ()
     (found,) = cursor.execute(_DIGEST, {"dataset": dataset}).fetchall()
     return found if found[0] else ()
 
 
-def _counts_added(cursor: DuckDBPyConnection) -> bool:
+def _countsadded(cursor: DuckDBPyConnection) -> bool:
     """Whether the cursor is one of an overlay's, where added judgements count."""
     ((overlay,),) = cursor.execute("select getvariable('overlay')").fetchall()
     return overlay is not None

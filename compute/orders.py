@@ -149,7 +149,8 @@ def impact(tops: DataFrame, judgements: DataFrame, depth: int, seed: int) -> Dat
     For two systems a pair moves |Δ_s − Δ_t|, Δ a system's change of its mean if the document is
     relevant, the ideal ranking's growth included, times the relevance to be expected
     (`expected_gain`). That is summed over all pairs of systems, each by how open its order is
-    (`openness`). What lies below rank 10 moves nothing and follows by depth.
+    (`openness`). What lies below rank 10 moves them by the ideal ranking alone. Where pairs move
+    them alike, the one with the best rank comes first.
     """
     found = lists(tops, judgements, depth)
     moved = np.round(movement(found), 12)

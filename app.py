@@ -41,6 +41,6 @@ try:
 except BeirscopeError as error:
     _shared.show_error(error)
 except Exception as error:
-    _shared.show_bug(error)
+    _shared.show_failure(error)
 _entrance.leave()
 _collected.settle()

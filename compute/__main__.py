@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from compute import bugs, damage, secret, settings, terminal
+from compute import bugs, damage, disk, secret, settings, terminal
 from compute.commands import (
     analysing,
     exporting,
@@ -402,7 +402,7 @@ def main(words: Sequence[str] | None = None) -> int:
         sys.stderr.write("stopped; nothing half-done was published\n")
         return 130
     except Exception as error:
-        return 2 if _is_damage() else _bug(arguments.command, error)
+        return 2 if _is_damage() else _failed(arguments.command, error)
 
 
 def _is_damage() -> bool:
@@ -414,18 +414,16 @@ def _is_damage() -> bool:
     return False
 
 
-def _bug(command: str, error: Exception) -> int:
+def _failed(command: str, error: Exception) -> int:
+    """Say what a disk refused, or that there is a bug."""
     try:
         now = settings.load()
     except Exception:  # The bug may be in reading them.
         now = settings.Settings()
-    try:
-        bug, log = bugs.record(now, command, error)
-    except OSError as full:
-        sys.stderr.write(f"bug in Beirscope, not in your input, and no log of it: {full}\n")
-        return 1
-    sys.stderr.write(f"bug {bug} in Beirscope, not in your input: please report {log}\n")
-    return 1
+    refused = disk.refusal(error, now.home)
+    words = str(refused) if refused else bugs.said(now, command, error)
+    sys.stderr.write(f"{terminal.printable(words)}\n")
+    return 2 if refused else 1
 
 
 if __name__ == "__main__":

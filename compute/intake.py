@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from pathlib import Path
 from typing import Any
 
-from compute import bugs, doctor, imports, reading, settings, tags
+from compute import bugs, disk, doctor, imports, reading, settings, tags
 from compute.commands.common import remarks, said
 from compute.datasets import dataset
 from compute.datasets.judged import JudgedQueries
@@ -141,12 +141,12 @@ def _answered(bench: Bench, take: Callable[[], Answer]) -> Answer:
     except BeirscopeError as error:
         return {"ok": False, "said": str(error)}
     except Exception as error:
-        return {"ok": False, "said": _bug(bench, error)}
+        return {"ok": False, "said": _failure(bench, error)}
 
 
-def _bug(bench: Bench, error: Exception) -> str:
-    bug, log = bugs.record(bench.settings, "import", error)
-    return f"bug {bug} in Beirscope, not in your input: report {log}"
+def _failure(bench: Bench, error: Exception) -> str:
+    refused = disk.refusal(error, bench.settings.home)
+    return str(refused or bugs.said(bench.settings, "import", error))
 
 
 def _finish(bench: Bench) -> None:
@@ -174,7 +174,7 @@ def main() -> None:
     except BeirscopeError as error:
         _say({"error": str(error)})
     except Exception as error:
-        _say({"error": _bug(bench, error)})
+        _say({"error": _failure(bench, error)})
     _say({"done": True})
 
 

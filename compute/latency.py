@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute import bugs, caches
+from compute import bugs, caches, disk
 from compute.errors import BeirscopeError, Unavailable
 from compute.loading import Bench
 from compute.pairs import Pair, catalogued, pair, stored_hits
@@ -66,9 +66,11 @@ def measure(bench: Bench, pair: Pair, index: Index) -> tuple[dict[str, float], d
         # The hits are whole without it.
         return {}, {"untimed": str(error)}
     except Exception as error:
-        # Nor is a search that is done lost to a bug in timing it.
-        bug, log = bugs.record(bench.settings, "timing single queries", error)
-        return {}, {"untimed": f"a bug in Beirscope, {bug}: see {log.name} in the logs"}
+        # Nor is a search that is done lost to a full disk, or to a bug in timing it.
+        if refused := disk.refusal(error, bench.settings.home):
+            return {}, {"untimed": str(refused)}
+        bug, _ = bugs.record(bench.settings, "timing single queries", error)
+        return {}, {"untimed": f"a bug in Beirscope, {bug}: see bug-{bug}.log in the logs"}
     p50, p95 = np.percentile(took, [50, 95])
     values = {"latency_p50_ms": float(p50), "latency_p95_ms": float(p95)}
     return values, {"latency_queries": len(timed), "latency_hits": HITS}

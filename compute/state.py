@@ -32,7 +32,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
 
-from compute import ownership
+from compute import disk, ownership
 from compute.errors import Conflict, Unavailable, WrongInput
 from compute.ownership import Marks
 from compute.settings import Settings
@@ -113,7 +113,7 @@ def open_state(settings: Settings, to: Steps = STEPS, *, adopting: bool = False)
     marks = ownership.read(settings.home)
     _refuse_newer(marks.format, len(to), str(settings.home))
     engine = engine_of(settings)
-    with opening(engine):
+    with opening(engine, settings.home):
         if not adopting:
             found = identity_of(engine)
             ownership.check(settings.home, marks, found, lambda: listed(engine), where(engine))
@@ -124,12 +124,14 @@ def open_state(settings: Settings, to: Steps = STEPS, *, adopting: bool = False)
 
 
 @contextmanager
-def opening(engine: Engine) -> Iterator[None]:
+def opening(engine: Engine, home: Path) -> Iterator[None]:
     """Close the connections if the block fails, and say where the database is if it is that."""
     try:
         yield
     except OperationalError as error:
         engine.dispose()
+        if refused := disk.refusal(error, home):
+            raise refused from error
         cause = str(error.orig).strip().splitlines()[0] if error.orig else "no answer"
         raise Unavailable(
             f"the state {where(engine)} cannot be used ({cause}): check the setting `state`"

@@ -17,6 +17,7 @@ from compute.annotation import grades as grading
 from compute.annotation.answers import Answer
 from compute.annotation.queue import Annotator, Hand
 from compute.annotation.tasks import Task
+from compute.errors import Unavailable
 from compute.figures import annotate as figures
 from pages import _annotate_kept, _annotate_person, _judge, _shared, _signing
 from pages._shared import read
@@ -105,14 +106,19 @@ def _form(task_id: str, person: Annotator) -> None:
     # The fragment draws itself again with the person of its first time.
     person = _annotate_person.known_as(person.name)
     scope = _scope(task_id, person.name)
-    key = f"judge-{scope}"
     log = _log(scope)
     saved = st.session_state.setdefault(f"_saved-{scope}", set())
-    hand = queue.exchange(store, task, person, [one for one in log if one.entry not in saved])
-    saved.update(one.entry for one in log)
     st.session_state["_at_form"] = task_id, person
-    again = partial(queue.offer_skipped, store, task, person.name)
-    _judge.form(_sent(task, hand, person, [one.entry for one in log]), key, again)
+    trouble = ""
+    try:
+        hand = queue.exchange(store, task, person, [one for one in log if one.entry not in saved])
+        saved.update(one.entry for one in log)
+    except Unavailable as error:
+        # The form stays: it keeps the answers and sends them again by itself.
+        hand, trouble = queue.before(store, task, person), str(error)
+    told = {"saved": [one.entry for one in log if one.entry in saved], "trouble": trouble}
+    again = _shared.guarded(partial(queue.offer_skipped, store, task, person.name))
+    _judge.form(_sent(task, hand, person) | told, f"judge-{scope}", again)
     _rearrange(task, hand.judged, scope)
 
 
@@ -159,8 +165,8 @@ def _stay() -> None:
     """
 
 
-def _sent(task: Task, hand: Hand, person: Annotator, saved: list[str]) -> dict[str, Any]:
-    """All that the browser gets to know."""
+def _sent(task: Task, hand: Hand, person: Annotator) -> dict[str, Any]:
+    """All that the browser gets to know, but which of its answers are saved."""
     scope = _scope(task.id, person.name)
     last = [hand.last] if hand.last else []
     found = _sheets(task, [*hand.held, *last], scope)
@@ -169,7 +175,6 @@ def _sent(task: Task, hand: Hand, person: Annotator, saved: list[str]) -> dict[s
         "scope": scope,
         "task": task.id,
         "person": person.name,
-        "saved": saved,
         **_turn(),
         "documents": [found[pair.id] for pair in hand.held],
         "last": found[hand.last.id] if hand.last else None,

@@ -14,9 +14,11 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
+from compute import disk, settings
 from compute.errors import BeirscopeError, Missing, WrongInput
 from compute.exports import figures, tables
 from compute.exports.views import Figure, Shown
+from compute.parts import written_aside
 from compute.settings import PROJECT
 
 SECONDS = 600
@@ -91,10 +93,8 @@ def write(asked: Mapping[str, Any]) -> None:
             content = figures.write(found.figure, form, found.title, width=asked["width"])
         else:
             content = tables.write(found, form)
-    try:
-        out.write_bytes(content)
-    except OSError as error:
-        raise WrongInput(f"{out} cannot be written: {error.strerror}") from error
+    with written_aside(out) as file:
+        file.write(content)
 
 
 def main() -> int:
@@ -102,7 +102,8 @@ def main() -> int:
     # Streamlit warns that no browser is there.
     logging.disable(logging.WARNING)
     try:
-        write(json.load(sys.stdin))
+        with disk.explained(settings.load().home):
+            write(json.load(sys.stdin))
     except BeirscopeError as error:
         sys.stderr.write(f"{error}\n")
         return 2

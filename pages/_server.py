@@ -12,7 +12,7 @@ from pathlib import Path
 from streamlit.web import cli
 from threadpoolctl import threadpool_limits
 
-from compute import bugs, settings
+from compute import bugs, disk, settings
 from compute.errors import BeirscopeError
 from compute.settings import PROJECT
 
@@ -27,7 +27,9 @@ def prepare() -> None:
         # Every page will say so.
         return
     except Exception as error:
-        bugs.record(settings.load(), "dashboard", error)
+        now = settings.load()
+        if not disk.refusal(error, now.home):
+            bugs.record(now, "dashboard", error)
 
 
 def main() -> None:

@@ -16,7 +16,7 @@ import streamlit.components.v2 as components
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute import bugs, damage, scoring, settings, shown
+from compute import bugs, damage, disk, scoring, settings, shown
 from compute.errors import BeirscopeError
 from compute.exports import browser
 from compute.exports.tables import Printed, Scores
@@ -228,20 +228,23 @@ def show_error(error: BeirscopeError) -> None:
     st.error(text(str(error)), icon=":material/error:")
 
 
-def show_bug(error: Exception) -> None:
-    """A bug: logged under the id that is shown, its details not on the page.
+def show_failure(error: Exception) -> None:
+    """What a disk refused, in a sentence, or a bug: logged under the id that is shown.
 
-    Where a file of the store proves damaged it is none: the file is named, and left out from now.
+    Where a file of the store proves damaged it is neither: it is named, and left out from now.
     """
     if damaged := _damaged_meanwhile():
         st.error(text("; ".join(damage.told(damaged))), icon=":material/error:")
         return
+    now = settings.load()
+    if refused := disk.refusal(error, now.home):
+        show_error(refused)
+        return
     shown = st.session_state.setdefault("_bugs", {})
     # A fragment that draws itself every other second would fill the disk with one bug.
     if repr(error) not in shown:
-        shown[repr(error)] = bugs.record(settings.load(), "dashboard", error)
-    bug, log = shown[repr(error)]
-    st.error(text(f"Bug {bug} in Beirscope, not in your input: please report {log}"))
+        shown[repr(error)] = bugs.said(now, "dashboard", error)
+    st.error(text(shown[repr(error)]))
 
 
 def _damaged_meanwhile() -> list[Part]:
@@ -265,7 +268,7 @@ def guarded(draw: Callable[..., None]) -> Callable[..., None]:
         except BeirscopeError as error:
             show_error(error)
         except Exception as error:
-            show_bug(error)
+            show_failure(error)
 
     return drawn
 

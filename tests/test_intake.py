@@ -90,7 +90,7 @@ def test_what_cannot_be_begun_is_said_in_one_sentence(at_home: Bench) -> None:
 
 def test_a_bug_is_told_as_one(at_home: Bench) -> None:
     (told,) = asked(at_home, "look", {"x.run": RUN}, dataset=["no", "word"])
-    assert "in Beirscope, not in your input: report" in told["error"]
+    assert "in Beirscope, not in your input: please report" in told["error"]
     (log,) = (at_home.store.home / "logs").glob("bug-*.log")
     assert str(log) in told["error"] and "Traceback" in log.read_text("utf-8")
 

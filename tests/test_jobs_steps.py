@@ -16,8 +16,8 @@ def test_every_kind_goes_through_steps_that_there_are() -> None:
 @pytest.mark.parametrize(
     ("error", "words"),
     [
-        (OSError(errno.ENOSPC, "No space left on device"), "the disk is full"),
-        (RuntimeError("IO Error: No space left on device"), "the disk is full"),
+        (OSError(errno.ENOSPC, "No space left on device"), "no space is left"),
+        (RuntimeError("IO Error: No space left on device"), "no space is left"),
         (MemoryError(), "not enough memory"),
         (RuntimeError("Out of Memory Error: failed to allocate"), "not enough memory"),
         (Unavailable("the weights are not installed: install them"), "the weights are not"),

@@ -15,7 +15,7 @@ from compute import bugs, jobs, secret, terminal, uploads
 from compute.__main__ import main
 from compute.errors import BeirscopeError, WrongInput
 from compute.jobs import steps
-from compute.loading import Bench
+from compute.loading import quiet
 from compute.settings import PROJECT, Settings
 from compute.store import Store
 from tests import hostile
@@ -199,8 +199,7 @@ def test_passwords_in_addresses_are_masked(word: str) -> None:
 def test_the_log_of_a_step_that_met_a_bug_has_no_secret(
     tmp_path: Path, capfd: pytest.CaptureFixture[str]
 ) -> None:
-    bench = Bench(Store(Settings(home=tmp_path)), Settings(home=tmp_path))
-    answer = steps._answer(bench, {"step": ADDRESS})
+    answer = steps._answer(Settings(home=tmp_path), quiet, {"step": ADDRESS, "job": ""})
     assert answer["error"].startswith("a bug in Beirscope")
     told = capfd.readouterr().err
     assert "Traceback" in told and "postgresql://user:***@" in told and MARKER not in told

@@ -24,7 +24,7 @@ from sqlalchemy import (
     update,
 )
 
-from compute import state
+from compute import disk, state
 from compute.annotation.answers import GRADE, SKIP, UNDO, Answer
 from compute.annotation.tables import pairs, turns
 from compute.annotation.tables import tasks as tasks_table
@@ -82,15 +82,22 @@ def exchange(
     """Take answers in, all or none, and hand out pairs up to `ahead`, in one transaction.
 
     An answer that is sent again changes nothing. Held pairs stay held for another `HOLD`.
-    Raises WrongInput for an answer that does not fit the task.
+    Raises WrongInput for an answer that does not fit the task, Unavailable where a disk refuses
+    to save it.
     """
-    with state.writing(store.engine) as connection:
+    with disk.explained(store.home), state.writing(store.engine) as connection:
         # Who else answers or asks for pairs of this task waits here; SQLite has one writer anyhow.
         lock = select(tasks_table.c.id).where(tasks_table.c.id == task.id).with_for_update()
         connection.execute(lock)
         if answers:
             _take_in(connection, task, person, answers)
         _hand_out(connection, task, person.name, ahead)
+        return _hand(connection, task, person.name)
+
+
+def before(store: Store, task: Task, person: Annotator) -> Hand:
+    """What a person has before them now; nothing is taken in, handed out or written."""
+    with store.engine.connect() as connection:
         return _hand(connection, task, person.name)
 
 

@@ -17,7 +17,7 @@ from typing import Any
 from pandas import DataFrame
 from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from compute import bugs, orders, queries, state
+from compute import bugs, disk, orders, queries, state
 from compute.annotation import tables
 from compute.annotation.tables import pairs, turns
 from compute.annotation.tasks import Task, judged
@@ -71,7 +71,8 @@ def _beside(store: Store, task: Task) -> None:
         rearrange(store, task, tops, judged(store, task.dataset, official))
     except Exception as error:
         # The task goes on in its older order; nobody is there to be told.
-        bugs.record(store.settings, "rearranging", error)
+        if not disk.refusal(error, store.home):
+            bugs.record(store.settings, "rearranging", error)
     finally:
         with _guard:
             _under_way.discard(task.id)

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from compute import (
     damage,
+    disk,
     freshness,
     imports,
     loading,
@@ -16,6 +17,7 @@ from compute import (
     terminal,
 )
 from compute.datasets import DATASETS, Dataset, dataset
+from compute.errors import Unavailable
 from compute.measures import parse
 from compute.recompute import Bench
 from compute.store import Part, Store
@@ -127,7 +129,15 @@ def tell_damage(parts: Iterable[Part]) -> None:
 
 
 def done(bench: Bench) -> int:
-    """Write the database for notebooks anew, and tidy away what is old."""
-    reading.write_database(bench.store)
-    bench.store.tidy()
+    """Write the database for notebooks anew, and tidy away what is old.
+
+    Raises Unavailable where a disk refuses it, and says that the work itself is saved.
+    """
+    try:
+        with disk.explained(bench.store.home):
+            reading.write_database(bench.store)
+            bench.store.tidy()
+    except Unavailable as error:
+        told = "all of it is saved, but beirscope.duckdb, the copy for notebooks, is not"
+        raise Unavailable(f"{told}: {error}") from error
     return 0

@@ -90,17 +90,19 @@ def import_dataset(arguments: Namespace) -> int:
     )
     documents = loaded.documents.rows if loaded.documents else 0
     unknown = loaded.queries.provenance["judgements_of_unknown_documents"]
+    told = imports.replaced(bench.store, arguments.name, before)
+    done(bench)
     sys.stdout.write(
         f"{arguments.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
         f" {loaded.judgements.rows:,} judgements"
         + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
         + "\n"
     )
-    if told := imports.alike(loaded):
-        sys.stdout.write(f"remark: {terminal.printable(told)}\n")
-    if told := imports.replaced(bench.store, arguments.name, before):
+    if same := imports.alike(loaded):
+        sys.stdout.write(f"remark: {terminal.printable(same)}\n")
+    if told:
         sys.stdout.write(f"{told}\n")
-    return done(bench)
+    return 0
 
 
 def import_run(arguments: Namespace) -> int:

@@ -11,8 +11,10 @@ import threading
 import time
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
+from compute import disk
 from compute.jobs import logs
 from compute.loading import Progress
 from compute.parts import make_folder
@@ -187,17 +189,10 @@ class Hand:
         if self._process is None:
             settings = self._crew.settings
             log = logs.file(settings, self.job)
-            make_folder(log.parent)
-            with log.open("ab") as errors:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-m", "compute.jobs.steps"],
-                    cwd=PROJECT,
-                    env=os.environ | _environment(settings),
-                    stdin=subprocess.PIPE,
-                    stdout=subprocess.PIPE,
-                    stderr=errors,
-                    process_group=0,
-                )
+            try:
+                self._process = _start(settings, log)
+            except OSError as error:
+                raise StepFailed(str(disk.refusal(error, settings.home) or error)) from error
         return self._process
 
     def _answers(
@@ -227,6 +222,20 @@ class Hand:
         if status == -signal.SIGKILL:
             return "the step was killed, most often for want of memory: free some, then retry"
         return f"the step ended without an answer (status {status}): see the log"
+
+
+def _start(settings: Settings, log: Path) -> "subprocess.Popen[bytes]":
+    make_folder(log.parent)
+    with log.open("ab") as errors:
+        return subprocess.Popen(
+            [sys.executable, "-m", "compute.jobs.steps"],
+            cwd=PROJECT,
+            env=os.environ | _environment(settings),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            process_group=0,
+        )
 
 
 def _environment(settings: Settings) -> dict[str, str]:

@@ -1,5 +1,6 @@
 """The log of each job and task: a file of its own under `logs/jobs`, without document text."""
 
+import contextlib
 import re
 from datetime import UTC, datetime
 from pathlib import Path
@@ -22,12 +23,16 @@ def file(settings: Settings, job: str) -> Path:
 
 
 def write(settings: Settings, job: str, line: str) -> None:
-    """Add a line with the time, UTC. Several workers may write to the log of one job."""
+    """Add a line with the time, UTC. Several workers may write to the log of one job.
+
+    A line that the disk refuses is left out: no job fails for it.
+    """
     target = file(settings, job)
-    make_folder(target.parent)
     time = datetime.now(UTC).isoformat(sep=" ", timespec="milliseconds")[:23]
-    with target.open("a", encoding="utf-8") as log:
-        log.write(f"{time} {line}\n")
+    with contextlib.suppress(OSError):
+        make_folder(target.parent)
+        with target.open("a", encoding="utf-8") as log:
+            log.write(f"{time} {line}\n")
 
 
 def tail(settings: Settings, job: str, lines: int = 40) -> str:

@@ -5,7 +5,6 @@ kernel's signal on Linux, and everywhere because the pipe of its orders closes.
 """
 
 import ctypes
-import errno
 import json
 import os
 import queue
@@ -15,6 +14,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping
+from contextlib import closing
 from dataclasses import asdict
 from typing import Any, NoReturn, TextIO
 
@@ -22,6 +22,7 @@ from sqlalchemy.exc import InterfaceError, OperationalError
 
 from compute import (
     damage,
+    disk,
     imports,
     lengths,
     loading,
@@ -161,11 +162,9 @@ def sentence(error: Exception) -> str:
     """What went wrong, in one sentence with the next step; empty for a bug."""
     if isinstance(error, BeirscopeError):
         return str(error)
-    text = str(error).lower()
-    full = isinstance(error, OSError) and error.errno in (errno.ENOSPC, errno.EDQUOT)
-    if full or "no space left" in text or "disk is full" in text:
-        return "the disk is full: make room (the caches of the home folder may go), then retry"
-    if isinstance(error, MemoryError) or "out of memory" in text:
+    if refused := disk.refusal(error, settings.load().home):
+        return str(refused)
+    if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
         return "there is not enough memory: set BEIRSCOPE_THREADS to less, then retry"
     if isinstance(error, OperationalError | InterfaceError):
         cause = str(error.orig).strip().splitlines()[0]
@@ -173,9 +172,10 @@ def sentence(error: Exception) -> str:
     return ""
 
 
-def _answer(bench: Bench, order: Order) -> dict[str, Any]:
+def _answer(now: settings.Settings, progress: loading.Progress, order: Order) -> dict[str, Any]:
     try:
-        found = STEPS[order["step"]](bench, order)
+        with closing(Store(now)) as store:
+            found = STEPS[order["step"]](Bench(store, now, progress, order["job"]), order)
         return {"new": found} if isinstance(found, bool) else dict(found)
     except Exception as error:
         known = sentence(error)
@@ -255,10 +255,7 @@ def main() -> NoReturn:
     orders = _orders()
     now = settings.load()
     while True:
-        order = orders.get()
-        bench = Bench(Store(now), now, reports, order["job"])
-        reports.say(_answer(bench, order))
-        bench.store.close()
+        reports.say(_answer(now, reports, orders.get()))
 
 
 if __name__ == "__main__":

@@ -24,7 +24,7 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from compute import state
+from compute import disk, state
 from compute.errors import Unavailable
 from compute.parts import make_folder
 from compute.settings import Settings
@@ -109,6 +109,8 @@ def reaching(settings: Settings) -> Iterator[None]:
     try:
         yield
     except (OperationalError, InterfaceError) as error:
+        if refused := disk.refusal(error, settings.home):
+            raise refused from error
         where = str(settings.home / "jobs.sqlite")
         if settings.state:
             where = make_url(settings.state).render_as_string(hide_password=True)

@@ -15,6 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
+from compute import disk
 from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
 
@@ -24,7 +25,7 @@ VERSION = "1.7.1"
 _LEASH = Path(__file__).with_name("leash.py")
 _ASKING = Path(__file__).with_name("asking.py")
 _MERGING = Path(__file__).with_name("merging.py")
-_FAILED = re.compile(r"\s+at \S+\(|Error: |Exception in thread")
+_FAILED = re.compile(r"\s+at \S+\(|Error: |Exception in thread|.* ERROR .*\bjava\.\S+Exception: ")
 _CAUSE = re.compile(r"Error: |[\w.$]+(Error|Exception|TooMany\w+)\b")
 
 
@@ -202,6 +203,9 @@ def session(index: Path, options: Sequence[str], settings: Settings) -> Iterator
 
 
 def _failure(main: str, status: int, log: Sequence[str], settings: Settings) -> Unavailable:
+    for line in log:
+        if refused := disk.refusal(OSError(line), settings.home):
+            return refused
     file = settings.home / "logs" / f"anserini-{uuid.uuid4().hex[:12]}.log"
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_text("\n".join(log) + "\n", encoding="utf-8")

@@ -4,6 +4,7 @@
 // sent interrupts a busy server in its answer and makes it begin again.
 const RESEND = 2500;
 const LATEST = 60000;
+const TROUBLED = 10000; // the same where the server is there, but could not save
 const SIGN = 60000; // how often a person who reads says that they are still there
 const AWAY = 240000; // without a movement for so long a person is not there: their pairs go back
 const ASK = 8000; // how often to ask again while everything is with others
@@ -298,7 +299,7 @@ class Form {
   tick() {
     const now = performance.now();
     if (this.log.length && now - this.sent > this.patience) {
-      this.patience = Math.min(2 * this.patience, LATEST);
+      this.patience = Math.min(2 * this.patience, this.data.trouble ? TROUBLED : LATEST);
       this.send();
     } else if (now - this.active < AWAY && now - this.sign > (this.current ? SIGN : ASK)) {
       this.sign = now;
@@ -454,7 +455,8 @@ class Form {
   drawSaving() {
     if (!this.log.length) this.unsavedSince = performance.now();
     const late = performance.now() - this.unsavedSince > 1500;
-    const words = this.log.length ? `${this.log.length} not yet saved` : "all saved";
+    const why = this.data.trouble ? `: ${this.data.trouble}` : "";
+    const words = this.log.length ? `${this.log.length} not yet saved${why}` : "all saved";
     if (this.saving.textContent !== words) this.saving.textContent = words;
     this.saving.className = late ? "saving waiting" : "saving quiet";
   }

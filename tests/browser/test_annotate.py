@@ -2,9 +2,11 @@
 
 import re
 import secrets
+import shutil
 import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -20,6 +22,7 @@ from compute.reading import open_version
 from compute.settings import Settings
 from compute.store import Store
 from compute.systems import system
+from tests import disks
 from tests.annotating import answer
 from tests.browser.acting import FIGURE, heading, settled
 from tests.browser.conftest import WAIT, port, serving, start_server
@@ -126,6 +129,11 @@ def sit_down(page: Page, address: str, task: Task, name: str) -> None:
 
 def saved(page: Page) -> None:
     expect(page.get_by_text("all saved")).to_be_visible(timeout=WAIT)
+
+
+def unsaved(page: Page, number: int) -> None:
+    words = re.compile(f"{number} not yet saved: no space is left on the disk of")
+    expect(page.get_by_text(words)).to_be_visible()
 
 
 def rows(judging: Judging, task: Task) -> list[dict[Any, Any]]:
@@ -394,6 +402,43 @@ def test_four_at_once_lose_nothing_when_the_server_is_killed(
     finally:
         server.kill()
         server.wait()
+
+
+def test_answers_given_while_the_disk_is_full_are_saved_once_there_is_room(
+    page: Page, judging: Judging, tmp_path: Path
+) -> None:
+    with disks.disk(tmp_path / "disk", 48) as folder:
+        home = folder / "home"
+        shutil.copytree(judging.store.home, home)
+        small = Judging(Store(Settings(home=home)))
+        task = small.task(DATASET, n_pairs=9, order="random")
+        with serving(home, port(8800)) as at:
+            sit_down(page, at, task, "kim")
+            page.keyboard.press("1")
+            saved(page)
+            disks.fill(folder)
+            # The log of SQLite would have room for more: it is cut, so that none is left.
+            with small.store.engine.connect() as connection:
+                connection.exec_driver_sql("pragma wal_checkpoint(truncate)")
+            disks.fill(folder)
+            press([page], "0110")
+            expect(
+                page.get_by_text(re.compile("4 not yet saved: no space is left"))
+            ).to_be_visible()
+            assert len(rows(small, task)) == 1
+            page.reload()
+            expect(
+                page.get_by_text(re.compile("4 not yet saved: no space is left"))
+            ).to_be_visible()
+            press([page], "1")
+            expect(
+                page.get_by_text(re.compile("5 not yet saved: no space is left"))
+            ).to_be_visible()
+            disks.empty(folder)
+            saved(page)
+            expect(page.get_by_text("6 of 9 judged", exact=True)).to_be_visible()
+            page.wait_for_function(f"{KEPT_HERE} === 0")
+        assert [row["relevance"] for row in rows(small, task)] == [1, 0, 1, 1, 0, 1]
 
 
 def press(pages: list[Page], keys: str) -> None:

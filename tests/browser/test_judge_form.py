@@ -30,6 +30,7 @@ def data(turn: int, judged: int, saved: list[str], *, session: str = "one") -> d
         "task": "t",
         "person": "ann",
         "saved": saved,
+        "trouble": "",
         "session": session,
         "turn": turn,
         "documents": held,

@@ -108,10 +108,8 @@ def test_sqlite_on_a_read_only_disk(tmp_path: Path) -> None:
         connection.close()
         disks.read_only(shown)
         for file in ("some.sqlite", "new.sqlite"):
-            connection = sqlite3.connect(shown / file)
             with pytest.raises(sqlite3.OperationalError) as raised:
-                connection.execute("create table more (x)")
-            connection.close()
+                sqlite3.connect(shown / file).execute("create table more (x)")
             refused = str(disk.refusal(raised.value, shown))
             assert refused.startswith(f"{shown} is on a read-only disk"), raised.value
 

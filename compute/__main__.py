@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from compute import bugs, damage, disk, secret, settings, terminal
+from compute import bugs, damage, disk, permissions, secret, settings, terminal
 from compute.commands import (
     analysing,
     exporting,
@@ -392,7 +392,8 @@ def main(words: Sequence[str] | None = None) -> int:
     handler.setFormatter(secret.Formatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     try:
-        return COMMANDS[arguments.command].run(arguments)
+        with permissions.private():
+            return COMMANDS[arguments.command].run(arguments)
     except BeirscopeError as error:
         sys.stderr.write(f"{terminal.printable(str(error))}\n")
         return 2

@@ -34,7 +34,7 @@ class Adoption:
 def planned(settings: Settings) -> Adoption:
     """What adopting would do; nothing is written."""
     home, engine = settings.home, state.engine_of(settings)
-    with state.opening(engine, now.home):
+    with state.opening(engine, home):
         identity, listed = state.identity_of(engine), state.listed(engine)
     engine.dispose()
     marks = ownership.read(home)

@@ -5,7 +5,6 @@ them share them: what names them is the corpus and the generator, not who asks.
 """
 
 import contextlib
-import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -15,11 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compute import caches, freshness, provenance
+from compute import caches, freshness, provenance, scratch
 from compute.errors import WrongInput
 from compute.identity import fingerprint
 from compute.loading import Bench, Loaded
-from compute.parts import make_folder
 from compute.store import Part
 from compute.systems import doc2query
 from compute.systems.doc2query import Generator
@@ -119,11 +117,8 @@ def expanded(bench: Bench, loaded: Loaded, searcher: object) -> Iterator[tuple[P
         yield loaded.documents.path, 0.0
         return
     queries = part(bench, loaded, searcher.generator)
-    # As large as the corpus: beside it, not where the system keeps small things.
-    room = bench.settings.home / "tmp"
-    make_folder(room)
-    with tempfile.TemporaryDirectory(prefix="generated-", dir=room) as folder:
-        file = Path(folder) / "documents.parquet"
+    with scratch.folder(bench.settings.home, "generated-") as folder:
+        file = folder / "documents.parquet"
         _append(loaded.documents.path, queries.path, searcher.generator.number, file)
         yield file, queries.provenance["seconds"]
 

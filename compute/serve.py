@@ -10,10 +10,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from compute import binding, jobs
+from compute import binding, jobs, scratch
 from compute.errors import BeirscopeError, Unavailable
 from compute.jobs.worker import command
 from compute.locks import sole
+from compute.permissions import open_to_others
 from compute.settings import PROJECT, Settings
 from compute.store import Store
 
@@ -64,6 +65,9 @@ def serve(settings: Settings) -> int:
         held.flush()
         if port != (settings.port or FIRST_PORT):
             _say(f"Port {FIRST_PORT} is taken; using {port}.")
+        for line in open_to_others(settings.home, binding.secrets_files(settings)):
+            _say(f"Warning: {line}")
+        scratch.sweep(settings.home)
         _say(f"Beirscope: {url}   (stop with Ctrl-C)")
         return _run_both(settings, options(settings, port, signed))
 

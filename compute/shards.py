@@ -9,13 +9,12 @@ import json
 import os
 import shutil
 import tarfile
-import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from compute import caches, efficiency, pairs, provenance
+from compute import caches, efficiency, pairs, provenance, scratch
 from compute.errors import Conflict
 from compute.files import untar
 from compute.generated import Expanding
@@ -98,10 +97,7 @@ def make(bench: Bench, pair: Pair, shard: Shard) -> bool:
     target = _file(bench, shard)
     if _taken(target):
         return False
-    scratch = bench.settings.home / "tmp"
-    make_folder(scratch)
-    with tempfile.TemporaryDirectory(dir=scratch, prefix="shard-") as name:
-        folder = Path(name)
+    with scratch.folder(bench.settings.home, "shard-") as folder:
         with efficiency.watched() as cost:
             searcher.index_piece(documents.path, span, folder, bench.settings, bench.progress)
         record = asdict(cost) | {"hardware": dict(provenance.hardware())}

@@ -284,6 +284,7 @@ def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
     if not settings.state:
         engine = create_engine(URL.create("sqlite", database=str(settings.home / file)))
         event.listen(engine, "handle_error", _name_damage)
+        event.listen(engine, "do_connect", _make_sqlite)
         event.listen(engine, "connect", _prepare_sqlite)
         event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -296,6 +297,14 @@ def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
             "the setting `state` is no postgresql:// address: mend it, or leave it empty for SQLite"
         )
     return create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+
+
+def _make_sqlite(*told: Any) -> None:
+    # SQLite would let no group write to the file. One that is there is not opened: closing it
+    # would drop the locks that this process holds on it.
+    file = Path(told[2][0])
+    if not file.exists():
+        file.touch()
 
 
 def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:

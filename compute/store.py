@@ -3,20 +3,18 @@
 import json
 import os
 import re
-import shutil
 import uuid
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
-from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from pandas import DataFrame
 from sqlalchemy import ColumnElement, Engine, Row, insert, or_, select, update
 
-from compute import checksums, state, trash
+from compute import checksums, scratch, state, trash
 from compute.checksums import UNREADABLE, Checksums
 from compute.errors import Conflict, Missing, WrongInput
 from compute.locks import locked
@@ -286,8 +284,8 @@ class Store:
     def tidy(self, at: datetime | None = None) -> list[Path]:
         """Move superseded parts and unlisted files that have waited long enough to the trash.
 
-        What killed counting, killed shards and killed uploads left behind is deleted. Returns
-        where the parts and files lay.
+        What killed processes left of their scratch is deleted. Returns where the parts and files
+        lay.
         """
         at = at or datetime.now(UTC)
         before = (at - SUPERSEDED_STAYS).isoformat(timespec="microseconds")
@@ -296,11 +294,7 @@ class Store:
         removed += self._unlisted(at - UNLISTED_STAYS)
         trash.put(self.home, removed, at)
         trash.sweep(self.home, at)
-        places = ("tmp/counting-*", "tmp/shard-*", "uploads/upload-*")
-        left = (self.home.glob(place) for place in places)
-        for folder in chain.from_iterable(left):
-            if _age(folder) < (at - UNLISTED_STAYS).timestamp():
-                shutil.rmtree(folder, ignore_errors=True)
+        scratch.sweep(self.home, at.timestamp())
         return removed
 
     def _publish(self, publication: Publication) -> None:

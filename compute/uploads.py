@@ -1,12 +1,12 @@
 """Uploaded files: of the kinds that are read here, of a bounded size, and never named by others."""
 
 import shutil
-import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from compute import scratch
 from compute.errors import WrongInput
 from compute.settings import Settings
 from compute.wording import counted
@@ -67,8 +67,7 @@ def kept(settings: Settings, files: Sequence[tuple[str, IO[bytes]]]) -> Iterator
     never part of a path. Raises WrongInput as `check` does.
     """
     check(settings, [(name, _size(content)) for name, content in files])
-    folder = Path(tempfile.mkdtemp(prefix="upload-", dir=_place(settings)))
-    try:
+    with scratch.folder(settings.home, "upload-", scratch.UPLOADS) as folder:
         found = []
         for number, (name, content) in enumerate(files):
             path = folder / f"{number}{_ending(name)}"
@@ -77,20 +76,12 @@ def kept(settings: Settings, files: Sequence[tuple[str, IO[bytes]]]) -> Iterator
                 shutil.copyfileobj(content, out)
             found.append(Upload(shown(name), path))
         yield found
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def shown(name: str) -> str:
     """A file's name without folders, at most LONGEST letters, its end kept."""
     last = name.replace("\\", "/").rsplit("/", 1)[-1]
     return last if len(last) <= LONGEST else f"{last[: LONGEST - 12]}…{last[-11:]}"
-
-
-def _place(settings: Settings) -> Path:
-    place = settings.home / "uploads"
-    place.mkdir(parents=True, exist_ok=True)
-    return place
 
 
 def _size(content: IO[bytes]) -> int:

@@ -12,7 +12,7 @@ from pathlib import Path
 from streamlit.web import cli
 from threadpoolctl import threadpool_limits
 
-from compute import bugs, disk, settings
+from compute import bugs, disk, permissions, settings
 from compute.errors import BeirscopeError
 from compute.settings import PROJECT
 
@@ -34,6 +34,11 @@ def prepare() -> None:
 
 def main() -> None:
     """Serve until stopped."""
+    with permissions.private():
+        _serve()
+
+
+def _serve() -> None:
     # Streamlit warns that it caches in memory while it does not serve yet; so it does later.
     logging.disable(logging.WARNING)
     prepare()

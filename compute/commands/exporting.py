@@ -13,6 +13,7 @@ from compute.commands.common import open_bench, scored_by
 from compute.errors import WrongInput
 from compute.exports import named, runs
 from compute.exports.formats import WIDTHS, check
+from compute.permissions import usual
 from compute.settings import PROJECT
 from compute.store import Store
 from compute.terminal import printable
@@ -91,6 +92,7 @@ def _on_page(asked: dict[str, object]) -> int:
         check=False,
     )
     if done.returncode == 0:
+        usual(Path(str(asked["out"])))
         sys.stdout.write(f"wrote {printable(str(asked['out']))}\n")
     return done.returncode
 
@@ -101,5 +103,6 @@ def _run(arguments: Namespace) -> int:
         raise WrongInput("export run needs --dataset and --system: which run?")
     store = Store(settings.load())
     written = runs.export_run(store, arguments.dataset, arguments.system, arguments.out)
+    usual(arguments.out)
     sys.stdout.write(f"{printable(str(written))}\n")
     return 0

@@ -23,6 +23,7 @@ from compute.judgements import (
     read_qrels,
 )
 from compute.judgements.exchange import Found
+from compute.permissions import usual
 from compute.recompute import Bench
 from compute.wording import counted
 
@@ -68,6 +69,7 @@ def _export(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
             f"no added judgement of {row.name}{by} from these sources: nothing is written{left_out}"
         )
     _write(file, content)
+    usual(file)
     said = f"{terminal.printable(str(file))}: {counted(number, 'line')} of {form}{left_out}"
     sys.stdout.write(f"{said}\n")
     return 0

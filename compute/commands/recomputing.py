@@ -18,6 +18,8 @@ from compute.commands.common import (
 )
 from compute.datasets import dataset
 from compute.errors import Unavailable
+from compute.permissions import usual
+from compute.store import SHIPPED
 from compute.systems import SYSTEMS, system
 from compute.wording import counted
 
@@ -89,7 +91,9 @@ def ship(arguments: Namespace) -> int:
     rows = named(bench, arguments.datasets)
     names = [row.name for row in rows]
     systems = () if arguments.without_runs else None
-    sys.stdout.write(f"{shipping.ship(bench.store, names, systems, only=arguments.only)}\n")
+    shipment = shipping.ship(bench.store, names, systems, only=arguments.only)
+    usual(*SHIPPED.rglob("*"))
+    sys.stdout.write(f"{shipment}\n")
     return 0
 
 
@@ -98,6 +102,7 @@ def snapshot(arguments: Namespace) -> int:
     store = open_bench().store
     tell_damage(store.parts())
     reading.snapshot(store, arguments.file, texts=not arguments.without_texts)
+    usual(arguments.file)
     size = arguments.file.stat().st_size
     sys.stdout.write(f"{arguments.file}: {counted(len(store.parts()), 'part')}, {size:,} bytes\n")
     return 0

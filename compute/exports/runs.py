@@ -1,14 +1,13 @@
 """Stored runs as TREC run files."""
 
 import re
-import tempfile
 import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from compute import damage, runs
+from compute import damage, runs, scratch
 from compute.errors import Conflict, Missing, WrongInput
 from compute.store import Store
 
@@ -64,8 +63,8 @@ def export_run(
 
 def run_file(store: Store, dataset: str, system: str, ending: str = ".gz") -> bytes:
     """The same as the content of a file, for a download."""
-    with tempfile.TemporaryDirectory() as folder:
-        written = export_run(store, dataset, system, Path(folder) / f"run{ending}")
+    with scratch.folder(store.home, "run-") as folder:
+        written = export_run(store, dataset, system, folder / f"run{ending}")
         return written.file.read_bytes()
 
 

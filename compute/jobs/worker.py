@@ -14,6 +14,7 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NoReturn
 
+from compute import scratch
 from compute.errors import Unavailable
 from compute.jobs import queue, tables, workers
 from compute.jobs.hand import Crew
@@ -54,6 +55,7 @@ def work(settings: Settings) -> NoReturn:
     Raises Unavailable, before anything is begun, when a database cannot be reached.
     """
     Store(settings).close()
+    scratch.sweep(settings.home)
     worker = f"worker-{uuid.uuid4().hex[:12]}"
     # Not an event: a second signal in the middle of setting it would wait for itself for ever.
     stopping: SimpleQueue[None] = SimpleQueue()

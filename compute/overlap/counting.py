@@ -10,7 +10,6 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, closing, contextmanager
 from functools import partial
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Any
 
 import numpy as np
@@ -18,13 +17,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
-from compute import provenance, reading
+from compute import provenance, reading, scratch
 from compute.errors import WrongInput
 from compute.freshness import of_terms
 from compute.identity import fingerprint
 from compute.loading import Bench, Loaded, Progress, quiet
 from compute.overlap.tokens import KINDS, UNITS, tokeniser
-from compute.parts import make_folder
 from compute.settings import Settings
 from compute.store import Part, Store
 from compute.wordpieces import word_pieces
@@ -197,8 +195,7 @@ def _count_words(
         with watched(0, 1):
             connection.sql(query, params=slices[0]).insert_into("counted")
         return
-    make_folder(now.home / "tmp")
-    with TemporaryDirectory(prefix="counting-", dir=now.home / "tmp") as folder:
+    with scratch.folder(now.home, "counting-") as folder:
         files, rows = [], 0
         for number, part in enumerate(slices):
             with watched(number, len(slices) + 1):

@@ -15,7 +15,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any
 
-from compute import disk
+from compute import disk, scratch
 from compute.errors import Unavailable, WrongInput
 from compute.settings import Settings
 
@@ -178,14 +178,14 @@ def session(index: Path, options: Sequence[str], settings: Settings) -> Iterator
     """
     _check_memory(settings)
     with (
-        tempfile.TemporaryDirectory(prefix="beirscope-") as scratch,
+        scratch.folder(settings.home, "lucene-") as folder,
         tempfile.TemporaryFile() as log,
     ):
         # Anserini reads topics before it opens an index, and has no way to go without.
-        topics = Path(scratch) / "topics.tsv"
+        topics = folder / "topics.tsv"
         topics.write_text("0\tnothing\n", encoding="utf-8")
         own = ["-index", str(index), "-topics", str(topics), "-topicReader", "TsvString"]
-        own += ["-output", str(Path(scratch) / "none"), "-threads", "1", *options]
+        own += ["-output", str(folder / "none"), "-threads", "1", *options]
         process = subprocess.Popen(
             [sys.executable, "-I", str(_ASKING), str(_jar()), settings.java_memory, *own],
             env=os.environ | {"JAVA_HOME": str(_java().parent.parent)},

@@ -8,7 +8,6 @@ ids themselves would give.
 import json
 import re
 import shutil
-import tempfile
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
@@ -21,6 +20,7 @@ import pyarrow.parquet as pq
 from pandas import DataFrame, Series
 from pyarrow import csv
 
+from compute import scratch
 from compute.errors import Unavailable
 from compute.settings import Settings
 from compute.systems import anserini, encoding
@@ -182,8 +182,8 @@ def search(
     lines = [f"{serial}\t{text}\n" for serial, text in enumerate(texts) if text]
     if not lines:
         return no_hits()
-    with tempfile.TemporaryDirectory(prefix="beirscope-") as scratch:
-        topics = Path(scratch) / "topics.tsv"
+    with scratch.folder(settings.home, "lucene-") as own:
+        topics = own / "topics.tsv"
         topics.write_text("".join(lines), "utf-8", "replace", "\n")
         run = _search(folder, topics, len(lines), depth, options, settings, progress)
         return _hits(run, folder, query_ids.to_numpy())

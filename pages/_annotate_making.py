@@ -128,13 +128,11 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
             guideline=figures.guideline(grades) if guideline is None else guideline,
         )
         tasks.check(plan)
-        asked = {"dataset": dataset, "systems": list(plan.systems), "depth": plan.depth}
-        judged = tasks.judged(
-            _shared.store(), dataset, read(queries.annotate.judged, dataset=dataset)
-        )
-        task = tasks.make(
-            _shared.store(), plan, read(queries.annotate.tops, **asked), judged, person
-        )
+        store = _shared.store()
+        judged = tasks.judged(store, dataset, read(queries.annotate.judged, dataset=dataset))
+        with _shared.cursor() as cursor:
+            tops = queries.annotate.StoredTops(cursor, dataset)
+            task = tasks.make(store, plan, tops, judged, person)
     except BeirscopeError as error:
         _shared.show_error(error)
         return

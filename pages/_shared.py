@@ -1,12 +1,12 @@
 """What pages share: `read`, cached by version; the pickers; text from outside, shown as text."""
 
+import pickle
 import re
-from collections.abc import Callable, Hashable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from functools import partial, wraps
 from pathlib import Path
 from threading import Thread
-from types import FunctionType
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,6 +21,7 @@ from compute.errors import BeirscopeError
 from compute.exports import browser
 from compute.exports.tables import Printed, Scores
 from compute.judgements import Choice
+from compute.kept import Kept, key
 from compute.overlay import Overlays
 from compute.reading import open_version
 from compute.scopes import Holding
@@ -32,6 +33,8 @@ from pages import _export, _signing
 Query = Callable[..., DataFrame]
 Version = tuple[int, int]
 """The manifest's version and the id of the last added judgement."""
+KEPT_BYTES = 400_000_000
+"""What answers to the pages' questions take up at most, together; one alone a quarter of it."""
 
 
 # A change of the browser's colours reruns nothing by itself, and figures are drawn for one theme.
@@ -95,28 +98,30 @@ def _read(
     return _found(now, rests, choice, query, params, (*version, noticed))
 
 
-@st.cache_data(
-    hash_funcs={
-        Settings: repr,
-        Choice: repr,
-        FunctionType: lambda f: f"{f.__module__}.{f.__qualname__}",
-    },
-    max_entries=400,
-    show_spinner=False,
-)
+@st.cache_resource(show_spinner=False)
+def _kept() -> Kept[bytes]:
+    # Streamlit's own cache bounds the number of answers, which may be of a gigabyte each.
+    return Kept(KEPT_BYTES, len, KEPT_BYTES // 4)
+
+
 def _found(
     now: Settings,
     rests: Hashable,
     choice: Choice | None,
     query: Query,
     params: Mapping[str, Any],
-    _version: tuple[int, int, int],
+    version: tuple[int, int, int],
 ) -> tuple[DataFrame, Shown]:
     """What a query finds in a version, or found in another whose parts it rests on are the same."""
-    manifest, judgement, noticed = _version
-    with _overlays(now, manifest, noticed).cursor(judgement, choice) as cursor:
-        frame = query(cursor, **params)
-    return frame, shown.of(frame, params)
+    manifest, judgement, noticed = version
+
+    def ask() -> bytes:
+        with _overlays(now, manifest, noticed).cursor(judgement, choice) as cursor:
+            frame = query(cursor, **params)
+        return pickle.dumps((frame, shown.of(frame, params)), protocol=5)
+
+    name = f"{query.__module__}.{query.__qualname__}"
+    return pickle.loads(_kept().of((repr(now), rests, repr(choice), name, key(params)), ask))
 
 
 def _current() -> Version:
@@ -181,6 +186,16 @@ def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame
     frame, found = _read(settings.load(), version, choice, query, params)
     st.session_state["_rests_on"] = rests_on() | found
     return frame
+
+
+@contextmanager
+def cursor() -> Iterator[Any]:
+    """A cursor on the version of this run, for answers that are too large to be kept."""
+    _through_app()
+    manifest, judgement = st.session_state.get("_version") or _current()
+    choice = st.session_state.get("_choice")
+    with _overlays(settings.load(), manifest).cursor(judgement, choice) as opened:
+        yield opened
 
 
 def parts() -> Sequence[Part]:

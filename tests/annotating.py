@@ -9,6 +9,7 @@ from compute.annotation import tasks
 from compute.annotation.answers import Answer, parsed
 from compute.annotation.queue import Annotator
 from compute.annotation.tasks import Plan, Task
+from compute.orders import Framed
 from compute.store import Store
 
 GRADES = ((0, "Not relevant"), (1, "Related"), (2, "Relevant"))
@@ -47,7 +48,7 @@ def tops(n_queries: int = 2, depth: int = 3) -> DataFrame:
 
 def made(store: Store, n_queries: int = 2, **changes: object) -> Task:
     """A stored task of three pairs per query."""
-    return tasks.make(store, plan(**changes), tops(n_queries), NOTHING, "maker")
+    return tasks.make(store, plan(**changes), Framed(tops(n_queries)), NOTHING, "maker")
 
 
 def answer(pair: str, act: str = "grade", relevance: int = 1, **more: object) -> Answer:

@@ -77,11 +77,10 @@ def make(folder: Path) -> Settings:
         grades=((0, "<b>no</b> [n](javascript:1)"), (1, f"![y]({AWAY}/y.png)")),
         guideline=GUIDELINE,
     )
-    asked = {"dataset": "hostile", "systems": list(SYSTEMS), "depth": 5}
-    with open_version(bench.store, bench.store.version()).cursor() as cursor:
-        tops = queries.annotate.tops(cursor, **asked)
     none = pd.DataFrame({"query_id": [], "doc_id": [], "relevance": []})
-    tasks.make(bench.store, plan, tops, none, PERSON_NAME)
+    with open_version(bench.store, bench.store.version()).cursor() as cursor:
+        tops = queries.annotate.StoredTops(cursor, "hostile")
+        tasks.make(bench.store, plan, tops, none, PERSON_NAME)
     _judge(bench.store)
     return now
 

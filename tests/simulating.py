@@ -38,6 +38,10 @@ class Contest:
     def lists(self) -> orders.Lists:
         return orders.lists(self.tops, self.judgements, K)
 
+    def blocks(self, known: Flags) -> orders.Blocks:
+        """The lists beside what is known so far."""
+        return orders.Framed(self.tops).blocks(self.known(known), self.systems, K)
+
     @cached_property
     def systems(self) -> list[str]:
         return sorted(self.tops["system"].unique())
@@ -132,7 +136,7 @@ def in_order(contest: Contest, start: Flags, name: str, *, every: int, seed: int
     number = {pair: row for row, pair in enumerate(_pairs(contest.lists.pairs))}
     left = contest.judged & contest.pooled & ~start
     while left.any():
-        placed = orders.ORDERS[name](contest.tops, contest.known(known), K, seed)
+        placed = orders.first(name, contest.blocks(known), K, seed)
         wanted = [number[pair] for pair in _pairs(placed)]
         chosen = [row for row in wanted if left[row]][: every or None]
         rows += chosen

@@ -17,12 +17,13 @@ from compute.annotation.answers import Answer
 from compute.annotation.queue import Annotator, exchange
 from compute.annotation.rearranging import rearrange
 from compute.annotation.tasks import Task
+from compute.orders import Framed
 from compute.store import Store
 from tests.annotating import ADA, BOB, CYD, NOTHING, answer, made, plan, tops
 from tests.storage import open_store, publish_run, scores
 from tests.worlds import CASES
 
-LISTS = tops(n_queries=4, depth=8)
+LISTS = Framed(tops(n_queries=4, depth=8))
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -49,7 +50,7 @@ def judged(store: Store) -> DataFrame:
 
 def publish(store: Store) -> None:
     """Both systems' lists, which `rearranging.soon` reads by itself."""
-    for system, run in LISTS.groupby("system"):
+    for system, run in LISTS.tops.groupby("system"):
         run = run.drop(columns="system").astype({"rank": "int32"})
         run["score"] = 1.0 / run["rank"]
         publish_run(store, "tiny", str(system), run, scores("nDCG@10", q1=1.0))
@@ -66,7 +67,8 @@ def test_the_unseen_part_follows_the_order_as_it_is_now(store: Store) -> None:
     judge(store, task, 0, 0, 2, 2)
     seen = open_pairs(store, task)[:5]
     assert rearrange(store, task, LISTS, judged(store))
-    now = orders.ORDERS["move-to-front"](LISTS, judged(store), 10, 7)
+    blocks = LISTS.blocks(judged(store), ["one", "two"], 10)
+    now = orders.first("move-to-front", blocks, 10, 7)
     pairs = list(now[["query_id", "doc_id"]].itertuples(index=False, name=None))
     left = [pair for pair in pairs if pair not in seen]
     assert open_pairs(store, task) == seen + left[:5]
@@ -101,7 +103,7 @@ def test_a_task_keeps_its_number_of_pairs_and_labels(store: Store) -> None:
 def test_an_order_that_does_not_learn_is_left_alone(store: Store) -> None:
     task = made(store, n_queries=3)
     judge(store, task, 0, 2)
-    assert not rearrange(store, task, tops(3), judged(store))
+    assert not rearrange(store, task, Framed(tops(3)), judged(store))
 
 
 def test_a_pair_judged_elsewhere_stays_in_the_task_behind_the_others(store: Store) -> None:
@@ -167,14 +169,14 @@ def test_people_are_served_while_the_order_is_asked_and_then_by_it(
     publish(store)
     judge(store, task, 0, 0, 2, 2)
     asked, answered = Event(), Event()
-    learned = orders.ORDERS["move-to-front"]
+    learned = orders.first
 
     def slow(*given: Any) -> DataFrame:
         asked.set()
         assert answered.wait(60)
         return learned(*given)
 
-    monkeypatch.setattr(orders, "order", lambda name: slow)
+    monkeypatch.setattr(orders, "first", slow)
     thread = rearranging.soon(store, task)
     assert thread and asked.wait(60)
     assert rearranging.soon(store, task) is None, "one at a time"

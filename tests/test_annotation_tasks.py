@@ -7,6 +7,7 @@ import pytest
 
 from compute.annotation import grades, tasks
 from compute.errors import Missing, WrongInput
+from compute.orders import Framed
 from tests.annotating import NOTHING, made, plan, tops
 from tests.storage import judgement, open_store
 
@@ -20,7 +21,7 @@ def pairs(store, task) -> list[tuple[str, str]]:
 def test_a_task_has_what_nobody_judged_in_its_order(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     official = pd.DataFrame({"query_id": ["q1"], "doc_id": ["d1"], "relevance": [0]})
-    task = tasks.make(store, plan(depth=1), tops(), official, "maker")
+    task = tasks.make(store, plan(depth=1), Framed(tops()), official, "maker")
     # Only the top 1 of each system: d1 of one, d3 of two; (q1, d1) is judged.
     assert sorted(pairs(store, task)) == [("q1", "d3"), ("q2", "d1"), ("q2", "d3")]
     assert task.n_pairs == 3
@@ -40,7 +41,7 @@ def test_the_same_plan_gives_the_same_pairs_with_ids_that_say_nothing(tmp_path: 
 def test_a_task_comes_back_as_it_was_planned(tmp_path: Path) -> None:
     store = open_store(tmp_path)
     asked = plan(n_pairs=4, annotators=("ada", "bob"), double_share=0.25, guideline="*Look*")
-    task = tasks.make(store, asked, tops(), NOTHING, "maker")
+    task = tasks.make(store, asked, Framed(tops()), NOTHING, "maker")
     assert tasks.task(store, task.id) == task
     assert (task.title, task.systems, task.grades) == (asked.title, asked.systems, asked.grades)
     assert (task.annotators, task.guideline, task.guideline_version) == (
@@ -82,7 +83,7 @@ def test_a_plan_that_cannot_be_followed_is_refused(
 ) -> None:
     store = open_store(tmp_path)
     with pytest.raises(WrongInput, match=f"(?i){said}"):
-        tasks.make(store, plan(**changes), tops(), NOTHING, "maker")
+        tasks.make(store, plan(**changes), Framed(tops()), NOTHING, "maker")
     assert tasks.tasks(store) == []
 
 

@@ -2,6 +2,7 @@
 
 import math
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -12,11 +13,15 @@ from pandas import DataFrame
 
 from compute import orders
 from compute.errors import WrongInput
-from compute.orders import ORDERS, expected_gain, lists, movement, openness, pool
+from compute.orders import ORDERS, Framed, expected_gain, lists, movement, openness, pool
+from compute.queries.annotate import StoredTops
+from compute.reading import open_version
+from tests.storage import hits, open_store, publish_run, scores
 from tests.worlds import CASES, DOCUMENTS, QUERIES
 
 TOP = ["system", "query_id", "doc_id", "rank"]
 PAIR = ["query_id", "doc_id"]
+NO_SCORES = scores("nDCG@10", q1=1.0)
 FEWER = settings(CASES, max_examples=CASES.max_examples // 8)
 
 
@@ -37,9 +42,15 @@ def judged(**grades: dict[str, int]) -> DataFrame:
     return frame.astype(dict.fromkeys(PAIR, "str") | {"relevance": "int64"})
 
 
+def asked(name: str, top: DataFrame, judgements: DataFrame, depth: int, seed: int) -> DataFrame:
+    """All pairs of the pool in an order, of lists in memory."""
+    systems = top["system"].unique().tolist()
+    return orders.first(name, Framed(top).blocks(judgements, systems, depth), depth, seed)
+
+
 def placed(name: str, top: DataFrame, judgements: DataFrame, depth: int = 10) -> list[str]:
     """The documents in the order in which they are to be judged."""
-    return ORDERS[name](top, judgements, depth, 0)["doc_id"].tolist()
+    return asked(name, top, judgements, depth, 0)["doc_id"].tolist()
 
 
 def test_the_pool_is_what_the_tops_hold_and_nobody_judged() -> None:
@@ -118,10 +129,10 @@ def test_an_order_is_open_while_the_gap_is_within_what_the_holes_can_do() -> Non
 
 def test_random_depends_on_the_seed_alone() -> None:
     top = tops(a={"q1": " ".join(f"d{n}" for n in range(30))})
-    first, again, other = (ORDERS["random"](top, judged(), 30, seed) for seed in (1, 1, 2))
+    first, again, other = (asked("random", top, judged(), 30, seed) for seed in (1, 1, 2))
     assert first.equals(again)
     assert not first.equals(other)
-    fewer = ORDERS["random"](top, judged(q1={"d3": 1}), 30, 1)
+    fewer = asked("random", top, judged(q1={"d3": 1}), 30, 1)
     assert fewer["doc_id"].tolist() == [doc for doc in first["doc_id"] if doc != "d3"]
 
 
@@ -161,12 +172,41 @@ def grades(draw: st.DrawFn) -> DataFrame:
 def test_an_order_has_each_pair_of_the_pool_once_whatever_the_rows_order(
     name: str, top: DataFrame, judgements: DataFrame, depth: int, seed: int
 ) -> None:
-    found = ORDERS[name](top, judgements, depth, seed)
+    found = asked(name, top, judgements, depth, seed)
     assert found["place"].tolist() == list(range(1, len(found) + 1))
     by_ids = found[PAIR].sort_values(PAIR, ignore_index=True)
     pd.testing.assert_frame_equal(by_ids, pool(top, judgements, depth), check_dtype=False)
-    turned = ORDERS[name](top.sample(frac=1, random_state=seed), judgements.iloc[::-1], depth, seed)
+    turned = asked(name, top.sample(frac=1, random_state=seed), judgements.iloc[::-1], depth, seed)
     pd.testing.assert_frame_equal(found, turned)
+
+
+@pytest.mark.parametrize("name", ORDERS)
+def test_lists_read_some_queries_at_a_time_give_the_same_order(name: str, tmp_path: Path) -> None:
+    chance = np.random.default_rng(4)
+    rows = [
+        (system, f"q{query}", f"d{document}", rank)
+        for system in "abc"
+        for query in range(12)
+        for rank, document in enumerate(chance.permutation(60)[:40], start=1)
+    ]
+    top = DataFrame(rows, columns=TOP).astype(dict.fromkeys(TOP[:3], "str"))
+    pairs = {(f"q{chance.integers(15)}", f"d{chance.integers(60)}") for _ in range(80)}
+    graded = [(*pair, int(chance.integers(-1, 3))) for pair in sorted(pairs)]
+    judgements = DataFrame(graded, columns=[*PAIR, "relevance"])
+    store = open_store(tmp_path)
+    for system, run in top.groupby("system"):
+        publish_run(
+            store, "tiny", str(system), hits(*run[TOP[1:]].itertuples(index=False)), NO_SCORES
+        )
+    for depth in (10, 25):
+        whole = asked(name, top, judgements, depth, 5)
+        with open_version(store).cursor() as cursor:
+            for block in (1, 300, 10_000):
+                stored = StoredTops(cursor, "tiny", block)
+                blocks = stored.blocks(judgements, ["c", "a", "b", "none"], depth)
+                pd.testing.assert_frame_equal(orders.first(name, blocks, depth, 5), whole)
+                front = orders.first(name, blocks, depth, 5, 7)
+                pd.testing.assert_frame_equal(front, whole.head(7))
 
 
 @settings(CASES, max_examples=CASES.max_examples // 20)

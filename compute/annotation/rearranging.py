@@ -66,9 +66,9 @@ def soon(store: Store, task: Task) -> threading.Thread | None:
 def _beside(store: Store, task: Task) -> None:
     try:
         with closing(open_version(store)) as reading, reading.cursor() as cursor:
-            tops = queries.annotate.tops(cursor, task.dataset, task.systems, task.depth)
+            tops = queries.annotate.StoredTops(cursor, task.dataset)
             official = queries.annotate.judged(cursor, task.dataset)
-        rearrange(store, task, tops, judged(store, task.dataset, official))
+            rearrange(store, task, tops, judged(store, task.dataset, official))
     except Exception as error:
         # The task goes on in its older order; nobody is there to be told.
         if not disk.refusal(error, store.home):
@@ -78,7 +78,7 @@ def _beside(store: Store, task: Task) -> None:
             _under_way.discard(task.id)
 
 
-def rearrange(store: Store, task: Task, tops: DataFrame, judgements: DataFrame) -> bool:
+def rearrange(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame) -> bool:
     """Put the next `FIRST` pairs of a task in order by what is judged by now, if its order learns.
 
     `tops` and `judgements` as for `tasks.make`. Whether anything changed.
@@ -88,15 +88,16 @@ def rearrange(store: Store, task: Task, tops: DataFrame, judgements: DataFrame) 
     return write(store, task, draft(store, task, tops, judgements))
 
 
-def draft(store: Store, task: Task, tops: DataFrame, judgements: DataFrame) -> Draft:
+def draft(store: Store, task: Task, tops: orders.Tops, judgements: DataFrame) -> Draft:
     """What the order says by now, and what of the task it may move; nothing waits for this."""
-    tops = tops[tops["system"].isin(task.systems)]
-    placed = orders.order(task.order)(tops, judgements, task.depth, task.seed)
-    columns = placed.sort_values("place")[["query_id", "doc_id"]]
     with store.engine.connect() as connection:
         rows = _rows(connection, task)
     seen = {_pair(row) for row in rows if row["turns"]}
-    asked: list[Pair] = list(columns.itertuples(index=False, name=None))
+    blocks = tops.blocks(judgements, task.systems, task.depth)
+    # So many that enough are left when all that was seen stands before them.
+    most = len(seen) + 2 * FIRST
+    placed = orders.first(task.order, blocks, task.depth, task.seed, most)
+    asked: list[Pair] = list(placed[["query_id", "doc_id"]].itertuples(index=False, name=None))
     best = [pair for pair in asked if pair not in seen][: 2 * FIRST]
     free = [row for row in rows if not row["turns"]]
     labelled = [row["id"] for row in free if row["labels"]]

@@ -81,17 +81,16 @@ def check(plan: Plan) -> None:
             raise WrongInput(sentence[0].upper() + sentence[1:] + ".")
 
 
-def make(store: Store, plan: Plan, tops: DataFrame, judgements: DataFrame, person: str) -> Task:
+def make(store: Store, plan: Plan, tops: orders.Tops, judgements: DataFrame, person: str) -> Task:
     """Fix the task's pairs and store it.
 
-    `tops`: system, query_id, doc_id, rank of the plan's systems down to its depth; `judgements`:
-    query_id, doc_id, relevance, official and added. Raises WrongInput for a plan that cannot be
-    followed, or where nothing is left to judge.
+    `tops` has the lists of the plan's systems; `judgements` are query_id, doc_id, relevance,
+    official and added. Raises WrongInput for a plan that cannot be followed, or where nothing is
+    left to judge.
     """
     check(plan)
-    tops = tops[tops["system"].isin(plan.systems)]
-    placed = orders.order(plan.order)(tops, judgements, plan.depth, plan.seed)
-    placed = placed.sort_values("place", ignore_index=True).head(plan.n_pairs)
+    blocks = tops.blocks(judgements, plan.systems, plan.depth)
+    placed = orders.first(plan.order, blocks, plan.depth, plan.seed, plan.n_pairs)
     if placed.empty:
         raise WrongInput(
             f"Everything in the top {plan.depth} of these systems is judged: choose a greater"

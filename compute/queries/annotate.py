@@ -1,11 +1,17 @@
 """Every SELECT of the Annotate page."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute import orders
+from compute.queries.query import TOP, files
 from compute.scopes import about_datasets
+
+BLOCK = 500_000
+"""Hits that are read at a time: with 15 systems they take about 300 MB on their way."""
 
 
 def judgeable(cursor: DuckDBPyConnection) -> DataFrame:
@@ -37,25 +43,67 @@ def levels(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     ).df()
 
 
-@about_datasets
-def tops(cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], depth: int) -> DataFrame:
-    """system, query_id, doc_id, rank down to a depth; the stored extract serves the first ten."""
-    wanted = {"dataset": dataset, "systems": list(systems), "depth": depth}
-    if depth <= 10:
-        return cursor.execute(
-            """
-            select system, query_id, doc_id, rank from top
-            where dataset = $dataset and system in (select unnest($systems)) and rank <= $depth
-            """,
-            wanted,
-        ).df()
-    return cursor.execute(
-        """
-        select system, query_id, doc_id, rank from hits
-        where dataset = $dataset and system in (select unnest($systems)) and rank <= $depth
-        """,
-        wanted,
-    ).df()
+@dataclass(frozen=True)
+class StoredTops:
+    """Ranked lists of the store, read some queries at a time: all would not fit into memory."""
+
+    cursor: DuckDBPyConnection
+    dataset: str
+    block: int = BLOCK
+
+    def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> orders.Blocks:
+        """As `orders.Tops` says; the stored extract serves the first ten ranks."""
+        found = files(self.cursor, "top" if depth <= TOP else "hits", self.dataset, systems)
+        asked = {"files": found, "depth": depth}
+        if not found:
+            return lambda: iter(())
+        sizes, names = self._sizes(asked)
+        for query_id in judgements["query_id"].unique():
+            sizes.setdefault(query_id, 0)
+        spans = list(_spans(sorted(sizes), sizes, self.block))
+        held = judgements.sort_values("query_id", ignore_index=True)
+
+        def read() -> Iterator[orders.Lists]:
+            number = 0
+            for low, high, n_queries in spans:
+                about = asked | {"systems": names, "low": low, "high": high}
+                top = self.cursor.execute(_RANKED, about).to_arrow_table()
+                own = held[held["query_id"].between(low, high)]
+                yield orders.arranged(top, own, len(names), number)
+                number += n_queries
+
+        return read
+
+    def _sizes(self, asked: dict[str, object]) -> tuple[dict[str, int], list[str]]:
+        """How many hits each query has, and the systems that have any, by name."""
+        of_queries = self.cursor.execute(
+            "select query_id, count(*) from read_parquet($files) where rank <= $depth group by all",
+            asked,
+        ).fetchall()
+        of_systems = self.cursor.execute(
+            "select distinct system from read_parquet($files) where rank <= $depth", asked
+        ).fetchall()
+        return dict(of_queries), sorted(name for (name,) in of_systems)
+
+
+_RANKED = """
+select list_position($systems, system) - 1 as system, query_id, doc_id, rank
+from read_parquet($files) where rank <= $depth and query_id between $low and $high
+"""
+
+
+def _spans(
+    query_ids: Sequence[str], sizes: dict[str, int], block: int
+) -> Iterator[tuple[str, str, int]]:
+    """The first and last of the queries of each block, and how many they are."""
+    begin = total = 0
+    for place, query_id in enumerate(query_ids):
+        if total and total + sizes[query_id] > block:
+            yield query_ids[begin], query_ids[place - 1], place - begin
+            begin, total = place, 0
+        total += sizes[query_id]
+    if query_ids:
+        yield query_ids[begin], query_ids[-1], len(query_ids) - begin
 
 
 @about_datasets

@@ -4,16 +4,14 @@ The sections of the page Holes ask the same lists for intervals, for pairs of sy
 and for the pool: reading and arranging 10,000 queries takes far longer than any answer.
 """
 
-import threading
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterator, Sequence
+from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Generic, TypeVar
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from compute import holes
+from compute.kept import Kept
 from compute.queries.query import TOP, files
 
 MOST_BYTES = 150_000_000
@@ -50,37 +48,11 @@ from added.labels where dataset = $dataset
 """
 
 
-Value = TypeVar("Value")
-
-
-class Kept(Generic[Value]):
-    """Values by what they were made from, the ones used last at the end; for any thread."""
-
-    def __init__(self, size: Callable[[Value], int], most: int) -> None:
-        self._values: OrderedDict[Hashable, Value] = OrderedDict()
-        self._lock = threading.Lock()
-        self._size, self._most = size, most
-
-    def get(self, key: Hashable) -> Value | None:
-        with self._lock:
-            if key in self._values:
-                self._values.move_to_end(key)
-            return self._values.get(key)
-
-    def put(self, key: Hashable, value: Value) -> None:
-        with self._lock:
-            self._values[key] = value
-            while (
-                len(self._values) > 1 and sum(map(self._size, self._values.values())) > self._most
-            ):
-                self._values.popitem(last=False)
-
-
 def _size(lists: holes.Lists) -> int:
     return lists.document.nbytes + lists.gain.nbytes + lists.known.nbytes
 
 
-_KEPT = Kept(_size, MOST_BYTES)
+_KEPT = Kept(MOST_BYTES, _size)
 
 
 def held(
@@ -100,13 +72,13 @@ def held(
     names = sorted(set(systems))
     counts = () if official else added(cursor, dataset)
     key = (dataset, tuple(names), k, closed, ids(cursor, dataset, names), counts)
-    lists = _KEPT.get(key)
-    if lists is None:
+
+    def read() -> holes.Lists:
         top = (_closed if closed else _top)(cursor, dataset, names, k)
         counted = judged(cursor, dataset, ALL if counts else OFFICIAL)
-        lists = holes.arranged(top, counted, k, names)
-        _KEPT.put(key, lists)
-    return lists.of(systems)
+        return holes.arranged(top, counted, k, names)
+
+    return _KEPT.of(key, read).of(systems)
 
 
 def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Table:
@@ -115,7 +87,7 @@ def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Tab
     official = files(cursor, "judgements", dataset, [""])
     if official and which != ADDED:
         found.append(cursor.sql(_OFFICIAL, params={"files": official}).to_arrow_table())
-    if which != OFFICIAL and _countsadded(cursor):
+    if which != OFFICIAL and _counts_added(cursor):
         found.append(cursor.sql(_LABELS, params={"dataset": dataset}).to_arrow_table())
     tables = [table.cast(holes.JUDGED) for table in found]
     return pa.concat_tables([holes.JUDGED.empty_table(), *tables])
@@ -160,13 +132,13 @@ def ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[s
 
 def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
     """What counts of the added judgements, which changes with each and has no name; or nothing."""
-    if not _countsadded(cursor):
+    if not _counts_added(cursor):
         return ()
     (found,) = cursor.execute(_DIGEST, {"dataset": dataset}).fetchall()
     return found if found[0] else ()
 
 
-def _countsadded(cursor: DuckDBPyConnection) -> bool:
+def _counts_added(cursor: DuckDBPyConnection) -> bool:
     """Whether the cursor is one of an overlay's, where added judgements count."""
     ((overlay,),) = cursor.execute("select getvariable('overlay')").fetchall()
     return overlay is not None

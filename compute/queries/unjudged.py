@@ -13,7 +13,8 @@ from pandas import DataFrame
 
 from compute import holes
 from compute.holes.lists import Numbers
-from compute.queries.lists import Kept, added, counted, ids
+from compute.kept import Kept
+from compute.queries.lists import added, counted, ids
 from compute.scopes import about_datasets
 
 UNKNOWN = 2**40
@@ -66,7 +67,7 @@ select query_id, count(*) as n from pool anti join counted using (query_id, doc_
 group by query_id
 """
 
-_KEPT: Kept[Numbers] = Kept(lambda _: 1, _MOST_KEPT)
+_KEPT: Kept[Numbers | None] = Kept(_MOST_KEPT, lambda _: 1)
 
 
 @about_datasets
@@ -114,24 +115,25 @@ def _pool(
     about: Mapping[Hashable, Any],
     most_hits: int | None,
 ) -> Numbers | None:
-    key = (dataset, wanted, ids(cursor, dataset, about["systems"]), added(cursor, dataset))
-    found = _KEPT.get(key)
-    if found is not None:
+    names = ids(cursor, dataset, about["systems"])
+    key = (dataset, wanted, names, added(cursor, dataset), most_hits)
+
+    def count() -> Numbers | None:
+        files = [path for (path,) in cursor.execute(_FILES, {"dataset": dataset}).fetchall()]
+        found, left = np.zeros(len(lists.queries), np.int64), np.arange(len(lists.queries))
+        if wanted is not None and files:
+            # Most lists alone have enough that nobody judged: those need no telling apart.
+            longest = cursor.execute(_LENGTHS, {"files": files[:1]}).df()
+            found = (_in_order(longest, lists.queries) - lists.n_judged).clip(0)
+            left = np.flatnonzero(found < wanted)
+        n_hits = int(about["n_hits"]) * len(left) // max(len(lists.queries), 1)
+        if most_hits is not None and n_hits > most_hits:
+            return None
+        asked = [lists.queries[place] for place in left]
+        found[left] = _told_apart(cursor, dataset, files, asked, n_hits)
         return found
-    files = [path for (path,) in cursor.execute(_FILES, {"dataset": dataset}).fetchall()]
-    found, left = np.zeros(len(lists.queries), np.int64), np.arange(len(lists.queries))
-    if wanted is not None and files:
-        # Most lists alone have enough that nobody judged: those need no telling apart.
-        longest = cursor.execute(_LENGTHS, {"files": files[:1]}).df()
-        found = (_in_order(longest, lists.queries) - lists.n_judged).clip(0)
-        left = np.flatnonzero(found < wanted)
-    n_hits = int(about["n_hits"]) * len(left) // max(len(lists.queries), 1)
-    if most_hits is not None and n_hits > most_hits:
-        return None
-    asked = [lists.queries[place] for place in left]
-    found[left] = _told_apart(cursor, dataset, files, asked, n_hits)
-    _KEPT.put(key, found)
-    return found
+
+    return _KEPT.of(key, count)
 
 
 def _told_apart(

@@ -119,7 +119,7 @@ def made(store: Store, dataset: str, n_pairs: int) -> Task:
             seed=0,
             grades=grades.of_levels([1]),
         )
-        tops = queries.annotate.tops(cursor, dataset, systems, plan.depth)
+        tops = queries.annotate.StoredTops(cursor, dataset)
         return tasks.make(store, plan, tops, queries.annotate.judged(cursor, dataset), "benchmark")
 
 
@@ -205,9 +205,7 @@ def rescored(store: Store, dataset: str) -> np.ndarray:
     reading = open_version(store)
     overlays, choice = Overlays(store, reading), Choice()
     with reading.cursor() as cursor:
-        stored = queries.annotate.judgeable(cursor)
-        names = list(stored.loc[stored["dataset"] == dataset, "system"])
-        top = queries.annotate.tops(cursor, dataset, names, 10)
+        top = cursor.execute("select * from top where dataset = ?", [dataset]).df()
         pool = orders.pool(top, queries.annotate.judged(cursor, dataset), 10)
     taken = []
     # The first one reads what is published: a server does so once, before anybody judges.

@@ -10,6 +10,7 @@ from compute.annotation.grades import of_levels
 from compute.datasets import DATASETS
 from compute.judgements.sources import PERSON
 from compute.loading import Bench, Loaded, stored
+from compute.orders import Framed
 from compute.recompute import read
 from compute.store import Store
 
@@ -70,7 +71,7 @@ def _task(store: Store, loaded: Loaded) -> tasks.Task:
         double_share=0.2,
         guideline="Made up.",
     )
-    return tasks.make(store, plan, pd.concat(tops), official, PEOPLE[0])
+    return tasks.make(store, plan, Framed(pd.concat(tops)), official, PEOPLE[0])
 
 
 def count_words(bench: Bench) -> None:

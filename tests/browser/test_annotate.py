@@ -71,10 +71,10 @@ class Judging:
                 "grades": grades.of_levels([1]),
             }
             plan = Plan(**(plan | changes))  # pyright: ignore[reportArgumentType]
-            tops = queries.annotate.tops(cursor, dataset, systems, plan.depth)
+            tops = queries.annotate.StoredTops(cursor, dataset)
             official = queries.annotate.judged(cursor, dataset)
-        judged = tasks.judged(self.store, dataset, official)
-        return tasks.make(self.store, plan, tops, judged, "maker")
+            judged = tasks.judged(self.store, dataset, official)
+            return tasks.make(self.store, plan, tops, judged, "maker")
 
     def titles(self) -> dict[str, str]:
         with open_version(self.store).cursor() as cursor:
@@ -89,7 +89,7 @@ def judging(tmp_path_factory: pytest.TempPathFactory) -> Judging:
     bench = recompute.Bench(Store(Settings(home=home)), Settings(home=home))
     recompute.run(bench, system("bm25"), DATASETS[DATASET])
     with open_version(bench.store).cursor() as cursor:
-        top = queries.annotate.tops(cursor, DATASET, ["bm25"], 10)
+        top = cursor.execute("select * from top where dataset = ?", [DATASET]).df()
     top["rank"] = (top["rank"] + 3) % 10
     own = imports.import_dataset(bench, "tiny", path=write_tiny(home / "tiny")).dataset
     tiny = [(query, f"d{d}", n) for query, all in TINY.items() for n, d in enumerate(all)]

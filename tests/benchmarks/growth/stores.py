@@ -154,16 +154,21 @@ def asked(home: Home) -> dict[str, float]:
     names = [loaded.dataset.name for loaded in home.datasets]
     opening = least(lambda: open_version(home.store).close())
     reading = open_version(home.store)
-    with reading.cursor() as cursor:
-        tops = queries.annotate.tops(cursor, dataset, home.systems, 10)
     costs = {
         "opening the catalogue": opening,
         "Leaderboard": least(lambda: leaderboard(reading, names, home.systems)),
         "Holes": least(lambda: holes(reading, dataset, home.systems)),
-        "pool ordering": least(lambda: orders.impact(tops, home.judgements, 10, 0)),
+        "pool ordering": least(lambda: pool_order(reading, dataset, home)),
     }
     reading.close()
     return costs
+
+
+def pool_order(reading: Reading, dataset: str, home: Home) -> None:
+    """What a task over all systems judges first."""
+    with reading.cursor() as cursor:
+        tops = queries.annotate.StoredTops(cursor, dataset)
+        orders.first("impact", tops.blocks(home.judgements, home.systems, 10), 10, 0)
 
 
 def leaderboard(reading: Reading, datasets: list[str], systems: list[str]) -> None:

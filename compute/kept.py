@@ -1,0 +1,67 @@
+"""What was made once and may be asked for again, kept up to so many bytes."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Mapping
+from typing import Any, Generic, TypeVar
+
+Value = TypeVar("Value")
+
+
+class Kept(Generic[Value]):
+    """Values by what they were made from, the ones used last at the end; for any thread."""
+
+    def __init__(self, most: int, size: Callable[[Value], int], largest: int | None = None) -> None:
+        """`most` bytes are kept, by `size`, and none that is larger than `largest`.
+
+        Without `largest` the value that was made last stays, whatever its size.
+        """
+        self._most, self._size, self._largest = most, size, largest
+        self._values: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
+        self._making: dict[Hashable, threading.Lock] = {}
+        self._guard = threading.Lock()
+
+    @property
+    def held(self) -> int:
+        """The bytes that are kept now."""
+        with self._guard:
+            return sum(size for _, size in self._values.values())
+
+    def of(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value of a key, made where it is not kept; who asks meanwhile waits for it."""
+        found = self._get(key)
+        if found is None:
+            with self._guard:
+                making = self._making.setdefault(key, threading.Lock())
+            with making:
+                found = self._get(key)
+                if found is None:
+                    value = make()
+                    found = value, self._size(value)
+                    self._put(key, found)
+        return found[0]
+
+    def _get(self, key: Hashable) -> tuple[Value, int] | None:
+        with self._guard:
+            if key in self._values:
+                self._values.move_to_end(key)
+            return self._values.get(key)
+
+    def _put(self, key: Hashable, found: tuple[Value, int]) -> None:
+        with self._guard:
+            self._making.pop(key, None)
+            if self._largest is not None and found[1] > self._largest:
+                return
+            self._values[key] = found
+            total = sum(size for _, size in self._values.values())
+            while total > self._most and len(self._values) > 1:
+                total -= self._values.popitem(last=False)[1][1]
+
+
+def key(value: Any) -> Hashable:
+    """What tells values apart that may hold lists and dictionaries: 1, 1.0 and True differ."""
+    if isinstance(value, Mapping):
+        return dict, tuple((name, key(item)) for name, item in sorted(value.items()))
+    if isinstance(value, list | tuple):
+        return type(value), tuple(map(key, value))
+    return type(value), value

@@ -5,12 +5,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from compute.__main__ import main
 from compute.errors import Unavailable
 from compute.loading import quiet
 from compute.reading import open_version
-from compute.settings import Settings
+from compute.settings import PROJECT, Settings
 from compute.store import Store
 from compute.systems import lucene
 from tests import disks
@@ -123,6 +124,18 @@ def test_a_read_only_home_is_a_sentence_and_the_command_works_once_it_can_be_wri
         _is_a_sentence(status, said, " is on a read-only disk: make it writable, or ")
         assert main(words) == 0
         _is_whole(folder)
+
+
+def test_a_page_says_that_its_home_is_read_only(
+    small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with disks.again(small, tmp_path / "again") as folder:
+        monkeypatch.setenv("BEIRSCOPE_HOME", str(folder / "home"))
+        disks.read_only(folder)
+        app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60).run()
+        assert not app.exception
+        (shown,) = app.error
+        assert " is on a read" in shown.value and "in Beirscope" not in shown.value
 
 
 def test_an_index_that_did_not_fit_is_not_taken_for_one(tmp_path: Path) -> None:

@@ -125,6 +125,19 @@ def test_what_was_answered_last_is_said_and_what_is_taken_back(form: Page) -> No
     expect(page.locator(".which")).to_have_text("New query")
 
 
+def test_what_cannot_be_saved_is_kept_and_the_form_says_why(form: Page) -> None:
+    page = form
+    page.keyboard.press("1")
+    (entry,) = page.evaluate("window.sent.at(-1).map(entry => entry.entry)")
+    page.evaluate("data => window.show(data)", data(2, 0, []) | {"trouble": "no space is left"})
+    expect(page.get_by_text("1 not yet saved: no space is left", exact=True)).to_be_visible()
+    # It is sent again by itself.
+    page.wait_for_function("window.sent.length > 1")
+    assert page.evaluate("window.sent.at(-1).map(entry => entry.entry)") == [entry]
+    page.evaluate("data => window.show(data)", data(3, 1, [entry]))
+    expect(page.get_by_text("all saved")).to_be_visible()
+
+
 def test_answers_kept_from_a_closed_window_are_not_counted_twice(form: Page) -> None:
     page = form
     page.keyboard.press("1")

@@ -194,8 +194,11 @@ def arranged(top: pa.Table, judgements: DataFrame, n_systems: int, first: int = 
 
 def _numbered(retrieved: pa.ChunkedArray, judged: pd.Series) -> tuple[pa.Array, Counts]:
     """The different ids, sorted, and for each id given its place among them."""
-    given = [*retrieved.chunks, pa.array(judged, pa.string())]
-    coded = pa.concat_arrays([chunk.cast(pa.string()) for chunk in given]).dictionary_encode()
+    # A column that was put together from several has their chunks.
+    given = pa.array(judged, pa.string())
+    more = given.chunks if isinstance(given, pa.ChunkedArray) else [given]
+    every = [*retrieved.cast(pa.string()).chunks, *more]
+    coded = pa.concat_arrays(every or [pa.array([], pa.string())]).dictionary_encode()
     order = pc.call_function("sort_indices", [coded.dictionary]).to_numpy()
     place = np.empty(len(order), np.int64)
     place[order] = np.arange(len(order))

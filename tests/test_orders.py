@@ -192,7 +192,8 @@ def test_lists_read_some_queries_at_a_time_give_the_same_order(name: str, tmp_pa
     top = DataFrame(rows, columns=TOP).astype(dict.fromkeys(TOP[:3], "str"))
     pairs = {(f"q{chance.integers(15)}", f"d{chance.integers(60)}") for _ in range(80)}
     graded = [(*pair, int(chance.integers(-1, 3))) for pair in sorted(pairs)]
-    judgements = DataFrame(graded, columns=[*PAIR, "relevance"])
+    # As official and added ones come: put together from several.
+    judgements = pd.concat([DataFrame([row], columns=[*PAIR, "relevance"]) for row in graded])
     store = open_store(tmp_path)
     for system, run in top.groupby("system"):
         publish_run(

@@ -67,7 +67,7 @@ class StoredTops:
             number = 0
             for low, high, n_queries in spans:
                 about = asked | {"systems": names, "low": low, "high": high}
-                top = self.cursor.execute(_RANKED, about).to_arrow_table()
+                top = self.cursor.sql(_RANKED, params=about).to_arrow_table()
                 own = held[held["query_id"].between(low, high)]
                 yield orders.arranged(top, own, len(names), number)
                 number += n_queries

@@ -2,7 +2,7 @@
 
 import ipaddress
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlsplit
@@ -18,11 +18,24 @@ _NEEDED = ("redirect_uri", "cookie_secret")
 _OF_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
 
 
+_USUAL = {"http": 80, "https": 443}
+"""Schemes of pages, and the ports that an address leaves out."""
+
+
+class Origin(NamedTuple):
+    """Where a page comes from, whole."""
+
+    scheme: str
+    host: str
+    """In lower case."""
+    port: int
+
+
 class SignIn(NamedTuple):
     """What Streamlit's secrets say of the sign-in; the secrets themselves stay where they are."""
 
-    host: str
-    """The name that browsers reach the dashboard by."""
+    origin: Origin
+    """Where browsers reach the dashboard."""
     providers: tuple[str, ...]
     """As `st.login` takes them; `default` where there is one without a name."""
 
@@ -33,6 +46,48 @@ def is_loopback(address: str | None) -> bool:
         return address == "localhost" or ipaddress.ip_address(address or "").is_loopback
     except ValueError:
         return False
+
+
+def origin(text: str) -> Origin | None:
+    """The origin `scheme://host:port`, where a usual port may be left out; none if it is none."""
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _USUAL or not host or f"{parts.scheme}://{parts.netloc}" != text:
+        return None
+    if "@" in parts.netloc:
+        return None
+    return Origin(parts.scheme, host.rstrip("."), _USUAL[parts.scheme] if port is None else port)
+
+
+def origins(
+    settings: Settings, address: str | None, port: int, signed: SignIn | None
+) -> frozenset[Origin]:
+    """Every origin that is the dashboard's own.
+
+    Those are this machine's names and the address that it listens at, at its port, and where people
+    sign in. A name of the setting `hosts` stands for the port that it says; without one for this
+    port and, for a proxy, the usual ones.
+    """
+    names = {*LOCAL, address or ""} - {"", "0.0.0.0", "::"}
+    texts = [f"http://{_bracketed(name)}:{port}" for name in names]
+    for host in map(_bracketed, settings.hosts):
+        texts += [f"{scheme}://{name}" for scheme in _USUAL for name in (host, f"{host}:{port}")]
+    read = [origin(text.lower()) for text in texts]
+    return frozenset([*filter(None, read), *([signed.origin] if signed else [])])
+
+
+def named(host: str, own: Collection[Origin]) -> set[Origin]:
+    """The origins of those that a request's header Host may mean; none for another host."""
+    meant = [origin(f"{scheme}://{host.lower()}") for scheme in _USUAL]
+    return {one for one in meant if one and one in own}
+
+
+def _bracketed(host: str) -> str:
+    """A host as an address has it: one of IPv6 between brackets."""
+    return f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
 
 
 def check(settings: Settings, address: str | None) -> None:
@@ -78,7 +133,10 @@ def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
             f"{where}: redirect_uri must start with https:// (the cookie of the sign-in would"
             " otherwise go over the network readable)"
         )
-    return SignIn(back.hostname, providers)
+    found = origin(f"{back.scheme}://{back.netloc}".lower())
+    if found is None:
+        raise WrongInput(f"{where}: redirect_uri is no address: mend it (README, Deployment)")
+    return SignIn(found, providers)
 
 
 def _auth(files: Sequence[Path]) -> tuple[Path, Mapping[str, Any]]:

@@ -74,13 +74,13 @@ def serve(settings: Settings) -> int:
 
 def options(settings: Settings, port: int, signed: binding.SignIn | None) -> list[str]:
     """What Streamlit is told besides `.streamlit/config.toml`."""
-    hosts = [*binding.LOCAL, *settings.hosts, *([signed.host] if signed else [])]
+    hosts = sorted({one.host for one in binding.origins(settings, settings.address, port, signed)})
     files = [file for file in binding.secrets_files(settings) if file.exists()]
     return [
         f"--server.address={settings.address}",
         f"--server.port={port}",
         f"--server.maxUploadSize={settings.upload_megabytes}",
-        *(f"--server.allowedHosts={host}" for host in dict.fromkeys(hosts)),
+        *(f"--server.allowedHosts={host}" for host in hosts),
         *(f"--secrets.files={file}" for file in files if signed),
     ]
 

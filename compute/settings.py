@@ -46,7 +46,7 @@ class Settings:
     port: int = 0
     """Its port; 0 takes the first free one from 8501 on."""
     hosts: tuple[str, ...] = ()
-    """Names besides localhost under which a dashboard without sign-in is reached."""
+    """Names besides localhost, with a port or for the usual ones, by which it is reached."""
     upload_megabytes: int = 200
     """The largest file that may be uploaded."""
     job_starts_per_person: int = 60

@@ -1,20 +1,32 @@
-"""`python -m pages._server OPTION …`: `streamlit run app.py OPTION …`, made ready beforehand.
+"""`python -m pages._server OPTION …`: serves app.py behind the gate, made ready beforehand.
 
-Streamlit imports what a page needs, and the store is opened, when somebody asks for the first
-page: that one would take seconds longer than all others.
+The options are those of `streamlit run`. Streamlit imports what a page needs, and the store is
+opened, when somebody asks for the first page: that one would take seconds longer than all others.
 """
 
 import logging
+import signal
 import sys
+from contextlib import suppress
 from importlib import import_module
 from pathlib import Path
+from typing import Any
 
-from streamlit.web import cli
+import click
+import streamlit as st
+import uvicorn
+from starlette.middleware import Middleware
+from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
+from streamlit.web import bootstrap, cli
 from threadpoolctl import threadpool_limits
 
 from compute import bugs, disk, permissions, settings
 from compute.errors import BeirscopeError
 from compute.settings import PROJECT
+from pages._gate import Gate, Sockets
+
+PATIENCE = 30
+"""Seconds between two signs of life of a browser, and for what is under way when it ends."""
 
 
 def prepare() -> None:
@@ -32,8 +44,33 @@ def prepare() -> None:
             bugs.record(now, "dashboard", error)
 
 
-def main() -> None:
+@click.command()
+@cli.configurator_options
+def serve(**told: Any) -> None:
     """Serve until stopped."""
+    bootstrap.load_config_options(told)
+    config = uvicorn.Config(
+        st.App(PROJECT / "app.py", middleware=[Middleware(Gate)]),
+        host=st.get_option("server.address"),
+        port=int(st.get_option("server.port")),
+        lifespan="on",
+        ws=Sockets,
+        ws_max_size=get_max_widget_state_size_bytes(),
+        ws_ping_interval=PATIENCE,
+        ws_ping_timeout=PATIENCE,
+        ws_per_message_deflate=False,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=PATIENCE,
+    )
+    # The server ends in good order, then raises the signal that ended it once more.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run()
+
+
+def main() -> None:
+    """Get ready, then serve."""
     with permissions.private():
         _serve()
 
@@ -46,7 +83,7 @@ def _serve() -> None:
     # Every page computes in a thread of its own; several more for each product of matrices only
     # wait for each other.
     threadpool_limits(1, user_api="blas")
-    cli.main(["run", str(PROJECT / "app.py"), *sys.argv[1:]], prog_name="streamlit")
+    serve(prog_name="pages._server")
 
 
 if __name__ == "__main__":

@@ -22,6 +22,7 @@ __all__ = [
     "providers",
     "require",
     "role",
+    "sign_in",
     "told",
 ]
 
@@ -43,10 +44,14 @@ def check_server() -> None:
         )
 
 
+def sign_in() -> binding.SignIn | None:
+    """The sign-in by the server's secrets; none where there is none. Raises as binding's does."""
+    return binding.sign_in(settings.load(), [Path(file) for file in st.get_option("secrets.files")])
+
+
 def providers() -> tuple[str, ...]:
-    """What `st.login` may be called with, by the server's secrets; none without sign-in."""
-    files = [Path(file) for file in st.get_option("secrets.files")]
-    found = binding.sign_in(settings.load(), files)
+    """What `st.login` may be called with; none without sign-in."""
+    found = sign_in()
     return found.providers if found else ()
 
 

@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compute import binding, jobs, roles
+from compute.binding import Origin
 from compute.errors import BeirscopeError, Missing, Unavailable, WrongInput
 from compute.jobs import limits
 from compute.loading import Bench
@@ -142,11 +143,61 @@ def _secrets(folder: Path, **changed: str) -> list[Path]:
 
 def test_a_whole_sign_in_names_its_host_and_providers(tmp_path: Path) -> None:
     found = binding.sign_in(SETTINGS, _secrets(tmp_path))
-    assert found == binding.SignIn("scope.example.org", ("default",))
+    assert found == binding.SignIn(Origin("https", "scope.example.org", 443), ("default",))
     told = options(replace(SETTINGS, home=tmp_path, hosts=("scope",)), 8501, found)
     assert "--server.allowedHosts=scope.example.org" in told
     assert f"--secrets.files={tmp_path / 'secrets.toml'}" in told
     assert not any("marker" in word for word in told)
+
+
+@pytest.mark.parametrize(
+    ("text", "known"),
+    [
+        ("http://127.0.0.1:8501", Origin("http", "127.0.0.1", 8501)),
+        ("http://[::1]:8501", Origin("http", "::1", 8501)),
+        ("https://scope.example.org", Origin("https", "scope.example.org", 443)),
+        ("https://scope.example.org.:443", Origin("https", "scope.example.org", 443)),
+        ("null", None),
+        ("ftp://scope.example.org", None),
+        ("http://", None),
+        ("http://a:b", None),
+        ("http://user@a", None),
+        ("http://a/path", None),
+        ("http://a?query", None),
+        ("http://[::1", None),
+    ],
+)
+def test_an_origin_is_read_whole_or_not_at_all(text: str, known: Origin | None) -> None:
+    assert binding.origin(text) == known
+
+
+@pytest.mark.parametrize(
+    ("host", "found"),
+    [
+        ("localhost:8501", {"http"}),
+        ("LOCALHOST:8501", {"http"}),
+        ("[::1]:8501", {"http"}),
+        ("10.0.0.7:8501", {"http"}),
+        ("localhost", set()),
+        ("localhost:8502", set()),
+        ("scope", {"http", "https"}),  # Behind a proxy, of which kind is not known here.
+        ("scope:8501", {"http", "https"}),
+        ("scope:9000", set()),
+        ("other:9000", {"http", "https"}),
+        ("other", set()),
+        ("id.example.org", {"https"}),
+        ("id.example.org:443", {"https"}),
+        ("id.example.org:80", set()),
+        ("localhost:8501@evil.example", set()),
+        ("evil.example/localhost:8501", set()),
+        ("", set()),
+    ],
+)
+def test_a_host_is_one_that_the_dashboard_is_reached_by(host: str, found: set[str]) -> None:
+    now = Settings(hosts=("scope", "other:9000"))
+    signed = binding.SignIn(Origin("https", "id.example.org", 443), ("default",))
+    own = binding.origins(now, "10.0.0.7", 8501, signed)
+    assert {one.scheme for one in binding.named(host, own)} == found
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import streamlit as st
 from compute import queries
 from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.wording import counted
-from pages import _address, _shared
+from pages import _address, _shared, _signing
 
 BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
@@ -64,9 +64,9 @@ def download(dataset: str) -> None:
     if rows.empty:
         return
     none = rows.head(0)[["query_id", "doc_id", "relevance"]]
-    save: dict[str, Any] = {"icon": ":material/download:", "on_click": "ignore"}
+    save: dict[str, Any] = {"icon": ":material/download:"}
     with st.container(horizontal=True):
-        st.download_button(
+        _signing.download_button(
             "Added judgements (CSV)",
             lambda: exchange.exported(rows, none, "csv", Choice(sources=tuple(SOURCES))),
             file_name="added-judgements.csv",
@@ -80,7 +80,7 @@ def download(dataset: str) -> None:
             official = _shared.read(
                 queries.annotate.judged_of, dataset=dataset, query_ids=asked, added=False
             )
-            st.download_button(
+            _signing.download_button(
                 "Added judgements (TREC qrels)",
                 lambda: exchange.exported(rows, official, "qrels", Choice(choice.rule)),
                 file_name="added-judgements.qrels",

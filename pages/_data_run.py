@@ -11,7 +11,7 @@ from compute.exports import runs
 from compute.figures import made as figures
 from compute.provenance import portable
 from compute.shown import Shown
-from pages import _address, _data_removing, _shared, _ways
+from pages import _address, _data_removing, _shared, _signing, _ways
 from pages._shared import read
 
 
@@ -75,14 +75,13 @@ def _again(dataset: str, system: str) -> None:
     st.markdown("**To make it again**")
     whole = _whole(dataset, system)
     st.code(made.as_shell(whole), language="bash", wrap_lines=True)
-    st.download_button(
+    _signing.download_button(
         "All of this page as JSON",
         made.as_json(whole),
         file_name=f"{runs.file_name(dataset, portable(system), '')}.json",
         mime="application/json",
         icon=":material/download:",
         type="tertiary",
-        on_click="ignore",
     )
 
 
@@ -99,14 +98,13 @@ def _downloads(dataset: str, system: str) -> None:
     st.markdown("**The ranked lists as a TREC run file**")
     with st.container(horizontal=True):
         for ending, label in ((".gz", "Packed (.gz)"), ("", "Plain text (.txt)")):
-            st.download_button(
+            _signing.download_button(
                 label,
                 lambda ending=ending: runs.run_file(store, *names, ending),
                 file_name=runs.file_name(dataset, portable(system), ending or ".txt"),
                 mime="application/gzip" if ending else "text/plain",
                 icon=":material/download:",
                 key=f"_run_file{ending}",
-                on_click="ignore",
             )
     _shared.caption(
         "query, Q0, document, rank, score, system, in the order that every number here rests on;"

@@ -12,7 +12,7 @@ from compute.figures import efficiency as drawing
 from compute.figures import spending
 from compute.measures import better
 from compute.wording import counted
-from pages import _shared
+from pages import _shared, _signing
 from pages._dataset_sections import HEAD, MOST_ROWS, ROW
 from pages._shared import read
 
@@ -124,13 +124,12 @@ def table(shown: View) -> None:
     rows = spending.table(shown.rows, shown.measure)
     whole = HEAD + min(len(rows), MOST_ROWS) * ROW
     _shared.table(rows, "costs", "What systems cost", height=whole, row_height=ROW)
-    st.download_button(
+    _signing.download_button(
         "All figures (CSV)",
         lambda: spending.csv(shown.rows, shown.datasets, shown.measure),
         file_name="efficiency.csv",
         mime="text/csv",
         icon=":material/download:",
-        on_click="ignore",
     )
     _shared.caption(
         "Queries at once: those of the split, in one go, with loading the model or starting Java"

@@ -15,6 +15,7 @@ from compute.exports.tables import Printed, Scores, Table
 from compute.exports.views import Figure, Shown
 from compute.figures.drawing import behind
 from compute.sureness import ALL
+from pages import _signing
 
 Picked = TypeVar("Picked", bool, str, list[str])
 NAMES = {"tex": "LaTeX", "md": "Markdown", "parquet": "Parquet"}
@@ -62,14 +63,13 @@ def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
         return views.archive(views.View(title, where, shown, provenance()))
 
     st.session_state["_save"] = made
-    st.download_button(
+    _signing.download_button(
         "Save this view",
         made,
         file_name=f"beirscope-{file_stem(views.slug(title.lower()))}.zip",
         mime="application/zip",
         icon=":material/folder_zip:",
         type="tertiary",
-        on_click="ignore",
         key="_save_view",
         help="A zip of its figures, tables and data, with its address and provenance",
     )
@@ -122,13 +122,12 @@ def file_stem(key: str) -> str:
 def _button(
     key: str, form: str, mime: str, make: Callable[[], bytes], label: str | None = None
 ) -> None:
-    st.download_button(
+    _signing.download_button(
         label or NAMES.get(form, form.upper()),
         make,
         file_name=f"{file_stem(key)}.{form}",
         mime=mime,
         key=f"_save_{key}_{form}",
-        on_click="ignore",
         type="tertiary",
     )
 

@@ -257,13 +257,12 @@ def _details(store: Store, job: Job) -> None:
             width=360,
         )
         log = jobs.log_file(store.settings, name)
-        st.download_button(
+        _signing.download_button(
             "Download",
             lambda: log.read_bytes() if log.exists() else b"",
             file_name=log.name,
             mime="text/plain",
             key=f"download {job.id}",
-            on_click="ignore",
         )
     lines = jobs.log_tail(store.settings, name, LOG_LINES)
     st.code(lines or "nothing yet", language=None, wrap_lines=True)

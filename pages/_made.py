@@ -10,7 +10,7 @@ import streamlit as st
 from compute import made, provenance
 from compute.figures import made as figures
 from compute.wording import counted
-from pages import _shared, _ways
+from pages import _shared, _signing, _ways
 
 WITHOUT = ("Annotate", "Jobs", "Data", "About the numbers")
 """Pages without scores; annotators must not see what systems there are."""
@@ -95,13 +95,12 @@ def _runs(runs: list[dict[str, Any]]) -> None:
 
 def _json(found: dict[str, Any]) -> None:
     text = made.as_json(found)
-    st.download_button(
+    _signing.download_button(
         "Download",
         text,
         file_name="provenance.json",
         mime="application/json",
         icon=":material/download:",
-        on_click="ignore",
     )
     st.code(text, language="json", height=_TALL)
 

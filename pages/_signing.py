@@ -1,6 +1,9 @@
 """Who is at this browser, and what they may do: asked anew at each action."""
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
@@ -16,6 +19,7 @@ __all__ = [
     "Person",
     "Role",
     "check_server",
+    "download_button",
     "may",
     "name",
     "person",
@@ -26,6 +30,8 @@ __all__ = [
     "told",
 ]
 
+Data = str | bytes
+"""The content of a file."""
 _GUARDS = {"server.enableXsrfProtection": True, "server.enableCORS": True}
 """Options of the server without which pages of others could act in a person's name."""
 
@@ -64,8 +70,8 @@ def person() -> Person | None:
         return None
 
 
-def _signed_in(now: Settings) -> Person:
-    claims = st.user.to_dict()
+def _signed_in(now: Settings, claims: Mapping[str, Any] | None = None) -> Person:
+    claims = st.user.to_dict() if claims is None else claims
     if not claims.get("is_logged_in"):
         raise Unavailable("sign in first")
     return roles.person(now, claims)
@@ -92,18 +98,35 @@ def may(needed: Role) -> bool:
     return has is not None and has >= needed
 
 
-def require(needed: Role) -> None:
+def require(needed: Role, claims: Mapping[str, Any] | None = None) -> None:
     """Raises Unavailable, in one sentence, unless who is at this browser has a role.
 
-    Every action calls it before it acts; a page that hides a button does not do without.
+    Every action calls it before it acts; a page that hides a button does not do without. What runs
+    after the page, where Streamlit knows nobody, gives the claims of whom it runs for.
     """
     now = settings.load()
     if not now.sign_in:
         return
-    who = _signed_in(now)
+    who = _signed_in(now, claims)
     has = roles.role(now, who)
     if has is None or has < needed:
         raise Unavailable(roles.sentence(needed, who))
+
+
+def download_button(label: str, data: Data | Callable[[], Data], **options: Any) -> None:
+    """Streamlit's, in whose place every page draws this one, without a rerun by a click.
+
+    A function makes its file when the button is clicked, which may be long after the page was
+    drawn: it asks anew whether its person may look. What is made already the gate gives out.
+    """
+    claims = st.user.to_dict()
+
+    def made(make: Callable[[], Data]) -> Data:
+        require(VIEWER, claims)
+        return make()
+
+    file = partial(made, data) if callable(data) else data
+    st.download_button(label, file, on_click="ignore", **options)
 
 
 def told(needed: Role) -> str:

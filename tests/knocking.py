@@ -104,6 +104,31 @@ def places(opened: ClientConnection, number: int) -> list[str]:
     return [one.upload_url for one in told.file_urls]
 
 
+def made_later(opened: ClientConnection, query: str) -> tuple[str, str]:
+    """The session that draws a page, and the file that its last button would make."""
+    session = file = ""
+    opened.send(rerun(query))
+    while True:
+        message = ForwardMsg.FromString(opened.recv(timeout=WAIT, decode=False))
+        kind = message.WhichOneof("type")
+        if kind == "new_session":
+            session = message.new_session.initialize.session_id
+        elif kind == "delta":
+            drawn = message.delta.new_element.download_button
+            file = drawn.deferred_file_id or file
+        elif kind == "script_finished" and file:
+            return session, file
+
+
+def download(opened: ClientConnection, session: str, file: str) -> str:
+    """Where the server says that the file lies once it is made; empty where it is not made."""
+    message = BackMsg()
+    wanted = message.backend_operation_request
+    wanted.request_id, wanted.session_id, wanted.deferred_file.file_id = "1", session, file
+    opened.send(message.SerializeToString())
+    return until(opened, "backend_operation_response").backend_operation_response.deferred_file.url
+
+
 def put(address: str, place: str, content: bytes, cookies: str = "") -> Answer:
     """The answer to a file that is put at a place."""
     token = xsrf(address)

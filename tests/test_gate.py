@@ -167,6 +167,23 @@ def test_what_lies_ready_is_not_given_out_once_a_role_is_gone(closed: Dashboard)
         settings.write_text(TOLD, encoding="utf-8")
 
 
+def test_a_view_is_saved_by_who_may_look_now_and_given_to_nobody_else(closed: Dashboard) -> None:
+    known, settings = knocking.cookie(closed.address, VIEWER), closed.home / "settings.toml"
+    with socket(closed.address, known) as viewer:
+        session, file = knocking.made_later(viewer, "")
+        place = f"{closed.address}/{knocking.download(viewer, session, file).lstrip('/')}"
+        assert asked(place).status == 403
+        told = asked(place, Cookie=known)
+        assert told.status == 200 and told.content.startswith(b"PK")
+        settings.write_text(TOLD.replace("@example.org", "@example.net"), encoding="utf-8")
+        try:
+            with pytest.raises(ConnectionClosed):
+                knocking.download(viewer, session, file)
+            assert asked(place, Cookie=known).status == 403
+        finally:
+            settings.write_text(TOLD, encoding="utf-8")
+
+
 def test_only_operators_upload_and_what_a_session_holds_has_a_bound(closed: Dashboard) -> None:
     known = knocking.cookie(closed.address, OPERATOR)
     with socket(closed.address, known) as operator:

@@ -3,9 +3,10 @@
 import time
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import pytest
+import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -16,7 +17,8 @@ from compute.jobs import limits
 from compute.loading import Bench
 from compute.roles import ANNOTATOR, OPERATOR, VIEWER, Person
 from compute.serve import options
-from compute.settings import Settings, load
+from compute.settings import PROJECT, Settings, load
+from pages import _signing
 
 ADA = {"email": "ada@example.org", "email_verified": True}
 SETTINGS = Settings(
@@ -223,6 +225,38 @@ def test_sign_in_without_secrets_says_where_they_belong(tmp_path: Path) -> None:
     with pytest.raises(Missing, match=r"secrets\.toml"):
         binding.sign_in(SETTINGS, [tmp_path / "secrets.toml"])
     assert binding.sign_in(Settings(), [tmp_path / "secrets.toml"]) is None
+
+
+class _Drawn(NamedTuple):
+    """What Streamlit knows while it draws a page for somebody."""
+
+    claims: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        return self.claims
+
+
+def test_a_file_that_is_made_after_its_page_asks_for_the_role_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given = []
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    monkeypatch.setattr(streamlit, "user", _Drawn({**ADA, "is_logged_in": True}))
+    monkeypatch.setattr(streamlit, "download_button", lambda _, data, **__: given.append(data))
+    told = tmp_path / "settings.toml"
+    told.write_text('sign_in = true\nviewers = ["@example.org"]\n', encoding="utf-8")
+    _signing.download_button("Save", lambda: b"made")
+    (made,) = given
+    assert made() == b"made"
+    told.write_text('sign_in = true\nviewers = ["@example.net"]\n', encoding="utf-8")
+    with pytest.raises(Unavailable, match=r"ada@example\.org does not have"):
+        made()
+
+
+def test_every_page_downloads_by_the_button_that_asks_again() -> None:
+    files = sorted((PROJECT / "pages").rglob("*.py"))
+    own = [file.name for file in files if "st.download_button" in file.read_text("utf-8")]
+    assert own == ["_signing.py"]
 
 
 def _start(bench: Bench, system: str, person: str) -> jobs.Started:

@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from compute import doctor, lengths, provenance, recompute, runs
+from compute import doctor, lengths, provenance, recompute, room, runs
 from compute.datasets import DATASETS, Dataset, QrelsOnly, Source, catalogue, open_path, origins
 from compute.datasets.judged import JudgedQueries
 from compute.errors import Conflict, WrongInput
@@ -53,8 +53,10 @@ def import_dataset(
     `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements
     alone; `called` are the names of the files where they are others than on the disk. Raises
     WrongInput unless exactly one is given or where `split` is not the one that `name` names,
-    Conflict for a name of the catalogue.
+    Conflict for a name of the catalogue, Unavailable where there is no room for what it unpacks to.
     """
+    for file in filter(None, (path, qrels, queries)):
+        room.require(file, bench.settings.home)
     named = name.partition("/")[2]
     if named and split not in ("", named):
         raise WrongInput(f"{name} is split {named}: leave the split out, or choose another name")
@@ -148,9 +150,11 @@ def import_run(
 
     Hits of queries outside the split are left out and counted; a file that is stored already is
     not taken in again. Raises WrongInput with file and line, or for a run on another collection;
-    Conflict where the name is the catalogue's, or another run has it and `replace` is not said.
+    Conflict where the name is the catalogue's, or another run has it and `replace` is not said;
+    Unavailable where there is no room for what it unpacks to.
     """
     loaded = recompute.stored_dataset(bench.store, dataset)
+    room.require(file, bench.settings.home)
     start = time.perf_counter()
     tag, hits, sha256 = _read(file)
     content = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}

@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Se
 from pathlib import Path
 from typing import Any
 
-from compute import bugs, disk, doctor, imports, reading, settings, tags
+from compute import bugs, disk, doctor, imports, reading, room, settings, tags
 from compute.commands.common import remarks, said
 from compute.datasets import dataset
 from compute.datasets.judged import JudgedQueries
@@ -75,7 +75,7 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
         row = dataset(order["dataset"], imports.own_datasets(bench.store))
         against = doctor.known(bench.store, row)
     for path, called in order["files"]:
-        report = doctor.check(Path(path), against=against)
+        report = doctor.check(Path(path), against=against, home=bench.settings.home)
         tag = tags.tag(Path(path)) if report.kind == "run" else ""
         yield {"file": called, "tag": tag, "report": report.record()}
 
@@ -128,9 +128,10 @@ def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     _finish(bench)
 
 
-def look_at_texts(_: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
+def look_at_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Whether the texts of queries go with the judgements."""
     (qrels, _name), (texts, called) = order["files"]
+    room.require(Path(texts), bench.settings.home)
     found = JudgedQueries(Path(qrels), Path(texts)).all_queries()
     yield {"file": called, "said": counted(len(found), "text") + " of queries"}
 

@@ -41,8 +41,7 @@ def opened(path: Path) -> Iterator[pa.NativeFile]:
                 raise WrongInput(
                     f"{path}: {name}, not UTF-8 text (plain, gzip or zstd), convert it first"
                 )
-        kinds = (kind for magic, kind in _COMPRESSIONS.items() if start.startswith(magic))
-        with pa.input_stream(str(path), compression=next(kinds, None)) as file:
+        with pa.input_stream(str(path), compression=_compression(start)) as file:
             yield file
     except FileNotFoundError:
         raise Missing(f"{path}: no such file, check the path") from None
@@ -53,6 +52,32 @@ def opened(path: Path) -> Iterator[pa.NativeFile]:
         raise WrongInput(f"{path}: cannot be read ({reason}), fetch or pack it again") from None
 
 
+def is_packed(path: Path) -> bool:
+    """Whether the file is packed by gzip or zstd."""
+    with path.open("rb") as file:
+        return _compression(file.read(10)) is not None
+
+
+def _compression(start: bytes) -> str | None:
+    kinds = (kind for magic, kind in _COMPRESSIONS.items() if start.startswith(magic))
+    return next(kinds, None)
+
+
+def most(path: Path) -> int:
+    """Bytes that a packed file may unpack to, at the most: more is no text."""
+    return max(FREELY, LARGEST_RATIO * path.stat().st_size)
+
+
+def unpacked(path: Path, enough: int) -> int:
+    """Bytes that the file unpacks to, counted to the first above `enough`. Raises as `pieces`."""
+    total = 0
+    for piece in pieces(path):
+        total += len(piece)
+        if total > enough:
+            break
+    return total
+
+
 def pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
     """The file's bytes, unpacked, so many at a time.
 
@@ -60,12 +85,13 @@ def pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
     """
     total = 0
     with opened(path) as file:
-        most = max(FREELY, LARGEST_RATIO * path.stat().st_size)
+        largest = most(path)
         while piece := file.read(size):
             total += len(piece)
-            if total > most:
+            if total > largest:
                 raise WrongInput(
-                    f"{path}: unpacks to more than {most:,} bytes, read no further, pack it again"
+                    f"{path}: unpacks to more than {largest:,} bytes, read no further,"
+                    " pack it again"
                 )
             yield piece
 

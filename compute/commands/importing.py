@@ -6,7 +6,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from compute import damage, doctor, imports, tags, terminal
+from compute import damage, doctor, imports, settings, tags, terminal
 from compute.commands.common import done, known, open_bench, tell
 from compute.datasets import dataset
 from compute.errors import BeirscopeError, WrongInput
@@ -23,7 +23,7 @@ def check(arguments: Namespace) -> int:
     if arguments.dataset:
         bench = open_bench()
         against = doctor.known(bench.store, dataset(arguments.dataset, known(bench)))
-    reports = doctor.check_all(arguments.paths, against=against)
+    reports = doctor.check_all(arguments.paths, against=against, home=settings.load().home)
     if arguments.json:
         # In ASCII: a program reads it, and no name of a file can act on a terminal.
         sys.stdout.write(json.dumps([r.record() for r in reports], indent=1) + "\n")

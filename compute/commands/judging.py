@@ -8,7 +8,7 @@ from pathlib import Path
 
 from pandas import DataFrame
 
-from compute import recompute, terminal, trec
+from compute import recompute, room, settings, terminal, trec
 from compute.commands.common import done, known, open_bench
 from compute.datasets import Dataset, dataset, open_path
 from compute.errors import Conflict, Missing, WrongInput
@@ -161,6 +161,7 @@ def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]
 
 def _read(path: Path, row: Dataset, official: DataFrame, arguments: Namespace) -> Found:
     """A CSV, a qrels file, or a folder or archive with more judgements than are stored."""
+    room.require(path, settings.load().home)
     archive = path.is_dir() or path.suffix == ".zip"
     if not archive and (arguments.format or _format(path)) == "csv":
         return exchange.from_csv(path, row.name, arguments.person.strip())

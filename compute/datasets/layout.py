@@ -127,6 +127,10 @@ class Archive:
         """Path, size and time of change of the archive, and which of its files are meant."""
         return {"path": str(self.path), "files": [_stamp(self.path)], "members": names}
 
+    def unpacked(self) -> int:
+        """Bytes of all files in it. Raises WrongInput where one must not be opened."""
+        return sum(info.file_size for info in self._members().values())
+
     @contextmanager
     def open(self, name: str) -> Iterator[BinaryIO]:
         """A buffered stream of the file. Raises Missing without it, WrongInput if damaged."""

@@ -5,7 +5,7 @@ import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from compute import trec
+from compute import room, trec
 from compute.datasets import layout
 from compute.doctor import collections, qrels, runs
 from compute.doctor.known import Known
@@ -16,13 +16,14 @@ from compute.judgements import qrels as judged
 _NOT_READABLE = "not readable"
 
 
-def check(path: Path, *, against: Known | None = None) -> Report:
+def check(path: Path, *, against: Known | None = None, home: Path | None = None) -> Report:
     """What lies at the path and what is wrong with it; reads everything and changes nothing.
 
     A folder or zip archive is read as the BEIR layout (every collection and split in it), another
     file as a TREC run (6 columns) or qrels (4, or BEIR's 3); these two are held against the ids of
-    a dataset, if one is given. What is none of them is reported as unreadable. Raises Missing
-    where nothing lies at the path.
+    a dataset, if one is given. What is none of them is reported as unreadable, and so is a packed
+    file that unpacks to more than there is room for, in memory and in the home folder, if one is
+    given. Raises Missing where nothing lies at the path.
     """
     if not path.exists():
         raise Missing(f"{path} does not exist: give a folder, an archive, a run or a qrels file")
@@ -30,6 +31,8 @@ def check(path: Path, *, against: Known | None = None) -> Report:
     counts: dict[str, float] = {}
     kind: Kind = "unreadable"
     with tally.step(_NOT_READABLE, str(path)):
+        if home:
+            room.require(path, home)
         kind = _kind(path, tally)
         if kind in ("BEIR folder", "BEIR archive"):
             collections.examine(layout.files(path), counts, tally)
@@ -40,19 +43,21 @@ def check(path: Path, *, against: Known | None = None) -> Report:
     return Report(str(path), kind, counts, tally.findings())
 
 
-def check_all(paths: Iterable[Path], *, against: Known | None = None) -> list[Report]:
+def check_all(
+    paths: Iterable[Path], *, against: Known | None = None, home: Path | None = None
+) -> list[Report]:
     """One report for each file; of a folder of runs or qrels, one for each file in it.
 
     Without a dataset, runs are held against the queries of the only qrels file among them.
     """
     found = files(paths)
     if against:
-        return [check(path, against=against) for path in found]
+        return [check(path, against=against, home=home) for path in found]
     kinds = [_seems(path) for path in found]
     beside = [path for path, kind in zip(found, kinds, strict=True) if kind == "qrels"]
-    only = _queries(beside[0]) if len(beside) == 1 else None
+    only = _queries(beside[0], home) if len(beside) == 1 else None
     return [
-        check(path, against=only if kind == "run" else None)
+        check(path, against=only if kind == "run" else None, home=home)
         for path, kind in zip(found, kinds, strict=True)
     ]
 
@@ -64,9 +69,11 @@ def _seems(path: Path) -> Kind:
     return "unreadable"
 
 
-def _queries(path: Path) -> Known | None:
+def _queries(path: Path, home: Path | None) -> Known | None:
     # Its own report tells why a file cannot be read.
     with contextlib.suppress(BeirscopeError):
+        if home:
+            room.require(path, home)
         return qrels.judged(path)
     return None
 

@@ -1,7 +1,6 @@
 """One file from a web address: taken up again after a cut, checked, put in its place whole."""
 
 import re
-import shutil
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -15,10 +14,9 @@ from compute.fetch.partial import Expected, Partial
 from compute.fetch.web import Cut, Meter, Patience, opened
 from compute.loading import Progress, quiet
 from compute.parts import make_folder
+from compute.room import RESERVE, free_disk
 from compute.wording import sized
 
-RESERVE = 256 * 1024**2
-"""Bytes of the disk that stay free."""
 GAIN = 1024**2
 """Bytes beyond the furthest point so far that let failures be forgotten."""
 _PIECE = 1 << 16
@@ -146,11 +144,11 @@ def _fits(part: Partial, address: str, total: int | None, start: int) -> None:
 def require_room(to: Path, lacking: int) -> None:
     """Raises Unavailable unless the disk has room for so many bytes more."""
     make_folder(to.parent)
-    free = shutil.disk_usage(to.parent).free
-    if lacking > free - RESERVE:
+    free = free_disk(to.parent)
+    if lacking > free:
         raise Unavailable(
-            f"{to.name} needs {sized(lacking)} more and {to.parent} has {sized(free)} free, of"
-            f" which {sized(RESERVE)} are kept: make room, or move the home folder"
+            f"{to.name} needs {sized(lacking)} more and {to.parent} has {sized(free)} free besides"
+            f" the {sized(RESERVE)} that are kept: make room, or move the home folder"
         )
 
 

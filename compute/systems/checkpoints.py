@@ -4,7 +4,6 @@ A checkpoint is a model of the Hugging Face hub at a revision, weights that a Py
 carries, or a local folder. Nothing here loads torch.
 """
 
-import contextlib
 import hashlib
 import importlib
 import importlib.util
@@ -21,6 +20,7 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
+from compute import room
 from compute.errors import Unavailable, WrongInput
 from compute.systems import pins
 
@@ -120,7 +120,7 @@ class Checkpoint:
         return folder
 
     def _fits(self, needed: int) -> None:
-        free = _free_memory()
+        free = room.free_memory()
         if needed > free:
             raise Unavailable(
                 f"{self.model} needs {_gigabytes(needed)} of memory for its weights and "
@@ -250,20 +250,6 @@ def _weights(folder: Path) -> list[Path]:
     """The files of weights: safetensors where there are any, else pickled ones."""
     safe = [*folder.rglob("*.safetensors")]
     return safe or [*folder.rglob("*.bin")]
-
-
-def _free_memory() -> int:
-    """Bytes that can still be had: of this machine, and of the container if there is one."""
-    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    with contextlib.suppress(OSError, StopIteration, ValueError):
-        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
-        found = next(line for line in lines if line.startswith("MemAvailable:"))
-        limits.append(int(found.split()[1]) * 1024)
-    with contextlib.suppress(OSError, ValueError):
-        group = Path("/sys/fs/cgroup")
-        most = int((group / "memory.max").read_text("ascii"))
-        limits.append(most - int((group / "memory.current").read_text("ascii")))
-    return max(0, min(limits))
 
 
 def _gigabytes(count: int) -> str:

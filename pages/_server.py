@@ -6,6 +6,7 @@ opened, when somebody asks for the first page: that one would take seconds longe
 
 import logging
 import signal
+import socket
 import sys
 from contextlib import suppress
 from importlib import import_module
@@ -22,7 +23,7 @@ from threadpoolctl import threadpool_limits
 
 from compute import bugs, disk, permissions, settings
 from compute.errors import BeirscopeError
-from compute.settings import PROJECT
+from compute.settings import PROJECT, Settings
 from pages._gate import Gate, Sockets
 
 PATIENCE = 30
@@ -51,8 +52,6 @@ def serve(**told: Any) -> None:
     bootstrap.load_config_options(told)
     config = uvicorn.Config(
         st.App(PROJECT / "app.py", middleware=[Middleware(Gate)]),
-        host=st.get_option("server.address"),
-        port=int(st.get_option("server.port")),
         lifespan="on",
         ws=Sockets,
         ws_max_size=get_max_widget_state_size_bytes(),
@@ -66,7 +65,18 @@ def serve(**told: Any) -> None:
     # The server ends in good order, then raises the signal that ended it once more.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit())
     with suppress(KeyboardInterrupt):
-        uvicorn.Server(config).run()
+        uvicorn.Server(config).run([_listening()])
+
+
+def _listening() -> socket.socket:
+    """Where the options say; every address of IPv6 takes in IPv4, too."""
+    address = st.get_option("server.address") or Settings.address
+    port, wide = int(st.get_option("server.port")), ":" in address
+    family = socket.AF_INET6 if wide else socket.AF_INET
+    try:
+        return socket.create_server((address, port), family=family, dualstack_ipv6=wide)
+    except OSError as error:
+        sys.exit(f"port {port} of {address} cannot be had ({error.strerror}): name another")
 
 
 def main() -> None:

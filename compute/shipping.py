@@ -102,9 +102,7 @@ def ship(
     """
     names = [part for name in datasets for part in _forums(name)]
     # Everything is found before anything is written.
-    parts = store.parts()
-    damage.refuse(part for part in parts if part.dataset in names)
-    fresh, _ = freshness.split(parts)
+    fresh = _fresh(store, names)
     found = [part for name in names for part in _dataset_parts(store, name, fresh)]
     for name in names:
         found += _runs(store, name, systems, fresh)
@@ -124,6 +122,13 @@ def ship(
     written = [part.identity for part in shipped]
     changed = [i for i in written if i in before and before[i]["path"] != records[i]["path"]]
     return Shipment(shipped, list(kept), changed, sorted(before.keys() - records.keys()))
+
+
+def _fresh(store: Store, names: Sequence[str]) -> list[Part]:
+    """The parts that show. Raises Unavailable where one of these datasets is damaged."""
+    parts = store.parts()
+    damage.refuse(part for part in parts if part.dataset in names)
+    return freshness.split(parts)[0]
 
 
 def _of(identities: list[Identity]) -> str:

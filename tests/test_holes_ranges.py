@@ -204,8 +204,8 @@ def test_documents_below_the_lists_can_turn_an_order_that_the_lists_decide() -> 
     )
     assert pair["low"] == pytest.approx(0.5 - 0.3155, abs=5e-5)
     assert pair["pool_low"] == pytest.approx(0.1952 - 0.3155, abs=5e-5)
-    judged.loc[len(judged)], judged.loc[len(judged) + 1] = ("q1", "x", 1), ("q1", "y", 1)
-    judged.loc[len(judged)] = ("q1", "z", 1)
+    more = pd.DataFrame([("q1", doc, 1) for doc in "xyz"], columns=judged.columns)
+    judged = pd.concat([judged, more], ignore_index=True)
     after = holes.intervals(holes.arrange(top, judged, 10), "nDCG@10").groupby("system")["value"]
     assert after.mean().round(4).to_dict() == {"A": 0.1952, "B": 0.3155}
 

@@ -1,6 +1,5 @@
 """What pages share: `read`, cached by version; the pickers; text from outside, shown as text."""
 
-import pickle
 import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -99,9 +98,13 @@ def _read(
 
 
 @st.cache_resource(show_spinner=False)
-def _kept() -> Kept[bytes]:
+def _kept() -> Kept[tuple[DataFrame, Shown]]:
     # Streamlit's own cache bounds the number of answers, which may be of a gigabyte each.
-    return Kept(KEPT_BYTES, len, KEPT_BYTES // 4)
+    return Kept(KEPT_BYTES, _size, KEPT_BYTES // 4)
+
+
+def _size(answer: tuple[DataFrame, Shown]) -> int:
+    return int(answer[0].memory_usage(deep=True).sum())
 
 
 def _found(
@@ -115,13 +118,14 @@ def _found(
     """What a query finds in a version, or found in another whose parts it rests on are the same."""
     manifest, judgement, noticed = version
 
-    def ask() -> bytes:
+    def ask() -> tuple[DataFrame, Shown]:
         with _overlays(now, manifest, noticed).cursor(judgement, choice) as cursor:
             frame = query(cursor, **params)
-        return pickle.dumps((frame, shown.of(frame, params)), protocol=5)
+        return frame, shown.of(frame, params)
 
     name = f"{query.__module__}.{query.__qualname__}"
-    return pickle.loads(_kept().of((repr(now), rests, repr(choice), name, key(params)), ask))
+    frame, found = _kept().of((repr(now), rests, repr(choice), name, key(params)), ask)
+    return frame.copy(), found
 
 
 def _current() -> Version:

@@ -58,6 +58,8 @@ class StoredTops:
         if not found:
             return lambda: iter(())
         sizes, names = self._sizes(asked)
+        # A frame without rows knows nothing of its columns.
+        judgements = judgements.astype({"query_id": "str", "doc_id": "str"})
         for query_id in judgements["query_id"].unique():
             sizes.setdefault(query_id, 0)
         spans = list(_spans(sorted(sizes), sizes, self.block))

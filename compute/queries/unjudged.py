@@ -67,7 +67,7 @@ select query_id, count(*) as n from pool anti join counted using (query_id, doc_
 group by query_id
 """
 
-_KEPT: Kept[Numbers] = Kept(_MOST_KEPT, lambda _: 1)
+_KEPT: Kept[Numbers | None] = Kept(_MOST_KEPT, lambda _: 1)
 
 
 @about_datasets
@@ -115,12 +115,10 @@ def _pool(
     about: Mapping[Hashable, Any],
     most_hits: int | None,
 ) -> Numbers | None:
-    # Asked before what is kept, so that an address shows the same whatever was asked for before.
-    if wanted is None and most_hits is not None and about["n_hits"] > most_hits:
-        return None
-    key = (dataset, wanted, ids(cursor, dataset, about["systems"]), added(cursor, dataset))
+    names = ids(cursor, dataset, about["systems"])
+    key = (dataset, wanted, names, added(cursor, dataset), most_hits)
 
-    def count() -> Numbers:
+    def count() -> Numbers | None:
         files = [path for (path,) in cursor.execute(_FILES, {"dataset": dataset}).fetchall()]
         found, left = np.zeros(len(lists.queries), np.int64), np.arange(len(lists.queries))
         if wanted is not None and files:
@@ -129,6 +127,8 @@ def _pool(
             found = (_in_order(longest, lists.queries) - lists.n_judged).clip(0)
             left = np.flatnonzero(found < wanted)
         n_hits = int(about["n_hits"]) * len(left) // max(len(lists.queries), 1)
+        if most_hits is not None and n_hits > most_hits:
+            return None
         asked = [lists.queries[place] for place in left]
         found[left] = _told_apart(cursor, dataset, files, asked, n_hits)
         return found

@@ -416,7 +416,6 @@ def test_answers_given_while_the_disk_is_full_are_saved_once_there_is_room(
             sit_down(page, at, task, "kim")
             page.keyboard.press("1")
             saved(page)
-            disks.fill(folder)
             # The log of SQLite would have room for more: it is cut, so that none is left.
             with small.store.engine.connect() as connection:
                 connection.exec_driver_sql("pragma wal_checkpoint(truncate)")

@@ -197,8 +197,8 @@ def cursor() -> Iterator[Any]:
     """A cursor on the version of this run, for answers that are too large to be kept."""
     _through_app()
     manifest, judgement = st.session_state.get("_version") or _current()
-    choice = st.session_state.get("_choice")
-    with _overlays(settings.load(), manifest).cursor(judgement, choice) as opened:
+    choice, now = st.session_state.get("_choice"), settings.load()
+    with _overlays(now, manifest, _store(now).noticed).cursor(judgement, choice) as opened:
         yield opened
 
 

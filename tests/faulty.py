@@ -101,7 +101,7 @@ def _hasten(hours: int) -> None:
     time.time = lambda: real() + 3600 * hours
     for name, module in list(sys.modules.items()):
         if name.startswith("compute.") and getattr(module, "datetime", None) is datetime:
-            module.datetime = Later
+            vars(module)["datetime"] = Later
 
 
 if __name__ == "__main__":

@@ -124,7 +124,7 @@ def test_enough_added_judgements_tell_rates_by_themselves(judged: Path) -> None:
 
 
 def test_deeper_than_the_extract(judged: Path) -> None:
-    deep = ASKED | {"measure": "nDCG@20"}
+    deep: dict[str, Any] = ASKED | {"measure": "nDCG@20"}
     with cursor(judged, added=False) as one:
         assert (
             queries.holes.bounds(one, **deep)

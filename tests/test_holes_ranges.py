@@ -190,7 +190,7 @@ def test_documents_below_the_lists_can_turn_an_order_that_the_lists_decide() -> 
     outside = {"pool": np.array([3, 0]), "collection": np.array([90, 99])}
     found = holes.intervals(holes.arrange(top, judged, 10), "nDCG@10", outside)
     means = found.groupby("system")[
-        [column for column in found if "low" in column or "high" in column]
+        [column for column in map(str, found) if "low" in column or "high" in column]
     ]
     a, b = means.mean().round(4).to_dict("records")
     assert (a["low"], a["high"], b["low"], b["high"]) == (0.5, 0.5, 0.3155, 0.3155)

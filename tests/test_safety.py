@@ -187,6 +187,7 @@ def test_a_bug_is_logged_without_what_the_settings_keep_secret(tmp_path: Path) -
         raise RuntimeError(f"could not connect to {ADDRESS} with {now}")
     except RuntimeError as error:
         _, log = bugs.record(now, "here", error)
+    assert log
     words = log.read_text("utf-8")
     assert MARKER not in words and "could not connect to postgresql://user:" in words
 

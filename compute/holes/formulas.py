@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import NDArray
 
 from compute.errors import WrongInput
 from compute.holes.lists import HOLE, Codes, Flags, Lists, Numbers, Values
@@ -30,7 +31,7 @@ class Sides(NamedTuple):
     one: Codes
     """(k, N) Gains as in `Lists`."""
     other: Codes
-    place: Codes
+    place: NDArray[np.int16]
     """(k, N) The rank, from 1, that the other gives the document of the one; 0 for none."""
     shared: Flags
     """(k, N) Whether the one has the document of the other."""

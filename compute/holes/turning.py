@@ -47,9 +47,8 @@ def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
     frame = DataFrame(rows, columns=["first", "second", "difference", *ends])
     for name in names:
         low, high = frame[f"{name}low"], frame[f"{name}high"]
-        frame.insert(
-            frame.columns.get_loc(f"{name}high") + 1, f"{name}verdict", _verdicts(low, high)
-        )
+        place = list(frame).index(f"{name}high") + 1
+        frame.insert(place, f"{name}verdict", _verdicts(low, high))
     return frame
 
 
@@ -112,7 +111,8 @@ def _ranks_first(array: Codes) -> Codes:
 
 
 def _sides(one: _Retrieved, other: _Retrieved) -> Sides:
-    place, shared = np.zeros(one.document.shape, np.int16), np.zeros(one.document.shape, bool)
+    shape = one.document.shape
+    place, shared = np.zeros(shape, np.dtype(np.int16)), np.zeros(shape, bool)
     # Rank by rank: all pairs of ranks at once would not fit into the processor's cache.
     for rank, also in enumerate(other.document):
         same = (one.document == also) & (also >= 0)

@@ -9,7 +9,7 @@ what a best order reaches. `bounds` makes ranges of these.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,7 @@ from compute.measures import parse
 Ends = tuple[Values, Values]
 """(m + 1, N) each: what 0 to m relevant holes add to N sums at least, and at most; nan where there
 are fewer holes."""
+Ranks = NDArray[np.signedinteger[Any]]
 Discount = Callable[[int], Values]
 """(k,) What a gain of 1 is worth at each rank."""
 
@@ -31,7 +32,7 @@ class Sides(NamedTuple):
     one: Codes
     """(k, N) Gains as in `Lists`."""
     other: Codes
-    place: NDArray[np.int16]
+    place: Ranks
     """(k, N) The rank, from 1, that the other gives the document of the one; 0 for none."""
     shared: Flags
     """(k, N) Whether the one has the document of the other."""
@@ -270,7 +271,7 @@ def _of_both(sides: Sides, discount: Values) -> Values:
     return np.concatenate([one, np.where(held, -discount[:, None], np.nan)])
 
 
-def _turned(sides: Sides) -> tuple[Codes, Flags]:
+def _turned(sides: Sides) -> tuple[Ranks, Flags]:
     """`place` and `shared` as the other sees them."""
     place = np.zeros_like(sides.place)
     rank, column = np.nonzero(sides.place)

@@ -26,9 +26,10 @@ smoke: $(READY)
 
 # The counts of the long runs; the rest of the suite stays as `make test` has it.
 soak: $(READY)
-	BEIRSCOPE_CASES=1000 BEIRSCOPE_KILLS=30 BEIRSCOPE_JOB_KILLS=10 $(PY) -m pytest \
+	BEIRSCOPE_CASES=2000 BEIRSCOPE_KILLS=30 BEIRSCOPE_JOB_KILLS=10 BEIRSCOPE_FAULTS=216 $(PY) -m pytest \
 		tests/test_measures.py tests/test_runs.py tests/test_kills.py tests/test_worker.py \
-		tests/test_holes_bounds.py tests/test_orders.py tests/test_overlap.py \
+		tests/test_holes_bounds.py tests/test_holes_ranges.py tests/test_orders.py \
+		tests/test_overlap.py tests/test_faults.py tests/test_judgements_histories.py \
 		tests/test_overlay.py tests/test_agreement.py tests/test_judgements_labels.py \
 		tests/test_significance.py tests/test_ranks.py tests/test_boards.py \
 		tests/test_rbo.py tests/test_systems_fusion.py tests/test_systems_maxsim.py \

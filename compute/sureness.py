@@ -26,20 +26,27 @@ class Ground(NamedTuple):
 def grounds(board: Board) -> dict[str, Ground]:
     """ALL, where systems are ranked by an average of several datasets, then every dataset with two.
 
-    ALL has the datasets and the systems of the board's own average and rank. A system that was
-    trained on a dataset takes no part in the order on it.
+    ALL has the datasets and the systems of the board's own average and rank. Where that average is
+    of one dataset, this one is the first, so that both have one order. A system that was trained on
+    a dataset takes no part in the order on it.
     """
     found: dict[str, Ground] = {}
     ranked = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
     if len(ranked) > 1 and len(board.averaged) > 1:
         found[ALL] = Ground(list(board.averaged), ranked)
     usable = board.cells[board.cells["usable"]]
-    for dataset in map(str, board.datasets["dataset"]):
+    datasets = sorted(map(str, board.datasets["dataset"]), key=lambda name: _behind(board, name))
+    for dataset in datasets:
         own = set(usable.loc[usable["dataset"] == dataset, "system"])
         systems = [name for name in board.systems["system"] if name in own]
         if len(systems) > 1:
             found[dataset] = Ground([dataset], systems)
     return found
+
+
+def _behind(board: Board, dataset: str) -> bool:
+    """Whether a dataset comes after the only one that the board's average is of."""
+    return len(board.averaged) == 1 and dataset not in board.averaged
 
 
 def members(groups: Sequence[str]) -> dict[str, list[int]]:

@@ -158,6 +158,17 @@ def test_a_board_without_anything_in_common_is_ordered_by_dataset() -> None:
     }
 
 
+def test_the_only_dataset_of_the_average_gives_the_first_order() -> None:
+    rows = [("scifact", "a", 0.5), ("scifact", "b", 0.4)]
+    rows += [("fiqa", "c", 0.3), ("fiqa", "d", 0.2), ("fiqa", "e", 0.1)]
+    cells = DataFrame(rows, columns=["dataset", "system", "value"]).assign(
+        in_domain=False, suspect=False, remark=""
+    )
+    made = board(cells, CATALOGUE, NAMES, "nDCG@10")
+    assert made.averaged == ("fiqa",)
+    assert list(sureness.grounds(made)) == ["fiqa", "scifact"]
+
+
 def test_lines_of_the_bump_rise_and_fall() -> None:
     rows = DataFrame(
         {

@@ -11,6 +11,7 @@ from pandas.io.formats.style import Styler
 from compute import published, queries
 from compute.figures import holes as figures
 from compute.figures import turning
+from compute.wording import counted
 from pages import _counted, _dataset_sections, _shared, _ways
 from pages._shared import read
 
@@ -104,10 +105,7 @@ def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None
                 " whatever the switch above the page says.",
             )
         else:
-            st.info(
-                "Nobody added judgements here yet. This table shows what they change once there"
-                " are some."
-            )
+            st.info(_nothing_added(dataset))
         st.button(
             "Have holes judged blind",
             icon=":material/arrow_forward:",
@@ -115,6 +113,16 @@ def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None
         )
     with right:
         _published()
+
+
+def _nothing_added(dataset: str) -> str:
+    (number,) = read(queries.added.number, dataset=dataset, added=False)["n_rows"]
+    if number:
+        there = counted(number, "added judgement")
+        return f"Not counted: {there}. Choose under What counts, at the top of the page."
+    return (
+        "Nobody added judgements here yet. This table shows what they change once there are some."
+    )
 
 
 def _published() -> None:

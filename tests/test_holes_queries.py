@@ -12,7 +12,7 @@ from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
 from compute import imports, queries
-from compute.judgements import PERSON, Choice
+from compute.judgements import IMPORT, PERSON, Choice
 from compute.overlay import Overlays
 from compute.queries.lists import held
 from compute.reading import open_version
@@ -43,11 +43,11 @@ def fill(folder: Path) -> Path:
     return settings.home
 
 
-def judge(home: Path, *rows: tuple[str, str, int]) -> int:
+def judge(home: Path, *rows: tuple[str, str, int], source: str = PERSON) -> int:
     """Add judgements of one person; returns the id of the last."""
     frame = DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
     about = {"dataset": "tiny", "person": "ada", "task": "", "guideline_version": ""}
-    return Store(Settings(home=home)).add_judgements(frame.assign(source=PERSON, **about))
+    return Store(Settings(home=home)).add_judgements(frame.assign(source=source, **about))
 
 
 @pytest.fixture(scope="module")
@@ -242,6 +242,15 @@ def test_without_added_judgements_the_page_says_where_to_judge(
     app = opened(fill(tmp_path), monkeypatch, dataset="tiny")
     assert "Nobody added judgements here yet" in app.info[0].value
     assert "Have holes judged blind" in [button.label for button in app.button]
+
+
+def test_added_judgements_that_do_not_count_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = fill(tmp_path)
+    judge(home, ("q1", "d6", 1), source=IMPORT)
+    said = opened(home, monkeypatch, dataset="tiny").info[0].value
+    assert "Not counted: 1 added judgement. Choose under What counts" in said
 
 
 def test_pickers_open_from_the_address(judged: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -263,7 +263,7 @@ def test_the_ranges_are_named_with_what_they_are_over() -> None:
     assert "1,200 queries that have judgements today" in said
     many = noted("R@5", systems=list("abcdef"), least_depth=20)
     assert "6 stored runs (a, b, c, d and 2 more) to rank 20 to 100, as each is kept" in many
-    assert "larger than any as its size is not known" in noted("R@5", n_documents=float("nan"))
+    assert "whose size is not known here" in noted("R@5", n_documents=float("nan"))
 
 
 def test_a_pool_that_is_too_large_to_count_here_is_named_and_not_drawn() -> None:

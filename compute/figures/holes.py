@@ -332,7 +332,7 @@ def _pool_said(rows: DataFrame, about: Row) -> str:
 
 def _collection_said(about: Row) -> str:
     if pd.isna(about["n_documents"]):
-        return "the collection, taken as larger than any as its size is not known here"
+        return "the collection, whose size is not known here and taken as large as it may be"
     return f"the collection of {int(about['n_documents']):,}"
 
 
@@ -346,8 +346,8 @@ def _wider_said(measure: str) -> str:
         raised = "what a best list would reach"
     return (
         "A relevant document outside the list adds nothing to its sum and raises what that is"
-        f" divided by, {raised}: so pool and collection have lower lowest scores, and the same"
-        " highest. A relevant hole in the list raises it as well: the ends are not simply “none is"
+        f" divided by, {raised}: so with pool and collection the lowest score is as low or"
+        " lower, and the highest the same. A relevant hole in the list raises it as well: the ends are not simply “none is"
         " relevant” and “all are”."
     )
 

@@ -122,7 +122,11 @@ def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
     _table(figures.scores_table(means, _shared.measures()))
     scored = run["scored"]
     again = f"Scored {figures.date(scored['date'])} UTC: {scored['command']}." if scored else ""
-    _shared.caption("Means over all evaluated queries; an unanswered query scores 0.", again)
+    _shared.caption(
+        "Means over all evaluated queries; an unanswered query scores 0, and is left out of Hole@k"
+        " and Judged@k.",
+        again,
+    )
 
 
 def _treated(run: Mapping[str, Any]) -> None:

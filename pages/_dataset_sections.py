@@ -154,8 +154,9 @@ def systems(dataset: Dataset, means: DataFrame) -> None:
         **options,
     )
     _shared.caption(
-        "Means over all evaluated queries; an unanswered query scores 0. The best in bold."
-        " Hole@10: share of the top 10 that nobody judged for the query.",
+        "Means over all evaluated queries; an unanswered query scores 0, and is left out of Hole@k"
+        " and Judged@k. The best in bold. Hole@10: share of the top 10 that nobody judged for the"
+        " query.",
         "A click on a row opens how that run was made." * (not dataset.parts),
     )
 

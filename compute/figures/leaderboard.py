@@ -125,7 +125,9 @@ def note(board: Board, colour_by: str, baseline: str | None) -> str:
     if colour_by == AGAINST and leaderboard.against(board, baseline or "")[sound].isna().any():
         sentences.append("– also where the baseline has no figure: the value is in the hover.")
     if len(board.systems) > MOST_WITH_NUMBERS:
-        sentences.append(f"Over {MOST_WITH_NUMBERS} systems the numbers are in the hover.")
+        sentences.append(
+            f"Over {MOST_WITH_NUMBERS} systems the numbers are in the hover, and nothing is bold."
+        )
     return " ".join(sentences)
 
 

@@ -347,8 +347,8 @@ def _wider_said(measure: str) -> str:
     return (
         "A relevant document outside the list adds nothing to its sum and raises what that is"
         f" divided by, {raised}: so with pool and collection the lowest score is as low or"
-        " lower, and the highest the same. A relevant hole in the list raises it as well: the ends are not simply “none is"
-        " relevant” and “all are”."
+        " lower, and the highest the same. A relevant hole in the list raises it as well: the ends"
+        " are not simply “none is relevant” and “all are”."
     )
 
 

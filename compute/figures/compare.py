@@ -225,6 +225,8 @@ def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
     ink = {"color": look.text, "width": 1.5, "dash": "dot"}
     figure.add_vline(x=mean, line=ink)
     note = {"text": f"mean {looks.plain(mean)}", "yref": "paper", "yanchor": "bottom"}
+    # Near to 0 the text would lie on the numbers of the axis.
+    note["xanchor"] = "left" if mean < 0.1 else "center"
     figure.add_annotation(x=mean, y=1, showarrow=False, **note)
     figure.update_layout(template=looks.template(theme), height=400, dragmode=False, bargap=0)
     figure.update_layout(margin={"t": 24})

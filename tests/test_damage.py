@@ -74,7 +74,10 @@ def test_everything_else_works_beside_a_part_that_was_overwritten(
     assert "python -m compute score tiny" in shown.err
     run = str(tmp_path / "some.run")
     assert main(["import-run", run, "--dataset", "other", "--system", "third"]) == 0
+    assert "ug " not in capsys.readouterr().err
     assert main(["snapshot", str(tmp_path / "all.duckdb")]) == 0
+    whole = sum(not stored.damage for stored in Store(settings.load()).parts())
+    assert f"all.duckdb: {whole} parts, " in capsys.readouterr().out
     assert main(["score", "tiny"]) == 0
     assert not part("scores", system="mine").damage
     assert "ug " not in capsys.readouterr().err

@@ -104,5 +104,6 @@ def snapshot(arguments: Namespace) -> int:
     reading.snapshot(store, arguments.file, texts=not arguments.without_texts)
     usual(arguments.file)
     size = arguments.file.stat().st_size
-    sys.stdout.write(f"{arguments.file}: {counted(len(store.parts()), 'part')}, {size:,} bytes\n")
+    whole = sum(not part.damage for part in store.parts())
+    sys.stdout.write(f"{arguments.file}: {counted(whole, 'part')}, {size:,} bytes\n")
     return 0

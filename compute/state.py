@@ -334,9 +334,9 @@ def _damaged(file: Path, why: str) -> str:
         made = datetime.fromtimestamp(_mtime(copies[0]), UTC).strftime("%Y-%m-%d %H:%M")
         which = f"{which}, or the copy {copies[0].name} of {made} UTC,"
     return (
-        f"{said}: stop Beirscope, put {which} in its place and remove {file.name}-wal and"
-        f" {file.name}-shm; results and judgements that were added since are lost. Without one,"
-        " set BEIRSCOPE_HOME to a new folder, and run and import again"
+        f"{said}: stop Beirscope, put {which} in its place, remove {file.name}-wal and"
+        f" {file.name}-shm, then python -m compute adopt; results and judgements that were added"
+        " since are lost. Without one, set BEIRSCOPE_HOME to a new folder, and run and import again"
     )
 
 

@@ -6,7 +6,7 @@ A file keeps its place: `trash/2026-01-31/hits/NAME.parquet` was `parts/hits/NAM
 import contextlib
 import logging
 import shutil
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
@@ -45,6 +45,20 @@ def put(home: Path, going: Iterable[Path], at: datetime) -> None:
             continue  # another process tidies too
         except OSError as error:
             log.warning("%s stays: it cannot be moved to the trash (%s)", file, error.strerror)
+
+
+def lying(home: Path, ids: Collection[str]) -> list[Path]:
+    """The files in the trash that are parts with one of these ids."""
+    return [file for _, file in _lying(home) if file.stem in ids]
+
+
+def put_back(home: Path, files: Iterable[Path]) -> None:
+    """Move parts from the trash to where they lay; one that lies there again stays in the trash."""
+    for file in files:
+        target = home / "parts" / file.parent.name / file.name
+        if not target.exists():
+            make_folder(target.parent)
+            file.replace(target)
 
 
 def sweep(home: Path, at: datetime, wanted: int | None = None) -> None:

@@ -310,6 +310,25 @@ def test_a_lost_state_is_given_up_by_a_command_and_its_parts_go_to_the_trash(
     assert len(files(home)) == 2
 
 
+def test_a_state_that_is_found_again_gets_its_parts_back_from_the_trash(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    filled(home).close()
+    before = {file: file.read_bytes() for file in files(home)}
+    shutil.copy(home / "state.sqlite", tmp_path / "found")
+    for file in home.glob("state.sqlite*"):
+        file.unlink()
+    assert main(["adopt", "--yes"]) == 0
+    assert "new and has no judgements" in capsys.readouterr().out
+    for file in home.glob("state.sqlite*"):
+        file.unlink()
+    shutil.copy(tmp_path / "found", home / "state.sqlite")
+    assert main(["adopt", "--yes"]) == 0
+    assert "3 back from there" in capsys.readouterr().out
+    assert {file: file.read_bytes() for file in files(home)} == before
+    assert main(["check", "--store"]) == 0
+
+
 def test_a_backup_of_the_state_keeps_the_parts_that_it_lists(
     home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

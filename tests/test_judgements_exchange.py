@@ -1,5 +1,6 @@
 """Added judgements out and in, on the command line and off it."""
 
+import hashlib
 import json
 import re
 import zipfile
@@ -185,6 +186,23 @@ def test_a_changed_grade_is_a_new_row_and_may_change_back(home, store, tmp_path)
     store.withdraw_judgement(3, WITHDRAWN)
     assert said("import", tmp_path / "one.qrels", "--person", "ada") == 0
     assert len(store.added_judgements()) == 5
+
+
+def test_a_grade_without_a_time_is_named_by_its_content_and_what_stood_before(
+    home, store, tmp_path
+):
+    for grade in (1, 2):
+        (tmp_path / "one.qrels").write_text(f"q1 0 d3 {grade}\n")
+        assert said("import", tmp_path / "one.qrels", "--person", "ada") == 0
+    # Homes of all versions name it so: only then does a CSV of one bring nothing twice to another.
+    texts = [
+        f'{{"after":{before},"dataset":"tiny","doc_id":"d3","guideline_version":"",'
+        f'"note":"one.qrels","person":"ada","query_id":"q1","relevance":{grade},'
+        '"source":"import","task":"","time":null,"unsure":0}'
+        for before, grade in ((0, 1), (1, 2))
+    ]
+    names = [f"content-{hashlib.sha256(text.encode()).hexdigest()}" for text in texts]
+    assert store.added_judgements()["entry"].tolist() == names
 
 
 def test_a_csv_brings_everything_to_another_home_and_nothing_to_its_own(home, store, tmp_path):

@@ -298,6 +298,23 @@ def test_what_nobody_needs_is_dropped(store):
     assert rows <= versions.CHOICES * versions.KEPT * 2 * 2 * len(MEASURES)
 
 
+@pytest.mark.parametrize("table", ["labels", "scores", "means"])
+def test_of_a_row_that_each_version_replaces_the_kept_versions_hold_one_each(store, table):
+    overlays = small(store)
+    for grade in range(versions.KEPT + 3):
+        seen = store.add_judgements(added([("q10", "z", grade, "ada", PERSON)]))
+        shown(overlays, seen, Choice())
+    rows = {
+        "labels": "query_id = 'q10'",
+        "scores": "query_id = 'q10' and system = 'one' and measure = 'nDCG@3'",
+        "means": "system = 'one' and measure = 'nDCG@3'",
+    }
+    with overlays.reading.cursor() as cursor:
+        born = cursor.execute(f"select born from kept.{table} where {rows[table]} order by born")
+        # The judgements have the ids 1 to 7; what died when the oldest kept version came is gone.
+        assert born.fetchall() == [(4,), (5,), (6,), (7,)]
+
+
 def test_means_of_a_dataset_of_parts_follow_their_parts(store):
     forums = DATASETS["cqadupstack"].parts
     for forum in forums:

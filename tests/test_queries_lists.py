@@ -9,7 +9,7 @@ from compute.judgements import PERSON, Choice
 from compute.overlay import Overlays
 from compute.queries.lists import held
 from compute.reading import open_version
-from compute.store import Store
+from compute.store import Store, top
 from tests.storage import hits, judgement, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q1", "d2", 2))
@@ -53,3 +53,12 @@ def test_an_added_judgement_and_another_run_are_seen_at_once(store: Store) -> No
     again = held(open_version(store).cursor(), "tiny", systems, 2)
     assert (again.document[0] == again.document[1]).all()
     assert (before.document[0] != before.document[1]).all()
+
+
+def test_of_a_run_whose_extract_alone_is_stored_the_ten_ranks_are_there(store: Store) -> None:
+    run = hits(*(("q1", f"d{rank}", rank) for rank in range(1, 13)))
+    with store.publishing("run c tiny") as publication:
+        publication.add("top", top(run), dataset="tiny", system="c", fingerprint="f", provenance={})
+    cursor = open_version(store).cursor()
+    filled = [held(cursor, "tiny", ["c"], k).filled.sum() for k in (9, 10, 11)]
+    assert filled == [9, 10, 0]

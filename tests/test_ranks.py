@@ -92,6 +92,19 @@ def test_datasets_count_equally_and_stay_as_they_are_where_they_are_few() -> Non
     assert width == pytest.approx(4 * 0.1 / np.sqrt(50) / 2, rel=0.35)
 
 
+@pytest.mark.parametrize(("lead", "told"), [(0.46, True), (0.455, False)])
+def test_over_few_datasets_a_lead_tells_apart_beyond_its_widened_deviation(
+    lead: float, told: bool
+) -> None:
+    # Drawn again, the mean lead is off by at most 0.05, in one resample of eight: c times the
+    # standard error is 0.05. Of two queries it is widened by t / z x sqrt(2 / 1), which is
+    # 12.7062 / 1.9600 x 1.4142 = 9.168, to 0.4584.
+    values = np.array([[0.3 + lead - 0.05, 0.3 + lead + 0.05], [0.3, 0.3]])
+    found = of_scores([one_dataset(values), one_dataset(values)])
+    assert found.better.tolist() == [[False, told], [False, False]]
+    assert found.systems["group"].tolist() == (["a", "b"] if told else ["a", "a"])
+
+
 def test_from_ten_datasets_on_these_are_drawn_too() -> None:
     hard = RANDOM.normal(0.5, 0.15, 10)
     sets = [one_dataset(np.clip(CLEAR - 0.5 + mean, 0, 1)) for mean in hard]

@@ -208,7 +208,7 @@ def test_words(said: Said, home: Path, words: list[str], sentence: str) -> None:
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["check"], "the following arguments are required: PATH"),
+        (["snapshot"], "the following arguments are required: file"),
         (["check", "x", "--\x1b[2J"], "unrecognized arguments: --\\x1b[2J"),
         (["worker", "--concurrency", "0"], "argument --concurrency: it must be 1 or more"),
     ],

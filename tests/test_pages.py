@@ -2,6 +2,7 @@
 
 import ast
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -228,8 +229,10 @@ def test_a_bug_is_logged_under_the_id_that_the_page_shows(
     filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     home = shutil.copytree(filled, tmp_path / "home")
-    for file in (home / "parts" / "scores").iterdir():
-        file.write_bytes(b"no Parquet")
+    # No fault of a disk makes a state that lacks a row of its own.
+    with sqlite3.connect(home / "state.sqlite") as connection:
+        connection.execute("delete from counters where name = 'judgements'")
+    connection.close()
     monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
     app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60).run()
     assert not app.exception

@@ -148,7 +148,7 @@ def test_the_sum_is_the_stored_score() -> None:
 @pytest.mark.parametrize("measure", [*MEASURES[:4], "Hole_beir@10"])
 def test_a_measure_is_taken_apart_or_said_not_to_be(measure: str) -> None:
     words = plain(opened("query", dataset="tiny", query="q1", measure=measure).caption)
-    assert ("is the stored" in words) != ("is no sum over the ranks" in words)
+    assert ("is the stored" in words) != ("is no sum over the top ranks" in words)
 
 
 def test_a_relevant_document_that_no_list_shows_can_be_read() -> None:

@@ -30,7 +30,7 @@ from websockets.http11 import Request
 from compute import binding, roles, settings
 from compute.errors import BeirscopeError
 from compute.settings import Settings
-from pages import _signing
+from pages import _page_files, _signing
 
 MESSAGE = 32 * 1024
 """Bytes of one message of who has not signed in; an address and a click take one or two thousand.
@@ -44,7 +44,7 @@ VISITS = 100
 SENDS = {"rerun_script", "stop_script", "app_heartbeat", "load_git_info"}
 """What the entrance sends; the rest asks for uploads, for files, or to clear what all share."""
 
-_PAGES = [f"/{file.stem}" for file in Path(__file__).parent.glob("[!_]*.py")]
+_PAGES = [f"/{file.stem}" for file in _page_files.PAGES]
 _FILES = [f"/{file.name}" for file in Path(file_util.get_static_dir()).iterdir() if file.is_file()]
 _PROBES = ["/_stcore/health", "/_stcore/host-config"]
 _DOOR = ["/auth/login", "/auth/logout", "/oauth2callback"]

@@ -20,6 +20,7 @@ from compute.exports import figures, tables
 from compute.exports.views import Figure, Shown
 from compute.parts import written_aside
 from compute.settings import PROJECT
+from pages._page_files import PAGES
 
 SECONDS = 600
 FREE = {"dataset", "system", "systems", "query", "document", "from", "a", "b", "pair"}
@@ -30,7 +31,7 @@ def run(page: str, given: Mapping[str, Sequence[str]]) -> AppTest:
     """The page with this address, after its run. Raises WrongInput, Missing, or what it shows."""
     file = PROJECT / "pages" / f"{page}.py"
     if page.startswith("_") or not file.is_file():
-        known = sorted(file.stem for file in (PROJECT / "pages").glob("[a-z]*.py"))
+        known = sorted(file.stem for file in PAGES)
         raise WrongInput(f"no page {page!r}; known: {', '.join(known)}")
     app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=SECONDS)
     for key, values in given.items():

@@ -10,7 +10,6 @@ import socket
 import sys
 from contextlib import suppress
 from importlib import import_module
-from pathlib import Path
 from typing import Any
 
 import click
@@ -25,6 +24,7 @@ from compute import bugs, disk, permissions, settings
 from compute.errors import BeirscopeError
 from compute.settings import PROJECT, Settings
 from pages._gate import Gate, Sockets
+from pages._page_files import SHARED
 
 PATIENCE = 30
 """Seconds between two signs of life of a browser, and for what is under way when it ends."""
@@ -32,10 +32,9 @@ PATIENCE = 30
 
 def prepare() -> None:
     """Import what pages import, and open what is stored."""
-    names = sorted(file.stem for file in Path(__file__).parent.glob("_*.py"))
-    modules = {name: import_module(f"pages.{name}") for name in names}
+    modules = {name: import_module(name) for name in SHARED}
     try:
-        modules["_shared"].prepare()
+        modules["pages._shared"].prepare()
     except BeirscopeError:
         # Every page will say so.
         return

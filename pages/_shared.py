@@ -4,7 +4,6 @@ import re
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial, wraps
-from pathlib import Path
 from threading import Thread
 from typing import Any
 from urllib.parse import urlencode
@@ -27,7 +26,7 @@ from compute.scopes import Holding
 from compute.settings import Settings
 from compute.shown import Shown
 from compute.store import Part, Store
-from pages import _export, _signing
+from pages import _export, _page_files, _signing
 
 Query = Callable[..., DataFrame]
 Version = tuple[int, int]
@@ -237,8 +236,7 @@ def _through_app() -> None:
         _signing.require(_signing.VIEWER)
         return
     st.session_state["_alone"] = True
-    files = sorted(Path(__file__).parent.glob("[!_]*.py"))
-    st.navigation([st.Page(file) for file in files], position="hidden")
+    st.navigation([st.Page(file) for file in _page_files.PAGES], position="hidden")
     st.rerun()
 
 

@@ -1,0 +1,48 @@
+"""The look-ups by folder: the list that guards addresses, and what a server imports beforehand."""
+
+import ast
+import subprocess
+import sys
+
+from compute.settings import PROJECT
+from pages import _gate, _page_files
+
+SCRIPT = """
+import sys
+from pages import _server
+_server.prepare()
+print(*sorted(name for name in sys.modules if name.startswith("pages.")))
+"""
+
+
+def _table() -> list[str]:
+    """The files of the table in app.py, without running it."""
+    tree = ast.parse((PROJECT / "app.py").read_text("utf-8"))
+    [value] = [
+        node.value
+        for node in tree.body
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES"
+    ]
+    return sorted(file for file, _ in ast.literal_eval(value))
+
+
+def test_every_page_of_the_table_is_found_and_nothing_else() -> None:
+    found = [file.relative_to(PROJECT).as_posix() for file in _page_files.PAGES]
+    assert found == _table()
+    assert len(found) == 13
+    assert sorted(_gate._PAGES) == [f"/{file[6:-3]}" for file in found]
+
+
+def test_a_server_has_imported_what_stands_behind_the_pages() -> None:
+    """Nothing of it is left for the first person who opens a page."""
+    answer = subprocess.run(
+        [sys.executable, "-c", SCRIPT], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    behind = {
+        ".".join(file.relative_to(PROJECT).with_suffix("").parts)
+        for folder in ("_*.py", "_*/*.py")
+        for file in PROJECT.glob(f"pages/{folder}")
+        if file.stem != "__init__"
+    }
+    assert behind <= set(answer.stdout.split())
+    assert len(behind) > 40

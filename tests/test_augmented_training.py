@@ -19,14 +19,12 @@ from compute.augmented import examples, model, training
 from compute.augmented.examples import Examples
 from compute.augmented.recipe import Augmentation
 from compute.errors import Unavailable, WrongInput
-from compute.settings import Settings
+from compute.settings import PROJECT, Settings
 from compute.store import Part
 from compute.systems.checkpoints import from_text
 from compute.training.recipes import MODEL, Material
 from tests import models
 from tests.tiny import DOCUMENTS, JUDGEMENTS, QUERIES
-
-ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(scope="module")
@@ -204,7 +202,7 @@ def test_killed_in_the_middle_it_goes_on_to_the_same_model(
     given = tmp_path / "given"
     given.write_bytes(pickle.dumps((recipe, material, parted)))
     command = [sys.executable, "-c", _SCRIPT, str(given)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=ROOT) as first:
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=PROJECT) as first:
         assert first.stdout is not None
         for line in first.stdout:
             if line.startswith("8 "):

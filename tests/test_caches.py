@@ -12,9 +12,7 @@ import pytest
 
 from compute import caches
 from compute.identity import fingerprint
-from compute.settings import Settings
-
-ROOT = Path(__file__).resolve().parent.parent
+from compute.settings import PROJECT, Settings
 
 
 def name(number: int) -> str:
@@ -94,7 +92,7 @@ with caches.folder(Settings(home=Path(sys.argv[1])), sys.argv[2], build):
     pass
 """
     words = [sys.executable, "-c", script, str(settings.home), name(1)]
-    assert subprocess.run(words, cwd=ROOT, check=False).returncode == -9
+    assert subprocess.run(words, cwd=PROJECT, check=False).returncode == -9
     assert stored(settings) == set()
     with caches.folder(settings, name(1), build) as folder:
         # The next builder goes on where the dead one was.

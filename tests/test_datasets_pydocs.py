@@ -3,7 +3,6 @@
 import importlib
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
 
@@ -22,7 +21,7 @@ from compute.datasets.pydocs import (
 )
 from compute.datasets.records import Judgement
 from compute.errors import Missing
-from compute.settings import Settings
+from compute.settings import PROJECT, Settings
 
 FINGERPRINTS = {
     "numpy": (1057, 663, 1958, "199d5d4ef61712e6"),
@@ -169,7 +168,7 @@ def test_reading_the_catalogue_imports_no_library_of_the_collections() -> None:
     script = "import sys, compute.datasets; print('sklearn' in sys.modules, 'scipy' in sys.modules)"
     answer = subprocess.run(
         [sys.executable, "-c", script],
-        cwd=Path(__file__).parent.parent,
+        cwd=PROJECT,
         capture_output=True,
         text=True,
         check=True,

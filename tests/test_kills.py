@@ -19,12 +19,12 @@ import pyarrow.parquet as pq
 import pytest
 
 from compute.reading import open_version
+from compute.settings import PROJECT
 from compute.store import Store
 from tests.publisher import PLACES, ROWS
 from tests.storage import hits, open_store, publish_run, scores
 
 KILLS = int(os.environ.get("BEIRSCOPE_KILLS", "5"))
-ROOT = Path(__file__).resolve().parent.parent
 LONGEST = 60
 
 
@@ -32,7 +32,7 @@ LONGEST = 60
 def publisher(home: Path, place: str, calls: int) -> Iterator[subprocess.Popen[str]]:
     """A publisher that is at work; it is killed at the end if it still is."""
     words = [sys.executable, "-m", "tests.publisher", str(home), place, str(calls)]
-    process = subprocess.Popen(words, cwd=ROOT, stdout=subprocess.PIPE, text=True)
+    process = subprocess.Popen(words, cwd=PROJECT, stdout=subprocess.PIPE, text=True)
     watchdog = Timer(LONGEST, process.terminate)
     watchdog.start()
     try:

@@ -9,10 +9,11 @@ from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parent.parent
-COMPUTE = sorted((ROOT / "compute").rglob("*.py"))
-PAGES = sorted((ROOT / "pages").rglob("*.py"))
-TESTS = sorted((ROOT / "tests").rglob("*.py"))
+from compute.settings import PROJECT
+
+COMPUTE = sorted((PROJECT / "compute").rglob("*.py"))
+PAGES = sorted((PROJECT / "pages").rglob("*.py"))
+TESTS = sorted((PROJECT / "tests").rglob("*.py"))
 HEAVY = ("torch", "faiss", "transformers", "sentence_transformers", "jnius", "pyserini")
 
 
@@ -38,12 +39,12 @@ def _body_lines(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
     return (body[-1].end_lineno or 0) - body[0].lineno + 1 if body else 0
 
 
-@pytest.mark.parametrize("file", COMPUTE, ids=lambda file: str(file.relative_to(ROOT)))
+@pytest.mark.parametrize("file", COMPUTE, ids=lambda file: str(file.relative_to(PROJECT)))
 def test_compute_never_imports_streamlit(file: Path) -> None:
     assert "streamlit" not in set(_imports(file))
 
 
-@pytest.mark.parametrize("file", [*PAGES, ROOT / "app.py"], ids=lambda file: file.name)
+@pytest.mark.parametrize("file", [*PAGES, PROJECT / "app.py"], ids=lambda file: file.name)
 def test_pages_never_import_duckdb(file: Path) -> None:
     assert not {"duckdb", "sqlalchemy", *HEAVY} & set(_imports(file))
 
@@ -55,7 +56,9 @@ def test_one_module_opens_duckdb() -> None:
     assert "reading.py" in importers
 
 
-@pytest.mark.parametrize("file", [*COMPUTE, *PAGES, *TESTS], ids=lambda f: str(f.relative_to(ROOT)))
+@pytest.mark.parametrize(
+    "file", [*COMPUTE, *PAGES, *TESTS], ids=lambda f: str(f.relative_to(PROJECT))
+)
 def test_modules_stay_under_600_lines(file: Path) -> None:
     assert len(file.read_text("utf-8").splitlines()) <= 600
 
@@ -66,7 +69,7 @@ def test_pages_stay_under_60_lines(file: Path) -> None:
         assert len(file.read_text("utf-8").splitlines()) < 60
 
 
-@pytest.mark.parametrize("file", [*COMPUTE, *PAGES], ids=lambda f: str(f.relative_to(ROOT)))
+@pytest.mark.parametrize("file", [*COMPUTE, *PAGES], ids=lambda f: str(f.relative_to(PROJECT)))
 def test_functions_stay_under_30_lines(file: Path) -> None:
     long = {f.name: _body_lines(f) for f in _functions(file) if _body_lines(f) > 30}
     assert long == {}
@@ -84,7 +87,7 @@ def test_importing_loads_nothing_heavy(modules: str) -> None:
         modules = ", ".join(names)
     script = f"import sys, json, {modules}; json.dump(sorted(sys.modules), sys.stdout)"
     answer = subprocess.run(
-        [sys.executable, "-c", script], cwd=ROOT, capture_output=True, text=True, check=True
+        [sys.executable, "-c", script], cwd=PROJECT, capture_output=True, text=True, check=True
     )
     loaded = {name.split(".")[0] for name in json.loads(answer.stdout)}
     assert loaded & set(HEAVY) == set()

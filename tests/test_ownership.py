@@ -16,14 +16,13 @@ from compute import state
 from compute.__main__ import main
 from compute.errors import Conflict, Unavailable
 from compute.parts import KINDS
-from compute.settings import Settings
+from compute.settings import PROJECT, Settings
 from compute.steps import STEPS
 from compute.store import Store
 from tests.storage import hits, judgement, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q2", "d1", 1))
 SCORES = scores("nDCG@10", q1=1.0)
-ROOT = Path(__file__).resolve().parent.parent
 LAST_WITHOUT = 3
 """The last format in which a state had no identity."""
 
@@ -250,7 +249,7 @@ def test_a_shared_folder_that_is_not_mounted_is_named(tmp_path: Path, postgres: 
 
 def test_processes_that_open_a_new_home_at_once_agree(tmp_path: Path) -> None:
     words = [sys.executable, "-c", OPENER, str(tmp_path / "home"), "never", "1"]
-    running = [subprocess.Popen(words, cwd=ROOT) for _ in range(4)]
+    running = [subprocess.Popen(words, cwd=PROJECT) for _ in range(4)]
     assert [process.wait(60) for process in running] == [0] * 4
     identity = state.identity_of(open_store(tmp_path / "home").engine)
     assert named(tmp_path / "home") == (identity, identity)
@@ -280,7 +279,7 @@ def test_who_is_killed_while_a_home_is_marked_can_go_on(
     words = [sys.executable, "-c", OPENER, str(home), place, str(calls + older)]
     if "commit" in place:
         words[-1] = str(calls)
-    assert subprocess.run(words, cwd=ROOT, check=False).returncode == -9
+    assert subprocess.run(words, cwd=PROJECT, check=False).returncode == -9
     store = open_store(home)
     assert {part.path for part in store.parts()} == files(home) == before
     identity = state.identity_of(store.engine)

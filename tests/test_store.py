@@ -16,12 +16,12 @@ import pytest
 
 from compute.errors import Conflict, Missing, WrongInput
 from compute.reading import open_version
+from compute.settings import PROJECT
 from compute.store import KINDS, Store, top
 from tests.storage import hits, judgement, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q1", "d2", 2), ("q2", "d1", 1))
 SCORES = scores("nDCG@10", q1=1.0, q2=0.5)
-ROOT = Path(__file__).resolve().parent.parent
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -241,7 +241,7 @@ for number in range(5):
 def test_processes_publish_at_the_same_time(store: Store) -> None:
     """Three processes, ten publications each: every one counts, one part of an identity lives."""
     words = [sys.executable, "-c", PUBLISHER, str(store.home), store.settings.state]
-    running = [subprocess.Popen([*words, f"p{number}"], cwd=ROOT) for number in range(3)]
+    running = [subprocess.Popen([*words, f"p{number}"], cwd=PROJECT) for number in range(3)]
     seen = 0
     while any(process.poll() is None for process in running):
         version = store.version()

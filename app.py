@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from compute.errors import BeirscopeError
+from compute.base.errors import BeirscopeError
 from pages import _collected, _counted, _entrance, _export, _made, _shared, _ways
 from pages._progress import progress
 

@@ -8,7 +8,8 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
-from compute import bugs, damage, disk, permissions, secret, settings, terminal
+from compute.base import bug_reports, disk_refusals, permissions, printable, redaction, settings
+from compute.base.errors import BeirscopeError
 from compute.commands import (
     analysing,
     exporting,
@@ -24,11 +25,11 @@ from compute.commands import (
     training,
 )
 from compute.commands.systems import show_systems
-from compute.errors import BeirscopeError
 from compute.jobs import KINDS
 from compute.judgements import HUMAN, RULES, SOURCES
 from compute.judgements.exchange import FORMATS
-from compute.store import Store
+from compute.store import damage
+from compute.store.store import Store
 
 Arguments = argparse.Namespace
 Option = tuple[tuple[str, ...], dict[str, object]]
@@ -371,7 +372,7 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         """Exit with status 2."""
-        super().error(terminal.printable(message))
+        super().error(printable.printable(message))
 
 
 def parser() -> argparse.ArgumentParser:
@@ -389,13 +390,13 @@ def main(words: Sequence[str] | None = None) -> int:
     """Run one command: 0 done, 2 wrong input in one sentence, 1 a bug with its log's id."""
     arguments = parser().parse_args(words)
     handler = logging.StreamHandler()
-    handler.setFormatter(secret.Formatter("%(levelname)s %(name)s: %(message)s"))
+    handler.setFormatter(redaction.Formatter("%(levelname)s %(name)s: %(message)s"))
     logging.basicConfig(level=logging.WARNING, handlers=[handler])
     try:
         with permissions.private():
             return COMMANDS[arguments.command].run(arguments)
     except BeirscopeError as error:
-        sys.stderr.write(f"{terminal.printable(str(error))}\n")
+        sys.stderr.write(f"{printable.printable(str(error))}\n")
         return 2
     except BrokenPipeError:
         return 0
@@ -410,7 +411,7 @@ def _is_damage() -> bool:
     """Whether the error comes of damaged files of the store, which are named then."""
     with contextlib.suppress(Exception):
         damaged = damage.found_anew(Store(settings.load()))
-        sys.stderr.write("".join(f"{terminal.printable(damage.said(part))}\n" for part in damaged))
+        sys.stderr.write("".join(f"{printable.printable(damage.said(part))}\n" for part in damaged))
         return bool(damaged)
     return False
 
@@ -421,9 +422,9 @@ def _failed(command: str, error: Exception) -> int:
         now = settings.load()
     except Exception:  # The bug may be in reading them.
         now = settings.Settings()
-    refused = disk.refusal(error, now.home)
-    words = str(refused) if refused else bugs.said(now, command, error)
-    sys.stderr.write(f"{terminal.printable(words)}\n")
+    refused = disk_refusals.refusal(error, now.home)
+    words = str(refused) if refused else bug_reports.said(now, command, error)
+    sys.stderr.write(f"{printable.printable(words)}\n")
     return 2 if refused else 1
 
 

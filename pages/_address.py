@@ -7,7 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from compute.measures import is_measure
+from compute.evaluate.measures import is_measure
 from pages import _export, _shared, _ways
 
 

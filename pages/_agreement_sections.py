@@ -8,13 +8,15 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from compute import advice, queries
-from compute.annotation import grades
-from compute.annotation.queue import Annotator
-from compute.figures import agreement as figures
-from compute.figures import text
+from compute.base.words import counted
 from compute.judgements import ADJUDICATION
-from compute.wording import counted
+from compute.judgements.tasks import grades
+from compute.judgements.tasks.queue import Annotator
+from compute.views.annotate import select as annotate_select
+from compute.views.dataset import select as dataset_select
+from compute.views.holes import agreement as figures
+from compute.views.holes import select_agreement
+from compute.views.shared import next_steps, text
 from pages import _annotate_person, _shared
 from pages._shared import pick, read
 
@@ -28,7 +30,7 @@ Row = dict[Hashable, Any]
 
 def way(dataset: str) -> None:
     """At the top of the page, a way down to the disagreements that wait to be settled."""
-    pairs = read(queries.agreement.disagreements, dataset=dataset, added=False)
+    pairs = read(select_agreement.disagreements, dataset=dataset, added=False)
     if n_open := int(pairs["settled"].isna().sum()):
         said = f"{counted(n_open, 'disagreement')} between people to settle"
         st.markdown(f"[{_shared.text(said)}](#{_ANCHOR})")
@@ -37,19 +39,19 @@ def way(dataset: str) -> None:
 def agreement(dataset: str) -> None:
     """How far people who judged the same pairs agree, and what they disagree on."""
     asked: dict[str, Any] = {"dataset": dataset, "added": False}
-    if read(queries.agreement.kappas, weights="none", **asked).empty:
+    if read(select_agreement.kappas, weights="none", **asked).empty:
         return
     st.subheader("How far people agree", anchor=_ANCHOR)
     weights = pick("Weights of kappa", list(figures.WEIGHTS), "weights", width=200)
-    kappas = read(queries.agreement.kappas, weights=weights, **asked)
+    kappas = read(select_agreement.kappas, weights=weights, **asked)
     _shared.table(figures.kappa_table(kappas), "kappas", f"Agreement of people on {dataset}")
-    (row,) = read(queries.agreement.alpha, level="ordinal", **asked).to_dict("records")
+    (row,) = read(select_agreement.alpha, level="ordinal", **asked).to_dict("records")
     _shared.caption(figures.alpha_line(row), f"Kappa: {figures.WEIGHTS[weights]}.")
     _disagreements(dataset)
 
 
 def _disagreements(dataset: str) -> None:
-    pairs = read(queries.agreement.disagreements, dataset=dataset, added=False)
+    pairs = read(select_agreement.disagreements, dataset=dataset, added=False)
     if pairs.empty:
         st.caption("Nobody disagrees.")
         return
@@ -72,9 +74,9 @@ def _disagreements(dataset: str) -> None:
 def _pair(row: Row) -> None:
     """The query and the document of a pair, as text that cannot act."""
     dataset, query_id, doc_id = row["dataset"], row["query_id"], row["doc_id"]
-    record = advice.record(read(queries.dataset.facts, dataset=dataset))
-    asked = read(queries.annotate.asked, dataset=dataset, query_ids=[query_id], added=False)
-    found = read(queries.annotate.texts, collection=record.collection, doc_ids=[doc_id])
+    record = next_steps.record(read(dataset_select.facts, dataset=dataset))
+    asked = read(annotate_select.asked, dataset=dataset, query_ids=[query_id], added=False)
+    found = read(annotate_select.texts, collection=record.collection, doc_ids=[doc_id])
     words = next((word for word in asked["text"] if isinstance(word, str)), "")
     with st.container(border=True, height=380, width=760):
         st.html(text.line(words or f"Query {query_id}"))
@@ -82,11 +84,11 @@ def _pair(row: Row) -> None:
             (document,) = found.to_dict("records")
             st.html(text.document(document["title"], document["text"], words))
         else:
-            st.text(advice.without_texts(record))
+            st.text(next_steps.without_texts(record))
 
 
 def _buttons(row: Row, person: Annotator) -> None:
-    levels = read(queries.annotate.levels, dataset=row["dataset"], added=False)["relevance"]
+    levels = read(annotate_select.levels, dataset=row["dataset"], added=False)["relevance"]
     with st.container(horizontal=True, vertical_alignment="center"):
         for relevance, name in grades.of_levels([*levels, *row["labels"].values()]):
             save = partial(_settle, row, relevance, name, person)

@@ -4,9 +4,9 @@ from typing import Any
 
 import streamlit as st
 
-from compute.annotation import answers, queue, tasks
-from compute.annotation.queue import Annotator
-from compute.errors import BeirscopeError, WrongInput
+from compute.base.errors import BeirscopeError, WrongInput
+from compute.judgements.tasks import answers, queue, tasks
+from compute.judgements.tasks.queue import Annotator
 from pages import _annotate_person, _judge, _shared
 
 _KEY = "_kept"

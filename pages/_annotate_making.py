@@ -6,12 +6,15 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame
 
-from compute import advice, orders, queries
-from compute.annotation import grades as grading
-from compute.annotation import queue, tasks
-from compute.annotation.tasks import Plan, Task
-from compute.errors import BeirscopeError
-from compute.figures import annotate as figures
+from compute.base.errors import BeirscopeError
+from compute.judgements import orders
+from compute.judgements.tasks import grades as grading
+from compute.judgements.tasks import queue, tasks
+from compute.judgements.tasks.tasks import Plan, Task
+from compute.views.annotate import select as annotate_select
+from compute.views.annotate import tables as figures
+from compute.views.dataset import select as dataset_select
+from compute.views.shared import next_steps
 from pages import _address, _annotate_person, _counted, _shared, _signing, _ways
 from pages._annotate_sections import go
 from pages._shared import read
@@ -20,7 +23,7 @@ from pages._shared import read
 def making() -> None:
     """The form that makes a task."""
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
-    runs = read(queries.annotate.judgeable)
+    runs = read(annotate_select.judgeable)
     if runs.empty:
         st.info("No ranked lists are stored yet: python -m compute demo computes some.")
         return
@@ -37,13 +40,15 @@ def making() -> None:
     dataset = _shared.pick("Dataset", list(titles), "dataset", width=340)
     mine = runs[runs["dataset"] == dataset]
     if not mine["with_texts"].all():
-        without = advice.without_texts(advice.record(read(queries.dataset.facts, dataset=dataset)))
+        without = next_steps.without_texts(
+            next_steps.record(read(dataset_select.facts, dataset=dataset))
+        )
         st.warning(_shared.text(f"{without} Annotators would see ids alone."))
     _fields(dataset, titles[dataset], mine, person.name)
 
 
 def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
-    levels = read(queries.annotate.levels, dataset=dataset)["relevance"].tolist()
+    levels = read(annotate_select.levels, dataset=dataset)["relevance"].tolist()
     systems = runs["system"].tolist()
     with st.form(f"new_{dataset}", width=760):
         given: dict[str, Any] = {
@@ -129,9 +134,9 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
         )
         tasks.check(plan)
         store = _shared.store()
-        judged = tasks.judged(store, dataset, read(queries.annotate.judged, dataset=dataset))
+        judged = tasks.judged(store, dataset, read(annotate_select.judged, dataset=dataset))
         with _shared.cursor() as cursor:
-            tops = queries.annotate.StoredTops(cursor, dataset)
+            tops = annotate_select.StoredTops(cursor, dataset)
             task = tasks.make(store, plan, tops, judged, person)
     except BeirscopeError as error:
         _shared.show_error(error)

@@ -4,9 +4,9 @@ from collections.abc import Callable
 
 import streamlit as st
 
-from compute import settings
-from compute.annotation.queue import Annotator
-from compute.errors import WrongInput
+from compute.base import settings
+from compute.base.errors import WrongInput
+from compute.judgements.tasks.queue import Annotator
 from pages import _judge, _shared, _signing
 
 LONGEST = 60

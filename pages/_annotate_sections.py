@@ -11,14 +11,15 @@ from typing import Any
 
 import streamlit as st
 
-from compute import queries
-from compute.annotation import answers, guideline, queue, rearranging, sheets, tasks
-from compute.annotation import grades as grading
-from compute.annotation.answers import Answer
-from compute.annotation.queue import Annotator, Hand
-from compute.annotation.tasks import Task
-from compute.errors import Unavailable
-from compute.figures import annotate as figures
+from compute.base.errors import Unavailable
+from compute.judgements.tasks import answers, guideline, queue, tasks
+from compute.judgements.tasks import grades as grading
+from compute.judgements.tasks.answers import Answer
+from compute.judgements.tasks.queue import Annotator, Hand
+from compute.judgements.tasks.tasks import Task
+from compute.views.annotate import adaptive_order, judging_form
+from compute.views.annotate import select as annotate_select
+from compute.views.annotate import tables as figures
 from pages import _annotate_kept, _annotate_person, _judge, _shared, _signing
 from pages._shared import read
 
@@ -61,7 +62,7 @@ def listed() -> None:
         )
         return
     progress = queue.overview(store).set_index("task").to_dict("index")
-    titles = read(queries.annotate.judgeable).set_index("dataset")["title"].to_dict()
+    titles = read(annotate_select.judgeable).set_index("dataset")["title"].to_dict()
     for task in found[:MOST]:
         _row(task, titles.get(task.dataset, task.dataset), progress[task.id])
 
@@ -152,9 +153,9 @@ def _let_go() -> None:
 def _rearrange(task: Task, judged: int, scope: str) -> None:
     """Ask an order that learns again, now and then; nobody waits for it."""
     last = st.session_state.setdefault(f"_arranged-{scope}", 0)
-    if abs(judged - last) >= rearranging.EVERY:
+    if abs(judged - last) >= adaptive_order.EVERY:
         st.session_state[f"_arranged-{scope}"] = judged
-        rearranging.soon(_shared.store(), task)
+        adaptive_order.soon(_shared.store(), task)
 
 
 @st.fragment(run_every="120s")
@@ -198,17 +199,17 @@ def _turn() -> dict[str, Any]:
     return {"session": session, "turn": turn}
 
 
-def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, sheets.Sheet]:
+def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judging_form.Sheet]:
     """The sheets of pairs by id; those sent before are kept, so that a key press reads little."""
     known = st.session_state.get(f"_sheets-{scope}", {})
     absent = [pair for pair in pairs if pair.id not in known]
     if absent:
-        collection = read(queries.annotate.collection, dataset=task.dataset)["collection"].iloc[0]
+        collection = read(annotate_select.collection, dataset=task.dataset)["collection"].iloc[0]
         doc_ids = sorted({pair.doc_id for pair in absent})
         query_ids = sorted({pair.query_id for pair in absent})
-        texts = read(queries.annotate.texts, collection=collection, doc_ids=doc_ids)
-        asked = read(queries.annotate.asked, dataset=task.dataset, query_ids=query_ids)
-        known = known | {sheet["key"]: sheet for sheet in sheets.sheets(absent, texts, asked)}
+        texts = read(annotate_select.texts, collection=collection, doc_ids=doc_ids)
+        asked = read(annotate_select.asked, dataset=task.dataset, query_ids=query_ids)
+        known = known | {sheet["key"]: sheet for sheet in judging_form.sheets(absent, texts, asked)}
     known = {pair.id: known[pair.id] for pair in pairs}
     st.session_state[f"_sheets-{scope}"] = known
     return known

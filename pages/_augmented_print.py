@@ -3,23 +3,25 @@
 import pandas as pd
 import streamlit as st
 
-from compute import published, queries
-from compute.figures import augmented as drawing
+from compute.datasets import published
+from compute.views.efficiency import select as efficiency_select
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.query import augmented as drawing
 from pages import _shared
 from pages._shared import read
 
 
 def section(dataset: str = "") -> None:
     """For one dataset, or all; nothing where neither the paper nor a run here has augmentation."""
-    added = read(queries.efficiency.added)
+    added = read(efficiency_select.added)
     added = added[added["dataset"] == dataset] if dataset else added
     figures = published.results()
     theirs = drawing.printed(figures, [dataset] if dataset else [])
     if added.empty and (theirs.empty or not dataset):
         return
     measures = [name for name in drawing.PRINTED if "@" in name]
-    means = {name: read(queries.leaderboard.means, measure=name) for name in measures}
-    ours = drawing.measured(means, read(queries.efficiency.costs), added)
+    means = {name: read(leaderboard_select.means, measure=name) for name in measures}
+    ours = drawing.measured(means, read(efficiency_select.costs), added)
     st.subheader("Query augmentation", anchor=False)
     rows = pd.concat([ours, theirs], ignore_index=True)
     _shared.table(rows, "augmentation", "Query augmentation, here and in its paper")

@@ -5,11 +5,16 @@ from typing import Any, NamedTuple
 import streamlit as st
 from pandas import DataFrame
 
-from compute import advice, comparing, queries, standing
-from compute.errors import WrongInput
-from compute.figures import compare as figures
-from compute.figures import compared as tables
-from compute.significance import EXACT
+from compute.base.errors import WrongInput
+from compute.evaluate.significance import EXACT
+from compute.views.compare import differences as comparing
+from compute.views.compare import figures, tables
+from compute.views.compare import select as compare_select
+from compute.views.dataset import query_outcomes, select_systems
+from compute.views.dataset import select as dataset_select
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.leaderboard import select_order
+from compute.views.shared import next_steps
 from pages import _address, _shared, _ways
 from pages._shared import pick, read
 
@@ -55,19 +60,19 @@ def members(dataset: str) -> list[str]:
     """The dataset, or its parts; none for ALL."""
     if dataset == ALL:
         return []
-    return list(advice.record(read(queries.dataset.facts, dataset=dataset)).parts) or [dataset]
+    return list(next_steps.record(read(dataset_select.facts, dataset=dataset)).parts) or [dataset]
 
 
 def titled(a: str, b: str) -> tuple[str, str]:
     """What two systems are called."""
-    named = read(queries.leaderboard.systems)
+    named = read(leaderboard_select.systems)
     names = dict(zip(named["system"], named["title"], strict=True))
     return names.get(a, a), names.get(b, b)
 
 
 def one_dataset(view: View) -> None:
     """Two systems on the queries of one dataset."""
-    pairs = read(queries.compare.pairs, measure=view.measure, **view.asked)
+    pairs = read(compare_select.pairs, measure=view.measure, **view.asked)
     both = comparing.valued(pairs)
     if both.empty:
         why = (
@@ -80,7 +85,7 @@ def one_dataset(view: View) -> None:
     _shared.caption(*tables.said(found, view.titles, view.measure))
     runs(view)
     differences(view, both)
-    alike = read(queries.compare.overlaps, **view.asked)
+    alike = read(compare_select.overlaps, **view.asked)
     left, right = st.columns(2)
     with left:
         against_each_other(view, both)
@@ -100,13 +105,13 @@ def one_dataset(view: View) -> None:
 
 def among_all(view: View) -> None:
     """What the Dataset page says of the two, which corrects for all pairs of its systems."""
-    rows = read(queries.standing.standing, datasets=view.datasets, measure=view.measure)
-    systems = standing.ranked(rows, view.measure)["system"].tolist()
+    rows = read(select_systems.standing, datasets=view.datasets, measure=view.measure)
+    systems = query_outcomes.ranked(rows, view.measure)["system"].tolist()
     if len(systems) < 3 or not {view.a, view.b}.issubset(systems):
         return
     asked = {"datasets": [view.dataset], "systems": systems, "a": view.a, "b": view.b}
     try:
-        found = read(queries.ranking.among_all, measure=view.measure, **asked)
+        found = read(select_order.among_all, measure=view.measure, **asked)
     except WrongInput:
         # Too few queries that all systems have: the Dataset page says nothing either.
         return
@@ -141,7 +146,7 @@ def differences(view: View, both: DataFrame) -> None:
 def tests(view: View) -> None:
     """Whether the difference could be chance, and how large it is."""
     st.subheader("Could it be chance?", anchor=False)
-    found = read(queries.compare.tested, measure=view.measure, **view.asked)
+    found = read(compare_select.tested, measure=view.measure, **view.asked)
     if found.empty:
         st.info("A test needs two queries with a value of both systems.")
         return
@@ -229,8 +234,8 @@ def most_different(view: View, both: DataFrame, alike: DataFrame) -> None:
 
 def all_datasets(view: View) -> None:
     """Two systems on every dataset that both are scored on; a click opens one."""
-    found = read(queries.compare.across, a=view.a, b=view.b, measure=view.measure)
-    rows = comparing.across(found, read(queries.compare.parts), view.measure)
+    found = read(compare_select.across, a=view.a, b=view.b, measure=view.measure)
+    rows = comparing.across(found, read(compare_select.parts), view.measure)
     if rows.empty:
         st.info("No dataset has both of these systems: choose others.")
         return

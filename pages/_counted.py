@@ -5,9 +5,11 @@ from typing import Any
 
 import streamlit as st
 
-from compute import queries
+from compute.base.words import counted
 from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
-from compute.wording import counted
+from compute.views.annotate import select as annotate_select
+from compute.views.annotate import select_added
+from compute.views.holes import select as holes_select
 from pages import _address, _shared, _signing
 
 BOTH = ("Holes",)
@@ -24,7 +26,7 @@ def begin(title: str) -> None:
     _address.begin(title)
     if title in UNSWITCHED:
         return
-    found = _shared.read(queries.added.counted, sources=list(SOURCES), added=False)
+    found = _shared.read(select_added.counted, sources=list(SOURCES), added=False)
     there = [source for source in SOURCES if source in set(found["source"].dropna())]
     if not there:
         return
@@ -53,14 +55,14 @@ def recorded(dataset: str) -> dict[Hashable, Any]:
 
     Where nobody added any there are none to count, which takes a second after a publication.
     """
-    (number,) = _shared.read(queries.added.number, dataset=dataset, added=False)["n_rows"]
-    found = _shared.read(queries.holes.recorded, dataset=dataset, added=number > 0)
+    (number,) = _shared.read(select_added.number, dataset=dataset, added=False)["n_rows"]
+    found = _shared.read(holes_select.recorded, dataset=dataset, added=number > 0)
     return found.to_dict("records")[0]
 
 
 def download(dataset: str) -> None:
     """Buttons that save the added judgements of a dataset: all that is known of each, and qrels."""
-    rows = _shared.read(queries.added.rows, dataset=dataset, added=False)
+    rows = _shared.read(select_added.rows, dataset=dataset, added=False)
     if rows.empty:
         return
     none = rows.head(0)[["query_id", "doc_id", "relevance"]]
@@ -78,7 +80,7 @@ def download(dataset: str) -> None:
             choice = st.session_state.get("_added") or Choice()
             asked = rows["query_id"].unique().tolist()
             official = _shared.read(
-                queries.annotate.judged_of, dataset=dataset, query_ids=asked, added=False
+                annotate_select.judged_of, dataset=dataset, query_ids=asked, added=False
             )
             _signing.download_button(
                 "Added judgements (TREC qrels)",
@@ -116,7 +118,7 @@ def _choose(there: Sequence[str]) -> Choice:
 
 
 def _said(choice: Choice) -> str:
-    found = _shared.read(queries.added.counted, sources=list(choice.sources), added=False)
+    found = _shared.read(select_added.counted, sources=list(choice.sources), added=False)
     total = found.iloc[0]
     if not total.n_judgements:
         return "No added judgement counts: choose under What counts."

@@ -6,9 +6,9 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute import jobs
-from compute.fetch import offers
-from compute.figures import fetching as figures
-from compute.store import Store
+from compute.intake.fetch import offers
+from compute.store.store import Store
+from compute.views.data import fetching as figures
 from pages import _address, _shared, _signing
 from pages._shared import pick_many
 

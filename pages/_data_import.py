@@ -8,11 +8,12 @@ import streamlit as st
 from pandas import DataFrame
 from streamlit.runtime.uploaded_file_manager import UploadedFile
 
-from compute import intake, queries, tags, uploads
+from compute.base.errors import WrongInput
+from compute.base.words import counted
 from compute.datasets import DATASETS
-from compute.errors import WrongInput
-from compute.figures import importing as figures
-from compute.wording import counted
+from compute.intake import process, tags, uploads
+from compute.views.data import importing as figures
+from compute.views.data import select as data_select
 from pages import _address, _shared, _signing
 from pages._dataset_sections import HEAD, MOST_ROWS, ROW
 from pages._shared import pick, read
@@ -31,7 +32,7 @@ def section() -> None:
     if not _signing.may(_signing.OPERATOR):
         _shared.caption(_signing.told(_signing.OPERATOR))
         return
-    stored = read(queries.data.datasets)
+    stored = read(data_select.datasets)
     known = stored.loc[stored["n_queries"].notna(), "dataset"].tolist()
     names = [NEW, *known]
     _address.known("to", names, "dataset that is stored")
@@ -104,7 +105,7 @@ def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -
     with (
         st.spinner(_shared.text(f"{verb} {at_work}"), show_time=True),
         uploads.kept(now, [(file.name, file) for file in files]) as kept,
-        closing(intake.ask(wanted, kept, **about)) as told,
+        closing(process.ask(wanted, kept, **about)) as told,
     ):
         for answer in told:
             if "error" in answer:

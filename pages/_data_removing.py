@@ -2,8 +2,8 @@
 
 import streamlit as st
 
-from compute import removing
-from compute.errors import BeirscopeError
+from compute.base.errors import BeirscopeError
+from compute.jobs import removing
 from pages import _shared, _signing, _ways
 
 

@@ -6,11 +6,13 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame
 
-from compute import made, provenance, queries
 from compute.exports import runs
-from compute.figures import made as figures
-from compute.provenance import portable
-from compute.shown import Shown
+from compute.store import provenance
+from compute.store.provenance import portable
+from compute.views.about import tables as figures
+from compute.views.about import view_provenance
+from compute.views.about.view_inputs import Shown
+from compute.views.dataset import select as dataset_select
 from pages import _address, _data_removing, _shared, _signing, _ways
 from pages._shared import read
 
@@ -43,7 +45,7 @@ def section(dataset: str, system: str) -> None:
     with right:
         _treated(run)
         _settings(run)
-    _chain(run, made.behind(_shared.store(), dataset, system))
+    _chain(run, view_provenance.behind(_shared.store(), dataset, system))
     _machine(run)
     _data_removing.a_run(dataset, system)
 
@@ -74,10 +76,10 @@ def _links(run: Mapping[str, Any], dataset: str, system: str) -> None:
 def _again(dataset: str, system: str) -> None:
     st.markdown("**To make it again**")
     whole = _whole(dataset, system)
-    st.code(made.as_shell(whole), language="bash", wrap_lines=True)
+    st.code(view_provenance.as_shell(whole), language="bash", wrap_lines=True)
     _signing.download_button(
         "All of this page as JSON",
-        made.as_json(whole),
+        view_provenance.as_json(whole),
         file_name=f"{runs.file_name(dataset, portable(system), '')}.json",
         mime="application/json",
         icon=":material/download:",
@@ -89,7 +91,7 @@ def _whole(dataset: str, system: str) -> dict[str, Any]:
     """The record of the run, of those that it is made from, and of its dataset."""
     rests_on = Shown(frozenset({(dataset, system)}), frozenset({dataset}))
     version = _shared.store().version(), 0
-    return made.record(_shared.store(), rests_on, version=version)
+    return view_provenance.record(_shared.store(), rests_on, version=version)
 
 
 def _downloads(dataset: str, system: str) -> None:
@@ -113,7 +115,7 @@ def _downloads(dataset: str, system: str) -> None:
 
 
 def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
-    means = read(queries.dataset.means_of, datasets=[dataset])
+    means = read(dataset_select.means_of, datasets=[dataset])
     means = means[means["system"] == system]
     st.markdown("**Scores**")
     if means.empty:

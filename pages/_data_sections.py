@@ -2,9 +2,9 @@
 
 import streamlit as st
 
-from compute import queries
-from compute.figures import data as figures
-from compute.wording import counted
+from compute.base.words import counted
+from compute.views.data import select as data_select
+from compute.views.data import tables as figures
 from pages import _address, _data_removing, _shared, _ways
 from pages._shared import pick_many, read
 
@@ -13,7 +13,7 @@ _COUNT = st.column_config.NumberColumn(format="localized")
 
 def datasets() -> None:
     """What is stored of each dataset."""
-    rows = read(queries.data.datasets)
+    rows = read(data_select.datasets)
     if rows.empty:
         st.info("Nothing is stored yet: Import takes files in, Fetch downloads a dataset.")
         return
@@ -33,7 +33,7 @@ def _to_dataset(name: str) -> None:
 
 def runs() -> None:
     """Every stored run; a click opens what is known of it."""
-    rows = read(queries.data.runs)
+    rows = read(data_select.runs)
     if rows.empty:
         st.info("No run is stored yet: Import takes run files in, and the page Jobs computes runs.")
         return

@@ -6,9 +6,12 @@ import pandas as pd
 import streamlit as st
 from pandas import DataFrame
 
-from compute import advice, published, queries, standing
-from compute.figures import dataset as statistics
-from compute.figures import standing as figures
+from compute.datasets import published
+from compute.views.dataset import query_outcomes, select_systems
+from compute.views.dataset import select as dataset_select
+from compute.views.dataset import systems as figures
+from compute.views.dataset import tables as statistics
+from compute.views.shared import next_steps
 from pages import _dataset_sections, _shared
 from pages._dataset_views import View
 from pages._shared import read
@@ -16,12 +19,14 @@ from pages._shared import read
 
 def known(name: str, names: list[str]) -> bool:
     """Whether there is the same dataset in the other language."""
-    return standing.counterpart(name) in names
+    return query_outcomes.counterpart(name) in names
 
 
 def languages(view: View) -> None:
     """Scores, lengths and the quality of the translation."""
-    pair = sorted([view.dataset.name, standing.counterpart(view.dataset.name)], key=_is_polish)
+    pair = sorted(
+        [view.dataset.name, query_outcomes.counterpart(view.dataset.name)], key=_is_polish
+    )
     _systems(view, *pair)
     left, right = st.columns(2)
     with left:
@@ -37,10 +42,10 @@ def _is_polish(name: str) -> bool:
 def _systems(view: View, english: str, polish: str) -> None:
     st.subheader("Systems in both languages", anchor=False)
     asked: dict[str, Any] = {"datasets": [english, polish]}
-    means = read(queries.dataset.means_of, **asked)
+    means = read(dataset_select.means_of, **asked)
     here = means[means["measure"] == view.measure]
-    printed = read(queries.standing.printed, measure=view.measure, **asked)
-    rows = standing.side_by_side(here, printed, english, polish)
+    printed = read(select_systems.printed, measure=view.measure, **asked)
+    rows = query_outcomes.side_by_side(here, printed, english, polish)
     if rows.empty:
         st.info(_shared.text(f"Neither language has a {view.measure} here or in print."))
         return
@@ -58,8 +63,8 @@ def _lengths(english: str, polish: str) -> None:
     st.subheader("Sizes and lengths", anchor=False)
     tables: list[DataFrame] = []
     for name, label in ((english, "English"), (polish, "Polish")):
-        facts = read(queries.dataset.facts, dataset=name)
-        counted = _dataset_sections.counted(advice.record(facts))
+        facts = read(dataset_select.facts, dataset=name)
+        counted = _dataset_sections.counted(next_steps.record(facts))
         table = statistics.statistics_table(facts, counted).drop(columns="Difference")
         tables.append(
             table.set_index("Statistic").rename(

@@ -6,14 +6,18 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame
 
-from compute import advice, cells, freshness, leaderboard, queries
 from compute.datasets import Dataset
+from compute.evaluate.measures import MEASURES, better
 from compute.exports.tables import Scores
-from compute.figures import dataset as figures
-from compute.figures import text
-from compute.figures.leaderboard import BELOW_BEST, heatmap
-from compute.figures.query import first_pair, said
-from compute.measures import MEASURES, better
+from compute.store import freshness
+from compute.views.dataset import select as dataset_select
+from compute.views.dataset import tables as figures
+from compute.views.leaderboard import board as leaderboard
+from compute.views.leaderboard import cells
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap
+from compute.views.query.words import first_pair, said
+from compute.views.shared import next_steps, text
 from pages import _address, _shared, _ways
 from pages._shared import read
 
@@ -27,9 +31,9 @@ MOST_SPREAD = 20
 
 def overview(name: str, measure: str, named: DataFrame) -> None:
     """What the dataset is, what its systems score, and what papers print."""
-    dataset_facts = read(queries.dataset.facts, dataset=name)
-    dataset = advice.record(dataset_facts)
-    means = read(queries.dataset.means_of, datasets=[name])
+    dataset_facts = read(dataset_select.facts, dataset=name)
+    dataset = next_steps.record(dataset_facts)
+    means = read(dataset_select.means_of, datasets=[name])
     if means.empty:
         _to_jobs(dataset)
     left, right = st.columns([0.52, 0.48])
@@ -88,13 +92,13 @@ def counted(dataset: Dataset) -> DataFrame:
     """What is loaded of a dataset, or of its parts together, as one row."""
     names = list(dataset.parts) or [dataset.name]
     roots = list(dataset.parts) or [dataset.collection]
-    return read(queries.dataset.statistics, datasets=names, collections=roots)
+    return read(dataset_select.statistics, datasets=names, collections=roots)
 
 
 def without_runs(dataset: Dataset) -> str:
     """What brings a first run."""
     outdated = _outdated(dataset)
-    return advice.without_runs(dataset, is_loaded=is_loaded(dataset), outdated=outdated)
+    return next_steps.without_runs(dataset, is_loaded=is_loaded(dataset), outdated=outdated)
 
 
 def is_loaded(dataset: Dataset) -> bool:
@@ -116,7 +120,7 @@ def example(dataset: Dataset) -> None:
     """A query with a relevant document, both as text that cannot act."""
     name = (*dataset.parts, dataset.name)[0]
     collection = name if dataset.parts else dataset.collection
-    found = read(queries.dataset.example, dataset=name, collection=collection)
+    found = read(dataset_select.example, dataset=name, collection=collection)
     for row in found.to_dict("records"):
         query, words = (
             word if isinstance(word, str) else "" for word in (row["query"], row["text"])
@@ -126,7 +130,7 @@ def example(dataset: Dataset) -> None:
             if words:
                 st.html(text.document(row["title"], words, query))
             else:
-                st.text(advice.without_texts(dataset))
+                st.text(next_steps.without_texts(dataset))
             _shared.caption(
                 f"An example: query {row['query_id']}, document {row['doc_id']},"
                 f" {said(row['relevance'])}."
@@ -176,12 +180,12 @@ def _open_run(dataset: str, systems: list[str]) -> None:
 def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
     """How the measure spreads over the queries of each system."""
     names = list(dataset.parts) or [dataset.name]
-    rows = read(queries.dataset.spread, datasets=names, measure=measure).merge(named, on="system")
+    rows = read(dataset_select.spread, datasets=names, measure=measure).merge(named, on="system")
     if rows.empty:
         return
     n_systems = len(rows)
     rows = rows[:: better(measure)].head(MOST_SPREAD)
-    steps = read(queries.dataset.histogram, datasets=names, measure=measure, steps=figures.STEPS)
+    steps = read(dataset_select.histogram, datasets=names, measure=measure, steps=figures.STEPS)
     steps = steps[steps["system"].isin(rows["system"])]
     st.subheader(_shared.text(f"{measure}, query by query"), anchor=False)
     figure = figures.distribution(rows, steps, measure, theme=_shared.theme())
@@ -197,19 +201,19 @@ def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
 
 def parts(dataset: Dataset, measure: str) -> None:
     """A dataset of parts, part by part: computed, else as printed."""
-    means = read(queries.leaderboard.means, measure=measure)
+    means = read(leaderboard_select.means, measure=measure)
     means = means[means["dataset"].isin(dataset.parts)]
     shown = cells.computed(
-        means, read(queries.leaderboard.holes), read(queries.leaderboard.trained_pairs), "value"
+        means, read(leaderboard_select.holes), read(leaderboard_select.trained_pairs), "value"
     )
     if shown.empty:
-        printed = read(queries.dataset.published_figures, datasets=list(dataset.parts))
+        printed = read(dataset_select.published_figures, datasets=list(dataset.parts))
         shown = cells.printed(printed[printed["measure"] == measure])
     if shown.empty:
         return
     st.subheader(_shared.text(f"{measure} of the parts"), anchor=False)
     board = leaderboard.board(
-        shown, read(queries.leaderboard.datasets), read(queries.leaderboard.systems), measure
+        shown, read(leaderboard_select.datasets), read(leaderboard_select.systems), measure
     )
     figure = heatmap(board, colour_by=BELOW_BEST, baseline=None, theme=_shared.theme())
     _shared.plot(figure, "parts", f"{measure} of systems on the parts of {dataset.title}")
@@ -218,7 +222,7 @@ def parts(dataset: Dataset, measure: str) -> None:
 
 def published(dataset: Dataset) -> None:
     """Every printed figure."""
-    printed = read(queries.dataset.published_figures, datasets=[dataset.name])
+    printed = read(dataset_select.published_figures, datasets=[dataset.name])
     if len(printed):
         st.subheader("Published figures", anchor=False)
         table = figures.published_table(printed, MEASURES)

@@ -6,14 +6,17 @@ from typing import Any, NamedTuple
 import streamlit as st
 from pandas import DataFrame, Series
 
-from compute import queries, standing, sureness
+from compute.base.errors import WrongInput
 from compute.datasets import Dataset
-from compute.errors import WrongInput
-from compute.figures import compared, difficulty
-from compute.figures import standing as figures
-from compute.figures.query import first_pair
-from compute.measures import better
-from compute.queries.standing import MEDIAN
+from compute.evaluate.measures import better
+from compute.views.compare import select as compare_select
+from compute.views.compare import tables as compare_tables
+from compute.views.dataset import difficulty, query_outcomes, select_systems
+from compute.views.dataset import select as dataset_select
+from compute.views.dataset import systems as figures
+from compute.views.dataset.select_systems import MEDIAN
+from compute.views.leaderboard import order_confidence, select_order
+from compute.views.query.words import first_pair
 from pages import _address, _export, _shared, _ways
 from pages._shared import pick, read
 
@@ -43,11 +46,11 @@ class View(NamedTuple):
 
     def rows(self) -> DataFrame:
         """The mean of every system on every part."""
-        return read(queries.standing.standing, measure=self.measure, **self.asked)
+        return read(select_systems.standing, measure=self.measure, **self.asked)
 
     def ranked(self) -> DataFrame:
         """The systems with mean, interval and holes, the best first."""
-        ranked = standing.ranked(self.rows(), self.measure).merge(
+        ranked = query_outcomes.ranked(self.rows(), self.measure).merge(
             self.named, on="system", how="left"
         )
         return ranked.fillna({"family": "imported"}).assign(
@@ -82,7 +85,7 @@ def systems(view: View) -> None:
         usual = "bm25" if "bm25" in names else MEDIAN
         baseline = pick("Against", [*names, MEDIAN], "against", default=usual, width=240)
         whole = len(rows) > MOST_SYSTEMS and _shared.switch(f"All {len(rows):,} systems", "all")
-    moves = read(queries.standing.moved, measure=view.measure, baseline=baseline, **view.asked)
+    moves = read(select_systems.moved, measure=view.measure, baseline=baseline, **view.asked)
     shown = rows.merge(moves, on="system")
     if not whole:
         shown = shown[(shown.index < MOST_SYSTEMS) | (shown["system"] == baseline)]
@@ -100,7 +103,7 @@ def systems(view: View) -> None:
         " top 10 that nobody judged.",
         "The median system: per query the median of all systems." * (baseline == MEDIAN),
         f"The {MOST_SYSTEMS} best of {len(rows):,}." * (len(shown) < len(rows)),
-        standing.parts_note(view.rows(), len(view.dataset.parts)),
+        query_outcomes.parts_note(view.rows(), len(view.dataset.parts)),
     )
 
 
@@ -109,12 +112,12 @@ def _say_whether_sure(view: View, names: list[str]) -> None:
     asked = {"systems": names, "sign": better(view.measure)}
     try:
         order = read(
-            queries.ranking.of_runs, measure=view.measure, datasets=[view.dataset.name], **asked
+            select_order.of_runs, measure=view.measure, datasets=[view.dataset.name], **asked
         )
     except WrongInput:
         # One system, or too few queries: then nothing is known, and nothing said.
         return
-    if said := sureness.verdict(order, view.titles):
+    if said := order_confidence.verdict(order, view.titles):
         st.markdown(_shared.text(said))
         shown = {"numbers": "Computed", "over": view.dataset.name, "measure": view.measure}
         _address.link("How sure the whole order is", "pages/leaderboard.py", **shown)
@@ -128,11 +131,11 @@ def _say_of_two(view: View, names: list[str], order: DataFrame) -> None:
     if len(names) < 3 or not one & other:
         return
     two = {"measure": view.measure, "a": a, "b": b}
-    alone = read(queries.compare.tested, **view.asked, **two)
-    among = read(queries.ranking.among_all, datasets=[view.dataset.name], systems=names, **two)
+    alone = read(compare_select.tested, **view.asked, **two)
+    among = read(select_order.among_all, datasets=[view.dataset.name], systems=names, **two)
     titles = str(view.titles.get(a, a)), str(view.titles.get(b, b))
     ps = alone["p_randomisation"].iloc[0], among["p"].iloc[0], among["n_pairs"].iloc[0]
-    if said := compared.alone(titles, *ps):
+    if said := compare_tables.alone(titles, *ps):
         st.markdown(_shared.text(said))
         _address.link(
             "The first two compared", "pages/compare.py", dataset=view.dataset.name, **two
@@ -151,7 +154,7 @@ def by_query(view: View) -> None:
     if better(view.measure) < 0:
         st.info("Choose a measure of which more is better: holes make no query hard or easy.")
         return
-    rows = standing.kind(read(queries.standing.queries, measure=view.measure, **view.asked))
+    rows = query_outcomes.kind(read(select_systems.queries, measure=view.measure, **view.asked))
     if rows.empty:
         st.info(_shared.text(f"No query has a {view.measure} here yet."))
         return
@@ -169,7 +172,7 @@ def by_query(view: View) -> None:
 
 
 def _alone(view: View, rows: DataFrame) -> None:
-    counts = standing.alone(rows)
+    counts = query_outcomes.alone(rows)
     if counts.empty:
         return
     st.subheader("Where a system wins alone", anchor=False)
@@ -185,10 +188,10 @@ def _alone(view: View, rows: DataFrame) -> None:
 
 def _listed(view: View, rows: DataFrame) -> None:
     st.subheader("Queries", anchor=False)
-    _address.known("kind", standing.KINDS, "kind of queries")
+    _address.known("kind", query_outcomes.KINDS, "kind of queries")
     with _shared.pickers():
-        kind = pick("Which", standing.KINDS, "kind", width=240)
-    found = standing.of_kind(rows, kind)
+        kind = pick("Which", query_outcomes.KINDS, "kind", width=240)
+    found = query_outcomes.of_kind(rows, kind)
     if found.empty:
         st.info("No query is of this kind.")
         return
@@ -209,7 +212,7 @@ def _open_query(rows: DataFrame, view: View, dataset: str, query_id: str) -> Non
 
 def judgements(view: View) -> None:
     """How many documents of each grade every query has."""
-    found = read(queries.standing.grades, **view.asked)
+    found = read(select_systems.grades, **view.asked)
     if found.empty:
         st.info("No judgements are stored here.")
         return
@@ -236,13 +239,13 @@ def documents(view: View) -> None:
     if not name:
         _shared.caption("Type the id of a document: whole, or letters of it for a list of ids.")
         return
-    rows = standing.found(read(queries.standing.ranked_at, doc_id=name, **view.asked))
+    rows = query_outcomes.found(read(select_systems.ranked_at, doc_id=name, **view.asked))
     if rows.empty:
-        near = list(read(queries.standing.like, part=name, **view.asked)["doc_id"])
+        near = list(read(select_systems.like, part=name, **view.asked)["doc_id"])
         said = f"No system ranks {name} here, and nobody judged it."
         st.info(_shared.text(f"{said} Ids with these letters: {', '.join(near)}" if near else said))
         return
-    names = sorted(set(read(queries.dataset.means_of, **view.asked)["system"]))
+    names = sorted(set(read(dataset_select.means_of, **view.asked)["system"]))
     table = figures.place_table(rows.head(MOST_QUERIES * 4), view.titles, len(names))
 
     def go(dataset: str, query_id: str, first: str) -> None:

@@ -7,11 +7,14 @@ from typing import NamedTuple
 import streamlit as st
 from pandas import DataFrame
 
-from compute import published, queries, tradeoff
-from compute.figures import efficiency as drawing
-from compute.figures import spending
-from compute.measures import better
-from compute.wording import counted
+from compute.base.words import counted
+from compute.datasets import published
+from compute.evaluate.measures import better
+from compute.views.efficiency import panels as drawing
+from compute.views.efficiency import pareto
+from compute.views.efficiency import select as efficiency_select
+from compute.views.efficiency import tables as efficiency_tables
+from compute.views.leaderboard import select as leaderboard_select
 from pages import _shared, _signing
 from pages._dataset_sections import HEAD, MOST_ROWS, ROW
 from pages._shared import read
@@ -41,13 +44,13 @@ def nothing() -> None:
 
 def view(costs: DataFrame, dataset: str, measure: str, systems: Sequence[str]) -> View | None:
     """What is shown; None, and a sentence, where these systems have nothing in common."""
-    means = read(queries.leaderboard.means, measure=measure)
+    means = read(leaderboard_select.means, measure=measure)
     one = "" if dataset == EVERY else dataset
-    found = tradeoff.points(costs, means, systems, one)
+    found = pareto.points(costs, means, systems, one)
     if found.rows.empty:
         st.info("No dataset has figures of all these systems: choose fewer, or one dataset.")
         return None
-    named = read(queries.leaderboard.systems)
+    named = read(leaderboard_select.systems)
     rows = found.rows.merge(named, on="system", how="left")
     rows["title"] = rows["title"].fillna(rows["system"])
     titles = dict(zip(costs["dataset"], costs["title"], strict=True))
@@ -62,7 +65,7 @@ def figures(shown: View, *, slow: bool) -> None:
         for cost in (latency, "index_bytes"):
             with st.container(width=drawing.WIDTH):
                 figure = drawing.panel(shown.rows, cost, shown.measure, theme=_shared.theme())
-                alt = f"{shown.measure} of systems against {tradeoff.COSTS[cost]}"
+                alt = f"{shown.measure} of systems against {pareto.COSTS[cost]}"
                 _shared.plot(figure, cost, alt, width="content")
     _shared.caption(
         f"How to read this: further {_better_end(shown.measure)} is better, further left is"
@@ -121,12 +124,12 @@ def _left_out(rows: DataFrame, latency: str) -> str:
 
 def table(shown: View) -> None:
     """Every figure of the shown systems, to read and to save."""
-    rows = spending.table(shown.rows, shown.measure)
+    rows = efficiency_tables.table(shown.rows, shown.measure)
     whole = HEAD + min(len(rows), MOST_ROWS) * ROW
     _shared.table(rows, "costs", "What systems cost", height=whole, row_height=ROW)
     _signing.download_button(
         "All figures (CSV)",
-        lambda: spending.csv(shown.rows, shown.datasets, shown.measure),
+        lambda: efficiency_tables.csv(shown.rows, shown.datasets, shown.measure),
         file_name="efficiency.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -141,7 +144,7 @@ def table(shown: View) -> None:
 
 def unmeasured() -> None:
     """Which stored runs have no figures, and what measures them."""
-    lacking = read(queries.efficiency.unmeasured)
+    lacking = read(efficiency_select.unmeasured)
     if lacking.empty:
         return
     first = lacking.iloc[0]
@@ -155,9 +158,9 @@ def unmeasured() -> None:
 def beside_print(costs: DataFrame, titles: Sequence[str]) -> None:
     """The papers' table beside what is measured here, on the datasets of these titles."""
     st.subheader("Published figures", anchor=False)
-    named = read(queries.leaderboard.systems)
+    named = read(leaderboard_select.systems)
     own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
-    rows = spending.beside_print(published.efficiency(), own, named)
+    rows = efficiency_tables.beside_print(published.efficiency(), own, named)
     _shared.table(rows, "printed-costs", "Published and measured costs")
     _shared.caption(
         "The papers searched 1 million documents of DBPedia on their own hardware; the collections"

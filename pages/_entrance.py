@@ -4,8 +4,8 @@ from functools import partial
 
 import streamlit as st
 
-from compute import roles
-from compute.errors import BeirscopeError
+from compute.base import roles
+from compute.base.errors import BeirscopeError
 from pages import _shared, _signing
 
 

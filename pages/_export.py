@@ -13,8 +13,8 @@ from pandas.io.formats.style import Styler
 from compute.exports import browser, figures, formats, named, tables, views
 from compute.exports.tables import Printed, Scores, Table
 from compute.exports.views import Figure, Shown
-from compute.figures.drawing import behind
-from compute.sureness import ALL
+from compute.views.leaderboard.order_confidence import ALL
+from compute.views.shared.drawing import behind
 from pages import _signing
 
 Picked = TypeVar("Picked", bool, str, list[str])

@@ -27,9 +27,9 @@ from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_N
 from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
 from websockets.http11 import Request
 
-from compute import binding, roles, settings
-from compute.errors import BeirscopeError
-from compute.settings import Settings
+from compute.base import listen_address, roles, settings
+from compute.base.errors import BeirscopeError
+from compute.base.settings import Settings
 from pages import _page_files, _signing
 
 MESSAGE = 32 * 1024
@@ -74,7 +74,7 @@ class Gate:
         self._coming = Counter[str]()
 
     @cached_property
-    def _own(self) -> frozenset[binding.Origin]:
+    def _own(self) -> frozenset[listen_address.Origin]:
         """The origins of this dashboard, which stay as they are while it runs."""
         now, signed = Settings(), None
         # The page says what is wrong with them.
@@ -82,7 +82,7 @@ class Gate:
             now = settings.load()
             signed = _signing.sign_in()
         port = int(st.get_option("server.port"))
-        return binding.origins(now, st.get_option("server.address"), port, signed)
+        return listen_address.origins(now, st.get_option("server.address"), port, signed)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass on what may pass; refuse the rest in one sentence, or by closing the socket."""
@@ -96,11 +96,11 @@ class Gate:
     def _foreign(self, asked: HTTPConnection) -> tuple[int, str] | None:
         """Why this is not for this dashboard, or does not come from it."""
         hosts = asked.headers.getlist("host")
-        meant = binding.named(hosts[0], self._own) if len(hosts) == 1 else set()
+        meant = listen_address.named(hosts[0], self._own) if len(hosts) == 1 else set()
         if not meant:
             return 421, WRONG_HOST
         origins = asked.headers.getlist("origin")
-        if any(binding.origin(one.lower()) not in meant for one in origins):
+        if any(listen_address.origin(one.lower()) not in meant for one in origins):
             return 403, WRONG_ORIGIN
         return None
 

@@ -14,12 +14,12 @@ from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
-from compute import disk, settings
-from compute.errors import BeirscopeError, Missing, WrongInput
+from compute.base import disk_refusals, settings
+from compute.base.errors import BeirscopeError, Missing, WrongInput
+from compute.base.settings import PROJECT
 from compute.exports import figures, tables
 from compute.exports.views import Figure, Shown
-from compute.parts import written_aside
-from compute.settings import PROJECT
+from compute.store.parts import written_aside
 from pages._page_files import PAGES
 
 SECONDS = 600
@@ -103,7 +103,7 @@ def main() -> int:
     # Streamlit warns that no browser is there.
     logging.disable(logging.WARNING)
     try:
-        with disk.explained(settings.load().home):
+        with disk_refusals.explained(settings.load().home):
             write(json.load(sys.stdin))
     except BeirscopeError as error:
         sys.stderr.write(f"{error}\n")

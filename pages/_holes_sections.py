@@ -8,10 +8,14 @@ import streamlit as st
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute import published, queries
-from compute.figures import holes as figures
-from compute.figures import turning
-from compute.wording import counted
+from compute.base.words import counted
+from compute.datasets import published
+from compute.views.annotate import select_added
+from compute.views.dataset import select as dataset_select
+from compute.views.holes import intervals as figures
+from compute.views.holes import order_flips, select_unjudged
+from compute.views.holes import select as holes_select
+from compute.views.leaderboard import select as leaderboard_select
 from pages import _counted, _dataset_sections, _shared, _ways
 from pages._shared import read
 
@@ -27,13 +31,13 @@ MOST_HITS = 1_000_000
 def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     """Draw every score with its ranges; returns the systems in the order of their scores."""
     rows = _bounds(dataset, systems, measure)
-    (recorded,) = read(queries.holes.recorded, dataset=dataset).to_dict("records")
+    (recorded,) = read(holes_select.recorded, dataset=dataset).to_dict("records")
     figure = figures.score_intervals(rows, measure, theme=_shared.theme())
     _shared.plot(figure, "intervals", f"{measure} of systems and what it can be")
     waiting = None
     if "condensed" not in rows and not recorded["n_added"]:
         waiting = _counted.recorded(dataset)
-    (about,) = read(queries.unjudged.ranges, dataset=dataset).to_dict("records")
+    (about,) = read(select_unjudged.ranges, dataset=dataset).to_dict("records")
     for words in figures.intervals_note(rows, measure, recorded, about, waiting):
         _shared.caption(words)
     with st.expander("The numbers"):
@@ -50,32 +54,32 @@ def _table(table: Styler, key: str, title: str) -> None:
 
 def _bounds(dataset: str, systems: Sequence[str], measure: str, **chosen: Any) -> DataFrame:
     asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
-    return _titled(read(queries.holes.bounds, **asked, most_hits=MOST_HITS, **chosen))
+    return _titled(read(holes_select.bounds, **asked, most_hits=MOST_HITS, **chosen))
 
 
 def _titled(rows: DataFrame) -> DataFrame:
-    rows = rows.merge(read(queries.leaderboard.systems), on="system", how="left")
+    rows = rows.merge(read(leaderboard_select.systems), on="system", how="left")
     return rows.assign(title=rows["title"].fillna(rows["system"]))
 
 
 def orders(dataset: str, rows: DataFrame, measure: str) -> None:
     """Which orders of two systems unjudged documents could turn, in each range."""
-    shown = rows.head(turning.most_paired(measure, int(rows["n_queries"].max())))
+    shown = rows.head(order_flips.most_paired(measure, int(rows["n_queries"].max())))
     if len(shown) < 2:
         return
     st.subheader("Could unjudged documents turn the order?", anchor=False)
     asked = {"dataset": dataset, "systems": shown["system"].tolist(), "measure": measure}
-    pairs = read(queries.holes.pairs, **asked, most_hits=MOST_HITS)
-    figure = turning.order_matrix(shown, pairs, measure, theme=_shared.theme())
+    pairs = read(holes_select.pairs, **asked, most_hits=MOST_HITS)
+    figure = order_flips.order_matrix(shown, pairs, measure, theme=_shared.theme())
     _shared.plot(figure, "orders", "Which orders of two systems could turn")
-    _shared.caption(*turning.orders_note(pairs, measure, n_left_out=len(rows) - len(shown)))
+    _shared.caption(*order_flips.orders_note(pairs, measure, n_left_out=len(rows) - len(shown)))
 
 
 def ranks(dataset: str, rows: DataFrame, measure: str) -> None:
     """Where in the lists the holes are."""
     st.subheader("Where the holes are", anchor=False)
     k = int(measure.partition("@")[2])
-    counts = read(queries.holes.by_rank, dataset=dataset, systems=rows["system"].tolist(), k=k)
+    counts = read(holes_select.by_rank, dataset=dataset, systems=rows["system"].tolist(), k=k)
     figure = figures.rank_heatmap(rows, counts, theme=_shared.theme())
     _shared.plot(figure, "ranks", "Share of unjudged documents by system and rank")
     _shared.caption(
@@ -116,7 +120,7 @@ def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None
 
 
 def _nothing_added(dataset: str) -> str:
-    (number,) = read(queries.added.number, dataset=dataset, added=False)["n_rows"]
+    (number,) = read(select_added.number, dataset=dataset, added=False)["n_rows"]
     if number:
         there = counted(number, "added judgement")
         return f"Not counted: {there}. Choose under What counts, at the top of the page."
@@ -126,7 +130,7 @@ def _nothing_added(dataset: str) -> str:
 
 
 def _published() -> None:
-    printed = read(queries.dataset.published_figures, datasets=["trec-covid"])
+    printed = read(dataset_select.published_figures, datasets=["trec-covid"])
     effect = _titled(published.annotation_effect(printed).reset_index())
     _table(figures.published_effect(effect), "published-effect", "Published before and after")
     _shared.caption(

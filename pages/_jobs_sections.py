@@ -11,12 +11,12 @@ from pandas import DataFrame
 from streamlit.delta_generator import DeltaGenerator
 
 from compute import jobs
-from compute.errors import BeirscopeError
-from compute.figures import jobs as figures
+from compute.base.errors import BeirscopeError
+from compute.base.settings import Settings
 from compute.jobs import Job
-from compute.settings import Settings
-from compute.store import Store
+from compute.store.store import Store
 from compute.systems import from_outside
+from compute.views.jobs import matrix as figures
 from pages import _jobs_training, _shared, _signing, _ways
 
 BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {

@@ -5,13 +5,14 @@ from collections.abc import Sequence
 import streamlit as st
 
 from compute import jobs
-from compute.errors import BeirscopeError
-from compute.figures import training as figures
+from compute.base.errors import BeirscopeError
 from compute.jobs import Job
-from compute.queries import training as queries
-from compute.store import Store
+from compute.recompute import training
+from compute.store.store import Store
 from compute.systems import SYSTEMS, reads_a_folder
-from compute.training import losses, work
+from compute.systems.training import losses
+from compute.views.jobs import select as queries
+from compute.views.jobs import training as figures
 from pages import _shared, _signing
 
 RECIPES = [name for name, row in SYSTEMS.items() if row.recipe]
@@ -39,7 +40,7 @@ def start(store: Store, datasets: Sequence[str]) -> None:
 def _start(store: Store, name: str, dataset: str) -> None:
     _signing.require(_signing.OPERATOR)
     try:
-        row = work.named(name, dataset)
+        row = training.named(name, dataset)
         if reads_a_folder(row.name):
             st.error("A folder of this machine is named on the command line alone.")
             return

@@ -5,15 +5,17 @@ from typing import NamedTuple
 import streamlit as st
 from pandas import DataFrame, Series
 
-from compute import against, boards, cells, published, queries
-from compute.cells import COMPUTED, PUBLISHED
-from compute.figures import agreeing
-from compute.figures.bump import MOST_NAMED, bump
+from compute.base.words import counted
+from compute.datasets import published
+from compute.evaluate.measures import better
 from compute.judgements import SOURCES
-from compute.leaderboard import Board, short_titles
-from compute.measures import better
-from compute.sureness import Ground
-from compute.wording import counted
+from compute.views.annotate import select_added
+from compute.views.leaderboard import cells, rank_correlation, reproduction, reproduction_table
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.leaderboard.board import Board, short_titles
+from compute.views.leaderboard.bump import MOST_NAMED, bump
+from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
+from compute.views.leaderboard.order_confidence import Ground
 from pages import _address, _shared
 from pages._leaderboard_order import Numbers
 from pages._shared import pick, read
@@ -36,7 +38,7 @@ class Other(NamedTuple):
 def section(of: Numbers, board: Board, ground: Ground | None) -> None:
     """This board's order beside that of another."""
     others = _others(of)
-    if ground is None or len(ground.systems) < boards.FEWEST_SYSTEMS or not others:
+    if ground is None or len(ground.systems) < rank_correlation.FEWEST_SYSTEMS or not others:
         return
     st.subheader("Leaderboards compared", anchor=False)
     _address.known("beside", others, "leaderboard to compare with")
@@ -45,13 +47,13 @@ def section(of: Numbers, board: Board, ground: Ground | None) -> None:
     own = board.cells[board.cells["dataset"].isin(ground.datasets)]
     own = own[own["system"].isin(ground.systems)]
     sign = board.sign, better(other.measure)
-    rows = boards.side_by_side(own, _cells(other, returned=of.returned), sign)
+    rows = rank_correlation.side_by_side(own, _cells(other, returned=of.returned), sign)
     titles = short_titles(board.systems)
     left, right = (
         dict(zip(rows["system"], sign[0] * rows["left"], strict=True)),
         dict(zip(rows["system"], sign[1] * rows["right"], strict=True)),
     )
-    found = boards.agreement(left, right)
+    found = rank_correlation.agreement(left, right)
     if found is None:
         _shared.caption("Fewer than three systems have sound figures on the same datasets of both.")
         return
@@ -72,7 +74,7 @@ def _where(board: Board, ground: Ground, n_datasets: int) -> str:
     return f"on {titles[ground.datasets[0]]}"
 
 
-def _agreement(found: boards.Agreement, where: str, beside: str) -> list[str]:
+def _agreement(found: rank_correlation.Agreement, where: str, beside: str) -> list[str]:
     return [
         f"{found.n} systems, {where}.",
         f"Kendall's τ = {_plain(found.tau)}.",
@@ -93,13 +95,13 @@ def _judged() -> str:
 
 def _others(of: Numbers) -> dict[str, Other]:
     """What the board can stand beside, by the words in the picker."""
-    tables = read(queries.leaderboard.published_tables)
-    stored = list(read(queries.leaderboard.measures)["measure"])
+    tables = read(leaderboard_select.published_tables)
+    stored = list(read(leaderboard_select.measures)["measure"])
     found: dict[str, Other] = {}
     if of.kind == COMPUTED:
         names = [name for name in cells.in_order(stored) if name != of.measure]
         found |= {name: Other(COMPUTED, "", name) for name in names}
-        if len(read(queries.added.counted, sources=list(SOURCES), added=False)) > 1:
+        if len(read(select_added.counted, sources=list(SOURCES), added=False)) > 1:
             switched = st.session_state.get("_choice") is not None
             word = OFFICIAL if switched else ADDED
             found = {word: Other(COMPUTED, "", of.measure, not switched)} | found
@@ -119,10 +121,10 @@ def _others(of: Numbers) -> dict[str, Other]:
 def _cells(other: Other, *, returned: bool) -> DataFrame:
     """Its cells; means computed here are over the same queries as this board's."""
     if other.kind == PUBLISHED:
-        figures = read(queries.leaderboard.published, source=other.source, measure=other.measure)
+        figures = read(leaderboard_select.published, source=other.source, measure=other.measure)
         return cells.printed(figures)
-    means = read(queries.leaderboard.means, measure=other.measure, added=other.added)
-    trained, holes = read(queries.leaderboard.trained_pairs), read(queries.leaderboard.holes)
+    means = read(leaderboard_select.means, measure=other.measure, added=other.added)
+    trained, holes = read(leaderboard_select.trained_pairs), read(leaderboard_select.holes)
     return cells.computed(means, holes, trained, "value_returned" if returned else "value")
 
 
@@ -133,14 +135,14 @@ def _width(sentences: Series) -> int:
 
 def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFrame]) -> None:
     """Every score here that a paper prints, too; `named`: titles of datasets and of systems."""
-    printed = read(queries.leaderboard.printed_of, measure=of.measure)
+    printed = read(leaderboard_select.printed_of, measure=of.measure)
     if of.kind != COMPUTED:
         printed = printed[printed["source"] == of.source]
-    found = against.table(ours, printed, published.reasons())
+    found = reproduction.table(ours, printed, published.reasons())
     if found.empty:
         return
     st.subheader("Computed against published", anchor=False)
-    shown = agreeing.table(found, named, _shared.theme())
+    shown = reproduction_table.table(found, named, _shared.theme())
     height = 38 + 35 * min(len(found), MOST_ROWS)
     _shared.table(
         shown,
@@ -151,7 +153,7 @@ def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFram
         column_config={"Likely reason": st.column_config.Column(width=_width(found["reason"]))},
     )
     _shared.caption(
-        f"{of.measure}: {against.verdict_counts(found)}.",
+        f"{of.measure}: {reproduction.verdict_counts(found)}.",
         "Computed with added judgements, which no paper had." * (_judged() == JUDGED_TOO),
         "How to read this: trust what is blue, it rounds to the printed digits; doubt what is"
         " orange until its reason convinces you. The difference is computed minus published"

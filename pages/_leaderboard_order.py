@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 import streamlit as st
 from pandas import DataFrame
 
-from compute import cells, queries, sureness
-from compute.cells import COMPUTED, PUBLISHED
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
 from compute.exports.tables import Scores
-from compute.figures import intervals as figures
-from compute.leaderboard import Board, short_titles
-from compute.sureness import ALL, Ground
+from compute.views.leaderboard import cells, order_confidence, select_marks, select_order
+from compute.views.leaderboard import intervals as figures
+from compute.views.leaderboard.board import Board, short_titles
+from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
+from compute.views.leaderboard.order_confidence import ALL, Ground
 from pages import _address, _shared
 from pages._shared import later, pick, read
 
@@ -36,13 +36,13 @@ def ranking(of: Numbers, board: Board, ground: Ground) -> DataFrame:
     """The order on this ground: a frame of `queries.ranking`. Raises WrongInput."""
     about = {"measure": of.measure, "sign": board.sign} | ground._asdict()
     if of.kind == PUBLISHED:
-        return read(queries.ranking.of_print, source=of.source, **about)
-    return read(queries.ranking.of_runs, **about)
+        return read(select_order.of_print, source=of.source, **about)
+    return read(select_order.of_runs, **about)
 
 
 def table(of: Numbers, board: Board, baseline: str) -> None:
     """The board as a table; a click into a row's dataset opens it."""
-    found = next(iter(sureness.grounds(board).values()), None)
+    found = next(iter(order_confidence.grounds(board).values()), None)
     try:
         order = ranking(of, board, found) if found else None
     except WrongInput:
@@ -65,7 +65,7 @@ def table(of: Numbers, board: Board, baseline: str) -> None:
     )
     _shared.open_dataset(of.measure)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
-    about = "" if order is None or found is None else sureness.about(order, board, found)
+    about = "" if order is None or found is None else order_confidence.about(order, board, found)
     _shared.caption(
         f"{origin}: {of.measure}. {about}{_over_all(of)} Systems that share a letter cannot be told"
         " apart; below it is said how this is found out. A click on a value opens its dataset."
@@ -88,7 +88,7 @@ def scores(of: Numbers, board: Board, shown: DataFrame, baseline: str) -> Scores
     }
     ranked["Mean"] = shown["Mean"].notna().set_axis(systems)
     asked = {"measure": of.measure, "datasets": list(heads), "systems": list(systems)}
-    tested = later(queries.marks.against, baseline=baseline, sign=board.sign, **asked)
+    tested = later(select_marks.against, baseline=baseline, sign=board.sign, **asked)
 
     def marked() -> DataFrame | None:
         better = tested().pivot(index="system", columns="dataset", values="is_better")
@@ -123,7 +123,7 @@ def _open(by_title: Mapping[str, str], systems: Sequence[str]) -> None:
 
 def section(of: Numbers, board: Board) -> Ground | None:
     """How sure the order is, on all datasets or on one; which it is about, if any."""
-    found = sureness.grounds(board)
+    found = order_confidence.grounds(board)
     if not found:
         return None
     st.subheader("How sure is this order?", anchor=False)
@@ -139,13 +139,13 @@ def section(of: Numbers, board: Board) -> Ground | None:
         st.info(_shared.text(str(error)))
         return ground
     titles = short_titles(board.systems)
-    if said := sureness.verdict(order, titles):
+    if said := order_confidence.verdict(order, titles):
         st.markdown(_shared.text(said))
     figure = figures.intervals(order, titles, of.measure, _shared.theme())
     _shared.plot(figure, "order", f"Means of {of.measure} with intervals and groups")
     more = len(order) - figures.MOST_ROWS
     _shared.caption(
-        *sureness.caption(order, board, ground),
+        *order_confidence.caption(order, board, ground),
         f"{more} more systems stand in the view Table." * (more > 0),
         _without_bars(order),
         _over_all(of),
@@ -161,7 +161,9 @@ def _over_all(of: Numbers) -> str:
 
 def _without_bars(order: DataFrame) -> str:
     """What there is instead where groups are too many for bars."""
-    several = any(len(places) > 1 for places in sureness.members(order["group"].tolist()).values())
+    several = any(
+        len(places) > 1 for places in order_confidence.members(order["group"].tolist()).values()
+    )
     if not several or figures.groups_drawn(order):
         return ""
     return "The groups are too many for bars: their letters stand in the view Table."

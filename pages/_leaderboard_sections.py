@@ -5,12 +5,14 @@ from typing import Any, NamedTuple
 import streamlit as st
 from pandas import DataFrame
 
-from compute import cells, leaderboard, queries
-from compute.cells import COMPUTED, DIFFERENCE, PUBLISHED
 from compute.datasets import DATASETS
-from compute.figures.leaderboard import heatmap, note
-from compute.figures.theme import FAMILIES
-from compute.figures.wins import nothing_to_compare, strip
+from compute.views.leaderboard import board as leaderboard
+from compute.views.leaderboard import cells
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, PUBLISHED
+from compute.views.leaderboard.heatmap import heatmap, note
+from compute.views.leaderboard.wins import nothing_to_compare, strip
+from compute.views.shared.theme import FAMILIES
 from pages import _address, _shared
 from pages._leaderboard_order import Numbers
 from pages._shared import pick_many, read
@@ -65,9 +67,9 @@ def choose_filter(datasets: DataFrame, above: Any) -> Filter:
 
 def ours(measure: str, *, returned: bool) -> DataFrame:
     """The cells of the stored runs."""
-    means, holes = read(queries.leaderboard.means, measure=measure), read(queries.leaderboard.holes)
+    means, holes = read(leaderboard_select.means, measure=measure), read(leaderboard_select.holes)
     column = "value_returned" if returned else "value"
-    return cells.computed(means, holes, read(queries.leaderboard.trained_pairs), column)
+    return cells.computed(means, holes, read(leaderboard_select.trained_pairs), column)
 
 
 def filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: str) -> DataFrame:

@@ -7,11 +7,14 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame, Series
 
-from compute import advice, published, queries
-from compute.figures import lengths as figures
-from compute.figures import medians as tables
-from compute.figures.query import first_pair
-from compute.wording import counted
+from compute.base.words import counted
+from compute.datasets import published
+from compute.views.dataset import select as dataset_select
+from compute.views.lengths import medians as tables
+from compute.views.lengths import select as lengths_select
+from compute.views.lengths import violins as figures
+from compute.views.query.words import first_pair
+from compute.views.shared import next_steps
 from pages import _address, _shared
 from pages._dataset_sections import HEAD, MOST_ROWS, ROW
 from pages._shared import pick, read
@@ -39,14 +42,14 @@ class View:
     @cached_property
     def choice(self) -> dict[str, Any]:
         """What queries take: the dataset as its parts, k and cut."""
-        record = advice.record(read(queries.dataset.facts, dataset=self.dataset["dataset"]))
+        record = next_steps.record(read(dataset_select.facts, dataset=self.dataset["dataset"]))
         datasets = list(record.parts) or [record.name]
         return {"datasets": datasets, "k": self.k, "cut": self.cut}
 
     def violins(self, rows: DataFrame, key: str, alt: str) -> None:
         """Draw the lengths of these rows, and a line at the collection's median."""
-        counts = read(queries.lengths.histogram, **self.choice)
-        found = read(queries.lengths.summaries, **self.choice)
+        counts = read(lengths_select.histogram, **self.choice)
+        found = read(lengths_select.summaries, **self.choice)
         corpus = float(found.loc[found["of"] == "corpus", "p50"].iloc[0])
         figure = figures.violins(
             rows, counts, corpus, log=self.log, cut=self.cut, theme=_shared.theme()
@@ -70,7 +73,7 @@ def uncounted(row: Series) -> str:
 def beside_corpus(view: View, named: DataFrame) -> None:
     """The lengths of what each system puts first, beside the collection's."""
     row, choice = view.dataset, view.choice
-    rows = figures.beside_corpus(read(queries.lengths.summaries, **choice), named)
+    rows = figures.beside_corpus(read(lengths_select.summaries, **choice), named)
     view.violins(rows, "lengths", f"Lengths of the top {view.k} of systems on {row['title']}")
     _shared.caption(
         f"How to read this: each shape shows the lengths of {figures.first(view.k)} of every query;"
@@ -104,7 +107,7 @@ def _missing(row: Series) -> str:
 
 def medians(view: View, named: DataFrame) -> None:
     """Every dataset and system at a glance; a click on a row chooses the dataset."""
-    rows = read(queries.lengths.medians, k=view.k, cut=view.cut)
+    rows = read(lengths_select.medians, k=view.k, cut=view.cut)
     st.subheader("All datasets", anchor=False)
     figure = tables.heatmap(rows, named, chosen=view.dataset["dataset"], theme=_shared.theme())
     label = f"Median words of the top {view.k} of systems on datasets"
@@ -123,7 +126,7 @@ def _dashes(rows: DataFrame) -> str:
     tops = rows[rows["of"] == "top"]
     if len(tops) == rows["dataset"].nunique() * tops["system"].nunique():
         return ""
-    there = read(queries.lengths.catalogue)
+    there = read(lengths_select.catalogue)
     there = there[there["dataset"].isin(rows["dataset"]) & there["has_documents"]]
     lacking = there[there["n_counted"] < there["n_runs"]]
     if lacking.empty:
@@ -142,7 +145,7 @@ def _choose() -> None:
 
 def head_to_head(view: View, named: DataFrame) -> None:
     """Two systems on the same queries."""
-    found = read(queries.lengths.summaries, **view.choice)
+    found = read(lengths_select.summaries, **view.choice)
     systems = list(found.loc[found["of"] == "top", "system"])
     if len(systems) < 2:
         return
@@ -153,7 +156,7 @@ def head_to_head(view: View, named: DataFrame) -> None:
     with _shared.pickers():
         a = pick("A", systems, "a", default=first, width=240)
         b = pick("B", systems, "b", default=second, width=240)
-    pairs = read(queries.lengths.head_to_head, a=a, b=b, **view.choice)
+    pairs = read(lengths_select.head_to_head, a=a, b=b, **view.choice)
     if a == b or pairs.empty:
         st.info("Choose two systems that answer the same queries.")
         return
@@ -172,7 +175,7 @@ def head_to_head(view: View, named: DataFrame) -> None:
 
 def grades(view: View) -> None:
     """The lengths of the judged documents by relevance."""
-    rows = figures.by_relevance(read(queries.lengths.summaries, **view.choice))
+    rows = figures.by_relevance(read(lengths_select.summaries, **view.choice))
     # With one grade alone the figure at the top shows it already.
     if len(rows) < 3:
         return
@@ -189,7 +192,7 @@ def grades(view: View) -> None:
 
 def averages() -> None:
     """Mean words beside the papers', and how many documents are a title only."""
-    means = read(queries.lengths.averages)
+    means = read(lengths_select.averages)
     if means.empty:
         return
     st.subheader("Words on average", anchor=False)
@@ -205,12 +208,12 @@ def averages() -> None:
 
 def beside_print(named: DataFrame) -> None:
     """What BEIR v4 says about lengths, beside what is counted here."""
-    catalogue = read(queries.lengths.catalogue)
+    catalogue = read(lengths_select.catalogue)
     titles = dict(zip(catalogue["dataset"], catalogue["title"], strict=True))
     titles |= dict(zip(named["system"], named["title"], strict=True))
     st.subheader("Published figures", anchor=False)
     # Asked as the medians above are, by default: found once for both.
-    ours, means = read(queries.lengths.medians, k=10, cut=None), read(queries.lengths.averages)
+    ours, means = read(lengths_select.medians, k=10, cut=None), read(lengths_select.averages)
     table = tables.published_table(published.lengths(), ours, means, titles)
     _shared.table(table, "published-lengths", "Published lengths beside ours")
     _shared.caption(

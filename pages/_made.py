@@ -7,9 +7,10 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from compute import made, provenance
-from compute.figures import made as figures
-from compute.wording import counted
+from compute.base.words import counted
+from compute.store import provenance
+from compute.views.about import tables as figures
+from compute.views.about import view_provenance
 from pages import _shared, _signing, _ways
 
 WITHOUT = ("Annotate", "Jobs", "Data", "About the numbers")
@@ -40,7 +41,7 @@ def of_page() -> dict[str, Any]:
 def later() -> Callable[[], dict[str, Any]]:
     """`of_page`, for what is made after this run of the page, such as a file."""
     return partial(
-        made.record,
+        view_provenance.record,
         _shared.store(),
         _shared.rests_on(),
         version=st.session_state["_version"],
@@ -75,7 +76,7 @@ def _opened(found: dict[str, Any]) -> None:
             st.dataframe(printed, hide_index=True)
             _shared.caption("Typed from these tables into data/published; never mixed with ours.")
         case "Shell":
-            st.code(made.as_shell(found), language="bash", wrap_lines=True)
+            st.code(view_provenance.as_shell(found), language="bash", wrap_lines=True)
         case _:
             _json(found)
 
@@ -94,7 +95,7 @@ def _runs(runs: list[dict[str, Any]]) -> None:
 
 
 def _json(found: dict[str, Any]) -> None:
-    text = made.as_json(found)
+    text = view_provenance.as_json(found)
     _signing.download_button(
         "Download",
         text,

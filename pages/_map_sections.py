@@ -8,11 +8,13 @@ import numpy as np
 import streamlit as st
 from pandas import DataFrame
 
-from compute import advice, queries, rankmap
 from compute.datasets import Dataset
-from compute.figures import query as wording
-from compute.figures import rankmap as figures
-from compute.figures import text
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.query import rank_map as figures
+from compute.views.query import rank_map_cells, select_map
+from compute.views.query import select as query_select
+from compute.views.query import words as wording
+from compute.views.shared import next_steps, text
 from pages import _address, _shared
 from pages._shared import read
 
@@ -51,20 +53,20 @@ def shown(dataset: Dataset, system: str, other: str, measure: str, order: str, r
     """Read the maps and put their rows in order."""
     names = [system, *([other] if other not in (system, NOTHING) else [])]
     of = {"dataset": dataset.name, "depth": ranks}
-    cells = [read(queries.rankmap.cells, system=name, **of) for name in names]
+    cells = [read(select_map.cells, system=name, **of) for name in names]
     beside = (*names, "")[1]
     values = read(
-        queries.rankmap.values, dataset=dataset.name, measure=measure, system=system, other=beside
+        select_map.values, dataset=dataset.name, measure=measure, system=system, other=beside
     )
-    places = rankmap.order(cells[0], values, order)
-    systems = wording.titled(names, read(queries.leaderboard.systems))
+    places = rank_map_cells.order(cells[0], values, order)
+    systems = wording.titled(names, read(leaderboard_select.systems))
     panels = [
         figures.panel(title, frame, values[column], measure, places)
         for (_, title), frame, column in zip(systems, cells, ("value", "other"), strict=False)
     ]
     query_ids = values["query_id"].to_numpy()[places].tolist()
     size = len(query_ids) if len(query_ids) <= FEW else ROWS
-    rows = rankmap.window(len(query_ids), _start(query_ids), size)
+    rows = rank_map_cells.window(len(query_ids), _start(query_ids), size)
     return Shown(dataset, systems, measure, order, panels, query_ids, rows)
 
 
@@ -105,7 +107,7 @@ def _to(row: int) -> None:
 def some_queries(now: Shown) -> None:
     """The list of queries; a click on a cell opens its document."""
     _steps(now)
-    texts = read(queries.rankmap.texts, dataset=now.dataset.name, query_ids=now.listed())
+    texts = read(select_map.texts, dataset=now.dataset.name, query_ids=now.listed())
     names = figures.names(now.listed(), texts)
     panels = [figures.part(panel, now.rows) for panel in now.panels]
     figure = figures.window(panels, names, chosen=_chosen(now), theme=_shared.theme())
@@ -145,7 +147,7 @@ def _clicked(now: Shown) -> None:
 
 def _list_of(now: Shown, query: str, system: str) -> DataFrame:
     of: Any = {"dataset": now.dataset.name, "query_id": query}
-    return read(queries.query.listed, systems=[system], depth=now.depth, **of)
+    return read(query_select.listed, systems=[system], depth=now.depth, **of)
 
 
 def _chosen(now: Shown) -> list[tuple[int, int, int]]:
@@ -186,21 +188,21 @@ def document(now: Shown) -> None:
 
 @st.dialog("A document at its rank", width="large", on_dismiss=_closed)
 def _open(now: Shown, query: str, document: str) -> None:
-    asked = read(queries.rankmap.texts, dataset=now.dataset.name, query_ids=[query])
+    asked = read(select_map.texts, dataset=now.dataset.name, query_ids=[query])
     words = asked["text"].iloc[0]
     words = words if isinstance(words, str) else ""
     st.html(text.line(f"{query}: {words}" if words else f"Query {query}"))
     of: Any = {"dataset": now.dataset.name, "query_id": query}
-    judged = read(queries.query.judged, **of).set_index("doc_id")["relevance"]
+    judged = read(query_select.judged, **of).set_index("doc_id")["relevance"]
     names = [name for name, _ in now.systems]
-    where = read(queries.query.places, doc_id=document, systems=names, **of)
+    where = read(query_select.places, doc_id=document, systems=names, **of)
     said = wording.said(judged.get(document, np.nan))
     _shared.caption(f"{document}: {said}. {wording.placed(where, now.systems)}")
-    found = read(queries.query.documents, collection=now.dataset.collection, doc_ids=[document])
+    found = read(query_select.documents, collection=now.dataset.collection, doc_ids=[document])
     if len(found):
         st.html(text.document(found["title"].iloc[0], found["text"].iloc[0], words))
     else:
-        st.text(advice.without_texts(now.dataset))
+        st.text(next_steps.without_texts(now.dataset))
     at = {"query": query, "document": document, "measure": now.measure}
     systems = ",".join(names)
     label = "This query's lists, to compare and to judge"

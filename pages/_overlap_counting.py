@@ -5,15 +5,16 @@ from collections.abc import Collection
 import streamlit as st
 from pandas import DataFrame
 
-from compute import jobs, queries
-from compute.figures import overlap as figures
+from compute import jobs
+from compute.views.data import select as data_select
+from compute.views.overlap import heatmap as figures
 from pages import _shared, _signing
 from pages._shared import read
 
 
 def offer(counted: DataFrame, compared: Collection[str]) -> None:
     """Name the collections here that no figure shows, and a button that counts what they need."""
-    stored = read(queries.data.datasets)
+    stored = read(data_select.datasets)
     stored = stored[stored["has_documents"]].drop_duplicates("collection")
     lacking = figures.lacking(stored, counted, compared)
     if not lacking.said:

@@ -5,11 +5,12 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame
 
-from compute import queries, similarity
-from compute.figures import graph as graphs
-from compute.figures import overlap as figures
-from compute.figures.words import BOTH, FIRST, SECOND, WIDTH, legend, words
-from compute.overlap import FLOORS as _FLOORS
+from compute.corpora import similarity
+from compute.corpora.overlap import FLOORS as _FLOORS
+from compute.views.overlap import graph as graphs
+from compute.views.overlap import heatmap as figures
+from compute.views.overlap import select as overlap_select
+from compute.views.overlap.words import BOTH, FIRST, SECOND, WIDTH, legend, words
 from pages import _address, _shared
 from pages._shared import read
 
@@ -136,7 +137,7 @@ def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> 
     st.subheader("A pair", anchor=False)
     _address.pick("pair", "Pair of collections", shown)
     one, _, other = chosen.partition(SEPARATOR)
-    rows = read(queries.overlap.words_of_pair, dataset=one, other=other, unit=unit)
+    rows = read(overlap_select.words_of_pair, dataset=one, other=other, unit=unit)
     titles = _titles(counted)
     names = titles[one], titles[other]
     heads = {

@@ -1,6 +1,6 @@
 """The files of the pages, for who looks them up by folder: the only place that does."""
 
-from compute.settings import PROJECT
+from compute.base.settings import PROJECT
 
 PAGES = sorted((PROJECT / "pages").glob("[a-z]*.py"))
 """One file for each page; what pages share stands in files and folders with an underscore."""

@@ -6,8 +6,9 @@ import streamlit as st
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute import queries
-from compute.figures import pools as figures
+from compute.views.holes import pools as figures
+from compute.views.holes import select_pools
+from compute.views.leaderboard import select as leaderboard_select
 from pages import _counted, _dataset_sections, _shared
 from pages._shared import read
 
@@ -17,7 +18,7 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
     if len(systems) < 2:
         return
     asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
-    rows = _titled(read(queries.pools.left_out, **asked))
+    rows = _titled(read(select_pools.left_out, **asked))
     st.subheader("Had a system not been judged", anchor=False)
     figure = figures.left_out(rows, measure, theme=_shared.theme())
     _shared.plot(figure, "left_out", f"{measure} of systems left out of the pool")
@@ -29,7 +30,7 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
         )
     if not _counted.recorded(dataset)["n_added"]:
         return
-    gains = _titled(read(queries.pools.gains, added=True, **asked))
+    gains = _titled(read(select_pools.gains, added=True, **asked))
     if gains["n_added"].any():
         st.subheader("Who gains by added judgements", anchor=False)
         _table(
@@ -43,7 +44,7 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
 
 
 def _titled(rows: DataFrame) -> DataFrame:
-    rows = rows.merge(read(queries.leaderboard.systems), on="system", how="left")
+    rows = rows.merge(read(leaderboard_select.systems), on="system", how="left")
     return rows.assign(title=rows["title"].fillna(rows["system"]))
 
 

@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from compute import damage, jobs
-from compute.figures.jobs import at_work
+from compute import jobs
+from compute.store import damage
+from compute.views.jobs.matrix import at_work
 from pages import _shared
 
 UNWATCHED = ("Jobs", "Annotate")

@@ -5,8 +5,8 @@ from collections.abc import Sequence
 import streamlit as st
 from pandas import DataFrame
 
-from compute import queries
-from compute.figures import augmented as drawing
+from compute.views.query import augmented as drawing
+from compute.views.query import select as query_select
 from pages import _shared
 from pages._shared import read
 
@@ -19,7 +19,7 @@ def section(
     dataset: str, query_id: str, systems: Sequence[str], titles: Sequence[tuple[str, str]]
 ) -> None:
     """For each shown system that rewrote the query: its words, and what that changed."""
-    asked = read(queries.query.augmented, dataset=dataset, query_id=query_id, systems=systems)
+    asked = read(query_select.augmented, dataset=dataset, query_id=query_id, systems=systems)
     if asked.empty:
         return
     named = dict(titles)
@@ -43,7 +43,7 @@ def _words(system: str, query: DataFrame) -> None:
 
 def _changed(dataset: str, query_id: str, system: str) -> None:
     both = [system, PLAIN]
-    hits = read(queries.query.listed, dataset=dataset, query_id=query_id, systems=both, depth=10)
+    hits = read(query_select.listed, dataset=dataset, query_id=query_id, systems=both, depth=10)
     if PLAIN not in set(hits["system"]):
         _shared.caption(f"What that changed shows once {PLAIN} has a run on this dataset.")
         return

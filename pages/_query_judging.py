@@ -6,12 +6,13 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from compute import queries
-from compute.annotation import grades as grading
-from compute.annotation.queue import Annotator
 from compute.datasets import Dataset
 from compute.judgements import IN_VIEW, PERSON, WITHDRAWN
 from compute.judgements.labels import labels
+from compute.judgements.tasks import grades as grading
+from compute.judgements.tasks.queue import Annotator
+from compute.views.annotate import select as annotate_select
+from compute.views.annotate import select_added
 from pages import _address, _annotate_person, _shared
 from pages._shared import read
 
@@ -19,7 +20,7 @@ from pages._shared import read
 def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
     """Buttons with the grades under a document without an official judgement."""
     asked = {"dataset": dataset.name, "query_id": query_id, "doc_id": doc_id}
-    judged = partial(read, queries.annotate.official, added=False)
+    judged = partial(read, annotate_select.official, added=False)
     if not doc_id or len(judged(dataset=dataset.name, query_id=query_id, doc_id=doc_id)):
         return
     person = _annotate_person.annotator()
@@ -27,7 +28,7 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
         st.markdown("**Judge this hole here**")
         _annotate_person.ask()
         return
-    levels = read(queries.annotate.levels, added=False, dataset=dataset.name)["relevance"]
+    levels = read(annotate_select.levels, added=False, dataset=dataset.name)["relevance"]
     given = _given(asked, person)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown("**Judge it here:**", width="content")
@@ -50,7 +51,7 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
 
 def _given(pair: dict[str, str], person: Annotator) -> int | None:
     """The grade that the person gave the pair here already, whatever they gave it blind."""
-    rows = read(queries.added.of_pair, added=False, **pair)
+    rows = read(select_added.of_pair, added=False, **pair)
     mine = (rows["person"] == person.name) & (rows["task"] == IN_VIEW)
     rows = labels(rows[mine | (rows["source"] == WITHDRAWN)], (PERSON,))
     rows = rows[rows["person"] == person.name]

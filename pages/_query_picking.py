@@ -5,8 +5,8 @@ from typing import Any
 
 import streamlit as st
 
-from compute import queries
-from compute.figures.query import LISTS, first_pair
+from compute.views.dataset import select as dataset_select
+from compute.views.query.words import LISTS, first_pair
 from pages import _address, _shared
 from pages._shared import read
 
@@ -79,7 +79,7 @@ def usual_pair(known: Sequence[str], dataset: str) -> tuple[str, str]:
     """The two systems that a page shows unless told, whichever judgements it counts."""
     if "bm25" in known:
         return first_pair(known)
-    leading = read(queries.dataset.leading, added=False, dataset=dataset)
+    leading = read(dataset_select.leading, added=False, dataset=dataset)
     return first_pair(known, leading["system"].tolist())
 
 

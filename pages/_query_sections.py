@@ -7,13 +7,15 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame
 
-from compute import advice, queries
 from compute.datasets import Dataset
-from compute.figures import gains, text
-from compute.figures import query as figures
-from compute.figures.ranked import ranked_lists
-from compute.gains import explain, explains
-from compute.measures import parse
+from compute.evaluate.measures import parse
+from compute.evaluate.score_breakdown import explain, explains
+from compute.views.dataset import select as dataset_select
+from compute.views.query import score_breakdown
+from compute.views.query import select as query_select
+from compute.views.query import words as figures
+from compute.views.query.ranked_lists import ranked_lists
+from compute.views.shared import next_steps, text
 from pages import _address, _dataset_sections, _query_judging, _shared
 from pages._shared import read
 
@@ -26,8 +28,8 @@ _FURTHER = 100
 def known_dataset(names: Sequence[str]) -> None:
     """Say what to do where the address names a dataset without ranked lists."""
     asked, without = st.query_params.get("dataset", ""), ""
-    if asked not in names and len(facts := read(queries.dataset.facts, dataset=asked)):
-        without = _dataset_sections.without_runs(advice.record(facts))
+    if asked not in names and len(facts := read(dataset_select.facts, dataset=asked)):
+        without = _dataset_sections.without_runs(next_steps.record(facts))
     _address.known("dataset", names, "dataset with ranked lists", without)
 
 
@@ -41,7 +43,7 @@ def choose_query(
     a, b = (*systems, "")[:2]
     keep = st.query_params.get("query", "")
     of: Any = {"dataset": dataset, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
-    rows = read(queries.query.queries, order=order, **of)
+    rows = read(query_select.queries, order=order, **of)
     if rows.empty:
         st.info(_shared.text(f"No query contains {find!r}."))
         st.stop()
@@ -76,14 +78,14 @@ def further(hits: DataFrame, dataset: Dataset, query_id: str, systems: Sequence[
 
     Those that are judged relevant, and the one that the address names if a system ranks it.
     """
-    judged = read(queries.query.judged, dataset=dataset.name, query_id=query_id)
+    judged = read(query_select.judged, dataset=dataset.name, query_id=query_id)
     judged = judged[~judged["doc_id"].isin(hits["doc_id"])]
     wanted = judged.loc[judged["relevance"] > 0, "doc_id"].head(_FURTHER).tolist()
     named = st.query_params.get("document", "")
     of: Any = {"dataset": dataset.name, "query_id": query_id, "systems": systems}
     if named and named not in wanted and named not in set(hits["doc_id"]):
-        wanted += [named] if len(read(queries.query.places, doc_id=named, **of)) else []
-    texts = read(queries.query.documents, collection=dataset.collection, doc_ids=wanted)
+        wanted += [named] if len(read(query_select.places, doc_id=named, **of)) else []
+    texts = read(query_select.documents, collection=dataset.collection, doc_ids=wanted)
     frame = DataFrame({"doc_id": wanted}, dtype="str").merge(judged, on="doc_id", how="left")
     return frame.merge(texts, on="doc_id", how="left").astype({"relevance": "Int64"})
 
@@ -135,9 +137,9 @@ def document(
         if isinstance(row["text"], str):
             st.html(text.document(row["title"], row["text"], query))
         else:
-            st.text(advice.without_texts(dataset))
+            st.text(next_steps.without_texts(dataset))
         of: Any = {"dataset": dataset.name, "query_id": query_id, "doc_id": chosen}
-        places = read(queries.query.places, systems=[name for name, _ in systems], **of)
+        places = read(query_select.places, systems=[name for name, _ in systems], **of)
         where = figures.placed(places, systems)
         _shared.caption(f"{chosen}: {figures.said(row['relevance'])}. {where}")
 
@@ -152,22 +154,24 @@ def why(dataset: str, query_id: str, systems: Systems, measure: str, values: Dat
         return
     of: Any = {"dataset": dataset, "query_id": query_id}
     names = [name for name, _ in systems]
-    hits = read(queries.query.listed, systems=names, depth=parse(measure).k or 0, **of)
-    judged = read(queries.query.judged, **of)
+    hits = read(query_select.listed, systems=names, depth=parse(measure).k or 0, **of)
+    judged = read(query_select.judged, **of)
     found = {name: explain(hits[hits["system"] == name], judged, measure) for name in names}
     titles = dict(systems)
     named = [(titles[name], of_system) for name, of_system in found.items()]
-    figure = gains.gains(named, theme=_shared.theme())
+    figure = score_breakdown.gains(named, theme=_shared.theme())
     _shared.plot(figure, "gains", f"What each rank adds to {measure}")
-    _shared.caption(gains.reading(measure))
+    _shared.caption(score_breakdown.reading(measure))
     shown = names[0]
     if len(names) > 1:
         shown = _chosen_list(titles)
-    frame = gains.table(found[shown])
+    frame = score_breakdown.table(found[shown])
     height = "content" if len(frame) <= 12 else 420
     _shared.table(frame, "sum", f"{measure} of {titles[shown]}, rank by rank", height=height)
     stored = values[(values["system"] == shown) & (values["measure"] == measure)]["value"]
-    _shared.caption(gains.conclusion(found[shown], next(iter(stored), None), titles[shown]))
+    _shared.caption(
+        score_breakdown.conclusion(found[shown], next(iter(stored), None), titles[shown])
+    )
 
 
 def _chosen_list(titles: Mapping[str, str]) -> str:

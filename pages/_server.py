@@ -20,9 +20,9 @@ from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from streamlit.web import bootstrap, cli
 from threadpoolctl import threadpool_limits
 
-from compute import bugs, disk, permissions, settings
-from compute.errors import BeirscopeError
-from compute.settings import PROJECT, Settings
+from compute.base import bug_reports, disk_refusals, permissions, settings
+from compute.base.errors import BeirscopeError
+from compute.base.settings import PROJECT, Settings
 from pages._gate import Gate, Sockets
 from pages._page_files import SHARED
 
@@ -40,8 +40,8 @@ def prepare() -> None:
         return
     except Exception as error:
         now = settings.load()
-        if not disk.refusal(error, now.home):
-            bugs.record(now, "dashboard", error)
+        if not disk_refusals.refusal(error, now.home):
+            bug_reports.record(now, "dashboard", error)
 
 
 @click.command()

@@ -14,18 +14,21 @@ import streamlit.components.v2 as components
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute import bugs, damage, disk, scoring, settings, shown
-from compute.errors import BeirscopeError
+from compute.base import bug_reports, disk_refusals, settings
+from compute.base.bounded_cache import Kept, key
+from compute.base.errors import BeirscopeError
+from compute.base.settings import Settings
+from compute.evaluate import scored_measures
 from compute.exports import browser
 from compute.exports.tables import Printed, Scores
 from compute.judgements import Choice
-from compute.kept import Kept, key
-from compute.overlay import Overlays
-from compute.reading import open_version
-from compute.scopes import Holding
-from compute.settings import Settings
-from compute.shown import Shown
-from compute.store import Part, Store
+from compute.reading.database import open_version
+from compute.reading.dependencies import Holding
+from compute.reading.overlay import Overlays
+from compute.store import damage
+from compute.store.store import Part, Store
+from compute.views.about import view_inputs
+from compute.views.about.view_inputs import Shown
 from pages import _export, _page_files, _signing
 
 Query = Callable[..., DataFrame]
@@ -120,7 +123,7 @@ def _found(
     def ask() -> tuple[DataFrame, Shown]:
         with _overlays(now, manifest, noticed).cursor(judgement, choice) as cursor:
             frame = query(cursor, **params)
-        return frame, shown.of(frame, params)
+        return frame, view_inputs.of(frame, params)
 
     name = f"{query.__module__}.{query.__qualname__}"
     frame, found = _kept().of((repr(now), rests, repr(choice), name, key(params)), ask)
@@ -210,7 +213,7 @@ def parts() -> Sequence[Part]:
 
 def measures() -> list[str]:
     """Every measure that a picker offers: the usual ones, the settings' and what was scored."""
-    return scoring.offered(settings.load(), parts())
+    return scored_measures.offered(settings.load(), parts())
 
 
 def rests_on() -> Shown:
@@ -254,13 +257,13 @@ def show_failure(error: Exception) -> None:
         st.error(text("; ".join(damage.told(damaged))), icon=":material/error:")
         return
     now = settings.load()
-    if refused := disk.refusal(error, now.home):
+    if refused := disk_refusals.refusal(error, now.home):
         show_error(refused)
         return
     shown = st.session_state.setdefault("_bugs", {})
     # A fragment that draws itself every other second would fill the disk with one bug.
     if repr(error) not in shown:
-        shown[repr(error)] = bugs.said(now, "dashboard", error)
+        shown[repr(error)] = bug_reports.said(now, "dashboard", error)
     st.error(text(shown[repr(error)]))
 
 

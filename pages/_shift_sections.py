@@ -6,9 +6,12 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame
 
-from compute import cells, published, queries, shift
-from compute.figures import shift as figures
-from compute.measures import better
+from compute.datasets import published
+from compute.evaluate.measures import better
+from compute.views.leaderboard import cells
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.overlap import domain_shift
+from compute.views.overlap import domain_shift_figure as figures
 from pages import _address, _shared
 from pages._shared import pick, pick_many, read
 
@@ -19,7 +22,7 @@ PRINTED_WORDS = ("unigrams", "bigrams")
 
 def choose_left_out(above: Any) -> list[str]:
     """The datasets that the correlations leave out; unless told otherwise the paper's three."""
-    names = list(read(queries.leaderboard.datasets)["dataset"])
+    names = list(read(leaderboard_select.datasets)["dataset"])
     with above:
         _address.known("left_out", names, "dataset")
     three = list(published.LEFT_OUT)
@@ -30,25 +33,25 @@ def printed(unit: str, left_out: Sequence[str], above: Any) -> None:
     """Table 4 of BEIR v1, for any systems of a printed table."""
     st.subheader("As printed: similarity to MS MARCO", anchor=False)
     words = unit if unit in PRINTED_WORDS else PRINTED_WORDS[0]
-    near = shift.printed_similarities(words)
-    tables = shift.tables(published.results(), list(near["dataset"]))
+    near = domain_shift.printed_similarities(words)
+    tables = domain_shift.tables(published.results(), list(near["dataset"]))
     with above:
         _address.known("table", tables, "printed table")
     with _shared.pickers():
         table = pick("Table", tables, "table", width=180)
         scores = _printed_scores(table)
         systems, baseline = _choose_systems(scores, "", above)
-    marks = shift.points(near, scores, systems, baseline, left_out)
+    marks = domain_shift.points(near, scores, systems, baseline, left_out)
     _panels(marks, systems, baseline, ("MS MARCO", words, MEASURE), "printed")
     instead = f"The paper has no {unit}: unigrams are shown." if words != unit else ""
     _shared.caption(
         f"Similarities of BEIR v1, Table 4; scores of {table}, {MEASURE}.",
         "Scores of systems on their own training set, and suspect ones, are left out.",
         instead,
-        shift.CHOSEN_AFTER,
+        domain_shift.CHOSEN_AFTER,
     )
     _correlations(near, scores, systems, baseline, left_out)
-    _shared.caption(shift.HOW_TO_READ)
+    _shared.caption(domain_shift.HOW_TO_READ)
 
 
 def _correlations(
@@ -58,8 +61,8 @@ def _correlations(
     titles = _titles(systems)
     groups = {}
     for words in PRINTED_WORDS:
-        similarities = shift.printed_similarities(words)
-        marks = shift.points(similarities, scores, systems, baseline, left_out)
+        similarities = domain_shift.printed_similarities(words)
+        marks = domain_shift.points(similarities, scores, systems, baseline, left_out)
         for name in systems:
             own = marks[marks["system"] == name]
             if len(own):
@@ -84,10 +87,10 @@ def computed(
         source = pick("Similarity to", sources, "source", default=usual, width=180)
         table, measure, scores = _choose_scores(sources, above)
         systems, baseline = _choose_systems(scores, "own_", above)
-    datasets = read(queries.leaderboard.datasets)
+    datasets = read(leaderboard_select.datasets)
     collections = dict(zip(datasets["dataset"], datasets["collection"], strict=True))
-    near = shift.to_source(pairs, source, collections)
-    marks = shift.points(near, scores, systems, baseline, left_out)
+    near = domain_shift.to_source(pairs, source, collections)
+    marks = domain_shift.points(near, scores, systems, baseline, left_out)
     titled = dict(zip(counted["dataset"], counted["title"], strict=True))
     _panels(marks, systems, baseline, (titled[source], unit, measure), "own")
     of = "of stored runs" if table == COMPUTED else f"as printed in {table}"
@@ -99,19 +102,19 @@ def computed(
 
 def _choose_scores(sources: Sequence[str], above: Any) -> tuple[str, str, DataFrame]:
     """Scores of stored runs by any measure, or a printed table: its name, measure and rows."""
-    tables = [COMPUTED, *shift.tables(published.results(), sources)]
+    tables = [COMPUTED, *domain_shift.tables(published.results(), sources)]
     with above:
         _address.known("scores", tables, "table of scores")
         measures = _address.measures()
     table = pick("Scores", tables, "scores", width=180)
     if table == COMPUTED:
         measure = pick("Measure", measures, "measure", width=140)
-        return table, measure, read(queries.leaderboard.means, measure=measure)
+        return table, measure, read(leaderboard_select.means, measure=measure)
     return table, MEASURE, _printed_scores(table)
 
 
 def _printed_scores(table: str) -> DataFrame:
-    scores = read(queries.leaderboard.published, source=table, measure=MEASURE)
+    scores = read(leaderboard_select.published, source=table, measure=MEASURE)
     return scores[~scores["suspect"] & ~scores["in_domain"]]
 
 
@@ -126,14 +129,14 @@ def _choose_systems(scores: DataFrame, prefix: str, above: Any) -> tuple[list[st
     usual = cells.baseline(names)
     baseline = pick("Baseline", names, f"{prefix}baseline", default=usual, width=190)
     others = [name for name in names if name != baseline]
-    first = [name for name in shift.SYSTEMS if name in others] or others[:2]
+    first = [name for name in domain_shift.SYSTEMS if name in others] or others[:2]
     said = " and ".join(first)
     chosen = pick_many("Systems", others, f"{prefix}systems", width=330, empty=said)
     return chosen or first, baseline
 
 
 def _titles(systems: Sequence[str]) -> dict[str, str]:
-    known = read(queries.leaderboard.systems)
+    known = read(leaderboard_select.systems)
     named = dict(zip(known["system"], known["title"], strict=True))
     return {name: named.get(name, name) for name in systems}
 
@@ -150,14 +153,14 @@ def _panels(
         st.info("No dataset has a similarity to this source, and scores of both systems.")
         return
     source, words, measure = said
-    named = read(queries.leaderboard.datasets)[["dataset", "title", "domain"]]
+    named = read(leaderboard_select.datasets)[["dataset", "title", "domain"]]
     marks = marks.merge(named, on="dataset", how="left")
     marks["title"] = marks["title"].fillna(marks["dataset"])
     marks["domain"] = marks["domain"].fillna("Own")
     titles = _titles([*systems, baseline])
     axes = (f"similarity to {source}, {words}", f"{measure} minus {titles[baseline]}")
     st.html(figures.legend(marks["domain"], _shared.theme()))
-    look = {"axes": axes, "spans": shift.ranges(marks), "theme": _shared.theme()}
+    look = {"axes": axes, "spans": domain_shift.ranges(marks), "theme": _shared.theme()}
     look["sign"] = better(measure)
     with st.container(horizontal=True):
         for place, name in enumerate(systems):

@@ -7,10 +7,10 @@ from typing import Any
 
 import streamlit as st
 
-from compute import binding, roles, settings
-from compute.errors import BeirscopeError, Unavailable
-from compute.roles import ANNOTATOR, OPERATOR, VIEWER, Person, Role
-from compute.settings import Settings
+from compute.base import listen_address, roles, settings
+from compute.base.errors import BeirscopeError, Unavailable
+from compute.base.roles import ANNOTATOR, OPERATOR, VIEWER, Person, Role
+from compute.base.settings import Settings
 
 __all__ = [
     "ANNOTATOR",
@@ -39,7 +39,7 @@ _GUARDS = {"server.enableXsrfProtection": True, "server.enableCORS": True}
 def check_server() -> None:
     """Raises Unavailable where the server is open to more than it may be, saying how."""
     now = settings.load()
-    binding.check(now, st.get_option("server.address"))
+    listen_address.check(now, st.get_option("server.address"))
     for name, wanted in _GUARDS.items():
         if st.get_option(name) != wanted:
             raise Unavailable(f"{name} is switched off: start the dashboard without that option")
@@ -50,9 +50,11 @@ def check_server() -> None:
         )
 
 
-def sign_in() -> binding.SignIn | None:
+def sign_in() -> listen_address.SignIn | None:
     """The sign-in by the server's secrets; none where there is none. Raises as binding's does."""
-    return binding.sign_in(settings.load(), [Path(file) for file in st.get_option("secrets.files")])
+    return listen_address.sign_in(
+        settings.load(), [Path(file) for file in st.get_option("secrets.files")]
+    )
 
 
 def providers() -> tuple[str, ...]:

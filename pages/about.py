@@ -2,8 +2,9 @@
 
 import streamlit as st
 
-from compute import contract, queries
-from compute.measures import known
+from compute.evaluate.measures import known
+from compute.views.about import contract
+from compute.views.data import select_stored
 from pages import _shared
 from pages._shared import read
 
@@ -35,7 +36,7 @@ st.markdown(
     " are recorded beside it and do not make it another result.",
     width=WIDTH,
 )
-origins = read(queries.stored.origins)
+origins = read(select_stored.origins)
 heads = {"rows": "Hits", "created": "Stored", "shipped": "Came with the project"}
 shown = origins.rename(columns=heads).rename(columns=str.capitalize)
 shown["Stored"] = shown["Stored"].str.replace("T", " ")

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from compute import queries
+from compute.views.compare import select
 from pages import _address, _query_picking, _shared
 from pages import _compare_sections as sections
 from pages._shared import pick, read
 
 st.title("Compare", anchor=False)
 _address.arrive()
-runs = read(queries.compare.runs)
+runs = read(select.runs)
 if runs.empty:
     st.info("No dataset has two systems to compare yet: python -m compute demo computes some.")
     st.stop()

@@ -2,7 +2,9 @@
 
 import streamlit as st
 
-from compute import advice, queries
+from compute.views.dataset import select
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.shared import next_steps
 from pages import _address, _augmented_print, _shared
 from pages import _dataset_languages as languages
 from pages import _dataset_sections as sections
@@ -11,7 +13,7 @@ from pages._shared import pick, read
 
 st.title("Dataset", anchor=False)
 _address.arrive()
-names = list(read(queries.dataset.catalogue)["dataset"])
+names = list(read(select.catalogue)["dataset"])
 _address.recall("dataset", names)
 _address.known("dataset", names, "dataset")
 measures = _address.measures()
@@ -19,11 +21,11 @@ with _shared.pickers():
     name = pick("Dataset", names, "dataset", width=280)
     measure = pick("Measure", measures, "measure", width=160)
 _address.remember("dataset", name)
-dataset = advice.record(read(queries.dataset.facts, dataset=name))
+dataset = next_steps.record(read(select.facts, dataset=name))
 sections.facts(dataset)
 offered = [views.OVERVIEW, views.SYSTEMS, views.QUERIES, views.JUDGEMENTS, views.DOCUMENTS]
 chosen = views.choose([*offered, *[views.LANGUAGES] * languages.known(name, names)])
-named = read(queries.leaderboard.systems)
+named = read(leaderboard_select.systems)
 view = views.View(dataset, measure, named)
 match chosen:
     case views.SYSTEMS:

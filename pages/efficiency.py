@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from compute import queries
+from compute.views.efficiency import select
 from pages import _address, _augmented_print, _shared
 from pages import _efficiency_sections as sections
 from pages._shared import pick, pick_many, read
 
 st.title("Efficiency", anchor=False)
 _address.arrive()
-costs = read(queries.efficiency.costs)
+costs = read(select.costs)
 if costs.empty:
     sections.nothing()
     st.stop()

@@ -2,14 +2,14 @@
 
 import streamlit as st
 
-from compute import queries
+from compute.views.query import select as query_select
 from pages import _address, _agreement_sections, _counted, _pool_sections, _query_sections, _shared
 from pages import _holes_sections as sections
 from pages._shared import pick, pick_many, read
 
 st.title("Holes", anchor=False)
 _address.arrive()
-runs = read(queries.query.runs)
+runs = read(query_select.runs)
 if runs.empty:
     st.info("No ranked lists are stored yet: python -m compute demo computes some.")
     st.stop()

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from compute import jobs
-from compute.figures.jobs import able, at_hand
+from compute.views.jobs.matrix import able, at_hand
 from pages import _address, _jobs_training, _shared
 from pages import _jobs_sections as sections
 from pages._shared import pick_many, switch

@@ -2,9 +2,11 @@
 
 import streamlit as st
 
-from compute import cells, leaderboard, published, queries
-from compute.cells import COMPUTED, DIFFERENCE, NUMBERS
-from compute.figures.leaderboard import COLOURS
+from compute.datasets import published
+from compute.views.leaderboard import board as leaderboard
+from compute.views.leaderboard import cells, select
+from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, NUMBERS
+from compute.views.leaderboard.heatmap import COLOURS
 from pages import _address, _shared
 from pages import _leaderboard_boards as boards
 from pages import _leaderboard_order as order
@@ -12,8 +14,8 @@ from pages import _leaderboard_sections as sections
 from pages._shared import pick, read
 
 st.title("Leaderboard", anchor=False)
-tables, stored = read(queries.leaderboard.published_tables), read(queries.leaderboard.measures)
-datasets, systems = read(queries.leaderboard.datasets), read(queries.leaderboard.systems)
+tables, stored = read(select.published_tables), read(select.measures)
+datasets, systems = read(select.datasets), read(select.systems)
 sources = published.sources(tables)
 above = st.container()
 with above:
@@ -33,7 +35,7 @@ with _shared.pickers():
     colour = pick("Colour", COLOURS, "colour", disabled=not coloured)
     place_of_baseline = st.container(width=190)
     chosen = sections.choose_filter(datasets, above)
-printed = cells.printed(read(queries.leaderboard.published, source=source, measure=measure))
+printed = cells.printed(read(select.published, source=source, measure=measure))
 ours = sections.ours(measure, returned=chosen.returned)
 shown = cells.of_datasets(cells.cells(numbers, printed, ours), datasets, chosen.wanted)
 if shown.empty:

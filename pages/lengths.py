@@ -2,15 +2,16 @@
 
 import streamlit as st
 
-from compute import queries
-from compute.lengths import MAX_WORDS
+from compute.corpora.lengths import MAX_WORDS
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.lengths import select
 from pages import _address, _shared
 from pages import _lengths_sections as sections
 from pages._shared import pick, read
 
 st.title("Lengths", anchor=False)
 _address.arrive()
-stored = read(queries.lengths.catalogue)
+stored = read(select.catalogue)
 stored = stored[stored["is_counted"] | (stored["n_runs"] > 0)]
 if stored.empty:
     st.info("No lengths are counted yet: python -m compute demo runs systems and counts them.")
@@ -28,7 +29,7 @@ with _shared.pickers():
 _address.remember("dataset", name)
 row = stored[stored["dataset"] == name].iloc[0]
 view = sections.View(row, int(k), axis == sections.LOG, MAX_WORDS if cut else None)
-named = read(queries.leaderboard.systems)
+named = read(leaderboard_select.systems)
 if row["is_counted"]:
     sections.beside_corpus(view, named)
 else:

@@ -2,15 +2,17 @@
 
 import streamlit as st
 
-from compute import advice, queries
-from compute.figures.rankmap import ORDERS, RANKS
+from compute.views.dataset import select as dataset_select
+from compute.views.query import select as query_select
+from compute.views.query.rank_map import ORDERS, RANKS
+from compute.views.shared import next_steps
 from pages import _address, _query_picking, _shared
 from pages import _map_sections as sections
 from pages._shared import pick, read
 
 st.title("Map", anchor=False)
 _address.arrive()
-runs = read(queries.query.runs)
+runs = read(query_select.runs)
 if runs.empty:
     st.info("No ranked lists are stored yet: python -m compute demo computes some.")
     st.stop()
@@ -35,7 +37,7 @@ with _shared.pickers():
     ranks = int(pick("Ranks", RANKS, "ranks", default="50", width=80))
 _address.remember("dataset", name)
 _query_picking.remember([system, other] if other in known else [system])
-dataset = advice.record(read(queries.dataset.facts, dataset=name))
+dataset = next_steps.record(read(dataset_select.facts, dataset=name))
 shown = sections.shown(dataset, system, other, measure, ORDERS[order], ranks)
 sections.all_queries(shown)
 sections.some_queries(shown)

@@ -2,10 +2,11 @@
 
 import streamlit as st
 
-from compute import queries, similarity
-from compute.figures.overlap import ORDERS
-from compute.figures.theme import DOMAINS
-from compute.overlap import UNITS
+from compute.corpora import similarity
+from compute.corpora.overlap import UNITS
+from compute.views.overlap import select
+from compute.views.overlap.heatmap import ORDERS
+from compute.views.shared.theme import DOMAINS
 from pages import _address, _overlap_counting, _shared
 from pages import _overlap_sections as sections
 from pages import _shift_sections as shifts
@@ -13,7 +14,7 @@ from pages._shared import pick, read
 
 st.title("Overlap", anchor=False)
 _address.arrive()
-found = read(queries.overlap.vocabularies).fillna({"domain": "Other"})
+found = read(select.vocabularies).fillna({"domain": "Other"})
 above = st.container()
 view = sections.choose_view(found)
 with above:
@@ -26,7 +27,7 @@ with _shared.pickers():
     order = pick("Order", ORDERS, "order", width=150) if view == sections.HEATMAP else ORDERS[0]
     least = sections.choose_least() if view == sections.GRAPH else 0.0
     chosen = shifts.choose_left_out(above) if view == sections.SHIFT else []
-pairs = read(queries.overlap.similarities, unit=unit, floor=floor)
+pairs = read(select.similarities, unit=unit, floor=floor)
 counted = found[found["unit"] == unit]
 if view == sections.SHIFT:
     shifts.printed(unit, chosen, above)

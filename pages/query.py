@@ -2,16 +2,19 @@
 
 import streamlit as st
 
-from compute import advice, queries
-from compute.figures.query import LEGEND, ORDERS, RANKS, titled
-from compute.figures.text import line
+from compute.views.dataset import select as dataset_select
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.query import select
+from compute.views.query.words import LEGEND, ORDERS, RANKS, titled
+from compute.views.shared import next_steps
+from compute.views.shared.text import line
 from pages import _address, _query_augmented, _query_picking, _shared
 from pages import _query_sections as sections
 from pages._shared import pick, read
 
 st.title("Query", anchor=False)
 _query_picking.arrive()
-runs = read(queries.query.runs)
+runs = read(select.runs)
 if runs.empty:
     st.info("No ranked lists are stored yet: python -m compute demo computes some.")
     st.stop()
@@ -29,15 +32,15 @@ with _shared.pickers():
     ranks = int(pick("Ranks", RANKS, "ranks", width=80))
     find = st.text_input("Find", key="find", bind="query-params", width=150)
 _address.remember("dataset", name)
-dataset = advice.record(read(queries.dataset.facts, dataset=name))
+dataset = next_steps.record(read(dataset_select.facts, dataset=name))
 query = sections.choose_query(name, systems, measure, ORDERS[order], find)
 words = query["text"] if isinstance(query["text"], str) else ""
 st.html(line(words or f"Query {query['query_id']}"))
-shown = titled(systems, read(queries.leaderboard.systems))
+shown = titled(systems, read(leaderboard_select.systems))
 asked = {"dataset": name, "query_id": query["query_id"], "systems": systems}
-hits = read(queries.query.ranked, collection=dataset.collection, depth=ranks, **asked)
+hits = read(select.ranked, collection=dataset.collection, depth=ranks, **asked)
 hits = sections.as_shown(hits, systems)
-values = read(queries.query.query_values, **asked)
+values = read(select.query_values, **asked)
 further = sections.further(hits, dataset, query["query_id"], systems)
 chosen = sections.lists(hits, further, shown, measure, values, ranks)
 _shared.caption(LEGEND, f"Judged relevant to this query: {query['n_relevant']:,}.")

@@ -5,12 +5,12 @@ import itertools
 import pandas as pd
 from pandas import DataFrame
 
-from compute.annotation import tasks
-from compute.annotation.answers import Answer, parsed
-from compute.annotation.queue import Annotator
-from compute.annotation.tasks import Plan, Task
-from compute.orders import Framed
-from compute.store import Store
+from compute.judgements.orders import Framed
+from compute.judgements.tasks import tasks
+from compute.judgements.tasks.answers import Answer, parsed
+from compute.judgements.tasks.queue import Annotator
+from compute.judgements.tasks.tasks import Plan, Task
+from compute.store.store import Store
 
 GRADES = ((0, "Not relevant"), (1, "Related"), (2, "Relevant"))
 ADA, BOB, CYD, DAN = (Annotator(name) for name in ("ada", "bob", "cyd", "dan"))

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from compute import imports
+from compute.base.settings import Settings
 from compute.datasets import Dataset
-from compute.loading import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.intake import imports
+from compute.store.loading import Bench
+from compute.store.store import Store
 from tests import database
 from tests.tiny import write_tiny
 

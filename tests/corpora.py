@@ -7,10 +7,10 @@ from pathlib import Path
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from compute import imports
 from compute.datasets.records import n_words
-from compute.loading import Bench, Loaded
-from compute.store import KINDS
+from compute.intake import imports
+from compute.store.loading import Bench, Loaded
+from compute.store.store import KINDS
 
 Text = tuple[str, str]
 """Title and text."""

@@ -10,10 +10,10 @@ import sys
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from compute import settings
+from compute.base import settings
 from compute.jobs import worker
-from compute.jobs.hand import Hand
-from compute.loading import Progress
+from compute.jobs.child_process import Hand
+from compute.store.loading import Progress
 
 
 def die() -> None:

@@ -13,11 +13,12 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 
-from compute import disk, shipping
 from compute.__main__ import main
-from compute.errors import BeirscopeError
-from compute.settings import Settings
-from compute.store import Store
+from compute.base import disk_refusals
+from compute.base.errors import BeirscopeError
+from compute.base.settings import Settings
+from compute.exports import shipping
+from compute.store.store import Store
 from tests.publisher import arm
 
 ROUNDS = 3
@@ -70,7 +71,7 @@ DEEDS: dict[str, Callable[[Path, str], None]] = {
 def _told(home: Path) -> Iterator[None]:
     """What the command line does with errors, for what is no command."""
     try:
-        with disk.explained(home):
+        with disk_refusals.explained(home):
             yield
     except BeirscopeError as error:
         sys.stderr.write(f"{error}\n")

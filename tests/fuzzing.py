@@ -23,14 +23,15 @@ import pyarrow as pa
 from hypothesis import HealthCheck, Phase, given, settings
 from hypothesis import strategies as st
 
-from compute import doctor, runs
-from compute import settings as settings_module
+from compute.base import settings as settings_module
+from compute.base.errors import BeirscopeError
+from compute.base.printable import printable
 from compute.datasets import open_path
 from compute.datasets.judged import JudgedQueries
 from compute.datasets.layout import files, root
-from compute.errors import BeirscopeError
+from compute.evaluate import runs
+from compute.intake import doctor
 from compute.judgements import exchange, read_qrels
-from compute.terminal import printable
 from tests.tiny import write_tiny
 
 ODD = (

@@ -6,14 +6,15 @@ from pathlib import Path
 
 import pandas as pd
 
-from compute import imports, queries
-from compute.annotation import tasks
-from compute.annotation.tasks import Plan
+from compute.base.settings import Settings
+from compute.intake import imports
 from compute.judgements import PERSON
-from compute.loading import Bench
-from compute.reading import open_version
-from compute.settings import Settings
-from compute.store import Store
+from compute.judgements.tasks import tasks
+from compute.judgements.tasks.tasks import Plan
+from compute.reading.database import open_version
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.views.annotate import select as annotate_select
 
 AWAY = "http://attacker.invalid"
 """Where nothing may ever be asked for."""
@@ -79,7 +80,7 @@ def make(folder: Path) -> Settings:
     )
     none = pd.DataFrame({"query_id": [], "doc_id": [], "relevance": []})
     with open_version(bench.store, bench.store.version()).cursor() as cursor:
-        tops = queries.annotate.StoredTops(cursor, "hostile")
+        tops = annotate_select.StoredTops(cursor, "hostile")
         tasks.make(bench.store, plan, tops, none, PERSON_NAME)
     _judge(bench.store)
     return now

@@ -6,10 +6,10 @@ The places are those of `tests.publisher`: at the Nth time that this process com
 import sys
 from pathlib import Path
 
-from compute import imports
-from compute.loading import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.base.settings import Settings
+from compute.intake import imports
+from compute.store.loading import Bench
+from compute.store.store import Store
 from tests.publisher import arm
 
 

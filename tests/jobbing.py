@@ -10,11 +10,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TypeVar
 
-from compute import imports, jobs
+from compute import jobs
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
 from compute.jobs.steps import end_with_worker
-from compute.loading import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.store.loading import Bench
+from compute.store.store import Store
 from tests.tiny import write_tiny
 
 LONGEST = 60.0

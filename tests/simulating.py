@@ -14,9 +14,8 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from compute import orders
-from compute.judgements import read_qrels
-from compute.runs import canonical, read_trec
+from compute.evaluate.runs import canonical, read_trec
+from compute.judgements import orders, read_qrels
 
 K = 10
 DISCOUNT = 1 / np.log2(np.arange(2, K + 2))

@@ -5,8 +5,8 @@ from pathlib import Path
 import pandas as pd
 from pandas import DataFrame
 
-from compute.settings import Settings
-from compute.store import Store, top
+from compute.base.settings import Settings
+from compute.store.store import Store, top
 
 
 def open_store(home: Path, state: str = "", shipped: Path | None = None) -> Store:

@@ -2,9 +2,9 @@
 
 import pytest
 
-from compute import advice
 from compute.datasets import DATASETS
 from compute.datasets.catalogue import own
+from compute.views.shared import next_steps
 
 
 @pytest.mark.parametrize(
@@ -19,11 +19,11 @@ from compute.datasets.catalogue import own
 )
 def test_what_is_already_there_is_not_asked_for(name: str, is_loaded: bool, said: str) -> None:
     dataset = DATASETS.get(name) or own(name, relevance="Binary")
-    words = advice.without_runs(dataset, is_loaded=is_loaded)
+    words = next_steps.without_runs(dataset, is_loaded=is_loaded)
     assert said in words
     assert "mine.zip" not in words
 
 
 def test_runs_of_before_a_replacement_are_named_not_denied() -> None:
-    words = advice.without_runs(own("mine", relevance="Binary"), outdated=["bm25", "minilm"])
+    words = next_steps.without_runs(own("mine", relevance="Binary"), outdated=["bm25", "minilm"])
     assert words.startswith("bm25, minilm: made before what is stored of mine was replaced")

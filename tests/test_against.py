@@ -3,10 +3,18 @@
 import pytest
 from pandas import DataFrame
 
-from compute import published
-from compute.against import APART, EQUAL, NEAR, NO_REASON, SUSPECT, table, verdict_counts
+from compute.datasets import published
 from compute.datasets.catalogue import DATASETS
-from compute.figures import agreeing
+from compute.views.leaderboard import reproduction_table
+from compute.views.leaderboard.reproduction import (
+    APART,
+    EQUAL,
+    NEAR,
+    NO_REASON,
+    SUSPECT,
+    table,
+    verdict_counts,
+)
 
 REASONS = published.reasons()
 PRINTED = DataFrame(
@@ -102,7 +110,7 @@ def test_what_agrees_is_blue_and_what_does_not_orange(theme: str) -> None:
     )
     named = DataFrame({"dataset": ["scifact"], "title": ["SciFact"]})
     systems = DataFrame({"system": ["bm25-multifield"], "title": ["BM25"]})
-    shown = agreeing.table(found, (named, systems), theme)
+    shown = reproduction_table.table(found, (named, systems), theme)
     page = shown.to_html()
     assert "≠ differs" in page and "✓ equal" in page and "−.0003" in page
     styles = [line for line in page.splitlines() if "background-color" in line]

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 from sklearn.metrics import cohen_kappa_score
 
-from compute.agreement import LEVELS, WEIGHTS, alpha, disagreements, kappas
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
 from compute.judgements import ADJUDICATION, IN_VIEW, MODEL, PERSON
+from compute.judgements.agreement import LEVELS, WEIGHTS, alpha, disagreements, kappas
 from tests import worlds
 
 # Each case draws its interval too.

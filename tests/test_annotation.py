@@ -8,11 +8,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute.annotation import guideline, sheets
-from compute.annotation.answers import LONGEST_PAUSE, parsed
-from compute.annotation.queue import Pair
-from compute.errors import WrongInput
-from compute.figures.text import STOP_WORDS, pieces, query_words
+from compute.base.errors import WrongInput
+from compute.judgements.tasks import guideline
+from compute.judgements.tasks.answers import LONGEST_PAUSE, parsed
+from compute.judgements.tasks.queue import Pair
+from compute.views.annotate import judging_form
+from compute.views.shared.text import STOP_WORDS, pieces, query_words
 from tests.tiny import HOSTILE
 from tests.worlds import CASES
 
@@ -96,7 +97,7 @@ def test_pieces_join_to_the_text_and_every_second_is_a_word_of_the_query(
 def shown(pair: Pair) -> dict[str, Any]:
     texts = pd.DataFrame({"doc_id": ["d4"], "title": [HOSTILE], "text": ["The ships"]})
     queries = pd.DataFrame({"query_id": ["q1", "q2"], "text": ["ships in the harbour", None]})
-    return sheets.sheets([pair], texts, queries)[0]
+    return judging_form.sheets([pair], texts, queries)[0]
 
 
 def test_a_sheet_holds_query_and_document_under_a_key_and_no_more() -> None:

@@ -6,14 +6,14 @@ import pytest
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
-from compute import imports
-from compute.annotation import queue, tasks
-from compute.figures import annotate as figures
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
 from compute.judgements import IN_VIEW, resolve
-from compute.orders import ORDERS
-from compute.recompute import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.judgements.orders import ORDERS
+from compute.judgements.tasks import queue, tasks
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from compute.views.annotate import tables as figures
 from tests.annotating import ADA, answer, made
 from tests.tiny import HOSTILE, write_tiny
 

@@ -8,13 +8,13 @@ from pathlib import Path
 import pytest
 from sqlalchemy import select, update
 
-from compute import state
-from compute.annotation import queue, tables, tasks
-from compute.annotation.answers import Answer
-from compute.annotation.queue import Annotator, exchange
-from compute.annotation.tasks import Task
-from compute.errors import WrongInput
-from compute.store import Store
+from compute.base.errors import WrongInput
+from compute.judgements.tasks import queue, tables, tasks
+from compute.judgements.tasks.answers import Answer
+from compute.judgements.tasks.queue import Annotator, exchange
+from compute.judgements.tasks.tasks import Task
+from compute.store import state
+from compute.store.store import Store
 from tests.annotating import ADA, BOB, CYD, DAN, answer, made
 from tests.storage import open_store
 

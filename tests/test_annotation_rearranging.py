@@ -11,14 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute import orders
-from compute.annotation import rearranging, tasks
-from compute.annotation.answers import Answer
-from compute.annotation.queue import Annotator, exchange
-from compute.annotation.rearranging import rearrange
-from compute.annotation.tasks import Task
-from compute.orders import Framed
-from compute.store import Store
+from compute.judgements import orders
+from compute.judgements.orders import Framed
+from compute.judgements.tasks import tasks
+from compute.judgements.tasks.answers import Answer
+from compute.judgements.tasks.queue import Annotator, exchange
+from compute.judgements.tasks.tasks import Task
+from compute.store.store import Store
+from compute.views.annotate import adaptive_order
+from compute.views.annotate.adaptive_order import rearrange
 from tests.annotating import ADA, BOB, CYD, NOTHING, answer, made, plan, tops
 from tests.storage import open_store, publish_run, scores
 from tests.worlds import CASES
@@ -147,12 +148,12 @@ def test_what_is_handed_out_while_the_order_is_asked_is_neither_lost_nor_doubled
     task = task_of(store, n_pairs=data.draw(st.integers(4, 32)), double_share=0.3)
     wanted = tasks.pairs(store, task.id)["labels"].tolist()
     judge(store, task, *data.draw(st.lists(st.integers(0, 2), max_size=3)))
-    drafted = rearranging.draft(store, task, LISTS, judged(store))
+    drafted = adaptive_order.draft(store, task, LISTS, judged(store))
     held = exchange(store, task, BOB, ahead=data.draw(st.integers(0, 6))).held
     if data.draw(st.booleans()):
         rearrange(store, task, LISTS, judged(store))
     before = tasks.pairs(store, task.id).set_index("id")
-    rearranging.write(store, task, drafted)
+    adaptive_order.write(store, task, drafted)
     found = tasks.pairs(store, task.id)
     kept = found[found["labels"] > 0]
     assert kept["labels"].tolist() == wanted
@@ -177,9 +178,9 @@ def test_people_are_served_while_the_order_is_asked_and_then_by_it(
         return learned(*given)
 
     monkeypatch.setattr(orders, "first", slow)
-    thread = rearranging.soon(store, task)
+    thread = adaptive_order.soon(store, task)
     assert thread and asked.wait(60)
-    assert rearranging.soon(store, task) is None, "one at a time"
+    assert adaptive_order.soon(store, task) is None, "one at a time"
     older = open_pairs(store, task)
     (pair,) = exchange(store, task, ADA, ahead=1).held
     hand = exchange(store, task, ADA, [answer(pair.id, relevance=2)], ahead=1)
@@ -188,7 +189,7 @@ def test_people_are_served_while_the_order_is_asked_and_then_by_it(
     thread.join()
     assert open_pairs(store, task)[:6] == older[:6]
     assert open_pairs(store, task) != older
-    again = rearranging.soon(store, task)
+    again = adaptive_order.soon(store, task)
     assert again
     again.join()
 
@@ -220,7 +221,7 @@ def test_people_who_judge_at_once_while_it_is_rearranged_get_each_pair_once(stor
 def test_only_the_front_moves_and_the_rest_closes_up(
     store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(rearranging, "FIRST", 3)
+    monkeypatch.setattr(adaptive_order, "FIRST", 3)
     task = task_of(store, n_pairs=32)
     everything = set(open_pairs(store, task))
     judge(store, task, 0, 0, 2, 2, 2, 2)

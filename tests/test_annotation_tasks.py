@@ -5,9 +5,9 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compute.annotation import grades, tasks
-from compute.errors import Missing, WrongInput
-from compute.orders import Framed
+from compute.base.errors import Missing, WrongInput
+from compute.judgements.orders import Framed
+from compute.judgements.tasks import grades, tasks
 from tests.annotating import NOTHING, made, plan, tops
 from tests.storage import judgement, open_store
 

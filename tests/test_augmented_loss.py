@@ -7,9 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
-from compute.augmented import loss
-from compute.augmented.loss import Asked
-from compute.augmented.vectors import Documents, as_lucene_keeps
+from compute.systems.augmented import loss
+from compute.systems.augmented.loss import Asked
+from compute.systems.augmented.vectors import Documents, as_lucene_keeps
 from tests.worlds import FEWER
 
 SIZE = 6

@@ -7,10 +7,10 @@ import pytest
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
-from compute import imports
-from compute.loading import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.store.loading import Bench
+from compute.store.store import Store
 from tests.tiny import write_tiny
 
 RUN = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"

@@ -7,13 +7,13 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from compute import wordpieces
-from compute.augmented import vectors
-from compute.augmented.search import Augmented, boosts
-from compute.settings import Settings, load
-from compute.systems import lucene
+from compute.base.settings import Settings, load
+from compute.corpora import word_pieces
+from compute.systems.augmented import vectors
+from compute.systems.augmented.search import Augmented, boosts
 from compute.systems.checkpoints import from_text
-from compute.systems.lexical import WordPiece
+from compute.systems.lexical import lucene
+from compute.systems.lexical.bm25 import WordPiece
 from tests.tiny import DOCUMENTS, QUERIES
 
 LONG = " ".join(f"harbour {number} lighthouse" for number in range(30))
@@ -92,7 +92,7 @@ def test_lucene_scores_an_augmented_query_as_the_formula_does(
 def test_without_augmentation_it_is_bm25_of_the_distinct_pieces(
     index: Path, settings: Settings
 ) -> None:
-    tokeniser = wordpieces.word_pieces()
+    tokeniser = word_pieces.word_pieces()
     texts = [row["text"] for row in QUERIES] + ["ships ships ships harbour"]
     distinct = [
         list(dict.fromkeys(tokeniser.encode(text, add_special_tokens=False).tokens))

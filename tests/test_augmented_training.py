@@ -14,15 +14,15 @@ import pyarrow.parquet as pq
 import pytest
 import torch
 
-from compute import wordpieces
-from compute.augmented import examples, model, training
-from compute.augmented.examples import Examples
-from compute.augmented.recipe import Augmentation
-from compute.errors import Unavailable, WrongInput
-from compute.settings import PROJECT, Settings
-from compute.store import Part
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import PROJECT, Settings
+from compute.corpora import word_pieces
+from compute.store.store import Part
+from compute.systems.augmented import examples, model, training
+from compute.systems.augmented.examples import Examples
+from compute.systems.augmented.recipe import Augmentation
 from compute.systems.checkpoints import from_text
-from compute.training.recipes import MODEL, Material
+from compute.systems.training.recipes import MODEL, Material
 from tests import models
 from tests.tiny import DOCUMENTS, JUDGEMENTS, QUERIES
 
@@ -30,7 +30,7 @@ from tests.tiny import DOCUMENTS, JUDGEMENTS, QUERIES
 @pytest.fixture(scope="module")
 def encoder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A BERT of two layers that knows the vocabulary of the documents."""
-    size = wordpieces.word_pieces().get_vocab_size()
+    size = word_pieces.word_pieces().get_vocab_size()
     return models.bert(tmp_path_factory.mktemp("encoder"), vocab_size=size)
 
 
@@ -152,7 +152,7 @@ def test_training_lowers_the_loss_and_leaves_a_model(
 
 def test_a_piece_twice_in_a_query_has_the_mean_of_its_weights(encoder: Path) -> None:
     shape = model.Shape(0.9, 0.4, True, True, 512)
-    size = wordpieces.word_pieces().get_vocab_size()
+    size = word_pieces.word_pieces().get_vocab_size()
     made = model.fresh(encoder, size, 1, shape).eval()
     made.weight.data.fill_(0.05)
     batch = made.batch([[2000, 3000, 2000]])
@@ -182,7 +182,7 @@ def test_parameters_out_of_range_are_refused(wrong: dict[str, object]) -> None:
 _SCRIPT = """
 import pickle, sys
 from pathlib import Path
-from compute.settings import Settings
+from compute.base.settings import Settings
 recipe, material, folder = pickle.loads(Path(sys.argv[1]).read_bytes())
 def report(step, total, losses):
     print(step, losses.get("loss", ""), flush=True)

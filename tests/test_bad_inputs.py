@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from compute.__main__ import main
-from compute.settings import load
-from compute.store import Store
+from compute.base.settings import load
+from compute.store.store import Store
 from tests.bad_inputs import (
     COLLECTIONS,
     JUDGED,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 from scipy import stats
 
-from compute.boards import agreement, side_by_side, tau, tau_ap
+from compute.views.leaderboard.rank_correlation import agreement, side_by_side, tau, tau_ap
 from tests.worlds import CASES, FEWER
 
 # The example of the R package ircor's documentation, which prints tau .7777778, tauAP .7491182.

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from compute import caches
-from compute.identity import fingerprint
-from compute.settings import PROJECT, Settings
+from compute.base.identity import fingerprint
+from compute.base.settings import PROJECT, Settings
+from compute.store import caches
 
 
 def name(number: int) -> str:
@@ -83,8 +83,8 @@ def test_a_builder_that_was_killed_leaves_no_folder_to_be_used(settings: Setting
     script = """
 import os, signal, sys
 from pathlib import Path
-from compute import caches
-from compute.settings import Settings
+from compute.store import caches
+from compute.base.settings import Settings
 def build(folder):
     (folder / "half").write_bytes(b"x")
     os.kill(os.getpid(), signal.SIGKILL)

@@ -3,7 +3,7 @@
 import pytest
 from pandas import DataFrame
 
-from compute import cells
+from compute.views.leaderboard import cells
 
 
 def of(*rows: tuple[str, str, float]) -> DataFrame:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 from scipy import stats
 
-from compute import comparing
+from compute.views.compare import differences
 from tests.worlds import FEWER
 
 ROWS = [
@@ -25,13 +25,13 @@ def pairs() -> DataFrame:
 
 
 def test_a_query_without_both_values_is_left_out_and_said() -> None:
-    found = comparing.verdict(pairs(), "nDCG@10")
+    found = differences.verdict(pairs(), "nDCG@10")
     assert (found.n, found.left_out) == (4, 1)
     assert (found.a_better, found.equal, found.b_better) == (2, 1, 1)
 
 
 def test_parts_weigh_the_same_however_many_queries_they_have() -> None:
-    found = comparing.verdict(pairs(), "nDCG@10")
+    found = differences.verdict(pairs(), "nDCG@10")
     # one: 1.5/3 and 1.25/3; two: 1 and 0.
     assert found.mean_a == pytest.approx((0.5 + 1) / 2)
     assert found.mean_b == pytest.approx((1.25 / 3 + 0) / 2)
@@ -39,13 +39,13 @@ def test_parts_weigh_the_same_however_many_queries_they_have() -> None:
 
 
 def test_with_holes_less_is_better() -> None:
-    found = comparing.verdict(pairs(), "Hole@10")
+    found = differences.verdict(pairs(), "Hole@10")
     assert (found.a_better, found.equal, found.b_better) == (1, 1, 2)
 
 
 def test_values_that_differ_by_rounding_are_equal() -> None:
     rounded = pairs().assign(value_b=lambda rows: rows["value_a"] + 1e-12)
-    assert comparing.verdict(rounded, "nDCG@10").equal == 4
+    assert differences.verdict(rounded, "nDCG@10").equal == 4
 
 
 @FEWER
@@ -54,7 +54,7 @@ def test_the_interval_is_students(values: list[tuple[float, float]]) -> None:
     rows = DataFrame(values, columns=["value_a", "value_b"])
     rows = rows.assign(dataset="d", query_id=[f"q{n}" for n in range(len(rows))])
     gaps = (rows["value_a"] - rows["value_b"]).to_numpy()
-    found = comparing.verdict(rows, "nDCG@10")
+    found = differences.verdict(rows, "nDCG@10")
     half = stats.t.ppf(0.975, len(gaps) - 1) * gaps.std(ddof=1) / np.sqrt(len(gaps))
     assert found.difference == pytest.approx(gaps.mean(), abs=1e-12)
     assert found.high - found.difference == pytest.approx(half, abs=1e-12)
@@ -62,7 +62,7 @@ def test_the_interval_is_students(values: list[tuple[float, float]]) -> None:
 
 
 def test_one_query_has_no_interval() -> None:
-    found = comparing.verdict(pairs().head(1), "nDCG@10")
+    found = differences.verdict(pairs().head(1), "nDCG@10")
     assert np.isnan(found.low) and np.isnan(found.high)
 
 
@@ -86,7 +86,7 @@ def across(measure: str = "nDCG@10", without: str = "") -> DataFrame:
             "parts": [[], ["forum/a", "forum/b"], [], []],
         }
     )
-    return comparing.across(rows[rows["dataset"] != without], named, measure)
+    return differences.across(rows[rows["dataset"] != without], named, measure)
 
 
 def test_parts_stand_as_one_row_with_the_mean_of_their_means() -> None:
@@ -111,8 +111,8 @@ def test_across_datasets_less_is_better_with_holes() -> None:
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=60))
 def test_groups_keep_every_query_and_equal_numbers_together(numbers: list[int]) -> None:
     rows = DataFrame({"n_words": numbers, "difference": np.linspace(-1, 1, len(numbers))})
-    groups = comparing.groups(rows, "n_words")
-    assert len(groups) <= comparing.GROUPS
+    groups = differences.groups(rows, "n_words")
+    assert len(groups) <= differences.GROUPS
     assert groups["n"].sum() == len(numbers)
     assert np.average(groups["difference"], weights=groups["n"]) == pytest.approx(
         rows["difference"].mean(), abs=1e-12
@@ -123,7 +123,7 @@ def test_groups_keep_every_query_and_equal_numbers_together(numbers: list[int]) 
 
 
 def test_the_queries_that_differ_most_by_the_measure_or_by_the_ranking() -> None:
-    both = comparing.valued(pairs())
+    both = differences.valued(pairs())
     alike = DataFrame(
         {
             "dataset": ["one", "one", "one"],
@@ -132,12 +132,12 @@ def test_the_queries_that_differ_most_by_the_measure_or_by_the_ranking() -> None
             "shared": [9, 1, 5],
         }
     )
-    by_measure = comparing.most_different(both, alike, comparing.BY_MEASURE, 3)
+    by_measure = differences.most_different(both, alike, differences.BY_MEASURE, 3)
     assert by_measure[["dataset", "query_id"]].to_numpy().tolist() == [
         ["two", "q1"],
         ["one", "q1"],
         ["one", "q3"],
     ]
-    by_ranking = comparing.most_different(both, alike, comparing.BY_RANKING, 9)
+    by_ranking = differences.most_different(both, alike, differences.BY_RANKING, 9)
     assert by_ranking["query_id"].tolist() == ["q2", "q3", "q1", "q1"]
     assert np.isnan(by_ranking["rbo"].iloc[-1]), "neither answers it: it stands last"

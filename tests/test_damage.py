@@ -10,13 +10,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 
-from compute import checksums, damage, imports, provenance, settings, shipping, state
 from compute.__main__ import main
-from compute.figures.made import FOUND, remark
-from compute.loading import Bench
-from compute.reading import open_version
-from compute.steps import STEPS
-from compute.store import Part, Store
+from compute.base import settings
+from compute.exports import shipping
+from compute.intake import imports
+from compute.reading.database import open_version
+from compute.store import checksums, damage, provenance, state
+from compute.store.loading import Bench
+from compute.store.migrations import STEPS
+from compute.store.store import Part, Store
+from compute.views.about.tables import FOUND, remark
 from tests.storage import hits, open_store, publish_run, scores
 from tests.test_pages import opened
 from tests.tiny import write_tiny

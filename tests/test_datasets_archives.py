@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from compute import doctor
+from compute.base.errors import WrongInput
 from compute.datasets import layout, open_path
-from compute.errors import WrongInput
+from compute.intake import doctor
 from tests.tiny import write_tiny
 
 

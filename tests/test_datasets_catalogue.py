@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.datasets import DATASETS, Dataset, dataset
 from compute.datasets.catalogue import PUBLISHED, catalogue, own
-from compute.errors import Conflict, Missing, WrongInput
 
 
 def _named(file: str) -> set[str]:

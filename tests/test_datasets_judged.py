@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
+from compute.base.errors import Missing, WrongInput
 from compute.datasets.judged import JudgedQueries
-from compute.errors import Missing, WrongInput
 
 QRELS = "q1 0 d1 1\nq2 0 d2 0\n"
 TEXTS = {

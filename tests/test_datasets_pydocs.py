@@ -6,6 +6,8 @@ import sys
 
 import pytest
 
+from compute.base.errors import Missing
+from compute.base.settings import PROJECT, Settings
 from compute.datasets import DATASETS, source
 from compute.datasets.fingerprints import Fingerprint
 from compute.datasets.pydocs import (
@@ -20,8 +22,6 @@ from compute.datasets.pydocs import (
     without_see_also,
 )
 from compute.datasets.records import Judgement
-from compute.errors import Missing
-from compute.settings import PROJECT, Settings
 
 FINGERPRINTS = {
     "numpy": (1057, 663, 1958, "199d5d4ef61712e6"),

@@ -12,6 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from compute.base.errors import BeirscopeError, Missing, WrongInput
+from compute.base.settings import Settings
 from compute.datasets import DATASETS, QrelsOnly, open_path, source
 from compute.datasets.fingerprints import (
     CorpusCount,
@@ -21,8 +23,6 @@ from compute.datasets.fingerprints import (
 )
 from compute.datasets.reading import BeirSource
 from compute.datasets.records import Document, n_words
-from compute.errors import BeirscopeError, Missing, WrongInput
-from compute.settings import Settings
 from tests.tiny import DOCUMENTS, write_tiny
 from tests.worlds import CASES
 

@@ -12,9 +12,9 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from compute import bugs, disk
-from compute.errors import Missing, Unavailable
-from compute.settings import Settings
+from compute.base import bug_reports, disk_refusals
+from compute.base.errors import Missing, Unavailable
+from compute.base.settings import Settings
 from tests import disks
 
 HOME = Path("/somewhere/home")
@@ -51,7 +51,7 @@ HOME = Path("/somewhere/home")
     ],
 )
 def test_a_refusal_names_the_place_and_what_to_do(error: Exception, words: str) -> None:
-    refused = disk.refusal(error, HOME)
+    refused = disk_refusals.refusal(error, HOME)
     assert isinstance(refused, Unavailable)
     assert str(refused) == words
 
@@ -67,7 +67,7 @@ def test_a_refusal_names_the_place_and_what_to_do(error: Exception, words: str) 
     ],
 )
 def test_what_no_disk_refused_is_left_alone(error: Exception) -> None:
-    assert disk.refusal(error, HOME) is None
+    assert disk_refusals.refusal(error, HOME) is None
 
 
 def test_what_stands_behind_an_error_counts(tmp_path: Path) -> None:
@@ -77,7 +77,7 @@ def test_what_stands_behind_an_error_counts(tmp_path: Path) -> None:
         except OSError as error:
             raise ValueError("no part") from error
     except ValueError as error:
-        assert str(tmp_path) in str(disk.refusal(error, HOME))
+        assert str(tmp_path) in str(disk_refusals.refusal(error, HOME))
 
 
 def test_sqlite_duckdb_and_pyarrow_on_a_full_disk(tmp_path: Path) -> None:
@@ -94,7 +94,7 @@ def test_sqlite_duckdb_and_pyarrow_on_a_full_disk(tmp_path: Path) -> None:
         with pytest.raises(OSError) as arrow:
             pq.write_table(pa.table({"x": range(100_000)}), folder / "y.parquet")
         for raised in (full, written, arrow):
-            refused = str(disk.refusal(raised.value, folder))
+            refused = str(disk_refusals.refusal(raised.value, folder))
             assert refused.startswith(f"no space is left on the disk of {folder}")
 
 
@@ -110,7 +110,7 @@ def test_sqlite_on_a_read_only_disk(tmp_path: Path) -> None:
         for file in ("some.sqlite", "new.sqlite"):
             with pytest.raises(sqlite3.OperationalError) as raised:
                 sqlite3.connect(shown / file).execute("create table more (x)")
-            refused = str(disk.refusal(raised.value, shown))
+            refused = str(disk_refusals.refusal(raised.value, shown))
             assert refused.startswith(f"{shown} is on a read-only disk"), raised.value
 
 
@@ -119,7 +119,7 @@ def test_a_bug_is_told_even_where_its_log_cannot_be_written(
 ) -> None:
     with disks.disk(tmp_path / "disk", 1) as folder:
         disks.fill(folder)
-        told = bugs.said(Settings(home=folder), "here", ZeroDivisionError("the bug"))
+        told = bug_reports.said(Settings(home=folder), "here", ZeroDivisionError("the bug"))
     assert told.startswith("bug ")
     assert told.endswith(" in Beirscope, not in your input: no log of it could be written")
     assert capfd.readouterr().err == ""

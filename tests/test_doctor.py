@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute import doctor
 from compute.__main__ import main
-from compute.errors import BeirscopeError, Missing
+from compute.base.errors import BeirscopeError, Missing
+from compute.intake import doctor
 from tests.tiny import write_tiny
 from tests.worlds import CASES
 

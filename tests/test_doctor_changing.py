@@ -5,11 +5,12 @@ from pathlib import Path
 
 import pytest
 
-from compute import doctor, imports, intake
 from compute.__main__ import main
 from compute.datasets import Dataset
-from compute.loading import Bench
-from compute.uploads import Upload
+from compute.intake import doctor, imports, process
+from compute.intake.doctor import known
+from compute.intake.uploads import Upload
+from compute.store.loading import Bench
 from tests.tiny import write_tiny
 
 # The first is the file's own best, and the last in Beirscope's order: the scores are distances.
@@ -20,7 +21,7 @@ CHANGING = ("top 10 without", "lower scores", "rank contradicts", "tied with")
 
 def checked(bench: Bench, row: Dataset, file: Path) -> list[str]:
     """What `check` says of all that changes numbers."""
-    report = doctor.check(file, against=doctor.known(bench.store, row))
+    report = doctor.check(file, against=known(bench.store, row))
     return sorted(
         f"{finding.what}: {finding.example} → {finding.treatment}"
         for finding in report.findings
@@ -115,7 +116,7 @@ def test_qrels_whose_columns_are_exchanged_are_recognised(
     words = "the judgements' queries are documents of the run: exchange the columns of the qrels"
     with pytest.raises(Exception, match=f"is a query of turned: {words}"):
         imports.import_run(bench, run, row)
-    report = doctor.check(run, against=doctor.known(bench.store, row))
+    report = doctor.check(run, against=known(bench.store, row))
     assert report.findings[0].treatment == words
     # Numbers are ids of both, so that the queries are known.
     qrels.write_text("1 0 2 1\n3 0 1 1\n2 0 3 1\n", encoding="utf-8")
@@ -147,7 +148,7 @@ def test_the_command_and_the_page_say_the_remarks_each_time(
         assert "\n  remark: lower scores look better: scores rise" in out
         assert "\n  remark: rank contradicts score: query 'q1'" in out
     order = {"dataset": "tiny", "systems": ["knn"], "options": {}}
-    (answer,) = intake.ask("take runs", [Upload("knn.run", file)], **order)
+    (answer,) = process.ask("take runs", [Upload("knn.run", file)], **order)
     assert "; lower scores look better: scores rise" in answer["said"]
 
 

@@ -6,12 +6,12 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from compute import doctor, imports
 from compute.__main__ import main
+from compute.base.errors import BeirscopeError, Missing
 from compute.datasets import Dataset
-from compute.doctor import Known, Where, lines
-from compute.errors import BeirscopeError, Missing
-from compute.loading import Bench
+from compute.intake import doctor, imports
+from compute.intake.doctor import Known, Where, known, lines
+from compute.store.loading import Bench
 
 
 def written(folder: Path, text: str | bytes, name: str = "file") -> Path:
@@ -207,7 +207,7 @@ def test_an_import_does_what_the_report_says(
     bench: Bench, tiny: Dataset, tmp_path: Path, text: str
 ) -> None:
     file = written(tmp_path, text)
-    report = doctor.check(file, against=doctor.known(bench.store, tiny))
+    report = doctor.check(file, against=known(bench.store, tiny))
     try:
         outcome = imports.import_run(bench, file, tiny)
     except BeirscopeError:

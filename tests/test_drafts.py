@@ -3,11 +3,12 @@ import os
 import pandas as pd
 import pytest
 
-from compute import drafts, pairs, recompute
 from compute.datasets import Dataset
-from compute.drafts import Draft
-from compute.loading import Bench
-from compute.runs import Run
+from compute.evaluate.runs import Run
+from compute.recompute import drafts, pairs
+from compute.recompute import run as recompute
+from compute.recompute.drafts import Draft
+from compute.store.loading import Bench
 from compute.systems import system
 from tests.storage import hits
 

@@ -9,11 +9,12 @@ from typing import Any
 
 import pytest
 
-from compute import efficiency, freshness, provenance, recompute
 from compute.datasets import Dataset
-from compute.efficiency import Cost, Costs
-from compute.loading import Bench
-from compute.store import Part
+from compute.recompute import efficiency, run
+from compute.recompute.efficiency import Cost, Costs
+from compute.store import freshness, provenance
+from compute.store.loading import Bench
+from compute.store.store import Part
 from compute.systems import system
 
 MB = 1024**2
@@ -136,7 +137,7 @@ def test_what_one_input_lacks_is_absent_of_the_whole() -> None:
 
 
 def test_costs_stand_and_fall_with_the_run_that_they_are_of(bench: Bench, tiny: Dataset) -> None:
-    outcome = recompute.run(bench, system("bm25"), tiny)
+    outcome = run.run(bench, system("bm25"), tiny)
     costs = efficiency.stored(bench.store, "tiny", "bm25")
     assert costs is not None
     assert costs.values["index_bytes"] > 0
@@ -147,7 +148,7 @@ def test_costs_stand_and_fall_with_the_run_that_they_are_of(bench: Bench, tiny: 
     assert costs.about["hardware"] == dict(provenance.hardware())
     parts = bench.store.parts()
     assert {part.kind for part in freshness.split(parts)[1]} == set()
-    fused = recompute.run(bench, system("rrf(bm25,bm25-rm3)"), tiny)
+    fused = run.run(bench, system("rrf(bm25,bm25-rm3)"), tiny)
     both = efficiency.stored(bench.store, "tiny", fused.hits.system)
     assert both is not None
     # bm25 and bm25-rm3 search one index.
@@ -167,7 +168,7 @@ def _replace(bench: Bench, hits: Part) -> None:
     with bench.store.publishing("another run") as publication:
         publication.add(
             "hits",
-            recompute.read(hits),
+            run.read(hits),
             dataset=hits.dataset,
             system=hits.system,
             fingerprint="0" * 64,

@@ -12,14 +12,14 @@ import plotly.graph_objects as go
 import pytest
 from pandas import DataFrame
 
-from compute.errors import Unavailable, WrongInput
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import PROJECT
 from compute.exports import browser, figures, named, views
 from compute.exports.formats import WIDTHS
 from compute.exports.tables import Table
-from compute.figures import lengths
-from compute.figures.drawing import behind, drawing, redrawn
-from compute.figures.intervals import intervals
-from compute.settings import PROJECT
+from compute.views.leaderboard.intervals import intervals
+from compute.views.lengths import violins
+from compute.views.shared.drawing import behind, drawing, redrawn
 from tests.tiny import HOSTILE
 
 PAIRS = DataFrame({"words_a": [1.0, 5.0, 9.0, 3.0], "words_b": [2.0, 5.0, 3.0, 7.0]})
@@ -27,7 +27,7 @@ SVG = "{http://www.w3.org/2000/svg}"
 
 
 def drawn(shade: str = "dark") -> go.Figure:
-    return lengths.differences(PAIRS, (HOSTILE, "B"), theme=shade)
+    return violins.differences(PAIRS, (HOSTILE, "B"), theme=shade)
 
 
 @pytest.fixture(scope="module")
@@ -167,7 +167,7 @@ def test_without_a_chromium_it_is_said_what_to_install(without_chromium: None) -
 
 
 def test_a_view_is_a_zip_that_says_what_is_what(without_chromium: None) -> None:
-    again = lengths.differences(PAIRS, ("A", "B"), theme="light")
+    again = violins.differences(PAIRS, ("A", "B"), theme="light")
     shown = [
         views.Figure("gaps", "Differences", drawn()),
         views.Figure("../evil", "The same data", again),

@@ -8,14 +8,14 @@ import pandas as pd
 import pytest
 from hypothesis import given
 
-from compute import imports
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.datasets import Dataset
-from compute.errors import Conflict, Missing, WrongInput
+from compute.evaluate.runs import canonical, read_trec
 from compute.exports.runs import export_run, file_name, run_file
-from compute.loading import Bench
-from compute.recompute import read
-from compute.runs import canonical, read_trec
-from compute.store import Store
+from compute.intake import imports
+from compute.recompute.run import read
+from compute.store.loading import Bench
+from compute.store.store import Store
 from tests import worlds
 from tests.storage import hits, open_store, publish_run, scores
 

@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
 from compute.exports import latex, tables
 from compute.exports.formats import OF
 from compute.exports.tables import BEST, SECOND, Scores, Table

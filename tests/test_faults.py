@@ -16,13 +16,14 @@ from pathlib import Path
 
 import pytest
 
-from compute import damage, imports
 from compute.__main__ import main
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
 from compute.judgements.labels import resolve
-from compute.loading import Bench
-from compute.reading import open_version
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.reading.database import open_version
+from compute.store import damage
+from compute.store.loading import Bench
+from compute.store.store import Store
 from tests import disks
 from tests.faulty import DEEDS
 from tests.publisher import PLACES

@@ -13,17 +13,17 @@ from pathlib import Path
 import pytest
 from huggingface_hub import constants
 
-from compute import loading
 from compute.__main__ import main
+from compute.base.errors import BeirscopeError, Conflict, Missing, Unavailable, WrongInput
+from compute.base.locks import sole
 from compute.datasets import DATASETS, dataset
-from compute.errors import BeirscopeError, Conflict, Missing, Unavailable, WrongInput
-from compute.fetch import hub_names, offers
-from compute.fetch.fetching import Fetched, bring, fetch
-from compute.fetch.offers import OFFERS, SIZES, Offer
-from compute.fetch.web import Patience
+from compute.intake.fetch import hub_names, offers
+from compute.intake.fetch.fetching import Fetched, bring, fetch
+from compute.intake.fetch.offers import OFFERS, SIZES, Offer
+from compute.intake.fetch.web import Patience
 from compute.jobs import kinds, steps
-from compute.loading import Bench
-from compute.locks import sole
+from compute.store import loading
+from compute.store.loading import Bench
 from tests import hub
 from tests.hostile_server import Answer, Hostile, hostile
 from tests.tiny import write_tiny

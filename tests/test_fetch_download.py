@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compute.errors import BeirscopeError, Missing, Unavailable, WrongInput
-from compute.fetch.addresses import checked, shown
-from compute.fetch.download import download, require_room
-from compute.fetch.partial import Expected
-from compute.fetch.web import Patience
+from compute.base.errors import BeirscopeError, Missing, Unavailable, WrongInput
+from compute.intake.fetch.addresses import checked, shown
+from compute.intake.fetch.download import download, require_room
+from compute.intake.fetch.partial import Expected
+from compute.intake.fetch.web import Patience
 from tests.hostile_server import Answer, Hostile, hostile
 
 CASES = int(os.environ.get("BEIRSCOPE_CASES", "40"))

@@ -7,13 +7,13 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from compute import loading
 from compute.__main__ import main
+from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.datasets import dataset
-from compute.errors import Conflict, Missing, Unavailable, WrongInput
-from compute.fetch import irds
-from compute.imports import own_datasets
-from compute.loading import Bench
+from compute.intake.fetch import irds
+from compute.intake.imports import own_datasets
+from compute.store import loading
+from compute.store.loading import Bench
 from tests.tiny import DOCUMENTS, JUDGEMENTS, QUERIES
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import pytest
 from pandas import DataFrame
 
-from compute import published
-from compute.figures import augmented
+from compute.datasets import published
+from compute.views.query import augmented
 
 QUERY = DataFrame(
     {

@@ -7,10 +7,12 @@ import numpy as np
 import pytest
 from pandas import DataFrame, Series
 
-from compute import comparing, standing
-from compute.figures import compare, compared, difficulty
-from compute.figures import standing as standings
-from compute.figures.theme import palette
+from compute.views.compare import differences
+from compute.views.compare import figures as compare_figures
+from compute.views.compare import tables as compare_tables
+from compute.views.dataset import difficulty, query_outcomes
+from compute.views.dataset import systems as standings
+from compute.views.shared.theme import palette
 
 HOSTILE = "<b>*mine*&$x$ %{x}"
 TITLES = ("BM25", HOSTILE)
@@ -26,48 +28,48 @@ def both(n: int) -> DataFrame:
     values = np.linspace(1, 0, n)
     rows = DataFrame({"value_a": values, "value_b": values[::-1], "dataset": "d"})
     rows = rows.assign(query_id=[f"q{place}" for place in range(n)], text=HOSTILE)
-    return comparing.valued(rows.assign(n_words=3, n_relevant=1))
+    return differences.valued(rows.assign(n_words=3, n_relevant=1))
 
 
 def test_every_query_has_a_bar_in_the_colour_of_who_leads() -> None:
-    (bar,) = traces(compare.bars(both(5), TITLES, "nDCG@10", theme="light"))
+    (bar,) = traces(compare_figures.bars(both(5), TITLES, "nDCG@10", theme="light"))
     assert bar.y.tolist() == [1.0, 0.5, 0.0, -0.5, -1.0]
     assert list(bar.marker.color) == [LOOK.win, LOOK.win, LOOK.muted, LOOK.loss, LOOK.loss]
     assert next(list(carried) for carried in bar.customdata) == ["d", "q0"]
 
 
 def test_with_holes_the_one_with_fewer_leads() -> None:
-    (bar,) = traces(compare.bars(both(3), TITLES, "Hole@10", theme="light"))
+    (bar,) = traces(compare_figures.bars(both(3), TITLES, "Hole@10", theme="light"))
     assert list(bar.marker.color) == [LOOK.loss, LOOK.muted, LOOK.win]
 
 
 def test_many_queries_share_bars_that_keep_their_sum() -> None:
     rows = both(10_000)
-    figure: Any = compare.bars(rows, TITLES, "nDCG@10", theme="dark")
+    figure: Any = compare_figures.bars(rows, TITLES, "nDCG@10", theme="dark")
     (bar,) = figure.data
-    assert len(bar.y) == compare.MOST_BARS
+    assert len(bar.y) == compare_figures.MOST_BARS
     assert (bar.y * bar.width).sum() == pytest.approx(rows["difference"].sum(), abs=1e-6)
     assert bar.width.sum() == len(rows)
     assert len(figure.to_json()) < 300_000
 
 
 def test_queries_of_one_place_are_one_mark() -> None:
-    rows = comparing.valued(both(4).assign(value_a=[0, 0, 1, 1], value_b=[0, 0, 1, 0]))
-    _, marks = traces(compare.scatter(rows, TITLES, "nDCG@10", theme="light"))
+    rows = differences.valued(both(4).assign(value_a=[0, 0, 1, 1], value_b=[0, 0, 1, 0]))
+    _, marks = traces(compare_figures.scatter(rows, TITLES, "nDCG@10", theme="light"))
     assert sorted(zip(marks.x, marks.y, strict=True)) == [(0, 0), (0, 1), (1, 1)]
     assert "2 queries" in marks.hovertext[0]
 
 
 def test_many_queries_stand_on_a_grid() -> None:
-    _, marks = traces(compare.scatter(both(10_000), TITLES, "nDCG@10", theme="light"))
-    assert len(marks.x) <= (compare.GRID + 1) ** 2
-    assert np.allclose(np.asarray(marks.x) * compare.GRID % 1, 0)
+    _, marks = traces(compare_figures.scatter(both(10_000), TITLES, "nDCG@10", theme="light"))
+    assert len(marks.x) <= (compare_figures.GRID + 1) ** 2
+    assert np.allclose(np.asarray(marks.x) * compare_figures.GRID % 1, 0)
 
 
 def test_names_and_texts_from_outside_stay_text() -> None:
     figures = [
-        compare.bars(both(3), TITLES, "nDCG@10", theme="light"),
-        compare.scatter(both(3), TITLES, "nDCG@10", theme="light"),
+        compare_figures.bars(both(3), TITLES, "nDCG@10", theme="light"),
+        compare_figures.scatter(both(3), TITLES, "nDCG@10", theme="light"),
         standings.systems(ranked(), "nDCG@10", HOSTILE, theme="dark"),
         standings.alone(Series({"a": 2}), {"a": HOSTILE}, theme="light"),
         difficulty.difficulty(queries(), "nDCG@10", theme="light"),
@@ -81,7 +83,7 @@ def test_names_and_texts_from_outside_stay_text() -> None:
 
 def test_the_histogram_holds_every_query_and_names_the_mean() -> None:
     alike = DataFrame({"rbo": [0.0, 0.5, 1.0]})
-    figure: Any = compare.likeness(alike, theme="light")
+    figure: Any = compare_figures.likeness(alike, theme="light")
     assert figure.data[0].y.sum() == 3
     assert figure.layout.annotations[0].text == "mean .500"
 
@@ -99,7 +101,7 @@ def groups() -> DataFrame:
 
 
 def test_a_mark_is_hollow_unless_its_interval_leaves_out_0() -> None:
-    (marks,) = traces(compare.by_group([("words", groups())], "nDCG@10", theme="light"))
+    (marks,) = traces(compare_figures.by_group([("words", groups())], "nDCG@10", theme="light"))
     assert list(marks.marker.color) == [LOOK.win, LOOK.background]
     assert list(marks.marker.line.color) == [LOOK.win, LOOK.loss]
     assert "1 query" in marks.hovertext[1] and "95" not in marks.hovertext[1]
@@ -108,14 +110,14 @@ def test_a_mark_is_hollow_unless_its_interval_leaves_out_0() -> None:
 def test_a_dataset_has_a_row_with_its_interval_and_counts() -> None:
     rows = groups().assign(dataset=["x", "y"], title=["X", HOSTILE])
     rows = rows.assign(a_better=[20, 0], b_better=[5, 1], equal=[5, 0])
-    figure: Any = compare.forest(rows, TITLES, "nDCG@10", theme="light")
+    figure: Any = compare_figures.forest(rows, TITLES, "nDCG@10", theme="light")
     assert [list(carried) for carried in figure.data[0].customdata] == [["x"], ["y"]]
     assert "<b>20</b> : 5" in figure.layout.annotations[0].text
 
 
 def test_two_systems_in_sentences() -> None:
     rows = both(3)
-    said = compared.said(comparing.verdict(rows, "nDCG@10"), ("one", "two"), "nDCG@10")
+    said = compare_tables.said(differences.verdict(rows, "nDCG@10"), ("one", "two"), "nDCG@10")
     assert said == [
         "nDCG@10 over 3 queries: one (A) .500, two (B) .500; A minus B .000.",
         "A is better on 1, B on 1; equal on 1.",
@@ -124,17 +126,17 @@ def test_two_systems_in_sentences() -> None:
 
 def test_p_values_and_effect_in_words() -> None:
     found: Any = {"p_randomisation": 0.04, "p_t": 0.00001, "p_wilcoxon": np.nan}
-    table = compared.test_table(found)
+    table = compare_tables.test_table(found)
     assert table["p"].tolist() == [".0400", "< .0001"]
     assert table["The two systems"].tolist() == ["differ", "differ"]
-    rows = compared.test_rows(found, Dataset="tiny", Measure="AP@10", A="one", B=HOSTILE)
+    rows = compare_tables.test_rows(found, Dataset="tiny", Measure="AP@10", A="one", B=HOSTILE)
     assert list(rows.columns) == ["Dataset", "Measure", "A", "B", "Test", "p", "The two systems"]
     assert rows.iloc[1, :6].tolist() == ["tiny", "AP@10", "one", HOSTILE, "Paired t-test", 0.00001]
     ends: Any = {"low": -0.01, "high": 0.05, "effect_low": -0.1, "effect_high": 0.5}
-    words = compared.effect(ends | {"difference": 0.02, "effect": 0.3})
+    words = compare_tables.effect(ends | {"difference": 0.02, "effect": 0.3})
     assert "+.020 (95%: −.010 to +.050)" in words and "+.30 (95%: −.10 to +.50), small" in words
     endless: Any = ends | {"low": -np.inf, "high": np.inf, "effect_high": np.inf}
-    words = compared.effect(endless | {"difference": 0.02, "effect": 0.3})
+    words = compare_tables.effect(endless | {"difference": 0.02, "effect": 0.3})
     assert words.count("too few queries for an interval") == 2
 
 
@@ -186,7 +188,7 @@ def queries() -> DataFrame:
             "loser": "b",
         }
     )
-    return standing.kind(rows)
+    return query_outcomes.kind(rows)
 
 
 def test_a_query_reaches_from_its_worst_to_its_best_system() -> None:

@@ -5,7 +5,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from compute.figures.dataset import (
+from compute.views.dataset.tables import (
     STATISTICS,
     distribution,
     measure_table,

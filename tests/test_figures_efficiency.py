@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute import published, tradeoff
-from compute.efficiency import MEASURED
-from compute.figures import efficiency, spending
-from compute.figures.theme import palette
+from compute.datasets import published
+from compute.recompute.efficiency import MEASURED
+from compute.views.efficiency import panels, pareto
+from compute.views.efficiency import tables as efficiency_tables
+from compute.views.shared.theme import palette
 from tests.worlds import FEWER
 
 HOSTILE = "<b>*mine*&$x$ %{x}"
@@ -37,7 +38,7 @@ ROWS = DataFrame(
 
 
 def drawn(rows: DataFrame = ROWS, cost: str = "latency_p50_ms") -> Any:
-    return efficiency.panel(rows, cost, "nDCG@10", theme="light")
+    return panels.panel(rows, cost, "nDCG@10", theme="light")
 
 
 def test_marks_stand_at_their_cost_and_value() -> None:
@@ -60,12 +61,12 @@ def test_stairs_lead_over_the_front_of_each_machine() -> None:
 
 
 def test_of_holes_the_stairs_lead_down_and_the_fewest_come_first() -> None:
-    figure: Any = efficiency.panel(ROWS, "latency_p50_ms", "Hole@10", theme="light")
+    figure: Any = panels.panel(ROWS, "latency_p50_ms", "Hole@10", theme="light")
     here, _, _ = figure.data
     # B and C are dearer than A and have more holes.
     assert list(zip(here.x, here.y, strict=True))[1:-1] == [(1.0, 0.5)]
     assert here.y[0] > 0.7
-    table = spending.table(ROWS, "Hole@10")
+    table = efficiency_tables.table(ROWS, "Hole@10")
     assert table["Hole@10"].tolist() == [".3000", ".5000", ".6000", ".7000", ".9000"]
 
 
@@ -85,10 +86,10 @@ def test_a_hover_has_every_figure_and_the_machine() -> None:
 
 def test_names_from_outside_stay_text() -> None:
     assert HOSTILE not in json.dumps(drawn().to_plotly_json(), default=list)
-    assert "&lt;b&gt;" in efficiency.legend(ROWS.assign(hardware=[HOSTILE, *"abcd"]), "light")
+    assert "&lt;b&gt;" in panels.legend(ROWS.assign(hardware=[HOSTILE, *"abcd"]), "light")
 
 
-@pytest.mark.parametrize("cost", tradeoff.COSTS)
+@pytest.mark.parametrize("cost", pareto.COSTS)
 def test_names_do_not_collide(cost: str) -> None:
     """31 systems, as many as the papers have, in a cloud."""
     rows = DataFrame(
@@ -100,8 +101,8 @@ def test_names_do_not_collide(cost: str) -> None:
     )
     notes = drawn(rows, cost).layout.annotations
     assert len(notes) == 31
-    spans = efficiency.spans(rows, cost)
-    placed = efficiency.boxes(rows, cost, spans, [], "light")
+    spans = panels.spans(rows, cost)
+    placed = panels.boxes(rows, cost, spans, [], "light")
     crossing = sum(
         one.box.overlap(other.box) > 0 for i, one in enumerate(placed) for other in placed[:i]
     )
@@ -124,20 +125,20 @@ def test_any_points_fit_into_the_panel(points: list[tuple[float, float]]) -> Non
 @pytest.mark.parametrize(
     ("said", "expected"),
     [
-        (efficiency.milliseconds(1.64), "1.6 ms"),
-        (efficiency.milliseconds(12.4), "12 ms"),
-        (efficiency.milliseconds(7100), "7.1 s"),
-        (efficiency.milliseconds(NAN), "–"),
-        (efficiency.seconds(0.25), "0.2 s"),
-        (efficiency.seconds(119), "119 s"),
-        (efficiency.seconds(258), "4.3 min"),
-        (efficiency.seconds(86_400), "24 h"),
-        (efficiency.size(999), "999 B"),
-        (efficiency.size(4_680_476), "4.7 MB"),
-        (efficiency.size(900e9), "900 GB"),
-        (efficiency.size(1.2e12), "1.2 TB"),
-        (efficiency.number(1792.8), "1,793"),
-        (efficiency.share(0.985), "98.5%"),
+        (panels.milliseconds(1.64), "1.6 ms"),
+        (panels.milliseconds(12.4), "12 ms"),
+        (panels.milliseconds(7100), "7.1 s"),
+        (panels.milliseconds(NAN), "–"),
+        (panels.seconds(0.25), "0.2 s"),
+        (panels.seconds(119), "119 s"),
+        (panels.seconds(258), "4.3 min"),
+        (panels.seconds(86_400), "24 h"),
+        (panels.size(999), "999 B"),
+        (panels.size(4_680_476), "4.7 MB"),
+        (panels.size(900e9), "900 GB"),
+        (panels.size(1.2e12), "1.2 TB"),
+        (panels.number(1792.8), "1,793"),
+        (panels.share(0.985), "98.5%"),
     ],
 )
 def test_costs_are_said_in_units_that_fit(said: str, expected: str) -> None:
@@ -145,7 +146,7 @@ def test_costs_are_said_in_units_that_fit(said: str, expected: str) -> None:
 
 
 def test_the_table_leaves_out_what_nothing_fills() -> None:
-    table = spending.table(ROWS, "nDCG@10")
+    table = efficiency_tables.table(ROWS, "nDCG@10")
     assert list(table["System"]) == ["unknown", "B", "C", "A", HOSTILE]
     assert list(table["Median latency"]) == ["–", "20 ms", "100 ms", "1.0 ms", "0.5 ms"]
     assert "Memory" not in table
@@ -153,7 +154,7 @@ def test_the_table_leaves_out_what_nothing_fills() -> None:
 
 
 def test_the_saved_table_has_the_numbers_as_measured() -> None:
-    lines = spending.csv(ROWS.head(1), ["SciFact", "NFCorpus"], "nDCG@10").splitlines()
+    lines = efficiency_tables.csv(ROWS.head(1), ["SciFact", "NFCorpus"], "nDCG@10").splitlines()
     assert lines[0].startswith("system,datasets,nDCG@10,index_seconds,index_bytes,")
     assert lines[1].startswith("A,SciFact; NFCorpus,0.5,,5000000.0,")
 
@@ -167,7 +168,7 @@ def test_the_papers_figures_stand_beside_the_mean_of_ours() -> None:
         }
     )
     named = DataFrame({"system": ["bm25-multifield", "tas-b"], "title": ["BM25 (Anserini)", "T"]})
-    table = spending.beside_print(published.efficiency(), costs, named)
+    table = efficiency_tables.beside_print(published.efficiency(), costs, named)
     assert len(table) == 21
     bm25 = table.iloc[0]
     assert bm25["System"] == "BM25 (Anserini)"
@@ -183,4 +184,4 @@ def test_the_papers_figures_stand_beside_the_mean_of_ours() -> None:
         "3.0 GB",
     )
     assert tas_b["Latency here"] == "–"
-    assert len(spending.beside_print(published.efficiency(), DataFrame(), named)) == 21
+    assert len(efficiency_tables.beside_print(published.efficiency(), DataFrame(), named)) == 21

@@ -6,8 +6,8 @@ import pandas as pd
 import pytest
 from pandas import DataFrame
 
-from compute.figures.gains import conclusion, gains, reading, table
-from compute.gains import Explained, explain
+from compute.evaluate.score_breakdown import Explained, explain
+from compute.views.query.score_breakdown import conclusion, gains, reading, table
 from tests.tiny import HOSTILE
 
 JUDGED = DataFrame([("d1", 2), ("d2", 1), ("d3", 0)], columns=["doc_id", "relevance"])

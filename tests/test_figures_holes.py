@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from pandas import DataFrame
 
-from compute.figures import holes as figures
-from compute.figures import turning
+from compute.views.holes import intervals as figures
+from compute.views.holes import order_flips
 
 RECORDED: dict[Hashable, Any] = {
     "n_judgements": 9,
@@ -142,7 +142,7 @@ def test_titles_are_drawn_letter_by_letter() -> None:
     rows = scored(a=0.6, b=0.4)
     drawn: list[Any] = [
         figures.score_intervals(rows, "nDCG@10", theme="light"),
-        turning.order_matrix(rows, PAIRS.head(1), "nDCG@10", theme="light"),
+        order_flips.order_matrix(rows, PAIRS.head(1), "nDCG@10", theme="light"),
     ]
     for figure in drawn:
         assert "&lt;i&gt;" in figure.to_json().replace("\\u003c", "<")
@@ -153,7 +153,9 @@ def test_titles_are_drawn_letter_by_letter() -> None:
 
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])
 def test_the_matrix_has_the_better_system_across(theme: str) -> None:
-    figure: Any = turning.order_matrix(scored(a=0.8, b=0.6, c=0.4), PAIRS, "nDCG@10", theme=theme)
+    figure: Any = order_flips.order_matrix(
+        scored(a=0.8, b=0.6, c=0.4), PAIRS, "nDCG@10", theme=theme
+    )
     heat = figure.data[0]
     # b and c down, a and b across: open 0; 4 holds in the collection, 3 in the pool.
     assert [list(row) for row in heat.z] == [[0, None], [4, 3]]
@@ -169,30 +171,30 @@ def test_the_matrix_has_the_better_system_across(theme: str) -> None:
 
 
 def test_a_large_matrix_has_its_numbers_in_the_hover() -> None:
-    names = [f"s{place}" for place in range(turning.MOST_WITH_NUMBERS + 1)]
+    names = [f"s{place}" for place in range(order_flips.MOST_WITH_NUMBERS + 1)]
     rows = scored(**{name: 0.9 - place / 100 for place, name in enumerate(names)})
     pairs = DataFrame([pair(names[0], name, 0.1, 0, 0.2, "open") for name in names[1:]])
-    figure: Any = turning.order_matrix(rows, pairs, "nDCG@10", theme="light")
+    figure: Any = order_flips.order_matrix(rows, pairs, "nDCG@10", theme="light")
     assert [one.type for one in figure.data] == ["heatmap"]
     assert "+0.100" in figure.data[0].hovertext[0][0]
 
 
 def test_how_many_orders_could_turn_is_said_of_each_range() -> None:
-    notes = turning.orders_note(PAIRS, "nDCG@10", n_left_out=0)
+    notes = order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=0)
     said = "Orders that could turn, of 3: 1 in the own lists, 1 in the pool, 2 in the collection."
     assert notes[0] == said and not notes[-1]
-    assert "3 systems" in turning.orders_note(PAIRS, "nDCG@10", n_left_out=3)[-1]
+    assert "3 systems" in order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=3)[-1]
     uncounted = PAIRS.drop(columns=["pool_low", "pool_high", "pool_verdict"])
     said = "Orders that could turn, of 3: 1 in the own lists, 2 in the collection."
-    assert turning.orders_note(uncounted, "nDCG@10", n_left_out=0)[0] == said
+    assert order_flips.orders_note(uncounted, "nDCG@10", n_left_out=0)[0] == said
 
 
 def test_ranges_of_differences_that_are_not_exact_are_called_so() -> None:
-    assert "not exact" in turning.orders_note(PAIRS, "AP@10", n_left_out=0)[1]
-    assert "not exact" not in turning.orders_note(PAIRS, "nDCG@10", n_left_out=0)[1]
-    assert turning.most_paired("nDCG@10", 10_000) == turning.MOST_PAIRED
-    assert turning.most_paired("AP@10", 10_000) == 3
-    assert turning.most_paired("AP@10", 50) == turning.MOST_PAIRED
+    assert "not exact" in order_flips.orders_note(PAIRS, "AP@10", n_left_out=0)[1]
+    assert "not exact" not in order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=0)[1]
+    assert order_flips.most_paired("nDCG@10", 10_000) == order_flips.MOST_PAIRED
+    assert order_flips.most_paired("AP@10", 10_000) == 3
+    assert order_flips.most_paired("AP@10", 50) == order_flips.MOST_PAIRED
 
 
 def test_ranks_show_what_is_unjudged_and_leave_empty_ranks_blank() -> None:

@@ -6,16 +6,18 @@ from typing import Any
 import pytest
 from pandas import DataFrame
 
-from compute import published, queries, ranks, sureness
-from compute.cells import printed
+from compute.datasets import published
 from compute.datasets.catalogue import DATASETS
-from compute.figures.bump import bump
-from compute.figures.intervals import MOST_BARS, MOST_ROWS, intervals, table
-from compute.leaderboard import Board, board, short_titles
-from compute.reading import open_version
-from compute.store import Store
-from compute.sureness import ALL
+from compute.evaluate import rank_intervals
+from compute.reading.database import open_version
+from compute.store.store import Store
 from compute.systems import SYSTEMS
+from compute.views.leaderboard import order_confidence, select_order
+from compute.views.leaderboard.board import Board, board, short_titles
+from compute.views.leaderboard.bump import bump
+from compute.views.leaderboard.cells import printed
+from compute.views.leaderboard.intervals import MOST_BARS, MOST_ROWS, intervals, table
+from compute.views.leaderboard.order_confidence import ALL
 
 CATALOGUE = DataFrame([row.record() for row in DATASETS.values()]).rename(
     columns={"name": "dataset"}
@@ -32,10 +34,10 @@ def v4(bench: Any) -> tuple[DataFrame, Board]:
     figures = published.results()
     rows = figures[figures["source"] == "BEIR v4, Table 2"]
     made = board(printed(rows), CATALOGUE, NAMES, "nDCG@10")
-    ground = sureness.grounds(made)[ALL]
+    ground = order_confidence.grounds(made)[ALL]
     store: Store = bench.store
     with open_version(store).cursor() as cursor:
-        order = queries.ranking.of_print(
+        order = select_order.of_print(
             cursor, "BEIR v4, Table 2", "nDCG@10", ground.datasets, ground.systems, 1
         )
     return order, made
@@ -54,7 +56,7 @@ def order_of(groups: list[str]) -> DataFrame:
             "rank_high": n,
             "first": [1.0] + [0.001] * (n - 1),
             "group": groups,
-            "drawn": ranks.QUERIES,
+            "drawn": rank_intervals.QUERIES,
             "n_datasets": 1,
             "n_queries": 30,
             "n_left_out": 2,
@@ -75,13 +77,13 @@ def test_the_order_of_v4_leaves_out_a_system_that_was_trained_on_one_of_its_data
     v4: tuple[DataFrame, Board],
 ) -> None:
     order, made = v4
-    ground = sureness.grounds(made)[ALL]
+    ground = order_confidence.grounds(made)[ALL]
     assert len(ground.datasets) == 18 and "dpr" not in ground.systems
     by_mean = made.systems.dropna(subset="rank").set_index("system")
     assert order.set_index("system")["rank"].to_dict() == by_mean["rank"].to_dict()
     assert order["system"].iloc[0] == "bm25+ce-minilm"
-    assert order["drawn"].iloc[0] == ranks.DATASETS
-    words = " ".join(sureness.caption(order, made, ground))
+    assert order["drawn"].iloc[0] == rank_intervals.DATASETS
+    words = " ".join(order_confidence.caption(order, made, ground))
     assert "18 datasets that all have. Left out: 1 system that lacks some." in words
     assert "50% with 2" in words
 
@@ -96,10 +98,13 @@ def test_groups_are_bars_with_a_dot_per_system() -> None:
 
 
 def test_more_groups_than_bars_fit_are_left_to_the_table() -> None:
-    chain = [f"{ranks.letter(place)} {ranks.letter(place + 1)}" for place in range(MOST_BARS + 2)]
+    chain = [
+        f"{rank_intervals.letter(place)} {rank_intervals.letter(place + 1)}"
+        for place in range(MOST_BARS + 2)
+    ]
     assert bars(drawn(order_of(chain))) == []
-    assert sureness.compact(chain[0]) == "ab"
-    assert sureness.compact("z aa") == "z aa"
+    assert order_confidence.compact(chain[0]) == "ab"
+    assert order_confidence.compact("z aa") == "z aa"
 
 
 def test_of_many_systems_the_first_are_drawn() -> None:
@@ -151,7 +156,7 @@ def test_a_board_without_anything_in_common_is_ordered_by_dataset() -> None:
         in_domain=False, suspect=False, remark=""
     )
     made = board(cells, CATALOGUE, NAMES, "nDCG@10")
-    found = sureness.grounds(made)
+    found = order_confidence.grounds(made)
     assert {name: ground.systems for name, ground in found.items()} == {
         "scifact": ["a", "b"],
         "fiqa": ["c", "d"],
@@ -166,7 +171,7 @@ def test_the_only_dataset_of_the_average_gives_the_first_order() -> None:
     )
     made = board(cells, CATALOGUE, NAMES, "nDCG@10")
     assert made.averaged == ("fiqa",)
-    assert list(sureness.grounds(made)) == ["fiqa", "scifact"]
+    assert list(order_confidence.grounds(made)) == ["fiqa", "scifact"]
 
 
 def test_lines_of_the_bump_rise_and_fall() -> None:
@@ -211,22 +216,22 @@ def test_short_titles_name_the_rows(v4: tuple[DataFrame, Board]) -> None:
     assert figure.layout.yaxis.ticktext[0] == "BM25+CE"
 
 
-def _order(groups: Sequence[str], drawn: str = ranks.QUERIES) -> DataFrame:
+def _order(groups: Sequence[str], drawn: str = rank_intervals.QUERIES) -> DataFrame:
     return DataFrame({"system": [*"abcdefghij"[: len(groups)]], "group": groups, "drawn": drawn})
 
 
 def test_the_first_of_an_order_is_said_to_be_the_best_only_where_that_is_sure() -> None:
     titles = {"a": "A"}
-    assert sureness.verdict(_order(["a", "b", "b"]), titles) == "A is surely the best."
-    assert sureness.verdict(_order(["a b", "b", "a", "c", "c"]), titles) == (
+    assert order_confidence.verdict(_order(["a", "b", "b"]), titles) == "A is surely the best."
+    assert order_confidence.verdict(_order(["a b", "b", "a", "c", "c"]), titles) == (
         "A is ahead, but cannot be told apart from b, c; it is surely better than the other 2."
     )
     # A letter of two signs is not that of one in it.
-    assert sureness.verdict(_order(["a", "aa"]), titles) == "A is surely the best."
-    many = sureness.verdict(_order(["a"] * 9), {})
+    assert order_confidence.verdict(_order(["a", "aa"]), titles) == "A is surely the best."
+    many = order_confidence.verdict(_order(["a"] * 9), {})
     assert many == "a is ahead, but cannot be told apart from b, c, d, e, f, g and 2 more."
 
 
 def test_of_what_no_draw_tells_nothing_is_said() -> None:
-    assert sureness.verdict(_order(["a", "b"], ranks.NOTHING), {}) == ""
-    assert sureness.verdict(_order(["a"]), {}) == ""
+    assert order_confidence.verdict(_order(["a", "b"], rank_intervals.NOTHING), {}) == ""
+    assert order_confidence.verdict(_order(["a"]), {}) == ""

@@ -7,10 +7,10 @@ import pandas as pd
 import pytest
 from pandas import DataFrame
 
-from compute.figures import jobs as figures
-from compute.figures.theme import contrast, palette
 from compute.jobs import Estimate, Job, Progress
 from compute.jobs.matrix import CANNOT, STATES, UP_TO_DATE
+from compute.views.jobs import matrix as figures
+from compute.views.shared.theme import contrast, palette
 
 COLUMNS = ["system", "dataset", "state", "remark", "task"]
 CELLS = DataFrame(

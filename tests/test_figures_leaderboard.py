@@ -7,14 +7,15 @@ from typing import Any
 import pytest
 from pandas import DataFrame
 
-from compute import leaderboard, published
-from compute.cells import DIFFERENCE, printed
+from compute.datasets import published
 from compute.datasets.catalogue import DATASETS
-from compute.figures.leaderboard import AGAINST, AVERAGE, BELOW_BEST, VALUE, heatmap, note
-from compute.figures.theme import INKS, palette
-from compute.figures.wins import MOST_LINES, nothing_to_compare, strip
-from compute.leaderboard import Board, board
 from compute.systems import SYSTEMS
+from compute.views.leaderboard import board as leaderboard
+from compute.views.leaderboard.board import Board, board
+from compute.views.leaderboard.cells import DIFFERENCE, printed
+from compute.views.leaderboard.heatmap import AGAINST, AVERAGE, BELOW_BEST, VALUE, heatmap, note
+from compute.views.leaderboard.wins import MOST_LINES, nothing_to_compare, strip
+from compute.views.shared.theme import INKS, palette
 
 DATASET_TABLE = DataFrame([row.record() for row in DATASETS.values()]).rename(
     columns={"name": "dataset"}

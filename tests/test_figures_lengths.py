@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute.figures import lengths, medians
-from compute.figures.theme import palette
-from compute.published import MEDIAN_LENGTH
+from compute.datasets.published import MEDIAN_LENGTH
+from compute.views.lengths import medians, violins
+from compute.views.shared.theme import palette
 from tests.worlds import CASES
 
 HOSTILE = "<b>*mine*&$x$ %{x}"
@@ -51,8 +51,8 @@ def summaries(raw: dict[tuple[str, str, str], list[int]] = RAW) -> DataFrame:
 
 
 def drawn(*, log: bool = False, cut: int | None = None, theme: str = "light") -> Any:
-    rows = lengths.beside_corpus(summaries(), NAMED)
-    return lengths.violins(rows, histogram(), 20.0, log=log, cut=cut, theme=theme)
+    rows = violins.beside_corpus(summaries(), NAMED)
+    return violins.violins(rows, histogram(), 20.0, log=log, cut=cut, theme=theme)
 
 
 def notes(figure: Any) -> list[str]:
@@ -60,14 +60,14 @@ def notes(figure: Any) -> list[str]:
 
 
 def test_rows_begin_with_the_collection_and_go_on_with_the_shortest() -> None:
-    rows = lengths.beside_corpus(summaries(), NAMED)
-    assert list(rows["title"]) == [lengths.WHOLE, lengths.RELEVANT, "MiniLM", HOSTILE, "BM25"]
+    rows = violins.beside_corpus(summaries(), NAMED)
+    assert list(rows["title"]) == [violins.WHOLE, violins.RELEVANT, "MiniLM", HOSTILE, "BM25"]
     assert list(rows["family"]) == ["", "", "dense", "imported", "lexical"]
 
 
 def test_grades_go_from_the_highest_down_and_say_which_are_relevant() -> None:
-    rows = lengths.by_relevance(summaries())
-    assert list(rows["title"]) == [lengths.WHOLE, "2: relevant", "−1: not relevant"]
+    rows = violins.by_relevance(summaries())
+    assert list(rows["title"]) == [violins.WHOLE, "2: relevant", "−1: not relevant"]
 
 
 def test_the_right_column_has_the_median_and_how_far_it_is_from_the_collections() -> None:
@@ -91,14 +91,14 @@ def test_the_right_column_has_the_median_and_how_far_it_is_from_the_collections(
     ],
 )
 def test_words_are_written_for_people(number: float, said: str) -> None:
-    assert lengths.words(number) == said
+    assert violins.words(number) == said
 
 
 def test_what_lies_beyond_a_linear_axis_is_counted() -> None:
     # Most of the collection is short: the axis leaves its longest document out.
     short = {("corpus", "", ""): [10] * 500 + [900], ("top", "", "bm25"): [10, 50]}
-    rows = lengths.beside_corpus(summaries(short), NAMED)
-    figure: Any = lengths.violins(rows, histogram(short), 10.0, log=False, cut=None, theme="light")
+    rows = violins.beside_corpus(summaries(short), NAMED)
+    figure: Any = violins.violins(rows, histogram(short), 10.0, log=False, cut=None, theme="light")
     assert figure.layout.xaxis.range == (0, 50)
     assert "1 longer, to 900 ▸" in notes(figure)
 
@@ -134,13 +134,13 @@ def test_a_density_is_highest_somewhere_between_the_shortest_and_the_longest(
     own: list[int], log: bool
 ) -> None:
     counts = DataFrame({"n_words": own}).value_counts().reset_index()
-    low, high = lengths.span([counts], log=log)
+    low, high = violins.span([counts], log=log)
     assert low <= max(min(own), 1)
-    x, y = lengths.density(counts, low, max(high, max(own)), log=log)
+    x, y = violins.density(counts, low, max(high, max(own)), log=log)
     assert np.isfinite(x).all() and np.isfinite(y).all()
     assert (y >= 0).all()
     assert y.max() == pytest.approx(1)
-    reach = (x[-1] - x[0]) / lengths.STEPS * 2
+    reach = (x[-1] - x[0]) / violins.STEPS * 2
     peak = x[int(np.argmax(y))]
     if len(set(own)) == 1:
         assert abs(peak - max(own[0], 1)) <= max(reach, 1)
@@ -148,17 +148,17 @@ def test_a_density_is_highest_somewhere_between_the_shortest_and_the_longest(
 
 def test_whole_numbers_leave_no_ripple() -> None:
     even = DataFrame({"n_words": range(1, 1001), "count": 7})
-    _, y = lengths.density(even, 0, 1000, log=False)
+    _, y = violins.density(even, 0, 1000, log=False)
     assert y[20:-20].min() > 0.98
     steep = DataFrame({"n_words": range(1, 1001), "count": [1000 // n + 1 for n in range(1, 1001)]})
-    _, y = lengths.density(steep, 0.9, 1000, log=True)
+    _, y = violins.density(steep, 0.9, 1000, log=True)
     # 1/n over a logarithmic axis is nearly even: no tooth for each of the short lengths.
     assert np.abs(np.diff(y[60:240])).max() < 0.05
 
 
 def test_two_humps_stay_two() -> None:
     humps = DataFrame({"n_words": [*range(90, 111), *range(390, 411)], "count": 50})
-    x, y = lengths.density(humps, 0, 500, log=False)
+    x, y = violins.density(humps, 0, 500, log=False)
     middle = y[(x > 200) & (x < 300)]
     assert middle.max() < 0.05
     assert y[(x > 90) & (x < 110)].max() > 0.8
@@ -166,20 +166,20 @@ def test_two_humps_stay_two() -> None:
 
 def test_differences_count_who_is_shorter() -> None:
     pairs = DataFrame({"words_a": [1.0, 5.0, 9.0, 3.0], "words_b": [2.0, 5.0, 3.0, 7.0]})
-    figure: Any = lengths.differences(pairs, ("A", HOSTILE), theme="dark")
+    figure: Any = violins.differences(pairs, ("A", HOSTILE), theme="dark")
     assert sum(figure.data[0].y) == 4
     assert notes(figure) == [
         "A<br>shorter: 2",
         "&lt;b&gt;*mine*&amp;&#36;x&#36; %{x}<br>shorter: 1",
     ]
-    said = lengths.verdict(pairs, ("A", "B"), 10)
+    said = violins.verdict(pairs, ("A", "B"), 10)
     assert "Of 4 queries, A has the shorter documents in 2 and B in 1; in 1 they are" in said
     assert "median difference is −0.5 words" in said
 
 
 def test_differences_of_the_same_lengths_are_drawn() -> None:
     pairs = DataFrame({"words_a": [5.0, 5.0], "words_b": [5.0, 5.0]})
-    figure: Any = lengths.differences(pairs, ("A", "B"), theme="light")
+    figure: Any = violins.differences(pairs, ("A", "B"), theme="light")
     assert max(figure.data[0].y) == 2
 
 

@@ -8,10 +8,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute import published, shift, similarity
-from compute.figures import graph as graphs
-from compute.figures import labels, overlap, words
-from compute.figures import shift as shifts
+from compute.corpora import similarity
+from compute.datasets import published
+from compute.views.overlap import domain_shift, words
+from compute.views.overlap import domain_shift_figure as shifts
+from compute.views.overlap import graph as graphs
+from compute.views.overlap import heatmap as overlap
+from compute.views.shared import labels
 from tests.similar import EVIL, NINETEEN, TITLES, made_up, vocabularies
 from tests.worlds import CASES
 
@@ -112,7 +115,7 @@ def test_names_from_outside_stay_letters() -> None:
         graph(frame),
         words.words(rows, (EVIL, EVIL), theme="light"),
         shifts.panel(
-            marks, title=EVIL, axes=(EVIL, EVIL), spans=shift.ranges(marks), theme="light"
+            marks, title=EVIL, axes=(EVIL, EVIL), spans=domain_shift.ranges(marks), theme="light"
         ),
     ]
     for figure in drawn:
@@ -180,12 +183,12 @@ def test_no_names_of_the_graph_of_19_collide(seed: int, theme: str) -> None:
 
 @pytest.mark.parametrize("theme", ["light", "print"])
 @pytest.mark.parametrize("kind", ["unigrams", "bigrams"])
-@pytest.mark.parametrize("system", shift.SYSTEMS)
+@pytest.mark.parametrize("system", domain_shift.SYSTEMS)
 def test_no_names_of_the_papers_panels_collide(system: str, kind: str, theme: str) -> None:
     table = published.domain_shift()
     marks = table.rename(columns={kind: "similarity", "difference": "gain"})
     marks["title"] = marks["dataset"].map(TITLES)
-    spans = shift.ranges(marks)
+    spans = domain_shift.ranges(marks)
     own = marks[marks["system"] == system]
     assert len(own) == 17
     assert collisions(shifts.boxes(own, spans, theme), []) == []
@@ -221,7 +224,9 @@ def panel(rows: list[tuple[str, float, float, bool]]) -> Any:
     marks = DataFrame(rows, columns=columns).assign(domain="News")
     marks["title"] = marks["dataset"]
     axes = ("similarity to MSMARCO", "nDCG@10 minus BM25")
-    return shifts.panel(marks, title="SBERT", axes=axes, spans=shift.ranges(marks), theme="light")
+    return shifts.panel(
+        marks, title="SBERT", axes=axes, spans=domain_shift.ranges(marks), theme="light"
+    )
 
 
 FIVE = [("a", 0.1, -0.2, False), ("b", 0.2, -0.1, False), ("c", 0.3, 0.2, False)]

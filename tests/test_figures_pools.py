@@ -4,7 +4,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from compute.figures.pools import gains_table, left_out, left_out_note, left_out_table
+from compute.views.holes.pools import gains_table, left_out, left_out_note, left_out_table
 
 
 def rows() -> DataFrame:

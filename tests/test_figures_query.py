@@ -7,9 +7,9 @@ import pandas as pd
 import pytest
 from pandas import DataFrame
 
-from compute.figures.query import first_pair, judgement, value_table
-from compute.figures.ranked import ranked_lists
-from compute.figures.text import document, highlighted, query_words
+from compute.views.query.ranked_lists import ranked_lists
+from compute.views.query.words import first_pair, judgement, value_table
+from compute.views.shared.text import document, highlighted, query_words
 from tests.tiny import HOSTILE
 
 SYSTEMS = (("bm25", "BM25"), ("minilm", "<b>MiniLM</b>"))

@@ -9,9 +9,9 @@ import pytest
 from pandas import DataFrame, Series
 from PIL import Image, ImageColor
 
-from compute.figures import rankmap as figures
-from compute.figures import theme as looks
-from compute.rankmap import EMPTY, HOLE
+from compute.views.query import rank_map as figures
+from compute.views.query.rank_map_cells import EMPTY, HOLE
+from compute.views.shared import theme as looks
 from tests.tiny import HOSTILE
 
 CELLS = DataFrame([[2, HOLE, 0], [1, EMPTY, EMPTY], [HOLE, -1, 2]], dtype=np.int8)

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compute.errors import WrongInput
-from compute.figures import theme
+from compute.base.errors import WrongInput
+from compute.views.shared import theme
 
 
 @pytest.mark.parametrize("name", theme.PALETTES)

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compute.errors import WrongInput
-from compute.files import untar
+from compute.base.errors import WrongInput
+from compute.base.files import untar
 
 
 def _archive(*members: tuple[str, bytes, bytes]) -> io.BytesIO:

@@ -4,12 +4,16 @@ from pathlib import Path
 
 import pytest
 
-from compute import freshness, imports, loading, queries, reading, recompute
+from compute.base.settings import Settings
 from compute.datasets import DATASETS
-from compute.recompute import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.intake import imports
+from compute.reading import database
+from compute.recompute import run
+from compute.recompute.run import Bench
+from compute.store import freshness, loading
+from compute.store.store import Store
 from compute.systems import system
+from compute.views.data import select_stored
 from tests.tiny import write_tiny
 
 RUN = "q1 Q0 d1 1 3.0 mine\nq2 Q0 d2 1 1.0 mine\n"
@@ -20,7 +24,7 @@ def folder(bench: Bench, tmp_path: Path) -> Path:
     """The tiny collection, taken in, with a computed and an imported run."""
     folder = write_tiny(tmp_path / "tiny")
     row = imports.import_dataset(bench, "tiny", path=folder).dataset
-    recompute.run(bench, system("bm25"), row)
+    run.run(bench, system("bm25"), row)
     file = tmp_path / "mine.run"
     file.write_text(RUN, encoding="utf-8")
     imports.import_run(bench, file, row)
@@ -28,8 +32,8 @@ def folder(bench: Bench, tmp_path: Path) -> Path:
 
 
 def _shown(bench: Bench) -> dict[str, float]:
-    opened = reading.open_version(bench.store)
-    frame = queries.stored.scores_shown(opened.cursor(), dataset="tiny", measure="nDCG@10")
+    opened = database.open_version(bench.store)
+    frame = select_stored.scores_shown(opened.cursor(), dataset="tiny", measure="nDCG@10")
     opened.close()
     return dict(zip(frame["system"], frame["value"], strict=True))
 
@@ -53,7 +57,7 @@ def test_scores_on_other_judgements_are_left_out_until_scored_again(
     assert _shown(bench) == {}
     hits = bench.store.part("hits", "tiny", "mine")
     assert hits is not None
-    assert recompute.score(bench, loaded, hits).new
+    assert run.score(bench, loaded, hits).new
     after = _shown(bench)
     assert set(after) == {"mine"}
     assert after["mine"] < before["mine"]
@@ -66,7 +70,7 @@ def test_runs_for_other_queries_are_left_out(bench: Bench, folder: Path) -> None
     parts = bench.store.parts()
     assert freshness.outdated(parts, ["tiny"]) == ["bm25", "mine"]
     assert freshness.outdated(parts, ["other"]) == []
-    opened = reading.open_version(bench.store)
+    opened = database.open_version(bench.store)
     assert opened.cursor().execute("select count(*) from hits").fetchone() == (0,)
 
 
@@ -89,15 +93,15 @@ def test_the_slower_of_two_scorers_cannot_bring_old_judgements_back(
     bench: Bench, folder: Path
 ) -> None:
     row = imports.own_datasets(bench.store)["tiny"]
-    old = recompute.stored_dataset(bench.store, row)
+    old = run.stored_dataset(bench.store, row)
     hits = bench.store.part("hits", "tiny", "mine")
     assert hits is not None
     _change(folder / "qrels" / "test.tsv", "q1\td1\t2", "q1\td4\t2")
     new = imports.import_dataset(bench, "tiny", path=folder)
-    right = recompute.score(bench, new, hits)
-    recompute.score(bench, old, hits, again=True)
+    right = run.score(bench, new, hits)
+    run.score(bench, old, hits, again=True)
     assert _shown(bench) == {}
-    assert recompute.score(bench, new, hits).scores.fingerprint == right.scores.fingerprint
+    assert run.score(bench, new, hits).scores.fingerprint == right.scores.fingerprint
     assert set(_shown(bench)) == {"mine"}
 
 
@@ -117,7 +121,7 @@ def test_shipped_results_go_with_the_dataset_that_they_were_made_on(tmp_path: Pa
 
 def test_a_run_on_dropped_equal_ids_stands_beside_the_contracts(bench: Bench, folder: Path) -> None:
     row = imports.own_datasets(bench.store)["tiny"]
-    outcome = recompute.run(bench, system("bm25"), row, drop_equal_ids=True)
+    outcome = run.run(bench, system("bm25"), row, drop_equal_ids=True)
     assert outcome.hits.provenance["command"].endswith("run bm25 tiny --drop-equal-ids")
     assert set(_shown(bench)) == {"bm25", "mine", "bm25+drop-equal-ids"}
 
@@ -131,5 +135,5 @@ def test_a_lost_file_comes_back_by_running_again(bench: Bench, folder: Path, kin
     row = imports.own_datasets(bench.store)["tiny"]
     if kind in ("lengths", "documents"):
         imports.import_dataset(bench, "tiny", path=folder)
-    recompute.run(bench, system("bm25"), row)
+    run.run(bench, system("bm25"), row)
     assert set(_shown(bench)) == {"bm25", "mine"}

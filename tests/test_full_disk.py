@@ -8,12 +8,12 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from compute.__main__ import main
-from compute.errors import Unavailable
-from compute.loading import quiet
-from compute.reading import open_version
-from compute.settings import PROJECT, Settings
-from compute.store import Store
-from compute.systems import lucene
+from compute.base.errors import Unavailable
+from compute.base.settings import PROJECT, Settings
+from compute.reading.database import open_version
+from compute.store.loading import quiet
+from compute.store.store import Store
+from compute.systems.lexical import lucene
 from tests import disks
 from tests.tiny import write_tiny
 

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 import pytrec_eval
 
-from compute import reading, recompute
-from compute.store import Store
+from compute.reading import database
+from compute.recompute import run as recompute
+from compute.store.store import Store
 from tests.benchmarks import full_size, made_collections, made_runs
 from tests.benchmarks.made_collections import Size
 from tests.benchmarks.page_addresses import PAGES, Addresses, tour
@@ -60,7 +61,7 @@ def test_a_run_scores_as_pytrec_eval_says(store: Store) -> None:
 
 
 def test_systems_are_about_as_good_as_printed(store: Store) -> None:
-    opened = reading.open_version(store)
+    opened = database.open_version(store)
     rows = opened.cursor().execute("select system, value from means where measure = 'nDCG@10'")
     found = dict(rows.fetchall())
     opened.close()
@@ -82,7 +83,7 @@ def test_the_same_is_made_again(store: Store) -> None:
 
 
 def test_every_page_has_an_address(store: Store) -> None:
-    opened = reading.open_version(store)
+    opened = database.open_version(store)
     addresses = list(tour(Addresses(store, opened), 2))
     opened.close()
     assert [page for page, _ in addresses] == [*PAGES, *PAGES]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from pandas import DataFrame
 
-from compute import runs
-from compute.errors import WrongInput
-from compute.gains import explain, explains
-from compute.measures import MEASURES, evaluate
+from compute.base.errors import WrongInput
+from compute.evaluate import runs
+from compute.evaluate.measures import MEASURES, evaluate
+from compute.evaluate.score_breakdown import explain, explains
 from tests.worlds import FEWER, hits, judgements
 
 JUDGED = DataFrame(

@@ -8,13 +8,15 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compute import generated, imports, recompute
+from compute.base.errors import WrongInput
 from compute.datasets import Dataset
-from compute.errors import WrongInput
-from compute.loading import Bench, load
-from compute.systems import System, doc2query
+from compute.intake import imports
+from compute.recompute import generated, run
+from compute.store.loading import Bench, load
+from compute.systems import System
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.doc2query import Doc2Query, Generator
+from compute.systems.lexical import doc2query
+from compute.systems.lexical.doc2query import Doc2Query, Generator
 from tests import models
 from tests.tiny import DOCUMENTS
 
@@ -28,13 +30,13 @@ def test_queries_are_asked_once_and_appended_to_the_documents(
     bench: Bench, tiny: Dataset, t5: Checkpoint
 ) -> None:
     searcher = Doc2Query(checkpoint=t5, number=2, max_length=5)
-    assert recompute.run(bench, System("asking", family="sparse", search=searcher), tiny).new
+    assert run.run(bench, System("asking", family="sparse", search=searcher), tiny).new
     (part,) = bench.store.parts("generated")
     # What asking took is part of what the index cost.
     (costs,) = bench.store.parts("efficiency", "tiny", "asking")
-    values = recompute.read(costs).set_index("measure")["value"]
+    values = run.read(costs).set_index("measure")["value"]
     assert values["index_seconds"] > part.provenance["seconds"] > 0
-    queries = recompute.read(part)
+    queries = run.read(part)
     ids = [str(document["_id"]) for document in DOCUMENTS]
     assert queries["doc_id"].tolist() == [doc_id for doc_id in ids for _ in range(2)]
     assert queries["number"].tolist() == [1, 2] * 6
@@ -57,7 +59,7 @@ def test_what_is_indexed_is_the_text_and_then_its_queries(
     loaded = load(bench, tiny)
     with generated.expanded(bench, loaded, searcher) as (file, _):
         found = pd.read_parquet(file).set_index("doc_id")
-    queries = recompute.read(generated.part(bench, loaded, searcher.generator))
+    queries = run.read(generated.part(bench, loaded, searcher.generator))
     for document in DOCUMENTS:
         own = queries[queries["doc_id"] == document["_id"]]["text"]
         assert len(own) == 3

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from compute import holes
+from compute.evaluate import holes
+from compute.evaluate.measures import evaluate
+from compute.evaluate.runs import canonical, read_trec
 from compute.judgements import read_qrels
-from compute.measures import evaluate
-from compute.runs import canonical, read_trec
 from tests import worlds
 
 TOP = pd.DataFrame(

@@ -7,11 +7,11 @@ import pytest
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
-from compute.agreement import disagreements
-from compute.figures import agreement as figures
+from compute.base.settings import Settings
 from compute.judgements import ADJUDICATION, PERSON
-from compute.settings import Settings
-from compute.store import Store
+from compute.judgements.agreement import disagreements
+from compute.store.store import Store
+from compute.views.holes import agreement as figures
 from tests.test_holes_queries import captions, fill, opened
 
 EVIL = "<b>*bob*"

@@ -10,8 +10,8 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute import holes
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
+from compute.evaluate import holes
 from tests.worlds import CASES
 
 GRADES = {"nDCG": "ndcg_cut", "P": "P", "R": "recall"}

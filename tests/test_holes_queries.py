@@ -11,14 +11,18 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
-from compute import imports, queries
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
 from compute.judgements import IMPORT, PERSON, Choice
-from compute.overlay import Overlays
-from compute.queries.lists import held
-from compute.reading import open_version
-from compute.recompute import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.reading.database import open_version
+from compute.reading.overlay import Overlays
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from compute.views.annotate import select_added
+from compute.views.holes import select as holes_select
+from compute.views.holes import select_unjudged
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.shared.lists import held
 from tests.tiny import write_tiny
 
 EVIL = "<b>*mine*&$x$"
@@ -74,15 +78,15 @@ def by_system(frame: DataFrame) -> dict[Any, dict[Any, Any]]:
 def test_what_is_recorded_by_whom(judged: Path) -> None:
     counts = ["n_judgements", "highest", "n_not_relevant", "n_added", "n_added_not_relevant"]
     with cursor(judged, added=False) as official, cursor(judged, added=True) as both:
-        assert queries.holes.recorded(official, "tiny")[counts].values.tolist() == [[5, 2, 0, 0, 0]]
-        assert queries.holes.recorded(both, "tiny")[counts].values.tolist() == [[55, 2, 0, 50, 49]]
-        assert queries.added.number(official, "tiny")["n_rows"].tolist() == [50]
-        assert queries.added.number(official, "other")["n_rows"].tolist() == [0]
+        assert holes_select.recorded(official, "tiny")[counts].values.tolist() == [[5, 2, 0, 0, 0]]
+        assert holes_select.recorded(both, "tiny")[counts].values.tolist() == [[55, 2, 0, 50, 49]]
+        assert select_added.number(official, "tiny")["n_rows"].tolist() == [50]
+        assert select_added.number(official, "other")["n_rows"].tolist() == [0]
 
 
 def test_bounds_are_means_over_the_queries(judged: Path) -> None:
     with cursor(judged, added=False) as official:
-        found = queries.holes.bounds(official, **ASKED)
+        found = holes_select.bounds(official, **ASKED)
     assert found["system"].tolist() == list(RUNS)
     assert not {"expected", "condensed"} & set(found), "relevant documents alone tell no rates"
     sure, evil = found.to_dict("records")
@@ -100,19 +104,19 @@ def test_bounds_are_means_over_the_queries(judged: Path) -> None:
 def test_a_score_in_the_interval_is_the_stored_one(judged: Path) -> None:
     for added in (False, True):
         with cursor(judged, added=added) as one:
-            means = queries.leaderboard.means(one, "nDCG@10").set_index("system")["value"]
-            found = queries.holes.bounds(one, **ASKED).set_index("system")
+            means = leaderboard_select.means(one, "nDCG@10").set_index("system")["value"]
+            found = holes_select.bounds(one, **ASKED).set_index("system")
         assert found["value"].to_dict() == pytest.approx(means.to_dict())
         for column, measure in (("hole", "Hole@10"), ("hole_beir", "Hole_beir@10")):
             with cursor(judged, added=added) as one:
-                means = queries.leaderboard.means(one, measure).set_index("system")["value"]
+                means = leaderboard_select.means(one, measure).set_index("system")["value"]
             assert found[column].to_dict() == pytest.approx(means.to_dict())
         assert (found["low"] <= found["value"]).all() and (found["value"] <= found["high"]).all()
 
 
 def test_enough_added_judgements_tell_rates_by_themselves(judged: Path) -> None:
     with cursor(judged, added=True) as both:
-        found = by_system(queries.holes.bounds(both, **ASKED))
+        found = by_system(holes_select.bounds(both, **ASKED))
     # Of what was added d6 at rank 2 alone was retrieved, gain 1: the rate of every rank.
     ideal = 2 + SECOND + 1 / 2 + 1 / math.log2(5)
     q1 = (1 + 2 * SECOND) / ideal
@@ -127,28 +131,28 @@ def test_deeper_than_the_extract(judged: Path) -> None:
     deep: dict[str, Any] = ASKED | {"measure": "nDCG@20"}
     with cursor(judged, added=False) as one:
         assert (
-            queries.holes.bounds(one, **deep)
+            holes_select.bounds(one, **deep)
             .drop(columns="hole_beir")
-            .equals(queries.holes.bounds(one, **ASKED).drop(columns="hole_beir"))
+            .equals(holes_select.bounds(one, **ASKED).drop(columns="hole_beir"))
         )
-        ranks = queries.holes.by_rank(one, "tiny", ["sure"], 20)
+        ranks = holes_select.by_rank(one, "tiny", ["sure"], 20)
     assert ranks["n_filled"].tolist() == [3, 1] + [0] * 18
     assert ranks["n_holes"].tolist() == [0, 1] + [0] * 18
 
 
 def test_what_is_unjudged_in_the_pool_and_in_the_collection(judged: Path) -> None:
     with cursor(judged, added=False) as official, cursor(judged, added=True) as both:
-        (about,) = queries.unjudged.ranges(official, "tiny").to_dict("records")
+        (about,) = select_unjudged.ranges(official, "tiny").to_dict("records")
         assert (list(about["systems"]), about["most_depth"]) == ([EVIL, "sure"], 1000)
         assert (about["n_hits"], about["n_documents"]) == (7, 6)
         for measure in ("nDCG@10", "R@10"):
             lists = held(official, "tiny", ["sure"], 10)
-            found = queries.unjudged.outside(official, "tiny", lists, measure)
+            found = select_unjudged.outside(official, "tiny", lists, measure)
             # Of d1, d4 and d6 only d1 is judged for q1; the others judge what they found.
             assert found["pool"].tolist() == [2, 0, 0]
             assert found["collection"].tolist() == [4, 4, 5]
             lists = held(both, "tiny", ["sure"], 10)
-            found = queries.unjudged.outside(both, "tiny", lists, measure)
+            found = select_unjudged.outside(both, "tiny", lists, measure)
             # d6 was added; the 49 others that were are no documents of the collection.
             assert found["pool"].tolist() == [1, 0, 0]
             assert found["collection"].tolist() == [3, 4, 5]
@@ -156,11 +160,11 @@ def test_what_is_unjudged_in_the_pool_and_in_the_collection(judged: Path) -> Non
 
 def test_a_pool_is_left_out_where_too_many_hits_would_be_told_apart(judged: Path) -> None:
     with cursor(judged, added=False) as one:
-        found = queries.holes.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=6)
+        found = holes_select.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=6)
         assert "pool_low" not in found and "collection_low" in found
-        assert "pool_low" in queries.holes.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=7)
+        assert "pool_low" in holes_select.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=7)
         # The ranges of precision are the same: nothing is told apart for them.
-        same = queries.holes.bounds(one, **ASKED | {"measure": "P@10"}, most_hits=0)
+        same = holes_select.bounds(one, **ASKED | {"measure": "P@10"}, most_hits=0)
         assert same["low"].tolist() == same["pool_low"].tolist() == same["collection_low"].tolist()
 
 
@@ -176,22 +180,22 @@ def test_a_long_list_tells_by_itself_that_the_pool_has_enough(tmp_path: Path) ->
     with cursor(settings.home, added=False) as one:
         lists = held(one, "mine", ["short"], 2)
         for measure in ("nDCG@2", "R@2"):
-            found = queries.unjudged.outside(one, "mine", lists, measure)
+            found = select_unjudged.outside(one, "mine", lists, measure)
             assert found["pool"].tolist() == [8, 1]
             assert found["collection"].min() > 10**9, "nobody knows how large it is"
 
 
 def test_pairs_of_the_chosen_systems(judged: Path) -> None:
     with cursor(judged, added=False) as one:
-        found = queries.holes.pairs(one, **ASKED)
-        assert queries.holes.pairs(one, "tiny", ["sure"], "nDCG@10").empty
+        found = holes_select.pairs(one, **ASKED)
+        assert holes_select.pairs(one, "tiny", ["sure"], "nDCG@10").empty
     (row,) = found.to_dict("records")
     assert (row["first"], row["second"], row["verdict"]) == ("sure", EVIL, "first")
 
 
 def test_a_judgement_takes_the_hole_away(judged: Path) -> None:
     with cursor(judged, added=True) as both:
-        assert by_system(queries.holes.bounds(both, **ASKED))["sure"]["hole"] == 0
+        assert by_system(holes_select.bounds(both, **ASKED))["sure"]["hole"] == 0
 
 
 def opened(home: Path, monkeypatch: pytest.MonkeyPatch, **address: Any) -> AppTest:

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from compute import holes
-from compute.holes.formulas import GAINS
-from compute.tolerance import TOLERANCE
+from compute.evaluate import holes
+from compute.evaluate.holes.formulas import GAINS
+from compute.evaluate.tolerance import TOLERANCE
 from tests.worlds import CASES
 
 DOCUMENTS = "abcdefgh"

@@ -2,8 +2,8 @@
 
 import pytest
 
-from compute.identity import canonical_json, fingerprint
-from compute.store import KINDS
+from compute.base.identity import canonical_json, fingerprint
+from compute.store.store import KINDS
 
 
 def test_a_fingerprint_stays_what_it_was() -> None:

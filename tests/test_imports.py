@@ -5,10 +5,11 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compute import imports, recompute
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.datasets import Dataset
-from compute.errors import Conflict, Missing, WrongInput
-from compute.recompute import Bench
+from compute.intake import imports
+from compute.recompute import run
+from compute.recompute.run import Bench
 from tests.tiny import write_tiny
 
 RUN = "q1 Q0 d1 1 3.0 mine\nq1 Q0 d2 2 2.0 mine\nq2 Q0 d2 1 1.0 mine\n"
@@ -23,7 +24,7 @@ def _file(tmp_path: Path, text: str) -> Path:
 def test_a_run_is_named_by_its_tag_and_scored(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
     outcome = imports.import_run(bench, _file(tmp_path, RUN), tiny)
     assert outcome.hits.system == "mine"
-    values = recompute.read(outcome.scores).set_index(["query_id", "measure"])["value"]
+    values = run.read(outcome.scores).set_index(["query_id", "measure"])["value"]
     assert values["q2", "nDCG@10"] == pytest.approx(1 / (1 + 1 / 1.5849625007211562))
     assert values["q3", "nDCG@10"] == 0
     assert ("q3", "Hole@10") not in values.index
@@ -162,7 +163,7 @@ def test_trec_covid_round_1_has_the_official_scores(bench: Bench) -> None:
     assert len(files) == 14
     for file in files:
         outcome = imports.import_run(bench, file, row)
-        scores = recompute.read(outcome.scores)
+        scores = run.read(outcome.scores)
         mean = scores[scores["measure"] == "nDCG@10"]["value"].mean()
         assert f"{mean:.4f}" == f"{official[file.name.removesuffix('.gz')]:.4f}"
 
@@ -194,12 +195,8 @@ def test_a_name_may_name_the_split(bench: Bench, tmp_path: Path) -> None:
 def test_judgements_alone_may_have_the_texts_of_their_queries(bench: Bench, tmp_path: Path) -> None:
     qrels, topics = _file(tmp_path, "q1 0 d1 1\n"), tmp_path / "topics.tsv"
     topics.write_text("q1\twhat it asks\n", "utf-8")
-    assert (
-        recompute.read(imports.import_dataset(bench, "mine", qrels=qrels).queries)["text"]
-        .isna()
-        .all()
-    )
+    assert run.read(imports.import_dataset(bench, "mine", qrels=qrels).queries)["text"].isna().all()
     loaded = imports.import_dataset(bench, "mine", qrels=qrels, queries=topics)
-    assert recompute.read(loaded.queries)["text"].to_list() == ["what it asks"]
+    assert run.read(loaded.queries)["text"].to_list() == ["what it asks"]
     with pytest.raises(WrongInput, match="give either"):
         imports.import_dataset(bench, "x", path=tmp_path, queries=topics)

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from compute import imports
+from compute.base.settings import PROJECT
 from compute.datasets import Dataset
-from compute.loading import Bench
-from compute.settings import PROJECT
+from compute.intake import imports
+from compute.store.loading import Bench
 
 RUN = "q1 Q0 d1 1 2.0 mine\nq1 Q0 d2 2 1.0 mine\nq2 Q0 d3 1 1.0 mine\n"
 KINDS = {"hits", "top", "scores", "length_counts"}

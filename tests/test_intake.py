@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
-from compute import imports, intake, uploads
 from compute.datasets import Dataset
-from compute.figures import importing as figures
-from compute.loading import Bench
+from compute.intake import imports, process, uploads
+from compute.store.loading import Bench
+from compute.views.data import importing as figures
 
 RUN = b"q1 Q0 d1 1 2.0 mine\nq1 Q0 d2 2 1.0 mine\nq2 Q0 d3 1 1.0 mine\n"
 FILES = {
@@ -29,7 +29,7 @@ def at_home(bench: Bench, tiny: Dataset, monkeypatch: pytest.MonkeyPatch) -> Ben
 def asked(bench: Bench, wanted: str, files: dict[str, bytes], **about: object) -> list[dict]:
     content = [(name, io.BytesIO(data)) for name, data in files.items()]
     with uploads.kept(bench.settings, content) as kept:
-        found = list(intake.ask(wanted, kept, **about))
+        found = list(process.ask(wanted, kept, **about))
     assert list((bench.store.home / "uploads").iterdir()) == []
     return found
 

@@ -10,14 +10,16 @@ from pathlib import Path
 import pytest
 from sqlalchemy import inspect, select
 
-from compute import imports, jobs, pairs, recompute
-from compute.errors import Conflict, Missing, Unavailable, WrongInput
+from compute import jobs
+from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
 from compute.jobs import records, tables
 from compute.jobs.kinds import KINDS, kinds
 from compute.jobs.matrix import known_datasets
-from compute.loading import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.recompute import pairs, run
+from compute.store.loading import Bench
+from compute.store.store import Store
 from compute.systems import system
 from tests.jobbing import ended, log_lines, tiny_home, until, worker
 from tests.tiny import DOCUMENTS, write_tiny
@@ -88,7 +90,7 @@ def test_a_job_is_done_and_found_up_to_date_afterwards(store: Store) -> None:
     second = store.part("hits", "tiny", "bm25")
     assert first is not None and second is not None
     assert (second.id != first.id, second.job) == (True, f"{again.job}.0000")
-    assert recompute.read(first).equals(recompute.read(second))
+    assert run.read(first).equals(run.read(second))
     assert (store.home / "beirscope.duckdb").exists()
     lines = log_lines(store.settings)
     assert sum(line.startswith("index: done") for line in lines) == 1
@@ -229,7 +231,7 @@ import sys
 from dataclasses import replace
 from pathlib import Path
 from compute import jobs
-from compute.settings import Settings
+from compute.base.settings import Settings
 now = Settings(home=Path(sys.argv[1]))
 assert jobs.listed(now)[0].state == "queued"
 assert jobs.workers_alive(now) == []

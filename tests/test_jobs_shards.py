@@ -12,13 +12,15 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
-from compute import efficiency, imports, jobs, pairs, recompute, shards
-from compute.errors import Conflict
+from compute import jobs
+from compute.base.errors import Conflict
+from compute.base.settings import Settings
+from compute.intake import imports
 from compute.jobs import records
 from compute.jobs.matrix import known_datasets
-from compute.loading import Bench
-from compute.settings import Settings
-from compute.store import Store, shard_path
+from compute.recompute import efficiency, pairs, run, shards
+from compute.store.loading import Bench
+from compute.store.store import Store, shard_path
 from compute.systems import system
 from tests import models
 from tests.jobbing import ended, session, until, worker
@@ -73,8 +75,8 @@ def undivided(bench: Bench, name: str) -> DataFrame:
     for folder in (bench.store.home / "caches").glob("*"):
         if folder.is_dir():
             shutil.rmtree(folder)
-    outcome = recompute.run(alone, system(name), known_datasets(bench.store)["many"], again=True)
-    return recompute.read(outcome.hits)
+    outcome = run.run(alone, system(name), known_datasets(bench.store)["many"], again=True)
+    return run.read(outcome.hits)
 
 
 def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
@@ -89,7 +91,7 @@ def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
     assert [shards.make(bench, pair, planned[place]) for place in (0, 2, 2)] == [True, True, False]
     encoded: list[int] = []
     watching = replace(bench, progress=lambda done, total, unit: encoded.append(done))
-    with recompute.index(watching, pair) as (folder, built):
+    with run.index(watching, pair) as (folder, built):
         assert built
         assert {file.name for file in folder.iterdir()} == {
             *("ids.parquet", "vectors.npy", "facts.json", "built.json")
@@ -98,7 +100,7 @@ def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
     # Only the second was encoded.
     assert set(range(1, 2048)) & set(encoded) == set()
     assert shards.plan(bench, pair) == []
-    divided = recompute.read(recompute.run(bench, row, pair.loaded.dataset).hits)
+    divided = run.read(run.run(bench, row, pair.loaded.dataset).hits)
     assert undivided(bench, row.name).equals(divided)
 
 
@@ -124,7 +126,7 @@ def divided_equals_undivided(bench: Bench, name: str) -> None:
     assert len(planned) == 3
     # The first is missing.
     assert all(shards.make(bench, pair, shard) for shard in planned[1:])
-    divided = recompute.read(recompute.run(bench, pair.system, pair.loaded.dataset).hits)
+    divided = run.read(run.run(bench, pair.system, pair.loaded.dataset).hits)
     alone = undivided(bench, pair.system.name)
     assert len(alone) > 1000
     assert alone.equals(divided)
@@ -196,7 +198,7 @@ def test_one_worker_makes_the_shards_of_its_own_task_and_does_not_wait_for_itsel
     assert [task.id for task in jobs.tasks(settings, asked.job)] == [f"{asked.job}.0000"]
     hits = bench.store.part("hits", "many", "bm25")
     assert hits is not None
-    assert whole.equals(recompute.read(hits))
+    assert whole.equals(run.read(hits))
 
 
 def told(settings: Settings, job: str) -> jobs.Progress | None:
@@ -237,4 +239,4 @@ def test_of_two_workers_one_is_killed_and_the_other_makes_its_shard(
         assert {found.process for found in jobs.workers_alive(settings)} == {two.pid}
     hits = bench.store.part("hits", "many", "bm25")
     assert hits is not None
-    assert whole.equals(recompute.read(hits))
+    assert whole.equals(run.read(hits))

@@ -4,7 +4,7 @@ import pytest
 from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
-from compute.errors import Unavailable
+from compute.base.errors import Unavailable
 from compute.jobs.kinds import KINDS
 from compute.jobs.steps import STEPS, sentence
 

@@ -3,7 +3,7 @@ import re
 import pandas as pd
 import pytest
 
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
 from compute.judgements import is_qrels, read_qrels, write_qrels
 
 ROWS = [("1", "d1", 2), ("01", "d2", 0), ("01", "d1", -1)]

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from compute.__main__ import main
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
 from compute.judgements import (
     ADJUDICATION,
     IMPORT,
@@ -25,8 +26,7 @@ from compute.judgements import (
     resolve,
 )
 from compute.judgements.exchange import COLUMNS, exported, from_csv, from_qrels, lacking
-from compute.settings import Settings
-from compute.store import Store
+from compute.store.store import Store
 from tests import worlds
 from tests.storage import open_store
 from tests.tiny import JUDGEMENTS, write_tiny

@@ -9,11 +9,11 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 from sqlalchemy import text
 
-from compute import state
-from compute.annotation.queue import exchange
+from compute.base.settings import Settings
 from compute.judgements import IMPORT, PERSON, WITHDRAWN, Choice, resolve
 from compute.judgements.exchange import COLUMNS, lacking, withdrawals
-from compute.settings import Settings
+from compute.judgements.tasks.queue import exchange
+from compute.store import state
 from tests import worlds
 from tests.annotating import ADA, answer, made
 from tests.storage import open_store

@@ -7,8 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute import queries
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
 from compute.judgements import (
     ADJUDICATION,
     HUMAN,
@@ -22,7 +21,8 @@ from compute.judgements import (
     labels,
     resolve,
 )
-from compute.reading import scratch
+from compute.reading.database import scratch
+from compute.views.annotate import select_added
 from tests import worlds
 
 
@@ -231,7 +231,7 @@ def test_what_is_counted_on_the_page_is_what_stands(rows, sources):
     standing = labels(frame, sources)
     with scratch() as database:
         database.register("added_judgements", frame)
-        found = queries.added.counted(database, sources)
+        found = select_added.counted(database, sources)
     total = found[found["source"].isna()].iloc[0]
     assert total["n_judgements"] == len(standing)
     assert total["n_people"] == standing["person"].nunique()

@@ -6,10 +6,10 @@ import pytest
 from pandas import DataFrame
 
 from compute.__main__ import main
+from compute.base.settings import Settings
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, Choice, resolve
 from compute.judgements.exchange import exported, from_csv, lacking
-from compute.settings import Settings
-from compute.store import Store
+from compute.store.store import Store
 from tests.storage import open_store
 from tests.tiny import JUDGEMENTS, write_tiny
 

@@ -1,7 +1,7 @@
 from collections.abc import Callable
 from threading import Barrier, Thread
 
-from compute.kept import Kept, key
+from compute.base.bounded_cache import Kept, key
 
 
 def counted(made: list[str], value: str) -> Callable[[], str]:

@@ -18,9 +18,9 @@ from threading import Timer
 import pyarrow.parquet as pq
 import pytest
 
-from compute.reading import open_version
-from compute.settings import PROJECT
-from compute.store import Store
+from compute.base.settings import PROJECT
+from compute.reading.database import open_version
+from compute.store.store import Store
 from tests.publisher import PLACES, ROWS
 from tests.storage import hits, open_store, publish_run, scores
 

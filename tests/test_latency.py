@@ -10,15 +10,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute import efficiency, imports, latency, recompute
+from compute.base.errors import Unavailable
+from compute.base.settings import Settings
 from compute.datasets import Dataset
-from compute.errors import Unavailable
-from compute.loading import Bench, quiet
-from compute.pairs import pair
-from compute.settings import Settings
-from compute.store import Store
-from compute.systems import lucene, system
-from compute.systems.lexical import Bm25
+from compute.intake import imports
+from compute.recompute import efficiency, latency, run
+from compute.recompute.pairs import pair
+from compute.store.loading import Bench, quiet
+from compute.store.store import Store
+from compute.systems import system
+from compute.systems.lexical import lucene
+from compute.systems.lexical.bm25 import Bm25
 from compute.systems.searcher import TimedSearcher
 from tests.tiny import write_tiny
 from tests.worlds import CASES
@@ -52,7 +54,7 @@ def timed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Bench, Dataset]:
     now = Settings(home=folder / "home", threads=1, latency_queries=2)
     bench = Bench(Store(now, shipped=folder / "nothing"), now)
     tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    recompute.run(bench, system(FUSED), tiny)
+    run.run(bench, system(FUSED), tiny)
     return bench, tiny
 
 
@@ -73,9 +75,9 @@ def test_a_session_ranks_as_the_run_file_does(timed: tuple[Bench, Dataset], name
     stored = bench.store.part("hits", "tiny", name)
     queries = bench.store.part("queries", "tiny")
     assert stored and queries
-    searcher, asked = ready.searcher, recompute.read(queries)
+    searcher, asked = ready.searcher, run.read(queries)
     assert isinstance(searcher, Bm25)
-    with recompute.index(bench, ready) as (folder, _):
+    with run.index(bench, ready) as (folder, _):
         found = lucene.search_singly(
             folder,
             asked["query_id"],
@@ -85,7 +87,7 @@ def test_a_session_ranks_as_the_run_file_does(timed: tuple[Bench, Dataset], name
             bench.settings,
             quiet,
         )
-    batch = recompute.read(stored).sort_values(["query_id", "rank"])
+    batch = run.read(stored).sort_values(["query_id", "rank"])
     keys = ["query_id", "doc_id"]
     assert found[keys].values.tolist() == batch[keys].values.tolist()
     # The run file keeps four decimals.
@@ -99,7 +101,7 @@ def test_no_index_is_built_to_time_a_stored_input(timed: tuple[Bench, Dataset]) 
     aside = folder.rename(folder.with_name("elsewhere"))
     name = "rrf(bm25-multifield,bm25-rm3,k=1)"
     try:
-        recompute.run(bench, system(name), tiny)
+        run.run(bench, system(name), tiny)
         assert not folder.exists()
     finally:
         aside.rename(folder)
@@ -113,7 +115,7 @@ def test_an_imported_input_has_no_latency(timed: tuple[Bench, Dataset], tmp_path
     file = tmp_path / "mine.run"
     file.write_text("q1 Q0 d1 1 3.0 t\n", encoding="utf-8")
     imports.import_run(bench, file, tiny, system="mine")
-    recompute.run(bench, system("rrf(mine,bm25-rm3)"), tiny)
+    run.run(bench, system("rrf(mine,bm25-rm3)"), tiny)
     costs = efficiency.stored(bench.store, "tiny", "rrf(mine,bm25-rm3)")
     assert costs is not None
     assert "mine was imported" in costs.about["untimed"]

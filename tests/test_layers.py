@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from compute.settings import PROJECT
+from compute.base.settings import PROJECT
 
 COMPUTE = sorted((PROJECT / "compute").rglob("*.py"))
 PAGES = sorted((PROJECT / "pages").rglob("*.py"))
@@ -52,8 +52,8 @@ def test_pages_never_import_duckdb(file: Path) -> None:
 def test_one_module_opens_duckdb() -> None:
     importers = [file.name for file in COMPUTE if "duckdb" in set(_imports(file))]
     opening = [file.name for file in COMPUTE if "duckdb.connect(" in file.read_text("utf-8")]
-    assert opening == ["reading.py"]
-    assert "reading.py" in importers
+    assert opening == ["database.py"]
+    assert "database.py" in importers
 
 
 @pytest.mark.parametrize(

@@ -7,11 +7,13 @@ from typing import Any
 import pytest
 from pandas import DataFrame
 
-from compute import leaderboard, published, sureness
-from compute.cells import printed
+from compute.datasets import published
 from compute.datasets.catalogue import DATASETS
-from compute.figures.leaderboard import BELOW_BEST, heatmap
-from compute.leaderboard import Board, board
+from compute.views.leaderboard import board as leaderboard
+from compute.views.leaderboard import order_confidence
+from compute.views.leaderboard.board import Board, board
+from compute.views.leaderboard.cells import printed
+from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap
 
 CATALOGUE = DataFrame([dataset.record() for dataset in DATASETS.values()]).rename(
     columns={"name": "dataset"}
@@ -178,13 +180,13 @@ def test_who_was_trained_on_a_dataset_is_not_ranked_above_who_beats_it_elsewhere
     assert averages(found) == pytest.approx({"a": 0.8, "m": 0.75})
     assert found.systems["best"].tolist() == [True, False]
     # The order with its intervals is about the same systems on the same datasets.
-    ground = sureness.grounds(found)[sureness.ALL]
+    ground = order_confidence.grounds(found)[order_confidence.ALL]
     assert (set(ground.datasets), ground.systems) == ({"scifact", "nfcorpus"}, ["a", "m"])
 
 
 def test_the_order_is_about_the_systems_that_the_average_ranks() -> None:
     v4 = of("BEIR v4, Table 2")
-    ground = sureness.grounds(v4)[sureness.ALL]
+    ground = order_confidence.grounds(v4)[order_confidence.ALL]
     assert ground.datasets == list(v4.averaged) and len(ground.datasets) == 18
     assert ground.systems == v4.systems.loc[v4.systems["rank"].notna(), "system"].tolist()
     assert "dpr" not in ground.systems and len(ground.systems) == 9

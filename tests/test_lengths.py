@@ -12,20 +12,23 @@ import pyarrow.parquet as pq
 import pytest
 from pandas import DataFrame
 
-from compute import freshness, imports, lengths, recompute
 from compute.__main__ import main
+from compute.base.errors import Missing, WrongInput
+from compute.base.settings import Settings
+from compute.corpora import lengths
 from compute.datasets import DATASETS, Dataset, open_path
-from compute.errors import Missing, WrongInput
+from compute.intake import imports
 from compute.jobs.kinds import KINDS
 from compute.jobs.steps import STEPS
-from compute.loading import load
-from compute.parts import KINDS as PARTS
-from compute.parts import write_part
-from compute.queries import lengths as queries
-from compute.reading import open_version
-from compute.recompute import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.reading.database import open_version
+from compute.recompute import run as recompute
+from compute.recompute.run import Bench
+from compute.store import freshness
+from compute.store.loading import load
+from compute.store.parts import KINDS as PARTS
+from compute.store.parts import write_part
+from compute.store.store import Store
+from compute.views.lengths import select as queries
 from tests.tiny import DOCUMENTS
 
 RUN = "q1 Q0 d1 1 3.0 mine\nq1 Q0 d2 2 2.0 mine\nq2 Q0 d2 1 1.0 mine\nq2 Q0 gone 2 0.5 mine\n"

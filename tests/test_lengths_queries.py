@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute.queries import lengths as queries
-from compute.reading import scratch
+from compute.reading.database import scratch
+from compute.views.lengths import select as queries
 from tests.worlds import CASES
 
 Rows = Sequence[tuple[str, str, str, int, int, int]]

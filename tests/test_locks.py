@@ -2,12 +2,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compute.locks import is_held, sole
+from compute.base.locks import is_held, sole
 
 HOLD = """
 import sys
 from pathlib import Path
-from compute.locks import sole
+from compute.base.locks import sole
 with sole(Path(sys.argv[1])) as held:
     held.write("mine")
     held.flush()

@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
-from compute import terminal
 from compute.__main__ import COMMANDS, main, parser
-from compute.settings import PROJECT
+from compute.base import printable
+from compute.base.settings import PROJECT
 from tests.tiny import HOSTILE, write_tiny
 
 
@@ -129,14 +129,14 @@ def test_published_figures_show_without_a_run(capsys: pytest.CaptureFixture[str]
 def test_a_column_of_large_whole_numbers_has_no_decimals(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    terminal.show(DataFrame({"bytes": [4680476.0, None], "share": [1.0, 0.5]}), as_json=False)
+    printable.show(DataFrame({"bytes": [4680476.0, None], "share": [1.0, 0.5]}), as_json=False)
     words = capsys.readouterr().out.split()
     assert words == ["bytes", "share", "4680476", "1.0000", "–", "0.5000"]
 
 
 def test_tables_show_control_characters_as_codes() -> None:
     escape = f"\x1b[31m{HOSTILE}\x07"
-    assert terminal.printable(escape) == f"\\x1b[31m{HOSTILE}\\x07"
+    assert printable.printable(escape) == f"\\x1b[31m{HOSTILE}\\x07"
 
 
 @pytest.fixture

@@ -3,7 +3,7 @@
 import duckdb
 import pytest
 
-from compute.queries import marks
+from compute.views.leaderboard import select_marks
 
 
 def test_marks_are_of_one_side_and_corrected_over_the_systems_of_a_dataset() -> None:
@@ -20,11 +20,11 @@ def test_marks_are_of_one_side_and_corrected_over_the_systems_of_a_dataset() -> 
     ]
     cursor.executemany("insert into scores values (?, ?, ?, ?, ?)", rows)
     asked = ("nDCG@10", ["one", "gone"], ["up", "down", "same"], "base")
-    found = marks.against(cursor, *asked, 1).set_index("system")
+    found = select_marks.against(cursor, *asked, 1).set_index("system")
     assert found["is_better"].to_dict() == {"down": False, "same": False, "up": True}
     # Of 2^12 signs two are as extreme, and three systems are compared.
     assert found["p"]["up"] == pytest.approx(3 * 2 / 2**12, abs=0.003)
     assert found["p"]["same"] == 1
-    less = marks.against(cursor, *asked, -1).set_index("system")
+    less = select_marks.against(cursor, *asked, -1).set_index("system")
     assert less["is_better"].to_dict() == {"down": True, "same": False, "up": False}
-    assert marks.against(cursor, "P@10", *asked[1:], 1).empty
+    assert select_marks.against(cursor, "P@10", *asked[1:], 1).empty

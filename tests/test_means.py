@@ -7,10 +7,10 @@ import pyarrow.parquet as pq
 import pytest
 from duckdb import DuckDBPyConnection
 
-from compute import means
 from compute.datasets.catalogue import DATASETS
-from compute.reading import open_version
-from compute.store import Store
+from compute.reading import means
+from compute.reading.database import open_version
+from compute.store.store import Store
 from tests.storage import hits, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q1", "d2", 2), ("q2", "d1", 1))

@@ -8,10 +8,10 @@ import pytest
 import pytrec_eval
 from hypothesis import given
 
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
+from compute.evaluate.measures import MEASURES, better, evaluate, label, means, parse
+from compute.evaluate.runs import canonical, read_trec
 from compute.judgements import read_qrels
-from compute.measures import MEASURES, better, evaluate, label, means, parse
-from compute.runs import canonical, read_trec
 from tests import worlds
 
 CUTS = (1, 2, 3, 5, 10)

@@ -11,11 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute import orders
-from compute.errors import WrongInput
-from compute.orders import ORDERS, Framed, expected_gain, lists, movement, openness, pool
-from compute.queries.annotate import StoredTops
-from compute.reading import open_version
+from compute.base.errors import WrongInput
+from compute.judgements import orders
+from compute.judgements.orders import ORDERS, Framed, expected_gain, lists, movement, openness, pool
+from compute.reading.database import open_version
+from compute.views.annotate.select import StoredTops
 from tests.storage import hits, open_store, publish_run, scores
 from tests.worlds import CASES, DOCUMENTS, QUERIES
 

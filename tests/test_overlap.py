@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute.overlap.jaccard import FLOORS, Vocabulary, similarities
+from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, similarities
 from tests.worlds import CASES
 
 Counts = dict[str, int]

@@ -12,14 +12,16 @@ from duckdb import DuckDBPyConnection
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute import freshness, overlap, queries
-from compute.loading import Bench
-from compute.overlap.comparing import between
-from compute.overlap.jaccard import FLOORS
-from compute.overlap.tokens import UNITS
-from compute.reading import open_version
-from compute.shipping import ship
-from compute.store import Part, Store
+from compute.corpora import overlap
+from compute.corpora.overlap.comparing import between
+from compute.corpora.overlap.jaccard import FLOORS
+from compute.corpora.overlap.tokens import UNITS
+from compute.exports.shipping import ship
+from compute.reading.database import open_version
+from compute.store import freshness
+from compute.store.loading import Bench
+from compute.store.store import Part, Store
+from compute.views.overlap import select as overlap_select
 from tests.corpora import Text, load
 from tests.storage import open_store
 from tests.worlds import FEWER
@@ -61,7 +63,7 @@ def cursor(store: Store) -> DuckDBPyConnection:
 
 
 def pairs(store: Store, unit: str, floor: float = 0.0) -> dict[tuple[str, str], float]:
-    rows = queries.overlap.similarities(cursor(store), unit, floor)
+    rows = overlap_select.similarities(cursor(store), unit, floor)
     return {(one, two): value for one, two, value in rows.itertuples(index=False, name=None)}
 
 
@@ -188,14 +190,14 @@ def test_the_words_that_a_pair_shares_and_those_that_set_it_apart(
     bench: Bench, tmp_path: Path
 ) -> None:
     take_in(bench, tmp_path, ["one", "two", "three"])
-    words = queries.overlap.words_of_pair(cursor(bench.store), "one", "two", "unigrams", limit=2)
+    words = overlap_select.words_of_pair(cursor(bench.store), "one", "two", "unigrams", limit=2)
     assert words.to_dict("split", index=False)["data"] == [
         ["cat", 0.5, 0.25, "both"],
         ["sat", 0.25, 0.5, "both"],
         ["cat", 0.5, 0.25, "dataset"],
         ["sat", 0.25, 0.5, "other"],
     ]
-    apart = queries.overlap.words_of_pair(cursor(bench.store), "three", "one", "bigrams")
+    apart = overlap_select.words_of_pair(cursor(bench.store), "three", "one", "bigrams")
     assert set(apart["side"]) == {"dataset", "other"}
     assert set(apart.loc[apart["side"] == "dataset", "term"]) == {"füße x_1", "x_1 ٣"}
 
@@ -205,7 +207,7 @@ def test_what_sets_a_pair_apart_is_no_frequent_word_of_both(bench: Bench, tmp_pa
     for name, words in (("one", ["the"] * 50 + ["cat"] * 8), ("two", ["the"] * 60 + ["dog"] * 2)):
         rest = [f"{name}{number}" for number in range(100 - len(words))]
         overlap.count(bench, load(bench, tmp_path, name, [("", " ".join(words + rest))]))
-    rows = queries.overlap.words_of_pair(cursor(bench.store), "one", "two", "unigrams", limit=1)
+    rows = overlap_select.words_of_pair(cursor(bench.store), "one", "two", "unigrams", limit=1)
     first = {row["side"]: row["term"] for row in rows.to_dict("records")}
     assert first == {"both": "the", "dataset": "cat", "other": "dog"}
 
@@ -214,7 +216,7 @@ def test_vocabularies_are_listed_with_what_is_known_of_their_collections(
     bench: Bench, tmp_path: Path
 ) -> None:
     take_in(bench, tmp_path, ["one"])
-    rows = queries.overlap.vocabularies(cursor(bench.store))
+    rows = overlap_select.vocabularies(cursor(bench.store))
     columns = ["unit", "dataset", "title", "n_documents", "n_terms", "n_tokens", "cut", "shipped"]
     assert rows[columns].to_dict("split", index=False)["data"][:2] == [
         ["bigrams", "one", "one", 2, 3, 3, 0.0, False],
@@ -229,7 +231,7 @@ def test_counts_that_ship_are_cut_and_never_compared_as_if_whole(
     ship(bench.store, ["one", "two"], (), tmp_path / "out")
     store = open_store(tmp_path / "other", shipped=tmp_path / "out")
     assert pairs(store, "bigrams") == pairs(bench.store, "bigrams")
-    cut = queries.overlap.vocabularies(cursor(store)).set_index(["dataset", "unit"])["cut"]
+    cut = overlap_select.vocabularies(cursor(store)).set_index(["dataset", "unit"])["cut"]
     # Of one's four words none occurs three times, so its counts are empty.
     assert (cut["one", "unigrams"], cut["one", "word pieces"]) == (3 / 4, 0.0)
     here = Bench(store, store.settings)

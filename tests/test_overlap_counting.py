@@ -13,13 +13,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute import freshness, imports, overlap, recompute
-from compute.errors import WrongInput
-from compute.loading import Bench
-from compute.overlap.counting import SLICE_WORDS, counted
-from compute.settings import Settings
-from compute.store import Part, Store
-from compute.wordpieces import word_pieces
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.corpora import overlap
+from compute.corpora.overlap.counting import SLICE_WORDS, counted
+from compute.corpora.word_pieces import word_pieces
+from compute.intake import imports
+from compute.recompute import run
+from compute.store import freshness
+from compute.store.loading import Bench
+from compute.store.store import Part, Store
 from tests.corpora import Text, documents, load
 from tests.storage import open_store
 from tests.worlds import FEWER
@@ -149,7 +152,7 @@ def test_counts_are_stored_the_most_frequent_first(bench: Bench, tmp_path: Path)
     loaded = load(bench, tmp_path, "tiny", TEXTS)
     assert overlap.count(bench, loaded)
     part = stored(bench.store)
-    frame = recompute.read(part)
+    frame = run.read(part)
     assert frame["term"].tolist()[:2] == ["die", "don"]
     ordered = frame.sort_values(["n", "count", "term"], ascending=[True, False, True])
     assert frame.equals(ordered.reset_index(drop=True))
@@ -177,7 +180,7 @@ def test_what_is_counted_is_not_counted_again_until_the_documents_change(
     assert {part.kind for part in stale} == {"ngrams", "wordpieces"}
     assert overlap.count(bench, changed)
     assert stored(bench.store).fingerprint != first.fingerprint
-    assert "more" in set(recompute.read(stored(bench.store))["term"])
+    assert "more" in set(run.read(stored(bench.store))["term"])
 
 
 def test_a_collection_without_documents_cannot_be_counted(bench: Bench, tmp_path: Path) -> None:

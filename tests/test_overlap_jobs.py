@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from compute import jobs, overlap
+from compute import jobs
 from compute.__main__ import main
-from compute.errors import Missing, WrongInput
+from compute.base.errors import Missing, WrongInput
+from compute.corpora import overlap
 from compute.jobs.records import tasks
 from tests.jobbing import ended, tiny_home, worker
 from tests.storage import open_store

@@ -12,8 +12,9 @@ from hypothesis import HealthCheck, Phase, assume, given, settings
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute import queries
 from compute.datasets.catalogue import DATASETS
+from compute.evaluate.measures import evaluate
+from compute.evaluate.runs import canonical
 from compute.judgements import (
     ADJUDICATION,
     IMPORT,
@@ -24,11 +25,11 @@ from compute.judgements import (
     Choice,
     resolve,
 )
-from compute.measures import evaluate
-from compute.overlay import Overlays, versions
-from compute.reading import open_version
-from compute.runs import canonical
-from compute.store import Store, top
+from compute.reading.database import open_version
+from compute.reading.overlay import Overlays, versions
+from compute.store.store import Store, top
+from compute.views.annotate import select_added
+from compute.views.leaderboard import select as leaderboard_select
 from tests import worlds
 from tests.storage import open_store
 from tests.test_measures import (
@@ -376,10 +377,10 @@ def test_every_query_of_a_page_runs_on_the_cursor(store):
     overlays = small(store)
     seen = store.add_judgements(added([("q9", "z", 1, "ada", PERSON)]))
     with overlays.cursor(seen, Choice()) as cursor:
-        means = queries.leaderboard.means(cursor, "RR@10").set_index("system")
+        means = leaderboard_select.means(cursor, "RR@10").set_index("system")
         assert means.loc["two", "value"] == 0.5
-        (total, people) = queries.added.counted(cursor, [PERSON]).to_dict("records")
+        (total, people) = select_added.counted(cursor, [PERSON]).to_dict("records")
         assert (total["n_judgements"], people["source"]) == (1, PERSON)
     with overlays.cursor(seen) as cursor:
-        means = queries.leaderboard.means(cursor, "RR@10").set_index("system")
+        means = leaderboard_select.means(cursor, "RR@10").set_index("system")
         assert means.loc["two", "value"] == 0

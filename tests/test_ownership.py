@@ -12,13 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from compute import state
 from compute.__main__ import main
-from compute.errors import Conflict, Unavailable
-from compute.parts import KINDS
-from compute.settings import PROJECT, Settings
-from compute.steps import STEPS
-from compute.store import Store
+from compute.base.errors import Conflict, Unavailable
+from compute.base.settings import PROJECT, Settings
+from compute.store import state
+from compute.store.migrations import STEPS
+from compute.store.parts import KINDS
+from compute.store.store import Store
 from tests.storage import hits, judgement, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q2", "d1", 1))

@@ -10,10 +10,10 @@ import pytest
 from streamlit import config
 from streamlit.testing.v1 import AppTest
 
-from compute import imports
-from compute.recompute import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
 from tests.tiny import write_tiny
 
 HOSTILE = "<b>*mine*&$x$"

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute.settings import PROJECT
+from compute.base.settings import PROJECT
 from pages import _collected
 
 

@@ -8,12 +8,16 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute import comparing, imports, rbo
-from compute.loading import Bench
-from compute.queries import compare, dataset, standing
-from compute.reading import Reading, open_version
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.base.settings import PROJECT, Settings
+from compute.evaluate import rbo
+from compute.intake import imports
+from compute.reading.database import Reading, open_version
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.views.compare import differences
+from compute.views.compare import select as compare_select
+from compute.views.dataset import select as dataset_select
+from compute.views.dataset import select_systems
 from tests.tiny import write_tiny
 
 EVIL = "<b>*mine*&$x$"
@@ -65,28 +69,28 @@ def said(app: AppTest) -> str:
 
 
 def test_two_systems_on_every_query(reading: Reading) -> None:
-    rows = compare.pairs(reading.cursor(), ["tiny"], "sure", EVIL, "RR@10")
+    rows = compare_select.pairs(reading.cursor(), ["tiny"], "sure", EVIL, "RR@10")
     found: Any = rows.set_index("query_id")[["value_a", "value_b", "n_relevant"]]
     assert found.loc["q1"].tolist() == [1, 0.5, 2]
     assert found.loc["q3"].tolist() == [1, 0, 1], "an unanswered query scores 0"
     assert rows["query_id"].tolist() == ["q3", "q1", "q2"], "A's largest lead first"
-    holes = compare.pairs(reading.cursor(), ["tiny"], "sure", EVIL, "Hole@10")
-    assert len(comparing.valued(holes)) == 2, "without hits there are no holes to count"
+    holes = compare_select.pairs(reading.cursor(), ["tiny"], "sure", EVIL, "Hole@10")
+    assert len(differences.valued(holes)) == 2, "without hits there are no holes to count"
 
 
 def test_the_overlap_of_stored_runs_is_that_of_their_lists(reading: Reading) -> None:
     cursor = reading.cursor()
-    found = compare.overlaps(cursor, ["tiny"], "sure", EVIL).set_index("query_id")
+    found = compare_select.overlaps(cursor, ["tiny"], "sure", EVIL).set_index("query_id")
     lists = cursor.execute("select * from hits where dataset = 'tiny'").df()
     sides = [lists[lists["system"] == name] for name in ("sure", EVIL)]
     wanted = rbo.extrapolated(*(side[["query_id", "doc_id", "rank"]] for side in sides))
     pd.testing.assert_series_equal(found["rbo"], wanted, check_names=False)
     assert found["shared"].to_dict() == {"q1": 2, "q2": 0, "q3": 0}
-    assert compare.overlaps(cursor, ["tiny"], "sure", "nobody").empty
+    assert compare_select.overlaps(cursor, ["tiny"], "sure", "nobody").empty
 
 
 def test_every_dataset_that_both_have_is_a_row(reading: Reading) -> None:
-    rows = compare.across(reading.cursor(), "sure", EVIL, "RR@10")
+    rows = compare_select.across(reading.cursor(), "sure", EVIL, "RR@10")
     assert set(rows["dataset"]) == {"tiny", "again"}
     (row,) = rows[rows["dataset"] == "tiny"].to_dict("records")
     assert (row["n"], row["a_more"], row["b_more"], row["equal"]) == (3, 2, 0, 1)
@@ -95,34 +99,36 @@ def test_every_dataset_that_both_have_is_a_row(reading: Reading) -> None:
 
 def test_tests_need_two_queries(reading: Reading) -> None:
     cursor = reading.cursor()
-    (row,) = compare.tested(cursor, ["tiny"], "sure", EVIL, "RR@10").to_dict("records")
+    (row,) = compare_select.tested(cursor, ["tiny"], "sure", EVIL, "RR@10").to_dict("records")
     assert row["n"] == 3 and row["difference"] == pytest.approx(0.5)
-    assert compare.tested(cursor, ["tiny"], "sure", "nobody", "RR@10").empty
+    assert compare_select.tested(cursor, ["tiny"], "sure", "nobody", "RR@10").empty
 
 
 def test_the_median_system_is_no_system_s_own(reading: Reading) -> None:
     cursor = reading.cursor()
-    rows: Any = standing.moved(cursor, ["tiny"], "RR@10", standing.MEDIAN).set_index("system")
+    rows: Any = select_systems.moved(cursor, ["tiny"], "RR@10", select_systems.MEDIAN).set_index(
+        "system"
+    )
     assert rows.loc["sure"].tolist() == [2, 1, 0]
     assert rows.loc[EVIL].tolist() == [0, 1, 2]
-    against: Any = standing.moved(cursor, ["tiny"], "RR@10", "sure").set_index("system")
+    against: Any = select_systems.moved(cursor, ["tiny"], "RR@10", "sure").set_index("system")
     assert against.loc["sure"].tolist() == [0, 3, 0]
 
 
 def test_queries_know_who_is_best_and_who_is_next(reading: Reading) -> None:
-    rows: Any = standing.queries(reading.cursor(), ["tiny"], "RR@10").set_index("query_id")
+    rows: Any = select_systems.queries(reading.cursor(), ["tiny"], "RR@10").set_index("query_id")
     assert rows.loc["q1", ["best", "second", "middle", "worst"]].tolist() == [1, 0.5, 0.75, 0.5]
     assert rows.loc["q1", ["winner", "loser"]].tolist() == ["sure", EVIL]
     assert rows.index[0] == "q2", "the easiest first"
 
 
 def test_a_document_is_found_where_it_is_ranked_and_where_it_is_judged(reading: Reading) -> None:
-    rows: Any = standing.ranked_at(reading.cursor(), ["tiny"], "d3")
+    rows: Any = select_systems.ranked_at(reading.cursor(), ["tiny"], "d3")
     (row,) = rows.to_dict("records")
     assert (row["query_id"], row["system"], row["rank"], row["relevance"]) == ("q2", "sure", 1, 1)
-    judged = standing.ranked_at(reading.cursor(), ["tiny"], "d5")
+    judged = select_systems.ranked_at(reading.cursor(), ["tiny"], "d5")
     assert judged["system"].isna().all() and judged["query_id"].tolist() == ["q1"]
-    assert standing.like(reading.cursor(), ["tiny"], "D")["doc_id"].tolist()[0] == "d1"
+    assert select_systems.like(reading.cursor(), ["tiny"], "D")["doc_id"].tolist()[0] == "d1"
 
 
 def test_compare_opens_from_its_address(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -136,7 +142,7 @@ def test_compare_opens_from_its_address(home: Settings, monkeypatch: pytest.Monk
 def test_the_best_two_come_first_where_there_is_no_bm25(
     home: Settings, reading: Reading, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    leading = dataset.leading(reading.cursor(), "tiny")["system"].tolist()
+    leading = dataset_select.leading(reading.cursor(), "tiny")["system"].tolist()
     assert leading == ["sure", EVIL]
     app = opened(home, monkeypatch, "compare", dataset="tiny")
     assert [app.selectbox(key=key).value for key in ("a", "b")] == leading

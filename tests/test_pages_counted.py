@@ -7,14 +7,14 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute import imports
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, Choice
-from compute.overlay import Overlays
-from compute.queries import leaderboard
-from compute.reading import open_version
-from compute.recompute import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.reading.database import open_version
+from compute.reading.overlay import Overlays
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from compute.views.leaderboard import select as leaderboard_select
 from tests.test_pages import PAGES, opened
 from tests.tiny import HOSTILE, write_tiny
 
@@ -124,7 +124,7 @@ def test_a_new_judgement_opens_no_new_reading(store):
     for relevance in (0, 1):
         last = judge(store, relevance)
         with overlays.cursor(last, Choice()) as cursor:
-            means = leaderboard.means(cursor, "RR@10").set_index("dataset")
+            means = leaderboard_select.means(cursor, "RR@10").set_index("dataset")
         # The judged document stands before the one that is relevant officially, which is not found.
         assert means.loc["tiny", "value"] == pytest.approx((1 + relevance) / 3)
     assert last == first + 2

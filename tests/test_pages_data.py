@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from compute import imports
-from compute.recompute import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.base.settings import Settings
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
 from tests.test_pages import HOSTILE, RUNS, opened
 from tests.tiny import write_tiny
 

@@ -8,14 +8,18 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute import imports, provenance, queries, recompute, runs
+from compute.base.errors import Missing, WrongInput
+from compute.base.settings import PROJECT, Settings
 from compute.commands import efficiency as command
-from compute.efficiency import Costs
-from compute.errors import Missing, WrongInput
-from compute.loading import Bench, Loaded
-from compute.reading import open_version
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.evaluate import runs
+from compute.intake import imports
+from compute.reading.database import open_version
+from compute.recompute import run as recompute
+from compute.recompute.efficiency import Costs
+from compute.store import provenance
+from compute.store.loading import Bench, Loaded
+from compute.store.store import Store
+from compute.views.efficiency import select as efficiency_select
 from tests.storage import hits
 from tests.tiny import write_tiny
 
@@ -116,7 +120,7 @@ def test_without_costs_the_page_says_how_to_get_them_and_shows_the_papers(tmp_pa
 
 
 def test_runs_without_costs_are_known(bench: Bench) -> None:
-    rows = queries.efficiency.unmeasured(open_version(bench.store).cursor())
+    rows = efficiency_select.unmeasured(open_version(bench.store).cursor())
     own = rows[rows["dataset"].isin(["one", "two"])]
     assert own.values.tolist() == [["two", "minilm"]]
 

@@ -11,13 +11,13 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute import imports
 from compute.__main__ import main
+from compute.base.settings import Settings
 from compute.exports import tables
 from compute.exports.views import Figure
-from compute.recompute import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
 from pages import _headless
 from tests.tiny import write_tiny
 

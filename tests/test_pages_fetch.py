@@ -8,11 +8,11 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from compute import jobs
-from compute.fetch import offers
-from compute.figures import fetching as figures
+from compute.base.settings import Settings
+from compute.intake.fetch import offers
 from compute.jobs import Job, Progress
-from compute.settings import Settings
-from compute.store import Store
+from compute.store.store import Store
+from compute.views.data import fetching as figures
 from tests.test_pages import opened
 
 PAGE = "pages/data.py"

@@ -8,11 +8,11 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute import imports
+from compute.base.settings import Settings
+from compute.intake import imports
 from compute.judgements import PERSON
-from compute.loading import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.store.loading import Bench
+from compute.store.store import Store
 from tests.test_pages import opened
 
 HOSTILE = "<b>*mine*&$x$"

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute import imports
-from compute.loading import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.store.loading import Bench
+from compute.store.store import Store
 from tests.test_pages import HOSTILE, PAGES, RUNS, opened
 from tests.tiny import write_tiny
 
@@ -98,7 +98,7 @@ def test_a_closed_panel_asks_the_store_nothing(monkeypatch: pytest.MonkeyPatch) 
     def asked(*_: object) -> None:
         raise AssertionError("asked though nobody opened it")
 
-    monkeypatch.setattr("compute.provenance.of_runs", asked)
+    monkeypatch.setattr("compute.store.provenance.of_runs", asked)
     assert "How these numbers were made" in shown(opened("pages/dataset.py", dataset="tiny"))
 
 

@@ -7,10 +7,10 @@ import pytest
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
-from compute import imports
-from compute.recompute import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
 from tests.storage import hits, publish_run, scores
 from tests.tiny import HOSTILE, write_tiny
 

@@ -8,12 +8,13 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute import imports, recompute
 from compute.__main__ import main
+from compute.base.settings import PROJECT, Settings
 from compute.exports import tables
-from compute.loading import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.intake import imports
+from compute.recompute import run
+from compute.store.loading import Bench
+from compute.store.store import Store
 from tests.tiny import write_tiny
 
 BIASED = "RBP(p=0.8,rel=2)@10"
@@ -33,8 +34,8 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for name, lines in RUNS.items():
         (folder / "some.run").write_text(lines, encoding="utf-8")
         outcome = imports.import_run(bench, folder / "some.run", collection, system=name)
-        loaded = recompute.stored_dataset(bench.store, collection)
-        recompute.score(bench, loaded, outcome.hits, measures=["AP", "Bpref", BIASED])
+        loaded = run.stored_dataset(bench.store, collection)
+        run.score(bench, loaded, outcome.hits, measures=["AP", "Bpref", BIASED])
     return settings.home
 
 

@@ -8,10 +8,12 @@ import pytest
 from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
-from compute import imports, jobs, overlap
-from compute.recompute import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute import jobs
+from compute.base.settings import PROJECT, Settings
+from compute.corpora import overlap
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
 from pages import _overlap_sections as sections
 from tests.tiny import DOCUMENTS, write_tiny
 

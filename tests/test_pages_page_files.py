@@ -4,7 +4,7 @@ import ast
 import subprocess
 import sys
 
-from compute.settings import PROJECT
+from compute.base.settings import PROJECT
 from pages import _gate, _page_files
 
 SCRIPT = """

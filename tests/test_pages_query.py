@@ -7,11 +7,11 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute import imports
-from compute.measures import MEASURES
-from compute.recompute import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.base.settings import PROJECT, Settings
+from compute.evaluate.measures import MEASURES
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
 from pages._query_picking import split
 from tests.tiny import HOSTILE, write_tiny
 

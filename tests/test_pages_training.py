@@ -1,8 +1,8 @@
 """Training on the page Jobs: what starts it, and the losses of one that is under way."""
 
 from compute import jobs
-from compute.store import Store
-from compute.training import losses
+from compute.store.store import Store
+from compute.systems.training import losses
 from tests.test_pages import opened
 from tests.test_pages_jobs import PAGE, _button, _words, store
 

@@ -5,11 +5,13 @@ from pathlib import Path
 
 import pytest
 
-from compute import freshness, imports, pairs, recompute
+from compute.base.errors import Missing
 from compute.datasets import Dataset
-from compute.errors import Missing
+from compute.intake import imports
 from compute.jobs.matrix import cells, estimate
-from compute.recompute import Bench
+from compute.recompute import pairs, run
+from compute.recompute.run import Bench
+from compute.store import freshness
 from compute.systems import system
 from tests import models
 
@@ -23,7 +25,7 @@ def write_run(path: Path, *docs: str) -> Path:
 
 
 def test_the_runs_that_a_system_is_made_from_are_published_too(bench: Bench, tiny: Dataset) -> None:
-    outcome = recompute.run(bench, system(FUSED), tiny)
+    outcome = run.run(bench, system(FUSED), tiny)
     stored = {part.system for part in bench.store.parts("hits")}
     assert stored == {"bm25", "bm25-multifield", FUSED}
     assert set(outcome.hits.provenance["inputs"]) == {
@@ -32,20 +34,20 @@ def test_the_runs_that_a_system_is_made_from_are_published_too(bench: Bench, tin
         "hits:bm25",
         "hits:bm25-multifield",
     }
-    again = recompute.run(bench, system(FUSED), tiny)
+    again = run.run(bench, system(FUSED), tiny)
     assert (again.new, again.hits.id) == (False, outcome.hits.id)
 
 
 def test_the_fused_run_is_the_sum_of_the_stored_ranks(bench: Bench, tiny: Dataset) -> None:
-    outcome = recompute.run(bench, system(FUSED), tiny)
+    outcome = run.run(bench, system(FUSED), tiny)
     expected: dict[tuple[str, str], float] = {}
     for name in ("bm25", "bm25-multifield"):
         part = bench.store.part("hits", "tiny", name)
         assert part is not None
-        for row in recompute.read(part).itertuples():
+        for row in run.read(part).itertuples():
             key = str(row.query_id), str(row.doc_id)
             expected[key] = expected.get(key, 0) + 1 / (60 + int(str(row.rank)))
-    fused = recompute.read(outcome.hits)
+    fused = run.read(outcome.hits)
     found = {(row.query_id, row.doc_id): row.score for row in fused.itertuples()}
     assert found == pytest.approx(expected)
 
@@ -55,9 +57,9 @@ def test_an_imported_run_is_taken_as_it_is_stored(
 ) -> None:
     fused = system("rrf(bm25,mine)")
     with pytest.raises(Missing, match="mine has no run on tiny here"):
-        recompute.run(bench, fused, tiny)
+        run.run(bench, fused, tiny)
     imports.import_run(bench, write_run(tmp_path / "run.txt", "d6"), tiny)
-    first = recompute.run(bench, fused, tiny)
+    first = run.run(bench, fused, tiny)
     assert cells(bench.store, [(fused.name, "tiny")])[fused.name, "tiny"].state == "up to date"
     imports.import_run(bench, write_run(tmp_path / "run.txt", "d2"), tiny, replace=True)
     # Made from a run that was replaced: left out of every page, then made anew.
@@ -66,7 +68,7 @@ def test_an_imported_run_is_taken_as_it_is_stored(
     )
     assert [part.system for part in stale] == [fused.name]
     assert cells(bench.store, [(fused.name, "tiny")])[fused.name, "tiny"].state == "out of date"
-    second = recompute.run(bench, fused, tiny)
+    second = run.run(bench, fused, tiny)
     assert second.hits.fingerprint != first.hits.fingerprint
 
 
@@ -76,21 +78,21 @@ def test_runs_fuse_on_a_collection_without_documents(bench: Bench, tmp_path: Pat
     bare = imports.import_dataset(bench, "bare", qrels=qrels).dataset
     for name, docs in (("one", ("d2", "d1")), ("two", ("d1", "d3"))):
         imports.import_run(bench, write_run(tmp_path / name, *docs), bare, system=name)
-    outcome = recompute.run(bench, system("rrf(one,two)"), bare)
-    hits = recompute.read(outcome.hits)
+    outcome = run.run(bench, system("rrf(one,two)"), bare)
+    hits = run.read(outcome.hits)
     assert hits["doc_id"].tolist() == ["d1", "d2", "d3"]
     assert cells(bench.store, [("rrf(one,two)", "bare")])["rrf(one,two)", "bare"].state == (
         "up to date"
     )
     with pytest.raises(Missing, match="three has no run on bare"):
-        recompute.run(bench, system("rrf(one,three)"), bare)
+        run.run(bench, system("rrf(one,three)"), bare)
 
 
 def test_an_obstacle_of_an_input_is_said_before_a_job(bench: Bench, tiny: Dataset) -> None:
-    recompute.run(bench, system(FUSED), tiny)
+    run.run(bench, system(FUSED), tiny)
     wanted = ("rrf(bm25,gone)", "tiny")
     assert pairs.catalogued("gone") is None
-    recompute.run(bench, system("bm25"), tiny)
+    run.run(bench, system("bm25"), tiny)
     assert cells(bench.store, [(FUSED, "tiny")])[FUSED, "tiny"].state == "up to date"
     cell = cells(bench.store, [wanted])[wanted]
     assert cell.state == "cannot run here"
@@ -101,7 +103,7 @@ def test_a_stored_run_outlives_the_folder_of_its_model(
 ) -> None:
     folder = models.bert(tmp_path / "model")
     own, other = f"dense({folder})", "mine"
-    recompute.run(bench, system(own), tiny)
+    run.run(bench, system(own), tiny)
     imports.import_run(bench, write_run(tmp_path / "run.txt", "d6"), tiny)
     shutil.rmtree(folder)
     found = cells(bench.store, [(own, "tiny"), ("bm25", "tiny")])
@@ -110,5 +112,5 @@ def test_a_stored_run_outlives_the_folder_of_its_model(
     assert found["bm25", "tiny"].state == "missing"
     assert estimate(bench.store, [(own, "tiny")]).unknown == 0
     fused = f"rrf({other},{own})"
-    assert recompute.run(bench, system(fused), tiny).new
+    assert run.run(bench, system(fused), tiny).new
     assert cells(bench.store, [(fused, "tiny")])[fused, "tiny"].state == "up to date"

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from compute import permissions
 from compute.__main__ import main
+from compute.base import permissions
 from tests.tiny import write_tiny
 
 

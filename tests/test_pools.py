@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute import holes, pools
-from compute.measures import evaluate
+from compute.evaluate import holes, pools
+from compute.evaluate.measures import evaluate
 from tests.test_orders import FEWER, PAIR, grades, judged, ranked, tops
 
 TOP = tops(a={"q1": "r x"}, b={"q1": "s x"}, c={"q1": "x n"})

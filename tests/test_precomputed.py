@@ -10,13 +10,14 @@ import pyarrow.parquet as pq
 import pytest
 import pytrec_eval
 
-from compute import queries
-from compute.overlap import FLOORS, UNITS
-from compute.overlap.shipping import FEWEST
-from compute.provenance import portable
-from compute.reading import open_version
-from compute.settings import PROJECT, Settings
-from compute.store import Part, Store
+from compute.base.settings import PROJECT, Settings
+from compute.corpora.overlap import FLOORS, UNITS
+from compute.exports.shipping_counts import FEWEST
+from compute.reading.database import open_version
+from compute.store.provenance import portable
+from compute.store.store import Part, Store
+from compute.views.lengths import select as lengths_select
+from compute.views.overlap import select as overlap_select
 
 FOLDER = PROJECT / "data" / "precomputed"
 DOCUMENTED = {
@@ -130,26 +131,26 @@ def test_shipped_collections_are_compared_with_each_other(store: Store) -> None:
     cursor = open_version(store).cursor()
     for unit in UNITS:
         for floor in FLOORS:
-            rows = queries.overlap.similarities(cursor, unit, floor)
+            rows = overlap_select.similarities(cursor, unit, floor)
             assert len(rows) == len(COLLECTIONS) * (len(COLLECTIONS) - 1) / 2
             found = rows.set_index(["dataset", "other"])["similarity"]
             if (unit, floor) in OVERLAP:
                 expected = OVERLAP[unit, floor]
                 assert found["nfcorpus", "scifact"] == pytest.approx(expected, abs=0.0005)
-    assert set(queries.overlap.vocabularies(cursor)["dataset"]) == set(COLLECTIONS)
+    assert set(overlap_select.vocabularies(cursor)["dataset"]) == set(COLLECTIONS)
 
 
 def test_shipped_lengths_are_counted_from_what_ships(store: Store) -> None:
     cursor = open_version(store).cursor()
     counted = {part.identity[1:] for part in store.parts("length_counts")}
     assert counted == {*RUNS, *((name, "") for name in COLLECTIONS)}
-    medians = queries.lengths.medians(cursor, 10).set_index(["dataset", "of", "system"])
+    medians = lengths_select.medians(cursor, 10).set_index(["dataset", "of", "system"])
     for dataset, system in RUNS:
         lengths = _frame(store.part("lengths", dataset)).set_index("doc_id")["n_words"]
         top = _frame(store.part("top", dataset, system))["doc_id"]
         assert medians["median"][dataset, "top", system] == lengths[top].median()
         assert medians["median"][dataset, "corpus", ""] == lengths.median()
-    averages = queries.lengths.averages(cursor).set_index("dataset")
+    averages = lengths_select.averages(cursor).set_index("dataset")
     # Title and text; queries of all splits. The papers print 213.63, 232.26, 12.37 and 3.30.
     assert averages["document_words"]["scifact"] == pytest.approx(214.63, abs=0.005)
     assert averages["document_words"]["nfcorpus"] == pytest.approx(233.77, abs=0.005)

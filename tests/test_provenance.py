@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
-from compute import imports, made, provenance, settings
 from compute.__main__ import main
+from compute.base import settings
 from compute.datasets import DATASETS, Dataset
-from compute.figures import made as figures
-from compute.loading import Bench
-from compute.shown import Shown
-from compute.store import Store
+from compute.intake import imports
+from compute.store import provenance
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.views.about import tables as figures
+from compute.views.about import view_provenance
+from compute.views.about.view_inputs import Shown
 from tests.storage import hits, publish_run, scores
 from tests.tiny import write_tiny
 
@@ -89,12 +92,12 @@ def test_the_commands_make_the_same_results_in_another_home(
 ) -> None:
     imports.import_run(bench, run_file, tiny, system="mine")
     shown = Shown(frozenset({("tiny", "mine")}), frozenset({"tiny"}))
-    first = made.record(bench.store, shown, version=(1, 0))
+    first = view_provenance.record(bench.store, shown, version=(1, 0))
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "another"))
     monkeypatch.chdir(tmp_path)
-    for line in made.as_shell(first).splitlines():
+    for line in view_provenance.as_shell(first).splitlines():
         assert line.startswith("#") or main(shlex.split(line)[3:]) == 0
-    again = made.record(Store(settings.load()), shown, version=(1, 0))
+    again = view_provenance.record(Store(settings.load()), shown, version=(1, 0))
     assert [run["fingerprints"] for run in again["runs"]] == [
         run["fingerprints"] for run in first["runs"]
     ]
@@ -146,10 +149,10 @@ def test_a_run_of_other_runs_comes_after_them(bench: Bench) -> None:
             provenance=about,
         )
     shown = Shown(frozenset({("tiny", "rrf(a,b)")}))
-    found = made.record(bench.store, shown, version=(1, 0))
+    found = view_provenance.record(bench.store, shown, version=(1, 0))
     assert [run["system"] for run in found["runs"]] == ["b", "a", "rrf(a,b)"]
     assert found["runs"][-1]["fingerprints"] == {"hits": "f", "hits:a": "a", "hits:b": "b"}
-    assert made.as_shell(found).splitlines() == [
+    assert view_provenance.as_shell(found).splitlines() == [
         "# of b on tiny no command is known",
         "# of a on tiny no command is known",
         "python -m compute run 'rrf(a,b)' tiny",
@@ -164,14 +167,16 @@ def test_a_name_from_outside_cannot_leave_its_comment(bench: Bench, tiny: Datase
         "file": {"file": "a\nrm -rf b\x1b[0m", "sha256": "00"},
         "scored": {},
     }
-    assert made.as_shell({"runs": [run], "collections": []}).splitlines() == [
+    assert view_provenance.as_shell({"runs": [run], "collections": []}).splitlines() == [
         "# a\\nrm -rf b\\x1b[0m has the SHA-256 00",
         "python -m compute import-run 'a\\nrm -rf b'",
     ]
 
 
 def test_printed_tables_are_named_with_their_paper(bench: Bench) -> None:
-    found = made.record(bench.store, Shown(sources=frozenset({"BEIR v4, Table 2"})), version=(1, 0))
+    found = view_provenance.record(
+        bench.store, Shown(sources=frozenset({"BEIR v4, Table 2"})), version=(1, 0)
+    )
     assert [row["table"] for row in found["in_print"]] == ["BEIR v4, Table 2"]
     assert found["in_print"][0]["paper"].startswith("BEIR v4")
     assert found["runs"] == [] and found["judgements"] == {"counted": "official"}

@@ -3,7 +3,7 @@
 import pytest
 from pandas import DataFrame
 
-from compute import published
+from compute.datasets import published
 
 
 @pytest.fixture(scope="module")

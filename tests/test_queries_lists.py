@@ -6,10 +6,10 @@ import pandas as pd
 import pytest
 
 from compute.judgements import PERSON, Choice
-from compute.overlay import Overlays
-from compute.queries.lists import held
-from compute.reading import open_version
-from compute.store import Store, top
+from compute.reading.database import open_version
+from compute.reading.overlay import Overlays
+from compute.store.store import Store, top
+from compute.views.shared.lists import held
 from tests.storage import hits, judgement, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q1", "d2", 2))

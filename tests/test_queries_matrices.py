@@ -7,11 +7,11 @@ import pandas as pd
 import pytest
 
 from compute.datasets import DATASETS
+from compute.evaluate.significance import aligned
 from compute.judgements import PERSON, Choice
-from compute.overlay import Overlays
-from compute.queries.matrices import of_boards
-from compute.reading import Reading, open_version
-from compute.significance import aligned
+from compute.reading.database import Reading, open_version
+from compute.reading.overlay import Overlays
+from compute.views.shared.matrices import of_boards
 from tests.storage import hits, judgement, open_store, publish_run, scores
 from tests.test_overlay import publish
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from compute import queries, rankmap
-from compute.rankmap import EMPTY, HOLE
-from compute.reading import open_version
-from compute.store import Store
+from compute.reading.database import open_version
+from compute.store.store import Store
+from compute.views.query import rank_map_cells, select_map
+from compute.views.query.rank_map_cells import EMPTY, HOLE
 from tests.storage import hits, open_store, publish_run, scores
 
 JUDGED = [("9", "d1", 2), ("9", "d2", 0), ("10", "d1", -1), ("a", "d9", 300)]
@@ -33,7 +33,7 @@ def store(tmp_path: Path) -> Store:
 
 
 def test_a_cell_holds_the_relevance_a_hole_or_nothing(store: Store) -> None:
-    found = queries.rankmap.cells(open_version(store).cursor(), "scifact", "minilm", 3)
+    found = select_map.cells(open_version(store).cursor(), "scifact", "minilm", 3)
     assert found.index.tolist() == ["9", "10", "a", "b"]
     assert found.to_numpy().tolist() == [
         [0, EMPTY, EMPTY],
@@ -46,25 +46,25 @@ def test_a_cell_holds_the_relevance_a_hole_or_nothing(store: Store) -> None:
 
 def test_ranks_below_ten_come_from_the_hits(store: Store) -> None:
     cursor = open_version(store).cursor()
-    ten = queries.rankmap.cells(cursor, "scifact", "bm25", 10)
-    more = queries.rankmap.cells(cursor, "scifact", "bm25", 20)
+    ten = select_map.cells(cursor, "scifact", "bm25", 10)
+    more = select_map.cells(cursor, "scifact", "bm25", 20)
     assert ten.iloc[0].tolist() == [HOLE] * 10
     assert more.iloc[0].tolist() == [HOLE] * 11 + [2] + [EMPTY] * 8
-    assert (queries.rankmap.cells(cursor, "scifact", "nosuch", 5).to_numpy() == EMPTY).all()
+    assert (select_map.cells(cursor, "scifact", "nosuch", 5).to_numpy() == EMPTY).all()
 
 
 def test_values_have_the_rows_of_the_cells(store: Store) -> None:
     cursor = open_version(store).cursor()
-    found = queries.rankmap.values(cursor, "scifact", "nDCG@10", "bm25", "minilm")
+    found = select_map.values(cursor, "scifact", "nDCG@10", "bm25", "minilm")
     assert found["query_id"].tolist() == ["9", "10", "a", "b"]
     assert found["value"].fillna(-1).tolist() == [0.25, 0.5, -1, -1]
     assert found["other"].fillna(-1).tolist() == [1, -1, 0.1, -1]
-    alone = queries.rankmap.values(cursor, "scifact", "nDCG@10", "bm25")
+    alone = select_map.values(cursor, "scifact", "nDCG@10", "bm25")
     assert alone["other"].isna().all()
 
 
 def test_texts_are_those_of_the_queries_asked_for(store: Store) -> None:
-    found = queries.rankmap.texts(open_version(store).cursor(), "scifact", ["9", "10"])
+    found = select_map.texts(open_version(store).cursor(), "scifact", ["9", "10"])
     known = dict(found.itertuples(index=False, name=None))
     assert (known["9"], set(known)) == ("nine", {"9", "10"})
 
@@ -88,22 +88,22 @@ VALUES = DataFrame(
 def test_rows_come_in_the_order_asked_for_and_those_without_a_value_last(
     by: str, rows: list[int]
 ) -> None:
-    assert rankmap.order(CELLS, VALUES, by).tolist() == rows
+    assert rank_map_cells.order(CELLS, VALUES, by).tolist() == rows
 
 
 def test_holes_are_a_share_of_the_ranks_that_are_filled() -> None:
-    assert np.nan_to_num(rankmap.holes(CELLS), nan=-1).tolist() == [0.5, 1, 0, -1]
+    assert np.nan_to_num(rank_map_cells.holes(CELLS), nan=-1).tolist() == [0.5, 1, 0, -1]
 
 
 @pytest.mark.parametrize(
     ("start", "rows"), [(0, (0, 30)), (-5, (0, 30)), (40, (40, 70)), (95, (70, 100))]
 )
 def test_a_window_lies_within(start: int, rows: tuple[int, int]) -> None:
-    assert rankmap.window(100, start, 30) == slice(*rows)
-    assert rankmap.window(7, start, 30) == slice(0, 7)
+    assert rank_map_cells.window(100, start, 30) == slice(*rows)
+    assert rank_map_cells.window(7, start, 30) == slice(0, 7)
 
 
 def test_bands_part_the_queries_evenly() -> None:
-    assert rankmap.bands(10_000, 320).tolist()[:3] == [0, 31, 62]
-    assert len(rankmap.bands(10_000, 320)) == 320
-    assert rankmap.bands(3, 320).tolist() == [0, 1, 2]
+    assert rank_map_cells.bands(10_000, 320).tolist()[:3] == [0, 31, 62]
+    assert len(rank_map_cells.bands(10_000, 320)) == 320
+    assert rank_map_cells.bands(3, 320).tolist() == [0, 1, 2]

@@ -8,10 +8,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute import published, ranks, significance
-from compute.errors import WrongInput
-from compute.ranks import BOTH, DATASETS, NOTHING, QUERIES, Ranking, of_means, of_scores
-from compute.significance import Aligned
+from compute.base.errors import WrongInput
+from compute.datasets import published
+from compute.evaluate import rank_intervals, significance
+from compute.evaluate.rank_intervals import (
+    BOTH,
+    DATASETS,
+    NOTHING,
+    QUERIES,
+    Ranking,
+    of_means,
+    of_scores,
+)
+from compute.evaluate.significance import Aligned
 from tests.benchmarks.coverage import one_dataset, over_datasets, over_queries, wrong_groups
 from tests.worlds import FEWER
 
@@ -158,8 +167,8 @@ def test_two_share_a_letter_if_and_only_if_they_cannot_be_told_apart(flags: list
     n = int(len(flags) ** 0.5)
     told = np.array(flags).reshape(n, n)
     told = (told | told.T) & ~np.eye(n, dtype=bool)
-    groups = ranks.told_together(told)
-    names = ranks.letters(groups, n)
+    groups = rank_intervals.told_together(told)
+    names = rank_intervals.letters(groups, n)
     for i in range(n):
         assert names[i]
         for j in range(n):
@@ -188,7 +197,7 @@ def test_groups_and_rank_intervals_never_contradict(seed: int, m: int, n: int, s
 
 
 def test_letters_go_on_after_z() -> None:
-    assert [ranks.letter(n) for n in (0, 25, 26, 27, 52)] == ["a", "z", "aa", "ab", "ba"]
+    assert [rank_intervals.letter(n) for n in (0, 25, 26, 27, 52)] == ["a", "z", "aa", "ab", "ba"]
 
 
 def test_too_few_queries_are_refused() -> None:

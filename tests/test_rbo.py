@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute import rbo
-from compute.runs import canonical
+from compute.evaluate import rbo
+from compute.evaluate.runs import canonical
 from tests.worlds import FEWER, QUERIES, hits
 
 

@@ -9,12 +9,12 @@ import duckdb
 import pandas as pd
 import pytest
 
+from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.settings import Settings
 from compute.datasets.catalogue import DATASETS, own
-from compute.errors import Conflict, Missing, WrongInput
-from compute.reading import open_version, scratch, snapshot, write_database
-from compute.settings import Settings
-from compute.shipping import ship
-from compute.store import KINDS, Store
+from compute.exports.shipping import ship
+from compute.reading.database import open_version, scratch, snapshot, write_database
+from compute.store.store import KINDS, Store
 from compute.systems import SYSTEMS
 from tests.storage import hits, judgement, open_store, publish_run, scores
 

@@ -4,57 +4,58 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compute import imports, pairs, recompute
+from compute.base.errors import Missing, Unavailable, WrongInput
+from compute.base.settings import Settings
 from compute.datasets import DATASETS, Dataset
-from compute.errors import Missing, Unavailable, WrongInput
-from compute.recompute import Bench
-from compute.settings import Settings
-from compute.store import Part
+from compute.intake import imports
+from compute.recompute import pairs, run
+from compute.recompute.run import Bench
+from compute.store.store import Part
 from compute.systems import SYSTEMS, system
 from tests.tiny import write_tiny
 
 
 def test_a_run_is_scored_and_published_whole(bench: Bench, tiny: Dataset) -> None:
-    outcome = recompute.run(bench, system("bm25"), tiny)
+    outcome = run.run(bench, system("bm25"), tiny)
     assert outcome.new
     kinds = {part.kind for part in bench.store.parts(dataset="tiny")}
     counted = {"lengths", "length_counts", "efficiency"}
     assert kinds == {"documents", "queries", "judgements", "hits", "top", "scores"} | counted
-    scores = recompute.read(outcome.scores).set_index(["query_id", "measure"])["value"]
-    hits = recompute.read(outcome.hits)
+    scores = run.read(outcome.scores).set_index(["query_id", "measure"])["value"]
+    hits = run.read(outcome.hits)
     # q2 has two relevant documents, d2 and d3, and BM25 puts them first: both share its words.
     assert set(hits[hits["query_id"] == "q2"]["doc_id"][:2]) == {"d2", "d3"}
     assert scores["q2", "nDCG@10"] == pytest.approx(1)
 
 
 def test_what_is_stored_is_not_computed_again(bench: Bench, tiny: Dataset) -> None:
-    first = recompute.run(bench, system("bm25"), tiny)
+    first = run.run(bench, system("bm25"), tiny)
     version = bench.store.version()
-    second = recompute.run(bench, system("bm25(k1=0.9)"), tiny)
+    second = run.run(bench, system("bm25(k1=0.9)"), tiny)
     assert (second.new, second.hits.id) == (False, first.hits.id)
     assert bench.store.version() == version
-    assert recompute.run(bench, system("bm25"), tiny, again=True).hits.id != first.hits.id
+    assert run.run(bench, system("bm25"), tiny, again=True).hits.id != first.hits.id
 
 
 def test_other_parameters_are_another_system(bench: Bench, tiny: Dataset) -> None:
-    recompute.run(bench, system("bm25"), tiny)
-    recompute.run(bench, system("bm25(b=0.9)"), tiny)
+    run.run(bench, system("bm25"), tiny)
+    run.run(bench, system("bm25(b=0.9)"), tiny)
     assert {part.system for part in bench.store.parts("hits")} == {"bm25", "bm25(b=0.9)"}
 
 
 def test_the_dataset_outlives_its_source(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
     shutil.rmtree(tmp_path / "tiny")
-    assert recompute.run(bench, system("bm25"), tiny).new
+    assert run.run(bench, system("bm25"), tiny).new
 
 
 def test_new_judgements_score_again_without_searching_again(bench: Bench, tmp_path: Path) -> None:
     folder = write_tiny(tmp_path / "tiny")
     row = imports.import_dataset(bench, "tiny", path=folder).dataset
-    first = recompute.run(bench, system("bm25"), row)
+    first = run.run(bench, system("bm25"), row)
     with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
         file.write("q1\td4\t1\n")
     imports.import_dataset(bench, "tiny", path=folder)
-    second = recompute.run(bench, system("bm25"), row)
+    second = run.run(bench, system("bm25"), row)
     assert second.new
     assert second.hits.id == first.hits.id
     assert second.scores.id != first.scores.id
@@ -63,13 +64,13 @@ def test_new_judgements_score_again_without_searching_again(bench: Bench, tmp_pa
 def test_a_changed_corpus_is_searched_again(bench: Bench, tmp_path: Path) -> None:
     folder = write_tiny(tmp_path / "tiny")
     row = imports.import_dataset(bench, "tiny", path=folder).dataset
-    first = recompute.run(bench, system("bm25"), row)
+    first = run.run(bench, system("bm25"), row)
     with (folder / "corpus.jsonl").open("a", encoding="utf-8") as file:
         file.write('{"_id": "d7", "title": "", "text": "ships ships ships"}\n')
     imports.import_dataset(bench, "tiny", path=folder)
-    second = recompute.run(bench, system("bm25"), row)
+    second = run.run(bench, system("bm25"), row)
     assert second.hits.fingerprint != first.hits.fingerprint
-    assert "d7" in set(recompute.read(second.hits)["doc_id"])
+    assert "d7" in set(run.read(second.hits)["doc_id"])
 
 
 def test_self_hits_leave_before_the_cut(bench: Bench, tmp_path: Path) -> None:
@@ -83,7 +84,7 @@ def test_self_hits_leave_before_the_cut(bench: Bench, tmp_path: Path) -> None:
     kept = imports.import_dataset(shallow, "kept", path=folder).dataset
     dropped = imports.import_dataset(shallow, "dropped", path=folder, drop_self=True).dataset
     for row, answers in ((kept, 2), (dropped, 2)):
-        hits = recompute.read(recompute.run(shallow, system("bm25"), row).hits)
+        hits = run.read(run.run(shallow, system("bm25"), row).hits)
         found = hits[hits["query_id"] == "d1"]["doc_id"]
         assert len(found) == answers
         assert ("d1" in set(found)) == (row is kept)
@@ -91,13 +92,13 @@ def test_self_hits_leave_before_the_cut(bench: Bench, tmp_path: Path) -> None:
 
 def test_a_system_that_cannot_run_is_refused_before_anything_is_read(bench: Bench) -> None:
     with pytest.raises(Unavailable, match="seal is published figures only"):
-        recompute.run(bench, SYSTEMS["seal"], DATASETS["scifact"])
+        run.run(bench, SYSTEMS["seal"], DATASETS["scifact"])
     assert bench.store.version() == 0
 
 
 def test_a_dataset_that_is_nowhere_is_missing_with_the_next_step(bench: Bench) -> None:
     with pytest.raises(Missing, match=r"put the archive scifact\.zip"):
-        recompute.run(bench, system("bm25"), DATASETS["scifact"])
+        run.run(bench, system("bm25"), DATASETS["scifact"])
 
 
 def test_a_collection_without_documents_cannot_be_searched(bench: Bench, tmp_path: Path) -> None:
@@ -105,17 +106,15 @@ def test_a_collection_without_documents_cannot_be_searched(bench: Bench, tmp_pat
     qrels.write_text("1 0 a 1\n1 0 b 0\n", encoding="utf-8")
     row = imports.import_dataset(bench, "bare", qrels=qrels).dataset
     with pytest.raises(WrongInput, match="no documents to search"):
-        recompute.run(bench, system("bm25"), row)
+        run.run(bench, system("bm25"), row)
 
 
 def test_scores_are_those_of_the_stored_ranking(bench: Bench, tiny: Dataset) -> None:
-    outcome = recompute.run(bench, system("bm25"), tiny)
-    again = recompute.score(bench, recompute.stored_dataset(bench.store, tiny), outcome.hits)
+    outcome = run.run(bench, system("bm25"), tiny)
+    again = run.score(bench, run.stored_dataset(bench.store, tiny), outcome.hits)
     assert not again.new
-    forced = recompute.score(
-        bench, recompute.stored_dataset(bench.store, tiny), outcome.hits, again=True
-    )
-    pd.testing.assert_frame_equal(recompute.read(forced.scores), recompute.read(outcome.scores))
+    forced = run.score(bench, run.stored_dataset(bench.store, tiny), outcome.hits, again=True)
+    pd.testing.assert_frame_equal(run.read(forced.scores), run.read(outcome.scores))
 
 
 def test_everything_that_changes_the_hits_changes_their_name(bench: Bench, tmp_path: Path) -> None:
@@ -130,14 +129,14 @@ def test_everything_that_changes_the_hits_changes_their_name(bench: Bench, tmp_p
         path = other_folder / file
         path.write_text(path.read_text("utf-8").replace(old, new), encoding="utf-8")
     other = imports.import_dataset(bench, "other", path=other_folder)
-    loaded = recompute.stored_dataset(bench.store, row)
+    loaded = run.stored_dataset(bench.store, row)
     documents, others = loaded.documents, other.documents
     assert documents is not None
     assert others is not None
 
     def name(
         title: str = "bm25",
-        queries: recompute.Loaded = loaded,
+        queries: run.Loaded = loaded,
         corpus: Part = documents,
         depth: int = 10,
         drop_self: bool = False,

@@ -6,12 +6,16 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from compute import loading, overlap, queries, reading, recompute
+from compute.base.settings import Settings
+from compute.corpora import overlap
 from compute.datasets import DATASETS
-from compute.recompute import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.reading import database
+from compute.recompute import run
+from compute.recompute.run import Bench
+from compute.store import loading
+from compute.store.store import Store
 from compute.systems import system
+from compute.views.overlap import select as overlap_select
 
 REFERENCE = os.environ.get("BEIRSCOPE_REFERENCE", "")
 pytestmark = pytest.mark.skipif(
@@ -51,8 +55,8 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 @pytest.mark.slow
 @pytest.mark.parametrize(("dataset", "name"), EXPECTED)
 def test_documented_scores_are_made_again(bench: Bench, dataset: str, name: str) -> None:
-    outcome = recompute.run(bench, system(name), DATASETS[dataset])
-    means = recompute.read(outcome.scores).groupby("measure")["value"].mean()
+    outcome = run.run(bench, system(name), DATASETS[dataset])
+    means = run.read(outcome.scores).groupby("measure")["value"].mean()
     ndcg, recall, margin = EXPECTED[dataset, name]
     assert outcome.new
     assert means["nDCG@10"] == pytest.approx(ndcg, abs=0.00005)
@@ -63,8 +67,8 @@ def test_documented_scores_are_made_again(bench: Bench, dataset: str, name: str)
 @pytest.mark.parametrize("dataset", ELASTICSEARCH)
 def test_elasticsearch_scores_are_made_again(bench: Bench, dataset: str) -> None:
     """BEIR's code leaves out queries without an answer: 15 of NFCorpus's 323."""
-    outcome = recompute.run(bench, system("bm25-elasticsearch"), DATASETS[dataset])
-    scores, answered = recompute.read(outcome.scores), recompute.read(outcome.hits)["query_id"]
+    outcome = run.run(bench, system("bm25-elasticsearch"), DATASETS[dataset])
+    scores, answered = run.read(outcome.scores), run.read(outcome.hits)["query_id"]
     means = scores[scores["query_id"].isin(answered)].groupby("measure")["value"].mean()
     assert (means["nDCG@10"], means["R@100"]) == pytest.approx(ELASTICSEARCH[dataset], abs=0.000005)
 
@@ -74,10 +78,10 @@ def test_the_overlap_of_word_pieces_is_the_expected_one(bench: Bench) -> None:
     for name in ("scifact", "nfcorpus"):
         overlap.count(bench, loading.load(bench, DATASETS[name]))
     overlap.compare(bench, ["scifact", "nfcorpus"])
-    cursor = reading.open_version(bench.store).cursor()
+    cursor = database.open_version(bench.store).cursor()
     found = {}
     for floor in (0.0, 1e-4):
-        rows = queries.overlap.similarities(cursor, "word pieces", floor)
+        rows = overlap_select.similarities(cursor, "word pieces", floor)
         values = rows.set_index(["dataset", "other"])["similarity"]
         found[floor] = values["nfcorpus", "scifact"]
     assert found == pytest.approx({0.0: 0.622, 1e-4: 0.607}, abs=0.0005)

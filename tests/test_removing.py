@@ -5,12 +5,16 @@ from pathlib import Path
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute import imports, jobs, queries, reading, removing
+from compute import jobs
 from compute.__main__ import main
-from compute.errors import Conflict, Missing
-from compute.recompute import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.base.errors import Conflict, Missing
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.jobs import removing
+from compute.reading import database
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from compute.views.query import select as query_select
 from tests.tiny import write_tiny
 
 RUNS = {
@@ -39,8 +43,8 @@ def kinds(bench: Bench, dataset: str) -> set[str]:
 
 
 def systems(bench: Bench) -> list[str]:
-    cursor = reading.open_version(bench.store).cursor()
-    return queries.query.runs(cursor).query("dataset == 'tiny'")["system"].tolist()
+    cursor = database.open_version(bench.store).cursor()
+    return query_select.runs(cursor).query("dataset == 'tiny'")["system"].tolist()
 
 
 def test_one_run_goes_in_one_transaction_and_the_other_stays(bench: Bench) -> None:

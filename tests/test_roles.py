@@ -10,14 +10,15 @@ import streamlit
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute import binding, jobs, roles
-from compute.binding import Origin
-from compute.errors import BeirscopeError, Missing, Unavailable, WrongInput
+from compute import jobs
+from compute.base import listen_address, roles
+from compute.base.errors import BeirscopeError, Missing, Unavailable, WrongInput
+from compute.base.listen_address import Origin
+from compute.base.roles import ANNOTATOR, OPERATOR, VIEWER, Person
+from compute.base.settings import PROJECT, Settings, load
 from compute.jobs import limits
-from compute.loading import Bench
-from compute.roles import ANNOTATOR, OPERATOR, VIEWER, Person
-from compute.serve import options
-from compute.settings import PROJECT, Settings, load
+from compute.jobs.serve import options
+from compute.store.loading import Bench
 from pages import _signing
 
 ADA = {"email": "ada@example.org", "email_verified": True}
@@ -119,13 +120,13 @@ def test_lists_are_read_from_the_file_and_from_the_environment(tmp_path: Path) -
 @pytest.mark.parametrize("address", ["0.0.0.0", "::", "192.168.1.7", "", None, "example.org"])
 def test_another_address_needs_sign_in(address: str | None) -> None:
     with pytest.raises(Unavailable, match="without sign-in whoever reaches the dashboard"):
-        binding.check(Settings(), address)
-    binding.check(Settings(sign_in=True), address)
+        listen_address.check(Settings(), address)
+    listen_address.check(Settings(sign_in=True), address)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1", "127.1.2.3", "::1", "localhost"])
 def test_this_machine_alone_is_served_without(address: str) -> None:
-    binding.check(Settings(), address)
+    listen_address.check(Settings(), address)
 
 
 SECRETS = {
@@ -144,8 +145,8 @@ def _secrets(folder: Path, **changed: str) -> list[Path]:
 
 
 def test_a_whole_sign_in_names_its_host_and_providers(tmp_path: Path) -> None:
-    found = binding.sign_in(SETTINGS, _secrets(tmp_path))
-    assert found == binding.SignIn(Origin("https", "scope.example.org", 443), ("default",))
+    found = listen_address.sign_in(SETTINGS, _secrets(tmp_path))
+    assert found == listen_address.SignIn(Origin("https", "scope.example.org", 443), ("default",))
     told = options(replace(SETTINGS, home=tmp_path, hosts=("scope",)), 8501, found)
     assert "--server.allowedHosts=scope.example.org" in told
     assert f"--secrets.files={tmp_path / 'secrets.toml'}" in told
@@ -170,7 +171,7 @@ def test_a_whole_sign_in_names_its_host_and_providers(tmp_path: Path) -> None:
     ],
 )
 def test_an_origin_is_read_whole_or_not_at_all(text: str, known: Origin | None) -> None:
-    assert binding.origin(text) == known
+    assert listen_address.origin(text) == known
 
 
 @pytest.mark.parametrize(
@@ -197,9 +198,9 @@ def test_an_origin_is_read_whole_or_not_at_all(text: str, known: Origin | None) 
 )
 def test_a_host_is_one_that_the_dashboard_is_reached_by(host: str, found: set[str]) -> None:
     now = Settings(hosts=("scope", "other:9000"))
-    signed = binding.SignIn(Origin("https", "id.example.org", 443), ("default",))
-    own = binding.origins(now, "10.0.0.7", 8501, signed)
-    assert {one.scheme for one in binding.named(host, own)} == found
+    signed = listen_address.SignIn(Origin("https", "id.example.org", 443), ("default",))
+    own = listen_address.origins(now, "10.0.0.7", 8501, signed)
+    assert {one.scheme for one in listen_address.named(host, own)} == found
 
 
 @pytest.mark.parametrize(
@@ -217,14 +218,14 @@ def test_a_weak_or_partial_sign_in_is_refused_without_its_secrets(
     tmp_path: Path, changed: dict[str, str], kind: type[BeirscopeError], said: str
 ) -> None:
     with pytest.raises(kind, match=said) as refused:
-        binding.sign_in(SETTINGS, _secrets(tmp_path, **changed))
+        listen_address.sign_in(SETTINGS, _secrets(tmp_path, **changed))
     assert "marker" not in str(refused.value) and "short" not in str(refused.value)
 
 
 def test_sign_in_without_secrets_says_where_they_belong(tmp_path: Path) -> None:
     with pytest.raises(Missing, match=r"secrets\.toml"):
-        binding.sign_in(SETTINGS, [tmp_path / "secrets.toml"])
-    assert binding.sign_in(Settings(), [tmp_path / "secrets.toml"]) is None
+        listen_address.sign_in(SETTINGS, [tmp_path / "secrets.toml"])
+    assert listen_address.sign_in(Settings(), [tmp_path / "secrets.toml"]) is None
 
 
 class _Drawn(NamedTuple):

@@ -9,11 +9,11 @@ from pathlib import Path
 import pyarrow as pa
 import pytest
 
-from compute import imports, intake, room
 from compute.__main__ import main
-from compute.datasets import Dataset
-from compute.errors import BeirscopeError, Unavailable
-from compute.recompute import Bench
+from compute.base.errors import BeirscopeError, Unavailable
+from compute.datasets import Dataset, unpacked_size
+from compute.intake import imports, process
+from compute.recompute.run import Bench
 from tests.tiny import write_tiny
 
 Usage = namedtuple("Usage", "total used free")
@@ -24,7 +24,7 @@ LINES = "".join(f"q1 Q0 d{n} 1 {n}.0 mine\n" for n in range(100_000)).encode()
 @pytest.fixture
 def free(monkeypatch: pytest.MonkeyPatch) -> None:
     """A disk with 1 MB beyond what is kept."""
-    usage = Usage(10**12, 0, room.RESERVE + 10**6)
+    usage = Usage(10**12, 0, unpacked_size.RESERVE + 10**6)
     monkeypatch.setattr(shutil, "disk_usage", lambda _: usage)
 
 
@@ -43,12 +43,12 @@ def test_a_packed_run_without_room_is_refused_before_the_work(
     with pytest.raises(Unavailable, match=r"unpacks to more than 1\.0 MB, but 1\.0 MB are free"):
         imports.import_run(bench, file, tiny)
     assert bench.store.parts("hits") == []
-    (looked,) = intake.look(bench, {"dataset": "", "files": [(str(file), "mine.gz")]})
+    (looked,) = process.look(bench, {"dataset": "", "files": [(str(file), "mine.gz")]})
     assert looked["report"]["refused"] and "1.0 MB are free" in str(looked["report"])
     # As plain text it holds what its person sees.
     plain = tmp_path / "plain.run"
     plain.write_bytes(b"q1 Q0 d1 1 3.0 mine\n" * 60_000)
-    room.require(plain, bench.settings.home)
+    unpacked_size.require(plain, bench.settings.home)
 
 
 @pytest.mark.usefixtures("free")
@@ -91,10 +91,10 @@ def test_what_is_held_in_memory_is_bounded_by_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     file = _packed(tmp_path, "gzip", LINES)
-    room.require(file, tmp_path)
-    monkeypatch.setattr(room.os, "sysconf", lambda _: 1000)  # 1,000 pages of 1,000 bytes.
+    unpacked_size.require(file, tmp_path)
+    monkeypatch.setattr(unpacked_size.os, "sysconf", lambda _: 1000)  # 1,000 pages of 1,000 bytes.
     with pytest.raises(Unavailable, match=r"1\.0 MB are free in the memory of this machine"):
-        room.require(file, tmp_path)
+        unpacked_size.require(file, tmp_path)
     assert len(gzip.decompress(file.read_bytes())) == len(LINES) == 2_777_780
 
 

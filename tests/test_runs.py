@@ -10,8 +10,8 @@ import pytrec_eval
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute.errors import Missing, WrongInput
-from compute.runs import canonical, read_trec, write_trec
+from compute.base.errors import Missing, WrongInput
+from compute.evaluate.runs import canonical, read_trec, write_trec
 from tests import worlds
 
 LINES = "q1 Q0 d2 1 2.5 sys\nq1 Q0 d1 2 1.5 sys\n01 Q0 d1 1 3 sys\n"

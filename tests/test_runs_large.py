@@ -7,8 +7,8 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from compute.errors import WrongInput
-from compute.runs import canonical, read_trec
+from compute.base.errors import WrongInput
+from compute.evaluate.runs import canonical, read_trec
 
 QUERIES, DEEP = 300, 700
 

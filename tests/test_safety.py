@@ -11,13 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from compute import bugs, jobs, secret, terminal, uploads
+from compute import jobs
 from compute.__main__ import main
-from compute.errors import BeirscopeError, WrongInput
+from compute.base import bug_reports, printable, redaction
+from compute.base.errors import BeirscopeError, WrongInput
+from compute.base.settings import PROJECT, Settings
+from compute.intake import uploads
 from compute.jobs import steps
-from compute.loading import quiet
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.store.loading import quiet
+from compute.store.store import Store
 from tests import hostile
 
 SOURCES = [PROJECT / "app.py", *(PROJECT / "compute").rglob("*.py"), *PROJECT.glob("pages/**/*.py")]
@@ -154,7 +156,7 @@ def test_the_password_of_the_database_is_in_no_sentence_and_no_log(
         try:
             forced()
         except BeirscopeError as error:
-            bugs.record(now, "here", error)
+            bug_reports.record(now, "here", error)
             said.append(str(error))
     assert len(said) == 3
     assert MARKER not in "\n".join([*said, caplog.text, _everything(tmp_path)])
@@ -186,7 +188,7 @@ def test_a_bug_is_logged_without_what_the_settings_keep_secret(tmp_path: Path) -
     try:
         raise RuntimeError(f"could not connect to {ADDRESS} with {now}")
     except RuntimeError as error:
-        _, log = bugs.record(now, "here", error)
+        _, log = bug_reports.record(now, "here", error)
     assert log
     words = log.read_text("utf-8")
     assert MARKER not in words and "could not connect to postgresql://user:" in words
@@ -194,7 +196,7 @@ def test_a_bug_is_logged_without_what_the_settings_keep_secret(tmp_path: Path) -
 
 @pytest.mark.parametrize("word", [MARKER, f"{MARKER}/of", f"a/{MARKER}"])
 def test_passwords_in_addresses_are_masked(word: str) -> None:
-    assert MARKER not in secret.masked(f"at postgresql://user:{word}@host/name, again", {})
+    assert MARKER not in redaction.masked(f"at postgresql://user:{word}@host/name, again", {})
 
 
 def test_the_log_of_a_step_that_met_a_bug_has_no_secret(
@@ -247,7 +249,7 @@ def test_no_command_writes_what_a_terminal_obeys(
 
 
 def test_terminal_text_is_harmless() -> None:
-    assert terminal.printable("\x1b[31m\u202e\x9b") == "\\x1b[31m\\u202e\\x9b"
+    assert printable.printable("\x1b[31m\u202e\x9b") == "\\x1b[31m\\u202e\\x9b"
 
 
 def test_a_changed_setting_is_another(tmp_path: Path) -> None:

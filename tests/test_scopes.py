@@ -10,13 +10,18 @@ import pytest
 from pandas import DataFrame
 from pandas.testing import assert_frame_equal
 
-from compute import imports, queries, scopes
+from compute.base.settings import Settings
 from compute.datasets import Dataset
-from compute.loading import Bench
-from compute.reading import open_version
-from compute.scopes import Holding
-from compute.settings import Settings
-from compute.store import Store
+from compute.intake import imports
+from compute.reading import dependencies
+from compute.reading.database import open_version
+from compute.reading.dependencies import Holding
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.views.compare import select as compare_select
+from compute.views.dataset import select as dataset_select
+from compute.views.dataset import select_systems
+from compute.views.lengths import select as lengths_select
 from pages import _shared
 from tests.tiny import write_tiny
 
@@ -43,7 +48,7 @@ ASKED: dict[str, Any] = {
     "doc_id": "d1",
     "doc_ids": ["d1", "d4"],
 }
-QUERIES = sorted(scopes._ABOUT_DATASETS, key=lambda query: (query.__module__, query.__name__))
+QUERIES = sorted(dependencies._ABOUT_DATASETS, key=lambda query: (query.__module__, query.__name__))
 
 
 @pytest.fixture
@@ -102,22 +107,22 @@ def test_an_answer_about_a_dataset_rests_on_nothing_of_another(bench, query):
 
 
 def test_an_answer_rests_on_every_part_of_its_dataset(bench):
-    rested = under(bench.store, queries.compare.pairs)
+    rested = under(bench.store, compare_select.pairs)
     run(bench, Holding.of(bench.store.parts()).records["tiny"], ("three",))
-    assert under(bench.store, queries.compare.pairs) != rested
+    assert under(bench.store, compare_select.pairs) != rested
 
 
 def test_a_query_about_everything_rests_on_everything(bench):
     holding = Holding.of(bench.store.parts())
-    assert holding.under(queries.compare.runs, {}) is None
-    assert holding.under(queries.lengths.medians, {"k": 10, "dataset": None}) is None
+    assert holding.under(compare_select.runs, {}) is None
+    assert holding.under(lengths_select.medians, {"k": 10, "dataset": None}) is None
 
 
 def test_a_dataset_of_parts_rests_on_all_of_them_and_on_their_collections():
-    rested = Holding.of([]).under(queries.standing.standing, {"datasets": ["cqadupstack"]})
+    rested = Holding.of([]).under(select_systems.standing, {"datasets": ["cqadupstack"]})
     names = dict(rested or ())
     assert {"cqadupstack", "cqadupstack/android", "cqadupstack/wordpress"} <= names.keys()
-    split = Holding.of([]).under(queries.dataset.facts, {"dataset": "msmarco/test"})
+    split = Holding.of([]).under(dataset_select.facts, {"dataset": "msmarco/test"})
     assert dict(split or ()).keys() == {"msmarco", "msmarco/test"}
 
 
@@ -125,7 +130,7 @@ def test_pages_ask_again_only_for_what_changed(bench, monkeypatch):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
     calls = []
 
-    @scopes.about_datasets
+    @dependencies.about_datasets
     def counted(cursor: Any, dataset: str) -> DataFrame:
         calls.append(dataset)
         return cursor.execute("select count(*) as n from top where dataset = ?", [dataset]).df()
@@ -146,4 +151,4 @@ def test_pages_ask_again_only_for_what_changed(bench, monkeypatch):
         run(bench, Holding.of(bench.store.parts()).records["tiny"], ("four",))
         assert shown() > before and calls == ["tiny", "tiny"]
     finally:
-        scopes._ABOUT_DATASETS.discard(counted)
+        dependencies._ABOUT_DATASETS.discard(counted)

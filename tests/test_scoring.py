@@ -6,18 +6,21 @@ from pathlib import Path
 import pyarrow.parquet as pq
 import pytest
 
-from compute import imports, recompute, scoring, shipping
+from compute.base.errors import WrongInput
+from compute.base.identity import fingerprint
+from compute.base.settings import load
 from compute.datasets import Dataset
-from compute.errors import WrongInput
-from compute.identity import fingerprint
+from compute.evaluate import scored_measures
+from compute.evaluate.measures import MEASURES
+from compute.exports import shipping
+from compute.intake import imports
 from compute.judgements import PERSON, Choice
-from compute.loading import Bench
-from compute.measures import MEASURES
-from compute.overlay import Overlays
-from compute.reading import open_version
-from compute.recompute import Outcome
-from compute.settings import load
-from compute.store import Store
+from compute.reading.database import open_version
+from compute.reading.overlay import Overlays
+from compute.recompute import run as recompute
+from compute.recompute.run import Outcome
+from compute.store.loading import Bench
+from compute.store.store import Store
 from tests.test_overlay import added
 
 RUN = "".join(
@@ -84,8 +87,11 @@ def test_the_setting_adds_measures_to_every_run(
     assert measured(other) == {*MEASURES, "Bpref"}
     assert not imports.import_run(bench, file, tiny).new
     parts = bench.store.parts()
-    assert scoring.offered(bench.settings, parts) == [*MEASURES, "Bpref"]
-    assert scoring.offered(replace(bench.settings, measures=("P@5",)), ()) == [*MEASURES, "P@5"]
+    assert scored_measures.offered(bench.settings, parts) == [*MEASURES, "Bpref"]
+    assert scored_measures.offered(replace(bench.settings, measures=("P@5",)), ()) == [
+        *MEASURES,
+        "P@5",
+    ]
 
 
 def test_a_run_that_takes_the_place_of_another_keeps_its_measures(
@@ -102,7 +108,7 @@ def test_a_run_that_takes_the_place_of_another_keeps_its_measures(
 def test_a_wrong_name_in_the_settings_is_refused_with_the_known_ones(bench: Bench) -> None:
     wrong = replace(bench.settings, measures=("P",))
     with pytest.raises(WrongInput, match=r"the setting measures: no measure 'P'; known: nDCG@k"):
-        scoring.of_settings(wrong)
+        scored_measures.of_settings(wrong)
 
 
 def test_the_comma_within_a_measure_parts_nothing(tmp_path: Path) -> None:

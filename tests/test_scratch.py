@@ -4,13 +4,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compute import scratch
-from compute.settings import PROJECT
+from compute.base import scratch
+from compute.base.settings import PROJECT
 
 OWNER = """
 import sys
 from pathlib import Path
-from compute import scratch
+from compute.base import scratch
 with scratch.folder(Path(sys.argv[1]), "own-") as folder:
     (folder / "topics.tsv").write_text("a query")
     print(folder, flush=True)

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from compute import demo, jobs
-from compute.serve import running_at
-from compute.settings import PROJECT, Settings
+from compute import jobs
+from compute.base.settings import PROJECT, Settings
+from compute.jobs.serve import running_at
+from compute.recompute import demo
 from tests.jobbing import environment, say, session, until
 
 

@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from compute.errors import WrongInput
-from compute.settings import Settings, load
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings, load
 
 
 def test_the_environment_wins_over_the_file_and_the_file_over_the_defaults(tmp_path: Path) -> None:

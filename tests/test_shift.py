@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from compute import published, shift
+from compute.datasets import published
+from compute.views.overlap import domain_shift
 
 
 def marks(similarity: list[float], gain: list[float]) -> DataFrame:
@@ -18,8 +19,10 @@ def printed(system: str, words: str, *, every: bool) -> DataFrame:
     table = published.domain_shift()
     similarities = table[table["system"] == "ance"].rename(columns={words: "similarity"})
     figures = published.results()
-    scores = figures[(figures["source"] == shift.TABLE) & (figures["measure"] == "nDCG@10")]
-    found = shift.points(similarities, scores, [system], "bm25-elasticsearch", published.LEFT_OUT)
+    scores = figures[(figures["source"] == domain_shift.TABLE) & (figures["measure"] == "nDCG@10")]
+    found = domain_shift.points(
+        similarities, scores, [system], "bm25-elasticsearch", published.LEFT_OUT
+    )
     return found if every else found[~found["left_out"]]
 
 
@@ -39,7 +42,7 @@ def printed(system: str, words: str, *, every: bool) -> DataFrame:
 def test_the_correlations_of_the_paper_with_their_intervals(
     system: str, words: str, every: bool, n: int, rho: float, low: float, high: float
 ) -> None:
-    found = shift.correlation(printed(system, words, every=every))
+    found = domain_shift.correlation(printed(system, words, every=every))
     assert found is not None
     assert (found.n, round(found.rho, 3)) == (n, rho)
     assert (round(found.low, 2), round(found.high, 2)) == (low, high)
@@ -47,7 +50,7 @@ def test_the_correlations_of_the_paper_with_their_intervals(
 
 def test_table_4_and_table_2_print_the_same_differences() -> None:
     table = published.domain_shift()
-    for system in shift.SYSTEMS:
+    for system in domain_shift.SYSTEMS:
         found = printed(system, "unigrams", every=True).set_index("dataset")["gain"]
         own = table[table["system"] == system].set_index("dataset")["difference"]
         assert (found.round(3) - own).abs().max() == 0
@@ -55,22 +58,22 @@ def test_table_4_and_table_2_print_the_same_differences() -> None:
 
 def test_equal_values_share_their_mean_rank() -> None:
     # Ranks 1, 2.5, 2.5, 4 against 1, 2, 3, 4: 4.5 / sqrt(4.5 * 5).
-    found = shift.correlation(marks([0.1, 0.2, 0.2, 0.3], [1, 2, 3, 4]))
+    found = domain_shift.correlation(marks([0.1, 0.2, 0.2, 0.3], [1, 2, 3, 4]))
     assert found is not None
     assert math.isclose(found.rho, 4.5 / math.sqrt(4.5 * 5))
 
 
 def test_the_interval_is_bonett_and_wrights() -> None:
     # rho 0 at n = 103: 1.96 / sqrt(100) on the scale of z.
-    assert math.isclose(shift._interval(0.0, 103)[1], math.tanh(0.1959963985), rel_tol=1e-9)
-    low, high = shift._interval(0.5, 12)
+    assert math.isclose(domain_shift._interval(0.0, 103)[1], math.tanh(0.1959963985), rel_tol=1e-9)
+    low, high = domain_shift._interval(0.5, 12)
     reach = 1.959963985 * math.sqrt(1.125 / 9)
     assert math.isclose(math.atanh(low), math.atanh(0.5) - reach, rel_tol=1e-8)
     assert math.isclose(math.atanh(high), math.atanh(0.5) + reach, rel_tol=1e-8)
 
 
 def test_a_perfect_correlation_has_no_interval() -> None:
-    found = shift.correlation(marks([1, 2, 3, 4], [4, 3, 2, 1]))
+    found = domain_shift.correlation(marks([1, 2, 3, 4], [4, 3, 2, 1]))
     assert found is not None
     assert found.rho == -1 and math.isnan(found.low) and math.isnan(found.high)
 
@@ -81,18 +84,18 @@ def test_a_perfect_correlation_has_no_interval() -> None:
 def test_too_few_points_or_equal_ones_have_no_correlation(
     similarity: list[float], gain: list[float]
 ) -> None:
-    assert shift.correlation(marks(similarity, gain)) is None
+    assert domain_shift.correlation(marks(similarity, gain)) is None
 
 
 def test_a_mark_needs_both_systems_and_a_similarity() -> None:
     rows = [("a", "s", 0.5), ("a", "bm25", 0.3), ("b", "s", 0.4), ("c", "s", 0.2)]
     scores = DataFrame([*rows, ("c", "bm25", np.nan)], columns=["dataset", "system", "value"])
     near = DataFrame({"dataset": ["a", "b", "c"], "similarity": [0.6, 0.7, 0.8]})
-    found = shift.points(near, scores, ["s", "bm25"], "bm25", ["a"])
+    found = domain_shift.points(near, scores, ["s", "bm25"], "bm25", ["a"])
     assert found.to_dict("records") == [
         {"dataset": "a", "system": "s", "similarity": 0.6, "gain": 0.2, "left_out": True}
     ]
-    assert shift.points(near.iloc[1:], scores, ["s"], "bm25", []).empty
+    assert domain_shift.points(near.iloc[1:], scores, ["s"], "bm25", []).empty
 
 
 def test_a_forum_is_left_out_where_the_whole_has_a_mark() -> None:
@@ -100,8 +103,8 @@ def test_a_forum_is_left_out_where_the_whole_has_a_mark() -> None:
     rows = [(name, system, 0.5) for name in names for system in ("s", "bm25")]
     scores = DataFrame(rows, columns=["dataset", "system", "value"])
     near = DataFrame({"dataset": names, "similarity": [0.6, 0.7]})
-    assert list(shift.points(near, scores, ["s"], "bm25", [])["dataset"]) == ["cqadupstack"]
-    assert len(shift.points(near.iloc[1:], scores, ["s"], "bm25", [])) == 1
+    assert list(domain_shift.points(near, scores, ["s"], "bm25", [])["dataset"]) == ["cqadupstack"]
+    assert len(domain_shift.points(near.iloc[1:], scores, ["s"], "bm25", [])) == 1
 
 
 def test_the_source_is_no_mark_and_splits_share_their_collection() -> None:
@@ -110,6 +113,6 @@ def test_the_source_is_no_mark_and_splits_share_their_collection() -> None:
         columns=["dataset", "other", "similarity"],
     )
     collections = {"a": "a", "a/dev": "a", "m": "m", "m/test": "m", "z": "z", "q": "q"}
-    found = shift.to_source(pairs, "m", collections)
+    found = domain_shift.to_source(pairs, "m", collections)
     assert found.to_numpy().tolist() == [["a", 0.3], ["a/dev", 0.3], ["z", 0.4]]
-    assert shift.to_source(pairs, "unknown", collections).empty
+    assert domain_shift.to_source(pairs, "unknown", collections).empty

@@ -7,14 +7,15 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from compute import freshness, imports
+from compute.base.errors import Missing, WrongInput
 from compute.datasets import Dataset
-from compute.errors import Missing, WrongInput
-from compute.loading import Bench
-from compute.provenance import portable
-from compute.reading import open_version
-from compute.shipping import ship
-from compute.store import SHIPPED, Store
+from compute.exports.shipping import ship
+from compute.intake import imports
+from compute.reading.database import open_version
+from compute.store import freshness
+from compute.store.loading import Bench
+from compute.store.provenance import portable
+from compute.store.store import SHIPPED, Store
 from tests.storage import hits, open_store, publish_run, scores
 
 DEEP = hits(*(("q1", f"d{rank}", rank) for rank in range(150, 0, -1)))

@@ -13,10 +13,10 @@ from pandas import DataFrame
 from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
-from compute import significance
-from compute.errors import WrongInput
-from compute.significance import EXACT, pairs, two
-from compute.signs import permutations_needed
+from compute.base.errors import WrongInput
+from compute.evaluate import significance
+from compute.evaluate.sign_flips import permutations_needed
+from compute.evaluate.significance import EXACT, pairs, two
 from tests.worlds import CASES, FEWER
 
 # Three systems on eight queries: few enough to write all 256 sign patterns out.

@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute import similarity
-from compute.figures.theme import DOMAINS
+from compute.corpora import similarity
+from compute.views.shared.theme import DOMAINS
 from tests.similar import NINETEEN, made_up
 from tests.worlds import CASES
 

@@ -10,8 +10,8 @@ import pytest
 import pytrec_eval
 from pandas import DataFrame
 
-from compute import orders
-from compute.measures import evaluate
+from compute.evaluate.measures import evaluate
+from compute.judgements import orders
 from tests.simulating import Contest, K, from_files, in_order, needed, taus
 from tests.test_orders import judged, tops
 

@@ -12,12 +12,13 @@ import duckdb
 import pandas as pd
 import pytest
 
-from compute import imports, reading
-from compute.documented import EXAMPLES
-from compute.loading import Bench
-from compute.meanings import TABLES
-from compute.settings import Settings
-from compute.store import KINDS, Store
+from compute.base.settings import Settings
+from compute.intake import imports
+from compute.reading import database
+from compute.reading.user_database import EXAMPLES
+from compute.store.loading import Bench
+from compute.store.schema import TABLES
+from compute.store.store import KINDS, Store
 from tests.storage import hits, judgement, open_store, publish_run, scores
 from tests.tiny import HOSTILE, write_tiny
 
@@ -46,7 +47,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
 @pytest.fixture(scope="module")
 def snapshot(bench: Bench, tmp_path_factory: pytest.TempPathFactory) -> Path:
     file = tmp_path_factory.mktemp("out") / "all.duckdb"
-    reading.snapshot(bench.store, file)
+    database.snapshot(bench.store, file)
     return file
 
 
@@ -81,7 +82,7 @@ def test_every_table_and_every_column_says_what_it_is(
 
 
 def test_views_of_the_home_folder_say_it_too(bench: Bench) -> None:
-    file = reading.write_database(bench.store)
+    file = database.write_database(bench.store)
     with duckdb.connect(str(file), read_only=True) as connection:
         views = connection.execute(
             "select view_name, comment from duckdb_views() where not internal"
@@ -120,7 +121,7 @@ def test_a_snapshot_has_texts_as_they_are_but_no_weights_and_no_path(
 
 def test_texts_stay_at_home_where_that_is_asked(bench: Bench, tmp_path: Path) -> None:
     file = tmp_path / "bare.duckdb"
-    reading.snapshot(bench.store, file, texts=False)
+    database.snapshot(bench.store, file, texts=False)
     assert b"harbour" not in file.read_bytes()
     with duckdb.connect(str(file), read_only=True) as connection:
         rows = connection.execute(
@@ -139,17 +140,17 @@ def test_what_is_lost_is_left_out(bench: Bench, tmp_path: Path) -> None:
     lost.path.unlink()
     out = tmp_path / "out"
     out.mkdir()
-    reading.snapshot(store, out / "all.duckdb")
+    database.snapshot(store, out / "all.duckdb")
     assert [file.name for file in out.iterdir()] == ["all.duckdb"]
     with duckdb.connect(str(out / "all.duckdb"), read_only=True) as opened:
         assert opened.execute("select count(*) from queries").fetchone() == (0,)
 
 
 def test_it_is_written_while_others_read_and_publish(bench: Bench, tmp_path: Path) -> None:
-    version = reading.open_version(bench.store)
+    version = database.open_version(bench.store)
     with ThreadPoolExecutor(3) as pool:
         files = [tmp_path / f"{number}.duckdb" for number in range(2)]
-        written = [pool.submit(reading.snapshot, bench.store, file) for file in files]
+        written = [pool.submit(database.snapshot, bench.store, file) for file in files]
         read = pool.submit(lambda: version.cursor().execute("select count(*) from hits").fetchall())
         assert read.result() == [(3,)]
         assert [one.result() for one in written] == [None, None]
@@ -189,7 +190,7 @@ def test_a_system_named_by_a_folder_bears_another_name_outside(tmp_path: Path) -
     for name in ("dense(/srv/ada/one)", "dense(/srv/ada/two)", "bm25"):
         publish_run(store, "tiny", name, hits(("q1", "d1", 1)), scores("nDCG@10", q1=1.0))
     file = tmp_path / "all.duckdb"
-    reading.snapshot(store, file)
+    database.snapshot(store, file)
     assert b"/srv/ada" not in file.read_bytes()
     with duckdb.connect(str(file), read_only=True) as connection:
         for table in ("hits", "means", "scores", "parts", "top"):

@@ -8,7 +8,7 @@ import pytest
 from pandas import DataFrame
 from scipy import stats
 
-from compute import standing
+from compute.views.dataset import query_outcomes
 
 
 def rows() -> DataFrame:
@@ -25,7 +25,7 @@ def rows() -> DataFrame:
 
 
 def test_parts_weigh_the_same_and_a_system_that_lacks_one_is_left_out() -> None:
-    ranked = standing.ranked(rows(), "nDCG@10")
+    ranked = query_outcomes.ranked(rows(), "nDCG@10")
     assert ranked["system"].tolist() == ["b", "a"]
     assert ranked["value"].tolist() == pytest.approx([0.6, 0.3])
     assert ranked["hole"].tolist() == pytest.approx([0.2, 0.6])
@@ -34,14 +34,14 @@ def test_parts_weigh_the_same_and_a_system_that_lacks_one_is_left_out() -> None:
 
 
 def test_parts_and_systems_that_are_not_there_are_said() -> None:
-    assert standing.parts_note(rows(), 0) == ""
+    assert query_outcomes.parts_note(rows(), 0) == ""
     of_two = "Parts weigh the same. Left out: 1 system without a run on each of these."
-    assert standing.parts_note(rows(), 2) == of_two
-    assert "Only 2 of 12 parts have runs." in standing.parts_note(rows(), 12)
+    assert query_outcomes.parts_note(rows(), 2) == of_two
+    assert "Only 2 of 12 parts have runs." in query_outcomes.parts_note(rows(), 12)
 
 
 def test_of_holes_the_fewest_stand_first() -> None:
-    assert standing.ranked(rows(), "Hole@10")["system"].tolist() == ["a", "b"]
+    assert query_outcomes.ranked(rows(), "Hole@10")["system"].tolist() == ["a", "b"]
 
 
 def queries() -> DataFrame:
@@ -54,28 +54,28 @@ def queries() -> DataFrame:
         ],
         columns=["query_id", "n_relevant", "best", "second", "middle", "worst", "winner"],
     )
-    return standing.kind(frame.assign(dataset="d", n_systems=3))
+    return query_outcomes.kind(frame.assign(dataset="d", n_systems=3))
 
 
 @pytest.mark.parametrize(
     ("kind", "found"),
     [
-        (standing.ALL_FAIL, ["hard"]),
-        (standing.ALL_SUCCEED, ["easy"]),
-        (standing.ALONE, ["apart", "easy"]),
-        (standing.APART, ["apart", "tied", "easy", "hard"]),
+        (query_outcomes.ALL_FAIL, ["hard"]),
+        (query_outcomes.ALL_SUCCEED, ["easy"]),
+        (query_outcomes.ALONE, ["apart", "easy"]),
+        (query_outcomes.APART, ["apart", "tied", "easy", "hard"]),
     ],
 )
 def test_kinds_of_queries(kind: str, found: list[str]) -> None:
-    assert standing.of_kind(queries(), kind)["query_id"].tolist() == found
+    assert query_outcomes.of_kind(queries(), kind)["query_id"].tolist() == found
 
 
 def test_who_shares_the_best_value_wins_nothing_alone() -> None:
-    assert standing.alone(queries()).to_dict() == {"a": 1, "b": 1}
+    assert query_outcomes.alone(queries()).to_dict() == {"a": 1, "b": 1}
 
 
 def test_one_system_alone_is_not_ahead_of_others() -> None:
-    alone = standing.kind(queries().assign(n_systems=1, second=np.nan))
+    alone = query_outcomes.kind(queries().assign(n_systems=1, second=np.nan))
     assert not alone["alone"].any()
 
 
@@ -90,7 +90,7 @@ def test_a_document_has_a_row_per_query_with_its_best_rank() -> None:
             "relevance": [1, 1, None, 0],
         }
     )
-    found = standing.found(places)
+    found = query_outcomes.found(places)
     assert found["query_id"].tolist() == ["q2", "q1", "q3"]
     assert found["systems"].tolist() == [1, 2, 0]
     assert found["best"].tolist()[:2] == [1, 3] and pd.isna(found["best"].iloc[2])
@@ -107,8 +107,8 @@ def test_a_document_has_a_row_per_query_with_its_best_rank() -> None:
     ],
 )
 def test_the_same_dataset_in_the_other_language(english: str, polish: str) -> None:
-    assert standing.counterpart(english) == polish
-    assert standing.counterpart(polish) == english
+    assert query_outcomes.counterpart(english) == polish
+    assert query_outcomes.counterpart(polish) == english
 
 
 def test_a_table_with_both_languages_counts_before_one_with_one() -> None:
@@ -124,7 +124,7 @@ def test_a_table_with_both_languages_counts_before_one_with_one() -> None:
         ],
         columns=["dataset", "source", "system", "printed", "value"],
     )
-    rows: Any = standing.side_by_side(computed, printed, "x", "x-pl").set_index("system")
+    rows: Any = query_outcomes.side_by_side(computed, printed, "x", "x-pl").set_index("system")
     assert set(rows.index[:2]) == {"es", "bm25"} and rows.index[2] == "ance"
     assert rows.loc["es", ["printed_en", "printed_pl"]].tolist() == [0.7, 0.6]
     assert rows.loc["bm25", ["here_en", "here_pl"]].tolist() == [0.5, 0.4]

@@ -8,9 +8,9 @@ import pytest
 from sqlalchemy import Engine, inspect, text
 from sqlalchemy.exc import DBAPIError
 
-from compute import state
-from compute.errors import Conflict, Unavailable, WrongInput
-from compute.settings import Settings
+from compute.base.errors import Conflict, Unavailable, WrongInput
+from compute.base.settings import Settings
+from compute.store import state
 
 NEXT = (*state.STEPS, ("alter table parts add column note text",))
 

@@ -14,10 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from compute.errors import Conflict, Missing, WrongInput
-from compute.reading import open_version
-from compute.settings import PROJECT
-from compute.store import KINDS, Store, top
+from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.settings import PROJECT
+from compute.reading.database import open_version
+from compute.store.store import KINDS, Store, top
 from tests.storage import hits, judgement, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q1", "d2", 2), ("q2", "d1", 1))

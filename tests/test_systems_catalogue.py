@@ -5,10 +5,10 @@ import sys
 
 import pytest
 
-from compute.errors import Conflict, WrongInput
-from compute.settings import PROJECT
+from compute.base.errors import Conflict, WrongInput
+from compute.base.settings import PROJECT
 from compute.systems import SYSTEMS, System, catalogue, system
-from compute.systems.lexical import Bm25
+from compute.systems.lexical.bm25 import Bm25
 from compute.systems.searcher import Combiner, Searcher
 
 
@@ -90,7 +90,7 @@ def test_systems_share_an_index_when_only_the_ranking_differs() -> None:
 def test_rows_and_their_checks_load_nothing_heavy() -> None:
     script = """
 import contextlib, sys
-from compute.errors import Unavailable
+from compute.base.errors import Unavailable
 from compute.systems import SYSTEMS
 for row in SYSTEMS.values():
     if row.search:

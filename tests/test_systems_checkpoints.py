@@ -8,11 +8,11 @@ from typing import Any
 import pytest
 from huggingface_hub import constants
 
-from compute.errors import Unavailable, WrongInput
-from compute.settings import Settings
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings
 from compute.systems import SYSTEMS, checkpoints, system
 from compute.systems.checkpoints import Checkpoint, from_text
-from compute.systems.dense import Dense
+from compute.systems.neural.dense import Dense
 from tests import models
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

@@ -14,10 +14,11 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from compute.errors import WrongInput
-from compute.settings import Settings, load
-from compute.systems import SYSTEMS, encoding, system
-from compute.systems.dense import Dense
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings, load
+from compute.systems import SYSTEMS, system
+from compute.systems.neural import encoding
+from compute.systems.neural.dense import Dense
 from tests import models
 
 DOCUMENTS = [

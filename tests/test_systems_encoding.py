@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as arrays
 from pandas import DataFrame
 
-from compute.settings import PROJECT
-from compute.systems import encoding, vectors
+from compute.base.settings import PROJECT
+from compute.systems.neural import encoding, vectors
 
 TEXTS = ["bb", "", "a", "dddd", "ccc", "b", "eeeee"]
 
@@ -81,7 +81,7 @@ KILLED = """
 import os, signal, sys
 from pathlib import Path
 import numpy as np
-from compute.systems import encoding
+from compute.systems.neural import encoding
 
 encoding.SHARD = 2
 def encode(texts):

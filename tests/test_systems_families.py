@@ -1,11 +1,11 @@
 import pytest
 
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
 from compute.systems import system
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.late import LateInteraction
-from compute.systems.monot5 import MonoT5
-from compute.systems.rerank import CrossEncoder, LateReranker, Reranker
+from compute.systems.combine.monot5 import MonoT5
+from compute.systems.combine.rerank import CrossEncoder, LateReranker, Reranker
+from compute.systems.neural.late import LateInteraction
 
 
 @pytest.mark.parametrize(

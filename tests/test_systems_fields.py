@@ -8,13 +8,14 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
-from compute import imports, pairs
-from compute.errors import WrongInput
-from compute.loading import Bench
-from compute.settings import Settings, load
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings, load
+from compute.corpora.word_pieces import word_pieces
+from compute.intake import imports
+from compute.recompute import pairs
+from compute.store.loading import Bench
 from compute.systems import system
-from compute.systems.lexical import BestFields, Bm25, Multifield, Rm3, WordPiece
-from compute.wordpieces import word_pieces
+from compute.systems.lexical.bm25 import BestFields, Bm25, Multifield, Rm3, WordPiece
 from tests.tiny import write_tiny
 
 Fields = dict[str, list[str]]

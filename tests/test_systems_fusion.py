@@ -5,9 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute.errors import WrongInput
-from compute.settings import Settings
-from compute.systems.fusion import Interpolation, Rrf
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.systems.combine.fusion import Interpolation, Rrf
 from tests.worlds import CASES
 
 NOW = Settings(threads=1)

@@ -10,11 +10,12 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from compute.errors import Unavailable, WrongInput
-from compute.settings import Settings
-from compute.systems import SYSTEMS, encoding, late, maxsim, multivector
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings
+from compute.systems import SYSTEMS
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.late import LateInteraction
+from compute.systems.neural import encoding, late, maxsim, multivector
+from compute.systems.neural.late import LateInteraction
 from tests import models
 
 DOCUMENTS = [

@@ -2,12 +2,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from compute.systems import leash
+from compute.systems.lexical import end_with_parent
 
 
 def _start(script: str) -> "subprocess.Popen[bytes]":
     return subprocess.Popen(
-        [sys.executable, "-I", str(Path(leash.__file__)), sys.executable, "-c", script],
+        [sys.executable, "-I", str(Path(end_with_parent.__file__)), sys.executable, "-c", script],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )

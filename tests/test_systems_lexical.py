@@ -7,9 +7,9 @@ from pathlib import Path
 import pytest
 from pandas import DataFrame
 
-from compute.errors import Unavailable, WrongInput
-from compute.settings import Settings, load
-from compute.systems.lexical import Bm25, Multifield, Rm3
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings, load
+from compute.systems.lexical.bm25 import Bm25, Multifield, Rm3
 
 DOCUMENTS = [
     ("id with blanks", "Cat", "purr\tpurr\nnight"),

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute.systems.maxsim import Tokens, maxsim
+from compute.systems.neural.maxsim import Tokens, maxsim
 from tests.worlds import CASES
 
 
@@ -89,6 +89,6 @@ def test_documents_are_scored_in_pieces_that_fit_into_memory(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     documents = [np.full((3, 1), place) for place in range(9)]
-    monkeypatch.setattr("compute.systems.maxsim._AT_ONCE", 7)
+    monkeypatch.setattr("compute.systems.neural.maxsim._AT_ONCE", 7)
     scores = _stored(documents, [4]).scores([np.ones((2, 1))], np.arange(9))
     assert scores.tolist() == [[2.0 * place for place in range(9)]]

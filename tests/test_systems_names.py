@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
 from compute.systems import names
 from compute.systems.names import Name, canonical, parse
 

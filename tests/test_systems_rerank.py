@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from compute.errors import Unavailable, WrongInput
-from compute.settings import Settings
-from compute.systems import rerank
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.monot5 import MonoT5
-from compute.systems.rerank import CrossEncoder, LateReranker, Reranker, read_texts
+from compute.systems.combine import rerank
+from compute.systems.combine.monot5 import MonoT5
+from compute.systems.combine.rerank import CrossEncoder, LateReranker, Reranker, read_texts
 from tests import models
 
 DOCUMENTS = [

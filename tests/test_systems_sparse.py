@@ -11,15 +11,16 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from compute.errors import Unavailable, WrongInput
-from compute.settings import Settings, load
-from compute.systems import SYSTEMS, impact, system
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings, load
+from compute.systems import SYSTEMS, system
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.deepct import DeepCt
-from compute.systems.impact import Impact
+from compute.systems.lexical import impact
+from compute.systems.lexical.deepct import DeepCt
+from compute.systems.lexical.impact import Impact
+from compute.systems.lexical.sparse import Sparse
+from compute.systems.lexical.sparta import Sparta
 from compute.systems.searcher import Progress
-from compute.systems.sparse import Sparse
-from compute.systems.sparta import Sparta
 from tests import models
 
 DOCUMENTS = [

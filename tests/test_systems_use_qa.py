@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 from pandas import DataFrame
 
-from compute.errors import Unavailable, WrongInput
-from compute.settings import Settings
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings
 from compute.systems import system
 
 DOCUMENTS = [("a", "Cats", "A cat purrs."), ("b", "", "Stock market"), ("c", "Dogs", "")]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from compute import tags
 from compute.__main__ import main
-from compute.tags import Tagged
+from compute.intake import tags
+from compute.intake.tags import Tagged
 
 
 def test_a_tag_of_one_file_names_its_run() -> None:

@@ -8,17 +8,23 @@ import pandas as pd
 import pytest
 from pandas import DataFrame
 
-from compute import boards, comparing, leaderboard, pools, ranks, significance, standing, tradeoff
+from compute.evaluate import pools, rank_intervals, significance
 from compute.exports.tables import places
-from compute.figures import dataset as dataset_figures
-from compute.figures import holes as holes_figures
-from compute.figures import standing as standing_figures
-from compute.figures.leaderboard import BELOW_BEST, heatmap
-from compute.figures.wins import strip
-from compute.queries import compare, dataset
-from compute.queries import standing as asked
-from compute.queries.marks import against
-from compute.queries.stored import scores_shown
+from compute.views.compare import differences
+from compute.views.compare import select as compare_select
+from compute.views.data.select_stored import scores_shown
+from compute.views.dataset import query_outcomes
+from compute.views.dataset import select as dataset_select
+from compute.views.dataset import select_systems as asked
+from compute.views.dataset import systems as standing_figures
+from compute.views.dataset import tables as dataset_figures
+from compute.views.efficiency import pareto
+from compute.views.holes import intervals as holes_figures
+from compute.views.leaderboard import board as leaderboard
+from compute.views.leaderboard import rank_correlation
+from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap
+from compute.views.leaderboard.select_marks import against
+from compute.views.leaderboard.wins import strip
 
 NEARLY = 0.1 + 0.2
 """0.3 but for 5e-17."""
@@ -86,18 +92,18 @@ def test_every_best_cell_has_the_full_colour() -> None:
 
 
 def test_two_boards_with_one_order_agree_but_for_rounding() -> None:
-    assert boards.tau([0.3, NEARLY, 0.5], [0.1, 0.1, 0.2]) == pytest.approx(1)
-    assert boards.tau_ap([0.3, NEARLY, 0.5], [0.1, 0.1, 0.2]) == pytest.approx(
-        boards.tau_ap([1, 1, 2], [1, 1, 2])
+    assert rank_correlation.tau([0.3, NEARLY, 0.5], [0.1, 0.1, 0.2]) == pytest.approx(1)
+    assert rank_correlation.tau_ap([0.3, NEARLY, 0.5], [0.1, 0.1, 0.2]) == pytest.approx(
+        rank_correlation.tau_ap([1, 1, 2], [1, 1, 2])
     )
     frame = DataFrame({"dataset": "d", "system": ["a", "b", "c"], "value": [0.3, NEARLY, 0.1]})
     frame = frame.assign(in_domain=False, suspect=False)
-    rows = boards.side_by_side(frame, frame, (1, 1)).set_index("system")
+    rows = rank_correlation.side_by_side(frame, frame, (1, 1)).set_index("system")
     assert rows["left_rank"].to_dict() == rows["right_rank"].to_dict() == {"a": 1, "b": 1, "c": 3}
 
 
 def test_the_order_with_intervals_gives_equal_systems_one_rank() -> None:
-    found = ranks.of_means([[0.3], [NEARLY], [FEWER]])
+    found = rank_intervals.of_means([[0.3], [NEARLY], [FEWER]])
     assert found.systems["rank"].tolist() == [1, 1, 3]
     assert found.systems["row"].tolist() == [0, 1, 2]
     # Differences below the tolerance are none, however surely they come again.
@@ -105,7 +111,7 @@ def test_the_order_with_intervals_gives_equal_systems_one_rank() -> None:
     pair = significance.Aligned(
         ("a", "b"), DataFrame({"dataset": "d", "query_id": list("12345678")}), values, None, 0
     )
-    two = ranks.of_scores([pair, pair])
+    two = rank_intervals.of_scores([pair, pair])
     assert not two.better.any() and two.systems["first"].tolist() == [0.5, 0.5]
 
 
@@ -125,7 +131,7 @@ def test_the_winner_of_a_query_is_the_first_by_name_of_those_that_equal_the_best
     rows: Any = asked.queries(database, ["d"], "nDCG@10").set_index("query_id")
     assert rows.loc["q", ["winner", "loser", "n_best"]].tolist() == ["a", "c", 3]
     assert rows.loc["r", ["winner", "loser", "n_best"]].tolist() == ["a", "c", 2]
-    assert not standing.kind(rows.reset_index())["alone"].any()
+    assert not query_outcomes.kind(rows.reset_index())["alone"].any()
 
 
 def test_winners_are_the_same_on_every_run() -> None:
@@ -157,23 +163,23 @@ def test_queries_above_and_below_a_baseline_are_counted_within_the_tolerance() -
     database = scored(("q", "a", 0.3), ("q", "b", NEARLY), ("r", "a", 0.3), ("r", "b", FEWER))
     moved: Any = asked.moved(database, ["d"], "nDCG@10", "a").set_index("system")
     assert moved.loc["b"].tolist() == [0, 1, 1]
-    across = compare.across(database.cursor(), "a", "b", "nDCG@10")
+    across = compare_select.across(database.cursor(), "a", "b", "nDCG@10")
     assert across[["a_more", "b_more", "equal"]].iloc[0].tolist() == [1, 0, 1]
 
 
 def test_what_is_1_but_for_rounding_is_at_1() -> None:
     database = scored(("q", "a", 1 - 1e-16), ("r", "a", 1e-17), ("s", "a", 0.5))
-    spread = dataset.spread(database, ["d"], "nDCG@10").iloc[0]
+    spread = dataset_select.spread(database, ["d"], "nDCG@10").iloc[0]
     assert (spread["at_0"], spread["at_1"]) == (1, 1)
-    steps = dataset.histogram(database, ["d"], "nDCG@10", 10)
+    steps = dataset_select.histogram(database, ["d"], "nDCG@10", 10)
     assert steps["n_queries"].tolist() == [1]
 
 
 def test_equal_systems_stand_by_name_not_by_what_rounding_adds() -> None:
     database = scored(("q", "b", NEARLY), ("q", "a", 0.3), ("q", "c", 0.9))
-    assert dataset.spread(database, ["d"], "nDCG@10")["system"].tolist() == ["c", "a", "b"]
+    assert dataset_select.spread(database, ["d"], "nDCG@10")["system"].tolist() == ["c", "a", "b"]
     rows = asked.standing(scored_with_holes(database), ["d"], "nDCG@10")
-    assert standing.ranked(rows, "nDCG@10")["system"].tolist() == ["c", "a", "b"]
+    assert query_outcomes.ranked(rows, "nDCG@10")["system"].tolist() == ["c", "a", "b"]
 
 
 def scored_with_holes(database: duckdb.DuckDBPyConnection) -> duckdb.DuckDBPyConnection:
@@ -198,15 +204,15 @@ def test_no_interval_is_sure_of_a_difference_that_rounding_makes() -> None:
     rows = DataFrame([("d", 4, NEARLY, 0.3, 0.0, 0, 0, 4)])
     rows.columns = ["dataset", "n", "mean_a", "mean_b", "spread", "a_more", "b_more", "equal"]
     named = DataFrame({"dataset": ["d"], "title": ["D"], "parts": [[]]})
-    found = comparing.across(rows, named, "nDCG@10")
-    assert not comparing.sure(found).any()
-    assert comparing.ahead(found, "nDCG@10").tolist() == [False]
+    found = differences.across(rows, named, "nDCG@10")
+    assert not differences.sure(found).any()
+    assert differences.ahead(found, "nDCG@10").tolist() == [False]
 
 
 def test_queries_that_differ_equally_stand_by_the_other_order() -> None:
     both = DataFrame({"dataset": "d", "query_id": ["x", "y"], "difference": [0.3, -NEARLY]})
     alike = DataFrame({"dataset": "d", "query_id": ["x", "y"], "rbo": [0.1, 0.9]})
-    rows = comparing.most_different(both, alike, comparing.BY_MEASURE, 2)
+    rows = differences.most_different(both, alike, differences.BY_MEASURE, 2)
     assert rows["query_id"].tolist() == ["x", "y"]
 
 
@@ -241,5 +247,5 @@ def test_the_place_among_all_systems_is_shared_by_equals() -> None:
 
 
 def test_a_dearer_system_that_is_better_by_rounding_is_not_on_the_front() -> None:
-    on = tradeoff.front(pd.Series([1.0, 2.0]), pd.Series([0.3, NEARLY]), 1)
+    on = pareto.front(pd.Series([1.0, 2.0]), pd.Series([0.3, NEARLY]), 1)
     assert on.tolist() == [True, False]

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from compute.tolerance import TOLERANCE, above, equal, levels, order, ranks
+from compute.evaluate.tolerance import TOLERANCE, above, equal, levels, order, ranks
 
 
 def test_values_that_differ_by_rounding_alone_are_equal() -> None:

@@ -11,30 +11,35 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from compute import freshness, imports, jobs, recompute
+from compute import jobs
 from compute.__main__ import main
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import PROJECT, Settings
 from compute.datasets import Dataset
-from compute.errors import Unavailable, WrongInput
-from compute.figures import training as figures
+from compute.intake import imports
 from compute.jobs.matrix import known_systems
 from compute.jobs.steps import STEPS
-from compute.loading import Bench
-from compute.settings import PROJECT, Settings
-from compute.store import Store
-from compute.systems import system
-from compute.training import biencoder, losses, models, work
-from compute.training.ict import Ict
+from compute.recompute import run, training
+from compute.store import freshness
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.systems import system, trained
+from compute.systems.training import biencoder, losses
+from compute.systems.training.ict import Ict
+from compute.views.jobs import training as figures
 from tests import models as tiny_models
 from tests.tiny import write_tiny
 
 KILLED_AT = 5
 _TRAIN = """
 import os, signal, sys
-from compute import imports, settings
+from compute.base import settings
 from compute.datasets import dataset
-from compute.loading import Bench
-from compute.store import Store
-from compute.training import biencoder, work
+from compute.intake import imports
+from compute.recompute import training
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.systems.training import biencoder
 
 def die(done, total, unit):
     if unit == "steps" and done == int(sys.argv[2]):
@@ -43,7 +48,7 @@ def die(done, total, unit):
 biencoder.CHECKPOINT_SECONDS = 0
 store = Store(settings.load())
 on = dataset("tiny", imports.own_datasets(store))
-work.train(Bench(store, store.settings, die), work.named(sys.argv[1], "tiny"), on)
+training.train(Bench(store, store.settings, die), training.named(sys.argv[1], "tiny"), on)
 """
 
 
@@ -54,7 +59,7 @@ class World:
     bench: Bench
     dataset: Dataset
     names: dict[str, str]
-    resumed: dict[str, work.Trained]
+    resumed: dict[str, training.Trained]
 
 
 @pytest.fixture(scope="module")
@@ -74,8 +79,8 @@ def world(tmp_path_factory: pytest.TempPathFactory) -> Iterator[World]:
         patch.setenv("BEIRSCOPE_LATENCY_QUERIES", "0")
         children = [_start(name) for name in names.values()]
         assert [child.wait() for child in children] == [-signal.SIGKILL] * 2
-        rows = {base: work.named(name, "tiny") for base, name in names.items()}
-        resumed = {base: work.train(bench, row, tiny) for base, row in rows.items()}
+        rows = {base: training.named(name, "tiny") for base, name in names.items()}
+        resumed = {base: training.train(bench, row, tiny) for base, row in rows.items()}
         yield World(bench, tiny, {base: row.name for base, row in rows.items()}, resumed)
 
 
@@ -87,8 +92,8 @@ def _start(name: str) -> "subprocess.Popen[bytes]":
 @pytest.mark.parametrize("base", ["genq", "ict-herbert"])
 def test_a_killed_training_goes_on_to_the_same_model(world: World, base: str) -> None:
     before = world.resumed[base]
-    whole = work.train(world.bench, system(world.names[base]), world.dataset, again=True)
-    curves = [recompute.read(one.losses) for one in (before, whole)]
+    whole = training.train(world.bench, system(world.names[base]), world.dataset, again=True)
+    curves = [run.read(one.losses) for one in (before, whole)]
     assert curves[0]["step"].tolist() == curves[1]["step"].tolist()
     assert curves[0]["step"].max() > KILLED_AT
     np.testing.assert_allclose(curves[0]["value"], curves[1]["value"], atol=1e-6)
@@ -98,7 +103,7 @@ def test_a_killed_training_goes_on_to_the_same_model(world: World, base: str) ->
 
 
 def test_the_first_loss_is_the_in_batch_softmax_of_cosines(world: World) -> None:
-    row = work.named("genq(batch=3,queries=sentence,epochs=1)", "tiny")
+    row = training.named("genq(batch=3,queries=sentence,epochs=1)", "tiny")
     recipe = row.recipe
     assert recipe is not None
     from sentence_transformers import SentenceTransformer
@@ -132,7 +137,7 @@ def test_a_trained_model_is_a_system_by_its_name(world: World) -> None:
     found = system(name)
     assert found.search is not None
     found.search.check()
-    outcome = recompute.run(world.bench, found, world.dataset)
+    outcome = run.run(world.bench, found, world.dataset)
     part = world.bench.store.part("model", "tiny", name)
     assert part is not None
     assert outcome.hits.provenance["inputs"][f"model:{name}"] == part.fingerprint
@@ -140,12 +145,12 @@ def test_a_trained_model_is_a_system_by_its_name(world: World) -> None:
     assert fused.inputs == (name, "bm25")
     assert name in known_systems(world.bench.store)
     retrained = name.replace("genq[tiny](", "genq[tiny](index=hnsw,")
-    assert models.behind(system(retrained).search) == [part]
+    assert trained.behind(system(retrained).search) == [part]
 
 
 def test_a_run_shows_only_while_its_model_is_the_stored_one(world: World) -> None:
     name, store = world.names["ict-herbert"], world.bench.store
-    outcome = recompute.run(world.bench, system(name), world.dataset)
+    outcome = run.run(world.bench, system(name), world.dataset)
     model = store.part("model", "tiny", name)
     assert model is not None
     assert outcome.hits.id in {part.id for part in freshness.split(store.parts())[0]}
@@ -188,7 +193,7 @@ def test_a_system_not_trained_yet_names_the_command(world: World) -> None:
 )
 def test_wrong_recipes_are_refused_in_a_sentence(name: str, message: str) -> None:
     with pytest.raises(WrongInput, match=message):
-        work.named(name, "tiny")
+        training.named(name, "tiny")
 
 
 def test_a_job_trains_every_recipe_on_every_dataset(world: World) -> None:
@@ -199,11 +204,11 @@ def test_a_job_trains_every_recipe_on_every_dataset(world: World) -> None:
 
 def test_a_damaged_model_is_refused(world: World, tmp_path: Path) -> None:
     part = world.resumed["genq"].model
-    models.unpack(part, tmp_path / "whole")
-    assert models.content_hash(tmp_path / "whole") == part.provenance["content"]
+    trained.unpack(part, tmp_path / "whole")
+    assert trained.content_hash(tmp_path / "whole") == part.provenance["content"]
     other = replace(part, provenance=part.provenance | {"content": "0" * 64})
     with pytest.raises(WrongInput, match="is damaged"):
-        models.unpack(other, tmp_path / "damaged")
+        trained.unpack(other, tmp_path / "damaged")
 
 
 def test_the_curve_drops_what_is_done_anew(tmp_path: Path) -> None:
@@ -244,7 +249,7 @@ def test_a_round_goes_through_all_documents_once() -> None:
 
 @pytest.mark.parametrize(("keep", "stays"), [(0.0, 0.0), (1.0, 1.0), (0.1, 0.1)])
 def test_the_sentence_stays_in_its_document_as_often_as_asked(keep: float, stays: float) -> None:
-    from compute.training.ict import inverse_cloze
+    from compute.systems.training.ict import inverse_cloze
 
     chance = np.random.default_rng(1)
     cloze = ("Harbour", ["Ships leave.", "A ferry crosses.", "The lamp guides."])

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from compute.training.sentences import sentences
+from compute.systems.training.sentences import sentences
 from tests.worlds import CASES
 
 

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from compute import trash
 from compute.__main__ import main
+from compute.store import trash
 from tests.storage import hits, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1))

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compute.reading import open_version
+from compute.reading.database import open_version
 from tests.storage import hits, open_store, publish_run, scores
 
 RUN, VALUES = hits(("q1", "d1", 1)), scores("nDCG@10", q1=1.0)

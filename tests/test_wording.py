@@ -1,6 +1,6 @@
 import pytest
 
-from compute.wording import counted, near
+from compute.base.words import counted, near
 
 
 @pytest.mark.parametrize(

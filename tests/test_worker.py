@@ -14,13 +14,16 @@ from pathlib import Path
 
 import pytest
 
-from compute import imports, jobs, loading, recompute
+from compute import jobs
+from compute.base.errors import Unavailable
+from compute.base.settings import Settings
 from compute.datasets import DATASETS, Dataset
-from compute.errors import Unavailable
+from compute.intake import imports
 from compute.jobs.matrix import known_datasets
-from compute.loading import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.recompute import run
+from compute.store import loading
+from compute.store.loading import Bench
+from compute.store.store import Store
 from compute.systems import system
 from tests.jobbing import ended, say, session, tiny_home, until, worker
 
@@ -56,9 +59,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 
 
 @pytest.fixture(scope="module")
-def undisturbed(store: Store) -> recompute.Outcome:
+def undisturbed(store: Store) -> run.Outcome:
     """A run that nobody disturbs, in this process."""
-    return recompute.run(Bench(store, store.settings), system("bm25"), DATASETS[DATASET])
+    return run.run(Bench(store, store.settings), system("bm25"), DATASETS[DATASET])
 
 
 def clear(store: Store) -> None:
@@ -70,7 +73,7 @@ def clear(store: Store) -> None:
 
 @pytest.mark.parametrize("kill", range(KILLS))
 def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(
-    store: Store, undisturbed: recompute.Outcome, kill: int
+    store: Store, undisturbed: run.Outcome, kill: int
 ) -> None:
     settings = store.settings
     clear(store)
@@ -90,8 +93,8 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(
     scores, hits = store.part("scores", DATASET, "bm25"), store.part("hits", DATASET, "bm25")
     assert scores is not None and hits is not None
     assert hits.job == f"{asked.job}.0000"
-    assert recompute.read(scores).equals(recompute.read(undisturbed.scores))
-    assert recompute.read(hits).equals(recompute.read(undisturbed.hits))
+    assert run.read(scores).equals(run.read(undisturbed.scores))
+    assert run.read(hits).equals(run.read(undisturbed.hits))
     lines = [line[24:].split(",")[0] for line in jobs.log_tail(settings, hits.job, 999).split("\n")]
     counts = Counter(" ".join(line.split()[:2]) for line in lines)
     steps = ("load:", "index:", "search:", "publish:")
@@ -225,8 +228,8 @@ def test_workers_on_postgresql_share_the_tasks_and_do_none_twice(
         scores, hits = store.part("scores", dataset, name), store.part("hits", dataset, name)
         assert scores is not None and hits is not None
         assert scores.job in {task.id for task in jobs.tasks(settings, asked.job)}
-        alone = recompute.score(bench, recompute.stored_dataset(store, tiny), hits, again=True)
-        assert recompute.read(scores).equals(recompute.read(alone.scores))
+        alone = run.score(bench, run.stored_dataset(store, tiny), hits, again=True)
+        assert run.read(scores).equals(run.read(alone.scores))
 
 
 def _imported(bench: Bench, file: Path, dataset: Dataset) -> str:

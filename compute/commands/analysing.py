@@ -6,13 +6,16 @@ from argparse import Namespace
 import pandas as pd
 from pandas import DataFrame
 
-from compute import loading, overlap, reading, terminal
+from compute.base import printable
+from compute.base.errors import Missing
+from compute.base.words import near
 from compute.commands.common import done, open_bench
-from compute.errors import Missing
+from compute.corpora import overlap
 from compute.jobs.kinds import corpora
-from compute.queries import overlap as queries
-from compute.recompute import Bench
-from compute.wording import near
+from compute.reading import database
+from compute.recompute.run import Bench
+from compute.store import loading
+from compute.views.overlap import select as queries
 
 
 def compare(arguments: Namespace) -> int:
@@ -33,7 +36,7 @@ def compare(arguments: Namespace) -> int:
 
 
 def _say(bench: Bench, line: str) -> None:
-    if isinstance(bench.progress, terminal.Bar):
+    if isinstance(bench.progress, printable.Bar):
         bench.progress.close()
     sys.stdout.write(f"{line}\n")
     sys.stdout.flush()
@@ -41,7 +44,7 @@ def _say(bench: Bench, line: str) -> None:
 
 def overlaps(bench: Bench, arguments: Namespace) -> DataFrame:
     """dataset, other, floor and a column per unit, for `show`: the most alike first."""
-    cursor = reading.open_version(bench.store).cursor()
+    cursor = database.open_version(bench.store).cursor()
     pairs = [
         queries.similarities(cursor, unit, floor).assign(unit=unit, floor=floor)
         for unit in overlap.UNITS

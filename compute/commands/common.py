@@ -4,30 +4,24 @@ import shlex
 import sys
 from collections.abc import Iterable, Iterator
 
-from compute import (
-    damage,
-    disk,
-    freshness,
-    imports,
-    loading,
-    reading,
-    recompute,
-    scoring,
-    settings,
-    terminal,
-)
+from compute.base import disk_refusals, printable, settings
+from compute.base.errors import Unavailable
+from compute.base.words import counted
 from compute.datasets import DATASETS, Dataset, dataset
-from compute.errors import Unavailable
-from compute.measures import parse
-from compute.recompute import Bench
-from compute.store import Part, Store
-from compute.wording import counted
+from compute.evaluate import scored_measures
+from compute.evaluate.measures import parse
+from compute.intake import imports
+from compute.reading import database
+from compute.recompute import run as recompute
+from compute.recompute.run import Bench
+from compute.store import damage, freshness, loading
+from compute.store.store import Part, Store
 
 
 def open_bench() -> Bench:
     """The store of this home, with a progress bar where a person watches."""
     now = settings.load()
-    return Bench(Store(now), now, terminal.Bar() if sys.stderr.isatty() else loading.quiet)
+    return Bench(Store(now), now, printable.Bar() if sys.stderr.isatty() else loading.quiet)
 
 
 def known(bench: Bench) -> dict[str, Dataset]:
@@ -48,7 +42,7 @@ def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -
     Returns a sentence for each run that is not kept deep enough. Raises WrongInput for an unknown
     measure.
     """
-    wanted = scoring.more([measure])
+    wanted = scored_measures.more([measure])
     rows = dict(DATASETS) | known(bench)
     names = (rows[dataset].parts or (dataset,)) if dataset in rows else (dataset,)
     fresh, _ = freshness.split(bench.store.parts() if wanted else ())
@@ -67,13 +61,13 @@ def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -
 
 def too_deep(hits: Part, measures: Iterable[str]) -> list[str]:
     """A sentence for each measure that cuts deeper than a run is kept, with what to do."""
-    run = terminal.printable(f"{shlex.quote(hits.system)} {hits.dataset}")
+    run = printable.printable(f"{shlex.quote(hits.system)} {hits.dataset}")
     remedy = "" if "cut" in hits.provenance else "raise the setting depth, then "
     return [
-        f"no {measure} of {run}: its stored hits end at rank {scoring.kept(hits):,};"
+        f"no {measure} of {run}: its stored hits end at rank {scored_measures.kept(hits):,};"
         f" {remedy}python -m compute run {run}, or import it again"
         for measure in measures
-        if not scoring.reaches(parse(measure), hits)
+        if not scored_measures.reaches(parse(measure), hits)
     ]
 
 
@@ -85,12 +79,12 @@ def tell(
     measures: Iterable[str] = (),
 ) -> None:
     """Print what a run came to, by two measures and those asked for, and what changes numbers."""
-    if isinstance(bench.progress, terminal.Bar):
+    if isinstance(bench.progress, printable.Bar):
         bench.progress.close()
     words = said(bench, outcome, measures)
-    sys.stdout.write(f"{terminal.printable(name)} on {row.name}: {words}\n")
+    sys.stdout.write(f"{printable.printable(name)} on {row.name}: {words}\n")
     for remark in remarks(outcome):
-        sys.stdout.write(f"  remark: {terminal.printable(remark)}\n")
+        sys.stdout.write(f"  remark: {printable.printable(remark)}\n")
     sys.stdout.flush()
 
 
@@ -125,7 +119,7 @@ def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
 def tell_damage(parts: Iterable[Part]) -> None:
     """Name on stderr the damaged parts, which are left out, and what makes them again."""
     for line in damage.told(parts):
-        sys.stderr.write(f"{terminal.printable(line)}\n")
+        sys.stderr.write(f"{printable.printable(line)}\n")
 
 
 def done(bench: Bench) -> int:
@@ -134,8 +128,8 @@ def done(bench: Bench) -> int:
     Raises Unavailable where a disk refuses it, and says that the work itself is saved.
     """
     try:
-        with disk.explained(bench.store.home):
-            reading.write_database(bench.store)
+        with disk_refusals.explained(bench.store.home):
+            database.write_database(bench.store)
             bench.store.tidy()
     except Unavailable as error:
         told = "all of it is saved, but beirscope.duckdb, the copy for notebooks, is not"

@@ -4,23 +4,26 @@ from argparse import Namespace
 
 from pandas import DataFrame
 
-from compute import published, queries, reading, tradeoff
-from compute.efficiency import MEASURED
-from compute.errors import Missing, WrongInput
-from compute.recompute import Bench
-from compute.wording import near
+from compute.base.errors import Missing, WrongInput
+from compute.base.words import near
+from compute.datasets import published
+from compute.reading import database
+from compute.recompute.efficiency import MEASURED
+from compute.recompute.run import Bench
+from compute.views.efficiency import pareto
+from compute.views.efficiency import select as efficiency_select
 
 
 def shown(bench: Bench, arguments: Namespace) -> DataFrame:
     """A row for each run: its costs, or one of them; on a terminal without the less telling."""
     if arguments.published:
         return _chosen(published.efficiency().assign(dataset=""), arguments).drop(columns="dataset")
-    rows = queries.efficiency.costs(reading.open_version(bench.store).cursor())
+    rows = efficiency_select.costs(database.open_version(bench.store).cursor())
     if arguments.measure and arguments.measure not in MEASURED:
         hint = near(arguments.measure, MEASURED)
         raise WrongInput(f"no cost {arguments.measure!r}: {hint}There are {', '.join(MEASURED)}")
     found = _chosen(rows, arguments)
-    found["hardware"] = tradeoff.hardware(found)
+    found["hardware"] = pareto.hardware(found)
     columns = [arguments.measure] if arguments.measure else list(MEASURED)
     if not arguments.json and not arguments.measure:
         columns = [name for name in columns if found[name].notna().any()]

@@ -8,15 +8,16 @@ import sys
 from argparse import Namespace
 from pathlib import Path
 
-from compute import scoring, settings
+from compute.base import settings
+from compute.base.errors import WrongInput
+from compute.base.permissions import usual
+from compute.base.printable import printable
+from compute.base.settings import PROJECT
 from compute.commands.common import open_bench, scored_by
-from compute.errors import WrongInput
+from compute.evaluate import scored_measures
 from compute.exports import named, runs
 from compute.exports.formats import WIDTHS, check
-from compute.permissions import usual
-from compute.settings import PROJECT
-from compute.store import Store
-from compute.terminal import printable
+from compute.store.store import Store
 
 WHAT = ("figure", "table", "view", "run")
 ALL = "figures: {}; tables: {}".format(", ".join(named.FIGURES), ", ".join(named.TABLES))
@@ -46,7 +47,7 @@ def export(arguments: Namespace) -> int:
 def _score(given: dict[str, list[str]]) -> None:
     """Score the runs that lack the measure that is to be shown, which pages do not."""
     with contextlib.suppress(WrongInput):  # in print alone, or unknown: the page says so
-        for measure in scoring.more(given.get("measure", ())):
+        for measure in scored_measures.more(given.get("measure", ())):
             dataset, *_ = *given.get("dataset", ()), *given.get("over", ()), ""
             lacking = scored_by(open_bench(), measure, dataset)
             sys.stderr.writelines(f"{line}\n" for line in lacking)

@@ -5,13 +5,13 @@ from argparse import Namespace
 
 from pandas import DataFrame
 
-from compute import terminal
+from compute.base import printable
+from compute.base.errors import BeirscopeError, WrongInput
+from compute.base.words import counted, sized
 from compute.commands.common import done, known, open_bench
 from compute.datasets import dataset
-from compute.errors import BeirscopeError, WrongInput
-from compute.fetch import irds, offers
-from compute.recompute import Bench
-from compute.wording import counted, sized
+from compute.intake.fetch import irds, offers
+from compute.recompute.run import Bench
 
 
 def fetch(arguments: Namespace) -> int:
@@ -19,7 +19,7 @@ def fetch(arguments: Namespace) -> int:
     bench = open_bench()
     if not arguments.datasets:
         rows = offers.listed(bench.settings)
-        return terminal.show(rows if arguments.json else _short(rows), arguments.json)
+        return printable.show(rows if arguments.json else _short(rows), arguments.json)
     others = [name for name in arguments.datasets if name.startswith(irds.PREFIX)]
     if others:
         return _of_ir_datasets(bench, arguments, others)
@@ -33,7 +33,7 @@ def fetch(arguments: Namespace) -> int:
             if len(wanted) == 1:
                 raise
             failed += 1
-            sys.stderr.write(f"{terminal.printable(str(error))}\n")
+            sys.stderr.write(f"{printable.printable(str(error))}\n")
     if failed:
         sys.stderr.write(f"{failed} of {counted(len(wanted), 'archive')} could not be fetched\n")
     return 2 if failed else 0
@@ -53,16 +53,16 @@ def _of_ir_datasets(bench: Bench, arguments: Namespace, names: list[str]) -> int
 
 def _one(bench: Bench, row: offers.Dataset, *, again: bool) -> None:
     # Imported late: the rest of the command line needs no network library.
-    from compute.fetch.fetching import fetch as bring
+    from compute.intake.fetch.fetching import fetch as bring
 
     try:
         fetched = bring(bench, row, again=again)
     finally:
-        if isinstance(bench.progress, terminal.Bar):
+        if isinstance(bench.progress, printable.Bar):
             bench.progress.close()
     told = "fetched, checksum right" if fetched.new else "here already"
     sys.stdout.write(
-        f"{fetched.offer.name}: {told}: {terminal.printable(str(fetched.path))};"
+        f"{fetched.offer.name}: {told}: {printable.printable(str(fetched.path))};"
         f" python -m compute run bm25 {fetched.offer.rows[0].name} runs on it\n"
     )
     sys.stdout.flush()

@@ -3,14 +3,15 @@
 import sys
 from argparse import Namespace
 
-from compute import adopting, settings, terminal, trash
+from compute.base import printable, settings
+from compute.store import adopting, trash
 
 
 def adopt(arguments: Namespace) -> int:
     """Say what taking the home over for the state at hand would do; with `--yes` do it."""
     now = settings.load()
     adoption = adopting.adopt(now) if arguments.yes else adopting.planned(now)
-    told = terminal.printable(str(adoption))
+    told = printable.printable(str(adoption))
     if not adoption.own:
         told = f"took {told}" if arguments.yes else f"would take {told}; --yes does it"
     sys.stdout.write(f"{told}\n")
@@ -24,5 +25,5 @@ def rubbish(arguments: Namespace) -> int:
     if arguments.empty:
         trash.empty(home)
     end = "deleted" if arguments.empty else "--empty deletes them for good"
-    sys.stdout.write(f"{terminal.printable(told)}: {end}\n")
+    sys.stdout.write(f"{printable.printable(told)}: {end}\n")
     return 0

@@ -6,11 +6,14 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
-from compute import damage, doctor, imports, settings, tags, terminal
+from compute.base import printable, settings
+from compute.base.errors import BeirscopeError, WrongInput
+from compute.base.words import counted, sized
 from compute.commands.common import done, known, open_bench, tell
 from compute.datasets import dataset
-from compute.errors import BeirscopeError, WrongInput
-from compute.wording import counted, sized
+from compute.intake import doctor, imports, tags
+from compute.intake.doctor import known as doctor_known
+from compute.store import damage
 
 
 def check(arguments: Namespace) -> int:
@@ -22,17 +25,17 @@ def check(arguments: Namespace) -> int:
     against = None
     if arguments.dataset:
         bench = open_bench()
-        against = doctor.known(bench.store, dataset(arguments.dataset, known(bench)))
+        against = doctor_known(bench.store, dataset(arguments.dataset, known(bench)))
     reports = doctor.check_all(arguments.paths, against=against, home=settings.load().home)
     if arguments.json:
         # In ASCII: a program reads it, and no name of a file can act on a terminal.
         sys.stdout.write(json.dumps([r.record() for r in reports], indent=1) + "\n")
     else:
         for report in reports:
-            lines = [terminal.printable(line) for line in report.lines()]
+            lines = [printable.printable(line) for line in report.lines()]
             sys.stdout.write("\n".join(lines) + "\n")
         for line in _of_all(reports):
-            sys.stdout.write(f"{terminal.printable(line)}\n")
+            sys.stdout.write(f"{printable.printable(line)}\n")
     return 2 if any(report.refused for report in reports) else 0
 
 
@@ -55,7 +58,7 @@ def _check_store(arguments: Namespace) -> int:
         sys.stdout.write(json.dumps(whole, indent=1) + "\n")
     else:
         lines = [f"{damage.said(part)} ({part.path})" for part in damaged]
-        sys.stdout.writelines(f"{terminal.printable(line)}\n" for line in lines)
+        sys.stdout.writelines(f"{printable.printable(line)}\n" for line in lines)
         size = sized(sum(part.bytes for part in parts))
         as_found = f", {found:,} taken as found" if found else ""
         sys.stdout.write(
@@ -99,7 +102,7 @@ def import_dataset(arguments: Namespace) -> int:
         + "\n"
     )
     if same := imports.alike(loaded):
-        sys.stdout.write(f"remark: {terminal.printable(same)}\n")
+        sys.stdout.write(f"remark: {printable.printable(same)}\n")
     if told:
         sys.stdout.write(f"{told}\n")
     return 0
@@ -146,5 +149,5 @@ def _names(files: Sequence[Path], system: str) -> list[str]:
     runs = [tags.Tagged(file.name, tags.tag(file)) for file in files]
     called = tags.names(runs)
     for line in tags.renamed(runs, called):
-        sys.stderr.write(f"{terminal.printable(line)}\n")
+        sys.stderr.write(f"{printable.printable(line)}\n")
     return called

@@ -8,18 +8,19 @@ from dataclasses import asdict
 import pandas as pd
 from pandas import DataFrame
 
-from compute import jobs, settings, terminal
+from compute import jobs
+from compute.base import printable, settings
+from compute.base.errors import WrongInput
 from compute.commands.common import open_bench
-from compute.errors import WrongInput
 from compute.jobs import worker
-from compute.recompute import Bench
+from compute.recompute.run import Bench
 
 
 def job(arguments: Namespace) -> int:
     """Start, list, cancel or retry jobs."""
     bench = open_bench()
     if arguments.what == "list":
-        return terminal.show(jobs_shown(bench), arguments.json)
+        return printable.show(jobs_shown(bench), arguments.json)
     if arguments.what in ("cancel", "retry") and not arguments.names:
         raise WrongInput(
             f"name a job to {arguments.what}: python -m compute jobs list has their ids"

@@ -8,10 +8,12 @@ from pathlib import Path
 
 from pandas import DataFrame
 
-from compute import recompute, room, settings, terminal, trec
+from compute.base import printable, settings
+from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.permissions import usual
+from compute.base.words import counted
 from compute.commands.common import done, known, open_bench
-from compute.datasets import Dataset, dataset, open_path
-from compute.errors import Conflict, Missing, WrongInput
+from compute.datasets import Dataset, dataset, open_path, trec, unpacked_size
 from compute.judgements import (
     ADJUDICATION,
     IMPORT,
@@ -23,9 +25,8 @@ from compute.judgements import (
     read_qrels,
 )
 from compute.judgements.exchange import Found
-from compute.permissions import usual
-from compute.recompute import Bench
-from compute.wording import counted
+from compute.recompute import run
+from compute.recompute.run import Bench
 
 _SUFFIXES = {".csv": "csv", ".tsv": "beir"}
 
@@ -45,7 +46,7 @@ def _official(bench: Bench, row: Dataset) -> DataFrame:
     part = bench.store.part("judgements", row.name)
     if part is None:
         raise Missing(f"{row.name} is not stored here: python -m compute run bm25 {row.name}")
-    return recompute.read(part)
+    return run.read(part)
 
 
 def _rows(bench: Bench, row: Dataset) -> DataFrame:
@@ -70,7 +71,7 @@ def _export(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespac
         )
     _write(file, content)
     usual(file)
-    said = f"{terminal.printable(str(file))}: {counted(number, 'line')} of {form}{left_out}"
+    said = f"{printable.printable(str(file))}: {counted(number, 'line')} of {form}{left_out}"
     sys.stdout.write(f"{said}\n")
     return 0
 
@@ -108,7 +109,7 @@ def _write(file: Path, content: bytes) -> None:
 def _import(bench: Bench, row: Dataset, official: DataFrame, arguments: Namespace) -> int:
     found = _read(arguments.file, row, official, arguments)
     asked = bench.store.part("queries", row.name)
-    queries = set(official["query_id"]) | set(recompute.read(asked)["query_id"] if asked else ())
+    queries = set(official["query_id"]) | set(run.read(asked)["query_id"] if asked else ())
     unknown = int((~found.rows["query_id"].isin(queries)).sum())
     if unknown == len(found.rows) > 0 == found.n_official:
         raise WrongInput(f"{row.name} has none of the queries of {arguments.file}: check --dataset")
@@ -132,10 +133,10 @@ def _withdraw(bench: Bench, row: Dataset, official: DataFrame, arguments: Namesp
         told += f" by {people}: " + ", ".join(f"{n:,} of {kind}" for kind, n in kinds.items())
     if not arguments.yes:
         ask = "; nothing is changed yet, --yes does it" if len(back) else ""
-        sys.stdout.write(terminal.printable(f"would take back {told}{ask}") + "\n")
+        sys.stdout.write(printable.printable(f"would take back {told}{ask}") + "\n")
         return 0
     bench.store.add_judgements(back)
-    sys.stdout.write(terminal.printable(f"took back {told}") + "\n")
+    sys.stdout.write(printable.printable(f"took back {told}") + "\n")
     return done(bench)
 
 
@@ -161,7 +162,7 @@ def _told(row: Dataset, found: Found, new: DataFrame, unknown: int) -> list[str]
 
 def _read(path: Path, row: Dataset, official: DataFrame, arguments: Namespace) -> Found:
     """A CSV, a qrels file, or a folder or archive with more judgements than are stored."""
-    room.require(path, settings.load().home)
+    unpacked_size.require(path, settings.load().home)
     archive = path.is_dir() or path.suffix == ".zip"
     if not archive and (arguments.format or _format(path)) == "csv":
         return exchange.from_csv(path, row.name, arguments.person.strip())

@@ -5,12 +5,15 @@ from argparse import Namespace
 
 from pandas import DataFrame
 
-from compute import lengths, published, queries, reading, terminal
+from compute.base import printable
+from compute.base.errors import Missing
+from compute.base.words import counted, near
 from compute.commands.common import done, known, named, open_bench
-from compute.datasets import Dataset, dataset
-from compute.errors import Missing
-from compute.recompute import Bench
-from compute.wording import counted, near
+from compute.corpora import lengths
+from compute.datasets import Dataset, dataset, published
+from compute.reading import database
+from compute.recompute.run import Bench
+from compute.views.lengths import select as lengths_select
 
 
 def count(arguments: Namespace) -> int:
@@ -30,7 +33,7 @@ def count(arguments: Namespace) -> int:
 
 
 def _say(bench: Bench, row: Dataset, new: int) -> None:
-    if isinstance(bench.progress, terminal.Bar):
+    if isinstance(bench.progress, printable.Bar):
         bench.progress.close()
     runs = sum(part.system != "" for part in bench.store.parts("length_counts", row.name))
     told = "counted" if new else "up to date"
@@ -43,11 +46,11 @@ def shown(bench: Bench, arguments: Namespace) -> DataFrame:
     if arguments.published:
         rows = published.lengths()
     else:
-        cursor = reading.open_version(bench.store).cursor()
+        cursor = database.open_version(bench.store).cursor()
         chosen = {"dataset": arguments.dataset, "system": arguments.system}
-        rows = queries.lengths.medians(cursor, 10, **chosen).drop(columns="title")
+        rows = lengths_select.medians(cursor, 10, **chosen).drop(columns="title")
         if rows.empty or (arguments.system and (rows["of"] != "top").all()):
-            raise Missing(_nothing(queries.lengths.medians(cursor, 10), chosen))
+            raise Missing(_nothing(lengths_select.medians(cursor, 10), chosen))
         return rows
     for column in ("dataset", "system"):
         name = getattr(arguments, column)

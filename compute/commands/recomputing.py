@@ -4,9 +4,11 @@ import sys
 from argparse import Namespace
 from dataclasses import replace
 
-from compute import demo as demonstration
-from compute import freshness, jobs, reading, recompute, scoring, settings, shipping, terminal
-from compute import serve as server
+from compute import jobs
+from compute.base import printable, settings
+from compute.base.errors import Unavailable
+from compute.base.permissions import usual
+from compute.base.words import counted
 from compute.commands.common import (
     done,
     known,
@@ -17,11 +19,15 @@ from compute.commands.common import (
     too_deep,
 )
 from compute.datasets import dataset
-from compute.errors import Unavailable
-from compute.permissions import usual
-from compute.store import SHIPPED
+from compute.evaluate import scored_measures
+from compute.exports import shipping
+from compute.jobs import serve as server
+from compute.reading import database
+from compute.recompute import demo as demonstration
+from compute.recompute import run as recompute
+from compute.store import freshness
+from compute.store.store import SHIPPED
 from compute.systems import SYSTEMS, system
-from compute.wording import counted
 
 
 def run(arguments: Namespace) -> int:
@@ -42,7 +48,7 @@ def run(arguments: Namespace) -> int:
 def score(arguments: Namespace) -> int:
     """Score stored runs, computing only what changed."""
     bench = open_bench()
-    wanted = scoring.more(arguments.measure)
+    wanted = scored_measures.more(arguments.measure)
     parts = bench.store.parts()
     fresh, _ = freshness.split(parts)
     names = {row.name for row in named(bench, arguments.datasets)}
@@ -71,7 +77,7 @@ def demo(arguments: Namespace) -> int:
     for name, row, error in demonstration.run(bench):
         stored += not error
         if error:
-            sys.stderr.write(terminal.printable(f"{name} on {row}: {error}") + "\n")
+            sys.stderr.write(printable.printable(f"{name} on {row}: {error}") + "\n")
     total = len(demonstration.pairs())
     sys.stdout.write(f"{stored} of {total} runs are stored\n")
     done(bench)
@@ -101,7 +107,7 @@ def snapshot(arguments: Namespace) -> int:
     """Write everything to one DuckDB file."""
     store = open_bench().store
     tell_damage(store.parts())
-    reading.snapshot(store, arguments.file, texts=not arguments.without_texts)
+    database.snapshot(store, arguments.file, texts=not arguments.without_texts)
     usual(arguments.file)
     size = arguments.file.stat().st_size
     whole = sum(not part.damage for part in store.parts())

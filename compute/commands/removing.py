@@ -3,8 +3,9 @@
 import sys
 from argparse import Namespace
 
-from compute import removing, terminal
+from compute.base import printable
 from compute.commands.common import done, open_bench
+from compute.jobs import removing
 
 
 def remove(arguments: Namespace) -> int:
@@ -12,7 +13,7 @@ def remove(arguments: Namespace) -> int:
     bench = open_bench()
     what = arguments.dataset, arguments.system
     parts = removing.planned(bench.store, *what)
-    told = terminal.printable(removing.said(bench.store, parts, arguments.dataset))
+    told = printable.printable(removing.said(bench.store, parts, arguments.dataset))
     if not arguments.yes:
         sys.stdout.write(f"would remove {told}; --yes removes it\n")
         return 0

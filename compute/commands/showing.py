@@ -10,18 +10,24 @@ import pandas as pd
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute import freshness, measures, queries, reading, terminal
+from compute.base import printable
+from compute.base.errors import Missing, WrongInput
+from compute.base.words import near
 from compute.commands import efficiency, lengths
 from compute.commands.analysing import overlaps
 from compute.commands.common import known, open_bench, scored_by, tell_damage
 from compute.commands.jobs import jobs_shown
 from compute.commands.systems import show_systems
 from compute.datasets import DATASETS
-from compute.errors import Missing, WrongInput
+from compute.evaluate import measures
 from compute.judgements import Choice
-from compute.overlay import Overlays
-from compute.recompute import Bench
-from compute.wording import near
+from compute.reading import database
+from compute.reading.overlay import Overlays
+from compute.recompute.run import Bench
+from compute.store import freshness
+from compute.views.data import select_stored
+from compute.views.holes import select as holes_select
+from compute.views.query import select as query_select
 
 JUDGEMENTS = OFFICIAL, ADDED = ("official", "added")
 """What `show --judgements` takes, in the words that addresses of pages have."""
@@ -45,7 +51,7 @@ def datasets(arguments: Namespace) -> int:
         for row in (dict(DATASETS) | known(bench)).values()
         if row.name in stored or not arguments.stored
     ]
-    return terminal.show(DataFrame(rows), arguments.json)
+    return printable.show(DataFrame(rows), arguments.json)
 
 
 def show(arguments: Namespace) -> int:
@@ -57,13 +63,13 @@ def show(arguments: Namespace) -> int:
     ):
         raise WrongInput("--judgements added is for our scores and holes: leave it out here")
     bench = open_bench()
-    return terminal.show(SHOWN[arguments.what](bench, arguments), arguments.json)
+    return printable.show(SHOWN[arguments.what](bench, arguments), arguments.json)
 
 
 @contextmanager
 def _cursor(bench: Bench, arguments: Namespace) -> Iterator[DuckDBPyConnection]:
     """The stored results, with the added judgements counted in where asked for."""
-    opened = reading.open_version(bench.store)
+    opened = database.open_version(bench.store)
     if arguments.judgements == OFFICIAL:
         yield opened.cursor()
         return
@@ -87,16 +93,16 @@ def _holes(bench: Bench, arguments: Namespace) -> DataFrame:
 def _bounds(
     bench: Bench, cursor: DuckDBPyConnection, arguments: Namespace, measure: str
 ) -> DataFrame:
-    runs = queries.query.runs(cursor)
+    runs = query_select.runs(cursor)
     chosen = {"dataset": arguments.dataset, "system": arguments.system}
     _tell_stale(bench, arguments.dataset)
     _name_the_wrong(runs, chosen)
     for column, name in chosen.items():
         runs = runs[runs[column] == name] if name else runs
-    _check_depth(runs.merge(queries.holes.kept(cursor)), measure)
+    _check_depth(runs.merge(holes_select.kept(cursor)), measure)
     frames = []
     for dataset, systems in runs.groupby("dataset", sort=False)["system"]:
-        bounds = queries.holes.bounds(cursor, str(dataset), systems.tolist(), measure)
+        bounds = holes_select.bounds(cursor, str(dataset), systems.tolist(), measure)
         bounds.insert(0, "dataset", dataset)
         bounds.insert(2, "measure", measure)
         frames.append(bounds)
@@ -109,8 +115,8 @@ def _check_depth(runs: DataFrame, measure: str) -> None:
     for dataset, system, depth in runs.sort_values("depth").itertuples(index=False):
         if deep > depth:
             raise WrongInput(
-                f"{measure} cuts deeper than the lists of {terminal.printable(system)} on {dataset}"
-                f" are kept, to rank {depth:,}: choose a smaller k"
+                f"{measure} cuts deeper than the lists of {printable.printable(system)} on"
+                f" {dataset} are kept, to rank {depth:,}: choose a smaller k"
             )
 
 
@@ -119,7 +125,7 @@ def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFram
     lacking = scored_by(bench, measure, *of) if measure and not arguments.published else []
     chosen = {"dataset": arguments.dataset, "system": arguments.system, "measure": measure}
     with _cursor(bench, arguments) as cursor:
-        frame = queries.stored.scores_shown(
+        frame = select_stored.scores_shown(
             cursor,
             **chosen,
             published=arguments.published,
@@ -130,7 +136,7 @@ def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFram
             raise Missing(lacking[0])
         sys.stderr.writelines(f"{line}\n" for line in lacking)
         if frame.empty:
-            everything = queries.stored.scores_shown(cursor, published=arguments.published)
+            everything = select_stored.scores_shown(cursor, published=arguments.published)
             _name_the_wrong(everything, chosen, published=arguments.published)
     return frame
 
@@ -161,7 +167,7 @@ def _tell_stale(bench: Bench, dataset: str | None) -> None:
                 again = f"{shlex.quote(part.system)} {part.dataset}"
                 remedy = f"python -m compute run {again}, or import it again"
             sys.stderr.write(
-                f"{terminal.printable(part.system)} on {part.dataset} is left out, it was made"
+                f"{printable.printable(part.system)} on {part.dataset} is left out, it was made"
                 f" before what it is made from changed: {remedy}\n"
             )
 

@@ -7,11 +7,11 @@ from collections.abc import Iterable, Iterator
 
 from pandas import DataFrame
 
-from compute import terminal
+from compute.base import printable
+from compute.base.errors import BeirscopeError
+from compute.base.words import counted
 from compute.commands.common import open_bench
-from compute.errors import BeirscopeError
 from compute.systems import SYSTEMS, System, system
-from compute.wording import counted
 
 RUNS, TRAINS = "runs", "runs once trained"
 ABSENT, MISSES = "no model of it", "not yet: --json says why"
@@ -22,11 +22,11 @@ def show_systems(arguments: Namespace) -> int:
     """List every system of the catalogue."""
     found = listed(_trained())
     if arguments.json:
-        return terminal.show(found, as_json=True)
+        return printable.show(found, as_json=True)
     # A terminal is too narrow for whole sentences.
     known = {word: word for word in (RUNS, TRAINS, ABSENT)}
     short = found.assign(here=found["here"].map(known).fillna(MISSES))
-    status = terminal.show(short[_SHORT], as_json=False)
+    status = printable.show(short[_SHORT], as_json=False)
     sys.stdout.write(f"{_summary(found)}\n")
     return status
 

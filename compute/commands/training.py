@@ -5,12 +5,13 @@ import sys
 from argparse import Namespace
 from dataclasses import replace
 
-from compute import recompute, terminal
+from compute.base import printable
+from compute.base.errors import WrongInput
+from compute.base.words import counted
 from compute.commands.common import done, named, open_bench
-from compute.errors import WrongInput
+from compute.recompute import run as recompute
+from compute.recompute import training
 from compute.systems import names
-from compute.training import work
-from compute.wording import counted
 
 
 def train(arguments: Namespace) -> int:
@@ -18,11 +19,11 @@ def train(arguments: Namespace) -> int:
     bench = open_bench()
     name = str(_with_values(names.parse(arguments.system), arguments.set))
     for dataset in named(bench, [arguments.dataset]):
-        row = work.named(name, dataset.name)
-        trained = work.train(bench, row, dataset, again=arguments.again)
-        if isinstance(bench.progress, terminal.Bar):
+        row = training.named(name, dataset.name)
+        trained = training.train(bench, row, dataset, again=arguments.again)
+        if isinstance(bench.progress, printable.Bar):
             bench.progress.close()
-        sys.stdout.write(f"{terminal.printable(_sentence(trained))}\n")
+        sys.stdout.write(f"{printable.printable(_sentence(trained))}\n")
     return done(bench)
 
 
@@ -37,7 +38,7 @@ def _with_values(name: names.Name, texts: list[str]) -> names.Name:
     return replace(name, parameters=tuple(values.items()))
 
 
-def _sentence(trained: work.Trained) -> str:
+def _sentence(trained: training.Trained) -> str:
     model, about = trained.model, trained.model.provenance
     curve = recompute.read(trained.losses)
     last = curve[curve["step"] == curve["step"].max()]

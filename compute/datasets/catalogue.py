@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from types import MappingProxyType
 from typing import Any
 
-from compute.errors import Conflict, Missing, WrongInput
-from compute.settings import PROJECT
+from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.settings import PROJECT
 
 PUBLISHED = PROJECT / "data" / "published"
 

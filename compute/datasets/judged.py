@@ -9,12 +9,11 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
-from compute import packed
-from compute.datasets import layout, records, topics
+from compute.base.errors import WrongInput
+from compute.base.words import shown
+from compute.datasets import compressed, layout, records, topics
 from compute.datasets.reading import QrelsOnly
 from compute.datasets.records import BadLine, Query, refuse
-from compute.errors import WrongInput
-from compute.wording import shown
 
 
 class JudgedQueries(QrelsOnly):
@@ -48,7 +47,7 @@ class JudgedQueries(QrelsOnly):
     @cached_property
     def _texts(self) -> dict[str, str]:
         where = str(self._file)
-        content = packed.content(self._file)
+        content = compressed.content(self._file)
         texts: dict[str, str] = {}
         for line, query in _queries(content, where):
             if query.query_id in texts:

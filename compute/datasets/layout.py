@@ -16,8 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 from typing import IO, Any, BinaryIO, Protocol
 
-from compute.errors import Missing, WrongInput
-from compute.wording import shown
+from compute.base.errors import Missing, WrongInput
+from compute.base.words import shown
 
 LARGEST_FILE = 256 * 1024**3
 """Bytes one file of an archive may unpack to; BEIR's largest corpus has 22 GB."""

@@ -2,8 +2,8 @@
 
 from pathlib import Path
 
+from compute.base.settings import Settings
 from compute.datasets.catalogue import Dataset
-from compute.settings import Settings
 
 
 def folders(settings: Settings) -> list[Path]:

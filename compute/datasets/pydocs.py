@@ -21,9 +21,9 @@ from dataclasses import dataclass, field
 from types import ModuleType
 from typing import NamedTuple
 
+from compute.base.errors import Missing, Unavailable
+from compute.base.settings import PROJECT
 from compute.datasets.records import Document, Judgement, Query
-from compute.errors import Missing, Unavailable
-from compute.settings import PROJECT
 
 BUILDER_VERSION = 3
 """Raised by hand whenever the same library would give another collection than before."""

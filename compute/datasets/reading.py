@@ -12,15 +12,15 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
+from compute.base.errors import Missing, Unavailable, WrongInput
+from compute.base.settings import Settings
+from compute.base.words import shown
 from compute.datasets import layout, pydocs, records
 from compute.datasets.catalogue import Dataset
 from compute.datasets.layout import CORPUS, QUERIES, Files
 from compute.datasets.places import how_to_get, place
 from compute.datasets.records import Document, Judgement, Problem, Trouble, refuse
-from compute.errors import Missing, Unavailable, WrongInput
 from compute.judgements import read_qrels
-from compute.settings import Settings
-from compute.wording import shown
 
 
 class Source(ABC):

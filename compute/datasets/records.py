@@ -5,9 +5,9 @@ import re
 from collections.abc import Callable, Iterator
 from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
-from compute.errors import WrongInput
-from compute.trec import WHOLE
-from compute.wording import counted, shown
+from compute.base.errors import WrongInput
+from compute.base.words import counted, shown
+from compute.datasets.trec import WHOLE
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes. A document above this is no document; reading on would only fill the memory."""

@@ -8,9 +8,9 @@ import html
 import re
 from collections.abc import Iterator
 
+from compute.base.errors import WrongInput
+from compute.base.words import shown
 from compute.datasets.records import Query
-from compute.errors import WrongInput
-from compute.wording import shown
 
 _TOPIC = re.compile(r"<(topic|top)\b([^>]*)>(.*?)(?=</\1>|<\1\b|\Z)", re.DOTALL | re.IGNORECASE)
 _NUMBER = re.compile(r"\b(?:number|num|id)\s*=\s*[\"']([^\"']*)", re.IGNORECASE)

@@ -13,7 +13,7 @@ from typing import Any
 
 import plotly.graph_objects as go
 
-from compute.errors import Unavailable
+from compute.base.errors import Unavailable
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "google-chrome-stable", "chrome")
 OF_MACOS = (

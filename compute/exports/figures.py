@@ -9,7 +9,7 @@ import plotly.graph_objects as go
 
 from compute.exports.browser import PAINTER
 from compute.exports.formats import WIDTHS, check
-from compute.figures.drawing import redrawn
+from compute.views.shared.drawing import redrawn
 
 DRAWN = 800
 """Pixels across that figures are drawn for at least; what is printed is that, made smaller."""

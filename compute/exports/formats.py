@@ -1,6 +1,6 @@
 """The formats that files are written in, by what is written."""
 
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
 
 OF = {
     "figure": ("svg", "png", "pdf", "html"),

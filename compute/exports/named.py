@@ -5,8 +5,8 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 from urllib.parse import parse_qsl, urlsplit
 
-from compute.errors import WrongInput
-from compute.wording import near
+from compute.base.errors import WrongInput
+from compute.base.words import near
 
 Address = tuple[str, dict[str, list[str]]]
 """A page, such as `lengths`, and what its pickers show."""

@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 
-from compute import damage, runs, scratch
-from compute.errors import Conflict, Missing, WrongInput
-from compute.store import Store
+from compute.base import scratch
+from compute.base.errors import Conflict, Missing, WrongInput
+from compute.evaluate import runs
+from compute.store import damage
+from compute.store.store import Store
 
 ENDINGS = (".gz", ".zst")
 """What a file's name ends with that is packed; any other is plain text."""

@@ -15,10 +15,10 @@ from typing import Any, NamedTuple
 import pandas as pd
 from pandas import DataFrame
 
+from compute.evaluate.tolerance import ranks
 from compute.exports import latex
 from compute.exports.formats import check
-from compute.figures.theme import plain
-from compute.tolerance import ranks
+from compute.views.shared.theme import plain
 
 MOST_ACROSS = 16
 """Columns of a table in print."""

@@ -14,7 +14,7 @@ import plotly.graph_objects as go
 from compute.exports import browser, figures, tables
 from compute.exports.formats import OF
 from compute.exports.tables import Table
-from compute.figures.drawing import behind
+from compute.views.shared.drawing import behind
 
 
 class Figure(NamedTuple):

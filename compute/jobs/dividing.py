@@ -5,12 +5,12 @@ import os
 import time
 from collections.abc import Iterable, Mapping
 
-from compute.errors import Unavailable
+from compute.base.errors import Unavailable
+from compute.base.settings import Settings
 from compute.jobs import logs, queue, records
-from compute.jobs.hand import StepFailed, Stopped
+from compute.jobs.child_process import StepFailed, Stopped
 from compute.jobs.watching import Watch
-from compute.settings import Settings
-from compute.store import shard_path
+from compute.store.store import shard_path
 
 LOOK = 1.0
 """Seconds between two looks at the shards."""

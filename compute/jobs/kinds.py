@@ -4,14 +4,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from compute import demo, imports, lengths, loading, overlap
+from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
+from compute.corpora import lengths, overlap
 from compute.datasets import Dataset, dataset
-from compute.errors import Conflict, Missing, Unavailable, WrongInput
-from compute.fetch import work as fetching
+from compute.intake import imports
+from compute.intake.fetch import work as fetching
 from compute.jobs.matrix import UP_TO_DATE, Target, cells
-from compute.store import Store
+from compute.recompute import demo, training
+from compute.store import loading
+from compute.store.store import Store
 from compute.systems import system
-from compute.training import work as training
 
 Named = Sequence[str]
 Targets = Sequence[Target]

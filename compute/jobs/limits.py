@@ -10,10 +10,10 @@ from typing import NamedTuple
 
 from sqlalchemy import select
 
-from compute.errors import Unavailable
+from compute.base.errors import Unavailable
+from compute.base.settings import Settings
+from compute.base.words import counted
 from compute.jobs import records, tables
-from compute.settings import Settings
-from compute.wording import counted
 
 SPAN = 3600
 """Seconds over which starts are counted."""

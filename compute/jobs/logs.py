@@ -5,9 +5,9 @@ import re
 from datetime import UTC, datetime
 from pathlib import Path
 
-from compute.errors import Missing
-from compute.parts import make_folder
-from compute.settings import Settings
+from compute.base.errors import Missing
+from compute.base.settings import Settings
+from compute.store.parts import make_folder
 
 _TAIL = 64 * 1024
 

@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 from pandas import DataFrame
 
-from compute import imports, loading, pairs, scoring
+from compute.base.errors import BeirscopeError, Missing
+from compute.base.settings import Settings
 from compute.datasets import DATASETS, Dataset, source
-from compute.errors import BeirscopeError, Missing
+from compute.evaluate import scored_measures
+from compute.intake import imports
 from compute.jobs import records
-from compute.settings import Settings
-from compute.store import Part, Store
+from compute.recompute import pairs
+from compute.store import loading
+from compute.store.store import Part, Store
 from compute.systems import SYSTEMS, Combiner, System, system
 
 UP_TO_DATE, STALE, MISSING = "up to date", "out of date", "missing"
@@ -147,7 +150,7 @@ class Seen:
             return Cell(STALE, str(error))
         if hits.fingerprint != called.hits:
             return Cell(STALE, "the documents, the queries or the settings changed since")
-        if not scoring.is_current(scores, hits, loaded):
+        if not scored_measures.is_current(scores, hits, loaded):
             return Cell(STALE, "the judgements or the measures changed since")
         if self._source_changed(loaded):
             return Cell(STALE, "the files of the dataset changed since")

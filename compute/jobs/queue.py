@@ -9,13 +9,13 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from compute.errors import Conflict, Missing, WrongInput
+from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.settings import Settings
+from compute.base.words import counted
 from compute.jobs import limits, logs, records, tables
 from compute.jobs.kinds import KINDS, Kind
 from compute.jobs.matrix import Target
-from compute.settings import Settings
-from compute.store import Store
-from compute.wording import counted
+from compute.store.store import Store
 
 if TYPE_CHECKING:
     from dbos import DBOSClient

@@ -20,26 +20,18 @@ from typing import Any, NoReturn, TextIO
 
 from sqlalchemy.exc import InterfaceError, OperationalError
 
-from compute import (
-    damage,
-    disk,
-    imports,
-    lengths,
-    loading,
-    overlap,
-    pairs,
-    reading,
-    recompute,
-    settings,
-    shards,
-)
+from compute.base import disk_refusals, settings
+from compute.base.errors import BeirscopeError
+from compute.base.redaction import masked
+from compute.corpora import lengths, overlap
 from compute.datasets import Dataset, dataset
-from compute.errors import BeirscopeError
-from compute.loading import Bench
-from compute.secret import masked
-from compute.store import Store
+from compute.intake import imports
+from compute.reading import database
+from compute.recompute import pairs, run, shards, training
+from compute.store import damage, loading
+from compute.store.loading import Bench
+from compute.store.store import Store
 from compute.systems import system
-from compute.training import work as training
 
 SHOWN = 0.25
 """Seconds between two reports of progress."""
@@ -58,7 +50,7 @@ def _load(bench: Bench, order: Order) -> Answer:
     pair = _pair(bench, order) if order["system"] else None
     loaded = pair.loaded if pair else loading.load(bench, on)
     new = before is None or before.queries.id != loaded.queries.id
-    if pair is None or recompute.published(bench, pair, again=order["options"]["again"]):
+    if pair is None or run.published(bench, pair, again=order["options"]["again"]):
         return {"new": new}
     return {"new": new, "shards": [asdict(shard) for shard in shards.plan(bench, pair)]}
 
@@ -69,20 +61,20 @@ def _shard(bench: Bench, order: Order) -> Answer:
 
 def _index(bench: Bench, order: Order) -> bool:
     pair = _pair(bench, order)
-    if recompute.published(bench, pair, again=order["options"]["again"]):
+    if run.published(bench, pair, again=order["options"]["again"]):
         return False
-    return recompute.prepare(bench, pair)
+    return run.prepare(bench, pair)
 
 
 def _search(bench: Bench, order: Order) -> bool:
     pair = _pair(bench, order)
-    if recompute.published(bench, pair, again=order["options"]["again"]):
+    if run.published(bench, pair, again=order["options"]["again"]):
         return False
-    return recompute.search(bench, pair)[1]
+    return run.search(bench, pair)[1]
 
 
 def _publish(bench: Bench, order: Order) -> bool:
-    return recompute.publish(bench, _pair(bench, order), again=order["options"]["again"]).new
+    return run.publish(bench, _pair(bench, order), again=order["options"]["again"]).new
 
 
 def _score(bench: Bench, order: Order) -> bool:
@@ -92,12 +84,12 @@ def _score(bench: Bench, order: Order) -> bool:
     damage.refuse(bench.store.parts("hits", on.name, order["system"]))
     if hits is None or hits.shipped:
         return False
-    loaded = recompute.stored_dataset(bench.store, on)
-    return recompute.score(bench, loaded, hits, again=order["options"]["again"]).new
+    loaded = run.stored_dataset(bench.store, on)
+    return run.score(bench, loaded, hits, again=order["options"]["again"]).new
 
 
 def _count(bench: Bench, order: Order) -> bool:
-    loaded = recompute.stored_dataset(bench.store, _dataset(bench, order))
+    loaded = run.stored_dataset(bench.store, _dataset(bench, order))
     return overlap.count(bench, loaded, again=order["options"]["again"])
 
 
@@ -118,13 +110,13 @@ def _train(bench: Bench, order: Order) -> bool:
 
 def _fetch(bench: Bench, order: Order) -> bool:
     # Imported late: most hands never need a network library.
-    from compute.fetch.fetching import fetch
+    from compute.intake.fetch.fetching import fetch
 
     return fetch(bench, _dataset(bench, order), again=order["options"]["again"]).new
 
 
 def _tidy(bench: Bench, order: Order) -> bool:
-    reading.write_database(bench.store)
+    database.write_database(bench.store)
     bench.store.tidy()
     return True
 
@@ -162,7 +154,7 @@ def sentence(error: Exception) -> str:
     """What went wrong, in one sentence with the next step; empty for a bug."""
     if isinstance(error, BeirscopeError):
         return str(error)
-    if refused := disk.refusal(error, settings.load().home):
+    if refused := disk_refusals.refusal(error, settings.load().home):
         return str(refused)
     if isinstance(error, MemoryError) or "out of memory" in str(error).lower():
         return "there is not enough memory: set BEIRSCOPE_THREADS to less, then retry"

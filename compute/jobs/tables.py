@@ -24,10 +24,11 @@ from sqlalchemy import (
 )
 from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
-from compute import disk, state
-from compute.errors import Unavailable
-from compute.parts import make_folder
-from compute.settings import Settings
+from compute.base import disk_refusals
+from compute.base.errors import Unavailable
+from compute.base.settings import Settings
+from compute.store import state
+from compute.store.parts import make_folder
 
 _ours = MetaData()
 workers = Table(
@@ -109,7 +110,7 @@ def reaching(settings: Settings) -> Iterator[None]:
     try:
         yield
     except (OperationalError, InterfaceError) as error:
-        if refused := disk.refusal(error, settings.home):
+        if refused := disk_refusals.refusal(error, settings.home):
             raise refused from error
         where = str(settings.home / "jobs.sqlite")
         if settings.state:

@@ -5,10 +5,10 @@ from typing import Any
 
 from sqlalchemy import delete, insert, select, update
 
-from compute import state
-from compute.errors import Unavailable
+from compute.base.errors import Unavailable
+from compute.base.settings import Settings
 from compute.jobs import logs, tables
-from compute.settings import Settings
+from compute.store import state
 
 _SAVED, _LOGGED = 1.0, 10.0
 """Seconds between two states of progress in the database, and in the log."""

@@ -14,21 +14,21 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import NoReturn
 
-from compute import scratch
-from compute.errors import Unavailable
+from compute.base import scratch
+from compute.base.errors import Unavailable
+from compute.base.locks import sole
+from compute.base.settings import PROJECT, Settings
 from compute.jobs import queue, tables, workers
-from compute.jobs.hand import Crew
-from compute.locks import sole
-from compute.settings import PROJECT, Settings
-from compute.store import Store
-from compute.systems import leash
+from compute.jobs.child_process import Crew
+from compute.store.store import Store
+from compute.systems.lexical import end_with_parent
 
 log = logging.getLogger(__name__)
 
 
 def command() -> list[str]:
     """A worker that ends when the process that starts it does; its standard input is the leash."""
-    script = Path(leash.__file__)
+    script = Path(end_with_parent.__file__)
     return [sys.executable, "-I", "-S", str(script), sys.executable, "-m", "compute", "worker"]
 
 

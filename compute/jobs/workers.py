@@ -12,10 +12,10 @@ from typing import Any
 
 from sqlalchemy import Row, delete, insert, select, update
 
-from compute import state
+from compute.base.locks import is_held
+from compute.base.settings import Settings
 from compute.jobs import tables
-from compute.locks import is_held
-from compute.settings import Settings
+from compute.store import state
 
 BEAT = 5.0
 """Seconds between two heartbeats."""

@@ -20,8 +20,8 @@ from dbos import (
 from sqlalchemy.exc import SQLAlchemyError
 
 from compute.jobs import logs, queue, records
+from compute.jobs.child_process import Crew, Hand, StepFailed, Stopped
 from compute.jobs.dividing import Waiting
-from compute.jobs.hand import Crew, Hand, StepFailed, Stopped
 from compute.jobs.kinds import KINDS
 from compute.jobs.watching import Watch
 

@@ -1,7 +1,7 @@
 """Judgements: their sources; one label of many for a pair; qrels files in and out."""
 
+from compute.datasets.qrels import is_qrels, read_qrels, write_qrels
 from compute.judgements.labels import RULES, Choice, Rule, labels, resolve
-from compute.judgements.qrels import is_qrels, read_qrels, write_qrels
 from compute.judgements.sources import (
     ADJUDICATION,
     HUMAN,

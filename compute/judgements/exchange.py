@@ -14,14 +14,14 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
-from compute import packed
-from compute.errors import WrongInput
-from compute.identity import canonical_json
+from compute.base.errors import WrongInput
+from compute.base.identity import canonical_json
+from compute.datasets import compressed
+from compute.datasets.qrels import as_beir, as_trec
+from compute.datasets.trec import WHOLE
 from compute.judgements.labels import Choice, place_in_order, resolve, taken_back
-from compute.judgements.qrels import as_beir, as_trec
 from compute.judgements.sources import HUMAN, IMPORT, IN_VIEW, SOURCES, WITHDRAWN
-from compute.state import now
-from compute.trec import WHOLE
+from compute.store.state import now
 
 FORMATS = ("qrels", "beir", "csv")
 COLUMNS = (
@@ -140,7 +140,7 @@ def from_csv(path: Path, dataset: str, person: str = "") -> Found:
     now and an import, with the file's name as the note. Nobody is verified here. Raises Missing
     or WrongInput with file and line.
     """
-    text = packed.content(path)
+    text = compressed.content(path)
     try:
         lines = io.StringIO(text.decode("utf-8-sig"), newline="")
     except UnicodeDecodeError as error:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from pandas import DataFrame
 
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
 from compute.judgements.sources import ADJUDICATION, HUMAN, IN_VIEW, SOURCES, WITHDRAWN
 
 PAIR = ["dataset", "query_id", "doc_id"]

@@ -5,26 +5,27 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
 
-from compute.augmented.recipe import Augmentation
-from compute.errors import Conflict, WrongInput
-from compute.settings import PROJECT
-from compute.systems import names, use_qa
+from compute.base.errors import Conflict, WrongInput
+from compute.base.settings import PROJECT
+from compute.systems import names
+from compute.systems.augmented.recipe import Augmentation
 from compute.systems.checkpoints import MINILM, Checkpoint, from_text
-from compute.systems.deepct import DeepCt
-from compute.systems.dense import Dense
-from compute.systems.doc2query import Doc2Query
-from compute.systems.late import LateInteraction
-from compute.systems.lexical import BestFields, Bm25, Multifield, Rm3, WordPiece
-from compute.systems.monot5 import MonoT5
-from compute.systems.rerank import CrossEncoder, LateReranker
+from compute.systems.combine.monot5 import MonoT5
+from compute.systems.combine.rerank import CrossEncoder, LateReranker
+from compute.systems.lexical.bm25 import BestFields, Bm25, Multifield, Rm3, WordPiece
+from compute.systems.lexical.deepct import DeepCt
+from compute.systems.lexical.doc2query import Doc2Query
+from compute.systems.lexical.sparse import Sparse
+from compute.systems.lexical.sparta import Sparta
+from compute.systems.neural import use_qa
+from compute.systems.neural.dense import Dense
+from compute.systems.neural.late import LateInteraction
+from compute.systems.neural.use_qa import UseQa
 from compute.systems.searcher import Method, values, with_values
-from compute.systems.sparse import Sparse
-from compute.systems.sparta import Sparta
-from compute.systems.use_qa import UseQa
-from compute.training.genq import GenQ
-from compute.training.ict import Ict
-from compute.training.models import TrainedModel
-from compute.training.recipes import Recipe
+from compute.systems.trained import TrainedModel
+from compute.systems.training.genq import GenQ
+from compute.systems.training.ict import Ict
+from compute.systems.training.recipes import Recipe
 
 DOCUMENTED = "verified against a documented score"
 REFERENCE = "verified against a reference computation"

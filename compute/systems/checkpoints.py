@@ -20,8 +20,8 @@ from typing import Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
-from compute import room
-from compute.errors import Unavailable, WrongInput
+from compute.base.errors import Unavailable, WrongInput
+from compute.datasets import unpacked_size
 from compute.systems import pins
 
 _CONTENT = ("*.json", "*.txt", "*.model", "*.metadata", "*.safetensors", "*.bin")
@@ -120,7 +120,7 @@ class Checkpoint:
         return folder
 
     def _fits(self, needed: int) -> None:
-        free = room.free_memory()
+        free = unpacked_size.free_memory()
         if needed > free:
             raise Unavailable(
                 f"{self.model} needs {_gigabytes(needed)} of memory for its weights and "

@@ -10,17 +10,17 @@ from collections.abc import Callable, Mapping
 from dataclasses import replace
 from types import MappingProxyType
 
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
 from compute.systems import names
 from compute.systems.catalogue import REFERENCE, SYSTEMS, System
 from compute.systems.checkpoints import Checkpoint, from_text
-from compute.systems.dense import Dense
-from compute.systems.fusion import Interpolation, Rrf
-from compute.systems.late import LateInteraction
-from compute.systems.monot5 import MonoT5
-from compute.systems.rerank import CrossEncoder, LateReranker, Reranker
+from compute.systems.combine.fusion import Interpolation, Rrf
+from compute.systems.combine.monot5 import MonoT5
+from compute.systems.combine.rerank import CrossEncoder, LateReranker, Reranker
+from compute.systems.lexical.sparse import Sparse
+from compute.systems.neural.dense import Dense
+from compute.systems.neural.late import LateInteraction
 from compute.systems.searcher import Method
-from compute.systems.sparse import Sparse
 
 Builder = Callable[[names.Name], System]
 

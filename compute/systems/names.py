@@ -15,7 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from decimal import Decimal
 
-from compute.errors import WrongInput
+from compute.base.errors import WrongInput
 
 Value = int | float | str
 

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from pandas import DataFrame, Series
 
-from compute.settings import Settings
+from compute.base.settings import Settings
 from compute.systems import checkpoints
 
 Progress = Callable[[int, int, str], None]

@@ -25,18 +25,20 @@ import numpy as np
 import pandas as pd
 from playwright.sync_api import Browser, Page, sync_playwright
 
-from compute import orders, queries, recompute, runs
-from compute.annotation import grades, tasks
-from compute.annotation.tasks import Plan, Task
+from compute.base.settings import Settings
 from compute.datasets import dataset as dataset_of
-from compute.judgements import Choice
-from compute.loading import Bench
-from compute.overlay import Overlays
-from compute.reading import open_version
-from compute.serve import free_port
-from compute.settings import Settings
-from compute.store import Store
+from compute.evaluate import runs
+from compute.jobs.serve import free_port
+from compute.judgements import Choice, orders
+from compute.judgements.tasks import grades, tasks
+from compute.judgements.tasks.tasks import Plan, Task
+from compute.reading.database import open_version
+from compute.reading.overlay import Overlays
+from compute.recompute import run as recompute
+from compute.store.loading import Bench
+from compute.store.store import Store
 from compute.systems import system
+from compute.views.annotate import select as annotate_select
 from tests.benchmarks.side_by_side import Row, say, show
 from tests.browser.conftest import FLAGS, WAIT, chromium, serving
 
@@ -107,7 +109,7 @@ def fill(home: Path, dataset: str) -> None:
 
 def made(store: Store, dataset: str, n_pairs: int) -> Task:
     with open_version(store).cursor() as cursor:
-        stored = queries.annotate.judgeable(cursor)
+        stored = annotate_select.judgeable(cursor)
         systems = tuple(stored.loc[stored["dataset"] == dataset, "system"])
         plan = Plan(
             title="Benchmark",
@@ -119,8 +121,8 @@ def made(store: Store, dataset: str, n_pairs: int) -> Task:
             seed=0,
             grades=grades.of_levels([1]),
         )
-        tops = queries.annotate.StoredTops(cursor, dataset)
-        return tasks.make(store, plan, tops, queries.annotate.judged(cursor, dataset), "benchmark")
+        tops = annotate_select.StoredTops(cursor, dataset)
+        return tasks.make(store, plan, tops, annotate_select.judged(cursor, dataset), "benchmark")
 
 
 def sit_down(page: Page, address: str) -> None:
@@ -206,7 +208,7 @@ def rescored(store: Store, dataset: str) -> np.ndarray:
     overlays, choice = Overlays(store, reading), Choice()
     with reading.cursor() as cursor:
         top = cursor.execute("select * from top where dataset = ?", [dataset]).df()
-        pool = orders.pool(top, queries.annotate.judged(cursor, dataset), 10)
+        pool = orders.pool(top, annotate_select.judged(cursor, dataset), 10)
     taken = []
     # The first one reads what is published: a server does so once, before anybody judges.
     for query_id, doc_id in pool.head(JUDGED + 1).itertuples(index=False, name=None):

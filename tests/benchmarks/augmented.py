@@ -14,12 +14,13 @@ import numpy as np
 import pyarrow.parquet as pq
 from pandas import Series
 
-from compute import recompute, settings, significance
+from compute.base import settings
 from compute.datasets import dataset
-from compute.loading import Bench
-from compute.store import Store
+from compute.evaluate import significance
+from compute.recompute import run, training
+from compute.store.loading import Bench
+from compute.store.store import Store
 from compute.systems import system
-from compute.training import work
 
 PLAIN = "bm25-wordpiece"
 COMMON = "precision=bfloat16,epochs=4,learning_rate=0.0001"
@@ -47,15 +48,15 @@ def main(model: str = "sentence-transformers/all-MiniLM-L6-v2") -> None:
     now = settings.load()
     bench = Bench(Store(now), now)
     for name in ON:
-        recompute.run(bench, system(PLAIN), dataset(name))
+        run.run(bench, system(PLAIN), dataset(name))
     sys.stdout.write(
         "trained on | searched | variant | nDCG@10 | p | R@100 | p | pieces added | s | MB\n"
     )
     for trained, variant, searched in variants():
         text = f"bm25-augmented(model={model},{COMMON},{variant})"
-        row = work.named(text, trained)
-        made = work.train(bench, row, dataset(trained)).model
-        recompute.run(bench, system(row.name), dataset(searched))
+        row = training.named(text, trained)
+        made = training.train(bench, row, dataset(trained)).model
+        run.run(bench, system(row.name), dataset(searched))
         told = [trained, searched, variant]
         for measure in ("nDCG@10", "R@100"):
             told += _tested(bench, searched, row.name, measure)

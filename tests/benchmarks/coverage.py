@@ -12,8 +12,8 @@ import sys
 import numpy as np
 import pandas as pd
 
-from compute import ranks
-from compute.significance import Aligned, drawn_again
+from compute.evaluate import rank_intervals
+from compute.evaluate.significance import Aligned, drawn_again
 
 
 def by_query(n: int, random: np.random.Generator, mean: float = 0.45) -> np.ndarray:
@@ -37,7 +37,9 @@ def over_queries(n: int, simulations: int, seed: int = 1, resamples: int = 1_000
     held = 0
     for number in range(simulations):
         dataset = one_dataset(by_query(n, random)[None])
-        found = ranks.of_scores([dataset], resamples=resamples, seed=number).systems.iloc[0]
+        found = rank_intervals.of_scores([dataset], resamples=resamples, seed=number).systems.iloc[
+            0
+        ]
         held += bool(found["low"] <= true <= found["high"])
     return held / simulations
 
@@ -51,8 +53,8 @@ def over_datasets(n: int, simulations: int, seed: int = 1) -> tuple[float, float
         drawn = drawn_again(n, 1_000, np.random.default_rng(number)) @ means / n
         low, high = np.quantile(drawn, [0.025, 0.975])
         plain += bool(low <= 0.43 <= high)
-        if n >= ranks.FEWEST_DATASETS:
-            found = ranks.of_means(means[None], seed=number).systems.iloc[0]
+        if n >= rank_intervals.FEWEST_DATASETS:
+            found = rank_intervals.of_means(means[None], seed=number).systems.iloc[0]
             widened += bool(found["low"] <= 0.43 <= found["high"])
     return plain / simulations, widened / simulations
 
@@ -64,7 +66,7 @@ def wrong_groups(n_systems: int, n_datasets: int, simulations: int, seed: int = 
     for number in range(simulations):
         hardness = random.normal(0.43, 0.2, n_datasets)
         values = hardness + random.normal(0, 0.05, (n_systems, n_datasets))
-        wrong += bool(ranks.of_means(values, seed=number).better.any())
+        wrong += bool(rank_intervals.of_means(values, seed=number).better.any())
     return wrong / simulations
 
 
@@ -77,7 +79,7 @@ def wrong_groups_of_queries(n_queries: int, n_datasets: int, simulations: int) -
             one_dataset(by_query(n_queries, random) + random.normal(0, 0.15, (10, n_queries)))
             for _ in range(n_datasets)
         ]
-        wrong += bool(ranks.of_scores(datasets, resamples=1_000, seed=number).better.any())
+        wrong += bool(rank_intervals.of_scores(datasets, resamples=1_000, seed=number).better.any())
     return wrong / simulations
 
 

@@ -21,14 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from compute import efficiency, freshness, loading, provenance, reading, recompute, runs
-from compute.errors import WrongInput
-from compute.identity import fingerprint
-from compute.loading import Loaded
-from compute.settings import Settings
-from compute.store import Store
+from compute.base.errors import WrongInput
+from compute.base.identity import fingerprint
+from compute.base.settings import Settings
+from compute.evaluate import runs
+from compute.reading import database
+from compute.recompute import efficiency
+from compute.recompute import run as recompute
+from compute.store import freshness, loading, provenance
+from compute.store.loading import Loaded
+from compute.store.store import Store
 from compute.systems import system
-from compute.systems.fusion import Rrf
+from compute.systems.combine.fusion import Rrf
 from tests.benchmarks import made_collections, made_more, made_runs
 from tests.benchmarks.made_collections import Collection, Size
 from tests.benchmarks.made_runs import SEARCHERS, Searcher
@@ -54,7 +58,7 @@ def main() -> None:
     _say(f"{summary(store)}, {time.perf_counter() - start:,.0f} s, {_cpu():,.0f} s of processors")
     if not given.without_words:
         made_more.count_words(_bench(store))
-        reading.write_database(store)
+        database.write_database(store)
         _say(f"words counted: {time.perf_counter() - start:,.0f} s, {_cpu():,.0f} s of processors")
     _say(f"{size_of(given.folder) / 1e9:.2f} GB in {given.folder}")
 
@@ -79,7 +83,7 @@ def make(folder: Path, size: Size, topics: Path, names: Sequence[str] = NAMES) -
             f" {took - seconds:.0f} s; {_cpu():,.0f} s of processors so far"
         )
     made_more.add_judgements(store)
-    reading.write_database(store)
+    database.write_database(store)
     return store
 
 

@@ -20,10 +20,10 @@ import ir_measures
 import numpy as np
 import pandas as pd
 
-from compute import imports
-from compute.loading import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.base.settings import Settings
+from compute.intake import imports
+from compute.store.loading import Bench
+from compute.store.store import Store
 from tests.benchmarks.side_by_side import Row, peak, quicker, say, show
 from tests.benchmarks.side_by_side import seconds as words
 

@@ -27,11 +27,13 @@ from pathlib import Path
 import numpy as np
 import psutil
 
-from compute import imports, jobs, recompute
+from compute import jobs
+from compute.base.settings import Settings
+from compute.intake import imports
 from compute.jobs import records
-from compute.loading import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.recompute import run as recompute
+from compute.store.loading import Bench
+from compute.store.store import Store
 from compute.systems import system
 from tests import database, models
 from tests.benchmarks.side_by_side import Row, machine, say, show

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.datasets import DATASETS, Dataset, Document, Source
-from compute.judgements.qrels import read_qrels
+from compute.datasets.qrels import read_qrels
 
 LEAST, MOST_WORDS = 40_000, 8_000_000
 """A corpus is cut to so many words, but not below so many documents."""

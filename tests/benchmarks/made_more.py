@@ -4,15 +4,15 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from compute import overlap
-from compute.annotation import tasks
-from compute.annotation.grades import of_levels
+from compute.corpora import overlap
 from compute.datasets import DATASETS
+from compute.judgements.orders import Framed
 from compute.judgements.sources import PERSON
-from compute.loading import Bench, Loaded, stored
-from compute.orders import Framed
-from compute.recompute import read
-from compute.store import Store
+from compute.judgements.tasks import tasks
+from compute.judgements.tasks.grades import of_levels
+from compute.recompute.run import read
+from compute.store.loading import Bench, Loaded, stored
+from compute.store.store import Store
 
 JUDGED = ("nfcorpus", "scifact", "nq")
 """Datasets whose holes people judged."""

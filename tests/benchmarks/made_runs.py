@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from compute import published
-from compute.datasets import Dataset
+from compute.datasets import Dataset, published
 from tests.benchmarks.made_collections import Collection
 
 UNJUDGED = 260

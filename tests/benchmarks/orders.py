@@ -20,9 +20,10 @@ from statistics import median
 import numpy as np
 import pandas as pd
 
-from compute import orders, settings
-from compute.reading import open_version
-from compute.store import Store
+from compute.base import settings
+from compute.judgements import orders
+from compute.reading.database import open_version
+from compute.store.store import Store
 from tests.simulating import PAIR, Contest, Flags, K, Rows, from_files, in_order, needed, taus
 
 SEEDS = range(20)

@@ -30,10 +30,10 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 from scipy import sparse
 
-from compute.overlap.counting import counted
-from compute.overlap.jaccard import FLOORS, Vocabulary, similarities
-from compute.settings import Settings
-from compute.store import KINDS
+from compute.base.settings import Settings
+from compute.corpora.overlap.counting import counted
+from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, similarities
+from compute.store.store import KINDS
 from tests.benchmarks.side_by_side import Row, peak, quicker, say, show
 from tests.benchmarks.side_by_side import seconds as told
 

@@ -7,11 +7,11 @@ from random import Random
 from typing import Any
 from urllib.parse import urlencode
 
-from compute.annotation import tasks
-from compute.cells import COMPUTED, DIFFERENCE, PUBLISHED
-from compute.overlap import UNITS
-from compute.reading import Reading
-from compute.store import Store
+from compute.corpora.overlap import UNITS
+from compute.judgements.tasks import tasks
+from compute.reading.database import Reading
+from compute.store.store import Store
+from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, PUBLISHED
 
 Address = tuple[str, str]
 """A page's name, empty for the first one, and its query string."""

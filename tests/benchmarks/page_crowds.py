@@ -17,13 +17,16 @@ import numpy as np
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute import provenance, reading, recompute, runs
+from compute.base.identity import fingerprint
+from compute.base.settings import PROJECT, Settings
 from compute.datasets import DATASETS
-from compute.identity import fingerprint
-from compute.loading import Bench, stored
-from compute.reading import open_version
-from compute.settings import PROJECT, Settings
-from compute.store import Part, Store
+from compute.evaluate import runs
+from compute.reading import database
+from compute.reading.database import open_version
+from compute.recompute import run as recompute
+from compute.store import provenance
+from compute.store.loading import Bench, stored
+from compute.store.store import Part, Store
 from tests.benchmarks.page_addresses import Address, Addresses
 from tests.benchmarks.page_addresses import tour as every_page
 from tests.benchmarks.page_sessions import Opening, Server, serving, session
@@ -138,7 +141,7 @@ def publish_on(home: Path) -> None:
         called = fingerprint("hits", [loaded.queries.fingerprint], number=number)
         about = provenance.record(["import-run", PUBLISHED], 0.0, drop_self=True)
         recompute.publish_run(bench, loaded, PUBLISHED, run, depth, called, about)
-        reading.write_database(bench.store)
+        database.write_database(bench.store)
         took = time.perf_counter() - start
         sys.stderr.write(f"{len(run.frame):,} hits published in {took:.1f} s\n")
         if ended.is_set():

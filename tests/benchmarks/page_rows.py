@@ -14,8 +14,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from compute.settings import Settings
-from compute.store import Store
+from compute.base.settings import Settings
+from compute.store.store import Store
 from tests.benchmarks.side_by_side import Row, seconds, show
 
 WARM, COLD = 0.3, 2.0

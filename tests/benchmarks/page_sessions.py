@@ -17,7 +17,7 @@ from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
-from compute import serve
+from compute.jobs import serve
 from tests.benchmarks.page_addresses import Address
 
 PATIENCE = 120.0

@@ -23,9 +23,9 @@ from typing import Any
 
 import numpy as np
 
-from compute.reading import open_version
-from compute.settings import Settings
-from compute.store import Store
+from compute.base.settings import Settings
+from compute.reading.database import open_version
+from compute.store.store import Store
 from tests.benchmarks import page_browser, page_crowds
 from tests.benchmarks.page_addresses import PAGES, Address, Addresses
 from tests.benchmarks.page_sessions import Opening, serving, session

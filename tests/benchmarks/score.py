@@ -21,7 +21,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytrec_eval
 
-from compute.measures import evaluate
+from compute.evaluate.measures import evaluate
 from tests.benchmarks.side_by_side import Row, quicker, say, show
 from tests.benchmarks.side_by_side import seconds as told
 

@@ -21,10 +21,11 @@ from pathlib import Path
 
 import pandas as pd
 
-from compute.loading import quiet
-from compute.settings import Settings
-from compute.systems import anserini, system
-from compute.systems.lexical import Bm25
+from compute.base.settings import Settings
+from compute.store.loading import quiet
+from compute.systems import system
+from compute.systems.lexical import anserini
+from compute.systems.lexical.bm25 import Bm25
 from tests.benchmarks.growth.corpus import made_up
 from tests.benchmarks.side_by_side import Row, quicker, say, seconds, show
 

@@ -20,7 +20,7 @@ from functools import partial
 import numpy as np
 from scipy import stats
 
-from compute.significance import pairs
+from compute.evaluate.significance import pairs
 from tests.benchmarks.side_by_side import Row, quicker, say, show
 from tests.benchmarks.side_by_side import seconds as words
 

@@ -13,10 +13,10 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from compute.measures import MEASURES
-from compute.reading import open_version, write_database
-from compute.settings import Settings
-from compute.store import Store
+from compute.base.settings import Settings
+from compute.evaluate.measures import MEASURES
+from compute.reading.database import open_version, write_database
+from compute.store.store import Store
 
 QUERIES = 1_000
 SYSTEMS = 15

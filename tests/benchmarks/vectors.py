@@ -23,10 +23,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from compute.base.settings import load
 from compute.datasets import DATASETS, source
-from compute.settings import load
-from compute.systems import SYSTEMS, encoding, vectors
-from compute.systems.dense import Dense
+from compute.systems import SYSTEMS
+from compute.systems.neural import encoding, vectors
+from compute.systems.neural.dense import Dense
 from tests.benchmarks.side_by_side import Row, quicker, say, seconds, show
 
 DIMENSIONS = 384

@@ -13,10 +13,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from compute import imports, recompute
-from compute.serve import free_port
-from compute.settings import PROJECT, Settings
-from compute.store import Store
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.jobs.serve import free_port
+from compute.recompute import run
+from compute.store.store import Store
 from compute.systems import system
 from tests.tiny import write_tiny
 
@@ -63,12 +64,12 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the tiny collection, whose documents are hostile, and two runs on it."""
     folder = tmp_path_factory.mktemp("home")
     now = Settings(home=folder, latency_queries=0)
-    bench = recompute.Bench(Store(now), now)
+    bench = run.Bench(Store(now), now)
     loaded = imports.import_dataset(
         bench, "tiny", path=write_tiny(tmp_path_factory.mktemp("beir") / "tiny")
     )
     for name in ("bm25", "bm25(b=0.9)"):
-        recompute.run(bench, system(name), loaded.dataset)
+        run.run(bench, system(name), loaded.dataset)
     return folder
 
 

@@ -12,16 +12,18 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page, WebSocket, WebSocketRoute, expect
 
-from compute import imports, queries, recompute
-from compute.annotation import grades, queue, tasks
-from compute.annotation.queue import Annotator
-from compute.annotation.tasks import Plan, Task
+from compute.base.settings import Settings
 from compute.datasets.catalogue import DATASETS
-from compute.orders import ORDERS
-from compute.reading import open_version
-from compute.settings import Settings
-from compute.store import Store
+from compute.intake import imports
+from compute.judgements.orders import ORDERS
+from compute.judgements.tasks import grades, queue, tasks
+from compute.judgements.tasks.queue import Annotator
+from compute.judgements.tasks.tasks import Plan, Task
+from compute.reading.database import open_version
+from compute.recompute import run
+from compute.store.store import Store
 from compute.systems import system
+from compute.views.annotate import select as annotate_select
 from tests import disks
 from tests.annotating import answer
 from tests.browser.acting import FIGURE, heading, settled
@@ -58,7 +60,7 @@ class Judging:
 
     def task(self, dataset: str, **changes: Any) -> Task:
         with open_version(self.store).cursor() as cursor:
-            runs = queries.annotate.judgeable(cursor)
+            runs = annotate_select.judgeable(cursor)
             systems = tuple(runs.loc[runs["dataset"] == dataset, "system"])
             plan = {
                 "title": "Some holes",
@@ -71,8 +73,8 @@ class Judging:
                 "grades": grades.of_levels([1]),
             }
             plan = Plan(**(plan | changes))  # pyright: ignore[reportArgumentType]
-            tops = queries.annotate.StoredTops(cursor, dataset)
-            official = queries.annotate.judged(cursor, dataset)
+            tops = annotate_select.StoredTops(cursor, dataset)
+            official = annotate_select.judged(cursor, dataset)
             judged = tasks.judged(self.store, dataset, official)
             return tasks.make(self.store, plan, tops, judged, "maker")
 
@@ -86,8 +88,8 @@ class Judging:
 def judging(tmp_path_factory: pytest.TempPathFactory) -> Judging:
     """PyDocs networkx with BM25 and an imported run: BM25's lists, each three places on."""
     home = tmp_path_factory.mktemp("judging")
-    bench = recompute.Bench(Store(Settings(home=home)), Settings(home=home))
-    recompute.run(bench, system("bm25"), DATASETS[DATASET])
+    bench = run.Bench(Store(Settings(home=home)), Settings(home=home))
+    run.run(bench, system("bm25"), DATASETS[DATASET])
     with open_version(bench.store).cursor() as cursor:
         top = cursor.execute("select * from top where dataset = ?", [DATASET]).df()
     top["rank"] = (top["rank"] + 3) % 10

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page
 
-from compute import recompute
-from compute.settings import Settings
-from compute.store import Store
+from compute.base.settings import Settings
+from compute.recompute import run
+from compute.store.store import Store
 from tests.browser.acting import go, settled
 from tests.browser.conftest import port, serving
 
@@ -52,6 +52,6 @@ def test_runs_come_in_through_the_page_with_their_official_scores(
     for file in runs:
         name = file.name.removesuffix(".gz")
         (part,) = (p for p in store.parts("hits", "covid") if p.provenance["file"] == file.name)
-        scores = recompute.read(store.parts("scores", "covid", part.system)[0])
+        scores = run.read(store.parts("scores", "covid", part.system)[0])
         mean = scores[scores["measure"] == "nDCG@10"]["value"].mean()
         assert f"{mean:.4f}" == f"{official[name]:.4f}"

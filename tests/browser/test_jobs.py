@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from compute.settings import Settings
+from compute.base.settings import Settings
 from compute.systems import SYSTEMS
 from tests.browser.acting import FIGURE, settled
 from tests.jobbing import worker

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from playwright.sync_api import Page, expect
 
-from compute.settings import PROJECT
+from compute.base.settings import PROJECT
 
 SCRIPT = (PROJECT / "pages" / "_judge" / "judge.js").read_text("utf-8")
 START = """

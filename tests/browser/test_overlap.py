@@ -7,10 +7,11 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from compute import imports, overlap
-from compute.recompute import Bench
-from compute.settings import Settings
-from compute.store import Store
+from compute.base.settings import Settings
+from compute.corpora import overlap
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
 from tests.browser.acting import click_at, settled
 from tests.browser.conftest import port, serving
 from tests.tiny import DOCUMENTS, write_tiny

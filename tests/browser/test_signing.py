@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Page, expect
 
-from compute.settings import Settings
-from compute.store import Store
+from compute.base.settings import Settings
+from compute.store.store import Store
 from tests import identity
 from tests.browser.acting import go, settled
 from tests.browser.conftest import port, serving

@@ -8,9 +8,9 @@ import pandas as pd
 import pytest
 from playwright.sync_api import Page, expect
 
+from compute.base.settings import Settings
 from compute.judgements import PERSON
-from compute.settings import Settings
-from compute.store import Store
+from compute.store.store import Store
 from tests.browser.acting import settled
 from tests.browser.conftest import port, serving
 

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from compute.settings import Settings
-from compute.store import Store
+from compute.base.settings import Settings
+from compute.store.store import Store
 from tests.browser.acting import click_mark, heading, settled
 from tests.browser.conftest import port, serving
 

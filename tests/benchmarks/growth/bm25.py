@@ -8,11 +8,11 @@ from pathlib import Path
 
 import numpy as np
 
-from compute import efficiency, latency
-from compute.loading import quiet
-from compute.settings import Settings
+from compute.base.settings import Settings
+from compute.recompute import efficiency, latency
+from compute.store.loading import quiet
 from compute.systems import system
-from compute.systems.lexical import Bm25
+from compute.systems.lexical.bm25 import Bm25
 from tests.benchmarks.growth.corpus import made_up
 from tests.benchmarks.growth.lines import Line, processors
 

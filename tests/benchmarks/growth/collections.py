@@ -7,10 +7,10 @@ from pathlib import Path
 
 import numpy as np
 
-from compute.overlap.counting import counted
-from compute.overlap.jaccard import similarities
-from compute.settings import Settings, load
-from compute.systems import vectors
+from compute.base.settings import Settings, load
+from compute.corpora.overlap.counting import counted
+from compute.corpora.overlap.jaccard import similarities
+from compute.systems.neural import vectors
 from tests.benchmarks import overlap
 from tests.benchmarks.growth.corpus import made_up
 from tests.benchmarks.growth.lines import Line, grown, least

@@ -6,7 +6,7 @@ import numpy as np
 import plotly.graph_objects as go
 from plotly.subplots import make_subplots
 
-from compute.figures.theme import palette, template
+from compute.views.shared.theme import palette, template
 from tests.benchmarks.growth.lines import Line, digits
 
 COLUMNS = 5

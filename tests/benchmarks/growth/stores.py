@@ -13,14 +13,20 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from compute import imports, orders, queries, recompute
-from compute.judgements import write_qrels
-from compute.loading import Bench, Loaded
-from compute.measures import evaluate
-from compute.reading import Reading, open_version
-from compute.runs import Run
-from compute.settings import Settings
-from compute.store import Store, top
+from compute.base.settings import Settings
+from compute.evaluate.measures import evaluate
+from compute.evaluate.runs import Run
+from compute.intake import imports
+from compute.judgements import orders, write_qrels
+from compute.reading.database import Reading, open_version
+from compute.recompute import run as recompute
+from compute.store.loading import Bench, Loaded
+from compute.store.store import Store, top
+from compute.views.annotate import select as annotate_select
+from compute.views.holes import select as holes_select
+from compute.views.holes import select_pools
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.leaderboard import select_order
 from tests.benchmarks.growth.lines import Line, grown, least
 from tests.benchmarks.side_by_side import say
 
@@ -167,7 +173,7 @@ def asked(home: Home) -> dict[str, float]:
 def pool_order(reading: Reading, dataset: str, home: Home) -> None:
     """What a task over all systems judges first."""
     with reading.cursor() as cursor:
-        tops = queries.annotate.StoredTops(cursor, dataset)
+        tops = annotate_select.StoredTops(cursor, dataset)
         orders.first("impact", tops.blocks(home.judgements, home.systems, 10), 10, 0)
 
 
@@ -175,27 +181,27 @@ def leaderboard(reading: Reading, datasets: list[str], systems: list[str]) -> No
     """All that the page reads at first: the board, and how sure its order is."""
     with reading.cursor() as cursor:
         for ask in (
-            queries.leaderboard.published_tables,
-            queries.leaderboard.measures,
-            queries.leaderboard.datasets,
-            queries.leaderboard.systems,
-            queries.leaderboard.holes,
-            queries.leaderboard.trained_pairs,
+            leaderboard_select.published_tables,
+            leaderboard_select.measures,
+            leaderboard_select.datasets,
+            leaderboard_select.systems,
+            leaderboard_select.holes,
+            leaderboard_select.trained_pairs,
         ):
             ask(cursor)
-        queries.leaderboard.means(cursor, MEASURE)
-        queries.leaderboard.printed_of(cursor, MEASURE)
-        queries.ranking.of_runs(cursor, MEASURE, datasets, systems, 1)
+        leaderboard_select.means(cursor, MEASURE)
+        leaderboard_select.printed_of(cursor, MEASURE)
+        select_order.of_runs(cursor, MEASURE, datasets, systems, 1)
 
 
 def holes(reading: Reading, dataset: str, systems: list[str]) -> None:
     """All that the page reads at first of one dataset."""
     with reading.cursor() as cursor:
-        queries.holes.recorded(cursor, dataset)
-        queries.holes.bounds(cursor, dataset, systems, MEASURE)
-        queries.holes.pairs(cursor, dataset, systems, MEASURE)
-        queries.holes.by_rank(cursor, dataset, systems, 10)
-        queries.pools.left_out(cursor, dataset, systems, MEASURE)
+        holes_select.recorded(cursor, dataset)
+        holes_select.bounds(cursor, dataset, systems, MEASURE)
+        holes_select.pairs(cursor, dataset, systems, MEASURE)
+        holes_select.by_rank(cursor, dataset, systems, 10)
+        select_pools.left_out(cursor, dataset, systems, MEASURE)
 
 
 DESIGN = {"Leaderboard": 2, "Holes": 2, "pool ordering": 2}

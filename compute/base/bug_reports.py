@@ -1,0 +1,38 @@
+"""Bugs: logged with their traceback under an id, which is all that a person is shown."""
+
+import contextlib
+import logging
+import uuid
+from pathlib import Path
+
+from compute.base import redaction
+from compute.base.settings import Settings
+from compute.store.parts import make_folder
+
+
+def record(settings: Settings, where: str, error: BaseException) -> tuple[str, Path | None]:
+    """Write the traceback to a log of its own; returns its id and file.
+
+    Never raises: the file is None where the log could not be written.
+    """
+    bug = uuid.uuid4().hex[:8]
+    log = settings.home / "logs" / f"bug-{bug}.log"
+    about = (type(error), error, error.__traceback__)
+    line = logging.LogRecord(
+        f"beirscope.{where}", logging.ERROR, "", 0, "bug %s", (bug,), exc_info=about
+    )
+    try:
+        make_folder(log.parent)
+        log.write_text(f"{redaction.Formatter().format(line)}\n", encoding="utf-8")
+    except OSError:
+        with contextlib.suppress(OSError):
+            log.unlink(missing_ok=True)
+        return bug, None
+    return bug, log
+
+
+def said(settings: Settings, where: str, error: Exception) -> str:
+    """One sentence for whoever met a bug, which is recorded first."""
+    bug, log = record(settings, where, error)
+    kept = f"please report {log}" if log else "no log of it could be written"
+    return f"bug {bug} in Beirscope, not in your input: {kept}"

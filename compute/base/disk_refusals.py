@@ -1,0 +1,129 @@
+"""What a disk refuses, in one sentence: no space, a quota, read-only, no permission.
+
+The only place that knows how such a refusal looks: as an error of the system, of SQLite, DuckDB or
+PyArrow. It is asked where errors leave the project: by the command line, the pages, the steps of
+jobs, and where judgements are saved.
+"""
+
+import errno
+import os
+import re
+import sqlite3
+import tempfile
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from compute.base.errors import BeirscopeError, Unavailable
+
+SHORT = 8 * 1024**2
+"""Free bytes below which a disk is taken for the one that is full: what failed was often larger,
+and what it had written is removed by the time that anybody asks."""
+
+_REFUSED: Mapping[int, str] = {
+    errno.ENOSPC: "no space is left on the disk of {place}: free some, then try again",
+    errno.EDQUOT: "the quota of disk space is used up at {place}: free some, then try again",
+    errno.EROFS: "{place} is on a read-only disk: make it writable, or {other}",
+    errno.EACCES: "{place} is closed to this account: change its permissions, or {other}",
+}
+_BROKEN = "{place} cannot be read or written: look after its disk, or {other}"
+_UNKNOWN = 0
+"""For SQLite's refusals that leave the reason open: the disk is asked."""
+_SQLITE: Mapping[int, int] = {
+    sqlite3.SQLITE_FULL: errno.ENOSPC,
+    sqlite3.SQLITE_READONLY: _UNKNOWN,
+    sqlite3.SQLITE_PERM: errno.EACCES,
+    sqlite3.SQLITE_CANTOPEN: _UNKNOWN,
+    sqlite3.SQLITE_IOERR: _UNKNOWN,
+}
+_WORDS: Mapping[str, int] = {
+    **{os.strerror(number): number for number in _REFUSED},
+    # DuckDB spills at most what its disk has free.
+    "max_temp_directory_size": errno.ENOSPC,
+}
+_LIBRARIES = ("duckdb", "_duckdb", "pyarrow")
+_QUOTED = re.compile(r"[\"'](/[^\"']+)[\"']")
+
+
+def refusal(error: BaseException, home: Path) -> Unavailable | None:
+    """The sentence for an error that a disk is behind; None for any other.
+
+    It names the file or folder that the error names, else the disk that is short of space, else
+    the home folder.
+    """
+    for behind in _chain(error):
+        number = _number(behind)
+        if number is not None:
+            return Unavailable(_sentence(number, _named(behind), home))
+    return None
+
+
+@contextmanager
+def explained(home: Path) -> Iterator[None]:
+    """Raises Unavailable, with its sentence, in place of an error that a disk is behind."""
+    try:
+        yield
+    except BeirscopeError:
+        raise
+    except Exception as error:
+        if refused := refusal(error, home):
+            raise refused from error
+        raise
+
+
+def _chain(error: BaseException) -> Iterator[BaseException]:
+    """The error and what it was made from."""
+    current: BaseException | None = error
+    while current is not None:
+        yield current
+        current = getattr(current, "orig", None) or current.__cause__
+
+
+def _number(error: BaseException) -> int | None:
+    """The errno of a refusal; None for anything else, and for what the project says itself."""
+    if isinstance(error, BeirscopeError):
+        return None
+    if isinstance(error, sqlite3.Error):
+        # The low byte is the kind; the others say more than is of use here.
+        return _SQLITE.get(getattr(error, "sqlite_errorcode", 0) & 0xFF)
+    if isinstance(error, OSError) and error.errno is not None:
+        return error.errno if error.errno in _REFUSED else None
+    text = str(error)
+    number = next((number for words, number in _WORDS.items() if words in text), None)
+    # Others deny permissions too, such as a server.
+    ours = isinstance(error, OSError) or type(error).__module__.startswith(_LIBRARIES)
+    return number if ours or number != errno.EACCES else None
+
+
+def _named(error: BaseException) -> Path | None:
+    """The path that the error names, if any."""
+    if isinstance(error, OSError) and isinstance(error.filename, str | bytes | os.PathLike):
+        return Path(os.fsdecode(error.filename))
+    found = _QUOTED.search(str(error))
+    return Path(found[1]) if found else None
+
+
+def _sentence(number: int, named: Path | None, home: Path) -> str:
+    place = named or next(filter(_is_short, (home, Path(tempfile.gettempdir()))), home)
+    ours = place.is_relative_to(home) or home.is_relative_to(place)
+    other = "set BEIRSCOPE_HOME to another folder" if ours else "choose another place"
+    words = _REFUSED.get(number or _reason(place), _BROKEN)
+    return words.format(place=place, other=other)
+
+
+def _reason(place: Path) -> int:
+    """The errno that fits how a disk is now; _UNKNOWN where nothing seems wrong with it."""
+    place = next(folder for folder in (place, *place.parents) if folder.exists())
+    if os.statvfs(place).f_flag & os.ST_RDONLY:
+        return errno.EROFS
+    if _is_short(place):
+        return errno.ENOSPC
+    return _UNKNOWN if os.access(place, os.W_OK) else errno.EACCES
+
+
+def _is_short(place: Path) -> bool:
+    try:
+        found = os.statvfs(place)
+    except OSError:
+        return False
+    return found.f_bavail * found.f_frsize < SHORT

@@ -1,0 +1,173 @@
+"""Where the dashboard may listen: this machine alone, or elsewhere where people sign in."""
+
+import ipaddress
+import tomllib
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+from compute.base import roles
+from compute.base.errors import Missing, Unavailable, WrongInput
+from compute.base.settings import PROJECT, Settings
+
+LOCAL = ("localhost", "127.0.0.1", "::1")
+"""The names of this machine that a browser may ask for; others are DNS rebinding or a proxy."""
+SHORTEST_SECRET = 32
+_NEEDED = ("redirect_uri", "cookie_secret")
+_OF_PROVIDER = ("client_id", "client_secret", "server_metadata_url")
+
+
+_USUAL = {"http": 80, "https": 443}
+"""Schemes of pages, and the ports that an address leaves out."""
+
+
+class Origin(NamedTuple):
+    """Where a page comes from, whole."""
+
+    scheme: str
+    host: str
+    """In lower case."""
+    port: int
+
+
+class SignIn(NamedTuple):
+    """What Streamlit's secrets say of the sign-in; the secrets themselves stay where they are."""
+
+    origin: Origin
+    """Where browsers reach the dashboard."""
+    providers: tuple[str, ...]
+    """As `st.login` takes them; `default` where there is one without a name."""
+
+
+def is_loopback(address: str | None) -> bool:
+    """Whether only this machine reaches what listens there; no address means every network."""
+    try:
+        return address == "localhost" or ipaddress.ip_address(address or "").is_loopback
+    except ValueError:
+        return False
+
+
+def origin(text: str) -> Origin | None:
+    """The origin `scheme://host:port`, where a usual port may be left out; none if it is none."""
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        return None
+    if parts.scheme not in _USUAL or not host or f"{parts.scheme}://{parts.netloc}" != text:
+        return None
+    if "@" in parts.netloc:
+        return None
+    return Origin(parts.scheme, host.rstrip("."), _USUAL[parts.scheme] if port is None else port)
+
+
+def origins(
+    settings: Settings, address: str | None, port: int, signed: SignIn | None
+) -> frozenset[Origin]:
+    """Every origin that is the dashboard's own.
+
+    Those are this machine's names and the address that it listens at, at its port, and where people
+    sign in. A name of the setting `hosts` stands for the port that it says; without one for this
+    port and, for a proxy, the usual ones.
+    """
+    names = {*LOCAL, address or ""} - {"", "0.0.0.0", "::"}
+    texts = [f"http://{_bracketed(name)}:{port}" for name in names]
+    for host in map(_bracketed, settings.hosts):
+        texts += [f"{scheme}://{name}" for scheme in _USUAL for name in (host, f"{host}:{port}")]
+    read = [origin(text.lower()) for text in texts]
+    return frozenset([*filter(None, read), *([signed.origin] if signed else [])])
+
+
+def named(host: str, own: Collection[Origin]) -> set[Origin]:
+    """The origins of those that a request's header Host may mean; none for another host."""
+    meant = [origin(f"{scheme}://{host.lower()}") for scheme in _USUAL]
+    return {one for one in meant if one and one in own}
+
+
+def _bracketed(host: str) -> str:
+    """A host as an address has it: one of IPv6 between brackets."""
+    return f"[{host}]" if host.count(":") > 1 and not host.startswith("[") else host
+
+
+def check(settings: Settings, address: str | None) -> None:
+    """Raises Unavailable where the dashboard must not listen, saying why."""
+    if not settings.sign_in and not is_loopback(address):
+        raise Unavailable(
+            "without sign-in whoever reaches the dashboard may do everything, so it serves its own"
+            f" machine only, not {address or 'every network'}: set sign_in (README, Deployment), or"
+            " start it with the address 127.0.0.1"
+        )
+
+
+def secrets_files(settings: Settings) -> list[Path]:
+    """Where the secrets of the sign-in may lie; a later one counts before an earlier."""
+    folders = (Path.home() / ".streamlit", PROJECT / ".streamlit", settings.home)
+    return [folder / "secrets.toml" for folder in folders]
+
+
+def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
+    """The sign-in of the settings, checked; none where there is none.
+
+    Raises Missing where the secrets lack something, WrongInput where something in them is weak.
+    """
+    if not settings.sign_in:
+        return None
+    roles.check(settings)
+    where, auth = _auth(files)
+    providers = _providers(where, auth)
+    if missing := [key for key in _NEEDED if not auth.get(key)]:
+        raise Missing(f"{where}: [auth] lacks {' and '.join(missing)} (README, Deployment)")
+    if len(str(auth["cookie_secret"])) < SHORTEST_SECRET:
+        raise WrongInput(
+            f"{where}: cookie_secret has fewer than {SHORTEST_SECRET} characters: make one with"
+            " python -c 'import secrets; print(secrets.token_hex(32))'"
+        )
+    back = urlsplit(str(auth["redirect_uri"]))
+    if not back.hostname or not back.path.endswith("/oauth2callback"):
+        raise WrongInput(
+            f"{where}: redirect_uri must be the dashboard's address with /oauth2callback at the end"
+        )
+    if back.scheme != "https" and not is_loopback(back.hostname):
+        raise WrongInput(
+            f"{where}: redirect_uri must start with https:// (the cookie of the sign-in would"
+            " otherwise go over the network readable)"
+        )
+    found = origin(f"{back.scheme}://{back.netloc}".lower())
+    if found is None:
+        raise WrongInput(f"{where}: redirect_uri is no address: mend it (README, Deployment)")
+    return SignIn(found, providers)
+
+
+def _auth(files: Sequence[Path]) -> tuple[Path, Mapping[str, Any]]:
+    found: tuple[Path, Mapping[str, Any]] | None = None
+    for file in files:
+        try:
+            content = tomllib.loads(file.read_text("utf-8"))
+        except (FileNotFoundError, NotADirectoryError):
+            continue
+        except (OSError, tomllib.TOMLDecodeError, UnicodeDecodeError):
+            # The error's own words may quote a secret.
+            raise WrongInput(f"{file}: cannot be read as TOML: mend or remove it") from None
+        if isinstance(content.get("auth"), dict):
+            found = file, content["auth"]
+    if found is None:
+        raise Missing(
+            "sign_in is set, but no secrets.toml has a section [auth] with the provider: make"
+            f" {files[-1]} (README, Deployment)"
+        )
+    return found
+
+
+def _providers(where: Path, auth: Mapping[str, Any]) -> tuple[str, ...]:
+    named = {name: part for name, part in auth.items() if isinstance(part, dict)}
+    sections: dict[str, Mapping[str, Any]] = {
+        name: part for name, part in named.items() if "client_id" in part
+    }
+    if "client_id" in auth or not sections:
+        sections["default"] = auth
+    for name, part in sections.items():
+        if missing := [key for key in _OF_PROVIDER if not part.get(key)]:
+            place = "[auth]" if name == "default" else f"[auth.{name}]"
+            raise Missing(f"{where}: {place} lacks {' and '.join(missing)} (README, Deployment)")
+    return tuple(sections)

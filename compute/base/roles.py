@@ -1,0 +1,121 @@
+"""Who may do what: a role for each person, from the settings and a verified e-mail address."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+from typing import Any
+
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings
+
+
+class Role(IntEnum):
+    """What a person may do; each role may do what those before it may."""
+
+    VIEWER = 1
+    """Read and export."""
+    ANNOTATOR = 2
+    """Judge documents, under their own name."""
+    OPERATOR = 3
+    """Start, cancel and retry jobs, import, fetch, make tasks."""
+
+
+VIEWER, ANNOTATOR, OPERATOR = Role
+
+NAMES = {role: role.name.lower() for role in Role}
+_ALLOWS = {
+    VIEWER: "looking at this dashboard",
+    ANNOTATOR: "judging",
+    OPERATOR: "starting jobs, importing, fetching and making tasks",
+}
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody who signed in, by the verified e-mail address of their provider."""
+
+    email: str
+
+
+def address(text: object) -> str:
+    """An e-mail address as it is compared: ASCII letters in lower case; empty if it is none.
+
+    Other letters stay as they are, since lower case makes ASCII of some (the Kelvin sign a k).
+    """
+    words = text.strip() if isinstance(text, str) else ""
+    local, at, domain = words.partition("@")
+    fits = local and at and domain and "@" not in domain and words.isprintable()
+    if not fits or any(letter.isspace() or letter in ",;" for letter in words):
+        return ""
+    return words.lower() if words.isascii() else words
+
+
+def person(settings: Settings, claims: Mapping[str, Any], now: float | None = None) -> Person:
+    """Who the provider's claims say it is. Raises Unavailable where that does not count.
+
+    An address counts only where the provider says that it verified it; some say so in a string.
+    """
+    found = address(claims.get("email"))
+    if not found:
+        raise Unavailable("the sign-in names no e-mail address: allow it to, then sign in again")
+    if claims.get("email_verified") is not True and claims.get("email_verified") != "true":
+        raise Unavailable(
+            "the sign-in does not say that your e-mail address is verified: verify it there,"
+            " then sign in again"
+        )
+    issued = claims.get("iat")
+    age = (time.time() if now is None else now) - issued if isinstance(issued, int | float) else 0
+    if settings.session_hours and age > 3600 * settings.session_hours:
+        raise Unavailable("you signed in too long ago: sign in again")
+    return Person(found)
+
+
+def role(settings: Settings, who: Person) -> Role | None:
+    """The highest role that the settings give a person; none for whom they name nowhere.
+
+    Raises WrongInput for a rule in the settings that is neither an address nor a domain.
+    """
+    lists = {VIEWER: settings.viewers, ANNOTATOR: settings.annotators, OPERATOR: settings.operators}
+    given = [role for role, rules in lists.items() if any(_fits(rule, who) for rule in rules)]
+    usual = _usual(settings)
+    return max([*given, *([usual] if usual else [])], default=None)
+
+
+def _fits(rule: str, who: Person) -> bool:
+    """Whether a rule, `ada@example.org` or `@example.org`, names a person.
+
+    A domain is that domain alone, none below it; nothing else stands for many people.
+    """
+    everybody_of = rule.strip().startswith("@")
+    known = address(f"x{rule.strip()}" if everybody_of else rule)
+    if not known or "*" in known or "?" in known:
+        raise WrongInput(
+            f"the settings give a role to {rule!r}, which is neither an e-mail address nor a"
+            " domain such as @example.org: mend it (default_role is for whoever signs in)"
+        )
+    return known[1:] == who.email[who.email.index("@") :] if everybody_of else known == who.email
+
+
+def _usual(settings: Settings) -> Role | None:
+    """The role of whoever signs in. Raises WrongInput for a word that is no role."""
+    if not settings.default_role:
+        return None
+    for one, name in NAMES.items():
+        if settings.default_role == name:
+            return one
+    known = ", ".join(NAMES.values())
+    raise WrongInput(f"default_role is {settings.default_role!r}; known: {known}, or empty")
+
+
+def check(settings: Settings) -> None:
+    """Raises WrongInput for a rule or a word in the settings' roles that means nothing."""
+    role(settings, Person("nobody@invalid"))
+
+
+def sentence(needed: Role, who: Person | None = None) -> str:
+    """Which role something takes, and who gives it."""
+    name = NAMES[needed]
+    article = "an" if name[0] in "aeiou" else "a"
+    told = f"{_ALLOWS[needed]} takes {article} {name}'s role"
+    return f"{told}, which {who.email} does not have: ask who runs this dashboard" if who else told

@@ -1,0 +1,160 @@
+"""Settings: the environment over `settings.toml` in the home folder over the defaults."""
+
+import os
+import re
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+from compute.base.errors import WrongInput
+from compute.base.redaction import masked
+
+PROJECT = Path(__file__).resolve().parents[2]
+
+
+@dataclass(frozen=True, repr=False)
+class Settings:
+    """Every setting there is. `$BEIRSCOPE_<NAME>` sets one; paths may start with `~`."""
+
+    home: Path = PROJECT / "data" / "local"
+    """Where parts, state, caches and logs live."""
+    datasets: Path | None = None
+    """A folder with BEIR archives or folders, looked into before anything is downloaded."""
+    mirror: str = ""
+    """An http or https address that has BEIR's archives as `NAME.zip`, in place of BEIR's own."""
+    state: str = ""
+    """SQLAlchemy URL of the manifest and judgements; empty: `state.sqlite` in the home folder."""
+    depth: int = 1000
+    """Hits kept per query."""
+    shard_documents: int = 16_384
+    """Documents of a shard that any worker encodes, where there are twice as many or more; Lucene
+    indexes eight times as many at once. 0 divides nothing. The same on all machines."""
+    measures: tuple[str, ...] = ()
+    """What runs are scored by besides the usual measures, such as P@5, AP@1000 or Bpref."""
+    threads: int = os.cpu_count() or 1
+    """Threads of one heavy step."""
+    java_memory: str = "2g"
+    """Heap of a Java process, as `-Xmx` takes it."""
+    cache_bytes: int = 20 * 1024**3
+    """Indexes and embeddings above this size go, least recently used first."""
+    latency_queries: int = 50
+    """Queries of a run that are timed one at a time, for its latency; 0 times none."""
+    address: str = "127.0.0.1"
+    """Where the dashboard listens; any but this machine alone needs `sign_in`."""
+    port: int = 0
+    """Its port; 0 takes the first free one from 8501 on."""
+    hosts: tuple[str, ...] = ()
+    """Names besides localhost, with a port or for the usual ones, by which it is reached."""
+    upload_megabytes: int = 200
+    """The largest file that may be uploaded."""
+    job_starts_per_person: int = 60
+    """Jobs that one person may start in an hour; 0 sets no limit."""
+    job_starts: int = 120
+    """Jobs that all together may start in an hour; 0 sets no limit."""
+    jobs_waiting: int = 100
+    """Jobs that may be queued or running at once; 0 sets no limit."""
+    sign_in: bool = False
+    """Whether people sign in, by OIDC; without it everybody may do everything."""
+    viewers: tuple[str, ...] = ()
+    """Who may look and export: e-mail addresses, or domains as `@example.org`."""
+    annotators: tuple[str, ...] = ()
+    """Who may judge as well."""
+    operators: tuple[str, ...] = ()
+    """Who may start jobs, import, fetch and make tasks as well."""
+    default_role: str = ""
+    """The role of whoever signs in and is in no list: none, viewer, annotator or operator."""
+    session_hours: int = 24
+    """Hours after which a person signs in again; 0: when the browser's cookie ends."""
+
+    def __repr__(self) -> str:
+        """Every setting, the password of the database masked."""
+        values = {field.name: getattr(self, field.name) for field in fields(self)}
+        told = ", ".join(f"{name}={value!r}" for name, value in values.items())
+        return masked(f"Settings({told})", {})
+
+
+_WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
+
+
+def _value(kind: Any, given: Any, origin: str) -> Any:
+    if kind == tuple[str, ...]:
+        return _several(given, origin)
+    text = str(given)
+    if kind is bool:
+        if text.lower() not in _WORDS:
+            raise WrongInput(f"{origin} is {text[:40]!r}, not true or false: mend or unset it")
+        return _WORDS[text.lower()]
+    if kind is int:
+        return _number(text, origin)
+    if not isinstance(given, str):
+        raise WrongInput(f"{origin} is {text[:40]}, not text: put it between quotes")
+    if kind is str:
+        return text
+    return _path(text, origin) if text else None
+
+
+def _number(text: str, origin: str) -> int:
+    """A whole number that a computer counts with; below 1 only where 0 has a meaning."""
+    if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
+        raise WrongInput(f"{origin} is {text[:40]!r}, not a whole number: mend or unset it")
+    least = 1 if origin.lower().endswith(("depth", "threads", "upload_megabytes")) else 0
+    if int(text) < least:
+        raise WrongInput(f"{origin} is {text}, less than {least}: mend or unset it")
+    return int(text)
+
+
+def _path(text: str, origin: str) -> Path:
+    try:
+        return Path(text).expanduser().resolve()
+    except (ValueError, RuntimeError, OSError):
+        raise WrongInput(f"{origin} is {text[:80]!r}, no path: mend or unset it") from None
+
+
+def _several(given: Any, origin: str) -> tuple[str, ...]:
+    """A list of the file, or words between commas or spaces; a comma in brackets parts none."""
+    words = given
+    if isinstance(given, str):
+        words = [word for word in re.split(r"[,\s]+(?![^()]*\))", given) if word]
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        found = repr(given)[:40]
+        raise WrongInput(f'{origin} is {found}, not a list such as ["a", "b"]: mend or unset it')
+    return tuple(words)
+
+
+def load(environment: Mapping[str, str] = os.environ) -> Settings:
+    """The settings in force. Raises WrongInput for an unknown name or a bad value."""
+    named = environment.get("BEIRSCOPE_HOME")
+    home = _path(named, "BEIRSCOPE_HOME") if named else Settings.home.resolve()
+    if home.exists() and not home.is_dir():
+        raise WrongInput(f"BEIRSCOPE_HOME is {home}, a file: name a folder")
+    kinds = {field.name: field.type for field in fields(Settings)}
+    values: dict[str, Any] = {}
+    file = home / "settings.toml"
+    if file.exists():
+        for name, value in _from_file(file).items():
+            if name not in kinds:
+                known = ", ".join(kinds)
+                raise WrongInput(f"{file}: no setting {name[:40]!r}; known: {known}")
+            values[name] = _value(kinds[name], value, f"{file}: {name}")
+    for name, kind in kinds.items():
+        text = environment.get(f"BEIRSCOPE_{name.upper()}")
+        if text:
+            values[name] = _value(kind, text, f"BEIRSCOPE_{name.upper()}")
+    now = replace(Settings(), **(values | {"home": home}))
+    if not re.fullmatch(r"[0-9]+[kmgKMG]?", now.java_memory):
+        raise WrongInput(
+            f"java_memory is {now.java_memory[:40]!r}, not as 500m or 2g: mend or unset it"
+        )
+    return now
+
+
+def _from_file(file: Path) -> dict[str, Any]:
+    try:
+        return tomllib.loads(file.read_text("utf-8"))
+    # Nested deeper than Python goes, or a number of thousands of digits.
+    except (ValueError, RecursionError) as error:
+        raise WrongInput(f"{file}: not valid TOML ({error}): mend or remove it") from None
+    except OSError as error:
+        raise WrongInput(f"{file} cannot be read ({error.strerror}): mend or remove it") from None

@@ -1,0 +1,1 @@
+"""From texts to counts: lengths, words, and how alike collections are."""

@@ -1,0 +1,215 @@
+"""Document lengths: how many documents of each length there are, in the groups that are compared.
+
+A word is a piece between white space, in title and text together; the papers do not say how they
+count. A part of the kind `length_counts` is a histogram of whole numbers, so every quantile, mean
+and density that follows from it is exact, for any k up to 10 and any cut of the lengths.
+"""
+
+import time
+from pathlib import Path
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.base.errors import Missing
+from compute.base.identity import fingerprint
+from compute.datasets import Dataset
+from compute.reading.database import scratch
+from compute.store import freshness, provenance
+from compute.store.loading import Bench, Loaded, load, stored
+from compute.store.store import Part, Publication, Store
+
+CORPUS, QUERIES, JUDGED, TOP = "corpus", "queries", "judged", "top"
+"""The groups. A document counts once in the corpus, once for every query that it is judged for,
+and once for every query that it is retrieved for."""
+DEPTH = 10
+"""Ranks of a run that are counted: those of the kind `top`."""
+MAX_WORDS = 512
+"""Where the first BEIR paper cuts its figure: longer documents count as this long there."""
+
+_OF_DATASET = """
+select 'corpus' as "of", 0 as level, n_words, count(*) as count
+from lengths group by all
+union all
+-- A collection whose queries came without texts knows no lengths of them either.
+select 'queries', 0, n_words, count(*)
+from queries where (select max(n_words) from queries) > 0 group by all
+union all
+select 'judged', relevance, n_words, count(*)
+from judgements join lengths using (doc_id) group by all
+order by "of", level, n_words
+"""
+_OF_RUN = """
+select 'top' as "of", rank as level, n_words, count(*) as count
+from hits join lengths using (doc_id) where rank <= $depth
+group by all order by level, n_words
+"""
+
+
+def of_dataset(lengths: Path, queries: Path, judgements: Path) -> pa.Table:
+    """of, level, n_words, count of a corpus, its queries and its judged documents.
+
+    `level` is the relevance of the judged, else 0. Judgements of documents that the corpus lacks
+    have no length and are left out. The files are parts of these kinds.
+    """
+    with scratch() as database:
+        for name, path in (("lengths", lengths), ("queries", queries), ("judgements", judgements)):
+            _view(database, name, path)
+        return database.sql(_OF_DATASET).to_arrow_table()
+
+
+def of_run(hits: DataFrame, lengths: Path) -> pa.Table:
+    """of, level, n_words, count of the first DEPTH hits of every query; `level` is the rank.
+
+    `hits` has doc_id and rank. Hits of documents that the corpus lacks are left out.
+    """
+    schema = pa.schema([("doc_id", pa.string()), ("rank", pa.int32())])
+    table = pa.Table.from_pandas(hits[schema.names], schema, preserve_index=False)
+    with scratch() as database:
+        database.from_arrow(table).create("hits")
+        _view(database, "lengths", lengths)
+        return database.sql(_OF_RUN, params={"depth": DEPTH}).to_arrow_table()
+
+
+def _view(database: DuckDBPyConnection, name: str, path: Path) -> None:
+    database.read_parquet([str(path)], hive_partitioning=False).create_view(name)
+
+
+def empty_texts(documents: Path) -> int:
+    """How many documents have a title at most: nothing but white space in their text."""
+    with pq.ParquetFile(documents) as file:
+        batches = file.iter_batches(columns=["text"])
+        return sum(not text.strip() for batch in batches for text in batch["text"].to_pylist())
+
+
+def add_dataset(
+    store: Store, publication: Publication, loaded: Loaded, *, again: bool = False
+) -> bool:
+    """Count a dataset into a publication, unless that is stored; whether there was anything to do.
+
+    Nothing can be counted where the documents cannot be had. The number of documents without text
+    is recorded where the documents themselves are stored.
+    """
+    lengths = loaded.lengths
+    if lengths is None or (not again and _has_dataset(store, loaded)):
+        return False
+    start = time.perf_counter()
+    name = loaded.dataset.name
+    counts = of_dataset(lengths.path, loaded.queries.path, loaded.judgements.path)
+    empty = empty_texts(loaded.documents.path) if loaded.documents else None
+    inputs = _inputs_of_dataset(loaded, lengths)
+    seconds = time.perf_counter() - start
+    about = provenance.record(["lengths", name], seconds, inputs=inputs, empty_texts=empty)
+    publication.add(
+        "length_counts", counts, dataset=name, fingerprint=_name(inputs), provenance=about
+    )
+    return True
+
+
+def add_run(
+    store: Store,
+    publication: Publication,
+    loaded: Loaded,
+    hits: Part,
+    top: DataFrame,
+    *,
+    again: bool = False,
+) -> bool:
+    """Count a run into a publication, unless that is stored; whether there was anything to do.
+
+    `hits` is its part, `top` its doc_id and rank down to rank 10 at least. Hits of documents that
+    the corpus lacks are recorded by their number.
+    """
+    lengths = loaded.lengths
+    if lengths is None or (not again and _has_run(store, lengths, hits)):
+        return False
+    start = time.perf_counter()
+    counts = of_run(top, lengths.path)
+    left_out = int((top["rank"] <= DEPTH).sum()) - sum(counts["count"].to_pylist())
+    inputs = _inputs_of_run(hits, lengths)
+    about = provenance.record(
+        ["lengths", hits.dataset],
+        time.perf_counter() - start,
+        inputs=inputs,
+        hits_without_length=left_out,
+    )
+    names = {"dataset": hits.dataset, "system": hits.system}
+    publication.add("length_counts", counts, **names, fingerprint=_name(inputs), provenance=about)
+    return True
+
+
+def _inputs_of_dataset(loaded: Loaded, lengths: Part) -> freshness.Inputs:
+    return freshness.of_length_counts(lengths, loaded.queries, loaded.judgements)
+
+
+def _inputs_of_run(hits: Part, lengths: Part) -> freshness.Inputs:
+    return freshness.of_length_counts(lengths, hits)
+
+
+def _name(inputs: freshness.Inputs) -> str:
+    return fingerprint("length_counts", list(inputs.values()))
+
+
+def _has_dataset(store: Store, loaded: Loaded) -> bool:
+    part = store.part("length_counts", loaded.dataset.name)
+    if part is None or loaded.lengths is None:
+        return False
+    # Texts that came after the lengths: now those that are empty can be counted.
+    is_whole = part.provenance["empty_texts"] is not None or loaded.documents is None
+    return is_whole and part.fingerprint == _name(_inputs_of_dataset(loaded, loaded.lengths))
+
+
+def _has_run(store: Store, lengths: Part, hits: Part) -> bool:
+    part = store.part("length_counts", hits.dataset, hits.system)
+    return part is not None and part.fingerprint == _name(_inputs_of_run(hits, lengths))
+
+
+def with_documents(bench: Bench, dataset: Dataset) -> Loaded:
+    """The dataset as it is stored, else loaded. Raises Missing where documents cannot be had."""
+    loaded = stored(bench.store, dataset) or load(bench, dataset)
+    if loaded.lengths is None:
+        raise Missing(
+            f"{dataset.name} came without documents, so their lengths are not known:"
+            " import-dataset takes in a collection with documents"
+        )
+    return loaded
+
+
+def count(bench: Bench, loaded: Loaded, *, again: bool = False) -> int:
+    """Count a stored dataset and its runs; returns how many of them were not counted yet."""
+    name = loaded.dataset.name
+    new = 0
+    with bench.store.publishing(bench.job or f"lengths {name}") as publication:
+        new += add_dataset(bench.store, publication, loaded, again=again)
+        runs = _runs(bench.store, name)
+        for number, (hits, top) in enumerate(runs, 1):
+            found = pq.read_table(top.path, columns=["doc_id", "rank"]).to_pandas()
+            new += add_run(bench.store, publication, loaded, hits, found, again=again)
+            bench.progress(number, len(runs), "runs counted")
+    return new
+
+
+def is_counted(store: Store, loaded: Loaded) -> bool:
+    """Whether `count` would find nothing to do."""
+    lengths = loaded.lengths
+    if lengths is None or not _has_dataset(store, loaded):
+        return False
+    return all(_has_run(store, lengths, hits) for hits, _ in _runs(store, loaded.dataset.name))
+
+
+def countable(store: Store) -> list[str]:
+    """The stored datasets whose documents have known lengths."""
+    rows = [Dataset.from_record(part.provenance["dataset"]) for part in store.parts("queries")]
+    collections = {part.dataset for part in store.parts("lengths")}
+    return [row.name for row in rows if row.collection in collections]
+
+
+def _runs(store: Store, dataset: str) -> list[tuple[Part, Part]]:
+    """The hits and the top 10 of every run on a dataset that is not outdated."""
+    fresh, _ = freshness.split(store.parts())
+    own = [part for part in fresh if part.dataset == dataset]
+    tops = {part.system: part for part in own if part.kind == "top"}
+    hits = [part for part in own if part.kind == "hits"]
+    return [(part, tops[part.system]) for part in hits if part.system in tops]

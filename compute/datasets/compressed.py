@@ -1,0 +1,106 @@
+"""Text files, plain or packed by gzip or zstd: opened as their first bytes tell, within bounds."""
+
+import re
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pyarrow as pa
+
+from compute.base.errors import Missing, WrongInput
+
+LARGEST_RATIO = 200
+"""Unpacked over packed size, for files above FREELY; real runs reach 3 to 30."""
+FREELY = 64 * 1024**2
+"""Bytes that a file may unpack to whatever its packed size."""
+LARGEST_TEXT = 1024**3
+"""Bytes of a file that is held whole, such as one of queries."""
+_PIECE = 16 * 1024**2
+_COMPRESSIONS = {b"\x1f\x8b": "gzip", b"\x28\xb5\x2f\xfd": "zstd"}
+_STRANGERS = {
+    re.compile(rb"PK\x03\x04"): "a zip archive",
+    re.compile(rb"BZh[1-9]1AY&SY"): "packed by bzip2",
+    re.compile(rb"\xfd7zXZ\x00"): "packed by xz",
+    re.compile(rb"7z\xbc\xaf\x27\x1c"): "a 7z archive",
+    re.compile(rb"Rar!\x1a\x07"): "a rar archive",
+    re.compile(rb"\xff\xfe|\xfe\xff"): "text in UTF-16",
+    re.compile(rb"PAR1"): "a Parquet file",
+    re.compile(rb"%PDF-"): "a PDF",
+    re.compile(rb"\x89PNG"): "a picture",
+}
+
+
+@contextmanager
+def opened(path: Path) -> Iterator[pa.NativeFile]:
+    """The file's bytes, decompressed as its first bytes tell. Raises Missing or WrongInput."""
+    try:
+        with path.open("rb") as file:
+            start = file.read(10)
+        for stranger, name in _STRANGERS.items():
+            if stranger.match(start):
+                raise WrongInput(
+                    f"{path}: {name}, not UTF-8 text (plain, gzip or zstd), convert it first"
+                )
+        with pa.input_stream(str(path), compression=_compression(start)) as file:
+            yield file
+    except FileNotFoundError:
+        raise Missing(f"{path}: no such file, check the path") from None
+    except IsADirectoryError:
+        raise WrongInput(f"{path}: a folder where a file is needed, name the file") from None
+    except OSError as error:
+        reason = error.strerror or error
+        raise WrongInput(f"{path}: cannot be read ({reason}), fetch or pack it again") from None
+
+
+def is_packed(path: Path) -> bool:
+    """Whether the file is packed by gzip or zstd."""
+    with path.open("rb") as file:
+        return _compression(file.read(10)) is not None
+
+
+def _compression(start: bytes) -> str | None:
+    kinds = (kind for magic, kind in _COMPRESSIONS.items() if start.startswith(magic))
+    return next(kinds, None)
+
+
+def most(path: Path) -> int:
+    """Bytes that a packed file may unpack to, at the most: more is no text."""
+    return max(FREELY, LARGEST_RATIO * path.stat().st_size)
+
+
+def unpacked(path: Path, enough: int) -> int:
+    """Bytes that the file unpacks to, counted to the first above `enough`. Raises as `pieces`."""
+    total = 0
+    for piece in pieces(path):
+        total += len(piece)
+        if total > enough:
+            break
+    return total
+
+
+def pieces(path: Path, size: int = _PIECE) -> Iterator[bytes]:
+    """The file's bytes, unpacked, so many at a time.
+
+    Raises Missing or WrongInput, the latter also for a file that unpacks to an absurd size.
+    """
+    total = 0
+    with opened(path) as file:
+        largest = most(path)
+        while piece := file.read(size):
+            total += len(piece)
+            if total > largest:
+                raise WrongInput(
+                    f"{path}: unpacks to more than {largest:,} bytes, read no further,"
+                    " pack it again"
+                )
+            yield piece
+
+
+def content(path: Path) -> bytes:
+    """All of the file. Raises Missing or WrongInput, as for one that is too large to hold."""
+    found = bytearray()
+    for piece in pieces(path):
+        found += piece
+        if len(found) > LARGEST_TEXT:
+            raise WrongInput(f"{path}: more than {LARGEST_TEXT:,} bytes, is it the right file?")
+    return bytes(found)

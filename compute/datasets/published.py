@@ -1,0 +1,171 @@
+"""The papers' tables, with our names: figures to compare with, beside the computed ones."""
+
+from functools import cache
+from pathlib import Path
+from typing import cast
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute.base.settings import PROJECT
+
+FOLDER = PROJECT / "data" / "published"
+
+# What the papers call our measures.
+_MEASURES = {"MRR@": "RR@", "Accuracy@": "Success@"}
+# Printed names that stand for a system whose entry carries another printed name. v1's SBERT is
+# the cosine variant: its Table 2 equals that column of Table 10 wherever Table 10 is sound.
+_ALSO_PRINTED = {"SBERT": "sbert-cosine", "BM25+CE": "bm25+ce-electra"}
+# Table 3 on efficiency says BM25 for the paper's own BM25.
+_BM25_OF = {"BEIR v1": "bm25-elasticsearch", "BEIR v4": "bm25-multifield"}
+# v4 Table 4 prints two figures per system and measure; each is a source of its own.
+_VARIANTS = ("original judgements", "after 980 added judgements")
+# Chosen by the authors after seeing the results.
+LEFT_OUT = ("bioasq", "signal1m", "webis-touche2020")
+
+
+def _table(name: str, folder: Path) -> DataFrame:
+    return pd.read_csv(folder / f"{name}.csv", dtype=str, keep_default_na=False)
+
+
+def _short(paper: str) -> str:
+    return paper.partition(" (")[0].replace(" Learned End-to-End", "")
+
+
+def _measure(metric: str) -> str:
+    for printed, ours in _MEASURES.items():
+        if metric.startswith(printed):
+            return ours + metric.removeprefix(printed)
+    return metric
+
+
+@cache
+def names(folder: Path = FOLDER) -> dict[str, str]:
+    """Printed name -> our system name, from `systems.csv`."""
+    table = _table("systems", folder)
+    return dict(zip(table["name_in_results"], table["system"], strict=True)) | _ALSO_PRINTED
+
+
+def results(folder: Path = FOLDER) -> DataFrame:
+    """Every printed score, one row each.
+
+    `paper` as cited, `source` its short name with the table ("BEIR v4, Table 2"), `dataset`,
+    `system` (a printed name we have no system for, such as a row of an ablation, stays as it is),
+    `printed` (the name in print), `measure` in our spelling, `value`, `in_domain` (the system was
+    trained on this dataset), `suspect` (contradicts its neighbours: shown, never used), `note`.
+    """
+    table = _table("results", folder)
+    variant = table["note"].where(table["note"].isin(_VARIANTS), "")
+    source = table["paper"].map(_short) + ", " + table["table"]
+    return DataFrame(
+        {
+            "paper": table["paper"],
+            "source": source + (", " + variant).where(variant != "", ""),
+            "dataset": table["dataset"],
+            "system": table["system"].replace(names(folder)),
+            "printed": table["system"],
+            "measure": table["metric"].map(_measure),
+            "value": table["value"].astype(float),
+            "in_domain": table["note"] == "in-domain",
+            "suspect": table["note"].str.startswith("suspect"),
+            "note": table["note"],
+        }
+    )
+
+
+def sources(figures: DataFrame) -> list[str]:
+    """The tables that hold scores, the newest of the main papers' tables first."""
+    known = list(dict.fromkeys(figures.loc[figures["measure"].str.contains("@"), "source"]))
+    first = [source for source in ("BEIR v4, Table 2", "BEIR v1, Table 2") if source in known]
+    return first + sorted(set(known) - set(first), key=_order)
+
+
+def _order(source: str) -> tuple[str, int, str]:
+    paper, _, table = source.partition(", Table ")
+    number, _, rest = table.partition(",")
+    return paper.replace("BEIR v4", "BEIR v0"), int(number), rest
+
+
+def domain_shift(folder: Path = FOLDER) -> DataFrame:
+    """BEIR v1 Table 4: how alike each collection and MS MARCO are, and what it costs.
+
+    One row per `dataset` and `system` ("ance", "sbert-cosine"): `unigrams` and `bigrams` (weighted
+    Jaccard similarity, 0 to 1), `difference` (nDCG@10 minus that of BM25) and `left_out` (the three
+    collections that the paper's correlation leaves out, chosen after seeing the results).
+    """
+    table = _table("domain_shift", folder)
+    bm25 = table["bm25_ndcg10"].astype(float)
+    frames = [
+        DataFrame(
+            {
+                "dataset": table["target"],
+                "system": system,
+                "unigrams": table["jaccard_unigram_pct"].astype(float) / 100,
+                "bigrams": table["jaccard_bigram_pct"].astype(float) / 100,
+                "difference": (table[column].astype(float) - bm25).round(3),
+                "left_out": table["target"].isin(LEFT_OUT),
+            }
+        )
+        for system, column in (("sbert-cosine", "sbert_ndcg10"), ("ance", "ance_ndcg10"))
+    ]
+    return pd.concat(frames, ignore_index=True)
+
+
+def annotation_effect(figures: DataFrame) -> DataFrame:
+    """BEIR v4 Table 4, indexed by system: TREC-COVID nDCG@10 `before` and `after` 980 judgements
+    were added, and `hole`, the printed Hole@10 (a share, 0 to 1) before that."""
+    table = figures[figures["source"].str.startswith("BEIR v4, Table 4")]
+    scores = table[table["measure"] == "nDCG@10"]
+    by_note = scores.pivot(index="system", columns="note", values="value")
+    by_note = by_note[list(_VARIANTS)].set_axis(["before", "after"], axis=1)
+    holes = table[table["measure"] == "Hole@10"].set_index("system")["value"]
+    return by_note.assign(hole=holes)
+
+
+MEDIAN_LENGTH, TITLE_ONLY = "median words of the top 10", "documents with a title only"
+
+
+def lengths(folder: Path = FOLDER) -> DataFrame:
+    """What BEIR v4 says of document lengths: source, dataset, system, measure, value.
+
+    MEDIAN_LENGTH is of a system, TITLE_ONLY (a rounded number of documents) of the collection.
+    """
+    table = _table("lengths", folder)
+    return DataFrame(
+        {
+            "source": table["paper"].map(_short),
+            "dataset": table["dataset"],
+            "system": table["system"].replace(names(folder)),
+            "measure": table["measure"],
+            "value": table["value"].astype(float),
+        }
+    )
+
+
+def efficiency(folder: Path = FOLDER) -> DataFrame:
+    """Latency and index size as printed: `system`, `source`, and numbers (absent where no figure).
+
+    `gpu_ms_per_query`, `cpu_ms_per_query`, `index_gb`, over `documents` documents.
+    """
+    table = _table("efficiency", folder)
+    numbers = ["dimensions", "gpu_ms_per_query", "cpu_ms_per_query", "index_gb", "documents"]
+    own = [
+        _BM25_OF[source[:7]] if system == "BM25" else names(folder).get(system, system)
+        for system, source in zip(map(str, table["system"]), table["source"], strict=True)
+    ]
+    values = cast(DataFrame, table[numbers].apply(pd.to_numeric))
+    return values.assign(system=own, source=table["source"])
+
+
+def translation(folder: Path = FOLDER) -> DataFrame:
+    """BEIR-PL Table 2: `part` of a collection, and the `labse`, `semantic` and `strict` quality."""
+    table = _table("translation_pl", folder)
+    return table.assign(
+        **{column: table[column].astype(float) for column in ("labse", "semantic", "strict")}
+    )
+
+
+def reasons(folder: Path = FOLDER) -> DataFrame:
+    """Why a score computed here may differ from print: source (how its name begins), dataset and
+    system (`*`: any), reason; the first that fits holds."""
+    return _table("reasons", folder)

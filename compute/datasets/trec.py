@@ -1,0 +1,352 @@
+"""TREC's text files: lines of columns between blanks, plain, gzip or zstd, into Arrow tables.
+
+Files are read in blocks. A block that is tidied and parsed as a whole costs little; only a
+block that will not parse is halved until the line that is wrong can be named.
+"""
+
+import contextlib
+import math
+import re
+from collections import deque
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.csv as pa_csv
+
+from compute.base.errors import WrongInput
+from compute.base.words import counted, shown
+from compute.datasets import compressed
+
+_BLOCK = 16 * 1024**2
+_LONGEST_LINE = 64 * 1024**2
+_MARK = b"\xef\xbb\xbf"
+_FEW = 8
+"""Lines that are looked at one by one; more are parsed together."""
+WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
+"""A whole number as trec_eval takes a relevance: a plus before it or zeros behind it do no harm."""
+_WHOLE_LAST = re.compile(rb"(?m)(?<=[\t ])(?:\+(?=[0-9]))?(-?[0-9]+)(?:\.0*)?$")
+_BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
+
+Problem = Callable[[int, str, str], None]
+"""Told of a wrong line: its number from 1, the kind of fault in few words, and the fault."""
+
+
+@dataclass(frozen=True)
+class Layout:
+    """What a line of a file holds; a column of kind None is there but not read."""
+
+    what: str
+    columns: tuple[tuple[str, pa.DataType | None], ...]
+    tabs: bool = False
+    """Columns lie between single tabs, so that an id may hold a space."""
+
+    def __str__(self) -> str:
+        return " ".join(name for name, _ in self.columns)
+
+
+def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
+    """The columns of a file that have a kind, after `skip` lines; rows stay in file order.
+
+    Blank lines, a byte order mark and Windows line ends are passed over, and comments: lines
+    that begin with `#`, unless they have the columns of the layout with a number where it has
+    one, as those of a query called `#1`. Raises Missing without the file, WrongInput with file
+    and line for a wrong number of columns or a value that is not of its kind (a NaN or infinite
+    number included), and for a file without a line of data.
+    """
+    tables, number = [], 1 + skip
+    for block, table in _parallel(lambda block: _table(block, layout), _blocks(path, skip)):
+        if table is None:
+            line, (_, fault) = _complaint(block, layout)
+            raise WrongInput(f"{path}, line {number + line}: {fault}, mend the line")
+        tables.append(table)
+        number += block.count(b"\n")
+    table = pa.concat_tables(tables)
+    if not table.num_rows:
+        raise WrongInput(f"{path}: no {layout.what} in it, expected lines of {layout}")
+    return table
+
+
+@dataclass(frozen=True)
+class Survey:
+    """All of a file that can be read, whatever else is in it."""
+
+    table: pa.Table
+    """The rows that `read_columns` would read, each with `line`, its number in the file."""
+    n_lines: int
+    """Of all lines, blank ones and comments included."""
+    n_windows: int
+    """Of those that end as on Windows."""
+    has_mark: bool
+    """Whether it begins with a byte order mark."""
+
+
+def survey(path: Path, layout: Layout, problem: Problem, skip: int = 0) -> Survey:
+    """Read what can be read; a line that `read_columns` would refuse is told to `problem`.
+
+    Raises Missing or WrongInput for a file that cannot be read on. Without a line of data the
+    table is empty.
+    """
+    tables, number, n_windows = [_numbered(_parsed(b"", layout), np.arange(0))], 1 + skip, 0
+    for block, found in _parallel(lambda block: _table(block, layout), _blocks(path, skip)):
+        tables += _surveyed(block, found, layout, number, problem)
+        number += _n_lines(block)
+        n_windows += block.count(b"\r\n")
+    with compressed.opened(path) as file:
+        has_mark = file.read(3) == _MARK
+    table = pa.concat_tables(tables).unify_dictionaries()
+    return Survey(table, number - 1, n_windows, has_mark)
+
+
+def lines(path: Path, limit: int) -> list[str]:
+    """The first `limit` lines, as text."""
+    with compressed.opened(path) as file:
+        head = file.read(1024 * 1024).removeprefix(_MARK)
+    ends = [line.removesuffix(b"\r") for line in head.split(b"\n")[:limit]]
+    return [line.decode("utf-8", "replace") for line in ends]
+
+
+def refuse_blanks(names: pd.Series, path: Path) -> None:
+    """Raises WrongInput for a name that a file of columns between blanks cannot carry."""
+    wrong = names[names.str.contains(r"[ \t\n\r\v\f]|^$", regex=True)]
+    if len(wrong):
+        raise WrongInput(
+            f"{path}: {wrong.iloc[0]!r} is empty or holds a blank, which this format cannot "
+            "carry; leave it out or rename it"
+        )
+
+
+def _blocks(path: Path, skip: int) -> Iterator[bytes]:
+    """The file in pieces of whole lines, without its byte order mark and first `skip` lines."""
+    rest, number = b"", 0
+    for more in compressed.pieces(path, _BLOCK):
+        if not number:
+            number = 1
+            more = more.removeprefix(_MARK)
+            for _ in range(skip):
+                more = more.partition(b"\n")[2]
+        end = more.rfind(b"\n") + 1
+        if end:
+            yield rest + more[:end]
+            number += more.count(b"\n")
+        rest = more[end:] if end else rest + more
+        if len(rest) > _LONGEST_LINE:
+            where = f"{path}, line {skip + number}"
+            raise WrongInput(f"{where}: longer than {_LONGEST_LINE:,} bytes, is it the right file?")
+    yield rest
+
+
+def _parallel(
+    work: Callable[[bytes], pa.Table | None], blocks: Iterable[bytes]
+) -> Iterator[tuple[bytes, pa.Table | None]]:
+    """Every block with what the work makes of it, in order; few of them are held at a time."""
+    threads = pa.cpu_count()
+    with ThreadPoolExecutor(threads) as pool:
+        begun: deque[tuple[bytes, Future[pa.Table | None]]] = deque()
+        for block in blocks:
+            begun.append((block, pool.submit(work, block)))
+            if len(begun) > threads:
+                done, found = begun.popleft()
+                yield done, found.result()
+        for block, found in begun:
+            yield block, found.result()
+
+
+def _table(block: bytes, layout: Layout) -> pa.Table | None:
+    """The rows of a block; None where a line is wrong. One in good order costs no tidying."""
+    for read in (_as_it_stands, _after_tidying):
+        with contextlib.suppress(pa.ArrowInvalid):
+            return read(block, layout)
+    return None
+
+
+def _parsed(block: bytes, layout: Layout) -> pa.Table:
+    kinds = {name: kind for name, kind in layout.columns if kind is not None}
+    if not block.strip():
+        return pa.schema(list(kinds.items())).empty_table()
+    # No database of judgements holds a NUL, and a mark vanishes or not, as the blocks fall.
+    if b"\0" in block or _MARK in block:
+        raise pa.ArrowInvalid("a NUL or a byte order mark")
+    table = pa_csv.read_csv(
+        pa.py_buffer(block),
+        read_options=pa_csv.ReadOptions(
+            column_names=[name for name, _ in layout.columns], use_threads=False
+        ),
+        parse_options=pa_csv.ParseOptions(
+            delimiter="\t" if layout.tabs else " ", quote_char=False, escape_char=False
+        ),
+        convert_options=pa_csv.ConvertOptions(
+            column_types=kinds, include_columns=list(kinds), null_values=[]
+        ),
+    )
+    for name, kind in kinds.items():
+        if pa.types.is_floating(kind) and not _all_finite(table[name].to_numpy()):
+            raise pa.ArrowInvalid(f"{name} is not finite")
+    return table
+
+
+def _all_finite(values: np.ndarray) -> bool:
+    """Also in 32 bits, in which scores are compared: what is infinite there would be a tie."""
+    with np.errstate(over="ignore"):
+        return bool(np.isfinite(values.astype(np.float32)).all())
+
+
+def _surveyed(
+    block: bytes, table: pa.Table | None, layout: Layout, number: int, problem: Problem
+) -> Iterator[pa.Table]:
+    """What parses of a block that begins with the line of that number; the rest is told."""
+    if table is None:
+        yield from _rescued(block, layout, number, problem)
+        return
+    places = np.arange(table.num_rows)
+    if table.num_rows != _n_lines(block):
+        data = [bool(_tidied(line, layout).strip()) for line in block.split(b"\n")]
+        places = np.flatnonzero(data)[: table.num_rows]
+    yield _numbered(table, number + places)
+
+
+def _n_lines(block: bytes) -> int:
+    return block.count(b"\n") + (block[-1:] not in (b"", b"\n"))
+
+
+def _numbered(table: pa.Table, lines: np.ndarray) -> pa.Table:
+    return table.append_column("line", pa.array(lines, pa.int64()))
+
+
+def _rescued(block: bytes, layout: Layout, number: int, problem: Problem) -> Iterator[pa.Table]:
+    """The same for a block with a line that is wrong: halves, until they are few lines."""
+    lines = block.split(b"\n")
+    if len(lines) > _FEW:
+        for some in (lines[: len(lines) // 2], lines[len(lines) // 2 :]):
+            half = b"\n".join(some)
+            yield from _surveyed(half, _table(half, layout), layout, number, problem)
+            number += len(some)
+        return
+    for place, line in enumerate(lines, number):
+        try:
+            table = _parsed(_tidied(line, layout), layout)
+        except pa.ArrowInvalid:
+            problem(place, *_complaint(line, layout)[1])
+            continue
+        yield _numbered(table, np.full(table.num_rows, place))
+
+
+def _as_it_stands(block: bytes, layout: Layout) -> pa.Table:
+    """The rows of a block that tidying would not change. Raises ArrowInvalid for another.
+
+    A comment, or a blank around a line, makes a column too many or an empty one.
+    """
+    untidy = [b"\r"] if layout.tabs else [b"\r", b"\t", b"\v", b"\f", b"  "]
+    if any(found in block for found in untidy):
+        raise pa.ArrowInvalid("to be tidied")
+    table = _parsed(block, layout)
+    if not layout.tabs and any(_has_empty(column) for column in table.columns):
+        raise pa.ArrowInvalid("to be tidied")
+    return table
+
+
+def _has_empty(column: pa.ChunkedArray) -> bool:
+    if pa.types.is_dictionary(column.type):
+        return any("" in chunk.dictionary.to_pylist() for chunk in column.chunks)
+    if not pa.types.is_string(column.type) and not pa.types.is_large_string(column.type):
+        return False
+    lengths = pc.call_function("binary_length", [column])
+    return pc.call_function("min", [lengths]).as_py() == 0
+
+
+def _after_tidying(block: bytes, layout: Layout) -> pa.Table:
+    return _parsed(_tidied(block, layout), layout)
+
+
+def _tidied(block: bytes, layout: Layout) -> bytes:
+    """One separator between columns, none around them, no comment lines."""
+    if layout.tabs:
+        block = re.sub(rb"(?m)^[ \t\r]+$", b"", block.replace(b"\r\n", b"\n"))
+    else:
+        block = block.translate(_BLANKS)
+        while b"  " in block:
+            block = block.replace(b"  ", b" ")
+        block = block.replace(b" \n", b"\n").replace(b"\n ", b"\n").strip(b" ")
+    last = layout.columns[-1][1]
+    if last is not None and pa.types.is_integer(last):
+        block = _WHOLE_LAST.sub(rb"\1", block)
+    if block.startswith(b"#") or b"\n#" in block:
+        block = re.sub(rb"(?m)^#.*\n?", lambda line: _unless_comment(line[0], layout), block)
+    return block
+
+
+def _unless_comment(line: bytes, layout: Layout) -> bytes:
+    """A line that begins with `#` if it holds data, else nothing."""
+    values = line.rstrip(b"\r\n").split(b"\t") if layout.tabs else line.split()
+    if len(values) != len(layout.columns):
+        return b""
+    kinds = (kind for _, kind in layout.columns)
+    numbers = [value for kind, value in zip(kinds, values, strict=True) if _is_number(kind)]
+    return line if all(_reads_as_number(value) for value in numbers) else b""
+
+
+def _reads_as_number(value: bytes) -> bool:
+    try:
+        float(value)
+    except ValueError:
+        return False
+    return True
+
+
+def _complaint(block: bytes, layout: Layout) -> tuple[int, tuple[str, str]]:
+    """The first line of the block that does not parse, from 0; kind and words of its fault."""
+    lines = block.split(b"\n")
+    low, high = 0, len(lines)
+    while high - low > 1:  # the line looked for is one of lines[low:high]
+        middle = (low + high) // 2
+        try:
+            _parsed(_tidied(b"\n".join(lines[low:middle]), layout), layout)
+            low = middle
+        except pa.ArrowInvalid:
+            high = middle
+    line = lines[low].rstrip(b"\r")
+    return low, _fault(line.split(b"\t") if layout.tabs else line.split(), layout)
+
+
+def _fault(values: list[bytes], layout: Layout) -> tuple[str, str]:
+    """The kind of fault and the fault."""
+    if any(b"\0" in value for value in values):
+        return "NUL character", "a NUL character in it"
+    if any(_MARK in value for value in values):
+        return "byte order mark within", "a byte order mark where no file begins"
+    if len(values) != len(layout.columns):
+        found, wanted = counted(len(values), "column"), len(layout.columns)
+        fault = f"{found} where a {layout.what} has {wanted} ({layout})"
+        return "wrong number of columns", fault
+    for (name, kind), value in zip(layout.columns, values, strict=True):
+        text = value.decode("utf-8", "replace")
+        said = shown(text)
+        if kind is not None and text.encode() != value:
+            return "not UTF-8", f"{name} {said} is not UTF-8 text"
+        number = _number(text, kind) if _is_number(kind) else 0
+        if not _all_finite(np.array([number], np.float64)):
+            if not pa.types.is_integer(kind):
+                beyond = " of 32 bits" if math.isfinite(number) else ""
+                fault = f"{name} is {said}, not a finite number{beyond}"
+                return f"{name} not a finite number", fault
+            if WHOLE.fullmatch(text):
+                return f"{name} too large", f"{name} is {said}, too large a number"
+            return f"{name} not a whole number", f"{name} is {said}, not a whole number"
+    return "unreadable line", f"not a line of {layout}"
+
+
+def _number(text: str, kind: pa.DataType | None) -> float:
+    """NaN where the text is no number of this kind."""
+    try:
+        return pa.scalar(text).cast(kind).as_py()
+    except pa.ArrowInvalid:
+        return math.nan
+
+
+def _is_number(kind: pa.DataType | None) -> bool:
+    return kind is not None and (pa.types.is_floating(kind) or pa.types.is_integer(kind))

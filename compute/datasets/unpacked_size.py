@@ -1,0 +1,62 @@
+"""Whether there is room for what a packed file unpacks to, asked before anything is made of it."""
+
+import contextlib
+import os
+import shutil
+import zipfile
+from pathlib import Path
+
+from compute.base.errors import Unavailable
+from compute.base.words import sized
+from compute.datasets import compressed, layout
+
+RESERVE = 256 * 1024**2
+"""Bytes of a disk that are never filled, for what else is written there."""
+
+
+def require(path: Path, home: Path) -> None:
+    """Raises Unavailable, with the sizes, where a packed file unpacks to more than there is room.
+
+    What is in it is written as parts into the home folder; a run, qrels or texts are held in memory
+    before that, an archive is not. Raises WrongInput for one that is damaged or absurdly packed.
+    Plain files and folders pass, as does a packed one that fits at any ratio, without being read.
+    """
+    place = home / "parts" if (home / "parts").exists() else home
+    disk, memory = free_disk(place), free_memory()
+    of_disk = f"on the disk of {place}, besides the {sized(RESERVE)} that are kept"
+    if path.is_file() and zipfile.is_zipfile(path):
+        size = layout.Archive(path).unpacked()
+        told, most, where = sized(size), disk, of_disk
+    elif (
+        path.is_file() and compressed.is_packed(path) and compressed.most(path) > min(disk, memory)
+    ):
+        most, where = min((disk, of_disk), (memory, "in the memory of this machine"))
+        size = compressed.unpacked(path, most)
+        told = f"more than {sized(most)}"
+    else:
+        return
+    if size > most:
+        raise Unavailable(
+            f"{path} has {sized(path.stat().st_size)} and unpacks to {told}, but {sized(most)} are"
+            f" free {where}: make room, or give a part of it"
+        )
+
+
+def free_disk(place: Path) -> int:
+    """Bytes that may be written in a folder, or where it will be."""
+    there = next(one for one in (place, *place.absolute().parents) if one.exists())
+    return max(0, shutil.disk_usage(there).free - RESERVE)
+
+
+def free_memory() -> int:
+    """Bytes that can still be had: of this machine, and of the container if there is one."""
+    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
+    with contextlib.suppress(OSError, StopIteration, ValueError):
+        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
+        found = next(line for line in lines if line.startswith("MemAvailable:"))
+        limits.append(int(found.split()[1]) * 1024)
+    with contextlib.suppress(OSError, ValueError):
+        group = Path("/sys/fs/cgroup")
+        most = int((group / "memory.max").read_text("ascii"))
+        limits.append(most - int((group / "memory.current").read_text("ascii")))
+    return max(0, min(limits))

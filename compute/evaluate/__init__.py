@@ -1,0 +1,1 @@
+"""From runs and judgements to numbers: measures, holes, tests, intervals of ranks."""

@@ -1,0 +1,50 @@
+"""How much of the ranked lists nobody judged, and what a score can be all the same.
+
+`lists` holds top ranks against judgements, as arrays; `definitions` counts holes and scores lists
+with holes left out or expected; `formulas` has the measures whose ranges are known; `bounds` gives
+the three ranges of a score, over the holes of its own list, of the pool, and of the collection;
+`turning` asks whether the order of two systems could turn in each. Pure functions: frames `top`
+(system, query_id, doc_id, rank) and `judgements` (query_id, doc_id, relevance) in, or the same as
+Arrow tables.
+"""
+
+from compute.evaluate.holes.bounds import COLLECTION, NOTHING, POOL, Outside, intervals
+from compute.evaluate.holes.definitions import (
+    FEWEST_ADDED,
+    by_rank,
+    condensed,
+    expected,
+    hole,
+    hole_beir,
+    is_expected,
+    rates,
+    tells_more,
+)
+from compute.evaluate.holes.formulas import GAINS, formula
+from compute.evaluate.holes.lists import JUDGED, TOP, Lists, arrange, arranged
+from compute.evaluate.holes.order_flips import pairs
+
+__all__ = [
+    "COLLECTION",
+    "FEWEST_ADDED",
+    "GAINS",
+    "JUDGED",
+    "NOTHING",
+    "POOL",
+    "TOP",
+    "Lists",
+    "Outside",
+    "arrange",
+    "arranged",
+    "by_rank",
+    "condensed",
+    "expected",
+    "formula",
+    "hole",
+    "hole_beir",
+    "intervals",
+    "is_expected",
+    "pairs",
+    "rates",
+    "tells_more",
+]

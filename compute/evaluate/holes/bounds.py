@@ -1,0 +1,239 @@
+"""What a score can be: three ranges, over every way of judging documents that nobody judged.
+
+**Own list**: the holes in the system's own top k. **Pool**: those, and whatever else of the pool,
+the stored lists of all systems, is not judged for the query. **Collection**: those, and every
+other document of the collection that is not judged for it. The queries are those evaluated today.
+
+A hole may have any grade from 0 to the highest of the collection. For nDCG and recall the best
+order moves with the holes too, so the ends of an interval are not simply "no hole is relevant"
+and "all are": a relevant hole low in the list can cost more than it brings.
+
+Both ends are exact, at any depth and with any number of grades, without trying assignments.
+Write a grade as a sum over levels that it reaches, and let c_j of the m holes reach level j.
+Whatever the c_j, the best order is fixed and the sum of discounted gains is largest when the
+holes with the largest weights have the highest grades. So the score is at most
+
+    (F + sum_j s_j W(c_j)) / sum_j s_j D(J_j + c_j)        m >= c_1 >= c_2 >= ... >= 0
+
+with F the gains of the judged documents, s_j the step from level j - 1 to j, W(c) the sum of the
+c largest weights, J_j the judged documents that reach level j and D what a best order makes of
+them. Dinkelbach (1967): a ratio N/D is at most t where N - t D is nowhere above 0, and that falls
+into one choice of c_j per level. As D is concave and J_j falls with j, the choices are in order
+for t >= 0. A largest ratio below 0 lies at c_1 = c_2 = ..., for N - t D is convex then: those are
+tried first. The least score is minus the largest of the negated sum. Only levels that judgements
+give need a c_j: between two of them the best order does not change, and the ratio has no turn.
+
+What is relevant outside the list adds to D alone. So it moves an end only towards 0: where all
+ratios have one sign, the one nearest 0 lies at c_1 = c_2 = ..., with all outside at the highest
+grade; no choice across 0 or away from it needs them.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from types import MappingProxyType
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame
+
+from compute.evaluate.holes.formulas import Ends, Gain, measured
+from compute.evaluate.holes.lists import HOLE, Lists, Numbers, Values
+
+Outside = Mapping[str, Numbers]
+"""By the name of a wider range: (Q,) the documents of each query that nobody judged and that may be
+relevant in it, those of the lists included."""
+NOTHING: Outside = MappingProxyType({})
+POOL, COLLECTION = "pool", "collection"
+EACH = slice(None)
+
+_MOST_KINDS = 2**62
+"""Kinds are told apart by numbers, which are counted anew before they overflow."""
+
+
+def intervals(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
+    """What every query of every system scores, and can score: system, query_id, n_holes, value
+    (holes not relevant, as everywhere else), low, high; pool_low, pool_high and the like for each
+    wider range of `outside`. Raises WrongInput as `measured`."""
+    seen, gain = measured(lists, measure)
+    some, kinds = _kinds(seen)
+    gains, judged = seen.gain.reshape(-1, seen.depth)[some], some % max(len(seen.queries), 1)
+    n_holes = (gains == HOLE).sum(axis=1)
+    fixed, ends = gain.found(gains), gain.ends(gains)
+    best = best_orders(seen, gain, seen.depth).of(judged)
+    own = extremes(fixed, ends, best)
+    found = {"n_holes": n_holes[kinds], "value": ratio(fixed, best.whole[0])[kinds]}
+    found |= {"low": own[0][kinds], "high": own[1][kinds]}
+    more = [np.tile(within, len(seen.systems)) - found["n_holes"] for within in outside.values()]
+    wider = widened(own, fixed, ends, best, more, kinds)
+    for name, (low, high) in zip(outside, wider, strict=True):
+        found |= {f"{name}_low": low, f"{name}_high": high}
+    rows = pd.MultiIndex.from_product([seen.systems, seen.queries], names=["system", "query_id"])
+    return DataFrame(found, index=rows).reset_index()
+
+
+def _kinds(lists: Lists) -> tuple[Numbers, Numbers]:
+    """What differs among the lists of all systems and queries, for most are alike: the place of
+    one list of each kind, as places of (S, Q) laid flat; and the kind of each, (S * Q,)."""
+    n_lists = len(lists.systems) * len(lists.queries)
+    gains = lists.gain.reshape(n_lists, lists.depth)
+    judged = np.tile(lists.judged, (len(lists.systems), 1))
+    kinds, n_kinds = np.zeros(n_lists, np.int64), 1
+    for column in (*gains.T, *judged.T):
+        column = column.astype(np.int64) - HOLE
+        width = int(column.max(initial=0)) + 1
+        if n_kinds > _MOST_KINDS // width:
+            kinds, n_kinds = pd.factorize(kinds)[0].astype(np.int64), n_lists
+        kinds, n_kinds = kinds * width + column, n_kinds * width
+    kinds, found = pd.factorize(kinds)
+    some = np.zeros(len(found), np.int64)
+    some[kinds] = np.arange(n_lists)
+    return some, kinds
+
+
+@dataclass(frozen=True)
+class Best:
+    """What the best orders of Q queries reach with the documents judged, and with 0 to m more."""
+
+    judged: Numbers
+    """(Q, L) See `Lists`."""
+    levels: Values
+    """(Q, L, m + 1) At each level alone."""
+    steps: Numbers
+    """(L,) See `Lists`."""
+    whole: Values
+    """(m + 1, Q) With the more at all levels; above 0 with any."""
+    gain: Gain
+    depth: int
+
+    @property
+    def height(self) -> int:
+        """The highest gain."""
+        return int(self.steps.sum())
+
+    @property
+    def enough(self) -> int | None:
+        """See `Gain`."""
+        return self.gain.enough(self.depth)
+
+    def of(self, queries: Numbers) -> "Best":
+        """Of some of the queries, by their places."""
+        own = {"judged": self.judged[queries], "levels": self.levels[queries]}
+        return replace(self, whole=self.whole[:, queries], **own)
+
+    def repeated(self, n: int) -> "Best":
+        """Of the same queries n times over."""
+        return self if n == 1 else self.of(np.tile(np.arange(len(self.judged)), n))
+
+
+def best_orders(lists: Lists, gain: Gain, m: int) -> Best:
+    """Of the queries of lists."""
+    levels = gain.reach(lists.depth, lists.judged[:, :, None] + np.arange(m + 1))
+    whole = np.einsum("qlc,l->cq", levels, lists.steps).copy()
+    return Best(lists.judged, levels, lists.steps, whole, gain, lists.depth)
+
+
+def extremes(fixed: Values, ends: Ends, best: Best) -> tuple[Values, Values]:
+    """The least and the largest ratio of every query over all grades of its holes.
+
+    fixed (Q,): the sums of the judged documents. ends (m + 1, Q): what 0 to m holes of gain 1 add
+    to them, at least and at most. Where nothing is relevant the ratio is 0.
+    """
+    return -_largest(-fixed, -ends[0], best), _largest(fixed, ends[1], best)
+
+
+def widened(
+    own: tuple[Values, Values],
+    fixed: Values,
+    ends: Ends,
+    best: Best,
+    outside: Sequence[Numbers],
+    kinds: Numbers | slice = EACH,
+) -> list[tuple[Values, Values]]:
+    """The ends `own` of `extremes` where so many documents outside the lists may be relevant, too:
+    for each of `outside`.
+
+    `kinds`: for each number of `outside` the place of its query in the others (default: one by
+    one). Those outside add nothing to a sum and only raise the best order. So they can take an end
+    towards 0 and never away from it or across: the one that is on the other side stays.
+    """
+    outside = [more.clip(0) for more in outside]
+    lows = _raised(-own[0], -fixed, -ends[0], best, outside, kinds)
+    highs = _raised(own[1], fixed, ends[1], best, outside, kinds)
+    return [(-low, high) for low, high in zip(lows, highs, strict=True)]
+
+
+def _raised(
+    found: Values,
+    fixed: Values,
+    gained: Values,
+    best: Best,
+    outside: Sequence[Numbers],
+    kinds: Numbers | slice,
+) -> list[Values]:
+    """The largest ratios of `_largest` with all that are outside: where they are below 0, which is
+    at c_1 = c_2 = ..."""
+    found = found[kinds]
+    negative = found < 0
+    if best.enough == 0 or not negative.any():
+        return [found] * len(outside)
+    judged, fixed = best.judged[kinds], fixed[kinds]
+    if best.enough is None:
+        gained = gained[:, kinds]
+        return [
+            np.where(negative, _with(more, fixed, gained, judged, best), found) for more in outside
+        ]
+    # With as many as the best order has room for, only the sum is left to choose.
+    most = (best.height * np.fmax.reduce(gained, axis=0))[kinds] + fixed
+    filled = most / (best.height * best.gain.reach(best.depth, np.array(best.enough)))
+    ends = []
+    for more in outside:
+        full = judged[:, -1] + more >= best.enough
+        end = np.where(negative & full, filled, found)
+        left = np.flatnonzero(negative & ~full)
+        rows = left if isinstance(kinds, slice) else kinds[left]
+        end[left] = _with(more[left], fixed[left], gained[:, rows], judged[left], best)
+        ends.append(end)
+    return ends
+
+
+def _with(more: Numbers, fixed: Values, gained: Values, judged: Numbers, best: Best) -> Values:
+    """The largest ratios with so many more relevant documents than the holes that are."""
+    found = np.full(len(fixed), -np.inf)
+    for c, added in enumerate(gained):
+        whole = np.zeros(len(fixed))
+        for level, step in enumerate(best.steps):
+            whole += step * best.gain.reach(best.depth, judged[:, level] + (more + c))
+        np.fmax(found, ratio(fixed + best.height * added, whole), out=found)
+    return found
+
+
+def _largest(fixed: Values, gained: Values, best: Best) -> Values:
+    if best.enough == 0:
+        return ratio(fixed + best.height * np.fmax.reduce(gained, axis=0), best.whole[0])
+    found = ratio(fixed, best.whole[0])
+    for c in range(1, len(gained)):
+        # nan, where there are fewer holes, is not to be had.
+        np.fmax(found, (fixed + best.height * gained[c]) / best.whole[c], out=found)
+    # With one level alone that was every choice.
+    if len(best.steps) == 1:
+        return found
+    left = np.flatnonzero(found >= 0)
+    gained = np.where(np.isnan(gained), -np.inf, gained).T
+    while len(left):
+        better = _better(fixed[left], gained[left], best.levels[left], best.steps, found[left])
+        left, better = left[better > found[left] + 1e-15], better[better > found[left] + 1e-15]
+        found[left] = better
+    return found
+
+
+def _better(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: Values) -> Values:
+    """The ratio at the choice of c_j that is largest for N - best D: above `best` if any is."""
+    chosen = np.argmax(gained[:, None, :] - best[:, None, None] * ideal, axis=2)
+    brought = fixed + np.take_along_axis(gained, chosen, axis=1) @ steps
+    over = np.take_along_axis(ideal, chosen[:, :, None], axis=2)[:, :, 0] @ steps
+    return ratio(brought, over)
+
+
+def ratio(part: Values, whole: Values) -> Values:
+    """part / whole, 0 where whole is 0: a query without a relevant document."""
+    return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)

@@ -1,0 +1,119 @@
+"""Counting holes, and scoring a list with its holes left out or expected."""
+
+from dataclasses import replace
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
+
+from compute.base.errors import WrongInput
+from compute.evaluate.holes.bounds import ratio
+from compute.evaluate.holes.formulas import Sum, formula, measured
+from compute.evaluate.holes.lists import HOLE, Lists, Values
+
+FEWEST_ADDED = 50
+"""Judgements to be added before a collection of relevant documents alone tells rates."""
+
+
+def hole(lists: Lists, k: int) -> Series:
+    """Hole@k by system: the share of a query's top k that nobody judged for that query, over the
+    ranks that the list fills; mean over the queries with hits, absent without any."""
+    top = lists.cut(k)
+    return _mean_of_answered(top, top.holes.sum(axis=2) / top.filled.sum(axis=2).clip(1))
+
+
+def hole_beir(lists: Lists, k: int) -> Series:
+    """Hole@k by system as BEIR's code counts holes: documents of the top k that are judged for no
+    query at all, over k however short the list; mean over the queries with hits, as there."""
+    top = lists.cut(k)
+    return _mean_of_answered(top, (top.filled & ~top.known).sum(axis=2) / k)
+
+
+def _mean_of_answered(top: Lists, shares: Values) -> Series:
+    """By system the mean of shares (S, Q) over the queries with hits; absent without any."""
+    answered = np.where(top.filled.any(axis=2), shares, np.nan)
+    return DataFrame(answered, index=pd.Index(top.systems, name="system")).mean(axis=1)
+
+
+def by_rank(lists: Lists) -> DataFrame:
+    """Who is unjudged where: system, rank, n_filled, n_holes (queries), n_relevant."""
+    rows = pd.MultiIndex.from_product(
+        [lists.systems, range(1, lists.depth + 1)], names=["system", "rank"]
+    )
+    counts = {"n_filled": lists.filled, "n_holes": lists.holes, "n_relevant": lists.gain > 0}
+    columns = {name: flags.sum(axis=1).ravel() for name, flags in counts.items()}
+    return DataFrame(columns, index=rows).reset_index()
+
+
+def tells_more(n_not_relevant: int, n_added: int, n_added_not_relevant: int) -> bool:
+    """Whether condensed and expected scores mean anything.
+
+    Where only relevant documents are recorded, the judged documents of a list are its relevant
+    ones: without holes every list looks perfect. So the official judgements must hold some that
+    are not relevant, or at least FEWEST_ADDED were added, some of them not relevant.
+    """
+    return n_not_relevant > 0 or (n_added >= FEWEST_ADDED and n_added_not_relevant > 0)
+
+
+def rates(lists: Lists) -> Values:
+    """(k,) The mean gain of the judged documents at each rank, over all systems and queries.
+
+    A rank where nothing is judged takes the mean of all ranks.
+    """
+    judged = lists.filled & (lists.gain != HOLE)
+    gains = np.where(judged, lists.gain, 0).sum(axis=(0, 1))
+    counts = judged.sum(axis=(0, 1))
+    overall = gains.sum() / max(counts.sum(), 1)
+    return np.where(counts > 0, gains / counts.clip(1), overall)
+
+
+def is_expected(measure: str) -> bool:
+    """Whether a measure adds up gains, so that holes can count with a mean gain."""
+    return isinstance(formula(measure)[0], Sum)
+
+
+def expected(lists: Lists, measure: str, told: Lists | None = None) -> DataFrame:
+    """Scores with every hole worth the mean gain of the judged documents at its rank, in the list
+    and in the best order: system, query_id, value.
+
+    `told`: the same lists, held against the judgements to take the rates from (default: all).
+    Optimistic: what a pool judged was retrieved by the systems that made it. The value lies in
+    range of the own list, for a ratio's largest value has whole grades. Raises WrongInput as
+    `measured`, and for a measure that `is_expected` does not know.
+    """
+    seen, gain = measured(lists, measure)
+    if not isinstance(gain, Sum):
+        raise WrongInput(f"{measure} is no sum of gains: nothing tells what to expect of its holes")
+    worth = rates(measured(told or lists, measure)[0])
+    gains = np.where(seen.holes, worth, seen.gain)
+    discount = gain.discount(seen.depth)
+    brought = gains @ discount
+    hoped = np.where(seen.holes, gains, 0.0)
+    if gain.graded:
+        # The i-th best judged gain counts every level that at least i documents reach.
+        ranks = np.arange(seen.depth)
+        best = (seen.judged[:, None, :] > ranks[:, None]) @ seen.steps
+        merged = np.concatenate([np.broadcast_to(best, hoped.shape), hoped], axis=2)
+        ideal = -np.sort(-merged, axis=2)[:, :, : seen.depth] @ discount
+    else:
+        counts = np.arange(int(seen.judged.max(initial=0)) + seen.depth + 1)
+        total = seen.judged[:, 0] + hoped.sum(axis=2)
+        ideal = np.interp(total, counts, gain.reach(seen.depth, counts))
+    return _by_query(seen, ratio(brought, ideal))
+
+
+def condensed(lists: Lists, measure: str) -> DataFrame:
+    """Scores of the lists without their holes, what follows moving up (Sakai 2007): system,
+    query_id, value. The lists are as deep as can be had; the measure cuts what is left."""
+    order = np.argsort(lists.holes | ~lists.filled, axis=2, kind="stable")
+    closed = np.take_along_axis(np.where(lists.holes, 0, lists.gain), order, axis=2)
+    seen, gain = measured(replace(lists, gain=closed), measure)
+    ideal = gain.reach(seen.depth, seen.judged) @ seen.steps
+    return _by_query(
+        seen, ratio(gain.found(seen.gain), np.broadcast_to(ideal, seen.gain.shape[:2]))
+    )
+
+
+def _by_query(lists: Lists, values: Values) -> DataFrame:
+    rows = pd.MultiIndex.from_product([lists.systems, lists.queries], names=["system", "query_id"])
+    return DataFrame({"value": values.ravel()}, index=rows).reset_index()

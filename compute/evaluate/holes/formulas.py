@@ -1,0 +1,320 @@
+"""The measures whose ranges are known: what relevant holes add, and what the sum is divided by.
+
+A measure here is a sum over the ranks of a list, over what the best order of all relevant
+documents reaches. A row of `GAINS` says of one measure what its sum is without the holes, what 0
+to m relevant holes add to it at least and at most, for one list and for the difference of two, and
+what a best order reaches. `bounds` makes ranges of these.
+"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compute.base.errors import WrongInput
+from compute.evaluate.holes.lists import HOLE, Codes, Flags, Lists, Numbers, Values
+from compute.evaluate.measures import parse
+
+Ends = tuple[Values, Values]
+"""(m + 1, N) each: what 0 to m relevant holes add to N sums at least, and at most; nan where there
+are fewer holes."""
+Ranks = NDArray[np.signedinteger[Any]]
+Discount = Callable[[int], Values]
+"""(k,) What a gain of 1 is worth at each rank."""
+
+
+class Sides(NamedTuple):
+    """The lists of two systems for N queries, by rank first."""
+
+    one: Codes
+    """(k, N) Gains as in `Lists`."""
+    other: Codes
+    place: Ranks
+    """(k, N) The rank, from 1, that the other gives the document of the one; 0 for none."""
+    shared: Flags
+    """(k, N) Whether the one has the document of the other."""
+
+    @property
+    def n_holes(self) -> Numbers:
+        """(N,) Those of both lists together, each once."""
+        own = (self.other == HOLE) & ~self.shared
+        return (self.one == HOLE).sum(axis=0) + own.sum(axis=0)
+
+
+class Gain(ABC):
+    """A measure, as a sum of gains over what the best order of the relevant documents reaches."""
+
+    graded = False
+    exact_pairs = True
+    """Whether `lead` is what can be had, or only contains it."""
+
+    @abstractmethod
+    def found(self, gains: Codes) -> Values:
+        """(...,) The sums of lists (..., k) with holes not relevant."""
+
+    @abstractmethod
+    def ends(self, gains: Codes) -> Ends:
+        """What relevant holes add to the sums of lists (N, k)."""
+
+    @abstractmethod
+    def lead(self, sides: Sides) -> Ends:
+        """What relevant holes add to the sum of the one less that of the other."""
+
+    @abstractmethod
+    def reach(self, k: int, counts: Numbers) -> Values:
+        """What so many documents at a level reach at best in the top k; concave in their number.
+
+        A grade counts once for each level that it reaches.
+        """
+
+    @abstractmethod
+    def enough(self, k: int) -> int | None:
+        """The relevant documents from which on a best order reaches no more; None for no end.
+
+        0 where all is divided by the same: documents outside the lists then change nothing.
+        """
+
+
+@dataclass(frozen=True)
+class Sum(Gain):
+    """Discounted gains, over the best order's (`ideal`), or over the relevant documents."""
+
+    discount: Discount
+    graded: bool = False
+    ideal: bool = False
+
+    def found(self, gains: Codes) -> Values:
+        return gains.clip(0) @ self.discount(gains.shape[-1])
+
+    def ends(self, gains: Codes) -> Ends:
+        return self._by_number(np.where(gains == HOLE, self.discount(gains.shape[1]), np.nan).T)
+
+    def lead(self, sides: Sides) -> Ends:
+        discount = self.discount(len(sides.one))
+        weights = _of_both(sides, discount)
+        weights[: len(discount)] -= np.concatenate([[0.0], discount]).take(sides.place)
+        return self._by_number(weights)
+
+    def _by_number(self, weights: Values) -> Ends:
+        return _running(np.sort(weights, axis=0)), _running(-np.sort(-weights, axis=0))
+
+    def reach(self, k: int, counts: Numbers) -> Values:
+        if not self.ideal:
+            return counts.astype(np.float64)
+        sums = np.concatenate([[0.0], np.cumsum(self.discount(k))])
+        return sums.take(np.minimum(counts, k))
+
+    def enough(self, k: int) -> int | None:
+        return k if self.ideal else None
+
+
+class Share(Sum):
+    """Relevant documents over the ranks."""
+
+    def _by_number(self, weights: Values) -> Ends:
+        # Divided by the same, their number does not matter.
+        nothing = np.zeros(weights.shape[1])
+        most, least = np.fmax(weights, 0).sum(axis=0), np.fmin(weights, 0).sum(axis=0)
+        return np.stack([nothing, least]), np.stack([nothing, most])
+
+    def reach(self, k: int, counts: Numbers) -> Values:
+        return np.full(counts.shape, float(k))
+
+    def enough(self, k: int) -> int | None:
+        return 0
+
+
+@dataclass(frozen=True)
+class First(Gain):
+    """What the first relevant document is worth at its rank. One relevant hole tells all: of two
+    systems the one can gain by a hole, and more of them add only to the other."""
+
+    worth: Discount
+
+    def found(self, gains: Codes) -> Values:
+        return ((gains > 0) * self.worth(gains.shape[-1])).max(axis=-1, initial=0.0)
+
+    def ends(self, gains: Codes) -> Ends:
+        best = ((gains == HOLE) * self.worth(gains.shape[1])).max(axis=1, initial=0.0)
+        nothing = np.zeros(len(gains))
+        added = np.maximum(best - self.found(gains), 0)
+        return np.stack([nothing, nothing]), np.stack([nothing, added])
+
+    def lead(self, sides: Sides) -> Ends:
+        worth = self.worth(len(sides.one))
+        one, other = self.found(sides.one.T), self.found(sides.other.T)
+        there = np.concatenate([[0.0], worth]).take(sides.place)
+        both = np.maximum(one, worth[:, None]) - np.maximum(other, there)
+        alone = np.broadcast_to(one, both.shape) - np.maximum(other, worth[:, None])
+        held = np.concatenate([sides.one == HOLE, (sides.other == HOLE) & ~sides.shared])
+        added = np.where(held, np.concatenate([both, alone]) - (one - other), 0.0)
+        nothing = np.zeros(added.shape[1])
+        least, most = added.min(axis=0, initial=0.0), added.max(axis=0, initial=0.0)
+        return np.stack([nothing, least]), np.stack([nothing, most])
+
+    def reach(self, k: int, counts: Numbers) -> Values:
+        return np.ones(counts.shape)
+
+    def enough(self, k: int) -> int | None:
+        return 0
+
+
+class Precisions(Gain):
+    """The precision at each relevant document, over the relevant documents.
+
+    A sum over pairs of relevant documents of 1 over the lower one's rank: so many relevant holes
+    add most at the highest places, and least at the lowest.
+    """
+
+    exact_pairs = False
+
+    def found(self, gains: Codes) -> Values:
+        relevant = gains > 0
+        ranks = np.arange(1, gains.shape[-1] + 1)
+        return (relevant * np.cumsum(relevant, axis=-1) / ranks).sum(axis=-1)
+
+    def ends(self, gains: Codes) -> Ends:
+        hole, alone = gains.T == HOLE, self._alone(gains.T)
+        each = hole / _down(hole)
+        number = np.cumsum(hole, axis=0)
+        below = np.cumsum(each[::-1], axis=0)[::-1] - each
+        most = np.cumsum(hole * (alone + (number - 1) / _down(hole)), axis=0)
+        least = np.cumsum((hole * (alone + below))[::-1], axis=0)[::-1]
+        backward = hole.sum(axis=0) - number + 1
+        return _placed(least, backward, hole), _placed(most, number, hole)
+
+    def lead(self, sides: Sides) -> Ends:
+        """Contains what can be had: the least of two bounds, for each number of relevant holes.
+
+        `_by_sides`: the holes of the one at their best and those of the other at their worst, as
+        many of both as can be; exact where no hole is shared. `_by_pairs`: what two holes add
+        together, halved between them; exact where both lists are the same.
+        """
+        turned = Sides(sides.other, sides.one, *_turned(sides))
+        found = [np.fmin(self._by_sides(of), self._by_pairs(of)) for of in (turned, sides)]
+        return -found[0], found[1]
+
+    def _by_sides(self, sides: Sides) -> Values:
+        (_, most), (least, _) = self.ends(sides.one.T), self.ends(sides.other.T)
+        k, n = sides.one.shape
+        alone = ((sides.one == HOLE) & (sides.place == 0)).sum(axis=0)
+        bound = np.full((2 * k + 1, n), np.nan)
+        rows = np.arange(n)
+        own = ((sides.other == HOLE) & ~sides.shared).sum(axis=0)
+        for i in range(k + 1):
+            both = np.maximum(i - alone, 0)
+            for j in range(k + 1):
+                # j of the other's own holes: with `both` it has j + both relevant ones.
+                lead = most[i] - least[np.minimum(j + both, k), rows]
+                np.fmax(bound[i + j], np.where(j <= own, lead, np.nan), out=bound[i + j])
+        return bound
+
+    def _by_pairs(self, sides: Sides) -> Values:
+        k, n = sides.one.shape
+        rank = np.arange(1.0, k + 1)[:, None]
+        held = np.concatenate([sides.one == HOLE, (sides.other == HOLE) & ~sides.shared])
+        one = np.concatenate([np.broadcast_to(rank, (k, n)), np.full((k, n), np.inf)])
+        there = np.where(sides.place > 0, sides.place, np.inf)
+        other = np.concatenate([there, np.broadcast_to(rank, (k, n))])
+        single = np.concatenate([self._alone(sides.one), np.zeros((k, n))])
+        lost = np.concatenate([np.zeros((1, n)), self._alone(sides.other)])
+        places = np.where(np.isfinite(other), other, 0).astype(np.int64)
+        weights = single - np.take_along_axis(lost, places, axis=0)
+        for row, hole in enumerate(held):
+            pair = 1 / np.maximum(one, one[row]) - 1 / np.maximum(other, other[row])
+            pair = np.where(held & hole, np.maximum(pair, 0), 0.0)
+            pair[row] = 0
+            weights[row] += pair.sum(axis=0) / 2
+        return _running(-np.sort(-np.where(held, weights, np.nan), axis=0))
+
+    def _alone(self, gains: Codes) -> Values:
+        """(k, N) What a relevant document at each rank adds to the judged ones of (k, N)."""
+        relevant = gains > 0
+        above = np.cumsum(relevant, axis=0) - relevant
+        each = relevant / _down(relevant)
+        below = np.cumsum(each[::-1], axis=0)[::-1] - each
+        return (above + 1) / _down(relevant) + below
+
+    def reach(self, k: int, counts: Numbers) -> Values:
+        return counts.astype(np.float64)
+
+    def enough(self, k: int) -> int | None:
+        return None
+
+
+def _down(rows: Flags) -> Values:
+    """The ranks, as a column."""
+    return np.arange(1.0, len(rows) + 1)[:, None]
+
+
+def _running(weights: Values) -> Values:
+    """The sums of the first 0 to m weights (m, N)."""
+    return np.concatenate([np.zeros((1, weights.shape[1])), np.cumsum(weights, axis=0)])
+
+
+def _placed(sums: Values, number: Numbers, hole: Flags) -> Values:
+    """(k + 1, N) The sums at the holes, each at its number; 0 at 0."""
+    found = np.full((len(sums) + 1, sums.shape[1]), np.nan)
+    found[0] = 0
+    _, column = np.nonzero(hole)
+    found[number[hole], column] = sums[hole]
+    return found
+
+
+def _of_both(sides: Sides, discount: Values) -> Values:
+    """(2k, N) What each hole adds to the one, or takes from it by the other alone."""
+    one = np.where(sides.one == HOLE, discount[:, None], np.nan)
+    held = (sides.other == HOLE) & ~sides.shared
+    return np.concatenate([one, np.where(held, -discount[:, None], np.nan)])
+
+
+def _turned(sides: Sides) -> tuple[Ranks, Flags]:
+    """`place` and `shared` as the other sees them."""
+    place = np.zeros_like(sides.place)
+    rank, column = np.nonzero(sides.place)
+    place[sides.place[rank, column] - 1, column] = rank + 1
+    return place, sides.place > 0
+
+
+def _logarithmic(k: int) -> Values:
+    return 1 / np.log2(np.arange(2, k + 2))
+
+
+def _flat(k: int) -> Values:
+    return np.ones(k)
+
+
+GAINS: dict[str, Gain] = {
+    "nDCG": Sum(_logarithmic, graded=True, ideal=True),
+    "P": Share(_flat),
+    "R": Sum(_flat),
+    "R_cap": Sum(_flat, ideal=True),
+    "AP": Precisions(),
+    "RR": First(lambda k: 1 / np.arange(1.0, k + 1)),
+    "Success": First(_flat),
+}
+"""The measures that ranges and orders can be asked of, by the names of `measures`. One that goes
+on below the lists adds what may come there to the ends of the pool and of the collection."""
+
+
+def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
+    """The lists as a measure such as nDCG@10 sees them, and the measure's formula.
+
+    Raises WrongInput for a measure outside GAINS or one that cuts deeper than the lists.
+    """
+    gain, k = formula(measure)
+    top = lists.cut(k)
+    return (top if gain.graded else top.binary()), gain
+
+
+def formula(measure: str) -> tuple[Gain, int]:
+    """A measure's row and its cut. Raises WrongInput for one outside GAINS, or without a cut."""
+    parsed = parse(measure)
+    gain = GAINS.get(parsed.formula.name)
+    if gain is None or parsed.k is None:
+        known = ", ".join(f"{name}@k" for name in GAINS)
+        raise WrongInput(f"no interval of {measure}; known: {known}")
+    return gain, parsed.k

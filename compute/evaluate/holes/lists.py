@@ -1,0 +1,205 @@
+"""The top ranks of systems held against judgements, as arrays.
+
+A judged document's *gain* is its relevance, at least 0; that of a hole is not known. Only
+queries with a judgement are evaluated: the others have no score that a hole could move.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+
+Numbers = NDArray[np.int64]
+Codes = NDArray[np.int32]
+Flags = NDArray[np.bool_]
+Values = NDArray[np.float64]
+
+TOP = pa.schema(
+    [
+        ("system", pa.int32()),
+        ("query_id", pa.string()),
+        ("doc_id", pa.string()),
+        ("rank", pa.int32()),
+    ]
+)
+JUDGED = pa.schema([("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int32())])
+
+HOLE = -1
+"""Stands where the gain of a document that nobody judged would stand."""
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The top k of S systems for Q evaluated queries; arrays by system, query and rank - 1."""
+
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    document: Codes
+    """(S, Q, k) The document's number; -1 at a rank that the list does not fill."""
+    gain: Codes
+    """(S, Q, k) The gain of a judged document, HOLE of a hole, 0 at an empty rank."""
+    known: Flags
+    """(S, Q, k) Whether the document is judged for any query of the split."""
+    judged: Numbers
+    """(Q, L) How many judged documents of the query gain at least each level."""
+    levels: Numbers
+    """(L,) The gains above 0 that judgements give, ascending; 1 where there is none."""
+    n_judged: Numbers
+    """(Q,) The judged documents of the query, relevant or not."""
+
+    @property
+    def depth(self) -> int:
+        return self.document.shape[2]
+
+    @property
+    def filled(self) -> Flags:
+        """(S, Q, k) The ranks that hold a document."""
+        return self.document >= 0
+
+    @property
+    def holes(self) -> Flags:
+        """(S, Q, k) The ranks that hold a document without a judgement for the query."""
+        return self.gain == HOLE
+
+    @property
+    def steps(self) -> Numbers:
+        """(L,) How much each level gains over the one below."""
+        return np.diff(self.levels, prepend=0)
+
+    def cut(self, k: int) -> "Lists":
+        """The first k ranks. Raises WrongInput where fewer are held."""
+        if k > self.depth:
+            raise WrongInput(f"these lists hold {self.depth} ranks, not {k}: choose a smaller k")
+        top = {name: getattr(self, name)[:, :, :k] for name in ("document", "gain", "known")}
+        return replace(self, **top)
+
+    def of(self, systems: Sequence[str]) -> "Lists":
+        """Some of the systems, in the order given. Raises KeyError for one that is not there."""
+        places = {name: place for place, name in enumerate(self.systems)}
+        rows = [places[name] for name in systems]
+        own = {name: getattr(self, name)[rows] for name in ("document", "gain", "known")}
+        return replace(self, systems=tuple(systems), **own)
+
+    def asked(self, queries: Numbers) -> "Lists":
+        """Some of the queries, by their places."""
+        names = tuple(self.queries[place] for place in queries)
+        own = {name: getattr(self, name)[:, queries] for name in ("document", "gain", "known")}
+        counts = {"judged": self.judged[queries], "n_judged": self.n_judged[queries]}
+        return replace(self, queries=names, **counts, **own)
+
+    def beside(self, others: "Lists") -> "Lists":
+        """What is judged here beside what `others` judge, of the same systems: that is a hole."""
+        places = {query: place for place, query in enumerate(others.queries)}
+        held = np.array([places.get(query, -1) for query in self.queries], np.int64)
+        judged = np.zeros(self.document.shape, bool)
+        judged[:, held >= 0] = ~others.holes[:, held[held >= 0]]
+        return replace(self, gain=np.where(judged & self.filled, np.int32(HOLE), self.gain))
+
+    def binary(self) -> "Lists":
+        """Relevant or not: every gain above 0 becomes 1."""
+        lowest = {"judged": self.judged[:, :1], "levels": np.ones(1, np.int64)}
+        return replace(self, gain=np.minimum(self.gain, 1), **lowest)
+
+
+def arrange(
+    top: DataFrame, judgements: DataFrame, k: int, systems: Sequence[str] | None = None
+) -> Lists:
+    """The first k ranks of `top` (system, query_id, doc_id, rank) as `judgements` see them.
+
+    `judgements`: query_id, doc_id, relevance, a pair once. `systems` gives their order (default:
+    by name) and may name some without hits.
+    """
+    names = tuple(systems) if systems is not None else tuple(sorted(top["system"].unique()))
+    top = top.assign(system=pd.Index(names).get_indexer(pd.Index(top["system"])))
+    hits, judged = (
+        pa.Table.from_pandas(frame[schema.names], schema, preserve_index=False)
+        for frame, schema in ((top, TOP), (judgements, JUDGED))
+    )
+    return arranged(hits, judged, k, names)
+
+
+def arranged(top: pa.Table, judgements: pa.Table, k: int, systems: Sequence[str]) -> Lists:
+    """As `arrange`, of tables of the schemas TOP and JUDGED; a system is its place in `systems`.
+
+    Ids are numbered in Arrow: as objects of Python, 1.5 million ranks take seconds.
+    """
+    queries = judgements["query_id"].unique().sort()
+    asked = _places(judgements["query_id"], queries)
+    documents = _numbered(judgements["doc_id"], top["doc_id"])
+    judged, retrieved = documents[: len(judgements)], documents[len(judgements) :]
+    n_judged = int(judged.max(initial=-1)) + 1
+    gains = judgements["relevance"].to_numpy().astype(np.int64).clip(0)
+    levels = np.unique(gains[gains > 0]) if (gains > 0).any() else np.ones(1, np.int64)
+
+    shape = (len(systems), len(queries), k)
+    query = _places(top["query_id"], queries)
+    place = _ranks(query, top, shape)
+    held, known = place >= 0, retrieved < n_judged
+    gain = np.full(len(place), HOLE, np.int32)
+    wanted = query[known] * n_judged + retrieved[known]
+    gain[known] = _gains(wanted, asked * n_judged + judged, gains)
+    return Lists(
+        tuple(systems),
+        tuple(queries.to_pylist()),
+        _at(place[held], retrieved[held], shape, -1),
+        _at(place[held], gain[held], shape, 0),
+        _at(place[held], known[held], shape, 0),
+        _reaching(asked, gains, levels, len(queries)),
+        levels,
+        np.bincount(asked, minlength=len(queries)).astype(np.int64),
+    )
+
+
+def _numbered(*columns: pa.ChunkedArray) -> Codes:
+    """A number for each different text, from 0 in the order of their first appearance."""
+    chunks = [chunk for column in columns for chunk in column.chunks]
+    found = pa.chunked_array(chunks, pa.string()).dictionary_encode().unify_dictionaries()
+    numbers = [chunk.indices.to_numpy() for chunk in found.chunks]
+    return np.concatenate([np.zeros(0, np.int32), *numbers])
+
+
+def _places(names: pa.ChunkedArray, among: pa.Array) -> Numbers:
+    """Where each name stands among others; -1 where it does not."""
+    found = pc.call_function("index_in", [names], pc.SetLookupOptions(among))
+    return found.fill_null(-1).to_numpy().astype(np.int64)
+
+
+def _ranks(query: Numbers, top: pa.Table, shape: tuple[int, int, int]) -> Numbers:
+    """The place of each hit in a flat array of a shape; -1 for one that is not asked for."""
+    _, n_queries, k = shape
+    system, rank = (top[name].to_numpy().astype(np.int64) for name in ("system", "rank"))
+    held = (system >= 0) & (query >= 0) & (rank <= k)
+    return np.where(held, (system * n_queries + query) * k + rank - 1, -1)
+
+
+def _at(
+    place: Numbers, column: NDArray[Any], shape: tuple[int, int, int], empty: int
+) -> NDArray[Any]:
+    """An array with the values at their places and `empty` at the others."""
+    array = np.full(math.prod(shape), empty, column.dtype)
+    array[place] = column
+    return array.reshape(shape)
+
+
+def _gains(wanted: Numbers, pairs: Numbers, gains: Numbers) -> Numbers:
+    """The gains of the wanted ones of the pairs, HOLE for those that are none of them."""
+    if len(pairs) == 0:
+        return np.full(len(wanted), HOLE)
+    order = np.argsort(pairs)
+    pairs, gains = pairs[order], gains[order]
+    found = np.searchsorted(pairs, wanted).clip(max=len(pairs) - 1)
+    return np.where(pairs[found] == wanted, gains[found], HOLE)
+
+
+def _reaching(asked: Numbers, gains: Numbers, levels: Numbers, n_queries: int) -> Numbers:
+    reached = [np.bincount(asked[gains >= level], minlength=n_queries) for level in levels]
+    return np.stack(reached, axis=1).astype(np.int64)

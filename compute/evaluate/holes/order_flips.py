@@ -1,0 +1,121 @@
+"""Whether the order of two systems could turn, were documents judged that nobody judged.
+
+Asked of the difference of their scores, with a document that both retrieved judged once for both,
+and one best order for both. Two separate ranges tell nothing of it, whether they overlap or not:
+what lifts one system may lift the other as much, and a relevant hole of one raises the best order
+for both. The ranges are those of `bounds`; the own lists of two systems are their top k together.
+"""
+
+from collections.abc import Iterator
+from itertools import combinations
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from pandas import DataFrame, Series
+
+from compute.evaluate.holes.bounds import NOTHING, Outside, best_orders, extremes, ratio, widened
+from compute.evaluate.holes.formulas import Gain, Sides, measured
+from compute.evaluate.holes.lists import Codes, Lists, Numbers, Values
+from compute.evaluate.tolerance import above, equal
+
+FIRST, SECOND, OPEN, EQUAL = "first", "second", "open", "equal"
+"""The first, or second, system is ahead wherever a score in the range lies; the order can turn, or
+become level; the systems are level throughout."""
+_AT_ONCE = 4_000
+"""Queries of pairs looked at together: more leave the processor's cache, fewer take more steps."""
+
+
+def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
+    """Every pair of systems: first, second, difference (mean over the queries of first minus
+    second), low, high and verdict over every way of judging the holes of both top k; pool_low,
+    pool_high, pool_verdict and the like for each wider range of `outside`.
+
+    Documents are judged for one query, so the extremes of the queries add up. All ends are exact,
+    but for a measure without `exact_pairs`: there they contain the range. Raises WrongInput as
+    `measured`.
+    """
+    seen, gain = measured(lists, measure)
+    found = _Found(seen, gain, outside)
+    rows = [
+        (seen.systems[one], seen.systems[other], *ends)
+        for batch in _batches(len(seen.systems), len(seen.queries))
+        for one, other, ends in zip(*batch, found.of(*batch), strict=True)
+    ]
+    names = ["", *(f"{name}_" for name in outside)]
+    ends = [name + end for name in names for end in ("low", "high")]
+    frame = DataFrame(rows, columns=["first", "second", "difference", *ends])
+    for name in names:
+        low, high = frame[f"{name}low"], frame[f"{name}high"]
+        place = list(frame).index(f"{name}high") + 1
+        frame.insert(place, f"{name}verdict", _verdicts(low, high))
+    return frame
+
+
+class _Found:
+    """The differences of pairs and their ends, some pairs at a time."""
+
+    def __init__(self, lists: Lists, gain: Gain, outside: Outside) -> None:
+        self._gain, self._outside = gain, outside
+        self._best = best_orders(lists, gain, 2 * lists.depth)
+        self._sums = gain.found(lists.gain)
+        self._today = ratio(self._sums, np.broadcast_to(self._best.whole[0], self._sums.shape))
+        self._retrieved = _Retrieved(_ranks_first(lists.document), _ranks_first(lists.gain))
+
+    def of(self, one: Numbers, other: Numbers) -> Values:
+        """(P, 3 and more) The difference, and the ends of the own lists and of each range, of P
+        pairs; means over the queries."""
+        sides = _sides(self._retrieved.of(one), self._retrieved.of(other))
+        behind = (self._sums[one] - self._sums[other]).ravel()
+        ends, best = self._gain.lead(sides), self._best.repeated(len(one))
+        own = extremes(behind, ends, best)
+        found = [self._today[one] - self._today[other], *own]
+        n_holes = sides.n_holes
+        more = [np.tile(within, len(one)) - n_holes for within in self._outside.values()]
+        for wider in widened(own, behind, ends, best, more):
+            found += wider
+        return np.stack([part.reshape(len(one), -1).mean(axis=1) for part in found], axis=1)
+
+
+def _batches(n_systems: int, n_queries: int) -> Iterator[tuple[Numbers, Numbers]]:
+    """All pairs of systems, by their places, some at a time."""
+    every = np.array(list(combinations(range(n_systems if n_queries else 0), 2))).reshape(-1, 2)
+    size = max(_AT_ONCE // max(n_queries, 1), 1)
+    for start in range(0, len(every), size):
+        some = every[start : start + size]
+        yield some[:, 0], some[:, 1]
+
+
+def _verdicts(low: Series, high: Series) -> NDArray[np.object_]:
+    choices = [equal(low, 0) & equal(high, 0), above(low, 0), above(0, high)]
+    return np.select(choices, [EQUAL, FIRST, SECOND], OPEN).astype(object)
+
+
+class _Retrieved(NamedTuple):
+    """What systems retrieved, by rank first, so that the queries of pairs lie next to each other.
+
+    (k, S, Q), or (k, P * Q) for one side of P pairs.
+    """
+
+    document: Codes
+    gain: Codes
+
+    def of(self, systems: Numbers) -> "_Retrieved":
+        """One side of pairs."""
+        k = len(self.document)
+        return _Retrieved(*(part.take(systems, 1).reshape(k, -1) for part in self))
+
+
+def _ranks_first(array: Codes) -> Codes:
+    return np.moveaxis(array, 2, 0).copy()
+
+
+def _sides(one: _Retrieved, other: _Retrieved) -> Sides:
+    shape = one.document.shape
+    place, shared = np.zeros(shape, np.dtype(np.int16)), np.zeros(shape, bool)
+    # Rank by rank: all pairs of ranks at once would not fit into the processor's cache.
+    for rank, also in enumerate(other.document):
+        same = (one.document == also) & (also >= 0)
+        np.maximum(place, same * np.int16(rank + 1), out=place)
+        same.any(axis=0, out=shared[rank])
+    return Sides(one.gain, other.gain, place, shared)

@@ -1,0 +1,138 @@
+"""Pool analysis: what each system alone brought to the pool, and who gains by added judgements.
+
+A pool is the union of the loaded systems' top k. Judgements need not come from such a pool: the
+question is how a system would stand if they did and it had not been there (Zobel 1998; Buckley
+et al. 2007). Pure functions on `holes.Lists`.
+"""
+
+from dataclasses import replace
+
+import numpy as np
+from pandas import DataFrame
+
+from compute.evaluate.holes.formulas import Gain, measured
+from compute.evaluate.holes.lists import HOLE, Flags, Lists, Numbers, Values
+from compute.evaluate.tolerance import order, ranks
+
+
+def alone(lists: Lists, among: Flags | None = None) -> Flags:
+    """(S, Q, k) The ranks whose document no other system has in its top k for the query.
+
+    `among`: of these ranks alone, which are the same for every system that has the document there
+    (default: all that are filled).
+    """
+    among = lists.filled if among is None else among
+    size = int(lists.document.max(initial=-1)) + 1
+    pair = (np.arange(lists.document.shape[1])[:, None] * size + lists.document)[among]
+    _, place, count = np.unique(pair, return_inverse=True, return_counts=True)
+    found = np.zeros(among.shape, bool)
+    found[among] = count[place] == 1
+    return found
+
+
+def leave_one_out(lists: Lists, measure: str) -> DataFrame:
+    """Each system scored again without the judgements that it alone brought, the best first.
+
+    system; n_judged and n_relevant (pairs of its top k), n_alone and n_relevant_alone (those that
+    no other system has in its top k); value and value_without; place and place_without among all
+    systems, every one scored by the fewer judgements. The queries stay the same: one that loses
+    its last relevant document scores 0. Raises WrongInput as `holes.measured`.
+    """
+    top, gain = measured(lists, measure)
+    own = alone(top, top.filled & ~top.holes)
+    values = _values(top, gain)
+    before = _means(values)
+    rows = []
+    for system in range(len(top.systems)):
+        after = _means(_values_without(top, gain, values, own, system))
+        counts = _counts(top.gain[system], own[system])
+        scores = {"value": before[system], "value_without": after[system]}
+        places = {"place": place(before, system), "place_without": place(after, system)}
+        rows.append({"system": top.systems[system]} | counts | scores | places)
+    return _sorted(DataFrame(rows, columns=_LEFT_OUT), "value")
+
+
+def gains(official: Lists, added: Lists, measure: str) -> DataFrame:
+    """What added judgements do to each system, who gains most first.
+
+    Both lists hold the same systems; `added` sees official + added judgements. system; n_added
+    and n_added_relevant (pairs of its top k that only these judge); n_added_alone (relevant ones
+    that no other system has there); value and value_added, each over the queries that have a
+    judgement then. Raises WrongInput as `holes.measured`.
+    """
+    (before, gain), (after, _) = measured(official, measure), measured(added, measure)
+    fresh = after.beside(before)
+    new = fresh.filled & ~fresh.holes
+    relevant = new & (after.gain > 0)
+    frame = DataFrame(
+        {
+            "system": after.systems,
+            "n_added": new.sum(axis=(1, 2)),
+            "n_added_relevant": relevant.sum(axis=(1, 2)),
+            "n_added_alone": alone(after, relevant).sum(axis=(1, 2)),
+            "value": _means(_values(before, gain)),
+            "value_added": _means(_values(after, gain)),
+        }
+    )
+    change = frame["value_added"] - frame["value"]
+    return _sorted(frame.assign(change=change), "change").drop(columns="change")
+
+
+_LEFT_OUT = (
+    "system",
+    "n_judged",
+    "n_relevant",
+    "n_alone",
+    "n_relevant_alone",
+    "value",
+    "value_without",
+    "place",
+    "place_without",
+)
+
+
+def _sorted(frame: DataFrame, column: str) -> DataFrame:
+    return frame.iloc[order(frame[column], frame["system"])].reset_index(drop=True)
+
+
+def _counts(gains: Numbers, own: Flags) -> dict[str, int]:
+    return {
+        "n_judged": int((gains != HOLE).sum()),
+        "n_relevant": int((gains > 0).sum()),
+        "n_alone": int(own.sum()),
+        "n_relevant_alone": int((own & (gains > 0)).sum()),
+    }
+
+
+def place(means: Values, system: int) -> int:
+    """From 1; systems that score the same share the better place."""
+    return int(ranks(means)[system])
+
+
+def _means(values: Values) -> Values:
+    """(S,) The means of values (S, Q) over the queries; 0 where there are none."""
+    return values.mean(axis=1) if values.shape[1] else np.zeros(len(values))
+
+
+def _values(lists: Lists, gain: Gain) -> Values:
+    """(S, Q) The measure of each query, holes not relevant."""
+    best = gain.reach(lists.depth, lists.judged) @ lists.steps
+    found = gain.found(lists.gain)
+    return np.divide(found, best, out=np.zeros(found.shape), where=best > 0)
+
+
+def _values_without(lists: Lists, gain: Gain, values: Values, own: Flags, system: int) -> Values:
+    """(S, Q) The values had nobody judged what this system alone has: most stay as they are."""
+    lost = own[system] & (lists.gain[system] > 0)
+    moved = np.flatnonzero(lost.any(axis=1))
+    after = values.copy()
+    after[:, moved] = _values(_without(lists.asked(moved), lost[moved], system), gain)
+    return after
+
+
+def _without(lists: Lists, lost: Flags, system: int) -> Lists:
+    """The lists as they would be judged without the judgements at ranks (Q, k) of a system."""
+    gain = lists.gain.copy()
+    gain[system][lost] = HOLE
+    gone = (lists.gain[system][..., None] >= lists.levels) & lost[..., None]
+    return replace(lists, gain=gain, judged=lists.judged - gone.sum(axis=1))

@@ -1,0 +1,280 @@
+"""Runs: hits ranked once, canonically; TREC run files in and out.
+
+The canonical ranking feeds every number: self hits out where the dataset says so, score as a
+32-bit float descending, then doc_id descending by its bytes (trec_eval's order, as pytrec_eval
+compares it), one place per document, cut at a depth.
+
+Ranking millions of hits is one sort of numbers: a query's place among the ids and the score make
+a key of 64 bits. Ids are compared only where scores are equal.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from itertools import pairwise
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+
+from compute.base.errors import WrongInput
+from compute.base.settings import load
+from compute.base.words import shown
+from compute.datasets import trec
+
+_NAMES = pa.dictionary(pa.int32(), pa.string())
+RANK = pa.dictionary(pa.int32(), pa.binary())
+"""Bytes, since an import ranks by no rank and so refuses none."""
+_LINE = trec.Layout(
+    "run line",
+    (
+        ("query_id", _NAMES),
+        ("Q0", None),
+        ("doc_id", pa.large_string()),
+        ("rank", None),
+        ("score", pa.float64()),
+        ("tag", _NAMES),
+    ),
+)
+_RANKED_LINE = trec.Layout(
+    _LINE.what,
+    tuple((name, RANK if name == "rank" else kind) for name, kind in _LINE.columns),
+)
+_HITS = pa.schema(
+    [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("score", pa.float64())]
+)
+_WRITTEN = 1_000_000  # lines at a time
+_SLICE = 1 << 16
+"""Hits that are ranked together, about: their arrays stay in the caches of the processor."""
+_SIGN = np.uint32(1 << 31)
+_NOTHING = pa.schema([*[*_HITS][:2], ("rank", pa.int32()), ("score", pa.float64())]).empty_table()
+
+Keys = NDArray[np.uint64]
+
+
+@dataclass(frozen=True)
+class Run:
+    """The canonical ranking of one system's hits on one dataset, and what ranking them met."""
+
+    frame: pd.DataFrame
+    """query_id, doc_id, rank (int32, from 1 without gaps), score (float64), in that order."""
+    duplicates: int = 0
+    """Hits left out because their document stands higher in the same list."""
+    self_hits: int = 0
+    """Hits left out because doc_id equals query_id."""
+    tied: int = 0
+    """Hits kept whose score equals a neighbour's as a 32-bit float: their order is the rule's."""
+
+
+def canonical(hits: pd.DataFrame, *, depth: int, drop_self: bool) -> Run:
+    """Hits (query_id, doc_id, score, in any order) as a run of at most `depth` ranks per query.
+
+    Self hits go before anything is cut; of a document twice in a list the higher place stays.
+    Raises WrongInput for a score that is NaN or infinite.
+    """
+    table = pa.Table.from_pandas(hits[_HITS.names], schema=_HITS, preserve_index=False)
+    return ranked(table, depth=depth, drop_self=drop_self)
+
+
+def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
+    """`canonical` of a table as `read` gives it."""
+    _refuse_strange_scores(hits)
+    given = hits.num_rows
+    if drop_self:
+        own = pc.call_function("equal", [hits["query_id"].cast(pa.large_string()), hits["doc_id"]])
+        hits = hits.filter(pc.call_function("invert", [own]))
+    self_hits, given = given - hits.num_rows, hits.num_rows
+    if not given:
+        return Run(_NOTHING.to_pandas(), self_hits=self_hits)
+    columns, duplicates, tied = _ranked(hits, depth)
+    # A column of the table goes when the frame has it: they are large.
+    frame = columns.to_pandas(split_blocks=True, self_destruct=True)
+    return Run(frame, duplicates=duplicates, self_hits=self_hits, tied=tied)
+
+
+def _ranked(hits: pa.Table, depth: int) -> tuple[pa.Table, int, int]:
+    """The run as a table; how many duplicates were in it, and how many hits are tied."""
+    score = hits["score"].to_numpy()
+    lists = _Lists(*_numbered(hits["query_id"]), hits["doc_id"].combine_chunks(), score)
+    order, slices = lists.slices()
+    with ThreadPoolExecutor(load().threads) as pool:
+        found = list(pool.map(lambda of: lists.ranked(order[of], depth), slices))
+    tables, duplicates, tied = zip(*found, strict=True)
+    return pa.concat_tables(tables), sum(duplicates), sum(tied)
+
+
+def _refuse_strange_scores(hits: pa.Table) -> None:
+    for chunk in hits.to_batches():
+        score = chunk["score"].to_numpy(zero_copy_only=False)
+        if not np.isfinite(score).all():
+            place = int(np.flatnonzero(~np.isfinite(score))[0])
+            query_id, doc_id = (chunk[name][place].as_py() for name in ("query_id", "doc_id"))
+            raise WrongInput(
+                f"query {query_id!r}, document {doc_id!r}: the score is {score[place]}, "
+                "not a finite number; mend the system or the run file"
+            )
+
+
+def _numbered(queries: pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.uint32]]:
+    """The sorted ids of the queries, and the place among them of every hit's, from 0."""
+    if not pa.types.is_dictionary(queries.type):
+        queries = queries.dictionary_encode()
+    whole = queries.unify_dictionaries().combine_chunks()
+    order = pc.call_function("array_sort_indices", [whole.dictionary]).to_numpy()
+    places = np.empty(len(order), np.uint32)
+    places[order] = np.arange(len(order), dtype=np.uint32)
+    return whole.dictionary.take(pa.array(order)), places[whole.indices.to_numpy()]
+
+
+@dataclass(frozen=True)
+class _Lists:
+    """Hits in any order; arrays have an element per hit."""
+
+    names: pa.Array
+    """The sorted ids of the queries."""
+    query: NDArray[np.uint32]
+    """The number of the hit's query, from 0."""
+    doc_ids: pa.Array
+    score: NDArray[np.float64]
+
+    def slices(self) -> tuple[NDArray[np.int64], list[slice]]:
+        """The hits by query, those of a query as they stand; and slices of whole queries."""
+        heads = np.flatnonzero(np.diff(self.query, prepend=self.query[:1] + 1))
+        lengths = np.diff(heads, append=len(self.query))
+        # Mostly the hits of a query stand together, so that few blocks are sorted.
+        blocks = np.argsort(self.query[heads], kind="stable")
+        lengths = lengths[blocks]
+        ends = np.cumsum(lengths)
+        order = np.repeat(heads[blocks] - (ends - lengths), lengths)
+        order += np.arange(len(order))
+        changes = ends[:-1][np.diff(self.query[heads[blocks]]) > 0]
+        cuts = changes[np.flatnonzero(np.diff(changes // _SLICE, prepend=0))]
+        bounds = [0, *cuts.tolist(), len(order)]
+        return order, [slice(low, high) for low, high in pairwise(bounds)]
+
+    def ranked(self, chosen: NDArray[np.int64], depth: int) -> tuple[pa.Table, int, int]:
+        """The run of whole queries; how many duplicates were in it, and how many hits are tied."""
+        query, score = self.query[chosen], self.score[chosen]
+        doc_ids = self.doc_ids.take(pa.array(chosen))
+        once = _once(query, doc_ids, score)
+        if len(once) < len(chosen):
+            query, score, doc_ids = query[once], score[once], doc_ids.take(pa.array(once))
+        key = _key(query, score)
+        order = np.argsort(key, kind="stable")
+        key = key[order]
+        _settle(key, order, doc_ids)
+        rank = _places(key)
+        kept = rank <= depth
+        if not kept.all():
+            key, order, rank = key[kept], order[kept], rank[kept]
+        queries = self.names.take(pa.array((key >> np.uint64(32)).astype(np.int32)))
+        columns = [queries.cast(pa.large_string()), doc_ids.take(pa.array(order))]
+        table = pa.table([*columns, rank.astype(np.int32), score[order]], schema=_NOTHING.schema)
+        return table, len(chosen) - len(once), int(_equal_neighbours(key).sum())
+
+
+def _once(query: NDArray[np.uint32], doc_ids: pa.Array, score: NDArray[np.float64]) -> NDArray:
+    """The places of the hits, of those with the same query and document the best alone."""
+    codes = doc_ids.dictionary_encode().indices.to_numpy()
+    pair = (query.astype(np.uint64) << np.uint64(32)) | codes.astype(np.uint64)
+    every = np.sort(pair)
+    if (every[1:] != every[:-1]).all():
+        return np.arange(len(pair))
+    order = np.lexsort((-score, pair))
+    first = np.append(True, pair[order][1:] != pair[order][:-1])
+    return np.sort(order[first])
+
+
+def _key(query: NDArray[np.uint32], score: NDArray[np.float64]) -> Keys:
+    """The query's number above the bits of its score, turned so that larger ones come first."""
+    with np.errstate(over="ignore"):  # beyond 32 bits: larger than all others, as in C
+        single = score.astype(np.float32)
+    single += np.float32(0)  # -0 is 0
+    bits = single.view(np.uint32)
+    # Floats above 0 are ordered as their bits are, those below 0 the other way round.
+    np.bitwise_xor(bits, ~_SIGN, out=bits, where=bits < _SIGN)
+    return (query.astype(np.uint64) << np.uint64(32)) | bits
+
+
+def _settle(key: Keys, order: NDArray[np.int64], doc_ids: pa.Array) -> None:
+    """Where sorted keys are equal, put the hits into descending order of their doc_ids."""
+    places = np.flatnonzero(_equal_neighbours(key))
+    if len(places):
+        tied = pa.table({"key": key[places], "doc_id": doc_ids.take(pa.array(order[places]))})
+        rule = pc.SortOptions([("key", "ascending"), ("doc_id", "descending")])
+        settled = pc.call_function("sort_indices", [tied], rule).to_numpy()
+        order[places] = order[places][settled]
+
+
+def _places(key: Keys) -> NDArray[np.int64]:
+    """The place of each of the sorted keys in the list of its query, from 1."""
+    starts = np.append(0, np.flatnonzero((key[1:] ^ key[:-1]) >> np.uint64(32)) + 1)
+    return np.arange(1, len(key) + 1) - np.repeat(starts, np.diff(starts, append=len(key)))
+
+
+def _equal_neighbours(key: Keys) -> NDArray[np.bool_]:
+    """Which of the sorted keys equal the one before or after them."""
+    same = np.append(key[1:] == key[:-1], [False] * bool(len(key)))
+    return same | np.roll(same, 1)
+
+
+def read(path: Path, *, any_tag: bool = False, ranks: bool = False) -> tuple[str, pa.Table]:
+    """A run file's tag and its hits: query_id (a dictionary), doc_id, score, as they stand.
+
+    The rank column ranks nothing, as in trec_eval; with `ranks` it is read for what it says,
+    whatever that is (rank, a dictionary of bytes). Lines of several tags are refused, since they
+    are several runs; with `any_tag` they are read as one, under the first. Raises Missing or
+    WrongInput, with file and line.
+    """
+    table = trec.read_columns(path, _RANKED_LINE if ranks else _LINE)
+    tags = table["tag"].unique().cast(pa.string()).to_pylist()
+    if len(tags) > 1 and not any_tag:
+        raise WrongInput(
+            f"{path}: {len(tags)} tags ({', '.join(map(shown, tags[:3]))}) where a run has one; "
+            "give each run a file of its own"
+        )
+    # One piece of each column, here where the pieces go away: ranking needs it so.
+    whole = table.drop_columns("tag").unify_dictionaries().combine_chunks()
+    del table
+    pa.default_memory_pool().release_unused()
+    return tags[0], whole
+
+
+def read_trec(path: Path, *, any_tag: bool = False) -> tuple[str, pd.DataFrame]:
+    """`read` as a frame."""
+    tag, table = read(path, any_tag=any_tag)
+    return tag, table.cast(_HITS).to_pandas()
+
+
+def write_trec(run: pd.DataFrame, tag: str, path: Path) -> None:
+    """Write query_id, doc_id, rank, score as a run file; `.gz` or `.zst` in the name packs it.
+
+    Scores are written as 32-bit floats, in the fewest digits that read back as the same one, so
+    that a reader that compares them in 64 bits sees the same ties and with them the same order;
+    one too large for 32 bits as 1e+39. Raises WrongInput for an id or tag that a file of columns
+    between blanks cannot hold.
+    """
+    for names in (run["query_id"], run["doc_id"], pd.Series([tag], dtype="str")):
+        trec.refuse_blanks(names.astype("str"), path)
+    with pa.output_stream(str(path), compression="detect") as file:
+        for start in range(0, len(run), _WRITTEN):
+            file.write(_text(run.iloc[start : start + _WRITTEN], tag).encode())
+
+
+def _text(run: pd.DataFrame, tag: str) -> str:
+    with np.errstate(over="ignore"):
+        single = run["score"].to_numpy(np.float64).astype(np.float32)
+    table = pa.Table.from_pandas(run[["query_id", "doc_id", "rank"]], preserve_index=False)
+    query_id, doc_id, rank, score = (
+        column.cast(pa.string()).combine_chunks()
+        for column in (*table.columns, pa.chunked_array([single]))
+    )
+    if np.isinf(single).any():
+        beyond = pa.array(np.where(single > 0, "1e+39", "-1e+39"))
+        score = pc.call_function("if_else", [pa.array(np.isinf(single)), beyond, score])
+    columns = [query_id, "Q0", doc_id, rank, score, f"{tag}\n"]
+    lines = pc.call_function("binary_join_element_wise", [*columns, " "])
+    whole = pa.ListArray.from_arrays([0, len(lines)], lines)
+    return pc.call_function("binary_join", [whole, ""])[0].as_py()

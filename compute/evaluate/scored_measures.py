@@ -1,0 +1,68 @@
+"""Which measures a run is scored by: those that every run is, and more that were asked for.
+
+Scores by more measures stand in the same part as the others and have their names in its
+fingerprint; a part without any keeps the fingerprint that it always had.
+"""
+
+from collections.abc import Iterable
+
+from compute.base.errors import WrongInput
+from compute.base.identity import fingerprint
+from compute.base.settings import Settings
+from compute.evaluate.measures import MEASURES, Measure, parse
+from compute.store.loading import Loaded
+from compute.store.store import Part
+
+
+def scores_name(hits: str, loaded: Loaded, depth: int, more: Iterable[str] = ()) -> str:
+    """The fingerprint of the scores of these hits on the judgements of the dataset."""
+    inputs = [hits, loaded.judgements.fingerprint]
+    measures = [*MEASURES, *sorted(more)]
+    return fingerprint("scores", inputs, measures=measures, depth=depth)
+
+
+def more_of(scores: Part | None) -> list[str]:
+    """The measures besides MEASURES that a run was scored by."""
+    return list(scores.provenance.get("more_measures", ())) if scores else []
+
+
+def recorded(more: Iterable[str]) -> dict[str, list[str]]:
+    """What the provenance of scores says of the measures besides MEASURES."""
+    names = list(more)
+    return {"more_measures": names} if names else {}
+
+
+def is_current(scores: Part, hits: Part, loaded: Loaded) -> bool:
+    """Whether these are scores of the hits on the judgements, by whatever measures."""
+    depth = hits.provenance["depth"]
+    return scores.fingerprint == scores_name(hits.fingerprint, loaded, depth, more_of(scores))
+
+
+def more(*named: Iterable[str]) -> list[str]:
+    """The measures named that are not scored anyway, each once. Raises WrongInput."""
+    names = dict.fromkeys(str(parse(name)) for names in named for name in names)
+    return [name for name in names if name not in MEASURES]
+
+
+def of_settings(settings: Settings) -> list[str]:
+    """The measures that the settings add. Raises WrongInput, which names the setting."""
+    try:
+        return more(settings.measures)
+    except WrongInput as error:
+        raise WrongInput(f"the setting measures: {error}") from None
+
+
+def offered(settings: Settings, parts: Iterable[Part]) -> list[str]:
+    """Every measure that there may be scores of: MEASURES, then the added ones by name."""
+    stored = (more_of(part) for part in parts if part.kind == "scores")
+    return [*MEASURES, *sorted({*of_settings(settings), *(one for of in stored for one in of)})]
+
+
+def kept(hits: Part) -> int:
+    """How deep the stored hits are; what ships was cut, and scored before that."""
+    return hits.provenance.get("cut", hits.provenance.get("depth", 0))
+
+
+def reaches(measure: Measure, hits: Part) -> bool:
+    """Whether stored hits are as deep as a measure asks; without a cut, as deep as they were."""
+    return (measure.k or hits.provenance.get("depth", 1)) <= kept(hits)

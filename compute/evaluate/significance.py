@@ -1,0 +1,426 @@
+"""Tests of paired differences: are two systems told apart by these queries, or is it chance?
+
+Values come as a matrix of systems x queries, nothing absent; `aligned` makes it. Weights let the
+parts of a dataset count equally: those of CQADupStack's queries are 1 / (12 x the queries of their
+forum). The null hypothesis of a pair is that the sign of each query's difference is a coin's.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from pandas import DataFrame
+from scipy import stats
+from statsmodels.stats.multitest import multipletests
+
+from compute.base.errors import WrongInput
+from compute.evaluate.sign_flips import LEVEL, Signs
+from compute.evaluate.single_thread import on_one_thread
+from compute.evaluate.tolerance import equal, levels
+
+Values = NDArray[np.float64]
+
+TESTS = ("randomisation", "t", "wilcoxon")
+CORRECTIONS = ("maxT", "holm", "bh", "none")
+_STATSMODELS = {"holm": "holm", "bh": "fdr_bh"}
+PERMUTATIONS = 10_000
+RESAMPLES = 1_000
+SEED = 20_211
+"""Fixed, so that a p-value does not change when a page is opened again."""
+AT_ONCE = 500_000
+"""Differences of pairs on queries that are in memory together."""
+DRAWN_AT_ONCE = 300_000
+"""Queries drawn again that are in memory together, and in the cache of a processor."""
+EXACT = 100
+"""Queries that differ up to which Wilcoxon's test takes its exact distribution."""
+NEAR = 1e-10
+"""Relative, of test statistics, not of values of measures: those that differ less are equal, and
+count as at least as extreme. Rounding in sums of 10,000 queries is 1e-13; without this, ties among
+discrete values fall to either side."""
+
+
+@dataclass(frozen=True)
+class Aligned:
+    """The values of systems on the queries that all of them have."""
+
+    systems: tuple[str, ...]
+    queries: DataFrame
+    """dataset, query_id: the columns of the matrix."""
+    values: Values
+    """systems x queries."""
+    weights: Values | None
+    """By query, where there are several datasets, which then count equally."""
+    n_left_out: int
+    """Queries that some of the systems have no value for."""
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """Two systems on n queries; differences are the first minus the second."""
+
+    n: int
+    difference: float
+    low: float
+    high: float
+    """The 95% interval of the difference: what the randomisation test does not reject."""
+    effect: float
+    """The mean difference over the standard deviation of the differences."""
+    effect_low: float
+    effect_high: float
+    """Its 95% bootstrap interval; an end is infinite where too few differences are unlike."""
+    p_randomisation: float
+    p_t: float
+    p_wilcoxon: float
+    """Absent (nan) where queries are weighted: ranks take no weights."""
+    won: int
+    lost: int
+    equal: int
+
+
+def aligned(scores: DataFrame, systems: Sequence[str]) -> Aligned:
+    """The matrix of dataset, system, query_id, value for some systems, in their order.
+
+    Rows of other systems are ignored; a query that one of the systems has no value for is left
+    out and counted. Weights are there where `dataset` has several values.
+    """
+    kept = scores[scores["system"].isin(list(systems)) & scores["value"].notna()]
+    table = kept.pivot(index=["dataset", "query_id"], columns="system", values="value")
+    table = table.reindex(columns=list(systems)).sort_index()
+    whole = table.dropna()
+    queries = whole.index.to_frame(index=False)
+    values = np.ascontiguousarray(whole.to_numpy(dtype=np.float64).T)
+    n_left_out = len(table) - len(whole)
+    return Aligned(tuple(systems), queries, values, by_part(queries["dataset"]), n_left_out)
+
+
+def by_part(parts: pd.Series) -> Values | None:
+    """Weights that sum to 1 and let the parts count equally; None for a single part."""
+    if parts.nunique() < 2:
+        return None
+    sizes = parts.map(parts.value_counts()).to_numpy(dtype=np.float64)
+    return 1 / (parts.nunique() * sizes)
+
+
+@on_one_thread()
+def pairs(
+    values: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    test: str = "randomisation",
+    correction: str = "maxT",
+    permutations: int = PERMUTATIONS,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> DataFrame:
+    """Every pair of systems: a, b, difference, low, high, p, p_adjusted, effect, effect_low,
+    effect_high; a < b are row numbers and the difference is a minus b.
+
+    `correction` is over all pairs: maxT, the single-step method of Westfall and Young (1993) with
+    studentised differences, of the randomisation test alone, whose intervals are then simultaneous
+    and agree with p_adjusted; holm, with intervals at Bonferroni's level; bh and none, with each
+    interval at its own. But for maxT, intervals are the t-test's. Raises WrongInput for an unknown
+    test or correction, fewer than two systems or queries, or permutations that could not call any
+    pair of the family significant.
+    """
+    given, own = _checked(values, weights)
+    _check_names(test, correction)
+    family = _Family.of(given, own)
+    drawn = Signs(given.shape[1], permutations, seed)
+    p, adjusted, (low, high) = _tested(given, own, family, test, correction, drawn)
+    frame = DataFrame({"a": family.a, "b": family.b, "difference": family.mean})
+    frame = frame.assign(low=low, high=high, p=p, p_adjusted=adjusted, effect=family.effect)
+    effects = _effect_intervals(given, own, family, resamples, seed)
+    return frame.assign(effect_low=effects[0], effect_high=effects[1])
+
+
+def two(
+    a: ArrayLike,
+    b: ArrayLike,
+    *,
+    weights: ArrayLike | None = None,
+    permutations: int = PERMUTATIONS,
+    resamples: int = RESAMPLES,
+    seed: int = SEED,
+) -> Comparison:
+    """One pair, by all tests. Raises WrongInput for fewer than two queries."""
+    both, own = _checked(np.array([a, b], dtype=np.float64), weights)
+    row = pairs(both, weights=own, permutations=permutations, resamples=resamples, seed=seed).iloc[
+        0
+    ]
+    family = _Family.of(both, own)
+    gaps = both[0] - both[1]
+    signs = np.sign(gaps)
+    return Comparison(
+        n=both.shape[1],
+        difference=float(row["difference"]),
+        low=float(row["low"]),
+        high=float(row["high"]),
+        effect=float(row["effect"]),
+        effect_low=float(row["effect_low"]),
+        effect_high=float(row["effect_high"]),
+        p_randomisation=float(row["p"]),
+        p_t=float(family.t_test()[0]),
+        p_wilcoxon=float(_wilcoxon(both, own, family)[0]) if weights is None else np.nan,
+        won=int((signs > 0).sum()),
+        lost=int((signs < 0).sum()),
+        equal=int((signs == 0).sum()),
+    )
+
+
+@dataclass(frozen=True)
+class _Family:
+    """All pairs of some systems, and what does not change when signs flip; arrays by pair."""
+
+    n: int
+    a: NDArray[np.int64]
+    b: NDArray[np.int64]
+    mean: Values
+    """Sum of w d, the weights summing to 1."""
+    square: Values
+    """Sum of w^2 d^2: the variance of that sum over all sign patterns."""
+    cross: Values
+    """Sum of w^2 d."""
+    spread: Values
+    """Sum of w d^2."""
+    weight: float
+    """Sum of w^2: 1 / n without weights."""
+
+    @classmethod
+    def of(cls, values: Values, weights: Values) -> "_Family":
+        a, b = (side.astype(np.int64) for side in np.triu_indices(len(values), 1))
+
+        def total(of: Values, power: int) -> Values:
+            # A row at a time: all differences of 143 systems at once would not fit.
+            rows = [(values[i] - values[i + 1 :]) ** power @ of for i in range(len(values) - 1)]
+            return np.concatenate(rows)
+
+        squared = weights**2
+        return cls(
+            values.shape[1],
+            a,
+            b,
+            mean=total(weights, 1),
+            square=total(squared, 2),
+            cross=total(squared, 1),
+            spread=total(weights, 2),
+            weight=float(squared.sum()),
+        )
+
+    @property
+    def scale(self) -> Values:
+        """1 over the standard deviation of the mean over all sign patterns; 0 for equal systems."""
+        return np.divide(1, np.sqrt(self.square), out=np.zeros_like(self.mean), where=self.some)
+
+    @property
+    def some(self) -> NDArray[np.bool_]:
+        return self.square > 0
+
+    @property
+    def error(self) -> Values:
+        """The standard error of the mean: s / sqrt(n) without weights, else White's with n / (n-1),
+        as weighted least squares on a constant has it."""
+        squares = self.square - 2 * self.mean * self.cross + self.mean**2 * self.weight
+        squares = np.where(squares > NEAR**2 * self.square, squares, 0)
+        return np.sqrt(squares * self.n / (self.n - 1))
+
+    @property
+    def effect(self) -> Values:
+        """Mean over standard deviation (Cohen's d of paired differences); 0 for equal systems,
+        absent where all queries differ by the same."""
+        return _effect(self.mean, self.spread, self.n)
+
+    def t_test(self) -> Values:
+        """Two-sided p-values of the paired t-test, n - 1 degrees of freedom."""
+        t = np.divide(
+            np.abs(self.mean), self.error, out=np.full_like(self.mean, np.inf), where=self.error > 0
+        )
+        return np.where(self.some, 2 * stats.t.sf(t, self.n - 1), 1.0)
+
+    def interval(self, level: float) -> tuple[Values, Values]:
+        """The t-test's interval of each mean."""
+        reach = stats.t.isf(level / 2, self.n - 1) * self.error
+        return self.mean - reach, self.mean + reach
+
+    def not_rejected(self, highest: float) -> tuple[Values, Values]:
+        """The differences x at which |u(x)| is not above `highest`.
+
+        u(x) = (mean - x) / sqrt(sum of w^2 (d - x)^2), so that the ends solve a quadratic equation;
+        without weights they are mean -+ t x error with t^2 = (n - 1) u^2 / (n - u^2). Boundless
+        where no difference could be rejected.
+        """
+        # As p counts what is equal but for rounding: 0 lies within where the statistic is that.
+        square = (highest * (1 + NEAR)) ** 2
+        lead = 1 - square * self.weight
+        if not lead > NEAR:
+            return np.full_like(self.mean, -np.inf), np.full_like(self.mean, np.inf)
+        half = self.mean - square * self.cross
+        rest = self.mean**2 - square * self.square
+        root = np.sqrt(np.maximum(half**2 - lead * rest, 0))
+        return (half - root) / lead, (half + root) / lead
+
+
+def _effect(mean: Values, spread: Values, n: int) -> Values:
+    variance = (spread - mean**2) * n / (n - 1)
+    flat = variance <= NEAR * spread
+    unlike = np.where(np.abs(mean) > 0, np.nan, 0.0)
+    return np.where(flat, unlike, mean / np.sqrt(np.where(flat, 1, variance)))
+
+
+def _checked(values: ArrayLike, weights: ArrayLike | None) -> tuple[Values, Values]:
+    """The matrix with equal values the same to the last digit, and weights that sum to 1.
+
+    Studentised, a difference of two systems that is rounding alone would be larger than any other.
+    """
+    given = levels(values)
+    if np.isnan(given).any():
+        raise ValueError("a value is absent: leave its query out (aligned does)")
+    if given.shape[0] < 2 or given.shape[1] < 2:
+        raise WrongInput("a test needs two systems and two queries that both have: choose others")
+    own = np.ones(given.shape[1]) if weights is None else np.asarray(weights, dtype=np.float64)
+    if own.shape != given.shape[1:] or not (own > 0).all():
+        raise ValueError(f"{own.shape} weights for {given.shape[1]} queries, all above 0")
+    return given, own / own.sum()
+
+
+def _check_names(test: str, correction: str) -> None:
+    for name, known in ((test, TESTS), (correction, CORRECTIONS)):
+        if name not in known:
+            raise WrongInput(f"{name!r} is none of: {', '.join(known)}")
+    if correction == "maxT" and test != "randomisation":
+        raise WrongInput(f"maxT corrects the randomisation test, not {test}: choose holm or bh")
+
+
+def _tested(
+    values: Values,
+    weights: Values,
+    family: _Family,
+    test: str,
+    correction: str,
+    drawn: Signs,
+) -> tuple[Values, Values, tuple[Values, Values]]:
+    """p and p_adjusted by pair, and the ends of the intervals."""
+    if test == "randomisation":
+        drawn.check(len(family.mean), correction)
+        p, highest = _randomised(values, weights, family, drawn)
+        if correction == "maxT":
+            adjusted = drawn.p(_at_least(highest, np.abs(family.mean) * family.scale))
+            return p, adjusted, family.not_rejected(drawn.critical(highest))
+    else:
+        p = family.t_test() if test == "t" else _wilcoxon(values, weights, family)
+    if correction == "none":
+        return p, p, family.interval(LEVEL)
+    adjusted = np.asarray(multipletests(p, LEVEL, _STATSMODELS[correction])[1], dtype=float)
+    return p, adjusted, family.interval(LEVEL / len(p) if correction == "holm" else LEVEL)
+
+
+def _randomised(
+    values: Values, weights: Values, family: _Family, drawn: Signs
+) -> tuple[Values, Values]:
+    """p by pair, and by pattern the highest studentised difference of all pairs.
+
+    The sign-flipped sum of a difference is the difference of the systems' sign-flipped sums, so
+    the pairs need one product of patterns x queries with queries x systems. Studentised by sqrt of
+    the sum of w^2 d^2, which no flip changes; without weights t rises with it, equally for all.
+    """
+    centred = (weights * (values - values.mean(axis=0))).T.copy()
+    scale = family.scale[:, None]
+    observed = np.abs(family.mean)[:, None] * scale * (1 - NEAR)
+    counts = np.zeros(len(observed), np.int64)
+    highest = []
+    starts = np.searchsorted(family.a, np.arange(len(values)))
+    for signs in drawn.blocks():
+        sums = (signs @ centred).T.copy()
+        most = np.zeros(len(signs))
+        for row, start in enumerate(starts[:-1]):
+            of = slice(start, start + len(values) - 1 - row)
+            flipped = np.abs(sums[row] - sums[row + 1 :]) * scale[of]
+            counts[of] += np.count_nonzero(flipped >= observed[of], axis=1)
+            np.maximum(most, flipped.max(axis=0), out=most)
+        highest.append(most)
+    return drawn.p(counts), np.concatenate(highest)
+
+
+def _at_least(drawn: Values, observed: Values) -> NDArray[np.int64]:
+    """How many of the drawn are at least as large as each observed one, equal but for rounding."""
+    return len(drawn) - np.searchsorted(np.sort(drawn), observed * (1 - NEAR), side="left")
+
+
+def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
+    """Two-sided p-values of Wilcoxon's signed-rank test, equal values left out.
+
+    Exact where at most EXACT queries differ, ties or not; else by the normal distribution.
+    """
+    if np.ptp(weights) > NEAR:
+        raise WrongInput("Wilcoxon's test takes no weights: choose randomisation or t")
+    found = np.ones_like(family.mean)
+    for pair in np.flatnonzero(family.some):
+        gaps = values[family.a[pair]] - values[family.b[pair]]
+        # Equal differences share a rank.
+        gaps = np.copysign(levels(np.abs(gaps)), gaps)
+        gaps = gaps[~equal(gaps, 0)]
+        if len(gaps) > EXACT:
+            found[pair] = np.asarray(stats.wilcoxon(gaps, method="asymptotic"))[1]
+        elif len(gaps):
+            found[pair] = _signed_ranks(gaps)
+    return found
+
+
+def _signed_ranks(gaps: Values) -> float:
+    """The exact two-sided p of Wilcoxon's sum of ranks, given their ties.
+
+    Equal gaps share their mean rank. Of all 2^n ways to sign the ranks, the share in which a sum
+    is as far from its mean (Wilcoxon 1945; Pratt & Gibbons 1981, on ties); added up rank by rank.
+    """
+    # Twice the ranks are whole numbers.
+    ranks = np.rint(2 * stats.rankdata(np.abs(gaps))).astype(np.int64)
+    chances = np.ones(1)
+    for rank in ranks:
+        none = np.zeros(rank)
+        chances = (np.concatenate([chances, none]) + np.concatenate([none, chances])) / 2
+    lower = min(ranks[gaps > 0].sum(), ranks[gaps < 0].sum())
+    return float(min(1, 2 * chances[: lower + 1].sum()))
+
+
+def _effect_intervals(
+    values: Values, weights: Values, family: _Family, resamples: int, seed: int
+) -> tuple[Values, Values]:
+    """The 2.5 and 97.5 percentiles of the effect when queries are drawn again.
+
+    Where all queries drawn differ by the same the effect is boundless, and so may an end be.
+    """
+    if not resamples:
+        nothing = np.full_like(family.mean, np.nan)
+        return nothing, nothing
+    n, random = values.shape[1], np.random.default_rng(seed)
+    effects = np.empty((len(family.a), resamples))
+    for start in range(0, resamples, size := max(1, DRAWN_AT_ONCE // n)):
+        counts = drawn_again(n, min(size, resamples - start), random) * weights
+        counts /= counts.sum(axis=1, keepdims=True)
+        effects[:, start : start + len(counts)] = _drawn_effects(values, family, counts)
+    # Between a number and infinity there is nothing to interpolate.
+    low, high = np.quantile(effects, [LEVEL / 2, 1 - LEVEL / 2], axis=1, method="nearest")
+    return low, high
+
+
+def _drawn_effects(values: Values, family: _Family, counts: Values) -> Values:
+    """pairs x resamples: the effects over queries that count so much; weights sum to 1."""
+    n, ends = values.shape[1], []
+    for start in range(0, len(family.a), size := max(1, AT_ONCE // n)):
+        of = slice(start, start + size)
+        gaps = values[family.a[of]] - values[family.b[of]]
+        means = gaps @ counts.T
+        effects = _effect(means, gaps**2 @ counts.T, n)
+        ends.append(np.where(np.isnan(effects), np.copysign(np.inf, means), effects))
+    return np.concatenate(ends)
+
+
+def drawn_again(n: int, resamples: int, random: np.random.Generator) -> Values:
+    """resamples x n: how often each of n is drawn when n are drawn with replacement."""
+    picked = random.integers(n, size=(resamples, n))
+    counts = np.empty((resamples, n))
+    # Row by row: the counts of one stay in the processor's cache.
+    for row, drawn in zip(counts, picked, strict=True):
+        row[:] = np.bincount(drawn, minlength=n)
+    return counts

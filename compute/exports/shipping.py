@@ -1,0 +1,312 @@
+"""Shipping: what is stored of datasets, cut small and without texts, as the parts that ship."""
+
+import filecmp
+import hashlib
+import json
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+
+from compute.base.errors import WrongInput
+from compute.base.words import counted
+from compute.corpora.overlap.comparing import content_name, counts_of
+from compute.corpora.overlap.tokens import KINDS as KINDS_OF_COUNTS
+from compute.datasets.catalogue import DATASETS, Dataset
+from compute.exports import shipping_counts as overlap
+from compute.store import damage, freshness
+from compute.store.parts import make_folder, write_part
+from compute.store.provenance import portable
+from compute.store.store import KINDS, SHIPPED, Part, Store, constants, part_path
+from compute.systems import reads_a_folder
+
+DEPTH = 100
+"""Hits per query that ship."""
+FORMAT = 1
+"""The format of `manifest.json`."""
+
+_ORDER = {
+    "hits": ["query_id", "rank"],
+    "top": ["query_id", "rank"],
+    "scores": ["measure", "query_id"],
+    "efficiency": ["measure"],
+    "queries": ["query_id"],
+    "judgements": ["query_id", "doc_id"],
+    "lengths": ["doc_id"],
+    "length_counts": ["of", "level", "n_words"],
+    "ngrams": ["n", "-count", "term"],
+    "wordpieces": ["n", "-count", "term"],
+    "overlap": ["unit", "floor", "other"],
+}
+Identity = tuple[str, str, str]
+"""Kind, dataset and system of a part."""
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A part of the store on its way out: which, and what is left of its content."""
+
+    part: Part
+    table: pa.Table
+    about: Mapping[str, Any]
+    """What its provenance says besides: what was cut."""
+
+
+@dataclass(frozen=True)
+class Shipment:
+    """What now ships, and what it took the place of."""
+
+    parts: list[Part]
+    """What was written."""
+    kept: list[Identity]
+    """What of other datasets ships as before."""
+    replaced: list[Identity]
+    """What was written with another content than before."""
+    removed: list[Identity]
+    """What ships no longer."""
+
+    def __str__(self) -> str:
+        size = sum(part.bytes for part in self.parts)
+        told = [f"wrote {counted(len(self.parts), 'part')}, {size:,} bytes"]
+        told += [f"replaced {_of(self.replaced)}"] if self.replaced else []
+        told += [f"removed {_of(self.removed)}"] if self.removed else []
+        others = sorted({dataset for _, dataset, _ in self.kept})
+        told += [f"kept what ships of {', '.join(others)}"] if others else []
+        return "\n".join(told)
+
+
+def ship(
+    store: Store,
+    datasets: Sequence[str],
+    systems: Sequence[str] | None = None,
+    folder: Path = SHIPPED,
+    *,
+    only: bool = False,
+) -> Shipment:
+    """Write the parts of datasets and systems, and their manifest, to a folder.
+
+    They take the place of all that ships of these datasets; what ships of others stays, unless
+    `only`. Without `systems` every stored run of the datasets goes; with a run that is made from
+    others go those. Hits are cut at rank 100;
+    queries keep their ids and lengths but no text; documents do not ship, only their lengths and
+    the counts of their frequent words; lengths ship as they are counted, and what runs cost as it
+    was measured, on the hardware that its provenance names.
+    Provenance loses the paths of this machine. The same content makes the same files. Raises
+    Missing for a run or dataset that is not stored, WrongInput for a run named by a folder.
+    """
+    names = [part for name in datasets for part in _forums(name)]
+    # Everything is found before anything is written.
+    fresh = _fresh(store, names)
+    found = [part for name in names for part in _dataset_parts(store, name, fresh)]
+    for name in names:
+        found += _runs(store, name, systems, fresh)
+    unique = {part.identity: part for part in found}
+    before = _manifest(folder)
+    kept = {
+        identity: record
+        for identity, record in before.items()
+        if not only and identity not in unique and record["dataset"] not in names
+    }
+    cuts = [_cut(part) for part in unique.values()]
+    cuts += _similarities(fresh, unique, kept)
+    shipped = [_write(cut, folder, before) for cut in cuts]
+    records = {part.identity: _record(part) for part in shipped} | kept
+    _write_manifest(list(records.values()), folder)
+    _remove_others(records.values(), folder)
+    written = [part.identity for part in shipped]
+    changed = [i for i in written if i in before and before[i]["path"] != records[i]["path"]]
+    return Shipment(shipped, list(kept), changed, sorted(before.keys() - records.keys()))
+
+
+def _fresh(store: Store, names: Sequence[str]) -> list[Part]:
+    """The parts that show. Raises Unavailable where one of these datasets is damaged."""
+    parts = store.parts()
+    damage.refuse(part for part in parts if part.dataset in names)
+    return freshness.split(parts)[0]
+
+
+def _of(identities: list[Identity]) -> str:
+    return ", ".join(
+        f"{kind} of {system} on {dataset}" if system else f"{kind} of {dataset}"
+        for kind, dataset, system in identities
+    )
+
+
+def _remove_others(records: Iterable[dict[str, Any]], folder: Path) -> None:
+    named = {folder / record["path"] for record in records}
+    for file in (folder / "parts").glob("*/*"):
+        if file not in named:
+            file.unlink()
+
+
+def _forums(name: str) -> tuple[str, ...]:
+    return DATASETS[name].parts or (name,) if name in DATASETS else (name,)
+
+
+def _runs(
+    store: Store, dataset: str, systems: Sequence[str] | None, fresh: Sequence[Part]
+) -> list[Part]:
+    """The parts of a dataset's runs: of these systems and what they are made from, or of all."""
+    stored = [part.system for part in store.parts("hits", dataset)]
+    chosen = stored if systems is None else _with_inputs(store, dataset, systems)
+    _refuse_folders(chosen)
+    kinds = ("hits", "top", "scores")
+    found = [damage.wanted(store, kind, dataset, one) for one in chosen for kind in kinds]
+    found += _beside(fresh, "length_counts", dataset, ("", *chosen))
+    return found + _beside(fresh, "efficiency", dataset, chosen)
+
+
+def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[Part]:
+    queries = damage.wanted(store, "queries", name)
+    record = queries.provenance.get("dataset")
+    collection = Dataset.from_record(record).collection if record else name
+    yield queries
+    yield damage.wanted(store, "judgements", name)
+    # A collection without documents has no lengths either.
+    lengths = store.part("lengths", collection)
+    if lengths:
+        yield lengths
+    yield from counts_of(fresh, collection)
+
+
+def _with_inputs(store: Store, dataset: str, systems: Sequence[str]) -> list[str]:
+    """These systems and those that their runs are made from: without them they would not show."""
+    found: dict[str, None] = {}
+    for system in systems:
+        hits = damage.wanted(store, "hits", dataset, system)
+        inputs = freshness.runs_behind(hits)
+        found |= dict.fromkeys([*_with_inputs(store, dataset, inputs), system])
+    return list(found)
+
+
+def _refuse_folders(systems: Iterable[str]) -> None:
+    """Raises WrongInput for a run whose name says where weights lie on this machine."""
+    for name in systems:
+        if reads_a_folder(name):
+            raise WrongInput(
+                f"{name} names a folder of this machine: import its run file under another name"
+            )
+
+
+def _beside(fresh: Iterable[Part], kind: str, name: str, systems: Sequence[str]) -> list[Part]:
+    """The parts of a kind that these runs have: lengths that are counted, costs measured."""
+    wanted = {(kind, name, system) for system in systems}
+    return [part for part in fresh if part.identity in wanted]
+
+
+def _similarities(
+    fresh: Sequence[Part], going: Iterable[Identity], staying: Iterable[Identity]
+) -> Iterator[Cut]:
+    """How alike the collections that go are to all that ship."""
+    counted = {dataset for kind, dataset, _ in going if kind in KINDS_OF_COUNTS}
+    others = counted | {dataset for kind, dataset, _ in staying if kind in KINDS_OF_COUNTS}
+    for part in fresh:
+        if part.kind == "overlap" and part.dataset in counted:
+            rows = overlap.similarities(fresh, part.dataset, others)
+            table = pa.Table.from_pandas(rows, KINDS["overlap"], preserve_index=False)
+            yield _sorted(replace(part, fingerprint=content_name(rows)), table)
+
+
+def _cut(part: Part) -> Cut:
+    table = pq.read_table(part.path)
+    about: Mapping[str, Any] = {}
+    if part.kind == "hits":
+        table = table.filter(pc.field("rank") <= DEPTH)
+        about = {"cut": DEPTH}
+    if part.kind in KINDS_OF_COUNTS:
+        table, about = overlap.cut(part, table)
+    if part.kind == "queries":
+        position = table.schema.get_field_index("text")
+        table = table.set_column(position, "text", pa.nulls(table.num_rows, pa.string()))
+    return _sorted(part, table, about)
+
+
+def _sorted(part: Part, table: pa.Table, about: Mapping[str, Any] = MappingProxyType({})) -> Cut:
+    keys = [
+        (name.removeprefix("-"), "descending" if name.startswith("-") else "ascending")
+        for name in _ORDER[part.kind]
+    ]
+    return Cut(part, table.sort_by(keys), about)
+
+
+def _write(cut: Cut, folder: Path, before: Mapping[Identity, dict[str, Any]]) -> Part:
+    part = cut.part
+    own = constants(part.kind, part.dataset, part.system)
+    aside = folder / part_path(part.kind, uuid.uuid4().hex)
+    written = write_part(aside, KINDS[part.kind], cut.table, own, compression_level=19)
+    path = _placed(part, aside, folder, before.get(part.identity))
+    return replace(
+        part,
+        id=path.stem,
+        path=path,
+        rows=written.rows,
+        bytes=path.stat().st_size,
+        sha256=written.sha256,
+        sha256_as="written",
+        job=portable(part.job),
+        provenance=portable(part.provenance) | dict(cut.about),
+        shipped=True,
+    )
+
+
+def _placed(part: Part, aside: Path, folder: Path, before: Mapping[str, Any] | None) -> Path:
+    """Give a file its name, which follows from what is in it: a part never changes under its id.
+
+    What ships already with the same content and fingerprint keeps the name that it has.
+    """
+    if before and before["fingerprint"] == part.fingerprint:
+        path = folder / before["path"]
+        if path.exists() and filecmp.cmp(path, aside, shallow=False):
+            aside.unlink()
+            return path
+    with aside.open("rb") as file:
+        content = hashlib.file_digest(file, "sha256").hexdigest()
+    named = "\n".join((*part.identity, part.fingerprint, content))
+    path = folder / part_path(part.kind, hashlib.sha256(named.encode("utf-8")).hexdigest()[:32])
+    return aside.replace(path)
+
+
+def _manifest(folder: Path) -> dict[Identity, dict[str, Any]]:
+    """What ships already, as the manifest records it, by identity."""
+    file = folder / "manifest.json"
+    if not file.exists():
+        return {}
+    try:
+        records = json.loads(file.read_text("utf-8"))["parts"]
+        return {
+            (Path(record["path"]).parent.name, record["dataset"], record["system"]): record
+            for record in records
+        }
+    except (ValueError, KeyError, TypeError) as error:
+        raise WrongInput(f"{file}: not a manifest ({error}): fetch it again") from None
+
+
+def _write_manifest(records: list[dict[str, Any]], folder: Path) -> None:
+    ordered = sorted(records, key=lambda record: (record["dataset"], record["path"]))
+    record = {"format": FORMAT, "parts": ordered}
+    make_folder(folder)
+    aside = folder / ".manifest.json.tmp"
+    text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False)
+    aside.write_text(text + "\n", encoding="utf-8")
+    aside.replace(folder / "manifest.json")
+
+
+def _record(part: Part) -> dict[str, Any]:
+    return {
+        "path": part_path(part.kind, part.id).as_posix(),
+        "dataset": part.dataset,
+        "system": part.system,
+        "fingerprint": part.fingerprint,
+        "rows": part.rows,
+        "bytes": part.bytes,
+        "sha256": part.sha256,
+        "created": part.created,
+        "job": part.job,
+        "provenance": part.provenance,
+    }

@@ -1,0 +1,33 @@
+"""What ships of counts and similarities: rare terms cut, similarities among what ships."""
+
+from collections.abc import Collection, Sequence
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+from pandas import DataFrame
+
+from compute.corpora.overlap.comparing import similarities_stored
+from compute.corpora.overlap.tokens import UNITS
+from compute.store.store import Part
+
+FEWEST = {"unigrams": 3, "bigrams": 10, "word pieces": 1}
+"""Occurrences of a term that ships. Of fewer bigrams no text could be put together again."""
+
+
+def cut(part: Part, table: pa.Table) -> tuple[pa.Table, dict[str, Any]]:
+    """The frequent terms of a part of counts, and what its provenance says of the cut."""
+    units: dict[str, Any] = {}
+    kept = pc.scalar(False)
+    for name, about in part.provenance["units"].items():
+        fewest, n = FEWEST[name], UNITS[name].n
+        kept = kept | ((pc.field("n") == n) & (pc.field("count") >= fewest))
+        share = fewest / about["tokens"] if fewest > 1 and about["tokens"] else 0.0
+        units[name] = {**about, "cut": share}
+    return table.filter(kept), {"units": units}
+
+
+def similarities(parts: Sequence[Part], collection: str, others: Collection[str]) -> DataFrame:
+    """Of the similarities that hold, those of a collection to the others that ship."""
+    rows = similarities_stored(parts)
+    return rows[(rows["dataset"] == collection) & rows["other"].isin(others)]

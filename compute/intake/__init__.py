@@ -1,0 +1,1 @@
+"""What comes in: runs, qrels and collections, checked, fetched, imported."""

@@ -1,0 +1,136 @@
+"""`check`: reports on folders, archives, runs and qrels files; changes nothing."""
+
+import contextlib
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path
+
+from compute.base.errors import BeirscopeError, Missing
+from compute.datasets import layout, trec, unpacked_size
+from compute.datasets import qrels as judged
+from compute.intake.doctor import collections, qrels, runs
+from compute.intake.doctor.known import Known
+from compute.intake.doctor.report import Kind, Report, Tally, Where
+
+_NOT_READABLE = "not readable"
+
+
+def check(path: Path, *, against: Known | None = None, home: Path | None = None) -> Report:
+    """What lies at the path and what is wrong with it; reads everything and changes nothing.
+
+    A folder or zip archive is read as the BEIR layout (every collection and split in it), another
+    file as a TREC run (6 columns) or qrels (4, or BEIR's 3); these two are held against the ids of
+    a dataset, if one is given. What is none of them is reported as unreadable, and so is a packed
+    file that unpacks to more than there is room for, in memory and in the home folder, if one is
+    given. Raises Missing where nothing lies at the path.
+    """
+    if not path.exists():
+        raise Missing(f"{path} does not exist: give a folder, an archive, a run or a qrels file")
+    tally: Tally = Tally()
+    counts: dict[str, float] = {}
+    kind: Kind = "unreadable"
+    with tally.step(_NOT_READABLE, str(path)):
+        if home:
+            unpacked_size.require(path, home)
+        kind = _kind(path, tally)
+        if kind in ("BEIR folder", "BEIR archive"):
+            collections.examine(layout.files(path), counts, tally)
+        elif kind == "run":
+            runs.examine(path, counts, tally, against)
+        elif kind == "qrels":
+            qrels.examine(path, counts, tally, against)
+    return Report(str(path), kind, counts, tally.findings())
+
+
+def check_all(
+    paths: Iterable[Path], *, against: Known | None = None, home: Path | None = None
+) -> list[Report]:
+    """One report for each file; of a folder of runs or qrels, one for each file in it.
+
+    Without a dataset, runs are held against the queries of the only qrels file among them.
+    """
+    found = files(paths)
+    if against:
+        return [check(path, against=against, home=home) for path in found]
+    kinds = [_seems(path) for path in found]
+    beside = [path for path, kind in zip(found, kinds, strict=True) if kind == "qrels"]
+    only = _queries(beside[0], home) if len(beside) == 1 else None
+    return [
+        check(path, against=only if kind == "run" else None, home=home)
+        for path, kind in zip(found, kinds, strict=True)
+    ]
+
+
+def _seems(path: Path) -> Kind:
+    tally = Tally()
+    with tally.step(_NOT_READABLE, str(path)):
+        return _kind(path, tally)
+    return "unreadable"
+
+
+def _queries(path: Path, home: Path | None) -> Known | None:
+    # Its own report tells why a file cannot be read.
+    with contextlib.suppress(BeirscopeError):
+        if home:
+            unpacked_size.require(path, home)
+        return qrels.judged(path)
+    return None
+
+
+def files(paths: Iterable[Path]) -> list[Path]:
+    """The paths, with a folder that is not a BEIR one as the files in it, by name.
+
+    Hidden files and inner folders are passed over. Raises Missing where nothing lies at a path.
+    """
+    found: list[Path] = []
+    for path in paths:
+        if not path.exists():
+            raise Missing(f"{path} does not exist: give a file or a folder")
+        inside = _inside(path)
+        found += inside or [path]
+    return found
+
+
+def _inside(path: Path) -> list[Path]:
+    if not path.is_dir() or (path / layout.QUERIES).exists() or (path / "qrels").is_dir():
+        return []
+    if layout.Folder(path).roots():
+        return []
+    return sorted(f for f in path.iterdir() if f.is_file() and not f.name.startswith("."))
+
+
+def _kind(path: Path, tally: Tally) -> Kind:
+    """What the path holds, by its first line; what is wrong is told where it is nothing."""
+    if path.is_dir():
+        return "BEIR folder"
+    if path.suffix.lower() == ".zip" or zipfile.is_zipfile(path):
+        return "BEIR archive"
+    lines = [line for line in trec.lines(path, 1000) if line.strip()]
+    # Where every line begins with #, these are ids and no comments.
+    first = next(iter([line for line in lines if not line.startswith("#")] or lines), "")
+    columns = first.encode().split()  # Between blanks of ASCII, as the readers have it.
+    markup = judged.is_markup(first)
+    if len(columns) == 6 and not markup:
+        return "run"
+    if (len(columns) == 4 or len(first.split("\t")) == 3) and not markup:
+        return "qrels"
+    what, example, treatment = _stranger(first)
+    tally.refuse(what, example, Where(str(path)), treatment)
+    return "unreadable"
+
+
+def _stranger(first: str) -> tuple[str, str, str]:
+    """What a file is that begins with this line, and what to do instead."""
+    if judged.is_markup(first):
+        return (
+            "XML",
+            "XML, such as topics, not a run or qrels",
+            "topics come with the judgements of their dataset: import-dataset --queries",
+        )
+    if not first:
+        return "empty file", "nothing in it", "give a run, qrels, or an archive"
+    return (
+        "neither run nor qrels",
+        "begins neither like a TREC run (6 columns) nor like qrels (4, or BEIR's 3 between tabs)",
+        "give one of these, a zip archive or a folder",
+    )

@@ -1,0 +1,141 @@
+"""Runs and qrels held against the ids of the dataset that they are meant for."""
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from compute.base.words import counted
+from compute.intake.doctor.ids import Ids, look_at
+from compute.intake.doctor.judged import exchanged, remark_judged
+from compute.intake.doctor.known import Known
+from compute.intake.doctor.report import Tally, Where
+
+_UNKNOWN = """
+select count(*), coalesce(sum(n), 0)::bigint, arg_min(id, line), min(line),
+       (select count(*) from ids)
+from ids where id not in (select id from known)
+"""
+_MISSING = """
+select count(*), arg_min(id, place) from (select id, row_number() over () as place from known)
+where id not in (select id from ids)
+"""
+_LONGEST = """
+select max(n) from lists
+"""
+_DEEP = """
+select coalesce(sum(n - $depth), 0)::bigint, arg_min(id, line), min(line)
+from (
+    select query_id as id, count(distinct doc_id) as n, min(line) as line from hits
+    where query_id in (select id from known) and not ($drop_self and query_id = doc_id)
+    group by query_id)
+where n > $depth
+"""
+_ASKED = """
+create or replace view asked as
+    select doc_id as id, min(line) as line, count(*) as n from hits
+    where query_id in (select id from queries) group by doc_id
+"""
+_TOP = """
+select query_id::varchar as query_id, doc_id from (
+    select query_id, doc_id, max(score) as score from hits
+    where query_id in (select query_id from judged) and not ($drop_self and query_id = doc_id)
+    group by query_id, doc_id)
+qualify row_number() over (partition by query_id order by score desc, doc_id desc) <= 10
+"""
+_PAIRS = "select distinct query_id::varchar as query_id, doc_id from hits"
+_ANOTHER = "is it for another dataset? choose that one"
+
+
+def hold_run(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
+    """Tell what of a run the dataset does not know, and what it asks that the run lacks.
+
+    The database has the tables `hits(query_id, doc_id, line)`, `lists(id, line, n)` and
+    `documents(id, line, n)` of the run.
+    """
+    unknown = _hold_queries(database, file, tally, against)
+    if unknown is None:
+        return
+    (longest,) = database.sql(_LONGEST).fetchall()[0]
+    if longest > against.depth:
+        asked = {"depth": against.depth, "drop_self": bool(against.drop_self)}
+        count, first, line = database.sql(_DEEP, params=asked).fetchall()[0]
+        what = f"hit below rank {against.depth:,}"
+        tally.remark(what, f"query {first!r}", Where(file, line or 0), "left out", count)
+    if against.doc_ids is not None:
+        database.register("queries", pa.table({"id": against.query_ids}))
+        if unknown:  # an import does not look at the documents of unknown queries
+            database.execute(_ASKED)
+        _hold_documents(database, "asked" if unknown else "documents", file, tally, against)
+    if against.judged is not None:
+        database.register("judged", against.judged)
+        top = database.sql(_TOP, params={"drop_self": bool(against.drop_self)}).to_arrow_table()
+        remark_judged(top, against.judged, Where(file), tally)
+
+
+def hold_qrels(database: DuckDBPyConnection, file: str, tally: Tally, against: Known) -> None:
+    """The same of qrels, whose judgements of unknown queries and documents stay.
+
+    Judgements are counted, as an import counts them.
+    """
+    _views(database, "lists", against.query_ids)
+    count, pairs, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
+    example = f"query {first!r}; {count:,} such in all"
+    what, treatment = "judgement of an unknown query", "kept, but counts for nothing"
+    tally.remark(what, example, Where(file, line or 0), treatment, pairs)
+    if count:
+        Ids(database, "query", file).remark_nearly_known(tally)
+    if against.doc_ids is not None:
+        _views(database, "documents", against.doc_ids)
+        count, pairs, first, line, _ = database.sql(_UNKNOWN).fetchall()[0]
+        example = f"document {first!r}; {count:,} such in all"
+        what, treatment = "judgement of a document not in the corpus", "kept, as judged"
+        tally.remark(what, example, Where(file, line or 0), treatment, pairs)
+
+
+def _hold_queries(
+    database: DuckDBPyConnection, file: str, tally: Tally, against: Known
+) -> int | None:
+    """How many queries of a run are unknown; None where all are."""
+    _views(database, "lists", against.query_ids)
+    count, hits, first, line, whole = database.sql(_UNKNOWN).fetchall()[0]
+    where = Where(file, line or 0)
+    if count:
+        Ids(database, "query", file).remark_nearly_known(tally)
+    if count == whole:
+        example = f"none of its {counted(whole, 'query id')} is a query of {against.dataset}"
+        treatment = _exchanged(database, against) or _ANOTHER
+        tally.refuse("run on another dataset", f"{example}, as {first!r}", where, treatment)
+        return None
+    example = f"query {first!r}; {counted(hits, 'hit')} in all"
+    tally.remark("unknown query", example, where, "its hits are left out", count)
+    missing, example = database.sql(_MISSING).fetchall()[0]
+    name, treatment = f"query {example!r} of {against.dataset}", "it scores 0"
+    tally.remark("missing query", name, Where(file), treatment, missing)
+    return count
+
+
+def _exchanged(database: DuckDBPyConnection, against: Known) -> str:
+    if against.judged is None:
+        return ""
+    return exchanged(database.sql(_PAIRS).to_arrow_table(), against.judged)
+
+
+def _hold_documents(
+    database: DuckDBPyConnection, table: str, file: str, tally: Tally, against: Known
+) -> None:
+    _views(database, table, against.doc_ids)
+    count, hits, first, line, whole = database.sql(_UNKNOWN).fetchall()[0]
+    where = Where(file, line or 0)
+    if count:
+        Ids(database, "document", file).remark_nearly_known(tally)
+    if count == whole:
+        example = f"none of its {counted(whole, 'document')} is in {against.dataset}"
+        tally.refuse("run on another dataset", f"{example}, as {first!r}", where, _ANOTHER)
+        return
+    example = f"document {first!r}; {counted(hits, 'hit')} in all"
+    tally.remark("unknown document", example, where, "kept, as a hole", count)
+
+
+def _views(database: DuckDBPyConnection, table: str, known: pa.ChunkedArray | None) -> None:
+    """The views `ids` and `known` for one of the tables lists, documents or asked."""
+    look_at(database, table)
+    database.register("known", pa.table({"id": known}))

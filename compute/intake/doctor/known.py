@@ -1,0 +1,61 @@
+"""What is known of the dataset that a run or qrels file is meant for."""
+
+from dataclasses import dataclass
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compute.base.errors import Missing
+from compute.datasets import Dataset
+from compute.store import damage
+from compute.store.store import Part, Store
+
+
+@dataclass(frozen=True)
+class Known:
+    """A dataset's ids: what the ids of a run or qrels file are held against."""
+
+    dataset: str
+    query_ids: pa.ChunkedArray
+    """Large strings: the queries of the split."""
+    doc_ids: pa.ChunkedArray | None = None
+    """Large strings: the documents of the collection; None where they cannot be had."""
+    drop_self: bool | None = False
+    """Whether a document whose id equals the query's is dropped from its ranking; None where
+    nothing says so."""
+    depth: int = 1000
+    """Hits kept per query."""
+    judged: pa.Table | None = None
+    """query_id, doc_id of the judgements, as large strings; None where they are not known."""
+
+
+def known(store: Store, dataset: Dataset) -> Known:
+    """The ids of a stored dataset. Raises Missing for one that is not stored."""
+    queries = store.part("queries", dataset.name)
+    if queries is None:
+        damage.refuse(store.parts("queries", dataset.name))
+        raise Missing(
+            f"{dataset.name} is not stored here: python -m compute run bm25 {dataset.name}"
+        )
+    # Lengths ship where documents do not, so they tell which corpus there is.
+    documents = store.part("lengths", dataset.collection)
+    judgements = store.part("judgements", dataset.name)
+    return Known(
+        dataset.name,
+        _ids(queries, "query_id"),
+        _ids(documents, "doc_id") if documents else None,
+        drop_self=dataset.drop_self,
+        depth=store.settings.depth,
+        judged=pairs(judgements) if judgements else None,
+    )
+
+
+def pairs(judgements: Part) -> pa.Table:
+    """query_id, doc_id of stored judgements, as large strings."""
+    columns = ["query_id", "doc_id"]
+    schema = pa.schema([(name, pa.large_string()) for name in columns])
+    return pq.read_table(judgements.path, columns=columns).cast(schema)
+
+
+def _ids(part: Part, column: str) -> pa.ChunkedArray:
+    return pq.read_table(part.path, columns=[column])[column].cast(pa.large_string())

@@ -1,0 +1,172 @@
+"""The order of a run file's lines beside its ranks and scores: ties, unsorted lists, odd ranks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pyarrow as pa
+
+from compute.intake.doctor.report import Tally, Where
+
+TIED, CONTRADICTED, LOWER = (
+    "tied with another hit",
+    "rank contradicts score",
+    "lower scores look better",
+)
+_BY_SCORE = "the rank column is ignored: the score ranks, highest first"
+_NEGATIVE = "the highest score ranks first: if low ones are good, as distances, write them negative"
+
+
+@dataclass(frozen=True)
+class _Lines:
+    """The columns of a run file as arrays, one value per line of data, in file order."""
+
+    table: pa.Table
+
+    @cached_property
+    def query(self) -> np.ndarray:
+        """A number for each query."""
+        return self.table["query_id"].combine_chunks().indices.to_numpy()
+
+    @cached_property
+    def score(self) -> np.ndarray:
+        """As the ranking compares it: 32 bits; beyond them larger than all others."""
+        with np.errstate(over="ignore"):
+            return self.table["score"].to_numpy().astype(np.float32)
+
+    @cached_property
+    def rank(self) -> np.ndarray:
+        """NaN where it is no number."""
+        ranks = self.table["rank"].combine_chunks()
+        values = np.array([_number(value) for value in ranks.dictionary.to_pylist()])
+        return values[ranks.indices.to_numpy()]
+
+    @cached_property
+    def follows(self) -> np.ndarray:
+        """Whether a line, from the second on, is of the same query as the one before."""
+        return self.query[1:] == self.query[:-1]
+
+    def name(self, at: int) -> str:
+        """The query of a line."""
+        return self.table["query_id"][at].as_py()
+
+    def text(self, column: str, at: int) -> str:
+        """A value as it is written, or read."""
+        value = self.table[column][at].as_py()
+        return value.decode("utf-8", "replace") if isinstance(value, bytes) else f"{value:g}"
+
+
+def remark_order(table: pa.Table, file: str, tally: Tally) -> None:
+    """Tell of ties, of lists in pieces or not sorted by score, and of ranks that say otherwise.
+
+    `table` has query_id, score and rank of a run file, and `line` where places are to be told;
+    nothing of it is changed.
+    """
+    found = _Lines(table)
+
+    def tell(what: str, count: int, at: int, example: str, treatment: str) -> None:
+        where = Where(file, table["line"][at].as_py() if "line" in table.column_names else 0)
+        tally.remark(what, example, where, treatment, int(count))
+
+    _ties(found, tell)
+    _sorting(found, tell)
+    _ranks(found, tell)
+    _upside_down(found, tell)
+
+
+_Tell = Callable[[str, int, int, str, str], None]
+
+
+def _ties(found: _Lines, tell: _Tell) -> None:
+    order = (
+        np.lexsort((found.score, found.query)) if _is_mixed(found) else np.arange(len(found.score))
+    )
+    query, score = found.query[order], found.score[order]
+    tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+    if tied.any():
+        at = int(order[1:][tied].min())
+        # As an import counts them: each hit whose score equals a neighbour's, the first too.
+        count = (np.append(tied, False) | np.append(False, tied)).sum()
+        share = f"{count:,} of {len(score):,} hits"
+        example = f"{share}, as query {found.name(at)!r}, score {found.text('score', at)}"
+        tell(TIED, count, at, example, "ranked by document id, descending, as trec_eval does")
+
+
+def _is_mixed(found: _Lines) -> bool:
+    """Whether equal scores of a list may stand apart."""
+    rises = (found.score[1:] > found.score[:-1]) & found.follows
+    return bool(rises.any()) or _n_pieces(found) > 0
+
+
+def _n_pieces(found: _Lines) -> int:
+    """Further pieces of lists that lie apart."""
+    return int((~found.follows).sum()) + 1 - len(np.unique(found.query))
+
+
+def _sorting(found: _Lines, tell: _Tell) -> None:
+    rises = np.flatnonzero((found.score[1:] > found.score[:-1]) & found.follows) + 1
+    if len(rises):
+        at = int(rises[0])
+        high, low = found.text("score", at), found.text("score", at - 1)
+        example = f"query {found.name(at)!r}, score {high} below {low}"
+        lists = len(np.unique(found.query[rises]))
+        tell("list not sorted by score", lists, at, example, "sorted by score, highest first")
+    if pieces := _n_pieces(found):
+        _, first = np.unique(found.query, return_index=True)
+        starts = np.flatnonzero(~found.follows) + 1
+        at = int(starts[~np.isin(starts, first)][0])
+        example = f"query {found.name(at)!r} again, after other queries"
+        tell("list in pieces", pieces, at, example, "brought together")
+
+
+def _ranks(found: _Lines, tell: _Tell) -> None:
+    rank, score = found.rank, found.score
+    words = np.flatnonzero(np.isnan(rank))
+    if len(words):
+        at = int(words[0])
+        example = f"rank {found.text('rank', at)[:40]!r}"
+        tell("rank is no number", len(words), at, example, _BY_SCORE)
+    if found.follows.any() and not len(words) and (rank == rank[0]).all():
+        example = f"rank {found.text('rank', 0)} on every line"
+        tell("the same rank everywhere", len(rank), 0, example, _BY_SCORE)
+        return
+    wrong = np.flatnonzero(_rises(rank, score) & found.follows) + 1
+    if len(wrong):
+        at = int(wrong[0])
+        ranks, scores = (
+            f"{name} {found.text(name, at - 1)} before {found.text(name, at)}"
+            for name in ("rank", "score")
+        )
+        example = f"query {found.name(at)!r}, {ranks}, {scores}"
+        tell(CONTRADICTED, len(wrong), at, example, _BY_SCORE)
+
+
+def _rises(rank: np.ndarray, score: np.ndarray) -> np.ndarray:
+    """Whether rank and score both rise, or both fall, from a line to the next."""
+    with np.errstate(invalid="ignore"):  # of two infinite ones neither is up
+        return np.sign(rank[1:] - rank[:-1]) * np.sign(score[1:] - score[:-1]) > 0
+
+
+def _upside_down(found: _Lines, tell: _Tell) -> None:
+    """Most scores rise down the lists, by the ranks where these say anything, else by the lines."""
+    rank, n = found.rank, int(found.follows.sum())
+    lines = np.arange(len(rank), dtype=np.float64)
+    tells = not np.isnan(rank).any() and bool((rank != rank[0]).any())
+    wrong = np.flatnonzero(_rises(rank if tells else lines, found.score) & found.follows) + 1
+    if len(wrong) > n / 2:
+        at = int(wrong[0])
+        high, low = found.text("score", at), found.text("score", at - 1)
+        of = "ranks" if tells else "lines"
+        example = (
+            f"scores rise with the {of} in {len(wrong):,} of {n:,} steps, as query"
+            f" {found.name(at)!r}, {low} before {high}"
+        )
+        tell(LOWER, len(wrong), at, example, _NEGATIVE)
+
+
+def _number(text: bytes) -> float:
+    try:
+        return float(text)
+    except ValueError:
+        return float("nan")

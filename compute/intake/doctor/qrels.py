@@ -1,0 +1,105 @@
+"""TREC's and BEIR's qrels files: what is in one, and what an import makes of it."""
+
+from pathlib import Path
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from compute.datasets import qrels
+from compute.intake.doctor import lines
+from compute.intake.doctor.dataset_ids import hold_qrels
+from compute.intake.doctor.ids import Ids, look_at
+from compute.intake.doctor.known import Known
+from compute.intake.doctor.report import Tally, Where
+from compute.reading.database import scratch
+
+_TABLES = """
+create table documents as
+    select doc_id as id, min(line) as line, count(distinct query_id) as n
+    from judgements group by doc_id;
+create table lists as
+    select query_id as id, min(line) as line, count(distinct doc_id) as n, max(relevance) as best
+    from judgements group by query_id;
+create table pairs as
+    select query_id, doc_id, count(*) as n, count(distinct relevance) as grades,
+           arg_min(relevance, line) as relevance, list(line order by line)[2] as line
+    from judgements group by query_id, doc_id
+"""
+_COUNTS = """
+select count(*), (select count(*) from lists), (select count(*) from documents) from pairs
+"""
+_LEVELS = """
+select relevance, count(*) from pairs group by relevance order by relevance
+"""
+_AGAIN = """
+select sum(n - 1)::bigint, arg_min([query_id, doc_id], line), min(line) from pairs
+where n > 1 and (grades > 1) = $different
+"""
+_HOPELESS = """
+select count(*), arg_min(id, line), min(line) from lists where best <= 0
+"""
+_BELOW = """
+select count(*), arg_min(relevance, line), min(line) from judgements where relevance < 0
+"""
+_SELF = """
+select count(*), arg_min(query_id, line), min(line) from judgements where query_id = doc_id
+"""
+
+
+def judged(path: Path) -> Known:
+    """The queries and pairs of a qrels file, to hold runs against that lie beside it.
+
+    Raises Missing or WrongInput for a file that cannot be read on.
+    """
+    form = qrels.form(path)
+    table = lines.survey(path, form.layout, Tally(), form.skip).table
+    pairs = table.select(["query_id", "doc_id"]).group_by(["query_id", "doc_id"]).aggregate([])
+    columns = [column.cast(pa.large_string()) for column in pairs.columns]
+    names = pa.chunked_array([columns[0].unique()])
+    judged = pa.table(columns, names=pairs.column_names)
+    return Known(path.name, names, drop_self=None, judged=judged)
+
+
+def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known | None) -> None:
+    """Count what a qrels file holds, tell what is wrong with it, and hold it against a dataset.
+
+    Raises Missing or WrongInput for a file that cannot be read on.
+    """
+    form = qrels.form(path)
+    file = str(path)
+    if form.fault:
+        tally.refuse("no header", form.fault, Where(file, form.skip + 1), form.remedy)
+    table = lines.survey(path, form.layout, tally, form.skip).table
+    if not table.num_rows:
+        return
+    with scratch() as database:
+        database.register("judgements", table)
+        database.execute(_TABLES)
+        names = ("judgements", "queries", "documents")
+        counts |= dict(zip(names, database.sql(_COUNTS).fetchall()[0], strict=True))
+        counts |= {f"relevance {level}": n for level, n in database.sql(_LEVELS).fetchall()}
+        _remark(database, file, tally)
+        for what, name in (("query", "lists"), ("document", "documents")):
+            look_at(database, name)
+            Ids(database, what, file).remark(tally)
+        if against:
+            hold_qrels(database, file, tally, against)
+
+
+def _remark(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
+    count, pair, line = database.sql(_AGAIN, params={"different": True}).fetchall()[0]
+    if count:
+        example, where = f"query {pair[0]!r}, document {pair[1]!r}", Where(file, line)
+        treatment = "keep one of the lines"
+        tally.refuse("pair judged twice, differently", example, where, treatment)
+    count, pair, line = database.sql(_AGAIN, params={"different": False}).fetchall()[0]
+    if count:
+        example, where = f"query {pair[0]!r}, document {pair[1]!r}", Where(file, line)
+        tally.remark("pair judged again, alike", example, where, "counted once", count)
+    for query, what, shown, treatment in (
+        (_HOPELESS, "query without relevant document", "query {!r}", "scores 0 on every measure"),
+        (_BELOW, "relevance below 0", "{}", "judged, not relevant"),
+        (_SELF, "document named like its query", "query {!r}", "kept"),
+    ):
+        count, first, line = database.sql(query).fetchall()[0]
+        tally.remark(what, shown.format(first), Where(file, line or 0), treatment, count)

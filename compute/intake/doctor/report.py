@@ -1,0 +1,110 @@
+"""The report on a file: what is in it, and each trouble with the treatment an import chooses."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from compute.base.errors import BeirscopeError
+
+_LONGEST = 300
+"""Characters of an example: ids may be as long as they like."""
+
+Kind = Literal["run", "qrels", "BEIR folder", "BEIR archive", "unreadable"]
+
+
+@dataclass(frozen=True)
+class Where:
+    """The place of a trouble."""
+
+    file: str
+    """Path of the file; of an archive's member, the archive and the member."""
+    line: int = 0
+    """From 1; 0 for the file as a whole."""
+
+    def __str__(self) -> str:
+        return f"{self.file} line {self.line}" if self.line else self.file
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One kind of trouble: how often, the first of them, and what an import does about it."""
+
+    what: str
+    count: int
+    example: str
+    where: Where
+    treatment: str
+    """What happens to it on import; where it is refused, what to do."""
+    refused: bool
+    """Whether an import stops here; it goes on with the others, treated as said."""
+
+    def __str__(self) -> str:
+        often = "once" if self.count == 1 else f"{self.count:,} times; first"
+        verdict = "refused" if self.refused else "remark"
+        return f"{verdict}: {self.what}, {often}: {self.where}: {self.example} → {self.treatment}"
+
+
+@dataclass(frozen=True)
+class Report:
+    """What lies at a path. `counts` are numbers in the order in which they are worth reading."""
+
+    path: str
+    kind: Kind
+    counts: dict[str, float]
+    findings: tuple[Finding, ...]
+
+    @property
+    def refused(self) -> bool:
+        """Whether an import would stop at one of the findings."""
+        return any(finding.refused for finding in self.findings)
+
+    def record(self) -> dict[str, Any]:
+        """The report as JSON holds it."""
+        return asdict(self) | {"refused": self.refused}
+
+    def lines(self) -> list[str]:
+        """The report as text; names may hold whatever a terminal obeys."""
+        counts = [f"  {name}: {number:,}" for name, number in self.counts.items()]
+        findings = [f"  {finding}" for finding in self.findings]
+        verdict = "  not fit for import" if self.refused else "  fit for import"
+        return [f"{self.path}: {self.kind}", *counts, *findings, verdict]
+
+
+class Tally:
+    """Counts troubles by kind and keeps the first of each."""
+
+    def __init__(self) -> None:
+        self._counts: dict[tuple[str, bool], int] = {}
+        self._first: dict[tuple[str, bool], tuple[str, Where, str]] = {}
+
+    def refuse(self, what: str, example: str, where: Where, treatment: str) -> None:
+        """Count something an import refuses."""
+        self._note((what, True), 1, (example, where, treatment))
+
+    def remark(self, what: str, example: str, where: Where, treatment: str, count: int = 1) -> None:
+        """Count something an import treats as said; nothing when count is 0."""
+        if count:
+            self._note((what, False), count, (example, where, treatment))
+
+    @contextmanager
+    def step(self, what: str, file: str) -> Iterator[None]:
+        """An error that ends this step is counted, and the next step goes on."""
+        try:
+            yield
+        except BeirscopeError as error:
+            example = str(error).removeprefix(file).lstrip(" :,")
+            self.refuse(what, example, Where(file), "mend or replace the file")
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What was counted, refusals first."""
+        found = [
+            Finding(what, count, *self._first[what, refused], refused)
+            for (what, refused), count in self._counts.items()
+        ]
+        return tuple(sorted(found, key=lambda finding: not finding.refused))
+
+    def _note(self, kind: tuple[str, bool], count: int, first: tuple[str, Where, str]) -> None:
+        self._counts[kind] = self._counts.get(kind, 0) + count
+        example, where, treatment = first
+        self._first.setdefault(kind, (example[:_LONGEST], where, treatment))

@@ -1,0 +1,114 @@
+"""TREC run files: what is in one, and what an import makes of it."""
+
+from pathlib import Path
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from compute.datasets import trec
+from compute.evaluate.runs import RANK
+from compute.intake.doctor import lines
+from compute.intake.doctor.dataset_ids import hold_run
+from compute.intake.doctor.ids import Ids, look_at
+from compute.intake.doctor.known import Known
+from compute.intake.doctor.order import remark_order
+from compute.intake.doctor.report import Tally, Where
+from compute.reading.database import scratch
+
+_NAMES = pa.dictionary(pa.int32(), pa.string())
+_LINE = trec.Layout(
+    "run line",
+    (
+        ("query_id", _NAMES),
+        ("Q0", None),
+        ("doc_id", pa.string()),
+        ("rank", RANK),
+        ("score", pa.float64()),
+        ("tag", _NAMES),
+    ),
+)
+_TABLES = """
+create table documents as
+    select doc_id as id, min(line) as line, count(*) as n from hits group by doc_id;
+create table lists as
+    select query_id as id, min(line) as line, count(*) as n from hits group by query_id;
+"""
+_COUNTS = """
+select sum(n)::bigint, count(*), (select count(*) from documents), min(n), max(n) from lists
+"""
+_AGAIN = """
+with twice as (
+    select hash(query_id, doc_id) as pair from hits group by pair having count(*) > 1
+), numbered as (
+    select query_id, doc_id, line,
+           row_number() over (partition by query_id, doc_id order by line) as time
+    from hits where hash(query_id, doc_id) in (from twice)
+)
+select count(*), arg_min([query_id, doc_id], line), min(line) from numbered where time > 1
+"""
+_SELF = """
+select count(*), arg_min(query_id, line), min(line) from hits where query_id = doc_id
+"""
+_TAGS = """
+select tag, min(line) as line from hits group by tag order by line
+"""
+_SHARED = """
+select count(*) from (select query_id from hits group by query_id having count(distinct tag) > 1)
+"""
+
+
+def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known | None) -> None:
+    """Count what a run file holds, tell what is wrong with it, and hold it against a dataset.
+
+    Raises Missing or WrongInput for a file that cannot be read on.
+    """
+    table = lines.survey(path, _LINE, tally).table
+    if not table.num_rows:
+        return
+    file = str(path)
+    with scratch() as database:
+        database.register("hits", table)
+        database.execute(_TABLES)
+        names = ("hits", "queries", "documents", "shortest list", "longest list")
+        counts |= dict(zip(names, database.sql(_COUNTS).fetchall()[0], strict=True))
+        _refuse_tags(database, file, tally)
+        _remark_again(database, file, tally)
+        remark_order(table, file, tally)
+        _remark_self(database, file, tally, against)
+        for what, name in (("query", "lists"), ("document", "documents")):
+            look_at(database, name)
+            Ids(database, what, file).remark(tally)
+        if against:
+            hold_run(database, file, tally, against)
+
+
+def _refuse_tags(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
+    tags = database.sql(_TAGS).fetchall()
+    if len(tags) == 1:
+        return
+    (shared,) = database.sql(_SHARED).fetchall()[0]
+    what = "several runs in one file" if shared else "tag that changes"
+    names = ", ".join(repr(tag) for tag, _ in tags[:3])
+    of = f", {shared:,} queries under several of them" if shared else ""
+    treatment = "give each run a file of its own, and a run one tag"
+    tally.refuse(what, f"{len(tags)} tags ({names}){of}", Where(file, tags[1][1]), treatment)
+
+
+def _remark_again(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
+    count, first, line = database.sql(_AGAIN).fetchall()[0]
+    if count:
+        example = f"query {first[0]!r}, document {first[1]!r}"
+        treatment = "the one with the highest score stays"
+        tally.remark("document twice in a list", example, Where(file, line), treatment, count)
+
+
+def _remark_self(
+    database: DuckDBPyConnection, file: str, tally: Tally, against: Known | None
+) -> None:
+    count, first, line = database.sql(_SELF).fetchall()[0]
+    if against and against.drop_self is not None:
+        treatment = f"{'dropped' if against.drop_self else 'kept'}, as {against.dataset} has it"
+    else:
+        treatment = "dropped where the dataset says so, else kept"
+    example = f"query {first!r} finds itself"
+    tally.remark("document named like its query", example, Where(file, line or 0), treatment, count)

@@ -1,0 +1,35 @@
+"""Web addresses from outside: which are taken, and how they are shown."""
+
+from urllib.parse import urlsplit
+
+from compute.base.errors import WrongInput
+from compute.base.printable import printable
+
+_SHOWN = 200
+
+
+def checked(address: str, what: str) -> str:
+    """The address, if it is one of http or https. Raises WrongInput, naming `what` holds it."""
+    try:
+        parts = urlsplit(address)
+        fits = parts.scheme in ("http", "https") and bool(parts.hostname)
+        fits = fits and parts.port != 0 and address.isprintable() and " " not in address
+    except ValueError:
+        fits = False
+    if not fits:
+        raise WrongInput(
+            f"{what} is {shown(address)!r}, not an address that begins with http:// or https://:"
+            " mend or unset it"
+        )
+    return address
+
+
+def shown(address: str) -> str:
+    """The address as a message may show it: without name and password, without its query.
+
+    Both may hold secrets: of a mirror, or the signature of a content network.
+    """
+    base = address.partition("?")[0].partition("#")[0]
+    scheme, slashes, rest = base.partition("://")
+    host, slash, path = rest.partition("/")
+    return printable(f"{scheme}{slashes}{host.rpartition('@')[2]}{slash}{path}")[:_SHOWN]

@@ -1,0 +1,244 @@
+"""One file from a web address: taken up again after a cut, checked, put in its place whole."""
+
+import re
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from requests import Response
+from urllib3.exceptions import HTTPError
+
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.words import sized
+from compute.datasets.unpacked_size import RESERVE, free_disk
+from compute.intake.fetch.addresses import shown
+from compute.intake.fetch.partial import Expected, Partial
+from compute.intake.fetch.web import Cut, Meter, Patience, opened
+from compute.store.loading import Progress, quiet
+from compute.store.parts import make_folder
+
+GAIN = 1024**2
+"""Bytes beyond the furthest point so far that let failures be forgotten."""
+_PIECE = 1 << 16
+_RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
+_UNSATISFIED = re.compile(r"bytes \*/(\d{1,18})")
+
+
+def nothing_to_check(path: Path) -> None:
+    """Accept what has the right checksum."""
+
+
+def download(
+    address: str,
+    to: Path,
+    expected: Expected,
+    *,
+    patience: Patience | None = None,
+    progress: Progress = quiet,
+    accept: Callable[[Path], None] = nothing_to_check,
+) -> None:
+    """Put the file of an address at `to`: whole, with the right checksum, and accepted.
+
+    What came before a cut is kept beside `to` and taken up again, now and in a later call, as
+    long as the server has the same version. Raises Unavailable when the server cannot be had,
+    Missing when the file is gone, WrongInput when it is another file than expected.
+    """
+    patience = patience or Patience()
+    part = Partial(to, address, expected)
+    failures, furthest, reached = 0, part.size, False
+    while True:
+        try:
+            _receive(part, address, patience, progress)
+            if _is_right(part, address, progress):
+                break
+            raise Cut("what came is not the whole file")
+        except Cut as cut:
+            reached = reached or cut.reached
+            failures = 1 if part.size >= furthest + GAIN else failures + 1
+            furthest = max(furthest, part.size)
+            last = failures >= (patience.attempts if reached else patience.unreached)
+            if (last or part.size == expected.size) and _digest(part, progress) == expected.digest:
+                break  # all is here, though the server announced more
+            if last:
+                raise Unavailable(_given_up(address, part, cut)) from None
+            time.sleep(patience.pause(failures, cut.wait))
+    try:
+        accept(part.path)
+    except WrongInput:
+        part.clear()
+        raise
+    part.publish()
+
+
+def _receive(part: Partial, address: str, patience: Patience, progress: Progress) -> None:
+    """Ask for what is lacking and add it. Returns when the server has sent all it announced."""
+    if part.size < len(part.expected.starts):
+        part.clear()
+    known, have = part.known(), part.size
+    validator, total = known.get("validator"), known.get("total")
+    if have and total == have:
+        return
+    headers = {}
+    if have and validator:
+        headers = {"Range": f"bytes={have}-", "If-Range": str(validator)}
+    with opened(address, patience, headers) as response:
+        if response.status_code == 416:
+            _past_the_end(part, response)
+            return
+        keep = response.status_code == 206
+        if keep and not (headers and _goes_on(response, have, validator, total)):
+            part.clear()
+            raise Cut("it sends another part than was asked for")
+        start = have if keep else 0
+        total = total if keep else _announced(response)
+        _fits(part, address, total, start)
+        if not keep:
+            part.clear()
+        part.note(validator=_validator(response) or (validator if keep else None), total=total)
+        _add(part, response, address, keep, patience, progress)
+    if total is not None and part.size < total:
+        raise Cut("it sent less than it announced")
+
+
+def _goes_on(response: Response, have: int, validator: object, total: int | None) -> bool:
+    """Whether a partial answer is the rest of what is here."""
+    found = _RANGE.fullmatch(response.headers.get("Content-Range", ""))
+    if not found or int(found[1]) != have:
+        return False
+    if total is not None and found[3] != "*" and int(found[3]) != total:
+        return False
+    # A server that knows no If-Range sends the rest of a newer file all the same.
+    return _validator(response) in (validator, None)
+
+
+def _past_the_end(part: Partial, response: Response) -> None:
+    """There is nothing after what is here: whole if the server says so, else begin again."""
+    found = _UNSATISFIED.fullmatch(response.headers.get("Content-Range", ""))
+    if not found or int(found[1]) != part.size:
+        part.clear()
+        raise Cut("it has less of the file than came before")
+    part.note(validator=part.known().get("validator"), total=part.size)
+
+
+def _validator(response: Response) -> str | None:
+    """What names the version of the file: a strong ETag, else the time of its last change."""
+    tag = response.headers.get("ETag", "")
+    date = response.headers.get("Last-Modified", "")
+    found = tag if tag.startswith('"') else date
+    return found if found and found.isascii() and found.isprintable() else None
+
+
+def _announced(response: Response) -> int | None:
+    text = response.headers.get("Content-Length", "")
+    return int(text) if text.isdecimal() and len(text) < 19 else None
+
+
+def _fits(part: Partial, address: str, total: int | None, start: int) -> None:
+    """Raises WrongInput for a file that is far too large, Unavailable where it has no room."""
+    if total is not None and total > part.expected.limit:
+        part.clear()
+        raise WrongInput(_too_much(part, address, f"announces {total:,} bytes"))
+    require_room(part.to, (total or part.expected.size or 0) - start)
+
+
+def require_room(to: Path, lacking: int) -> None:
+    """Raises Unavailable unless the disk has room for so many bytes more."""
+    make_folder(to.parent)
+    free = free_disk(to.parent)
+    if lacking > free:
+        raise Unavailable(
+            f"{to.name} needs {sized(lacking)} more and {to.parent} has {sized(free)} free besides"
+            f" the {sized(RESERVE)} that are kept: make room, or move the home folder"
+        )
+
+
+def _add(
+    part: Partial,
+    response: Response,
+    address: str,
+    keep: bool,
+    patience: Patience,
+    progress: Progress,
+) -> None:
+    """Write the body to the part. Raises Cut where it breaks off."""
+    if response.headers.get("Content-Encoding", "identity") != "identity":
+        part.clear()
+        raise Unavailable(f"{shown(address)} packs the file anew though asked not to: use a mirror")
+    meter, total = Meter(patience), part.known().get("total") or part.expected.size or 0
+    have, head = part.size if keep else 0, b""
+    with part.growing(keep) as file:
+        for piece in _pieces(response):
+            if have < len(part.expected.starts):
+                head += piece
+                _begins_right(part, address, head)
+            have += len(piece)
+            if have > part.expected.limit:
+                part.clear()
+                raise WrongInput(_too_much(part, address, "sends more and more"))
+            file.write(piece)
+            meter(len(piece))
+            progress(have // 1000, total // 1000, "kB")
+
+
+def _pieces(response: Response) -> Iterator[bytes]:
+    """The body as it comes in, not decoded. Raises Cut."""
+    try:
+        while piece := response.raw.read1(_PIECE, decode_content=False):
+            yield piece
+    except HTTPError:
+        raise Cut("the connection broke off") from None
+
+
+def _begins_right(part: Partial, address: str, head: bytes) -> None:
+    starts = part.expected.starts
+    if head[: len(starts)] == starts[: len(head)]:
+        return
+    part.clear()
+    if head.lstrip()[:1] == b"<":
+        raise WrongInput(
+            f"{shown(address)} gives a web page in the place of the file: open it in a browser;"
+            " a proxy or a sign-in page may stand between"
+        )
+    raise WrongInput(f"{shown(address)} gives another kind of file than {part.to.name}")
+
+
+def _is_right(part: Partial, address: str, progress: Progress) -> bool:
+    """Whether the checksum fits. If not, what came in pieces is forgotten, to begin again; where
+    the server did not say how long the file is, there may be more of it.
+
+    Raises WrongInput for a file that came in one piece, as long as announced.
+    """
+    found = _digest(part, progress)
+    if found == part.expected.digest:
+        return True
+    have, known, in_one = part.size, part.known(), part.in_one
+    if in_one and known.get("total") is None and known.get("validator"):
+        return False
+    part.clear()
+    if not in_one or known.get("total") is None:
+        return False
+    expected = part.expected
+    name = "checksum" if expected.algorithm == "git" else expected.algorithm
+    of = f" and {expected.size:,} bytes" if expected.size and expected.size != have else ""
+    raise WrongInput(
+        f"{shown(address)} is not the published file: it has {name} {found} and {have:,} bytes,"
+        f" not {name} {expected.digest}{of}; it was not kept, try again later or use a mirror"
+    )
+
+
+def _digest(part: Partial, progress: Progress) -> str:
+    total = part.size
+    return part.digest(lambda done: progress(done // 1000, total // 1000, "kB checked"))
+
+
+def _too_much(part: Partial, address: str, what: str) -> str:
+    size_known = part.expected.size
+    usual = f"it should have {size_known:,}" if size_known else "that is more than is taken"
+    return f"{shown(address)} {what}, {usual}: it is another file, and was not kept"
+
+
+def _given_up(address: str, part: Partial, cut: Cut) -> str:
+    kept = ""
+    if part.size:
+        kept = f"; {sized(part.size)} are kept, and fetching again goes on there"
+    return f"{shown(address)} cannot be fetched now ({cut}){kept}"

@@ -1,0 +1,154 @@
+"""Fetching a collection: from BEIR's published address or the hub into the datasets folder."""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
+from compute.base.locks import sole
+from compute.datasets import BeirSource, Dataset, layout
+from compute.intake.fetch import hub_names
+from compute.intake.fetch.addresses import shown
+from compute.intake.fetch.download import download, require_room
+from compute.intake.fetch.offers import HUB, Offer, archive_address, folder, here, offer
+from compute.intake.fetch.packing import pack, remove
+from compute.intake.fetch.partial import Expected, publish
+from compute.intake.fetch.web import Patience
+from compute.store.loading import Bench, Progress
+
+ZIP = b"PK"
+"""What every zip archive begins with."""
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What a fetch came to."""
+
+    offer: Offer
+    path: Path
+    new: bool
+    """False: it was here already."""
+
+
+def fetch(
+    bench: Bench, row: Dataset, *, again: bool = False, patience: Patience | None = None
+) -> Fetched:
+    """Bring the archive of a dataset into the datasets folder; what is here stays, unless `again`.
+
+    An interrupted fetch goes on where it stopped. Raises Unavailable where it cannot be had, with
+    the address and where to put it by hand; WrongInput for a file that is not what it should be;
+    Conflict while another process fetches the same.
+    """
+    return bring(bench, offer(row), again=again, patience=patience)
+
+
+def bring(
+    bench: Bench, found: Offer, *, again: bool = False, patience: Patience | None = None
+) -> Fetched:
+    """The same for an offer."""
+    to = folder(bench.settings) / f"{found.name}.zip"
+    with _alone(found, to):
+        there = here(found, bench.settings)
+        if there is not None and not again:
+            return Fetched(found, there, new=False)
+        get = _from_hub if found.origin == HUB else _from_beir
+        try:
+            get(bench, found, to, patience or Patience())
+        except (Missing, Unavailable) as error:
+            raise type(error)(f"{error}; {by_hand(found, to)}") from None
+    return Fetched(found, to, new=True)
+
+
+def by_hand(found: Offer, to: Path) -> str:
+    """What to do where this machine cannot fetch it."""
+    what = "its files, in the BEIR layout," if found.origin == HUB else "it"
+    return f"or get {what} by hand from {found.address} and put {to.name} into {to.parent}"
+
+
+@contextmanager
+def _alone(found: Offer, to: Path) -> Iterator[None]:
+    with sole(to.with_name(f".{to.name}.lock")) as held:
+        if held is None:
+            raise Conflict(f"{found.name} is being fetched already: wait for that to end")
+        yield
+
+
+def _from_beir(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:
+    address = archive_address(found, bench.settings)
+    md5 = found.rows[0].md5
+    assert md5 is not None
+    download(
+        address,
+        to,
+        Expected("md5", md5, found.size, starts=ZIP),
+        patience=patience,
+        progress=bench.progress,
+        accept=lambda path: accept(path, found, shown(address)),
+    )
+
+
+def accept(path: Path, found: Offer, origin: str) -> None:
+    """Raises WrongInput unless the archive is safe to read and holds what the offer says."""
+    firsts: dict[str, Dataset] = {}
+    for row in found.rows:
+        if not row.parts:
+            firsts.setdefault(row.collection, row)
+    try:
+        files = layout.files(path)
+        for collection, row in firsts.items():
+            root = layout.root(files, collection.partition("/")[2])
+            source = BeirSource(files, root, row.split)
+            for name in (source.corpus, source.query_file, source.qrels):
+                with files.open(name):
+                    pass
+    except (WrongInput, Missing) as error:
+        what = str(error).replace(str(path), f"{found.name}.zip")
+        raise WrongInput(f"what {origin} gives was not kept: {what}") from None
+
+
+def _from_hub(bench: Bench, found: Offer, to: Path, patience: Patience) -> None:
+    # Imported late: the hub's library takes a while, and most fetches never need it.
+    from compute.intake.fetch import hub
+
+    wanted = hub.files(hub_names.collections(found.rows), patience)
+    # Whole files wait here for the others: what came before a cut is not fetched again.
+    gathered = to.with_name(f".{to.name}.files")
+    paths = [gathered / f"{file.expected.digest[:16]}-{file.name}" for file in wanted]
+    sizes = [file.expected.size or 0 for file in wanted]
+    # The files and the archive made of them, which is about as large.
+    require_room(to, 2 * sum(sizes) - sum(p.stat().st_size for p in paths if p.exists()))
+    for number, (file, path) in enumerate(zip(wanted, paths, strict=True)):
+        if not path.exists():
+            watch = _of_all(bench.progress, sizes, number)
+            download(file.address, path, file.expected, patience=patience, progress=watch)
+    packed = to.with_name(f".{to.name}.part")
+    try:
+        members = [(file.member, path) for file, path in zip(wanted, paths, strict=True)]
+        watch_bytes = lambda n_bytes: bench.progress(n_bytes // 1000, 0, "kB packed")  # noqa: E731
+        pack(packed, members, _about(wanted), watch_bytes)
+        accept(packed, found, shown(found.address))
+    except WrongInput:
+        packed.unlink(missing_ok=True)
+        remove(gathered)
+        raise
+    publish(packed, to)
+    remove(gathered)
+
+
+def _of_all(progress: Progress, sizes: Sequence[int], number: int) -> Progress:
+    """The progress of one file told as that of all."""
+    before, total = sum(sizes[:number]), sum(sizes)
+
+    def watch(done: int, _: int, unit: str) -> None:
+        if unit == "kB":
+            progress(before // 1000 + done, total // 1000, unit)
+
+    return watch
+
+
+def _about(files: Sequence[Any]) -> dict[str, Any]:
+    """Where the files of an archive come from."""
+    commits = {file.repository.name: file.repository.revision for file in files}
+    return {"hub": commits, "files": {f.member: f.expected.digest for f in files}}

@@ -1,0 +1,124 @@
+"""Datasets of the package ir_datasets, where it is installed, taken in as own collections."""
+
+import gzip
+import importlib
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from compute.base.errors import Missing, Unavailable, WrongInput
+from compute.datasets import catalogue, layout
+from compute.intake import imports
+from compute.intake.fetch.offers import folder
+from compute.intake.fetch.packing import pack, remove
+from compute.intake.fetch.partial import publish
+from compute.store.loading import BATCH, Bench, Loaded
+from compute.store.parts import make_folder
+
+PREFIX = "irds:"
+"""What a name of that package begins with on the command line."""
+
+
+def fetch(bench: Bench, name: str, *, called: str = "") -> Loaded:
+    """Have ir_datasets bring a dataset, pack it in the BEIR layout and take it in as `called`.
+
+    Raises Unavailable without the package or when it cannot bring it, Missing for a name that it
+    does not know, WrongInput where documents, queries or judgements lack.
+    """
+    identifier = name.removeprefix(PREFIX)
+    called = called or identifier.strip("/").replace("/", "-")
+    catalogue.own(called)
+    found = _load(_package(), identifier)
+    to = folder(bench.settings) / f"{called}.zip"
+    gathered = to.with_name(f".{to.name}.files")
+    packed = to.with_name(f".{to.name}.part")
+    try:
+        members = _gather(bench, found, gathered, identifier)
+        pack(packed, members, {"ir_datasets": identifier}, lambda _: None)
+        publish(packed, to)
+    finally:
+        remove(gathered)
+        packed.unlink(missing_ok=True)
+    return imports.import_dataset(bench, called, path=to)
+
+
+def _package() -> ModuleType:
+    try:
+        return importlib.import_module("ir_datasets")
+    except ImportError:
+        raise Unavailable(
+            "names that begin with irds: need the package ir_datasets: pip install ir_datasets,"
+            " then fetch again"
+        ) from None
+
+
+def _load(package: ModuleType, identifier: str) -> Any:
+    try:
+        found = package.load(identifier)
+    except KeyError:
+        raise Missing(
+            f"ir_datasets has no dataset {identifier!r}: https://ir-datasets.com lists them"
+        ) from None
+    for what, has in (
+        ("documents", found.has_docs()),
+        ("queries", found.has_queries()),
+        ("judgements", found.has_qrels()),
+    ):
+        if not has:
+            raise WrongInput(f"{identifier} of ir_datasets has no {what}: name a part that has")
+    return found
+
+
+def _gather(bench: Bench, found: Any, to: Path, identifier: str) -> list[tuple[str, Path]]:
+    """The three files of the BEIR layout, packed, with their names in the archive."""
+    header = "query-id\tcorpus-id\tscore"
+    judgements = (f"{q.query_id}\t{q.doc_id}\t{q.relevance}" for q in found.qrels_iter())
+    contents = {
+        layout.CORPUS: map(_document, _counted(bench, found.docs_iter())),
+        layout.QUERIES: map(_query, found.queries_iter()),
+        "qrels/test.tsv": _after(header, judgements),
+    }
+    make_folder(to)
+    members = []
+    for number, (name, lines) in enumerate(contents.items()):
+        file = to / f"{number}.gz"
+        try:
+            with gzip.open(file, "wt", encoding="utf-8", newline="\n") as stream:
+                stream.writelines(f"{line}\n" for line in lines)
+        except (OSError, RuntimeError, ValueError) as error:
+            why = str(error).strip().partition("\n")[0][:200]
+            raise Unavailable(f"ir_datasets could not bring {identifier}: {why}") from error
+        members.append((name, file))
+    return members
+
+
+def _after(first: str, rest: Iterable[str]) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def _counted(bench: Bench, documents: Iterable[Any]) -> Iterator[Any]:
+    for number, document in enumerate(documents, 1):
+        if number % BATCH == 0:
+            bench.progress(number, 0, "documents")
+        yield document
+
+
+def _document(document: Any) -> str:
+    title = getattr(document, "title", None) or ""
+    return _record(document.doc_id, title=title, text=_text(document))
+
+
+def _query(query: Any) -> str:
+    return _record(query.query_id, text=_text(query))
+
+
+def _text(record: Any) -> str:
+    text = getattr(record, "text", None)
+    return text if isinstance(text, str) else record.default_text()
+
+
+def _record(identifier: str, **fields: str) -> str:
+    return json.dumps({"_id": identifier, **fields}, ensure_ascii=False)

@@ -1,0 +1,165 @@
+"""What can be fetched, from where, and why the rest cannot: one offer per archive."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+
+from pandas import DataFrame
+
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings
+from compute.datasets import DATASETS, Dataset
+from compute.datasets.places import place
+from compute.intake.fetch import hub_names
+from compute.intake.fetch.addresses import checked
+
+SIZES: Mapping[str, int] = MappingProxyType(
+    {
+        "msmarco": 1_082_258_632,
+        "trec-covid": 73_876_720,
+        "nfcorpus": 2_448_432,
+        "nq": 498_307_926,
+        "hotpotqa": 654_025_350,
+        "fiqa": 17_948_027,
+        "arguana": 3_773_617,
+        "webis-touche2020": 227_132_363,
+        "cqadupstack": 5_343_728_040,
+        "quora": 15_853_968,
+        "dbpedia-entity": 639_285_131,
+        "scidocs": 142_471_588,
+        "fever": 1_236_988_269,
+        "climate-fever": 1_228_666_652,
+        "scifact": 2_816_079,
+    }
+)
+"""Bytes of BEIR's archives, as the list of downloads of ir_datasets has them beside the same md5;
+BEIR itself prints none."""
+
+TERMS: Mapping[str, str] = MappingProxyType(
+    {
+        "bioasq": "its articles are given to those who register with BioASQ",
+        "signal1m": "its tweets may not be handed on; Signal AI gives them to those who ask",
+        "trec-news": "the Washington Post's articles are given out by NIST, after an agreement",
+        "robust04": "TREC's disks 4 and 5 are given out by NIST, after an agreement",
+    }
+)
+"""Why an archive is not offered for download."""
+
+BEIR, HUB, NOWHERE = "BEIR", "Hugging Face hub", ""
+
+
+@dataclass(frozen=True)
+class Offer:
+    """An archive: what is in it and where it comes from."""
+
+    name: str
+    """Of the archive, without `.zip`: that of the collection, or of the whole it is part of."""
+    title: str
+    rows: tuple[Dataset, ...]
+    """The datasets of the catalogue that it brings: splits and parts."""
+    origin: str
+    """BEIR, HUB or NOWHERE."""
+    address: str
+    """Where it lies, or where to ask for it."""
+    size: int | None
+    """Bytes to fetch; None where nobody says."""
+    obstacle: str
+    """Why it cannot be fetched and what to do, in one sentence; empty where it can."""
+
+    @property
+    def n_documents(self) -> int | None:
+        """Documents as printed; None where they are not."""
+        return self.rows[0].n_documents
+
+
+def _offer(name: str, rows: tuple[Dataset, ...]) -> Offer:
+    first = rows[0]
+    origin, address, obstacle = NOWHERE, first.homepage, ""
+    if first.archive:
+        origin, address = BEIR, first.archive
+    elif first.group == "BEIR-PL":
+        origin, address = HUB, hub_names.address(rows)
+    else:
+        why = TERMS.get(name, "nobody publishes it in the BEIR layout")
+        obstacle = (
+            f"{why}: get it from {first.homepage}, bring it into the BEIR layout and put it as"
+            f" {name}.zip or {name}/ into the datasets folder"
+        )
+    return Offer(name, first.title, rows, origin, address, SIZES.get(name), obstacle)
+
+
+def _offers() -> dict[str, Offer]:
+    found: dict[str, list[Dataset]] = {}
+    for row in DATASETS.values():
+        if row.group != "PyDocs" and row.has_split:
+            found.setdefault(row.collection.partition("/")[0], []).append(row)
+    return {name: _offer(name, tuple(rows)) for name, rows in found.items()}
+
+
+OFFERS: Mapping[str, Offer] = MappingProxyType(_offers())
+"""Every collection of the catalogue that is an archive, by the archive's name."""
+
+
+def offer(row: Dataset) -> Offer:
+    """The archive that brings a dataset. Raises WrongInput where none could, Unavailable with the
+    reason where it is not offered."""
+    if row.group == "PyDocs":
+        raise WrongInput(
+            f"{row.name} needs no fetching: python -m compute run bm25 {row.name} builds it from"
+            " the installed library"
+        )
+    if row.group == "own":
+        raise WrongInput(f"{row.name} is your own: import it again from its files instead")
+    if not row.has_split:
+        raise WrongInput(f"{row.name} has published figures only: there is nothing to fetch")
+    found = OFFERS[row.collection.partition("/")[0]]
+    if found.obstacle:
+        raise Unavailable(f"{found.title} cannot be fetched: {found.obstacle}")
+    return found
+
+
+def listed(settings: Settings) -> DataFrame:
+    """archive, title, language, documents, size (bytes), licence, origin, address, here, obstacle.
+
+    `here` is the name of the archive or folder that is here, or empty. Absent numbers are NA.
+    """
+    rows = []
+    for found in OFFERS.values():
+        there = here(found, settings)
+        rows.append(
+            {
+                "archive": found.name,
+                "title": found.title,
+                "language": found.rows[0].language,
+                "documents": found.n_documents,
+                "size": found.size,
+                "licence": found.rows[0].licence,
+                "origin": found.origin,
+                "address": found.address,
+                "here": there.name if there else "",
+                "obstacle": found.obstacle,
+            }
+        )
+    return DataFrame(rows).astype({"documents": "Int64", "size": "Int64"})
+
+
+def folder(settings: Settings) -> Path:
+    """Where fetched archives are put."""
+    return settings.home / "datasets"
+
+
+def here(found: Offer, settings: Settings) -> Path | None:
+    """The archive or folder that the datasets of an offer are read from, if it is here."""
+    return place(found.name, settings)
+
+
+def archive_address(found: Offer, settings: Settings) -> str:
+    """Where to fetch an archive of BEIR: as published, or from the mirror of the settings.
+
+    Raises WrongInput for a mirror that is no web address.
+    """
+    if not settings.mirror:
+        return found.address
+    mirror = checked(settings.mirror, "the setting mirror (BEIRSCOPE_MIRROR)")
+    return f"{mirror.rstrip('/')}/{found.name}.zip"

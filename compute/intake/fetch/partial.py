@@ -1,0 +1,125 @@
+"""A file on its way: what came so far, kept aside with what tells whether it is still the same."""
+
+import contextlib
+import errno
+import hashlib
+import json
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from compute.base.errors import Unavailable
+from compute.store.parts import make_folder, sync_folder
+
+_PIECE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Expected:
+    """What a file must be."""
+
+    algorithm: str
+    """md5, sha256, or git: SHA-1 as git names a file, over `blob`, its size and its content."""
+    digest: str
+    size: int | None = None
+    """Bytes, where they are known."""
+    starts: bytes = b""
+    """Its first bytes; a web page in the place of an archive is known by them at once."""
+    largest: int = 64 * 1024**3
+    """Bytes that are taken at most where the size is not known."""
+
+    @property
+    def limit(self) -> int:
+        """Bytes that are taken at most: the checksum has the last word, not a printed size."""
+        return self.largest if self.size is None else 2 * self.size + 1_000_000
+
+
+class Partial:
+    """The hidden file beside its future place, and beside it a note: address and version."""
+
+    def __init__(self, to: Path, address: str, expected: Expected) -> None:
+        self.to = to
+        self.expected = expected
+        self.path = to.with_name(f".{to.name}.part")
+        self._note = to.with_name(f".{to.name}.part.json")
+        # Not the address itself: that of a mirror may hold a password.
+        of = hashlib.sha256(address.encode()).hexdigest()
+        self._origin = {"address_sha256": of, "digest": expected.digest}
+        self.in_one = False
+        """Whether all that is here came in one answer, to this process."""
+
+    @property
+    def size(self) -> int:
+        """Bytes that are here."""
+        try:
+            return self.path.stat().st_size
+        except FileNotFoundError:
+            return 0
+
+    def known(self) -> dict[str, Any]:
+        """What the server said of the file; empty unless it is of this address and checksum."""
+        try:
+            note = json.loads(self._note.read_text("utf-8"))
+        except (OSError, ValueError):
+            return {}
+        same = isinstance(note, dict) and all(note.get(k) == v for k, v in self._origin.items())
+        return note if same else {}
+
+    def note(self, **said: Any) -> None:
+        """Keep what the server says of the file: `validator` and `total`."""
+        make_folder(self._note.parent)
+        self._note.write_text(json.dumps({**self._origin, **said}), encoding="utf-8")
+
+    def clear(self) -> None:
+        """Forget what came."""
+        self.path.unlink(missing_ok=True)
+        self._note.unlink(missing_ok=True)
+        self.in_one = False
+
+    @contextmanager
+    def growing(self, keep: bool) -> Iterator[BinaryIO]:
+        """The file to be added to, or emptied first. Raises Unavailable on a full disk."""
+        make_folder(self.path.parent)
+        self.in_one = not keep
+        try:
+            with self.path.open("ab" if keep else "wb") as file:
+                yield file
+        except OSError as error:
+            if error.errno in (errno.ENOSPC, errno.EDQUOT, errno.EFBIG):
+                raise Unavailable(
+                    f"the disk of {self.to.parent} is full: make room and fetch again, which goes"
+                    " on where it stopped"
+                ) from None
+            raise
+
+    def digest(self, watch: Callable[[int], None]) -> str:
+        """The checksum of what is here; `watch` hears the bytes that were read."""
+        algorithm = self.expected.algorithm
+        state = hashlib.new("sha1" if algorithm == "git" else algorithm, usedforsecurity=False)
+        if algorithm == "git":
+            state.update(b"blob %d\0" % self.size)
+        read = 0
+        if not self.size:
+            return state.hexdigest()
+        with self.path.open("rb") as file:
+            while piece := file.read(_PIECE):
+                state.update(piece)
+                watch(read := read + len(piece))
+        return state.hexdigest()
+
+    def publish(self) -> None:
+        """Put the file into its place, whole and on the disk."""
+        publish(self.path, self.to)
+        with contextlib.suppress(OSError):
+            self._note.unlink(missing_ok=True)
+
+
+def publish(aside: Path, to: Path) -> None:
+    """Give a whole file its name, so that it is there after a loss of power too."""
+    with aside.open("rb") as file:
+        os.fsync(file.fileno())
+    aside.replace(to)
+    sync_folder(to.parent)

@@ -1,0 +1,207 @@
+"""Asking a web address: redirects followed by hand, every trouble as a sentence or worth a retry.
+
+Proxies are those of the environment (HTTPS_PROXY, NO_PROXY …), as `requests` reads them.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from urllib.parse import urljoin, urlsplit
+
+import requests
+from requests import Response
+from requests.exceptions import (
+    ConnectTimeout,
+    InvalidProxyURL,
+    InvalidSchema,
+    InvalidURL,
+    ProxyError,
+    RequestException,
+    SSLError,
+    Timeout,
+)
+from urllib3.exceptions import (
+    HTTPError,
+    LocationValueError,
+    NameResolutionError,
+    NewConnectionError,
+)
+
+from compute.base.errors import Missing, Unavailable, WrongInput
+from compute.intake.fetch.addresses import checked, shown
+
+_MOVED = {301, 302, 303, 307, 308}
+_TRY_AGAIN = {408, 425, 429, 500, 502, 503, 504}
+_HEADERS = {
+    "User-Agent": "beirscope",
+    # Of a compressed answer neither the offsets nor the checksum would be the file's.
+    "Accept-Encoding": "identity",
+}
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long a server is waited for; times are seconds."""
+
+    attempts: int = 6
+    """Failures in a row, with next to nothing gained, after which it is given up."""
+    unreached: int = 3
+    """The same while the server was not reached even once: mostly there is no network."""
+    first: float = 1.0
+    """The pause after the first failure; each further one is twice as long."""
+    longest: float = 60.0
+    """The longest pause; a server that asks for a longer one is not waited for."""
+    connect: float = 15.0
+    silence: float = 30.0
+    """Without a byte."""
+    window: float = 60.0
+    slowest: int = 1_000
+    """Bytes a second, over each window: a server that drips slower counts as cut."""
+    redirects: int = 5
+
+    def pause(self, failures: int, asked: float | None = None) -> float:
+        """Seconds before the next attempt; at least what the server asked for."""
+        return max(min(self.first * 2 ** (failures - 1), self.longest), asked or 0.0)
+
+
+class Cut(Exception):
+    """The connection failed in a way that another attempt may mend; the message says how."""
+
+    def __init__(self, why: str, *, reached: bool = True, wait: float | None = None) -> None:
+        super().__init__(why)
+        self.reached = reached
+        self.wait = wait
+
+
+class _Session(requests.Session):
+    """A session that leaves redirects alone: it would read their body whole to prepare the next."""
+
+    def get_redirect_target(self, resp: Response) -> None:
+        """None: they are followed here, one by one."""
+        return None
+
+
+@contextmanager
+def opened(
+    address: str, patience: Patience, headers: Mapping[str, str] | None = None
+) -> Iterator[Response]:
+    """The answer to a GET, its body not yet read; the status is 200, 206 or 416.
+
+    Raises Cut for what may pass; Missing, Unavailable or WrongInput for what will not.
+    """
+    at = checked(address, "the address")
+    with _Session() as session:
+        for _ in range(patience.redirects + 1):
+            with _answer(session, at, {**_HEADERS, **(headers or {})}, patience) as response:
+                if response.status_code not in _MOVED:
+                    _refuse(response, address, patience)
+                    yield response
+                    return
+                at = _moved_to(at, response)
+    raise Unavailable(
+        f"{shown(address)} leads on and on ({patience.redirects} redirects were followed):"
+        " look at it in a browser"
+    )
+
+
+def _answer(
+    session: requests.Session, at: str, headers: Mapping[str, str], patience: Patience
+) -> Response:
+    times = (patience.connect, patience.silence)
+    try:
+        return session.get(at, headers=headers, stream=True, allow_redirects=False, timeout=times)
+    except (InvalidProxyURL, InvalidSchema) as error:
+        raise WrongInput(
+            f"the proxy of the environment cannot be used ({type(error).__name__}):"
+            " mend or unset HTTP_PROXY and HTTPS_PROXY"
+        ) from None
+    except (InvalidURL, LocationValueError, UnicodeError):
+        raise WrongInput(f"{shown(at)} is no web address: mend it") from None
+    except SSLError:
+        raise Unavailable(
+            f"the certificate of {urlsplit(at).hostname} is not trusted here: if a proxy opens"
+            " encrypted traffic, name its certificate in REQUESTS_CA_BUNDLE"
+        ) from None
+    except (RequestException, HTTPError) as error:
+        raise _trouble(error) from None
+
+
+def _trouble(error: Exception) -> Cut:
+    reason = getattr(error.args[0] if error.args else None, "reason", None)
+    if isinstance(error, ProxyError):
+        return Cut("the proxy of the environment does not answer", reached=False)
+    if isinstance(reason, NameResolutionError):
+        return Cut("its name is not known, so there may be no network here", reached=False)
+    if isinstance(error, ConnectTimeout) or isinstance(reason, NewConnectionError):
+        return Cut("nobody answers there", reached=False)
+    if isinstance(error, Timeout):
+        return Cut("it does not answer in time")
+    return Cut("the connection broke off")
+
+
+def _moved_to(at: str, response: Response) -> str:
+    location = response.headers.get("Location", "")
+    try:
+        target = checked(urljoin(at, location), "where it leads")
+    except (ValueError, WrongInput):
+        raise Unavailable(
+            f"{shown(at)} leads to what is no web address ({shown(location)}): it is not followed"
+        ) from None
+    if urlsplit(at).scheme == "https" and urlsplit(target).scheme == "http":
+        raise Unavailable(
+            f"{shown(at)} leads from an encrypted address to one that is not ({shown(target)}):"
+            " it is not followed"
+        )
+    return target
+
+
+def _refuse(response: Response, address: str, patience: Patience) -> None:
+    """Raise unless the status is one that the caller can go on with."""
+    status = response.status_code
+    if status in (200, 206, 416):
+        return
+    if status in _TRY_AGAIN:
+        wait = _asked(response.headers.get("Retry-After", ""))
+        if wait is not None and wait > patience.longest:
+            raise Unavailable(
+                f"{shown(address)} is busy (status {status}) and asks to come back in"
+                f" {wait:,.0f} seconds: try again then"
+            )
+        raise Cut(f"it is busy (status {status})", wait=wait)
+    if status in (404, 410):
+        raise Missing(f"{shown(address)} is not there any more (status {status})")
+    raise Unavailable(f"{shown(address)} refuses (status {status})")
+
+
+def _asked(text: str) -> float | None:
+    """Seconds that a Retry-After asks for, a number or a date; None for none or nonsense."""
+    if text.strip().isdecimal() and len(text) < 10:
+        return float(text)
+    try:
+        moment = parsedate_to_datetime(text)
+    except ValueError:
+        return None
+    if moment.tzinfo is None:
+        moment = moment.replace(tzinfo=UTC)
+    return max((moment - datetime.now(UTC)).total_seconds(), 0.0)
+
+
+class Meter:
+    """Watches that bytes come fast enough. Raises Cut."""
+
+    def __init__(self, patience: Patience) -> None:
+        self._patience = patience
+        self._since, self._bytes = time.monotonic(), 0
+
+    def __call__(self, n_bytes: int) -> None:
+        """Count what came in."""
+        self._bytes += n_bytes
+        seconds = time.monotonic() - self._since
+        if seconds < self._patience.window:
+            return
+        if self._bytes < self._patience.slowest * seconds:
+            raise Cut(f"it sends less than {self._patience.slowest:,} bytes a second")
+        self._since, self._bytes = time.monotonic(), 0

@@ -1,0 +1,302 @@
+"""Taking in what others made: own collections, and run files as systems."""
+
+import dataclasses
+import hashlib
+import re
+import time
+from collections.abc import Collection, Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from numpy.typing import NDArray
+from pandas import DataFrame
+
+from compute.base.errors import Conflict, WrongInput
+from compute.base.identity import fingerprint
+from compute.base.locks import locked
+from compute.base.words import counted
+from compute.corpora import lengths
+from compute.datasets import (
+    DATASETS,
+    Dataset,
+    QrelsOnly,
+    Source,
+    catalogue,
+    open_path,
+    origins,
+    unpacked_size,
+)
+from compute.datasets.judged import JudgedQueries
+from compute.evaluate import runs
+from compute.intake import doctor
+from compute.judgements import is_qrels
+from compute.recompute import run as recompute
+from compute.recompute.run import Outcome
+from compute.store import provenance
+from compute.store.loading import Bench, Loaded, load
+from compute.store.store import Part, Store, top
+from compute.systems import SYSTEMS
+
+_TAG = re.compile(r"[^\s\[\](),=/\\\x00-\x1f\x7f]{1,100}")
+"""How the note of a dataset begins that came through the dashboard."""
+_PAIR = pa.schema([("query_id", pa.large_string()), ("doc_id", pa.large_string())])
+_SPOT = 1000
+"""Hits whose documents are looked for first: mostly one of them is in the collection."""
+
+
+def import_dataset(
+    bench: Bench,
+    name: str,
+    *,
+    path: Path | None = None,
+    qrels: Path | None = None,
+    queries: Path | None = None,
+    split: str = "",
+    language: str = "en",
+    drop_self: bool = False,
+    called: str = "",
+) -> Loaded:
+    """Take in a BEIR folder or archive, or judgements alone where documents cannot be had.
+
+    `name` may name the split, as in `mine/dev`; `queries` holds the texts beside judgements
+    alone; `called` are the names of the files where they are others than on the disk. Raises
+    WrongInput unless exactly one is given or where `split` is not the one that `name` names,
+    Conflict for a name of the catalogue, Unavailable where there is no room for what it unpacks to.
+    """
+    for file in filter(None, (path, qrels, queries)):
+        unpacked_size.require(file, bench.settings.home)
+    named = name.partition("/")[2]
+    if named and split not in ("", named):
+        raise WrongInput(f"{name} is split {named}: leave the split out, or choose another name")
+    split = split or named
+    if path is not None and qrels is None and queries is None:
+        origin: Source = open_path(path, split)
+        split = origin.split
+    elif qrels is not None and path is None:
+        origin = JudgedQueries(qrels, queries) if queries else QrelsOnly(qrels)
+    else:
+        raise WrongInput("give either a BEIR folder or archive, or --qrels FILE [--queries FILE]")
+    row = catalogue.own(name, split=split, language=language, drop_self=drop_self)
+    if called:
+        row = dataclasses.replace(row, note=f"{origins.UPLOADED}{called}.")
+    loaded = load(bench, _with_grades(row, origin.judgements()), origin)
+    lengths.count(bench, loaded)
+    return loaded
+
+
+def content(store: Store, name: str) -> dict[str, Part]:
+    """What is stored of an own collection, by kind: compare before and after an import."""
+    collection = name.partition("/")[0]
+    named = {"documents": collection, "queries": name, "judgements": name}
+    found = {kind: store.part(kind, dataset) for kind, dataset in named.items()}
+    return {kind: part for kind, part in found.items() if part}
+
+
+def replaced(store: Store, name: str, before: Mapping[str, Part]) -> str:
+    """What of an own collection an import put away, by `content` before it; empty for nothing."""
+    now = content(store, name)
+    gone = [
+        f"{part.rows:,} {kind}"
+        for kind, part in before.items()
+        if kind not in now or now[kind].fingerprint != part.fingerprint
+    ]
+    if not gone:
+        return ""
+    n_runs = len(store.parts("hits", name))
+    old = f"; {counted(n_runs, 'run')} on it may be old: run or import again" if n_runs else ""
+    return f"replaced what had this name: {', '.join(gone)}{old}"
+
+
+def alike(loaded: Loaded) -> str:
+    """What `check` says, too, of document ids that are easily taken for each other; else empty."""
+    if loaded.lengths is None:
+        return ""
+    twins, path = doctor.Twins(), loaded.lengths.path
+
+    def ids() -> Iterator[str]:
+        with pq.ParquetFile(path) as parts:
+            for batch in parts.iter_batches(columns=["doc_id"]):
+                yield from batch["doc_id"].to_pylist()
+
+    for name in ids():
+        twins.see(name)
+    pairs = twins.among(ids)
+    if not pairs:
+        return ""
+    return f"{counted(len(pairs), 'pair')} of {twins.WHAT}, as {twins.told(pairs)}: they stay apart"
+
+
+def own_datasets(store: Store) -> dict[str, Dataset]:
+    """The collections that were taken in, by name."""
+    records = {part.dataset: part.provenance["dataset"] for part in store.parts("queries")}
+    own = {name: record for name, record in records.items() if name not in DATASETS}
+    return {name: Dataset.from_record(record) for name, record in own.items()}
+
+
+def _with_grades(row: Dataset, judgements: DataFrame) -> Dataset:
+    """The row with its relevance levels, not relevant among them, as the judgements show them."""
+    levels = {0, *judgements["relevance"].clip(lower=0)}
+    found = "Binary" if levels <= {0, 1} else f"{len(levels)}-level"
+    return dataclasses.replace(row, relevance=found)
+
+
+def import_run(
+    bench: Bench,
+    file: Path,
+    dataset: Dataset,
+    *,
+    system: str = "",
+    drop_equal_ids: bool = False,
+    replace: bool = False,
+    spared: Collection[str] = (),
+    called: str = "",
+) -> Outcome:
+    """Take in a TREC run file as a system of the dataset, named by its tag unless told otherwise.
+
+    `called` is the name of the file where it is another than on the disk; `replace` puts the run
+    in the place of another of its name, unless that is `spared`, as what came a moment ago.
+
+    Hits of queries outside the split are left out and counted; a file that is stored already is
+    not taken in again. Raises WrongInput with file and line, or for a run on another collection;
+    Conflict where the name is the catalogue's, or another run has it and `replace` is not said;
+    Unavailable where there is no room for what it unpacks to.
+    """
+    loaded = recompute.stored_dataset(bench.store, dataset)
+    unpacked_size.require(file, bench.settings.home)
+    start = time.perf_counter()
+    tag, hits, sha256 = _read(file)
+    content = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
+    name = system or tag
+    over = "" if replace and name not in spared else sha256
+    _refuse_taken_name(bench, dataset, name, over, file)
+    depth = bench.settings.depth
+    inputs = [loaded.queries.fingerprint]
+    identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
+    if stored := recompute.whole_run(bench.store, dataset.name, name, identity):
+        return recompute.score(bench, loaded, stored)
+    run, met = _ranked(bench, loaded, hits, file, drop_self=content["drop_self"])
+    del hits  # Millions of them: the run is all that is needed from here on.
+    words = ["import-run", called or file.name, "--dataset", dataset.name, "--system", name]
+    about = provenance.record(
+        words + ["--drop-equal-ids"] * drop_equal_ids,
+        time.perf_counter() - start,
+        imported=True,
+        file=called or file.name,
+        **met,
+        **content,
+    )
+    with locked(bench.store.home / "locks" / "import.lock"):
+        # Somebody else may have taken the name meanwhile.
+        _refuse_taken_name(bench, dataset, name, over, file)
+        return recompute.publish_run(bench, loaded, name, run, depth, identity, about)
+
+
+def _read(file: Path) -> tuple[str, pa.Table, str]:
+    """The tag, the hits and the SHA-256 of a run file."""
+    with ThreadPoolExecutor(1) as pool:
+        summed = pool.submit(_sha256, file)
+        return *_hits(file), summed.result()
+
+
+def _hits(file: Path) -> tuple[str, pa.Table]:
+    try:
+        return runs.read(file, ranks=True)
+    except WrongInput:
+        if is_qrels(file):
+            raise WrongInput(
+                f"{file} is a qrels file, not a run: import-dataset --qrels takes it in"
+            ) from None
+        raise
+
+
+def _ranked(
+    bench: Bench, loaded: Loaded, hits: pa.Table, file: Path, *, drop_self: bool
+) -> tuple[runs.Run, dict[str, Any]]:
+    """The run of the split's queries; how many hits are of others, and what `check` remarks."""
+    own, others = _of_split(hits, loaded, file)
+    _refuse_strange_documents(bench.store, loaded.dataset, own["doc_id"], file)
+    run = runs.ranked(own, depth=bench.settings.depth, drop_self=drop_self)
+    del own
+    remarks = _remarks(hits, run, loaded, file)
+    return run, {"hits_of_other_queries": others} | ({"remarks": remarks} if remarks else {})
+
+
+def _of_split(hits: pa.Table, loaded: Loaded, file: Path) -> tuple[pa.Table, int]:
+    """The hits that answer a query of the split, and how many do not."""
+    split = pa.array(recompute.read(loaded.queries)["query_id"], pa.string())
+    known = _are_in(hits["query_id"], split)
+    if not known.any():
+        found = len(hits["query_id"].unique())
+        pairs = hits.select(_PAIR.names).cast(_PAIR)
+        why = doctor.exchanged(pairs, doctor.pairs(loaded.judgements))
+        raise WrongInput(
+            f"{file}: none of its {found} queries is a query of"
+            f" {loaded.dataset.name}: {why or 'is it a run on another dataset?'}"
+        )
+    kept = hits if known.all() else hits.filter(pa.array(known))
+    return kept, hits.num_rows - kept.num_rows
+
+
+def _remarks(hits: pa.Table, run: runs.Run, loaded: Loaded, file: Path) -> list[str]:
+    """What `check` says of the file, too, of all that changes numbers."""
+    first = top(run.frame)[_PAIR.names]
+    pairs = pa.Table.from_pandas(first, schema=_PAIR, preserve_index=False)
+    return doctor.changing(hits, pairs, doctor.pairs(loaded.judgements), str(file))
+
+
+def _refuse_strange_documents(
+    store: Store, dataset: Dataset, doc_ids: pa.ChunkedArray, file: Path
+) -> None:
+    """Raises WrongInput when the collection is known and no document of the run is in it.
+
+    Collections share query ids such as 1, 2, 3: a run on another one would just score 0.
+    """
+    known = store.part("lengths", dataset.collection)
+    if known is None or _meets(known.path, doc_ids[:_SPOT]) or _meets(known.path, doc_ids):
+        return
+    raise WrongInput(
+        f"{file}: none of its {len(doc_ids.unique()):,} documents is in {dataset.collection}:"
+        " is it a run on another dataset?"
+    )
+
+
+def _meets(corpus: Path, doc_ids: pa.ChunkedArray) -> bool:
+    """Whether one of the documents is in the corpus."""
+    found = doc_ids.unique().cast(pa.string())
+    with pq.ParquetFile(corpus) as parts:
+        batches = parts.iter_batches(columns=["doc_id"])
+        return any(_are_in(batch["doc_id"], found).any() for batch in batches)
+
+
+def _are_in(ids: pa.Array | pa.ChunkedArray, known: pa.Array) -> NDArray[np.bool_]:
+    found = pc.call_function("is_in", [ids], pc.SetLookupOptions(known))
+    return found.to_numpy(zero_copy_only=False)
+
+
+def _refuse_taken_name(bench: Bench, dataset: Dataset, name: str, sha256: str, file: Path) -> None:
+    """Raises Conflict for a name of the catalogue, or of a run of another content (if any)."""
+    if not _TAG.fullmatch(name):
+        raise WrongInput(
+            f"{name[:60]!r} cannot name a system (no blanks, slashes or brackets):"
+            " give it another name (--system NAME)"
+        )
+    if name in SYSTEMS and SYSTEMS[name].family != "imported":
+        raise Conflict(
+            f"{name!r} is a system of the catalogue: give it another name (--system NAME)"
+        )
+    stored = bench.store.part("hits", dataset.name, name)
+    if stored and sha256 and stored.provenance.get("sha256") != sha256:
+        raise Conflict(
+            f"{file}: {name} has another run on {dataset.name}: give this one another name"
+            " (--system NAME), or put it in that one's place (--replace)"
+        )
+
+
+def _sha256(file: Path) -> str:
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()

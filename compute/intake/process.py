@@ -1,0 +1,196 @@
+"""Intake: a process of its own looks at uploaded files and takes them in, file by file.
+
+Whoever asks sees how far it is, and the dashboard stays free for others. The process reads one
+line of JSON, what is wanted, and answers with lines of JSON. It ends when whoever asked does, and
+what is killed has published nothing by halves.
+"""
+
+import json
+import os
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from compute.base import bug_reports, disk_refusals, settings
+from compute.base.errors import BeirscopeError, Conflict, Unavailable
+from compute.base.settings import PROJECT
+from compute.base.words import counted
+from compute.commands.common import remarks, said
+from compute.datasets import dataset, unpacked_size
+from compute.datasets.judged import JudgedQueries
+from compute.intake import doctor, imports, tags
+from compute.intake.doctor import known
+from compute.intake.uploads import Upload
+from compute.reading import database
+from compute.store.loading import Bench
+from compute.store.store import Store
+
+Answer = dict[str, Any]
+
+
+def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]:
+    """The answers of a process that does what is wanted (a row of WANTED) with the files.
+
+    Raises Unavailable where the process ended without its last word.
+    """
+    names = [(str(path.resolve()), name) for name, path in files]
+    order = {"wanted": wanted, "files": names} | about
+    words = [sys.executable, "-m", "compute.intake.process"]
+    pipe = subprocess.PIPE
+    with subprocess.Popen(words, cwd=PROJECT, stdin=pipe, stdout=pipe) as process:
+        assert process.stdin is not None and process.stdout is not None
+        try:
+            # Open while it is at work: its end tells the process that nobody waits any more.
+            process.stdin.write(json.dumps(order).encode() + b"\n")
+            process.stdin.flush()
+            for line in process.stdout:
+                answer = json.loads(line)
+                if answer.get("done"):
+                    return
+                yield _renamed(answer, names)
+        except BrokenPipeError:
+            pass
+        finally:
+            process.kill()
+    raise Unavailable("the process that reads the files was ended: try fewer of them at once")
+
+
+def _renamed(value: Any, files: Iterable[Iterable[str]]) -> Any:
+    """The answer with the names that the files came with in the place of those on the disk."""
+    if isinstance(value, str):
+        for path, called in files:
+            value = value.replace(path, called)
+        return value
+    if isinstance(value, Mapping):
+        return {key: _renamed(item, files) for key, item in value.items()}
+    if isinstance(value, list):
+        return [_renamed(item, files) for item in value]
+    return value
+
+
+def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
+    """The doctor's report on every file, held against a dataset if one is named."""
+    against = None
+    if order["dataset"]:
+        row = dataset(order["dataset"], imports.own_datasets(bench.store))
+        against = known(bench.store, row)
+    for path, called in order["files"]:
+        report = doctor.check(Path(path), against=against, home=bench.settings.home)
+        tag = tags.tag(Path(path)) if report.kind == "run" else ""
+        yield {"file": called, "tag": tag, "report": report.record()}
+
+
+def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
+    """Take in every file as a run of the dataset; a refused one stops no other."""
+    row = dataset(order["dataset"], imports.own_datasets(bench.store))
+    options, taken = order["options"], set[str]()
+    for (path, called), name in zip(order["files"], order["systems"], strict=True):
+
+        def take(path: str = path, called: str = called, name: str = name) -> Answer:
+            file = Path(path)
+            outcome = imports.import_run(
+                bench, file, row, system=name, spared=taken, called=called, **options
+            )
+            taken.add(outcome.hits.system)
+            told = "; ".join([said(bench, outcome), *remarks(outcome)])
+            return {"system": outcome.hits.system, "said": told}
+
+        yield {"file": called, "system": name} | _answered(bench, take)
+    _finish(bench)
+
+
+def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
+    """Take in a collection: an archive, or judgements with or without texts of the queries."""
+    kinds = dict(zip(order["as"], order["files"], strict=True))
+    paths = {kind: Path(path) for kind, (path, _) in kinds.items()}
+    called = ", ".join(name for _, name in kinds.values())
+    before = imports.content(bench.store, order["name"])
+
+    def take() -> Answer:
+        if "queries" in before:
+            raise Conflict(
+                f"{order['name']} is stored here already: choose another name, or replace it on the"
+                " server with python -m compute import-dataset"
+            )
+        loaded = imports.import_dataset(
+            bench, order["name"], **paths, **order["options"], called=called
+        )
+        documents = loaded.documents.rows if loaded.documents else 0
+        told = imports.replaced(bench.store, order["name"], before)
+        told = "; ".join(filter(None, [imports.alike(loaded), told]))
+        return {
+            "said": f"{counted(documents, 'document')},"
+            f" {loaded.queries.rows:,} queries, {counted(loaded.judgements.rows, 'judgement')}"
+            + (f"; {told}" if told else "")
+        }
+
+    yield {"file": called, "system": ""} | _answered(bench, take)
+    _finish(bench)
+
+
+def look_at_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
+    """Whether the texts of queries go with the judgements."""
+    (qrels, _name), (texts, called) = order["files"]
+    unpacked_size.require(Path(texts), bench.settings.home)
+    found = JudgedQueries(Path(qrels), Path(texts)).all_queries()
+    yield {"file": called, "said": counted(len(found), "text") + " of queries"}
+
+
+def _answered(bench: Bench, take: Callable[[], Answer]) -> Answer:
+    try:
+        return {"ok": True} | take()
+    except BeirscopeError as error:
+        return {"ok": False, "said": str(error)}
+    except Exception as error:
+        return {"ok": False, "said": _failure(bench, error)}
+
+
+def _failure(bench: Bench, error: Exception) -> str:
+    refused = disk_refusals.refusal(error, bench.settings.home)
+    return str(refused or bug_reports.said(bench.settings, "import", error))
+
+
+def _finish(bench: Bench) -> None:
+    database.write_database(bench.store)
+    bench.store.tidy()
+
+
+WANTED: Mapping[str, Callable[[Bench, Mapping[str, Any]], Iterator[Answer]]] = {
+    "look": look,
+    "look at texts": look_at_texts,
+    "take runs": take_runs,
+    "take dataset": take_dataset,
+}
+
+
+def main() -> None:
+    """Do what is asked; end when whoever asked does."""
+    order = json.loads(sys.stdin.readline())
+    threading.Thread(target=_watch, daemon=True).start()
+    now = settings.load()
+    bench = Bench(Store(now), now)
+    try:
+        for answer in WANTED[order["wanted"]](bench, order):
+            _say(answer)
+    except BeirscopeError as error:
+        _say({"error": str(error)})
+    except Exception as error:
+        _say({"error": _failure(bench, error)})
+    _say({"done": True})
+
+
+def _watch() -> None:
+    sys.stdin.read()
+    os._exit(1)
+
+
+def _say(answer: Answer) -> None:
+    sys.stdout.write(json.dumps(answer) + "\n")
+    sys.stdout.flush()
+
+
+if __name__ == "__main__":
+    main()

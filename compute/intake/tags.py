@@ -1,0 +1,66 @@
+"""What runs are called when several files come at once: by their tags, or else by their files."""
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+from compute.base.errors import BeirscopeError
+from compute.datasets import trec
+
+_ENDINGS = (".gz", ".zst", ".txt", ".run", ".trec", ".res", ".out")
+"""What the name of a run file may end with that says nothing of the run."""
+
+
+class Tagged(NamedTuple):
+    """A run file: its name, as people see it, and the tag in it."""
+
+    file: str
+    tag: str
+
+
+def tag(file: Path) -> str:
+    """The tag of the first line that is one of a run; empty for what is none or cannot be read."""
+    try:
+        found = (line.split() for line in trec.lines(file, 1000))
+        return next((words[5] for words in found if len(words) == 6), "")
+    except (BeirscopeError, OSError):
+        return ""
+
+
+def names(runs: Sequence[Tagged]) -> list[str]:
+    """What each is called: its tag, or its file's name where several files have the same tag.
+
+    By tag alone the first of them would take the name, and the others could not come in. Files
+    whose names settle nothing, as run.gz in two folders, keep their tag.
+    """
+    shared = _repeated(run.tag for run in runs)
+    called = [stem(run.file) if run.tag in shared else run.tag for run in runs]
+    unclear = _repeated(called)
+    return [run.tag if name in unclear else name for name, run in zip(called, runs, strict=True)]
+
+
+def renamed(runs: Sequence[Tagged], called: Sequence[str]) -> list[str]:
+    """A sentence for each tag that several files have and that names none of them."""
+    by_tag: dict[str, list[str]] = {}
+    shared = _repeated(run.tag for run in runs)
+    for run, name in zip(runs, called, strict=True):
+        if run.tag in shared and name == stem(run.file):
+            by_tag.setdefault(run.tag, []).append(name)
+    return [
+        f"{len(found)} files have the tag {each}:"
+        f" they are called by their files, {', '.join(found)}"
+        for each, found in by_tag.items()
+    ]
+
+
+def stem(file: str) -> str:
+    """`runs/mine.txt.gz` is mine; blanks, which no name of a system has, are _."""
+    name = Path(file).name
+    while name.lower().endswith(_ENDINGS) and name.rpartition(".")[0]:
+        name = name.rpartition(".")[0]
+    return "_".join(name.split())
+
+
+def _repeated(words: Iterable[str]) -> set[str]:
+    return {word for word, count in Counter(words).items() if word and count > 1}

@@ -1,0 +1,97 @@
+"""Uploaded files: of the kinds that are read here, of a bounded size, and never named by others."""
+
+import shutil
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, NamedTuple
+
+from compute.base import scratch
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.base.words import counted
+
+ENDINGS = (
+    ".zip",
+    ".tsv",
+    ".txt",
+    ".csv",
+    ".jsonl",
+    ".run",
+    ".trec",
+    ".qrels",
+    ".xml",
+    ".gz",
+    ".zst",
+)
+"""The kinds of files that may be uploaded, by the ends of their names."""
+MOST = 100
+"""Files in one upload."""
+LONGEST = 100
+"""Letters of a file's name that are kept."""
+
+
+class Upload(NamedTuple):
+    """An uploaded file: what its person calls it, and where its content lies."""
+
+    name: str
+    path: Path
+
+
+def check(settings: Settings, sizes: Sequence[tuple[str, int]]) -> None:
+    """Raises WrongInput for the first of (name, bytes) that may not be taken in."""
+    if len(sizes) > MOST:
+        raise WrongInput(f"{len(sizes)} files are too many at once: at most {MOST} at a time")
+    most = settings.upload_megabytes
+    for name, size in sizes:
+        if not name.lower().endswith(ENDINGS):
+            known = ", ".join(ENDINGS)
+            raise WrongInput(f"{name} is not of a kind that is read here: {known}")
+        if size > most * 1024**2:
+            raise WrongInput(
+                f"{name} is larger than {most} MB (setting upload_megabytes): take it in with"
+                " python -m compute import-run or import-dataset on the server"
+            )
+    if sum(size for _, size in sizes) > most * 1024**2:
+        raise WrongInput(
+            f"the {counted(len(sizes), 'file')} are together larger than {most} MB (setting"
+            " upload_megabytes): upload fewer at a time"
+        )
+
+
+@contextmanager
+def kept(settings: Settings, files: Sequence[tuple[str, IO[bytes]]]) -> Iterator[list[Upload]]:
+    """The uploaded (name, content), checked, as files of a folder that goes with the block.
+
+    On disk a file has a number for a name and the known end of its own: what others call a file is
+    never part of a path. Raises WrongInput as `check` does.
+    """
+    check(settings, [(name, _size(content)) for name, content in files])
+    with scratch.folder(settings.home, "upload-", scratch.UPLOADS) as folder:
+        found = []
+        for number, (name, content) in enumerate(files):
+            path = folder / f"{number}{_ending(name)}"
+            content.seek(0)
+            with path.open("wb") as out:
+                shutil.copyfileobj(content, out)
+            found.append(Upload(shown(name), path))
+        yield found
+
+
+def shown(name: str) -> str:
+    """A file's name without folders, at most LONGEST letters, its end kept."""
+    last = name.replace("\\", "/").rsplit("/", 1)[-1]
+    return last if len(last) <= LONGEST else f"{last[: LONGEST - 12]}…{last[-11:]}"
+
+
+def _size(content: IO[bytes]) -> int:
+    content.seek(0, 2)
+    return content.tell()
+
+
+def _ending(name: str) -> str:
+    """`.run.gz` of `x.run.gz`: the ends that are known, in the order they stand."""
+    low, found = name.lower(), ""
+    while end := next((end for end in ENDINGS if low.endswith(end)), ""):
+        low, found = low[: -len(end)], end + found
+    return found

@@ -1,0 +1,253 @@
+"""What a worker sees of its hands: child processes that do heavy steps, watched and ended here."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import fields
+from pathlib import Path
+from typing import Any
+
+from compute.base import disk_refusals
+from compute.base.settings import PROJECT, Settings
+from compute.jobs import logs
+from compute.store.loading import Progress
+from compute.store.parts import make_folder
+
+GRACE = 3.0
+"""Seconds between asking a hand to end and killing it."""
+SPARE = 5.0
+"""Seconds that the hand of a shard waits for the next one, with all that it has loaded."""
+LOOK = 0.5
+"""Seconds between two looks at whether the task is still wanted."""
+
+
+class StepFailed(Exception):
+    """A step failed; the message is the sentence that is shown."""
+
+
+class Stopped(Exception):
+    """The task was cancelled, or given to another worker, while a step ran."""
+
+
+class Crew:
+    """What one worker has at work: its workflows, and the hands, to be ended all at once."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        self.ending = threading.Event()
+        self._hands: set[Hand] = set()
+        self._spare: Hand | None = None
+        self._at_work: set[str] = set()
+        self._lock = threading.Lock()
+
+    @contextlib.contextmanager
+    def at_work(self, job: str) -> Iterator[None]:
+        """Note that a job or task is at work here while the block runs."""
+        with self._lock:
+            self._at_work.add(job)
+        try:
+            yield
+        finally:
+            with self._lock:
+                self._at_work.discard(job)
+
+    def stranded(self, given: Collection[str]) -> set[str]:
+        """Those given to this worker that are not at work here."""
+        with self._lock:
+            return set(given) - self._at_work
+
+    @contextlib.contextmanager
+    def hand(self, job: str) -> Iterator["Hand"]:
+        """A hand for one task, ended with the block."""
+        hand = Hand(self, job)
+        with self._lock:
+            self._hands.add(hand)
+        try:
+            yield hand
+        finally:
+            self._dismiss(hand)
+
+    @contextlib.contextmanager
+    def hand_of_shards(self, task: str) -> Iterator["Hand"]:
+        """A hand for one shard of a task: the one of the shard before, where it still waits."""
+        hand = self._spare_of(task) or Hand(self, task)
+        with self._lock:
+            self._hands.add(hand)
+        try:
+            yield hand
+        except BaseException:
+            self._dismiss(hand)
+            raise
+        with self._lock:
+            self._spare = hand
+        waiting = threading.Timer(SPARE, self._let_go, [hand])
+        waiting.daemon = True
+        waiting.start()
+
+    def _spare_of(self, task: str) -> "Hand | None":
+        with self._lock:
+            hand, self._spare = self._spare, None
+        if hand is None or (hand.job == task and hand.lives):
+            return hand
+        self._dismiss(hand)
+        return None
+
+    def _let_go(self, hand: "Hand") -> None:
+        with self._lock:
+            # It may have been taken, and have come back, meanwhile: then another timer runs.
+            spare = self._spare is hand and time.monotonic() - hand.idle_since >= SPARE
+            if spare:
+                self._spare = None
+        if spare:
+            self._dismiss(hand)
+
+    def _dismiss(self, hand: "Hand") -> None:
+        hand.close()
+        with self._lock:
+            self._hands.discard(hand)
+
+    def end(self) -> None:
+        """Kill all hands; threads that wait for one never come back."""
+        self.ending.set()
+        with self._lock:
+            for hand in self._hands:
+                hand.kill()
+
+
+class Hand:
+    """One child process in a process group of its own, started at the first step."""
+
+    def __init__(self, crew: Crew, job: str) -> None:
+        self.job = job
+        """Whose log is written to."""
+        self.idle_since = time.monotonic()
+        self._crew = crew
+        self._process: subprocess.Popen[bytes] | None = None
+        self._rest = b""
+
+    @property
+    def lives(self) -> bool:
+        """Whether its process is there."""
+        return self._process is not None and self._process.poll() is None
+
+    def do(
+        self, order: Mapping[str, Any], *, watch: Progress, wanted: Callable[[], bool]
+    ) -> dict[str, Any]:
+        """Have a step done and return its answer; `watch` hears how far it is.
+
+        Raises StepFailed with its sentence, Stopped when it is no longer `wanted`.
+        """
+        process = self._started()
+        assert process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):
+            process.stdin.write(json.dumps({**order, "job": self.job}).encode() + b"\n")
+            process.stdin.flush()
+        for answer in self._answers(process, wanted):
+            if "progress" in answer:
+                watch(*answer["progress"])
+            elif "error" in answer:
+                raise StepFailed(answer["error"])
+            else:
+                self.idle_since = time.monotonic()
+                return answer
+        raise StepFailed(self._ended(process))
+
+    def stop(self) -> None:
+        """End the hand in the midst of a step: for a moment it may clean up, then it is killed."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
+                os.killpg(self._process.pid, signal.SIGTERM)
+                self._process.wait(GRACE)
+            self.close()
+
+    def close(self) -> None:
+        """Let a hand go that has nothing to do, with all that it started."""
+        process = self._process
+        if process is not None:
+            self.kill()
+            process.wait()
+            for pipe in (process.stdin, process.stdout):
+                if pipe is not None:
+                    with contextlib.suppress(BrokenPipeError):
+                        pipe.close()
+            self._process = None
+
+    def kill(self) -> None:
+        """Kill the hand's whole group at once."""
+        if self._process is not None:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+
+    def _started(self) -> "subprocess.Popen[bytes]":
+        if self._process is None:
+            settings = self._crew.settings
+            log = logs.file(settings, self.job)
+            try:
+                self._process = _start(settings, log)
+            except OSError as error:
+                raise StepFailed(
+                    str(disk_refusals.refusal(error, settings.home) or error)
+                ) from error
+        return self._process
+
+    def _answers(
+        self, process: "subprocess.Popen[bytes]", wanted: Callable[[], bool]
+    ) -> Iterator[dict[str, Any]]:
+        assert process.stdout is not None
+        looked = time.monotonic()
+        while True:
+            ready, _, _ = select.select([process.stdout], [], [], LOOK)
+            if time.monotonic() - looked >= LOOK:
+                looked = time.monotonic()
+                if not wanted():
+                    self.stop()
+                    raise Stopped(self.job)
+            if ready:
+                received = os.read(process.stdout.fileno(), 65536)
+                if not received:
+                    return
+                *lines, self._rest = (self._rest + received).split(b"\n")
+                yield from map(json.loads, lines)
+
+    def _ended(self, process: "subprocess.Popen[bytes]") -> str:
+        status = process.wait()
+        if self._crew.ending.is_set():
+            # The worker is about to end; the task is not to be recorded as failed.
+            threading.Event().wait()
+        if status == -signal.SIGKILL:
+            return "the step was killed, most often for want of memory: free some, then retry"
+        return f"the step ended without an answer (status {status}): see the log"
+
+
+def _start(settings: Settings, log: Path) -> "subprocess.Popen[bytes]":
+    make_folder(log.parent)
+    with log.open("ab") as errors:
+        return subprocess.Popen(
+            [sys.executable, "-m", "compute.jobs.steps"],
+            cwd=PROJECT,
+            env=os.environ | _environment(settings),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=errors,
+            process_group=0,
+        )
+
+
+def _environment(settings: Settings) -> dict[str, str]:
+    """The settings as the child reads them."""
+    values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    given = {f"BEIRSCOPE_{name.upper()}": _words(value) for name, value in values.items()}
+    return given | {"OMP_NUM_THREADS": str(settings.threads)}
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, tuple):
+        return ",".join(value)
+    return "" if value is None else str(value)

@@ -1,0 +1,98 @@
+"""Taking away what is stored of a dataset, or one run on it: one transaction, nothing else changed.
+
+Added judgements stay, and count again when the dataset is taken in again; so do trained models,
+which run on other datasets too. What ships shows again in the place of what is removed.
+"""
+
+from collections import Counter
+from collections.abc import Sequence
+
+from compute.base.errors import Conflict, Missing
+from compute.base.words import counted, near, sized
+from compute.datasets import dataset as named
+from compute.intake import imports
+from compute.jobs import records
+from compute.store import freshness
+from compute.store.store import Part, Store
+
+CORPUS = ("documents", "lengths", "ngrams", "wordpieces", "overlap", "generated")
+"""Kinds of parts that belong to the collection, which splits share."""
+LEARNED = ("model", "training")
+
+
+def planned(store: Store, dataset: str, system: str = "") -> list[Part]:
+    """The parts that go with a dataset, or with the run of a system on it.
+
+    Those of the collection go with the last dataset that has it. Raises Missing where nothing is
+    stored, Conflict where all of it came with the project.
+    """
+    parts = store.parts()
+    own = [part for part in parts if part.dataset == dataset]
+    own = [part for part in own if part.kind not in (*CORPUS, *LEARNED)]
+    found = [part for part in own if not system or part.system == system]
+    if not found:
+        names = {part.system if system else part.dataset for part in (own if system else parts)}
+        what = f"run of {system} on {dataset}" if system else f"dataset {dataset!r}"
+        raise Missing(f"no {what} is stored: {near(system or dataset, names)}nothing is removed")
+    local = [part for part in found if not part.shipped]
+    if not local:
+        raise Conflict(f"{system or dataset} came with the project: it cannot be removed")
+    return local if system else local + _corpus(store, parts, dataset)
+
+
+def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
+    """The parts of the dataset's collection, unless another dataset has it too."""
+    own = imports.own_datasets(store)
+    collection = named(dataset, own).collection
+    stored = {part.dataset for part in parts if part.kind == "queries"} - {dataset}
+    if any(named(name, own).collection == collection for name in stored):
+        return []
+    of_it = [part for part in parts if part.dataset == collection and part.kind in CORPUS]
+    return [part for part in of_it if not part.shipped]
+
+
+def remove(store: Store, dataset: str, system: str = "") -> list[Part]:
+    """Remove what `planned` names, all at once; readers of an older version keep its files.
+
+    Raises Conflict while a job works on it, and what `planned` raises.
+    """
+    parts = planned(store, dataset, system)
+    for job in records.jobs(store.settings):
+        if job.active and any(
+            on == dataset and name == (system or name) for name, on in job.targets
+        ):
+            raise Conflict(f"{job.title} is {job.state}: cancel that job first")
+    with store.publishing(f"remove {dataset} {system}".rstrip()) as publication:
+        for part in parts:
+            publication.remove(*part.identity)
+    return parts
+
+
+def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
+    """`4 runs, 59 queries, 276 judgements (1.2 MB)` and what stays or is left without its base."""
+    rows = Counter[str]()
+    for part in parts:
+        rows[part.kind] += 1 if part.kind == "hits" else part.rows
+    nouns = {"hits": "run", "queries": "query", "judgements": "judgement", "documents": "document"}
+    words = [_counted(rows[kind], noun) for kind, noun in nouns.items() if rows[kind]]
+    told = f"{', '.join(words)} ({sized(sum(part.bytes for part in parts))})"
+    if resting := _resting(store, parts):
+        told += f"; left out until made again: {', '.join(resting)}"
+    if kept := len(store.added_judgements(dataset=dataset)) * (rows["queries"] > 0):
+        told += f"; {counted(kept, 'added judgement')} of people stay"
+    return told
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number:,} queries" if noun == "query" and number != 1 else counted(number, noun)
+
+
+def _resting(store: Store, parts: Sequence[Part]) -> list[str]:
+    """The systems whose runs were made from runs that go, and stay themselves."""
+    gone = {(part.dataset, part.system) for part in parts if part.kind == "hits"}
+    return [
+        hits.system
+        for hits in store.parts("hits")
+        if (hits.dataset, hits.system) not in gone
+        and gone & {(hits.dataset, name) for name in freshness.runs_behind(hits)}
+    ]

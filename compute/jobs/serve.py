@@ -1,0 +1,142 @@
+"""Start the dashboard and, beside it, a worker with the demo; one of them per home folder."""
+
+import contextlib
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from compute import jobs
+from compute.base import listen_address, scratch
+from compute.base.errors import BeirscopeError, Unavailable
+from compute.base.locks import sole
+from compute.base.permissions import open_to_others
+from compute.base.settings import PROJECT, Settings
+from compute.jobs.worker import command
+from compute.store.store import Store
+
+FIRST_PORT = 8501
+
+
+def free_port(first: int = FIRST_PORT, address: str = Settings.address, tries: int = 50) -> int:
+    """The first port from `first` on that nobody listens on. Raises Unavailable after `tries`."""
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    for port in range(first, first + tries):
+        with socket.socket(family) as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            with contextlib.suppress(OSError):
+                probe.bind((address, port))
+                return port
+    if tries == 1:
+        raise Unavailable(f"port {first} of {address} cannot be had: stop what listens there")
+    last = first + tries - 1
+    raise Unavailable(f"ports {first} to {last} are all taken: stop one of their programs")
+
+
+def running_at(file: Path) -> str:
+    """Where the process that holds the lock serves, or empty while it starts."""
+    with contextlib.suppress(OSError, ValueError, KeyError):
+        return str(json.loads(file.read_text("utf-8"))["url"])
+    return ""
+
+
+def serve(settings: Settings) -> int:
+    """Run the dashboard until it is stopped; returns the exit status for the shell.
+
+    Raises Unavailable where it must not listen there; nothing was started then.
+    """
+    listen_address.check(settings, settings.address)
+    signed = listen_address.sign_in(settings, listen_address.secrets_files(settings))
+    lock = settings.home / "serve.lock"
+    with sole(lock) as held:
+        if held is None:
+            _say(
+                f"Beirscope is already running at {running_at(lock)}: open that, or stop it first."
+            )
+            return 0
+        tries = 1 if settings.port else 50
+        port = free_port(settings.port or FIRST_PORT, settings.address, tries)
+        host = f"[{settings.address}]" if ":" in settings.address else settings.address
+        url = f"http://{host}:{port}"
+        json.dump({"url": url, "process": os.getpid()}, held)
+        held.flush()
+        if port != (settings.port or FIRST_PORT):
+            _say(f"Port {FIRST_PORT} is taken; using {port}.")
+        for line in open_to_others(settings.home, listen_address.secrets_files(settings)):
+            _say(f"Warning: {line}")
+        scratch.sweep(settings.home)
+        _say(f"Beirscope: {url}   (stop with Ctrl-C)")
+        return _run_both(settings, options(settings, port, signed))
+
+
+def options(settings: Settings, port: int, signed: listen_address.SignIn | None) -> list[str]:
+    """What Streamlit is told besides `.streamlit/config.toml`."""
+    hosts = sorted(
+        {one.host for one in listen_address.origins(settings, settings.address, port, signed)}
+    )
+    files = [file for file in listen_address.secrets_files(settings) if file.exists()]
+    return [
+        f"--server.address={settings.address}",
+        f"--server.port={port}",
+        f"--server.maxUploadSize={settings.upload_megabytes}",
+        *(f"--server.allowedHosts={host}" for host in hosts),
+        *(f"--secrets.files={file}" for file in files if signed),
+    ]
+
+
+def _run_both(settings: Settings, told: Sequence[str]) -> int:
+    """The dashboard in front, a worker behind it; the worker ends when the dashboard does."""
+    dashboard = start(settings.home, told)
+    signal.signal(signal.SIGTERM, lambda *_: dashboard.terminate())
+    worker = _worker(settings)
+    try:
+        _queue_demo(settings)
+        return dashboard.wait()
+    except KeyboardInterrupt:
+        # Ctrl-C reaches both; a signal to this process alone does not.
+        dashboard.terminate()
+        return dashboard.wait()
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(worker.pid, signal.SIGTERM)
+        worker.wait()
+
+
+def start(home: Path, told: Sequence[str]) -> "subprocess.Popen[bytes]":
+    """A dashboard alone, with these options of Streamlit's."""
+    # Each page runs in a thread of its own, and each thread would keep what it let go of.
+    own = {"MALLOC_ARENA_MAX": "2", **os.environ, "BEIRSCOPE_HOME": str(home)}
+    words = [sys.executable, "-m", "pages._server", *told]
+    return subprocess.Popen(words, cwd=PROJECT, env=own, stdout=subprocess.DEVNULL)
+
+
+def _worker(settings: Settings) -> "subprocess.Popen[bytes]":
+    """A worker that makes room for the dashboard, and ends with this process in any case."""
+    (settings.home / "logs").mkdir(parents=True, exist_ok=True)
+    with (settings.home / "logs" / "worker.log").open("ab") as log:
+        return subprocess.Popen(
+            ["nice", *command()],
+            cwd=PROJECT,
+            env={**os.environ, "BEIRSCOPE_HOME": str(settings.home)},
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            process_group=0,
+        )
+
+
+def _queue_demo(settings: Settings) -> None:
+    """Ask for what the demo lacks; without it the dashboard works all the same."""
+    try:
+        jobs.start(Store(settings), "demo")
+    except BeirscopeError as error:
+        _say(f"The demo is not queued: {error}")
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()

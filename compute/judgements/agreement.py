@@ -1,0 +1,188 @@
+"""How far people who judged the same pairs agree, and where they do not.
+
+Every interval is a percentile bootstrap over the pairs (a query with a document), seeded. Kappa
+and alpha are 1 for people who always agree and 0 for those who agree as by chance; where all
+labels are one grade chance explains everything, and neither is defined. Only blind labels are
+compared: those given on the page Query, with systems and ranks in view, are left out.
+"""
+
+from collections.abc import Callable, Collection, Mapping
+from itertools import combinations
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+from compute.judgements import ADJUDICATION, HUMAN, IN_VIEW, labels
+
+DRAWS = 2_000
+SEED = 20_240_601
+PAIR = ["dataset", "query_id", "doc_id"]
+
+Array = NDArray[np.float64]
+Draw = Callable[[Array], Array]
+
+WEIGHTS: Mapping[str, Callable[[Array], Array]] = {
+    "none": lambda apart: np.where(apart > 0, 1.0, 0.0),
+    "linear": lambda apart: apart,
+    "quadratic": lambda apart: apart**2,
+}
+"""What two grades so far apart count as disagreement, for Cohen's kappa."""
+LEVELS = ("ordinal", "nominal", "interval")
+"""How Krippendorff's alpha reads grades: as an order, as mere names, as numbers."""
+
+
+def kappas(rows: DataFrame, weights: str = "none", sources: Collection[str] = HUMAN) -> DataFrame:
+    """Cohen's kappa of every two people with a pair in common, most pairs first.
+
+    person, other, n_pairs, same (share of pairs with one grade), kappa, low, high (of 95%).
+    `rows` are added judgements; adjudications count for nobody. Cohen 1960, weighted as Cohen
+    1968. Raises WrongInput for unknown weights.
+    """
+    if weights not in WEIGHTS:
+        raise WrongInput(f"no weights {weights!r}; known: {', '.join(WEIGHTS)}")
+    given = _by_person(rows, sources)
+    found = [
+        (person, other, *_kappa(given[person], given[other], WEIGHTS[weights]))
+        for person, other in combinations(given, 2)
+    ]
+    columns = ["person", "other", "n_pairs", "same", "kappa", "low", "high"]
+    frame = DataFrame([row for row in found if row[2]], columns=columns)
+    return frame.sort_values("n_pairs", ascending=False, kind="stable", ignore_index=True)
+
+
+def alpha(
+    rows: DataFrame, level: str = "ordinal", sources: Collection[str] = HUMAN
+) -> dict[str, float]:
+    """Krippendorff's alpha of all people: n_pairs, n_people, n_labels, alpha, low, high (of 95%).
+
+    Pairs that only one person labelled say nothing of agreement and are left out. Krippendorff
+    2004, Content Analysis, chapter 11. Raises WrongInput for an unknown level.
+    """
+    if level not in LEVELS:
+        raise WrongInput(f"no level {level!r}; known: {', '.join(LEVELS)}")
+    given = _by_person(rows, sources).to_numpy(np.float64)
+    given = given[(~np.isnan(given)).sum(axis=1) > 1]
+    there = ~np.isnan(given)
+    grades = np.unique(given[there])
+    profiles, counts = np.unique(
+        (given[:, :, None] == grades).sum(axis=1).reshape(len(given), len(grades)),
+        axis=0,
+        return_counts=True,
+    )
+    coincidences = _coincidences(profiles.astype(np.float64))
+    value, low, high = _interval(
+        counts, lambda drawn: _alpha(np.tensordot(drawn, coincidences, 1), grades, level)
+    )
+    n_people, n_labels = int(there.any(axis=0).sum()), int(there.sum())
+    facts = {"n_pairs": len(given), "n_people": n_people, "n_labels": n_labels}
+    return {**facts, "alpha": value, "low": low, "high": high}
+
+
+def disagreements(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
+    """The pairs to which people gave different grades, those furthest apart first.
+
+    dataset, query_id, doc_id, labels (grade by person), apart (highest less lowest), settled (the
+    grade of the newest adjudication; absent where there is none). Unsettled pairs come first.
+    """
+    standing = _blind(rows, [*sources, ADJUDICATION])
+    is_settled = standing["source"] == ADJUDICATION
+    settled = standing[is_settled].groupby(PAIR)["relevance"].last().rename("settled")
+    given = standing[~is_settled].astype({"relevance": np.int64})
+    apart = given.groupby(PAIR)["relevance"].agg(lambda grades: grades.max() - grades.min())
+    apart = apart[apart > 0].rename("apart").reset_index()
+    by_pair: dict[tuple[str, ...], dict[str, int]] = {}
+    for *pair, person, grade in given[[*PAIR, "person", "relevance"]].itertuples(index=False):
+        by_pair.setdefault(tuple(pair), {})[person] = int(grade)
+    pairs = apart[PAIR].itertuples(index=False, name=None)
+    found = apart.join(settled.astype("Int64"), on=PAIR)
+    found["labels"] = pd.Series([by_pair[pair] for pair in pairs], found.index, dtype=object)
+    found["is_settled"] = found["settled"].notna()
+    order = ["is_settled", "apart", *PAIR]
+    found = found.sort_values(order, ascending=[True, False, True, True, True], ignore_index=True)
+    return found[[*PAIR, "labels", "apart", "settled"]]
+
+
+def _blind(rows: DataFrame, sources: Collection[str]) -> DataFrame:
+    """The rows that stand, of those that were given blind."""
+    return labels(rows[rows["task"] != IN_VIEW], sources)
+
+
+def _by_person(rows: DataFrame, sources: Collection[str]) -> DataFrame:
+    """The grades that stand: a row per pair, a column per person, NaN where there is none."""
+    standing = _blind(rows, [source for source in sources if source != ADJUDICATION])
+    standing = standing.astype({"relevance": np.float64})
+    return standing.pivot_table("relevance", PAIR, "person", sort=True, observed=True)
+
+
+def _kappa(
+    left: pd.Series, right: pd.Series, weight: Callable[[Array], Array]
+) -> tuple[int, float, float, float, float]:
+    both = left.notna() & right.notna()
+    if not both.any():
+        return 0, np.nan, np.nan, np.nan, np.nan
+    grades, places = np.unique([left[both], right[both]], return_inverse=True)
+    first, second = places.reshape(2, -1)
+    n = len(grades)
+    table = np.bincount(first * n + second, minlength=n * n)
+    apart = weight(np.abs(grades[:, None] - grades))
+    same = float((first == second).mean())
+    return int(both.sum()), same, *_interval(table, lambda drawn: _kappa_of(drawn, apart))
+
+
+def _kappa_of(tables: Array, apart: Array) -> Array:
+    """1 - observed over expected disagreement, of tables [draw, cell]."""
+    n = len(apart)
+    share = (tables / tables.sum(axis=1, keepdims=True)).reshape(-1, n, n)
+    expected = share.sum(axis=2)[:, :, None] * share.sum(axis=1)[:, None, :]
+    return _less_than_chance((share * apart).sum(axis=(1, 2)), (expected * apart).sum(axis=(1, 2)))
+
+
+def _coincidences(profiles: Array) -> Array:
+    """What a pair adds to the coincidences of grades, by its labels per grade [profile, grade]."""
+    both = profiles[:, :, None] * profiles[:, None, :]
+    both -= profiles[:, :, None] * np.eye(profiles.shape[1])
+    return both / (profiles.sum(axis=1) - 1)[:, None, None]
+
+
+def _alpha(coincidences: Array, grades: Array, level: str) -> Array:
+    """1 - observed over expected disagreement, of coincidences [draw, grade, grade]."""
+    totals = coincidences.sum(axis=2)
+    apart = _apart(totals, grades, level)
+    number = totals.sum(axis=1)
+    observed = (coincidences * apart).sum(axis=(1, 2))
+    expected = (totals[:, :, None] * totals[:, None, :] * apart).sum(axis=(1, 2)) / (number - 1)
+    return _less_than_chance(observed, expected)
+
+
+def _apart(totals: Array, grades: Array, level: str) -> Array:
+    """The squared difference of two grades, by draw where it follows from how often they occur."""
+    if level == "nominal":
+        return 1 - np.eye(len(grades))[None]
+    if level == "interval":
+        return ((grades[:, None] - grades) ** 2)[None]
+    # Half of either end and all between: the distance of the middles on the scale of ranks.
+    middle = np.cumsum(totals, axis=1) - totals / 2
+    return (middle[:, :, None] - middle[:, None, :]) ** 2
+
+
+def _less_than_chance(observed: Array, expected: Array) -> Array:
+    absent = np.full(len(observed), np.nan)
+    return 1 - np.divide(observed, expected, out=absent, where=expected > 0)
+
+
+def _interval(counts: NDArray[np.int64], statistic: Draw) -> tuple[float, float, float]:
+    """The statistic of counts of kinds of pairs, and the bounds of its 95% interval."""
+    number = int(counts.sum())
+    if not number:
+        return np.nan, np.nan, np.nan
+    value = float(statistic(counts[None].astype(np.float64))[0])
+    drawn = np.random.default_rng(SEED).multinomial(number, counts / number, DRAWS)
+    spread = statistic(drawn.astype(np.float64))
+    spread = spread[~np.isnan(spread)]
+    if number < 2 or np.isnan(value):
+        return value, np.nan, np.nan
+    low, high = np.quantile(spread, [0.025, 0.975])
+    return value, float(low), float(high)

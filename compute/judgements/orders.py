@@ -1,0 +1,498 @@
+"""What to judge first: orders of the unjudged pairs in the systems' top k.
+
+An order is a pure function of the ranked lists and the judgements there are. A list is put in
+order once, when it is made; an order that learns from judgements (`ADAPTIVE`) is worth asking
+again for what remains. Which is best is told by judging simulated on real judgements
+(`tests/benchmarks/orders.py`).
+"""
+
+import hashlib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.compute as pc
+from numpy.typing import NDArray
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+
+CUT = 10
+"""The leaderboard is nDCG at this rank."""
+_MANY = 6  # systems that have a document: so many or more
+_RANKS = (1, 2, 3, 5, 10, 1_000_000)  # the last ranks of groups of best ranks
+_ROWS = 10_000  # pairs whose differences are taken at a time
+
+Values = NDArray[np.float64]
+Counts = NDArray[np.int64]
+_PAIR = ["query_id", "doc_id"]
+
+
+def pool(tops: DataFrame, judgements: DataFrame, depth: int) -> DataFrame:
+    """query_id, doc_id of the unjudged pairs in any system's top `depth`, by their ids."""
+    pairs = tops.loc[tops["rank"] <= depth, ["query_id", "doc_id"]].drop_duplicates()
+    judged = judgements[["query_id", "doc_id"]].drop_duplicates()
+    found = pairs.merge(judged, on=["query_id", "doc_id"], how="left", indicator=True)
+    holes = found.loc[found["_merge"] == "left_only", ["query_id", "doc_id"]]
+    return holes.sort_values(["query_id", "doc_id"], ignore_index=True)
+
+
+@dataclass(frozen=True)
+class Lists:
+    """The top k of every system beside the judgements, for all queries or some that follow.
+
+    Arrays have a row per pair of a query and a document that stands in a top k or is judged, by
+    the ids of the pairs.
+    """
+
+    query_ids: pa.Array
+    """The queries, by their ids."""
+    doc_ids: pa.Array
+    """The documents, by their ids."""
+    first: int
+    """The number of the first query."""
+    query: Counts
+    """Number of the query, from `first`."""
+    document: Counts
+    """Number of the document, from 0."""
+    rank: NDArray[np.int32]
+    """By system, from 1; 0 where its top k lacks the document."""
+    gain: Values
+    """Relevance, at least 0; NaN for a hole."""
+
+    @property
+    def holes(self) -> Counts:
+        """The rows of the pool."""
+        return np.flatnonzero(np.isnan(self.gain))
+
+    @property
+    def pairs(self) -> DataFrame:
+        """query_id, doc_id of every row."""
+        return _frame(*self.ids(np.arange(len(self.query))))
+
+    def ids(self, rows: Counts) -> tuple[pa.Array, pa.Array]:
+        """The ids of the queries and documents of some rows."""
+        asked = self.query_ids.take(pa.array(self.query[rows] - self.first))
+        return asked, self.doc_ids.take(pa.array(self.document[rows]))
+
+
+Blocks = Callable[[], Iterator[Lists]]
+"""All lists, some queries at a time in the order of their ids; asked as often as is needed."""
+
+
+class Tops(Protocol):
+    """Where ranked lists come from: a frame, or the store."""
+
+    def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> Blocks:
+        """The systems' top `depth` beside the judgements: query_id, doc_id, relevance."""
+        ...
+
+
+@dataclass(frozen=True)
+class Framed:
+    """Lists that are in memory already: system, query_id, doc_id, rank."""
+
+    tops: DataFrame
+
+    def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> Blocks:
+        """All queries at once."""
+        found = lists(self.tops[self.tops["system"].isin(systems)], judgements, depth)
+        return lambda: iter([found])
+
+
+Keys = Callable[[Lists], tuple[NDArray[Any], ...]]
+"""What the holes of some lists are sorted by, the first key last; equal ones go by their ids."""
+Order = Callable[[Blocks, int, int], Keys]
+"""(blocks, depth, seed) -> keys. The systems have columns by their names."""
+
+
+def first(name: str, blocks: Blocks, depth: int, seed: int, most: int | None = None) -> DataFrame:
+    """query_id, doc_id, place of the pairs to judge first, `most` of them or all; place 1 first.
+
+    Memory is needed for one block and for what is given back. The order of rows that the blocks
+    were made from does not matter. Raises WrongInput for an unknown order.
+    """
+    keys = order(name)(blocks, depth, seed)
+    front: _Front | None = None
+    for found in blocks():
+        rows = found.holes
+        new = _Front(keys(found), *found.ids(rows)).cut(most)
+        front = new if front is None else front.before(new).cut(most)
+    frame = _frame(front.query_ids, front.doc_ids) if front else _frame(*_nothing())
+    return frame.assign(place=np.arange(1, len(frame) + 1))
+
+
+@dataclass(frozen=True)
+class _Front:
+    """Pairs with what they are sorted by."""
+
+    keys: tuple[NDArray[Any], ...]
+    query_ids: pa.Array
+    doc_ids: pa.Array
+
+    def before(self, other: "_Front") -> "_Front":
+        keys = zip(self.keys, other.keys, strict=True)
+        return _Front(
+            tuple(np.concatenate(both) for both in keys),
+            pa.concat_arrays([self.query_ids, other.query_ids]),
+            pa.concat_arrays([self.doc_ids, other.doc_ids]),
+        )
+
+    def cut(self, most: int | None) -> "_Front":
+        """The first of them, sorted; of equal ones those that stand before stay before."""
+        rows = np.lexsort(self.keys)[:most]
+        taken = pa.array(rows)
+        keys = tuple(key[rows] for key in self.keys)
+        return _Front(keys, self.query_ids.take(taken), self.doc_ids.take(taken))
+
+
+def _nothing() -> tuple[pa.Array, pa.Array]:
+    return pa.array([], pa.string()), pa.array([], pa.string())
+
+
+def _frame(query_ids: pa.Array, doc_ids: pa.Array) -> DataFrame:
+    return DataFrame(
+        {
+            name: pd.Series(ids.to_pandas(), dtype="str")
+            for name, ids in zip(_PAIR, (query_ids, doc_ids), strict=True)
+        }
+    )
+
+
+def lists(tops: DataFrame, judgements: DataFrame, depth: int) -> Lists:
+    """The arrays of the systems' top `depth`, systems by name."""
+    top = tops[tops["rank"] <= depth]
+    names = sorted(top["system"].unique())
+    codes = pd.Categorical(top["system"], names).codes.astype(np.int64)
+    columns = {name: pa.array(top[name], pa.string()) for name in _PAIR}
+    ranks = top["rank"].to_numpy(np.int64)
+    table = pa.table({"system": codes, **columns, "rank": ranks})
+    return arranged(table, judgements, len(names))
+
+
+def arranged(top: pa.Table, judgements: DataFrame, n_systems: int, first: int = 0) -> Lists:
+    """The arrays of ranked lists: system (its number), query_id, doc_id, rank.
+
+    The judgements are those of the same queries; `first` is the number of the first of them.
+    """
+    (asked, query), (documents, document) = (
+        _numbered(top[name], judgements[name]) for name in _PAIR
+    )
+    pairs, row = np.unique(query * max(len(documents), 1) + document, return_inverse=True)
+    n_top = top.num_rows
+    rank = np.zeros((len(pairs), n_systems), np.int32)
+    rank[row[:n_top], top["system"].to_numpy()] = top["rank"].to_numpy()
+    gain = np.full(len(pairs), np.nan)
+    relevance = judgements["relevance"].to_numpy(np.float64, na_value=np.nan)
+    gain[row[n_top:]] = relevance.clip(min=0)
+    query, document = np.divmod(pairs, max(len(documents), 1))
+    return Lists(asked, documents, first, query + first, document, rank, gain)
+
+
+def _numbered(retrieved: pa.ChunkedArray, judged: pd.Series) -> tuple[pa.Array, Counts]:
+    """The different ids, sorted, and for each id given its place among them."""
+    # A column that was put together from several has their chunks.
+    given = pa.array(judged, pa.string())
+    more = given.chunks if isinstance(given, pa.ChunkedArray) else [given]
+    every = [*retrieved.cast(pa.string()).chunks, *more]
+    coded = pa.concat_arrays(every or [pa.array([], pa.string())]).dictionary_encode()
+    order = pc.call_function("sort_indices", [coded.dictionary]).to_numpy()
+    place = np.empty(len(order), np.int64)
+    place[order] = np.arange(len(order))
+    return coded.dictionary.take(pa.array(order)), place[coded.indices.to_numpy()]
+
+
+def by_fusion(blocks: Blocks, depth: int, seed: int) -> Keys:
+    """By the sum of 1 / (60 + rank) over the systems (Cormack, Clarke and Büttcher 2009)."""
+
+    def keys(found: Lists) -> tuple[NDArray[Any], ...]:
+        rank = found.rank[found.holes]
+        share = np.divide(1, 60 + rank, out=np.zeros(rank.shape), where=rank > 0)
+        return (-np.round(share.sum(axis=1), 12),)
+
+    return keys
+
+
+def by_depth(blocks: Blocks, depth: int, seed: int) -> Keys:
+    """By the best rank that a system gives the pair; then by how many have it so high."""
+
+    def keys(found: Lists) -> tuple[NDArray[Any], ...]:
+        rank = found.rank[found.holes]
+        best = _best(rank, depth)
+        return -(rank == best[:, None]).sum(axis=1), best
+
+    return keys
+
+
+def _best(rank: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
+    """The best rank of each row; what no system has stands below all."""
+    return np.where(rank > 0, rank, depth + 1).min(axis=1, initial=depth + 1)
+
+
+def at_random(blocks: Blocks, depth: int, seed: int) -> Keys:
+    """By a hash of seed and pair: what else is in the pool changes nothing between two pairs."""
+
+    def keys(found: Lists) -> tuple[NDArray[Any], ...]:
+        pairs = zip(*(ids.to_pylist() for ids in found.ids(found.holes)), strict=True)
+        digests = b"".join(
+            hashlib.blake2b(f"{seed}\0{query_id}\0{doc_id}".encode(), digest_size=16).digest()
+            for query_id, doc_id in pairs
+        )
+        high, low = np.frombuffer(digests, ">u8").reshape(-1, 2).T
+        return low, high
+
+    return keys
+
+
+def move_to_front(blocks: Blocks, depth: int, seed: int) -> Keys:
+    """Cormack, Palmer and Clarke 1998: go on down a list while it brings relevant documents.
+
+    Every list of a system for a query begins at the front. The next document of the front list
+    is judged; one that is not relevant moves the list one step back. The judgements there are
+    play themselves back, and what is unjudged counts as not relevant until it is judged. Of
+    lists equally far in front the one that is least deep comes first, then by query and system.
+
+    Going down a list neither its misses nor its depth fall, and other lists do not change them: so
+    a pair's turn is the first, over its systems, by misses, depth, query and system.
+    """
+
+    def keys(found: Lists) -> tuple[NDArray[Any], ...]:
+        row, system = np.nonzero(found.rank)
+        below = np.lexsort((found.rank[row, system], system, found.query[row]))
+        row, system = row[below], system[below]
+        list_of = found.query[row] * found.rank.shape[1] + system
+        begins = np.flatnonzero(np.diff(list_of, prepend=-1))
+        own = np.repeat(begins, np.diff(begins, append=len(row)))
+        missed = ~(found.gain[row] > 0)
+        before = np.cumsum(missed) - missed
+        misses, place = before - before[own], np.arange(len(row)) - own
+        turns = np.lexsort((system, place, misses))
+        held, at = np.unique(row[turns], return_index=True)
+        chosen = turns[at[np.isnan(found.gain[held])]]
+        return system[chosen], found.query[row[chosen]], place[chosen], misses[chosen]
+
+    return keys
+
+
+def impact(blocks: Blocks, depth: int, seed: int) -> Keys:
+    """By how much a pair is expected to change the differences between the systems' nDCG@10.
+
+    For two systems a pair moves |Δ_s − Δ_t|, Δ a system's change of its mean if the document is
+    relevant, the ideal ranking's growth included, times the relevance to be expected
+    (`expected_gain`). That is summed over all pairs of systems, each by how open its order is
+    (`openness`). What lies below rank 10 moves them by the ideal ranking alone. Where pairs move
+    them alike, the one with the best rank comes first.
+    """
+    moving = _Movement.of(blocks)
+
+    def keys(found: Lists) -> tuple[NDArray[Any], ...]:
+        moved = np.round(moving.of_holes(found), 12)
+        return _best(found.rank[found.holes], depth), -moved
+
+    return keys
+
+
+def movement(found: Lists) -> Values:
+    """The expected change that `impact` sorts by, per hole."""
+    return _Movement.of(lambda: iter([found])).of_holes(found)
+
+
+@dataclass(frozen=True)
+class _Movement:
+    """What the movement of a hole depends on besides its own ranks."""
+
+    expected: "_Expected"
+    dcg: Values
+    """(queries, systems)"""
+    inverse: Values
+    """(queries,) 1 over the best DCG@10; 0 where that is 0."""
+    grown: Values
+    """(queries,) The best DCG@10 with one more of gain 1."""
+    n_judged: int
+    """Queries with a judgement."""
+    open_orders: Values
+    """(pairs of systems,)"""
+
+    @classmethod
+    def of(cls, blocks: Blocks) -> "_Movement":
+        known = _known(blocks)
+        weight, n_queries = _weight(known.rank), known.n_queries
+        dcg = np.zeros((n_queries, weight.shape[1]))
+        np.add.at(dcg, known.query, known.gain[:, None] * weight)
+        ideal, grown = _ideals(known)
+        inverse = np.divide(1, ideal, out=np.zeros(n_queries), where=ideal > 0)
+        n_judged = max(len(np.unique(known.query)), 1)
+        expected = _Expected.of(known)
+        closed = cls(expected, dcg, inverse, grown, n_judged, np.zeros(0))
+        one, other = np.triu_indices(weight.shape[1], 1)
+        variance = np.zeros(len(one))
+        for found in blocks():
+            chance = np.minimum(expected.of_rows(found), 1)
+            for rows in _portions(found):
+                variance = variance + chance[rows] @ closed.differences(found, rows) ** 2
+        level = (dcg * inverse[:, None]).sum(axis=0) / n_judged
+        open_orders = openness(np.abs(level[one] - level[other]), np.sqrt(variance))
+        return cls(expected, dcg, inverse, grown, n_judged, open_orders)
+
+    def of_holes(self, found: Lists) -> Values:
+        """The expected change of each hole."""
+        expected = self.expected.of_rows(found)
+        moved = [
+            expected[rows] * (self.differences(found, rows) @ self.open_orders)
+            for rows in _portions(found)
+        ]
+        return np.concatenate(moved) if moved else np.zeros(0)
+
+    def differences(self, found: Lists, rows: Counts) -> Values:
+        """(rows, pairs of systems) What a relevant document changes between two systems."""
+        query, dcg = found.query[rows], self.dcg
+        one, other = np.triu_indices(dcg.shape[1], 1)
+        after = (dcg[query] + _weight(found.rank[rows])) / self.grown[query, None]
+        change = (after - dcg[query] * self.inverse[query, None]) / self.n_judged
+        return np.abs(change[:, one] - change[:, other])
+
+
+def _portions(found: Lists) -> list[Counts]:
+    holes = found.holes
+    return [holes[at : at + _ROWS] for at in range(0, len(holes), _ROWS)]
+
+
+def _weight(rank: NDArray[np.int32]) -> Values:
+    """What a gain of 1 is worth at each rank of nDCG@10."""
+    seen = (rank > 0) & (rank <= CUT)
+    return np.divide(1, np.log2(rank + 1.0), out=np.zeros(seen.shape), where=seen)
+
+
+@dataclass(frozen=True)
+class _Known:
+    """The judged rows of all lists."""
+
+    query: Counts
+    rank: NDArray[np.int32]
+    gain: Values
+    n_queries: int
+    """Of all lists."""
+
+
+def _known(blocks: Blocks) -> _Known:
+    query, rank, gain, n_queries, n_systems = [], [], [], 0, 0
+    for found in blocks():
+        rows = np.flatnonzero(~np.isnan(found.gain))
+        query.append(found.query[rows])
+        rank.append(found.rank[rows])
+        gain.append(found.gain[rows])
+        n_queries, n_systems = found.first + len(found.query_ids), found.rank.shape[1]
+    if not query:
+        nothing = np.zeros((0, n_systems), np.int32)
+        return _Known(np.zeros(0, np.int64), nothing, np.zeros(0), n_queries)
+    return _Known(np.concatenate(query), np.concatenate(rank), np.concatenate(gain), n_queries)
+
+
+def openness(gap: Values, spread: Values) -> Values:
+    """How much a change between two systems matters: exp(−gap / 2 spread) / spread.
+
+    `gap` is what lies between their scores now, `spread` how far the holes are expected to move
+    them apart (a standard deviation, each hole by itself): an order is open while the gap is
+    within two of those, and a change counts as its share of what is still to come.
+    """
+    share = np.divide(1, spread, out=np.zeros(len(spread)), where=spread > 0)
+    return np.exp(-gap * share / 2) * share
+
+
+def _ideals(known: _Known) -> tuple[Values, Values]:
+    """By query the best DCG@10 that the judgements allow, now and with one more of gain 1."""
+    discount = 1 / np.log2(np.arange(2, CUT + 2))
+    now, grown = np.zeros(known.n_queries), np.zeros(known.n_queries)
+    relevant = np.flatnonzero(known.gain > 0)
+    relevant = relevant[np.argsort(known.query[relevant], kind="stable")]
+    ends = np.searchsorted(known.query[relevant], np.arange(known.n_queries + 1))
+    for query in range(known.n_queries):
+        gains = known.gain[relevant[ends[query] : ends[query + 1]]]
+        for into, more in ((now, []), (grown, [1.0])):
+            best = np.sort(np.append(gains, more))[::-1][:CUT]
+            into[query] = best @ discount[: len(best)]
+    return now, grown
+
+
+def expected_gain(found: Lists) -> Values:
+    """The relevance to be expected of every pair, from what is judged in the systems' top k.
+
+    The mean relevance of the pairs that as many systems have, of those with the same best rank,
+    of the pair's query, and of the systems that have it (their mean), as if these four were
+    independent: each as a multiple of the mean of all, towards which a few judgements' worth
+    draws it.
+    """
+    return _Expected.of(_known(lambda: iter([found]))).of_rows(found)
+
+
+@dataclass(frozen=True)
+class _Expected:
+    """`expected_gain`, learned from the judged rows: the mean, and its multiples by group."""
+
+    mean: float
+    count: Values
+    best: Values
+    query: Values
+    systems: Values
+
+    @classmethod
+    def of(cls, known: _Known) -> "_Expected":
+        having = known.rank > 0
+        judged = np.flatnonzero(having.any(axis=1))
+        gain, having = known.gain[judged], having[judged]
+        mean = (gain.sum() + 1) / (len(judged) + 2)
+
+        def multiple(n: NDArray[Any], total: NDArray[Any], prior: int) -> Values:
+            return (total / mean + prior) / (n + prior)
+
+        def of(group: Counts, size: int, prior: int) -> Values:
+            n, total = (np.bincount(group, w, size) for w in (np.ones(len(judged)), gain))
+            return multiple(n, total, prior)
+
+        return cls(
+            mean,
+            of(_how_many(having), _MANY + 1, 10),
+            of(_how_high(known.rank[judged]), len(_RANKS), 10),
+            of(known.query[judged], known.n_queries, 4),
+            multiple(having.sum(axis=0), gain @ having, 10),
+        )
+
+    def of_rows(self, found: Lists) -> Values:
+        """Of every row of some lists."""
+        having = found.rank > 0
+        reliable = having @ self.systems / np.maximum(having.sum(axis=1), 1)
+        count, best = self.count[_how_many(having)], self.best[_how_high(found.rank)]
+        return self.mean * count * best * self.query[found.query] * reliable
+
+
+def _how_many(having: NDArray[np.bool_]) -> Counts:
+    """The group of each row by how many systems have it."""
+    return np.minimum(having.sum(axis=1), _MANY)
+
+
+def _how_high(rank: NDArray[np.int32]) -> Counts:
+    """The group of each row by its best rank."""
+    best = np.where(rank > 0, rank, _RANKS[-1]).min(axis=1, initial=_RANKS[-1])
+    return np.searchsorted(_RANKS, best)
+
+
+ORDERS: Mapping[str, Order] = {
+    "impact": impact,
+    "fusion": by_fusion,
+    "move-to-front": move_to_front,
+    "depth": by_depth,
+    "random": at_random,
+}
+ADAPTIVE = ("impact", "move-to-front")
+"""Orders that change with every judgement."""
+DEFAULT = "impact"
+
+
+def order(name: str) -> Order:
+    """The order of this name. Raises WrongInput for an unknown one."""
+    if name not in ORDERS:
+        raise WrongInput(f"no order {name!r}; known: {', '.join(ORDERS)}")
+    return ORDERS[name]

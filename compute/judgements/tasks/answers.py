@@ -1,0 +1,80 @@
+"""Answers: what the form sends, checked before anything believes it."""
+
+import math
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from compute.base.errors import WrongInput
+
+GRADE, SKIP, UNDO = "grade", "skip", "undo"
+LONGEST_NOTE = 2000
+LONGEST_PAUSE = 3600.0
+"""Seconds that count at most for one answer: people go to lunch."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """One key press of an annotator."""
+
+    entry: str
+    """Its own name, given by the browser: sent twice, saved once."""
+    pair: str
+    act: str
+    relevance: int | None
+    """Of a grade; None otherwise."""
+    unsure: bool
+    note: str
+    seconds: float
+    guideline_version: int
+
+
+def parsed(log: object) -> list[Answer]:
+    """The answers of a browser's log, in its order. Raises WrongInput for anything else."""
+    if not isinstance(log, Sequence) or isinstance(log, str | bytes):
+        raise _unreadable()
+    return [_answer(record) for record in log]
+
+
+def _answer(record: Any) -> Answer:
+    try:
+        answer = Answer(
+            entry=_name(record["entry"]),
+            pair=_name(record["pair"]),
+            act=record["act"],
+            relevance=_whole(record["relevance"]) if record["act"] == GRADE else None,
+            unsure=bool(record.get("unsure")),
+            note=_note(record.get("note")),
+            seconds=float(record["seconds"]),
+            guideline_version=_whole(record["version"]),
+        )
+    except (KeyError, TypeError, ValueError, AttributeError):
+        raise _unreadable() from None
+    if answer.act not in (GRADE, SKIP, UNDO) or not 0 <= answer.seconds < math.inf:
+        raise _unreadable()
+    if answer.seconds > LONGEST_PAUSE:
+        return Answer(**{**vars(answer), "seconds": LONGEST_PAUSE})
+    return answer
+
+
+def _name(word: object) -> str:
+    if not isinstance(word, str) or not re.fullmatch(r"[0-9a-zA-Z-]{1,80}", word):
+        raise ValueError(word)
+    return word
+
+
+def _note(words: object) -> str:
+    # No database takes half a character; an entry that cannot be saved would hold up all others.
+    whole = str(words or "").encode("utf-8", "ignore").decode("utf-8")
+    return whole.replace("\0", "")[:LONGEST_NOTE]
+
+
+def _whole(number: object) -> int:
+    if not isinstance(number, int):
+        raise ValueError(number)
+    return number
+
+
+def _unreadable() -> WrongInput:
+    return WrongInput("The form sent something unreadable: reload the page; your answers are kept.")

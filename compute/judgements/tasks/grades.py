@@ -1,0 +1,60 @@
+"""Grades: what an annotator chooses from, a relevance and its name each, one key per grade."""
+
+import re
+from collections.abc import Iterable, Sequence
+
+from compute.base.errors import WrongInput
+
+Grades = tuple[tuple[int, str], ...]
+"""Relevance and name, ascending."""
+
+_NAMES = {
+    2: ("Not relevant", "Relevant"),
+    3: ("Not relevant", "Partly relevant", "Highly relevant"),
+    4: ("Not relevant", "Related", "Relevant", "Highly relevant"),
+}
+LONGEST = 40
+"""Letters of a grade's name: it stands on a button."""
+
+
+def of_levels(levels: Iterable[int]) -> Grades:
+    """The grades of a dataset whose judgements have these levels of relevance.
+
+    Whole numbers from 0 to the highest, at least 1: where only relevant documents were recorded
+    an annotator still needs to say that one is not.
+    """
+    highest = max([1, *levels])
+    names = _NAMES.get(highest + 1, [f"Grade {n}" for n in range(highest + 1)])
+    return tuple(enumerate(names))
+
+
+def lines(grades: Grades) -> str:
+    """The grades as a person edits them: `0 Not relevant`, a line each."""
+    return "\n".join(f"{relevance} {name}" for relevance, name in grades)
+
+
+def parsed(text: str) -> Grades:
+    """The grades of such lines. Raises WrongInput, naming the line that is wrong."""
+    found: dict[int, str] = {}
+    for line in filter(None, map(str.strip, text.splitlines())):
+        match = re.fullmatch(r"([-−]?\d{1,4})[\s.:=]+(\S.*)", line)
+        if match is None or len(match[2]) > LONGEST:
+            raise WrongInput(
+                f"grade {line!r}: write a whole number and a name of at most {LONGEST} letters,"
+                " such as 1 Relevant"
+            )
+        relevance = int(match[1].replace("−", "-"))
+        if relevance in found:
+            raise WrongInput(f"two grades have the number {relevance}: keep one")
+        found[relevance] = match[2]
+    if not 2 <= len(found) <= 9:
+        raise WrongInput("an annotator needs two to nine grades: write one per line")
+    return tuple(sorted(found.items()))
+
+
+def keys(grades: Sequence[tuple[int, str]]) -> list[str]:
+    """The key of each grade: its number, or their places from 1 where one has no key."""
+    numbers = [str(relevance) for relevance, _ in grades]
+    if all(len(number) == 1 for number in numbers):
+        return numbers
+    return [str(place) for place in range(1, len(grades) + 1)]

@@ -1,0 +1,308 @@
+"""The queue: hands pairs out to people, ahead of time, and takes their answers in.
+
+A pair is held for a person for some minutes, then goes back. Nobody gets a pair that enough
+others hold or have judged, and nobody gets one again that they judged or skipped.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from statistics import median
+
+from pandas import DataFrame
+from sqlalchemy import (
+    ColumnElement,
+    Connection,
+    and_,
+    case,
+    delete,
+    exists,
+    func,
+    insert,
+    or_,
+    select,
+    update,
+)
+
+from compute.base import disk_refusals
+from compute.base.errors import WrongInput
+from compute.judgements import PERSON, WITHDRAWN
+from compute.judgements.tasks.answers import GRADE, SKIP, UNDO, Answer
+from compute.judgements.tasks.tables import pairs, turns
+from compute.judgements.tasks.tables import tasks as tasks_table
+from compute.judgements.tasks.tasks import Task
+from compute.store import state
+from compute.store.store import Store
+
+AHEAD = 12
+"""Pairs that a person holds at a time, the one in view among them."""
+HOLD = timedelta(minutes=5)
+"""A pair goes back after so long without a sign of its holder."""
+RECENT = 50
+"""The pace is the median over so many of the latest answers."""
+
+HELD, JUDGED, SKIPPED = "held", "judged", "skipped"
+
+
+@dataclass(frozen=True)
+class Annotator:
+    """Who judges, and whether a sign-in says so."""
+
+    name: str
+    verified: bool = False
+
+
+@dataclass(frozen=True)
+class Pair:
+    """A query and a document, under an id that says nothing of either."""
+
+    id: str
+    query_id: str
+    doc_id: str
+
+
+@dataclass(frozen=True)
+class Hand:
+    """What a person has before them: the pairs they hold, and how far they are."""
+
+    held: tuple[Pair, ...]
+    """In the task's order."""
+    last: Pair | None
+    """The pair of the newest answer, which can be taken back."""
+    judged: int
+    skipped: int
+    left: int
+    """Pairs that may still come to this person; others may hold some of them now."""
+    seconds: float | None
+    """Median of an answer; None before the first."""
+
+
+def exchange(
+    store: Store, task: Task, person: Annotator, answers: Sequence[Answer] = (), ahead: int = AHEAD
+) -> Hand:
+    """Take answers in, all or none, and hand out pairs up to `ahead`, in one transaction.
+
+    An answer that is sent again changes nothing. Held pairs stay held for another `HOLD`.
+    Raises WrongInput for an answer that does not fit the task, Unavailable where a disk refuses
+    to save it.
+    """
+    with disk_refusals.explained(store.home), state.writing(store.engine) as connection:
+        # Who else answers or asks for pairs of this task waits here; SQLite has one writer anyhow.
+        lock = select(tasks_table.c.id).where(tasks_table.c.id == task.id).with_for_update()
+        connection.execute(lock)
+        if answers:
+            _take_in(connection, task, person, answers)
+        _hand_out(connection, task, person.name, ahead)
+        return _hand(connection, task, person.name)
+
+
+def before(store: Store, task: Task, person: Annotator) -> Hand:
+    """What a person has before them now; nothing is taken in, handed out or written."""
+    with store.engine.connect() as connection:
+        return _hand(connection, task, person.name)
+
+
+def give_back(store: Store, task: Task, person: str) -> None:
+    """Let go of the pairs that a person holds, for others."""
+    with state.writing(store.engine) as connection:
+        connection.execute(delete(turns).where(_mine(task, person), turns.c.status == HELD))
+
+
+def offer_skipped(store: Store, task: Task, person: str) -> None:
+    """Let a person see once more what they skipped, at their own wish."""
+    with state.writing(store.engine) as connection:
+        connection.execute(delete(turns).where(_mine(task, person), turns.c.status == SKIPPED))
+
+
+def _mine(task: Task, person: str) -> ColumnElement[bool]:
+    return and_(turns.c.task == task.id, turns.c.person == person)
+
+
+def _take_in(
+    connection: Connection, task: Task, person: Annotator, answers: Sequence[Answer]
+) -> None:
+    found, status = _asked(connection, task, person.name, answers)
+    sent = [{"entry": answer.entry} for answer in answers]
+    new = {row["entry"] for row in state.unsaved(connection, sent)}
+    rows, latest = [], {}
+    for answer in answers:
+        pair = found[answer.pair]
+        judged = status[pair.id] == JUDGED
+        # What is saved is over, and no skip undoes a judgement: both may come late, from a window
+        # left open, after the pair was answered in another.
+        if answer.entry not in new or (judged and answer.act == SKIP):
+            continue
+        if answer.act == GRADE or (judged and answer.act == UNDO):
+            rows.append(_judgement(task, person, pair, answer))
+        status[pair.id] = {GRADE: JUDGED, SKIP: SKIPPED, UNDO: HELD}[answer.act]
+        latest.pop(pair.id, None)  # so that the newest answer stands last
+        latest[pair.id] = answer
+    if rows:
+        state.append_judgements(connection, DataFrame(rows))
+    for pair_id, answer in latest.items():
+        _set_turn(connection, task, person.name, pair_id, status[pair_id], answer)
+
+
+def _asked(
+    connection: Connection, task: Task, person: str, answers: Sequence[Answer]
+) -> tuple[dict[str, Pair], dict[str, str]]:
+    """The pairs answered, and how they stand with this person, by id."""
+    ids = {answer.pair for answer in answers}
+    turn = (turns.c.pair == pairs.c.id) & (turns.c.person == person)
+    query = (
+        select(pairs.c.id, pairs.c.query_id, pairs.c.doc_id, turns.c.status)
+        .select_from(pairs.outerjoin(turns, turn))
+        .where(pairs.c.task == task.id, pairs.c.id.in_(ids))
+    )
+    rows = connection.execute(query).all()
+    found = {row.id: Pair(row.id, row.query_id, row.doc_id) for row in rows}
+    grades = {relevance for relevance, _ in task.grades}
+    for answer in answers:
+        graded = answer.act == GRADE
+        if answer.pair not in found or (graded and answer.relevance not in grades):
+            raise WrongInput("This answer belongs to another task: reload the page.")
+    return found, {row.id: row.status or "" for row in rows}
+
+
+def _judgement(task: Task, person: Annotator, pair: Pair, answer: Answer) -> dict[str, object]:
+    graded = answer.act == GRADE
+    return {
+        "dataset": task.dataset,
+        "query_id": pair.query_id,
+        "doc_id": pair.doc_id,
+        "relevance": answer.relevance if graded else None,
+        "person": person.name,
+        "task": task.id,
+        "guideline_version": str(min(answer.guideline_version, task.guideline_version)),
+        "source": PERSON if graded else WITHDRAWN,
+        "entry": answer.entry,
+        "note": answer.note,
+        "unsure": int(answer.unsure),
+        "verified": int(person.verified),
+    }
+
+
+def _set_turn(
+    connection: Connection, task: Task, person: str, pair: str, status: str, answer: Answer
+) -> None:
+    key = {"pair": pair, "person": person}
+    held = status == HELD
+    number = select(func.coalesce(func.max(turns.c.number), 0) + 1).where(_mine(task, person))
+    values = {
+        "task": task.id,
+        "status": status,
+        "until": _until() if held else "",
+        "seconds": None if held else answer.seconds,
+        "changed": state.now(),
+        "number": connection.execute(number).scalar_one(),
+    }
+    mine = and_(turns.c.pair == pair, turns.c.person == person)
+    if not connection.execute(update(turns).where(mine).values(values)).rowcount:
+        connection.execute(insert(turns).values(key | values))
+
+
+def _until() -> str:
+    return (datetime.now(UTC) + HOLD).isoformat(timespec="microseconds")
+
+
+def _cap_holds(connection: Connection, task: Task) -> None:
+    """No hold lasts longer than one given now: others were given while a clock was ahead."""
+    last = _until()
+    ahead = and_(turns.c.task == task.id, turns.c.status == HELD, turns.c.until > last)
+    connection.execute(update(turns).where(ahead).values(until=last))
+
+
+def _hand_out(connection: Connection, task: Task, person: str, ahead: int) -> None:
+    """Renew what the person holds and give them the next free pairs."""
+    _cap_holds(connection, task)
+    time, mine = state.now(), and_(_mine(task, person), turns.c.status == HELD)
+    connection.execute(delete(turns).where(mine, turns.c.until <= time))
+    held = connection.execute(update(turns).where(mine).values(until=_until())).rowcount
+    if held >= ahead:
+        return
+    free = select(pairs.c.id).where(_open(task, person, time)).order_by(pairs.c.place)
+    given = connection.execute(free.limit(ahead - held)).scalars()
+    common = {"person": person, "task": task.id, "status": HELD, "until": _until()}
+    rows = [{"pair": pair, "changed": time, **common} for pair in given]
+    if rows:
+        connection.execute(insert(turns), rows)
+
+
+def _open(task: Task, person: str, time: str = "") -> ColumnElement[bool]:
+    """Pairs without a turn of this person that want more labels than others have given.
+
+    With a `time`, what others hold at that time counts as given.
+    """
+    own = exists().where(turns.c.pair == pairs.c.id, turns.c.person == person)
+    taken = turns.c.status == JUDGED
+    if time:
+        taken = or_(taken, and_(turns.c.status == HELD, turns.c.until > time))
+    others = (
+        select(func.count())
+        .select_from(turns)
+        .where(turns.c.pair == pairs.c.id, turns.c.person != person, taken)
+        .scalar_subquery()
+    )
+    return and_(pairs.c.task == task.id, ~own, others < pairs.c.labels)
+
+
+def _hand(connection: Connection, task: Task, person: str) -> Hand:
+    columns = (pairs.c.id, pairs.c.query_id, pairs.c.doc_id)
+    mine = select(*columns, turns.c.status, turns.c.seconds).join(turns, turns.c.pair == pairs.c.id)
+    mine = mine.where(_mine(task, person))
+    held = connection.execute(mine.where(turns.c.status == HELD).order_by(pairs.c.place)).all()
+    done = mine.where(turns.c.status != HELD)
+    # By number, not by clock; answers from before they were numbered all have 0.
+    done = done.order_by(turns.c.number.desc(), turns.c.changed.desc())
+    recent = connection.execute(done.limit(RECENT)).all()
+    counts = select(turns.c.status, func.count()).where(_mine(task, person))
+    rows = connection.execute(counts.group_by(turns.c.status))
+    number: dict[str, int] = {row[0]: row[1] for row in rows}
+    waiting = select(func.count()).select_from(pairs).where(_open(task, person))
+    seconds = [row.seconds for row in recent if row.status == JUDGED]
+    return Hand(
+        held=tuple(Pair(*row[:3]) for row in held),
+        last=Pair(*recent[0][:3]) if recent else None,
+        judged=number.get(JUDGED, 0),
+        skipped=number.get(SKIPPED, 0),
+        left=len(held) + (connection.execute(waiting).scalar() or 0),
+        seconds=median(seconds) if seconds else None,
+    )
+
+
+def overview(store: Store) -> DataFrame:
+    """task, wanted and given (labels), people, held (pairs before people now), of every task."""
+    wanted = select(pairs.c.task, func.sum(pairs.c.labels).label("wanted")).group_by(pairs.c.task)
+    judged = case((turns.c.status == JUDGED, 1))
+    held = case((and_(turns.c.status == HELD, turns.c.until > state.now()), 1))
+    taken = select(
+        turns.c.task,
+        func.count(judged).label("given"),
+        func.count(func.distinct(case((turns.c.status == JUDGED, turns.c.person)))).label("people"),
+        func.count(held).label("held"),
+    ).group_by(turns.c.task)
+    with store.engine.connect() as connection:
+        of_pairs = [tuple(row) for row in connection.execute(wanted)]
+        of_turns = [tuple(row) for row in connection.execute(taken)]
+    frame = DataFrame(of_pairs, columns=["task", "wanted"]).merge(
+        DataFrame(of_turns, columns=["task", "given", "people", "held"]), on="task", how="left"
+    )
+    numbers = ["wanted", "given", "people", "held"]
+    return frame.fillna(dict.fromkeys(numbers, 0)).astype(dict.fromkeys(numbers, "int64"))
+
+
+def people(store: Store, task: Task) -> DataFrame:
+    """person, judged, skipped (pairs), seconds (median of an answer), last (UTC, ISO 8601).
+
+    A row for everybody who answered, by name.
+    """
+    columns = (turns.c.person, turns.c.status, turns.c.seconds, turns.c.changed)
+    query = select(*columns).where(turns.c.task == task.id, turns.c.status != HELD)
+    with store.engine.connect() as connection:
+        rows = [tuple(row) for row in connection.execute(query)]
+    answers = DataFrame(rows, columns=["person", "status", "seconds", "last"])
+    answers["judged"] = answers["status"].eq(JUDGED)
+    answers["skipped"] = answers["status"].eq(SKIPPED)
+    answers["seconds"] = answers["seconds"].astype("float64").where(answers["judged"])
+    how = {"judged": "sum", "skipped": "sum", "seconds": "median", "last": "max"}
+    return answers.groupby("person", as_index=False).agg(how)

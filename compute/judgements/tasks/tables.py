@@ -1,0 +1,54 @@
+"""The tables of annotation in the state; `compute/store/migrations.py` makes them."""
+
+from sqlalchemy import BigInteger, Column, Double, Table, Text
+
+from compute.store.state import metadata
+
+tasks = Table(
+    "annotation_tasks",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("title", Text, nullable=False),
+    Column("dataset", Text, nullable=False),
+    Column("systems", Text, nullable=False),  # JSON, by name
+    Column("depth", BigInteger, nullable=False),
+    Column("n_pairs", BigInteger, nullable=False),
+    Column("ordering", Text, nullable=False),  # a name of `compute.judgements.orders`
+    Column("seed", BigInteger, nullable=False),
+    Column("grades", Text, nullable=False),  # JSON, [relevance, name], ascending
+    Column("annotators", Text, nullable=False),  # JSON, names; none: anybody
+    Column("double_share", Double, nullable=False),  # of the pairs, 0 to 1
+    Column("person", Text, nullable=False),  # who made it
+    Column("created", Text, nullable=False),
+)
+guidelines = Table(
+    "annotation_guidelines",
+    metadata,
+    Column("task", Text, primary_key=True),
+    Column("version", BigInteger, primary_key=True, autoincrement=False),  # from 1
+    Column("text", Text, nullable=False),  # Markdown
+    Column("person", Text, nullable=False),
+    Column("created", Text, nullable=False),
+)
+pairs = Table(
+    "annotation_pairs",
+    metadata,
+    Column("id", Text, primary_key=True),  # says nothing of query, document or place
+    Column("task", Text, nullable=False),
+    Column("place", BigInteger, nullable=False),  # from 1, in the task's order
+    Column("query_id", Text, nullable=False),
+    Column("doc_id", Text, nullable=False),
+    Column("labels", BigInteger, nullable=False),  # how many people are to judge it
+)
+turns = Table(
+    "annotation_turns",
+    metadata,
+    Column("pair", Text, primary_key=True),
+    Column("person", Text, primary_key=True),
+    Column("task", Text, nullable=False),
+    Column("status", Text, nullable=False),  # held, judged or skipped
+    Column("until", Text, nullable=False),  # when a held pair goes back
+    Column("seconds", Double),  # from its first sight to the answer; null while held
+    Column("changed", Text, nullable=False),
+    Column("number", BigInteger, nullable=False, default=0),  # of a person's answers in a task
+)

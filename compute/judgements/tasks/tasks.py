@@ -1,0 +1,242 @@
+"""Tasks: what is to be judged, by whom, with which grades and guideline; fixed when made."""
+
+import json
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame
+from sqlalchemy import Connection, Row, func, insert, select
+
+from compute.base.errors import Missing, WrongInput
+from compute.judgements import orders
+from compute.judgements.labels import resolve
+from compute.judgements.tasks import tables
+from compute.judgements.tasks.grades import Grades
+from compute.store import state
+from compute.store.store import Store
+
+DEEPEST = 1000
+MOST_PAIRS = 50_000
+LONGEST_GUIDELINE = 20_000
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What a person asks for when making a task."""
+
+    title: str
+    dataset: str
+    systems: tuple[str, ...]
+    depth: int
+    """The pool is the unjudged part of the systems' top `depth`."""
+    n_pairs: int
+    """How many of them; fewer where the pool is smaller."""
+    order: str
+    """A name of `orders.ORDERS`."""
+    seed: int
+    grades: Grades
+    annotators: tuple[str, ...] = ()
+    """Their names; none: anybody."""
+    double_share: float = 0.0
+    """The share of the pairs that two people are to judge, 0 to 1."""
+    guideline: str = ""
+    """Markdown."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task(Plan):
+    """A task as it is stored; `guideline` is its newest version."""
+
+    id: str
+    guideline_version: int
+    person: str
+    created: str
+    """UTC, ISO 8601."""
+
+    def admits(self, person: str) -> bool:
+        """Whether this person may judge it."""
+        return not self.annotators or person in self.annotators
+
+
+def check(plan: Plan) -> None:
+    """Raises WrongInput with what to change."""
+    orders.order(plan.order)
+    faults = {
+        "give the task a name of at most 120 letters": not 0 < len(plan.title.strip()) <= 120,
+        "choose at least one system": not plan.systems,
+        f"choose a depth from 1 to {DEEPEST:,}": not 1 <= plan.depth <= DEEPEST,
+        f"ask for 1 to {MOST_PAIRS:,} pairs": not 1 <= plan.n_pairs <= MOST_PAIRS,
+        "the share that two people judge is between 0 and 1": not 0 <= plan.double_share <= 1,
+        "two people must judge a part: name a second annotator, or nobody to let anybody judge": (
+            plan.double_share > 0 and len(set(plan.annotators)) == 1
+        ),
+        f"keep the guideline under {LONGEST_GUIDELINE:,} letters": (
+            len(plan.guideline) > LONGEST_GUIDELINE
+        ),
+    }
+    for sentence, wrong in faults.items():
+        if wrong:
+            raise WrongInput(sentence[0].upper() + sentence[1:] + ".")
+
+
+def make(store: Store, plan: Plan, tops: orders.Tops, judgements: DataFrame, person: str) -> Task:
+    """Fix the task's pairs and store it.
+
+    `tops` has the lists of the plan's systems; `judgements` are query_id, doc_id, relevance,
+    official and added. Raises WrongInput for a plan that cannot be followed, or where nothing is
+    left to judge.
+    """
+    check(plan)
+    blocks = tops.blocks(judgements, plan.systems, plan.depth)
+    placed = orders.first(plan.order, blocks, plan.depth, plan.seed, plan.n_pairs)
+    if placed.empty:
+        raise WrongInput(
+            f"Everything in the top {plan.depth} of these systems is judged: choose a greater"
+            " depth or other systems."
+        )
+    task_id = secrets.token_hex(6)
+    with state.writing(store.engine) as connection:
+        _insert(connection, task_id, plan, len(placed), person)
+        connection.execute(insert(tables.pairs), _pairs(task_id, plan, placed))
+    return task(store, task_id)
+
+
+def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, person: str) -> None:
+    time = state.now()
+    row = {
+        "id": task_id,
+        "title": plan.title.strip(),
+        "dataset": plan.dataset,
+        "systems": json.dumps(sorted(plan.systems)),
+        "depth": plan.depth,
+        "n_pairs": n_pairs,
+        "ordering": plan.order,
+        "seed": plan.seed,
+        "grades": json.dumps(plan.grades),
+        "annotators": json.dumps(plan.annotators),
+        "double_share": plan.double_share,
+        "person": person,
+        "created": time,
+    }
+    connection.execute(insert(tables.tasks), row)
+    first = {"task": task_id, "version": 1, "text": plan.guideline}
+    connection.execute(insert(tables.guidelines), first | {"person": person, "created": time})
+
+
+def _pairs(task_id: str, plan: Plan, placed: DataFrame) -> list[dict[str, object]]:
+    """The rows of the pairs; which ones two people judge is drawn with the plan's seed."""
+    n_double = round(plan.double_share * len(placed))
+    chosen = np.random.default_rng(plan.seed).permutation(len(placed))[:n_double]
+    double = set(chosen.tolist())
+    rows = placed[["query_id", "doc_id"]].itertuples(index=False, name=None)
+    return [
+        {
+            "id": secrets.token_hex(8),
+            "task": task_id,
+            "place": place + 1,
+            "query_id": query_id,
+            "doc_id": doc_id,
+            "labels": 2 if place in double else 1,
+        }
+        for place, (query_id, doc_id) in enumerate(rows)
+    ]
+
+
+def task(store: Store, task_id: str) -> Task:
+    """The task of this id, with its newest guideline. Raises Missing."""
+    found = tasks(store, [task_id])
+    if not found:
+        raise Missing(f"no annotation task {task_id}: choose one of the list")
+    return found[0]
+
+
+def tasks(store: Store, ids: Sequence[str] | None = None) -> list[Task]:
+    """The tasks (default: all), newest first."""
+    newest = (
+        select(tables.guidelines.c.task, func.max(tables.guidelines.c.version).label("version"))
+        .group_by(tables.guidelines.c.task)
+        .subquery()
+    )
+    text = tables.guidelines
+    query = (
+        select(tables.tasks, text.c.version, text.c.text)
+        .join(newest, newest.c.task == tables.tasks.c.id)
+        .join(text, (text.c.task == newest.c.task) & (text.c.version == newest.c.version))
+        .order_by(tables.tasks.c.created.desc(), tables.tasks.c.id)
+    )
+    if ids is not None:
+        query = query.where(tables.tasks.c.id.in_(ids))
+    with store.engine.connect() as connection:
+        return [_task(row) for row in connection.execute(query)]
+
+
+def _task(row: Row) -> Task:
+    return Task(
+        id=row.id,
+        title=row.title,
+        dataset=row.dataset,
+        systems=tuple(json.loads(row.systems)),
+        depth=row.depth,
+        n_pairs=row.n_pairs,
+        order=row.ordering,
+        seed=row.seed,
+        grades=tuple((relevance, name) for relevance, name in json.loads(row.grades)),
+        annotators=tuple(json.loads(row.annotators)),
+        double_share=row.double_share,
+        guideline=row.text,
+        guideline_version=row.version,
+        person=row.person,
+        created=row.created,
+    )
+
+
+def change_guideline(store: Store, task_id: str, text: str, person: str) -> int:
+    """Add a version of the guideline, unless it is the newest already; returns its number.
+
+    Judgements keep the version that they were made with.
+    """
+    if len(text) > LONGEST_GUIDELINE:
+        raise WrongInput(f"Keep the guideline under {LONGEST_GUIDELINE:,} letters.")
+    with state.writing(store.engine) as connection:
+        # The task's row orders those who change one guideline at once.
+        lock = select(tables.tasks.c.id).where(tables.tasks.c.id == task_id).with_for_update()
+        if connection.execute(lock).scalar() is None:
+            raise Missing(f"no annotation task {task_id}: choose one of the list")
+        table = tables.guidelines
+        newest = select(table).where(table.c.task == task_id).order_by(table.c.version.desc())
+        last = connection.execute(newest.limit(1)).one()
+        if last.text == text:
+            return last.version
+        row = {"task": task_id, "version": last.version + 1, "text": text}
+        connection.execute(insert(table), row | {"person": person, "created": state.now()})
+        return last.version + 1
+
+
+def guidelines(store: Store, task_id: str) -> DataFrame:
+    """version, text, person, created of every version, from the first."""
+    table = tables.guidelines
+    query = select(table).where(table.c.task == task_id).order_by(table.c.version)
+    columns = ["version", "text", "person", "created"]
+    with store.engine.connect() as connection:
+        rows = [tuple(row._mapping[name] for name in columns) for row in connection.execute(query)]
+    return DataFrame(rows, columns=columns)
+
+
+def pairs(store: Store, task_id: str) -> DataFrame:
+    """id, place, query_id, doc_id, labels of a task's pairs, in their order."""
+    table = tables.pairs
+    query = select(table).where(table.c.task == task_id).order_by(table.c.place)
+    columns = ["id", "place", "query_id", "doc_id", "labels"]
+    with store.engine.connect() as connection:
+        return pd.read_sql(query, connection)[columns]
+
+
+def judged(store: Store, dataset: str, official: DataFrame) -> DataFrame:
+    """query_id, doc_id, relevance of the official and the added judgements; the former win."""
+    columns = ["query_id", "doc_id", "relevance"]
+    added = resolve(store.added_judgements(dataset=dataset))
+    both = pd.concat([official[columns], added[columns]], ignore_index=True)
+    return both.drop_duplicates(["query_id", "doc_id"], ignore_index=True)

@@ -1,0 +1,1 @@
+"""One published version of the store, open for questions."""

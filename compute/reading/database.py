@@ -1,0 +1,357 @@
+"""Reading: everything is read through an in-memory DuckDB; the only module that opens one.
+
+A reading is one version of the manifest: views over its Parquet parts, and small tables built
+from them. The same tables and views stand in `beirscope.duckdb`, for DuckDB's shell and notebooks.
+"""
+
+import json
+import os
+import types
+import uuid
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, fields, replace
+from itertools import chain
+from pathlib import Path
+from typing import Any, TypeVar, Union, get_args, get_origin, get_type_hints
+
+import duckdb
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from compute.base import settings as settings_module
+from compute.base.errors import BeirscopeError, Conflict, WrongInput
+from compute.base.locks import locked
+from compute.base.settings import Settings
+from compute.datasets import published
+from compute.datasets.catalogue import DATASETS, Dataset
+from compute.reading import means, user_database, views
+from compute.store import damage, freshness, provenance
+from compute.store.parts import make_folder
+from compute.store.store import KINDS, Part, Store
+from compute.systems import SYSTEMS, System, system
+
+PARTS = pa.schema(
+    [
+        ("id", pa.string()),
+        ("kind", pa.string()),
+        ("dataset", pa.string()),
+        ("system", pa.string()),
+        ("fingerprint", pa.string()),
+        ("path", pa.string()),
+        ("rows", pa.int64()),
+        ("bytes", pa.int64()),
+        ("created", pa.string()),
+        ("job", pa.string()),
+        ("shipped", pa.bool_()),
+        ("provenance", pa.string()),
+    ]
+)
+SYSTEM_COLUMNS = (
+    "name",
+    "title",
+    "family",
+    "published_in",
+    "checkpoint",
+    "settings",
+    "status",
+)
+JUDGEMENTS = pa.schema(
+    [
+        ("id", pa.int64()),
+        ("dataset", pa.string()),
+        ("query_id", pa.string()),
+        ("doc_id", pa.string()),
+        ("relevance", pa.int32()),
+        ("person", pa.string()),
+        ("task", pa.string()),
+        ("guideline_version", pa.string()),
+        ("source", pa.string()),
+        ("time", pa.string()),
+        ("entry", pa.string()),
+        ("note", pa.string()),
+        ("unsure", pa.int32()),
+        ("verified", pa.int32()),
+        ("imported", pa.string()),
+        ("takes_back", pa.string()),
+    ]
+)
+
+READABLE_FROM = "v1.2.0"
+"""The oldest DuckDB that reads the files that are written."""
+_DATABASE = (
+    "The results of one home folder; hits, scores and the like are views of its files: first"
+    " `set file_search_path = 'the home folder'`."
+)
+_SNAPSHOT = "A snapshot of everything that was stored; it needs nothing beside it."
+_WEIGHTS = {"model": ["''::blob as content"]}
+_TEXTS = {
+    "documents": ["null::varchar as title", "null::varchar as text"],
+    "queries": ["null::varchar as text"],
+    "generated": ["null::varchar as text"],
+}
+_NAME = "coalesce(getvariable('given')[system], system) as system"
+"""What a snapshot has in the place of columns."""
+
+
+Made = TypeVar("Made")
+
+
+@dataclass(frozen=True)
+class Reading:
+    """One version of the store, open to any number of threads."""
+
+    version: int
+    """The version of the manifest."""
+    connection: DuckDBPyConnection
+    """Not to be queried itself: a connection shared by threads mixes up their results."""
+    parts: Mapping[tuple[str, str, str], Part]
+
+    def cursor(self) -> DuckDBPyConnection:
+        """A connection of one thread's own to the tables and views."""
+        return self.connection.cursor()
+
+    def path(self, kind: str, dataset: str, system: str = "") -> Path:
+        """The file of one part: quicker than a filter over a view of all. Raises Missing."""
+        part = self.parts.get((kind, dataset, system))
+        if part is None:
+            raise damage.missing(kind, dataset, system)
+        return part.path
+
+    def close(self) -> None:
+        """Let the memory go."""
+        self.connection.close()
+
+
+def scratch(
+    now: Settings | None = None, *, memory: str = "", threads: int = 0
+) -> DuckDBPyConnection:
+    """An empty in-memory database. One `cursor()` per thread; spilled data goes under the home.
+
+    `memory`, such as `600MB`, is what it holds before it spills; `threads` the most it uses.
+    """
+    now = now or settings_module.load()
+    config = _config(now)
+    if memory:
+        make_folder(now.home)
+        config["memory_limit"] = memory
+    if threads:
+        config["threads"] = min(threads, now.threads)
+    return duckdb.connect(":memory:", config=config)
+
+
+def open_version(store: Store, version: int | None = None) -> Reading:
+    """The store as it was at a version of the manifest (default: the newest).
+
+    Damaged parts are left out. Raises Missing for a version that is gone.
+    """
+    at = store.version() if version is None else version
+    return _past_damage(store, lambda: _opened(store, at))
+
+
+def _opened(store: Store, version: int) -> Reading:
+    parts, _ = freshness.split(store.parts(version=version))
+    config = _config(store.settings) | {"file_search_path": str(store.home)}
+    connection = duckdb.connect(":memory:", config=config)
+    try:
+        _fill(connection, store, parts, bulk=False)
+    except BaseException:
+        connection.close()
+        raise
+    return Reading(version, connection, {part.identity: part for part in parts})
+
+
+def _past_damage(store: Store, attempt: Callable[[], Made]) -> Made:
+    """What an attempt makes; where it fails on a file that proves damaged, once more without."""
+    while True:
+        try:
+            return attempt()
+        except duckdb.Error:
+            if not damage.found_anew(store):
+                raise
+
+
+def write_database(store: Store) -> Path:
+    """Write `beirscope.duckdb` in the home folder: the newest version, for DuckDB's own shell.
+
+    Its views find their files from the home folder. Nobody in the project opens it.
+    """
+    file = store.home / "beirscope.duckdb"
+    with locked(store.home / "locks" / "database.lock"):
+        _write_file(store, file, store.home / ".beirscope.duckdb.tmp", bulk=False)
+    return file
+
+
+def snapshot(store: Store, file: Path, *, texts: bool = True) -> None:
+    """Write the newest version to one DuckDB file that needs nothing beside it.
+
+    It is there whole or not. Without `texts` those of documents and queries are left out, ids and
+    lengths stay. Weights of models never go in, nor the paths of this machine. Raises Conflict for
+    a file that exists, WrongInput for a folder that does not.
+    """
+    file = file.resolve()
+    if file.exists():
+        raise Conflict(f"{file} exists: remove it or name another file")
+    if not file.parent.is_dir():
+        raise WrongInput(f"no folder {file.parent}: make it first")
+    _write_file(store, file, file.with_name(f".{uuid.uuid4().hex}.tmp"), bulk=True, texts=texts)
+
+
+def _config(now: Settings) -> dict[str, Any]:
+    return {
+        "threads": now.threads,
+        # DuckDB makes this folder, but none above it.
+        "temp_directory": str(now.home / "tmp"),
+        # What is not in the wheel would be downloaded.
+        "autoinstall_known_extensions": False,
+    }
+
+
+def _write_file(store: Store, file: Path, aside: Path, *, bulk: bool, texts: bool = True) -> None:
+    _past_damage(store, lambda: _written(store, file, aside, bulk=bulk, texts=texts))
+
+
+def _written(store: Store, file: Path, aside: Path, *, bulk: bool, texts: bool) -> None:
+    # What a killed writer left, its log too: that would not fit the new file.
+    for left in (aside, _log(aside)):
+        left.unlink(missing_ok=True)
+    config = _config(store.settings) | {"file_search_path": str(store.home)}
+    # DuckDB's own shell is often of an older version than what writes here.
+    config["storage_compatibility_version"] = READABLE_FROM
+    try:
+        with duckdb.connect(str(aside), config=config) as connection:
+            version = store.version()
+            parts, _ = freshness.split(store.parts(version=version))
+            _fill(connection, store, parts, bulk=bulk, texts=texts)
+            _table(
+                connection,
+                "readme",
+                user_database.readme(_SNAPSHOT if bulk else _DATABASE, version),
+            )
+            user_database.describe(connection)
+        # The same of a killed shell that had the old file open.
+        _log(file).unlink(missing_ok=True)
+        aside.replace(file)
+    finally:
+        for left in (aside, _log(aside)):
+            left.unlink(missing_ok=True)
+
+
+def _log(file: Path) -> Path:
+    """DuckDB's write-ahead log of a file."""
+    return file.with_name(f"{file.name}.wal")
+
+
+def _fill(
+    connection: DuckDBPyConnection,
+    store: Store,
+    parts: list[Part],
+    *,
+    bulk: bool,
+    texts: bool = True,
+) -> None:
+    """Make every table and view. With `bulk` the parts become tables too, to be given away."""
+    instead = _WEIGHTS if texts else _WEIGHTS | _TEXTS
+    given = provenance.without_folders(part.system for part in parts) if bulk else {}
+    connection.execute("set variable given = map(?, ?)", [list(given), list(given.values())])
+    files = _files(parts, store.home)
+    for kind, schema in KINDS.items():
+        if not files[kind]:
+            connection.from_arrow(schema.empty_table()).create(kind)
+            continue
+        if bulk:
+            every = list(chain.from_iterable(files[kind].values()))
+            relation = connection.read_parquet(every, hive_partitioning=False)
+            columns = instead.get(kind, []) + [_NAME] * (bool(given) and "system" in schema.names)
+            relation.project(f"* replace ({', '.join(columns)})" if columns else "*").create(kind)
+        else:
+            views.create(connection, kind, files[kind])
+    parts = [replace(part, system=given.get(part.system, part.system)) for part in parts]
+    records = [_part_record(part, "" if bulk else _relative(part, store.home)) for part in parts]
+    _table(connection, "parts", pa.Table.from_pylist(records, PARTS))
+    _table(connection, "datasets", _datasets(parts))
+    _table(connection, "systems", _systems(parts))
+    _table(connection, "published", pa.Table.from_pandas(published.results()))
+    added = pa.Table.from_pandas(store.added_judgements(), JUDGEMENTS, preserve_index=False)
+    _table(connection, "added_judgements", added)
+    if bulk:
+        means.create(connection)
+    else:
+        means.create_remembered(connection, parts, store.home)
+
+
+def _files(parts: Iterable[Part], home: Path) -> Mapping[str, dict[str, list[str]]]:
+    """The files of the parts by kind and dataset."""
+    files: Mapping[str, dict[str, list[str]]] = defaultdict(dict)
+    for part in parts:
+        files[part.kind].setdefault(part.dataset, []).append(_relative(part, home))
+    return files
+
+
+def _table(connection: DuckDBPyConnection, name: str, content: pa.Table) -> None:
+    # A registered frame would be seen by this cursor alone: it becomes a table.
+    connection.from_arrow(content).create(name)
+
+
+def _relative(part: Part, home: Path) -> str:
+    """The path as views keep it: from the home folder, so that the folder can move."""
+    path, root = str(part.path), f"{home}{os.sep}"
+    # Called for thousands of parts, of which few, those that ship, lie elsewhere.
+    return path.removeprefix(root) if path.startswith(root) else os.path.relpath(path, home)
+
+
+def _part_record(part: Part, path: str) -> dict[str, Any]:
+    """What `parts` has of a part; without a path it goes to others, who get none in it."""
+    record = {name: getattr(part, name) for name in PARTS.names} | {"path": path}
+    about = part.provenance if path else provenance.portable(part.provenance)
+    record["provenance"] = json.dumps(about, ensure_ascii=False)
+    record["job"] = part.job if path else provenance.portable(part.job)
+    return record
+
+
+def _datasets(parts: list[Part]) -> pa.Table:
+    """The catalogue and the user's own, whose records their queries carry."""
+    own = [
+        Dataset.from_record(part.provenance["dataset"])
+        for part in parts
+        if part.kind == "queries" and part.dataset not in DATASETS
+    ]
+    return _records([*DATASETS.values(), *own], Dataset)
+
+
+def _systems(parts: list[Part]) -> pa.Table:
+    """The catalogue, then the stored systems that it lacks: parameters of one's own, imports."""
+    # What asked generated queries is no system, and what was only trained has no run yet.
+    others = ("generated", "model", "training")
+    ranked = {part.system for part in parts if part.system and part.kind not in others}
+    stored = sorted(ranked - set(SYSTEMS))
+    rows = [*SYSTEMS.values(), *map(_further, stored)]
+    schema = pa.schema([(name, pa.string()) for name in SYSTEM_COLUMNS])
+    return pa.Table.from_pylist(
+        [{name: getattr(row, name) for name in SYSTEM_COLUMNS} for row in rows], schema
+    )
+
+
+def _further(name: str) -> System:
+    try:
+        return system(name)
+    except BeirscopeError:
+        return System(name, title=name, family="imported")
+
+
+def _records(rows: Iterable[Any], of: type) -> pa.Table:
+    """A table of frozen records, its column types from their annotations."""
+    hints = get_type_hints(of)
+    schema = pa.schema([(field.name, _arrow(hints[field.name])) for field in fields(of)])
+    return pa.Table.from_pylist(
+        [{name: getattr(row, name) for name in schema.names} for row in rows], schema
+    )
+
+
+def _arrow(hint: Any) -> pa.DataType:
+    plain = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
+    if get_origin(hint) in (Union, types.UnionType):
+        hint = next(kind for kind in get_args(hint) if kind is not type(None))
+    if get_origin(hint) is tuple:
+        return pa.list_(_arrow(get_args(hint)[0]))
+    return plain[hint]

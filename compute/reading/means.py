@@ -1,0 +1,185 @@
+"""Means: of every run's scores, remembered from one version of the store to the next.
+
+Parts never change, so the means of one never do: only those of parts that no process has read
+yet are counted, instead of those of millions of scores whenever something was published.
+"""
+
+import contextlib
+import hashlib
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+from duckdb import DuckDBPyConnection
+
+from compute.base.locks import locked
+from compute.reading import views
+from compute.store.parts import KINDS, make_folder
+from compute.store.store import Part
+
+_Run = tuple[str, str]
+
+_MEANS = """
+with evaluated as materialized (
+    select distinct dataset, system, query_id from scores
+),
+answered as (
+    select dataset, system, query_id from top where rank = 1
+),
+-- The few queries without hits: joining scores with these is quicker than with all the others.
+unanswered as materialized (
+    select dataset, system, query_id, true as unanswered
+    from evaluated anti join answered using (dataset, system, query_id)
+),
+counts as (
+    select dataset, system, count(*) as n_queries, count(unanswered) as n_unanswered
+    from evaluated left join unanswered using (dataset, system, query_id)
+    group by dataset, system
+),
+per_run as (
+    select
+        dataset,
+        system,
+        measure,
+        favg(value) as value,
+        favg(value) filter (where unanswered is null) as value_returned
+    from scores left join unanswered using (dataset, system, query_id)
+    group by dataset, system, measure
+)
+select
+    dataset,
+    system,
+    measure,
+    value,
+    -- Without the hits nobody can tell which queries were answered.
+    case when id is not null then value_returned end as value_returned,
+    n_queries,
+    case when id is not null then n_unanswered end as n_unanswered
+from per_run
+join counts using (dataset, system)
+left join (select id, dataset, system from parts where kind = 'top') using (dataset, system)
+order by dataset, system, measure
+"""
+
+_MEANS_OF_MEANS = """
+insert into means
+with forums as (
+    select name, len(parts) as n_parts, unnest(parts) as part from datasets
+)
+select
+    name,
+    system,
+    measure,
+    favg(value),
+    case when count(value_returned) = n_parts then favg(value_returned) end,
+    sum(n_queries),
+    case when count(n_unanswered) = n_parts then sum(n_unanswered) end
+from forums join means on part = dataset
+group by name, n_parts, system, measure
+having count(*) = n_parts
+order by name, system, measure
+"""
+
+_MADE_BY = hashlib.sha256(f"{duckdb.__version__} {_MEANS}".encode()).hexdigest()
+"""What was counted in another way is not remembered."""
+_REMEMBERED = pa.schema(
+    [
+        ("parts", pa.string()),
+        ("dataset", pa.string()),
+        ("system", pa.string()),
+        ("measure", pa.string()),
+        ("value", pa.float64()),
+        ("value_returned", pa.float64()),
+        ("n_queries", pa.int64()),
+        ("n_unanswered", pa.int64()),
+    ],
+    metadata={"made_by": _MADE_BY},
+)
+"""`parts`: the ids of the scores and of the top hits that a mean is counted from."""
+
+
+def create(connection: DuckDBPyConnection) -> None:
+    """Make the table `means` from `scores`, `top`, `parts` and `datasets`."""
+    connection.sql(_MEANS).create("means")
+    connection.execute(_MEANS_OF_MEANS)
+
+
+def create_remembered(connection: DuckDBPyConnection, parts: list[Part], home: Path) -> None:
+    """The same table; means that were counted before come from a file under the home's caches."""
+    tops = {(part.dataset, part.system): part for part in parts if part.kind == "top"}
+    # Without scores there is nothing to remember: it would be looked for each time.
+    scored = [part for part in parts if part.kind == "scores" and part.rows]
+    keys = {_key(part, tops.get((part.dataset, part.system))): part for part in scored}
+    known = _remembered(home)
+    wanted = [key in keys for key in known["parts"].to_pylist()]
+    known = known.filter(pa.array(wanted, pa.bool_()))
+    unseen = keys.keys() - set(known["parts"].to_pylist())
+    if unseen:
+        known = pa.concat_tables(
+            [known, _counted(connection, {key: keys[key] for key in unseen}, tops)]
+        )
+        # A home that cannot be written, or has no room, is read all the same.
+        with contextlib.suppress(OSError):
+            _remember(known, home)
+    rows = connection.from_arrow(known.drop_columns(["parts"]))
+    rows.order("dataset, system, measure").create("means")
+    connection.execute(_MEANS_OF_MEANS)
+
+
+def _key(scores: Part, top: Part | None) -> str:
+    return f"{scores.id} {top.id if top else ''}"
+
+
+def _counted(
+    connection: DuckDBPyConnection, scores: Mapping[str, Part], tops: Mapping[_Run, Part]
+) -> pa.Table:
+    """The means of some parts of scores, which have their keys."""
+    runs = {(part.dataset, part.system): key for key, part in scores.items()}
+    given = {"scores": list(scores.values()), "top": [tops[run] for run in runs if run in tops]}
+    with connection.cursor() as cursor:
+        # There the names in the statement mean these parts alone.
+        cursor.execute("create schema unseen; use unseen")
+        for kind, of in given.items():
+            if of:
+                views.create(cursor, kind, _by_dataset(of))
+            else:
+                cursor.from_arrow(KINDS[kind].empty_table()).create(kind)
+        names = ("id", "kind", "dataset", "system")
+        records = [{name: getattr(part, name) for name in names} for part in given["top"]]
+        schema = pa.schema([(name, pa.string()) for name in names])
+        cursor.from_arrow(pa.Table.from_pylist(records, schema)).create("parts")
+        found = cursor.sql(_MEANS).to_arrow_table()
+        cursor.execute("use main; drop schema unseen cascade")
+    pairs = zip(found["dataset"].to_pylist(), found["system"].to_pylist(), strict=True)
+    keys = pa.array([runs[pair] for pair in pairs], pa.string())
+    return found.add_column(0, "parts", keys).cast(_REMEMBERED)
+
+
+def _by_dataset(parts: Iterable[Part]) -> dict[str, list[str]]:
+    files: dict[str, list[str]] = {}
+    for part in parts:
+        files.setdefault(part.dataset, []).append(str(part.path))
+    return files
+
+
+def _remembered(home: Path) -> pa.Table:
+    """What the last opening left; nothing where that cannot be read."""
+    with contextlib.suppress(OSError, pa.ArrowException):
+        kept = pq.read_table(_file(home), page_checksum_verification=True)
+        if kept.schema.equals(_REMEMBERED, check_metadata=True):
+            return kept
+    return _REMEMBERED.empty_table()
+
+
+def _remember(rows: pa.Table, home: Path) -> None:
+    make_folder(_file(home).parent)
+    aside = _file(home).with_suffix(".tmp")
+    with locked(home / "locks" / "means.lock"):
+        pq.write_table(rows, aside, write_page_checksum=True)
+        aside.replace(_file(home))
+
+
+def _file(home: Path) -> Path:
+    return home / "caches" / "means.parquet"

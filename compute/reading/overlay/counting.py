@@ -1,0 +1,263 @@
+"""Counting added judgements in: the labels of one dataset, and the scores that they move."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+
+import pyarrow as pa
+from pandas import DataFrame
+
+from compute.judgements import Choice, resolve
+from compute.reading.database import Reading
+from compute.reading.overlay import rescoring
+from compute.reading.overlay.rescoring import Scored
+from compute.reading.overlay.views import NEVER
+
+# On a cursor whose variables `overlay`, `dataset`, `seen` and `never` are set.
+_JUDGED = """
+create or replace temp view judged as
+select query_id, doc_id, relevance from kept.official where dataset = getvariable('dataset')
+union all
+select query_id, doc_id, relevance from kept.labels
+where overlay = getvariable('overlay') and dataset = getvariable('dataset')
+  and died = getvariable('never')
+"""
+_OFFICIAL = """
+insert into kept.official
+select dataset, query_id, doc_id, relevance from main.judgements
+where dataset = getvariable('dataset')
+"""
+_ASKED = """
+select query_id from main.queries where dataset = getvariable('dataset')
+union
+select query_id from kept.official where dataset = getvariable('dataset')
+"""
+_UNFOLLOWED = """
+insert into kept.unfollowed select getvariable('dataset'), system, measure from fresh
+"""
+_TOUCHED = """
+select distinct dataset, query_id from main.added_judgements
+where id > getvariable('last') and id <= getvariable('seen')
+order by all
+"""
+_ROWS = """
+select * from main.added_judgements
+where dataset = getvariable('dataset') and id <= getvariable('seen')
+  and query_id in (select query_id from touched)
+order by id
+"""
+_PAIRS = """
+select query_id, doc_id from kept.official
+where dataset = getvariable('dataset') and query_id in (select query_id from touched)
+"""
+_LABELS = """
+select query_id, doc_id, relevance from kept.labels
+where overlay = getvariable('overlay') and dataset = getvariable('dataset')
+  and died = getvariable('never') and query_id in (select query_id from touched)
+"""
+_KNOWN = "select distinct doc_id from judged where doc_id in (select unnest($documents))"
+_RELABEL = """
+update kept.labels set died = getvariable('seen')
+where overlay = getvariable('overlay') and dataset = getvariable('dataset')
+  and died = getvariable('never') and query_id in (select query_id from touched);
+insert into kept.labels
+select
+    getvariable('overlay'), getvariable('dataset'), query_id, doc_id, relevance,
+    getvariable('seen'), getvariable('never')
+from fresh
+"""
+_RESCORE = """
+update kept.scores set died = getvariable('seen')
+where overlay = getvariable('overlay') and dataset = getvariable('dataset')
+  and died = getvariable('never') and query_id in (select query_id from touched);
+insert into kept.scores
+select
+    getvariable('overlay'), getvariable('dataset'), system, query_id, measure, value,
+    getvariable('seen'), getvariable('never')
+from fresh;
+insert into kept.queries
+select getvariable('overlay'), getvariable('dataset'), query_id, getvariable('seen')
+from touched anti join (
+    select query_id from kept.queries
+    where overlay = getvariable('overlay') and dataset = getvariable('dataset')
+) using (query_id)
+"""
+_AVERAGE = """
+update kept.means set died = getvariable('seen')
+where overlay = getvariable('overlay') and dataset = getvariable('dataset')
+  and died = getvariable('never');
+insert into kept.means
+select
+    getvariable('overlay'), getvariable('dataset'), system, measure, value,
+    case when not isnan(value_returned) then value_returned end, n_queries,
+    nullif(n_unanswered, -1),
+    getvariable('seen'), getvariable('never')
+from fresh
+"""
+_FORGET = """
+delete from kept.labels
+where overlay = getvariable('overlay') and died <= getvariable('oldest');
+delete from kept.scores
+where overlay = getvariable('overlay') and died <= getvariable('oldest');
+delete from kept.means
+where overlay = getvariable('overlay') and died <= getvariable('oldest')
+"""
+_DROP = """
+delete from kept.labels where overlay = getvariable('overlay');
+delete from kept.scores where overlay = getvariable('overlay');
+delete from kept.means where overlay = getvariable('overlay');
+delete from kept.queries where overlay = getvariable('overlay')
+"""
+
+Label = tuple[str, str, int]
+"""query_id, doc_id, relevance."""
+
+
+@dataclass
+class Overlay:
+    """What one choice makes of the added judgements, at its newest version and some before."""
+
+    number: int
+    choice: Choice
+    versions: list[int] = field(default_factory=lambda: [0])
+    """Ids of the last judgement that was counted, ascending; the scores are of the last one."""
+    scored: dict[str, Scored] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class _Official:
+    """What is published of a dataset."""
+
+    scored: Scored | None
+    """None where nothing is."""
+    asked: frozenset[str]
+    """The queries that are scored once something is judged for them."""
+
+
+class Tally:
+    """Counts added judgements in. One thread at a time."""
+
+    def __init__(self, reading: Reading) -> None:
+        self._reading = reading
+        self._cursor = reading.cursor()
+        self._cursor.execute(_JUDGED)
+        self._set(never=NEVER)
+        self._official: dict[str, _Official] = {}
+
+    def count(self, overlay: Overlay, seen: int) -> None:
+        """Bring an overlay to a later version."""
+        self._set(overlay=overlay.number, seen=seen, last=overlay.versions[-1])
+        touched: dict[str, list[str]] = {}
+        for dataset, query_id in self._cursor.execute(_TOUCHED).fetchall():
+            touched.setdefault(dataset, []).append(query_id)
+        # What is published stays when the transaction does not.
+        official = {dataset: self._load(dataset) for dataset in touched}
+        with self._transaction():
+            for dataset, queries in touched.items():
+                self._set(dataset=dataset)
+                self._count(overlay, dataset, official[dataset], queries)
+        overlay.versions.append(seen)
+
+    def forget(self, overlay: Overlay, oldest: int) -> None:
+        """Drop the rows that no version from the oldest on needs."""
+        overlay.versions = [version for version in overlay.versions if version >= oldest]
+        self._set(overlay=overlay.number, oldest=oldest)
+        self._cursor.execute(_FORGET)
+
+    def drop(self, overlay: Overlay) -> None:
+        """Drop all rows of an overlay."""
+        self._set(overlay=overlay.number)
+        self._cursor.execute(_DROP)
+
+    def _load(self, dataset: str) -> _Official:
+        """The official scores and judgements of a dataset, brought in once."""
+        if dataset not in self._official:
+            self._set(dataset=dataset)
+            with self._transaction():
+                self._cursor.execute(_OFFICIAL)
+                asked = frozenset(query for (query,) in self._cursor.execute(_ASKED).fetchall())
+                scored = rescoring.official(self._reading, self._cursor, dataset)
+                if scored is not None:
+                    self._put("fresh", scored.unfollowed())
+                    self._cursor.execute(_UNFOLLOWED)
+            self._official[dataset] = _Official(scored, asked)
+        return self._official[dataset]
+
+    def _count(
+        self, overlay: Overlay, dataset: str, official: _Official, queries: list[str]
+    ) -> None:
+        self._put("touched", pa.table({"query_id": queries}))
+        before = set(self._cursor.execute(_LABELS).fetchall())
+        labels = self._labels(overlay.choice, official.asked)
+        moved = before ^ labels
+        documents = sorted({document for _, document, _ in moved})
+        known = self._known(documents)
+        changed = sorted({query for query, _, _ in moved})
+        if not changed:
+            return
+        self._put("touched", pa.table({"query_id": changed}))
+        self._put("fresh", _table([label for label in labels if label[0] in set(changed)]))
+        self._cursor.execute(_RELABEL)
+        if official.scored is None:
+            return
+        scored = overlay.scored.setdefault(dataset, official.scored.copy())
+        self._score(scored, changed, known ^ self._known(documents))
+
+    def _labels(self, choice: Choice, asked: frozenset[str]) -> set[Label]:
+        """The labels of the touched queries that count; official ones win."""
+        rows = self._cursor.execute(_ROWS).df().astype({"relevance": "Int64"})
+        judged = set(self._cursor.execute(_PAIRS).fetchall())
+        found = resolve(rows, choice)[["query_id", "doc_id", "relevance"]]
+        return {
+            (query, document, relevance)
+            for query, document, relevance in found.itertuples(index=False)
+            if query in asked and (query, document) not in judged
+        }
+
+    def _known(self, documents: list[str]) -> set[str]:
+        """Those of the documents that are judged for any query."""
+        found = self._cursor.execute(_KNOWN, {"documents": documents}).fetchall()
+        return {document for (document,) in found}
+
+    def _score(self, scored: Scored, changed: list[str], documents: set[str]) -> None:
+        queries = rescoring.rescore(scored, self._cursor, changed, documents)
+        self._put("touched", pa.table({"query_id": pa.array(sorted(queries), pa.string())}))
+        self._put("fresh", scored.rows(scored.numbers(queries)))
+        self._cursor.execute(_RESCORE)
+        self._put("fresh", scored.means())
+        self._cursor.execute(_AVERAGE)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        self._cursor.begin()
+        try:
+            yield
+            self._cursor.commit()
+        except BaseException:
+            self._cursor.rollback()
+            raise
+
+    def _set(self, **variables: str | int) -> None:
+        for name, value in variables.items():
+            self._cursor.execute(_SET[name], [value])
+
+    def _put(self, name: str, content: pa.Table | DataFrame) -> None:
+        self._cursor.register(name, content)
+
+
+_SET = {
+    "dataset": "set variable dataset = ?",
+    "last": "set variable last = ?",
+    "never": "set variable never = ?",
+    "oldest": "set variable oldest = ?",
+    "overlay": "set variable overlay = ?",
+    "seen": "set variable seen = ?",
+}
+
+
+def _table(labels: list[Label]) -> pa.Table:
+    columns = [list(column) for column in zip(*labels, strict=True)] or [[], [], []]
+    kinds = (("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int32()))
+    return pa.table(
+        {name: pa.array(c, kind) for c, (name, kind) in zip(columns, kinds, strict=True)}
+    )

@@ -1,0 +1,356 @@
+"""Scoring some queries of a dataset again, for all its systems at once.
+
+The scores of a dataset stand in one array; a judgement changes the columns of its query, and for
+measures that count a document judged for any query those of the queries that retrieve it.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+from numpy.typing import NDArray
+
+from compute.base.errors import WrongInput
+from compute.evaluate.measures import Held, Measure, Places, cuts, ideal, parse
+from compute.evaluate.scored_measures import kept, more_of, reaches
+from compute.reading.database import Reading
+from compute.store.store import Part
+
+TOP = 10
+"""The parts of kind `top` are this deep, and read quicker than the hits."""
+LISTED = 100
+"""The deepest lists that are held, for Judged@k and Hole@k: an array over systems and queries."""
+BATCH = 500
+"""Queries scored at a time: what they retrieve and have judged stays small beside the memory."""
+
+_QUERIES = "select distinct query_id from read_parquet($files) order by query_id"
+_MEASURES = "select distinct measure from read_parquet($files) order by measure"
+_SCORES = """
+select place, measured, number, value
+from read_parquet($files) join places using (system) join measured using (measure)
+join chosen using (query_id)
+"""
+_DOCUMENTS = """
+insert into kept.documents
+select getvariable('dataset'), doc_id, row_number() over () - 1
+from (select distinct doc_id from read_parquet($files) where rank <= $shallow)
+"""
+_LISTS = """
+select place, number, rank - 1 as rank, code
+from read_parquet($files) join places using (system) join chosen using (query_id)
+join (select * from kept.documents where dataset = getvariable('dataset')) using (doc_id)
+where rank <= $shallow
+"""
+_KNOWN = """
+select code from kept.documents
+where dataset = getvariable('dataset') and doc_id in (select doc_id from judged)
+"""
+_CODES = """
+select code, doc_id in (select doc_id from judged) as known from kept.documents
+where dataset = getvariable('dataset') and doc_id in (select unnest($documents))
+"""
+_JUDGED = """
+select place * $n + number as number, rank, relevance
+from read_parquet($files) join places using (system)
+join (select * from judged join chosen using (query_id)) using (query_id, doc_id)
+where rank <= $deep and query_id between $first and $last
+order by all
+"""
+_LABELS = "select number, relevance from judged join chosen using (query_id)"
+
+
+@dataclass(frozen=True)
+class Scored:
+    """The scores of a dataset: one value per system, measure and query, NaN where there is none."""
+
+    systems: list[str]
+    measures: list[str]
+    queries: list[str]
+    """Sorted: those of the split and those that are judged."""
+    values: NDArray[np.float64]
+    """[system, measure, query]."""
+    followed: NDArray[np.bool_]
+    """[system, measure]: whether new judgements can be followed; not where hits are cut above k."""
+    lists: NDArray[np.int32]
+    """[system, query, rank from 0]: what is retrieved, by code, as deep as Hole@k asks; else -1."""
+    known: NDArray[np.bool_]
+    """[code]: whether the document is judged for any query."""
+    tops: NDArray[np.bool_]
+    """[system]: whether it is stored what the system retrieved."""
+    hits: list[str]
+    """The files of the hits."""
+    depth: int
+    """Of the deepest hits."""
+
+    def copy(self) -> "Scored":
+        """With values and known documents of its own."""
+        return replace(self, values=self.values.copy(), known=self.known.copy())
+
+    def numbers(self, queries: Collection[str]) -> NDArray[np.int64]:
+        """The places of those of the queries that are here, in order."""
+        place = {query: number for number, query in enumerate(self.queries)}
+        return np.array(sorted(place[q] for q in queries if q in place), np.int64)
+
+    def rows(self, numbers: NDArray[np.int64]) -> pa.Table:
+        """system, query_id, measure, value of some queries, without what is not followed."""
+        chosen = np.where(self.followed[:, :, None], self.values[:, :, numbers], np.nan)
+        place, measure, query = np.nonzero(~np.isnan(chosen))
+        return pa.table(
+            {
+                "system": pa.array(self.systems, pa.string()).take(pa.array(place)),
+                "query_id": pa.array(self.queries, pa.string()).take(pa.array(numbers[query])),
+                "measure": pa.array(self.measures, pa.string()).take(pa.array(measure)),
+                "value": chosen[place, measure, query],
+            }
+        )
+
+    def unfollowed(self) -> pd.DataFrame:
+        """system, measure: what cannot be scored with new judgements."""
+        place, measure = np.nonzero(~self.followed)
+        columns = [(self.systems[s], self.measures[m]) for s, m in zip(place, measure, strict=True)]
+        return pd.DataFrame(columns, columns=["system", "measure"], dtype="str")
+
+    def means(self) -> pd.DataFrame:
+        """system, measure, value, value_returned, n_queries, n_unanswered, as `means` has them.
+
+        Where it is not known what a system answered they are NaN and -1.
+        """
+        there = ~np.isnan(self.values)
+        evaluated = there.any(axis=1)
+        answered = evaluated & (self.lists[:, :, 0] >= 0)
+        value = _mean(self.values, there)
+        returned = value.copy()
+        # Most systems answer every query.
+        lacking = (evaluated != answered).any(axis=1)
+        returned[lacking] = _mean(
+            self.values[lacking], there[lacking] & answered[lacking][:, None, :]
+        )
+        returned[~self.tops] = np.nan
+        place, measure = np.nonzero(self.followed & there.any(axis=2))
+        unanswered = (evaluated.sum(axis=1) - answered.sum(axis=1))[place]
+        return pd.DataFrame(
+            {
+                "system": np.array(self.systems, object)[place],
+                "measure": np.array(self.measures, object)[measure],
+                "value": value[place, measure],
+                "value_returned": returned[place, measure],
+                "n_queries": evaluated.sum(axis=1)[place],
+                "n_unanswered": np.where(self.tops[place], unanswered, -1),
+            }
+        )
+
+
+def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scored | None:
+    """The published scores of a dataset; None where there are none.
+
+    The cursor's relation `judged` has its official judgements, its variable `dataset` the name.
+    """
+    kinds = ("hits", "top", "scores", "queries")
+    of_dataset = (part for part in reading.parts.values() if part.dataset == dataset)
+    parts = {(part.kind, part.system): part for part in of_dataset if part.kind in kinds}
+    systems = sorted(system for kind, system in parts if kind == "scores")
+    if not systems:
+        return None
+    files = {k: [str(part.path) for (kind, _), part in parts.items() if kind == k] for k in kinds}
+    queries = _column(cursor, _QUERIES, files["scores"] + files["queries"])
+    measures = _column(cursor, _MEASURES, files["scores"])
+    _number(cursor, "places", "system", "place", systems)
+    _number(cursor, "measured", "measure", "measured", measures)
+    _number(cursor, "chosen", "query_id", "number", queries)
+    hits = [parts.get(("hits", system)) for system in systems]
+    known, lists = _lists(cursor, files, len(systems), len(queries), _known_measures(measures))
+    return Scored(
+        systems,
+        measures,
+        queries,
+        values=_values(cursor, files["scores"], (len(systems), len(measures), len(queries))),
+        followed=_followed(hits, [parts["scores", system] for system in systems], measures),
+        lists=lists,
+        known=known,
+        tops=np.array([("top", system) in parts for system in systems], np.bool_),
+        hits=files["hits"],
+        depth=max(map(_depth, hits)),
+    )
+
+
+def _values(
+    cursor: DuckDBPyConnection, files: list[str], shape: tuple[int, int, int]
+) -> NDArray[np.float64]:
+    array = np.full(shape, np.nan)
+    found = _arrays(cursor, _SCORES, files=files)
+    array[found["place"], found["measured"], found["number"]] = found["value"]
+    return array
+
+
+def _lists(
+    cursor: DuckDBPyConnection,
+    files: dict[str, list[str]],
+    n_systems: int,
+    n_queries: int,
+    measures: list[Measure],
+) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
+    """Which documents are judged, by code; and the lists of their codes."""
+    _, shallow = cuts(measures, 0)
+    shallow = max(shallow, 1)
+    array = np.full((n_systems, n_queries, shallow), -1, np.int32)
+    read = {"files": files["top" if shallow <= TOP else "hits"], "shallow": shallow}
+    if not read["files"]:
+        return np.zeros(0, np.bool_), array
+    cursor.execute(_DOCUMENTS, read)
+    found = _arrays(cursor, _LISTS, **read)
+    array[found["place"], found["number"], found["rank"]] = found["code"]
+    known = np.zeros(int(array.max(initial=-1)) + 1, np.bool_)
+    known[_arrays(cursor, _KNOWN)["code"]] = True
+    return known, array
+
+
+def rescore(
+    scored: Scored,
+    cursor: DuckDBPyConnection,
+    queries: Collection[str],
+    documents: Collection[str],
+) -> set[str]:
+    """Score queries again, in place, by the cursor's relation `judged`; returns those that moved.
+
+    It has query_id, doc_id, relevance: all judgements of the dataset. `documents` are those that
+    were not judged for any query before, or no longer are: they move the other queries that
+    retrieve them, in measures that count such documents.
+    """
+    if not scored.measures:
+        return set()
+    codes = _arrays(cursor, _CODES, documents=list(documents))
+    scored.known[codes["code"]] = codes["known"]
+    measures = _known_measures(scored.measures)
+    numbers = scored.numbers(queries)
+    _in_batches(scored, cursor, numbers, measures, cuts(measures, scored.depth)[0])
+    across = [measure for measure in measures if measure.formula.across]
+    retrieving = np.isin(scored.lists, codes["code"]).any(axis=(0, 2))
+    evaluated = ~np.isnan(scored.values[:, :, retrieving]).all(axis=(0, 1))
+    others = np.setdiff1d(np.nonzero(retrieving)[0][evaluated], numbers)
+    if across:
+        # They ask for no relevance.
+        _in_batches(scored, cursor, others, across, 0)
+    moved = [*numbers, *(others if across else ())]
+    return {scored.queries[number] for number in moved}
+
+
+def _known_measures(names: Sequence[str]) -> list[Measure]:
+    return [measure for measure in map(_known, names) if measure]
+
+
+def _in_batches(
+    scored: Scored,
+    cursor: DuckDBPyConnection,
+    numbers: NDArray[np.int64],
+    measures: list[Measure],
+    deep: int,
+) -> None:
+    for start in range(0, len(numbers), BATCH):
+        _rescore(scored, cursor, numbers[start : start + BATCH], measures, deep)
+
+
+def _rescore(
+    scored: Scored,
+    cursor: DuckDBPyConnection,
+    numbers: NDArray[np.int64],
+    measures: list[Measure],
+    deep: int,
+) -> None:
+    held = _held(scored, cursor, numbers, deep)
+    judged = held.total(held.ideal).astype(np.bool_)
+    for measure in measures:
+        found = np.where(judged, measure.values(held), np.nan)
+        found = found.reshape(len(scored.systems), len(numbers))
+        scored.values[:, scored.measures.index(str(measure)), numbers] = found
+
+
+def _held(
+    scored: Scored, cursor: DuckDBPyConnection, numbers: NDArray[np.int64], deep: int
+) -> Held:
+    """The queries by all systems: query i by system s is number s * n + i."""
+    n, systems = len(numbers), len(scored.systems)
+    queries = [scored.queries[number] for number in numbers]
+    _number(cursor, "places", "system", "place", scored.systems)
+    _number(cursor, "chosen", "query_id", "number", queries)
+    found: dict[str, Any] = {
+        name: np.zeros(0, np.int64) for name in ("number", "rank", "relevance")
+    }
+    if deep and scored.hits:
+        span = {"n": n, "first": queries[0], "last": queries[-1], "deep": deep}
+        found = _arrays(cursor, _JUDGED, files=scored.hits, **span)
+    labels = cursor.execute(_LABELS).df()
+    best = ideal(labels)
+    copies = np.repeat(np.arange(systems), len(labels)) * n
+    codes = scored.lists[:, numbers, :].reshape(systems * n, -1)
+    number, rank = np.nonzero((codes >= 0) & np.append(scored.known, False)[codes])
+    return Held(
+        retrieved=(codes >= 0).sum(axis=1),
+        judged=Places(found["number"], found["rank"], found["relevance"]),
+        ideal=Places(
+            copies + np.tile(best.query, systems),
+            np.tile(best.rank, systems),
+            np.tile(best.relevance, systems),
+        ),
+        known=Places(number, rank + 1, np.zeros(len(rank), np.int64)),
+    )
+
+
+def _known(name: str) -> Measure | None:
+    """The measure, unless it is not known here or the lists that it asks for are too long."""
+    try:
+        measure = parse(name)
+    except WrongInput:
+        return None
+    return measure if cuts([measure], 0)[1] <= LISTED else None
+
+
+def _followed(
+    hits: Sequence[Part | None], scores: Sequence[Part], measures: Sequence[str]
+) -> NDArray[np.bool_]:
+    """[system, measure]: whether its values can be followed through new judgements."""
+    own = [set(more_of(part)) for part in scores]
+    # Of a measure that others alone were scored by there would be the mean of a few queries.
+    absent = [set().union(*own) - scored for scored in own]
+    found = [
+        [_follows(run, measure) and measure not in lacking for measure in measures]
+        for run, lacking in zip(hits, absent, strict=True)
+    ]
+    return np.array(found, np.bool_)
+
+
+def _follows(hits: Part | None, name: str) -> bool:
+    """Whether the stored hits are deep enough to score them again by a measure."""
+    measure = _known(name)
+    return hits is not None and measure is not None and reaches(measure, hits)
+
+
+def _depth(hits: Part | None) -> int:
+    """How deep the stored hits are."""
+    return kept(hits) if hits else 0
+
+
+def _column(cursor: DuckDBPyConnection, query: str, files: Sequence[str]) -> list[str]:
+    return [value for (value,) in cursor.execute(query, {"files": list(files)}).fetchall()]
+
+
+def _arrays(cursor: DuckDBPyConnection, query: str, **params: Any) -> dict[str, Any]:
+    return cursor.execute(query, params).fetchnumpy()
+
+
+def _number(
+    cursor: DuckDBPyConnection, table: str, column: str, number: str, names: Sequence[str]
+) -> None:
+    """A table of the cursor's own that numbers names."""
+    content = {column: pa.array(names, pa.string()), number: np.arange(len(names))}
+    cursor.register(table, pa.table(content))
+
+
+def _mean(values: NDArray[np.float64], chosen: NDArray[np.bool_]) -> NDArray[np.float64]:
+    """The mean of the chosen values over queries; NaN where none is chosen."""
+    number = chosen.sum(axis=2)
+    total = values.sum(axis=2, where=chosen)
+    return np.divide(total, number, out=np.full(total.shape, np.nan), where=number > 0)

@@ -1,0 +1,116 @@
+"""The versions of a reading with added judgements: what each cursor sees, and what is kept."""
+
+import itertools
+import threading
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from compute.judgements import Choice
+from compute.reading.database import JUDGEMENTS, Reading
+from compute.reading.overlay.counting import Overlay, Tally
+from compute.reading.overlay.views import SCHEMAS
+from compute.store.store import Store
+
+KEPT = 4
+"""Versions of one choice that stay readable, besides those in use."""
+CHOICES = 4
+"""Choices whose scores stay, besides those in use."""
+
+
+class Overlays:
+    """A reading with the added judgements beside it, open to any number of threads."""
+
+    def __init__(self, store: Store, reading: Reading) -> None:
+        self.reading = reading
+        self._store = store
+        with reading.cursor() as cursor:
+            cursor.execute(SCHEMAS)
+            (last,) = cursor.execute("select max(id) from added_judgements").fetchall()[0]
+        self._read: int = last or 0
+        """The last judgement in the reading's table of them."""
+        self._reads = threading.Lock()
+        self._tally = Tally(reading)
+        self._counts = threading.Lock()
+        self._overlays: list[Overlay] = []
+        """The one used last at the end."""
+        self._in_use: Counter[tuple[int, int]] = Counter()
+        """Users by overlay and version."""
+        self._numbers = itertools.count()
+
+    @contextmanager
+    def cursor(self, seen: int, choice: Choice | None = None) -> Iterator[DuckDBPyConnection]:
+        """A connection of one thread's own, for the with-block.
+
+        `seen` is the id of the last added judgement that there is for it. With a choice, scores,
+        means and judgements are official + added by that choice; without one, the official ones.
+        """
+        self._read_judgements(seen)
+        with self.reading.cursor() as cursor:
+            cursor.execute("set variable seen = ?", [seen])
+            if choice is None:
+                cursor.execute("set search_path = 'seen,main'")
+                yield cursor
+                return
+            with self._using(choice, seen) as number:
+                cursor.execute("set variable overlay = ?", [number])
+                cursor.execute("set search_path = 'added,main'")
+                yield cursor
+
+    def _read_judgements(self, seen: int) -> None:
+        with self._reads:
+            if seen <= self._read:
+                return
+            rows = self._store.added_judgements(self._read)
+            with self.reading.cursor() as cursor:
+                table = pa.Table.from_pandas(rows, JUDGEMENTS, preserve_index=False)
+                cursor.register("fresh", table)
+                cursor.execute("insert into main.added_judgements select * from fresh")
+            self._read = max([self._read, *rows["id"].tolist()])
+
+    @contextmanager
+    def _using(self, choice: Choice, seen: int) -> Iterator[int]:
+        """The number of the overlay of a choice, whose version stays while it is in use."""
+        with self._counts:
+            overlay = self._at(choice, seen)
+            self._in_use[overlay.number, seen] += 1
+        try:
+            yield overlay.number
+        finally:
+            with self._counts:
+                self._in_use[overlay.number, seen] -= 1
+                self._in_use += Counter()  # without the zeros
+
+    def _at(self, choice: Choice, seen: int) -> Overlay:
+        """The overlay of a choice, brought to a version if it is behind."""
+        fitting = [
+            overlay
+            for overlay in self._overlays
+            if overlay.choice == choice
+            and (seen in overlay.versions or seen > overlay.versions[-1])
+        ]
+        if fitting:
+            self._overlays.remove(fitting[-1])
+        # A version that was passed over, or let go, is counted from the start.
+        overlay = fitting[-1] if fitting else Overlay(next(self._numbers), choice)
+        if seen > overlay.versions[-1]:
+            self._advance(overlay, seen)
+        self._overlays.append(overlay)
+        used = {number for number, _ in self._in_use}
+        for old in [o for o in self._overlays[:-CHOICES] if o.number not in used]:
+            self._overlays.remove(old)
+            self._tally.drop(old)
+        return overlay
+
+    def _advance(self, overlay: Overlay, seen: int) -> None:
+        try:
+            self._tally.count(overlay, seen)
+        except BaseException:
+            # Its scores may be halfway; it is in no list any more.
+            self._tally.drop(overlay)
+            raise
+        used = [version for number, version in self._in_use if number == overlay.number]
+        self._tally.forget(overlay, min([*overlay.versions[-KEPT:], *used]))

@@ -1,0 +1,1 @@
+"""A system on a dataset becomes a published run."""

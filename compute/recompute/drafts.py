@@ -1,0 +1,82 @@
+"""Drafts: what a search found, kept under its fingerprint until it is published.
+
+A job that dies between searching and publishing finds it here and does not search again.
+"""
+
+import contextlib
+import json
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compute.base.settings import Settings
+from compute.evaluate.runs import Run
+from compute.store.parts import make_folder, written_aside
+
+STAYS = 24 * 3600
+"""Seconds that the draft of a job that was given up stays."""
+_FACTS = b"beirscope"
+
+
+@dataclass(frozen=True)
+class Draft:
+    """A canonical run and what its making took, in seconds by name."""
+
+    run: Run
+    facts: Mapping[str, float]
+    costs: Mapping[str, Any] = field(default_factory=dict)
+    """What was measured of it: `values` by measure, and `about` them; of an old draft nothing."""
+
+
+def kept(settings: Settings, fingerprint: str) -> Draft | None:
+    """The draft of these hits, if a search has been finished; one that is damaged goes."""
+    file = _file(settings, fingerprint)
+    try:
+        return _read(file)
+    except FileNotFoundError:
+        return None
+    except (pa.ArrowException, OSError, ValueError, KeyError, TypeError):
+        file.unlink(missing_ok=True)
+        return None
+
+
+def _read(file: Path) -> Draft:
+    table = pq.read_table(file)
+    record = json.loads((table.schema.metadata or {})[_FACTS])
+    # Without pandas' own metadata the frame comes back with plain columns.
+    frame = table.replace_schema_metadata(None).to_pandas()
+    return Draft(Run(frame, **record["counts"]), record["facts"], record.get("costs", {}))
+
+
+def keep(settings: Settings, fingerprint: str, draft: Draft) -> None:
+    """Write the draft aside and rename it: it is there whole or not at all."""
+    file = _file(settings, fingerprint)
+    make_folder(file.parent)
+    _forget_old(file.parent)
+    counts = {name: getattr(draft.run, name) for name in ("duplicates", "self_hits", "tied")}
+    costs = dict(draft.costs)
+    record = json.dumps({"counts": counts, "facts": dict(draft.facts), "costs": costs})
+    table = pa.Table.from_pandas(draft.run.frame, preserve_index=False)
+    with written_aside(file) as stream:
+        pq.write_table(table.replace_schema_metadata({_FACTS: record}), stream)
+
+
+def drop(settings: Settings, fingerprint: str) -> None:
+    """Remove a draft that is published."""
+    _file(settings, fingerprint).unlink(missing_ok=True)
+
+
+def _file(settings: Settings, fingerprint: str) -> Path:
+    return settings.home / "drafts" / f"{fingerprint}.parquet"
+
+
+def _forget_old(folder: Path) -> None:
+    for file in folder.iterdir():
+        with contextlib.suppress(FileNotFoundError):
+            if time.time() - file.stat().st_mtime > STAYS:
+                file.unlink()

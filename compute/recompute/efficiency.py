@@ -1,0 +1,240 @@
+"""Efficiency: what a run costs, measured while it is made, kept beside its hits.
+
+Index and search are timed as they are done, with loading models and starting Java in them. An
+index that several runs share was timed once, when it was built; its folder remembers. Latency is
+measured afterwards, by `latency`.
+"""
+
+import contextlib
+import json
+import math
+import os
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import psutil
+import pyarrow.parquet as pq
+from pandas import DataFrame
+
+from compute.base.identity import fingerprint
+from compute.store import freshness, provenance
+from compute.store.store import Part, Publication, Store
+
+MEASURED: Mapping[str, str] = {
+    "index_seconds": "seconds to index the documents, encoding them included",
+    "index_bytes": "size of the index on the disk",
+    "documents_per_second": "documents indexed in a second",
+    "search_seconds": "seconds to search all queries of the split, loading included",
+    "queries_per_second": "queries of the split searched in a second",
+    "latency_p50_ms": "milliseconds that half of the queries take at most, one at a time",
+    "latency_p95_ms": "milliseconds that 95% of the queries take at most, one at a time",
+    "peak_memory_bytes": "most memory held at once, by all processes of the run",
+    "candidate_recall@100": "share of the exact first 100 that the approximate index finds",
+}
+"""What the part `efficiency` holds, and what each measure means."""
+
+LOOK = 0.05
+"""Seconds between two looks at the memory."""
+_FILE = "built.json"
+"""In the folder of an index: what building it took."""
+
+
+@dataclass
+class Cost:
+    """What a block took; whole once the block has ended."""
+
+    seconds: float = 0.0
+    peak_bytes: int = 0
+    """Resident memory of this process and all below it, looked at 20 times a second."""
+    load: float = 0.0
+    """How many processes wanted a processor in the minute before: a busy machine is slower.
+
+    0 where this one goes before all of them (a real-time policy of Linux, as `chrt -r 5` gives).
+    """
+
+
+@contextlib.contextmanager
+def watched() -> Iterator[Cost]:
+    """Measure the seconds and the peak memory of a block, its child processes included."""
+    cost, done = Cost(load=_load()), threading.Event()
+    cost.peak_bytes = resident()
+
+    def look() -> None:
+        while not done.wait(LOOK):
+            cost.peak_bytes = max(cost.peak_bytes, resident())
+
+    watcher = threading.Thread(target=look, daemon=True)
+    watcher.start()
+    start = time.perf_counter()
+    try:
+        yield cost
+    finally:
+        cost.seconds = round(time.perf_counter() - start, 3)
+        done.set()
+        watcher.join()
+
+
+def _load() -> float:
+    if hasattr(os, "sched_getscheduler"):
+        policy = os.sched_getscheduler(0)
+        if policy in (os.SCHED_FIFO, os.SCHED_RR):
+            return 0.0
+    return round(os.getloadavg()[0], 2)
+
+
+def resident() -> int:
+    """Bytes that this process and all below it hold now; pages that they share count for each."""
+    own = psutil.Process()
+    total = 0
+    for process in (own, *own.children(recursive=True)):
+        with contextlib.suppress(psutil.Error):
+            total += process.memory_info().rss
+    return total
+
+
+def add_shards(cost: Cost, made: Sequence[Mapping[str, Any]]) -> bool:
+    """Add what making shards took to the cost of an index; whether all are of like machines."""
+    cost.seconds = round(cost.seconds + sum(one["seconds"] for one in made), 3)
+    cost.peak_bytes = max([cost.peak_bytes, *(one["peak_bytes"] for one in made)])
+    here = dict(provenance.hardware())
+    return all(one["hardware"] == here for one in made)
+
+
+def keep_index(folder: Path, cost: Cost, facts: Mapping[str, Any], *, resumed: bool) -> None:
+    """Write into the folder of an index what building it took.
+
+    `facts` are those that the searcher tells of it; of a build that was interrupted and `resumed`
+    the cost is that of the last stretch, and counts for nothing; nor does one of unlike machines.
+    """
+    record = {
+        "seconds": cost.seconds,
+        "bytes": _size(folder),
+        "peak_bytes": cost.peak_bytes,
+        "load": cost.load,
+        "resumed": resumed,
+        "facts": dict(facts),
+        "hardware": dict(provenance.hardware()),
+    }
+    (folder / _FILE).write_text(json.dumps(record), encoding="utf-8")
+
+
+def index_record(folder: Path) -> dict[str, Any]:
+    """What `keep_index` wrote; of an earlier version the seconds alone, or nothing."""
+    file = folder / _FILE
+    return json.loads(file.read_text("utf-8")) if file.exists() else {}
+
+
+def index_seconds(folder: Path) -> float:
+    """The seconds that building the index took; 0 where nobody noted them."""
+    return float(index_record(folder).get("seconds", 0.0))
+
+
+def _size(folder: Path) -> int:
+    files = (file for file in folder.rglob("*") if file.is_file() and file.name != _FILE)
+    return sum(file.stat().st_size for file in files)
+
+
+def of_index(folder: Path, documents: int) -> dict[str, float]:
+    """The measures of an index of so many documents; times only if measured on this machine."""
+    record = index_record(folder)
+    found: dict[str, float] = {"index_bytes": record.get("bytes") or _size(folder)}
+    told = record.get("facts", {})
+    numbers = {name: told[name] for name in MEASURED.keys() & told.keys()}
+    # A share of nothing is no number.
+    found |= {name: n for name, n in numbers.items() if n is not None and math.isfinite(n)}
+    here = dict(provenance.hardware())
+    if record.get("hardware", here) == here and not record.get("resumed"):
+        seconds, peak = record.get("seconds"), record.get("peak_bytes")
+        found |= {"index_seconds": seconds, "documents": documents} if seconds else {}
+        found |= {"peak_memory_bytes": peak} if peak else {}
+    return found
+
+
+@dataclass(frozen=True)
+class Costs:
+    """What a run cost: values by measure, and what its provenance says besides."""
+
+    values: Mapping[str, float]
+    about: Mapping[str, Any]
+
+
+def of_run(
+    cost: Cost,
+    queries: int,
+    *,
+    indexes: Mapping[str, Mapping[str, float]] = MappingProxyType({}),
+    inputs: Sequence[Costs | None] = (),
+) -> Costs:
+    """The costs of searching so many queries, or of combining the runs of inputs.
+
+    `indexes` are those it searches, by fingerprint; one that several inputs share counts once. A
+    measure that an input or an index lacks, such as one made before this was measured, is absent.
+    """
+    for one in inputs:
+        indexes = {**indexes, **(one.about["indexes"] if one else {"": {}})}
+    searched = [cost.seconds, *(_value(one, "search_seconds") for one in inputs)]
+    peaks = [float(cost.peak_bytes), *(_value(one, "peak_memory_bytes") for one in inputs)]
+    peaks += [index.get("peak_memory_bytes") for index in indexes.values()]
+    values = {
+        name: _total([index.get(name) for index in indexes.values()])
+        for name in ("index_seconds", "index_bytes")
+    }
+    values["search_seconds"] = _total(searched)
+    values["peak_memory_bytes"] = None if None in peaks else max(filter(None, peaks))
+    values["queries_per_second"] = _rate(queries, values["search_seconds"])
+    documents = max((index.get("documents", 0.0) for index in indexes.values()), default=0.0)
+    values["documents_per_second"] = _rate(documents, values["index_seconds"])
+    if len(indexes) == 1 and not inputs:
+        values |= {name: found for name, found in _only(indexes).items() if name not in values}
+    kept = {name: float(found) for name in MEASURED if (found := values.get(name)) is not None}
+    about = {"indexes": {name: dict(index) for name, index in indexes.items()}, "load": cost.load}
+    return Costs(kept, about)
+
+
+def _value(costs: Costs | None, name: str) -> float | None:
+    return costs.values.get(name) if costs else None
+
+
+def _total(values: Sequence[float | None]) -> float | None:
+    known = [value for value in values if value is not None]
+    return sum(known) if known and len(known) == len(values) else None
+
+
+def _rate(number: float, seconds: float | None) -> float | None:
+    return number / seconds if number and seconds else None
+
+
+def _only(indexes: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
+    return next(iter(indexes.values()))
+
+
+def stored(store: Store, dataset: str, system: str) -> Costs | None:
+    """What a stored run cost, if that is known and it is still the run that is stored."""
+    part, hits = (store.part(kind, dataset, system) for kind in ("efficiency", "hits"))
+    if part is None or hits is None or part.provenance["inputs"]["hits"] != hits.fingerprint:
+        return None
+    rows = pq.read_table(part.path, columns=["measure", "value"]).to_pydict()
+    return Costs(dict(zip(rows["measure"], rows["value"], strict=True)), part.provenance)
+
+
+def add(
+    publication: Publication, hits: Part, costs: Costs | None, about: Mapping[str, Any]
+) -> None:
+    """Add what a run cost to the publication of its hits; what a replaced run cost goes."""
+    if costs is None:
+        publication.remove("efficiency", hits.dataset, hits.system)
+        return
+    values = [(name, costs.values[name]) for name in MEASURED if name in costs.values]
+    publication.add(
+        "efficiency",
+        DataFrame(values, columns=["measure", "value"]),
+        dataset=hits.dataset,
+        system=hits.system,
+        fingerprint=fingerprint("efficiency", [hits.fingerprint]),
+        provenance={**about, **costs.about, "inputs": freshness.of_top(hits.fingerprint)},
+    )

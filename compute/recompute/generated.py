@@ -1,0 +1,149 @@
+"""Generated queries: what a model asked of each document of a collection, kept as a part.
+
+They cost hours, so that they are published like results and outlive the caches. Systems that read
+them share them: what names them is the corpus and the generator, not who asks.
+"""
+
+import contextlib
+from collections.abc import Iterator
+from itertools import islice
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compute.base import scratch
+from compute.base.errors import WrongInput
+from compute.base.identity import fingerprint
+from compute.store import caches, freshness, provenance
+from compute.store.loading import Bench, Loaded
+from compute.store.store import Part
+from compute.systems.lexical import doc2query
+from compute.systems.lexical.doc2query import Generator
+
+_BATCH = 1_000
+_SEED = 20_210
+
+
+@runtime_checkable
+class Expanding(Protocol):
+    """A searcher whose documents get generated queries appended before it indexes them."""
+
+    @property
+    def generator(self) -> Generator:
+        """What asks them."""
+        ...
+
+
+def part(bench: Bench, loaded: Loaded, generator: Generator, *, most: int = 0) -> Part:
+    """The queries that the generator asks of a collection; asked and published if they are not yet.
+
+    Of at most so many documents where `most` is above 0: those that `sampled` chooses. Raises
+    WrongInput for a collection without documents.
+    """
+    documents, collection = loaded.documents, loaded.dataset.collection
+    if documents is None or loaded.lengths is None:
+        raise WrongInput(f"{loaded.dataset.name} has no documents to ask about")
+    cut = {"documents": most} if 0 < most < documents.rows else {}
+    called = f"{generator}{f' of {most}' if cut else ''}"
+    identity = generator.identity() | cut
+    name = fingerprint("generated", [documents.fingerprint], identity=identity)
+    stored = bench.store.done("generated", collection, called, name)
+    if stored is not None:
+        return stored
+
+    def build(aside: Path) -> None:
+        file = _sample(documents.path, most, aside) if cut else documents.path
+        generator.generate(file, aside, bench.settings, bench.progress)
+
+    with caches.folder(bench.settings, name, build) as folder:
+        return _publish(bench, loaded, folder, called, name, identity)
+
+
+def _publish(
+    bench: Bench, loaded: Loaded, folder: Path, called: str, name: str, identity: dict[str, Any]
+) -> Part:
+    """Make a part of the queries in a folder: of what asked them, under their fingerprint."""
+    assert loaded.lengths is not None
+    collection = loaded.dataset.collection
+    shards = sorted(folder.glob("generated-*.parquet"))
+    about = provenance.record(
+        ["run", "doct5query", loaded.dataset.name],
+        doc2query.seconds(shards),
+        identity=identity,
+        inputs=freshness.of_terms(loaded.lengths),
+    )
+    with bench.store.publishing(bench.job or f"generate {collection}") as publication:
+        return publication.add(
+            "generated",
+            _batches(shards),
+            dataset=collection,
+            system=called,
+            fingerprint=name,
+            provenance=about,
+        )
+
+
+def sampled(total: int, most: int) -> np.ndarray:
+    """The places of at most `most` of `total` documents, in file order; always the same ones."""
+    if total <= most:
+        return np.arange(total)
+    return np.sort(np.random.default_rng(_SEED).choice(total, most, replace=False))
+
+
+def _sample(documents: Path, most: int, folder: Path) -> Path:
+    """A file of the sampled documents."""
+    target = folder / "sample.parquet"
+    columns = ["doc_id", "title", "text"]
+    file = pq.ParquetFile(documents)
+    places, first = sampled(file.metadata.num_rows, most), 0
+    with pq.ParquetWriter(target, file.schema_arrow.empty_table().select(columns).schema) as writer:
+        for batch in file.iter_batches(_BATCH, columns=columns):
+            own = places[(places >= first) & (places < first + len(batch))] - first
+            writer.write_batch(batch.take(pa.array(own)))
+            first += len(batch)
+    return target
+
+
+@contextlib.contextmanager
+def expanded(bench: Bench, loaded: Loaded, searcher: object) -> Iterator[tuple[Path, float]]:
+    """What a searcher indexes, and the seconds that making it took, now or at another time.
+
+    The documents; with generated queries appended where it asks so.
+    """
+    assert loaded.documents is not None
+    if not isinstance(searcher, Expanding):
+        yield loaded.documents.path, 0.0
+        return
+    queries = part(bench, loaded, searcher.generator)
+    with scratch.folder(bench.settings.home, "generated-") as folder:
+        file = folder / "documents.parquet"
+        _append(loaded.documents.path, queries.path, searcher.generator.number, file)
+        yield file, queries.provenance["seconds"]
+
+
+def _append(documents: Path, queries: Path, number: int, target: Path) -> None:
+    """Write doc_id, title and text, the text followed by the document's own `number` queries."""
+    schema = pa.schema([(name, pa.string()) for name in ("doc_id", "title", "text")])
+    asked = _rows(queries, ["doc_id", "text"])
+    rows = _rows(documents, schema.names)
+    with pq.ParquetWriter(target, schema, compression="zstd") as writer:
+        while batch := list(islice(rows, _BATCH)):
+            for row in batch:
+                own = list(islice(asked, number))
+                # Both are in file order; the fingerprint says that it is the same file.
+                assert {query["doc_id"] for query in own} == {row["doc_id"]}
+                row["text"] = " ".join([row["text"] or "", *(query["text"] for query in own)])
+            writer.write_table(pa.Table.from_pylist(batch, schema))
+
+
+def _rows(file: Path, columns: list[str]) -> Iterator[dict[str, str]]:
+    for batch in pq.ParquetFile(file).iter_batches(_BATCH, columns=columns):
+        yield from batch.to_pylist()
+
+
+def _batches(files: list[Path]) -> Iterator[pa.RecordBatch]:
+    for file in files:
+        yield from pq.ParquetFile(file).iter_batches(_BATCH)

@@ -1,0 +1,379 @@
+"""Recompute: load a dataset, search it with a system, score the run, publish.
+
+Each step names its output by fingerprint, so a step whose output is stored is not done again.
+"""
+
+import contextlib
+import time
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from functools import partial
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import pandas as pd
+import pyarrow.parquet as pq
+from pandas import DataFrame
+
+from compute.base.errors import Missing
+from compute.base.identity import fingerprint
+from compute.corpora import lengths
+from compute.datasets import Dataset
+from compute.evaluate import runs, scored_measures
+from compute.evaluate.measures import MEASURES, evaluate, parse
+from compute.recompute import drafts, efficiency, generated, latency, shards
+from compute.recompute.pairs import (
+    EQUAL_IDS_DROPPED,
+    Pair,
+    catalogued,
+    hits_name,
+    pair,
+    stored_hits,
+)
+from compute.store import caches, damage, freshness, provenance
+from compute.store.loading import Bench, Loaded, stored
+from compute.store.store import Part, Store, constants, top
+from compute.systems import Combiner, System, checkpoints
+from compute.systems import trained as models
+from compute.systems.searcher import Rewriting
+
+NOTHING: Mapping[str, DataFrame] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a run came to: its parts, and whether anything had to be done."""
+
+    hits: Part
+    scores: Part
+    new: bool
+
+
+def prepare(bench: Bench, pair: Pair) -> bool:
+    """The second step: what the search needs, and whether any of it was made now.
+
+    An index, or the runs that a combiner is made from, published as their own.
+    """
+    if pair.system.inputs:
+        # All of them, not up to the first that is new.
+        made = [outcome.new for outcome in _inputs(bench, pair)]
+        return any(made)
+    with index(bench, pair) as (_, built):
+        return built
+
+
+def _inputs(bench: Bench, pair: Pair) -> Iterator[Outcome]:
+    """The stored runs of the inputs, in their order; computed and published where they are not."""
+    dataset, depth = pair.loaded.dataset, bench.settings.depth
+    for name in pair.system.inputs:
+        called = hits_name(
+            name,
+            pair.loaded,
+            pair.documents,
+            depth,
+            lambda name: stored_hits(bench, dataset, name).fingerprint,
+        )
+        hits = bench.store.done("hits", dataset.name, name, called)
+        row = catalogued(name)
+        if hits is not None:
+            yield score(bench, pair.loaded, hits)
+        elif row is not None:
+            yield run(bench, row, dataset)
+
+
+@contextlib.contextmanager
+def index(bench: Bench, pair: Pair) -> Iterator[tuple[Path, bool]]:
+    """The second step: the folder of the index, and whether it was built now; kept while used."""
+    built = False
+
+    def build(aside: Path) -> None:
+        nonlocal built
+        assert not isinstance(pair.searcher, Combiner)
+        resumed = any(aside.iterdir())
+        made = shards.gather(bench, pair, aside)
+        texts = generated.expanded(bench, pair.loaded, pair.searcher)
+        with texts as (documents, asking), efficiency.watched() as cost:
+            facts = pair.searcher.index(documents, aside, bench.settings, bench.progress)
+        shards.clear(aside)
+        cost.seconds = round(cost.seconds + asking, 3)
+        alike = efficiency.add_shards(cost, made)
+        efficiency.keep_index(aside, cost, facts, resumed=resumed or not alike)
+        built = True
+
+    with caches.folder(bench.settings, pair.names.index, build) as folder:
+        yield folder, built
+
+
+def search(bench: Bench, pair: Pair) -> tuple[drafts.Draft, bool]:
+    """The third step: the canonical run of every query of the split, and whether it is new.
+
+    It is kept as a draft until it is published.
+    """
+    draft = drafts.kept(bench.settings, pair.names.hits)
+    if draft is not None:
+        return draft, False
+    made = _combined if isinstance(pair.searcher, Combiner) else _searched
+    found, facts, costs = made(bench, pair)
+    run = runs.canonical(found, depth=bench.settings.depth, drop_self=pair.drop_self)
+    draft = drafts.Draft(run, facts, asdict(costs))
+    drafts.keep(bench.settings, pair.names.hits, draft)
+    return draft, True
+
+
+Found = tuple[DataFrame, dict[str, float], efficiency.Costs]
+"""Hits, the seconds of index and search, and all that is measured of the run."""
+
+
+def _searched(bench: Bench, pair: Pair) -> Found:
+    settings, searcher = bench.settings, pair.searcher
+    assert not isinstance(searcher, Combiner)
+    with index(bench, pair) as (folder, _):
+        seconds = efficiency.index_seconds(folder)
+        # One deeper where self hits will go, so that the full depth remains.
+        depth = settings.depth + pair.drop_self
+        queries = read(pair.loaded.queries)
+        with efficiency.watched() as cost:
+            found = searcher.search(folder, queries, depth, settings, bench.progress)
+        documents = pair.documents.rows if pair.documents else 0
+        indexes = {pair.names.index: efficiency.of_index(folder, documents)}
+    costs = efficiency.of_run(cost, len(queries), indexes=indexes)
+    return found, {"index_seconds": seconds, "search_seconds": cost.seconds}, costs
+
+
+def _combined(bench: Bench, pair: Pair) -> Found:
+    settings, combiner = bench.settings, pair.searcher
+    assert isinstance(combiner, Combiner)
+    hits = [outcome.hits for outcome in _inputs(bench, pair)]
+    documents = pair.documents.path if pair.documents else None
+    queries = read(pair.loaded.queries)
+    inputs = list(map(read, hits))
+    with efficiency.watched() as cost:
+        found = combiner.combine(
+            inputs, documents, queries, settings.depth, settings, bench.progress
+        )
+    known = [efficiency.stored(bench.store, part.dataset, part.system) for part in hits]
+    costs = efficiency.of_run(cost, len(queries), inputs=known)
+    return found, {"index_seconds": 0.0, "search_seconds": cost.seconds}, costs
+
+
+def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
+    """The last step: score and publish; what is stored already is left, unless `again`."""
+    stored = published(bench, pair, again=again)
+    if stored:
+        return score(bench, pair.loaded, stored)
+    if again and not bench.job:
+        # A draft of a job may be its own, from before it was interrupted.
+        drafts.drop(bench.settings, pair.names.hits)
+    draft, _ = search(bench, pair)
+    about = provenance.record(
+        _command(pair),
+        sum(draft.facts.values()),
+        identity=pair.searcher.identity(),
+        checkpoints=checkpoints.resolved(pair.searcher),
+        drop_self=pair.drop_self,
+        inputs=_rests_on(bench, pair),
+        **draft.facts,
+    )
+    depth = bench.settings.depth
+    loaded, name = pair.loaded, pair.names.hits
+    costs = _timed(bench, pair, draft)
+    more = _asked(bench, pair)
+    outcome = publish_run(
+        bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more
+    )
+    drafts.drop(bench.settings, name)
+    return outcome
+
+
+def _asked(bench: Bench, pair: Pair) -> dict[str, DataFrame]:
+    """The queries that the system asked in place of those of the dataset, where it does so."""
+    if not isinstance(pair.searcher, Rewriting):
+        return {}
+    return {"augmented": pair.searcher.queries(read(pair.loaded.queries), bench.settings)}
+
+
+def _timed(bench: Bench, pair: Pair, draft: drafts.Draft) -> efficiency.Costs | None:
+    """What the run cost, its latency measured now; None for a draft of an earlier version."""
+    if not draft.costs:
+        return None
+    values, about = latency.measure(bench, pair, partial(index, bench))
+    return efficiency.Costs(draft.costs["values"] | values, draft.costs["about"] | about)
+
+
+def _rests_on(bench: Bench, pair: Pair) -> freshness.Inputs:
+    """The queries, the corpus where it is searched or read, and the runs of the inputs."""
+    found = freshness.of_hits(pair.loaded.queries, pair.loaded.lengths if pair.documents else None)
+    dataset = pair.loaded.dataset
+    runs = (stored_hits(bench, dataset, name) for name in pair.system.inputs)
+    trained = freshness.of_models(models.behind(pair.searcher))
+    return found | freshness.of_runs(runs) | trained
+
+
+def _command(pair: Pair) -> list[str]:
+    """The command that makes the run again."""
+    dataset = pair.loaded.dataset
+    name = pair.system.name.removesuffix(EQUAL_IDS_DROPPED)
+    option = ["--drop-equal-ids"] if pair.system.name != name else []
+    return ["run", name, dataset.name, *option]
+
+
+def published(bench: Bench, pair: Pair, *, again: bool = False) -> Part | None:
+    """The stored hits that need not be searched again; with `again` only those of this job."""
+    dataset = pair.loaded.dataset.name
+    stored = whole_run(bench.store, dataset, pair.system.name, pair.names.hits)
+    return None if stored and again and stored.job != bench.job else stored
+
+
+def whole_run(store: Store, dataset: str, system: str, name: str) -> Part | None:
+    """The hits of this name if they and their first ranks are stored and undamaged."""
+    stored = store.done("hits", dataset, system, name)
+    top = store.part("top", dataset, system)
+    return stored if stored and top and not store.verify(top).damage else None
+
+
+def run(
+    bench: Bench,
+    system: System,
+    dataset: Dataset,
+    *,
+    again: bool = False,
+    drop_equal_ids: bool = False,
+) -> Outcome:
+    """Search the dataset with the system, score, publish; or nothing if that is stored.
+
+    Raises Unavailable, before anything is done, where the system cannot run here.
+    """
+    ready = pair(bench, system, dataset, drop_equal_ids=drop_equal_ids)
+    return publish(bench, ready, again=again)
+
+
+def publish_run(
+    bench: Bench,
+    loaded: Loaded,
+    system: str,
+    run: runs.Run,
+    depth: int,
+    name: str,
+    about: dict[str, Any],
+    costs: efficiency.Costs | None = None,
+    more: Mapping[str, DataFrame] = NOTHING,
+) -> Outcome:
+    """Store a canonical run: hits, top 10, scores, lengths and costs, visible all at once.
+
+    `more`, by kind, is what else there is to tell of it.
+    """
+    # An imported run rests on the queries alone: what it searched is not known.
+    about = {"inputs": freshness.of_hits(loaded.queries)} | about
+    about |= {
+        "depth": depth,
+        "duplicates": run.duplicates,
+        "self_hits": run.self_hits,
+        "tied": run.tied,
+    }
+    dataset = loaded.dataset.name
+    measured = _more_measures(bench, dataset, system, depth)
+    scores = evaluate(run.frame, read(loaded.judgements), [*MEASURES, *measured], depth=depth)
+    with bench.store.publishing(bench.job or f"run {system} {dataset}") as publication:
+        add = partial(publication.add, dataset=dataset, system=system, provenance=about)
+        hits = add("hits", run.frame, fingerprint=name)
+        from_hits = about | {"inputs": freshness.of_top(name)}
+        add("top", top(run.frame), fingerprint=fingerprint("top", [name]), provenance=from_hits)
+        judged = about | {"inputs": freshness.of_scores(name, loaded.judgements)}
+        judged |= scored_measures.recorded(measured)
+        called = scored_measures.scores_name(name, loaded, depth, measured)
+        scored = add("scores", scores, fingerprint=called, provenance=judged)
+        lengths.add_dataset(bench.store, publication, loaded)
+        lengths.add_run(bench.store, publication, loaded, hits, top(run.frame))
+        efficiency.add(publication, hits, costs, about)
+        for kind, frame in more.items():
+            add(kind, frame, fingerprint=fingerprint(kind, [name]), provenance=from_hits)
+    return Outcome(hits, scored, new=True)
+
+
+def _more_measures(bench: Bench, dataset: str, system: str, depth: int) -> list[str]:
+    """What a new run is scored by besides MEASURES: by the settings, and as the run before it."""
+    before = scored_measures.more_of(bench.store.part("scores", dataset, system))
+    named = scored_measures.more(before, scored_measures.of_settings(bench.settings))
+    return [one for one in named if (parse(one).k or depth) <= depth]
+
+
+def score(
+    bench: Bench,
+    loaded: Loaded,
+    hits: Part,
+    *,
+    again: bool = False,
+    measures: Collection[str] = (),
+) -> Outcome:
+    """The scores of a stored run, computed only if run, judgements or measures changed.
+
+    `measures`, those of the settings and those that it was scored by before are scored besides
+    MEASURES, as far as its stored hits are deep enough. Raises WrongInput for an unknown one.
+    """
+    stored = bench.store.part("scores", hits.dataset, hits.system)
+    before = scored_measures.more_of(stored)
+    named = scored_measures.more(before, scored_measures.of_settings(bench.settings), measures)
+    more = [one for one in named if scored_measures.reaches(parse(one), hits)]
+    whole = stored and not bench.store.verify(stored).damage
+    if not stored or not whole or again or not scored_measures.is_current(stored, hits, loaded):
+        return _scored(bench, loaded, hits, more, [*MEASURES, *more])
+    lacking = [one for one in more if one not in before]
+    if not lacking:
+        return Outcome(hits, stored, new=False)
+    return _scored(bench, loaded, hits, [*before, *lacking], lacking, read(stored))
+
+
+def _scored(
+    bench: Bench,
+    loaded: Loaded,
+    hits: Part,
+    more: Sequence[str],
+    measures: Sequence[str],
+    beside: DataFrame | None = None,
+) -> Outcome:
+    """The scores of a run by measures, and those `beside` them, published as one part."""
+    # What ships was cut: the scores that it came with may be of deeper ranks.
+    depth = scored_measures.kept(hits)
+    start = time.perf_counter()
+    scores = evaluate(read(hits), read(loaded.judgements), measures, depth=depth)
+    asked = [word for one in more for word in ("--measure", one)]
+    about = provenance.record(
+        ["score", hits.dataset, *asked],
+        time.perf_counter() - start,
+        depth=depth,
+        inputs=freshness.of_scores(hits.fingerprint, loaded.judgements),
+        **scored_measures.recorded(more),
+    )
+    called = scored_measures.scores_name(hits.fingerprint, loaded, hits.provenance["depth"], more)
+    job = bench.job or f"score {hits.system} {hits.dataset}"
+    with bench.store.publishing(job) as publication:
+        scored = publication.add(
+            "scores",
+            scores if beside is None else pd.concat([beside, scores]),
+            dataset=hits.dataset,
+            system=hits.system,
+            fingerprint=called,
+            provenance=about,
+        )
+        # Other judgements are other judged documents.
+        lengths.add_dataset(bench.store, publication, loaded)
+    return Outcome(hits, scored, new=True)
+
+
+def stored_dataset(store: Store, dataset: Dataset) -> Loaded:
+    """The dataset as it is stored, whether its source is still there or not. Raises Missing."""
+    loaded = stored(store, dataset)
+    if loaded is None:
+        read = [part for part in store.parts(system="") if part.kind in damage.READ]
+        damage.refuse(part for part in read if part.dataset in (dataset.name, dataset.collection))
+        raise Missing(
+            f"{dataset.name} is not stored here: python -m compute run bm25 {dataset.name}"
+        )
+    return loaded
+
+
+def read(part: Part) -> DataFrame:
+    """A part as a frame; dataset and system, one value throughout, are left out."""
+    table = pq.read_table(part.path)
+    return table.drop_columns(list(constants(part.kind, part.dataset, part.system))).to_pandas()

@@ -1,0 +1,126 @@
+"""Training one system: material, training, and its model and losses published together."""
+
+import json
+import shutil
+from dataclasses import dataclass, replace
+from typing import Any
+
+from compute.base.errors import WrongInput
+from compute.base.identity import fingerprint
+from compute.base.locks import locked
+from compute.datasets import Dataset
+from compute.recompute import efficiency
+from compute.store import provenance
+from compute.store.loading import Bench
+from compute.store.store import Part
+from compute.systems import SYSTEMS, System, names, system, trained
+from compute.systems.training import losses
+from compute.systems.training.recipes import MODEL, Material
+
+
+@dataclass(frozen=True)
+class Trained:
+    """What a training came to."""
+
+    model: Part
+    losses: Part
+    new: bool
+
+
+def named(text: str, dataset: str) -> System:
+    """The system that a recipe makes of a dataset: of `genq(seed=1)`, `genq[scifact](seed=1)`.
+
+    Raises WrongInput for what is not trained, and where `text` names another dataset.
+    """
+    read = names.parse(text)
+    row = SYSTEMS.get(read.base)
+    if row is None or row.recipe is None:
+        known = ", ".join(name for name, row in SYSTEMS.items() if row.recipe)
+        raise WrongInput(f"{read.base} is not trained here; these are: {known}")
+    if read.trained_on not in ("", dataset):
+        raise WrongInput(f"{read} is trained on {read.trained_on}, not on {dataset}: name one")
+    return system(str(replace(read, trained_on=dataset)))
+
+
+def train(bench: Bench, row: System, dataset: Dataset, *, again: bool = False) -> Trained:
+    """Train the system that `named` gave and publish its model, or nothing if that is stored.
+
+    An interrupted training goes on where its last checkpoint was. Raises Unavailable, before
+    anything is done, where something is missing.
+    """
+    recipe = row.recipe
+    assert recipe is not None
+    recipe.check()
+    material = recipe.material(bench, dataset)
+    name = model_name(row)
+    made = fingerprint("recipe", [material.fingerprint], identity=recipe.identity())
+    place = losses.folder(bench.settings, made)
+    with locked(bench.settings.home / "locks" / f"training-{made}.lock"):
+        stored = _stored(bench, dataset, name, made)
+        if stored and not (again and stored.model.job != (bench.job or None)):
+            return stored
+        losses.begin(place, {"system": name, "dataset": dataset.name})
+        curve = losses.Curve(place, bench.progress)
+        with efficiency.watched() as cost:
+            facts = recipe.train(material, place, bench.settings, curve)
+        about = _about(bench, row, dataset, made, material, facts)
+        about |= {"train_seconds": round(curve.seconds, 3), "peak_memory_bytes": cost.peak_bytes}
+        done = _publish(bench, dataset, name, place, about)
+        shutil.rmtree(place)
+    return done
+
+
+def model_name(row: System) -> str:
+    """The name of a trained system without the parameters that change only its search."""
+    read = names.parse(row.name)
+    assert row.recipe is not None
+    kept = [(name, value) for name, value in read.parameters if name not in row.recipe.SEARCH]
+    return str(replace(read, parameters=tuple(kept)))
+
+
+def _stored(bench: Bench, dataset: Dataset, name: str, made: str) -> Trained | None:
+    model = bench.store.part("model", dataset.name, name)
+    curve = bench.store.part("training", dataset.name, name)
+    if model is None or curve is None or model.provenance["made_of"] != made:
+        return None
+    return Trained(model, curve, new=False)
+
+
+def _about(
+    bench: Bench,
+    row: System,
+    dataset: Dataset,
+    made: str,
+    material: Material,
+    facts: dict[str, Any],
+) -> dict[str, Any]:
+    """All that is known of how a model was made."""
+    assert row.recipe is not None
+    read = names.parse(model_name(row))
+    untrained = names.Name(read.base, parameters=read.parameters)
+    return {
+        "words": ["train", str(untrained), dataset.name],
+        "made_of": made,
+        "recipe": row.recipe.identity(),
+        "material": {name: part.fingerprint for name, part in material.parts.items()},
+        "threads": bench.settings.threads,
+        "facts": json.loads(json.dumps(facts, allow_nan=False)),
+    }
+
+
+def _publish(
+    bench: Bench, dataset: Dataset, name: str, place: Any, about: dict[str, Any]
+) -> Trained:
+    content = trained.content_hash(place / MODEL)
+    curve = losses.frame(losses.rows(place))
+    words = about.pop("words")
+    record = provenance.record(words, about["train_seconds"], content=content, **about)
+    with bench.store.publishing(bench.job or f"train {name}") as publication:
+        called = fingerprint("model", [about["made_of"]], content=content)
+        of = {"dataset": dataset.name, "system": name, "provenance": record}
+        model = publication.add("model", trained.packed(place / MODEL), fingerprint=called, **of)
+        kept = curve[["step", "name", "value"]]
+        losses_ = publication.add(
+            "training", kept, fingerprint=fingerprint("training", [called]), **of
+        )
+    return Trained(model, losses_, new=True)

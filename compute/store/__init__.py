@@ -1,0 +1,1 @@
+"""Immutable parts, and the manifest of the state that makes them visible."""

@@ -1,0 +1,123 @@
+"""Caches: indexes and embeddings, folders under the name of what they depend on.
+
+A folder is built aside and appears whole. It can be built again, so the least used go when all
+together are larger than the setting `cache_bytes`.
+"""
+
+import contextlib
+import os
+import re
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+from compute.base.locks import locked
+from compute.base.settings import Settings
+from compute.store.parts import make_folder, sync_folder
+
+UNFINISHED_STAYS = 24 * 3600
+"""Seconds that an interrupted build waits to be gone on with."""
+
+
+@contextlib.contextmanager
+def folder(settings: Settings, fingerprint: str, build: Callable[[Path], object]) -> Iterator[Path]:
+    """The finished folder of a fingerprint, built first where it is not there.
+
+    `build` fills a folder: an empty one, or one that an interrupted build of the same fingerprint
+    left, where it may go on. Two processes that want the same folder build it once, and no
+    process removes it while the body runs.
+    """
+    if not re.fullmatch("[0-9a-f]{64}", fingerprint):
+        raise ValueError(f"{fingerprint!r} is no fingerprint")
+    finished = _caches(settings) / fingerprint
+    while True:
+        with locked(_lock(finished), shared=True):
+            if finished.is_dir():
+                os.utime(_lock(finished))
+                yield finished
+                return
+        with locked(_lock(finished)):
+            if not finished.is_dir():
+                _build(finished, build)
+                os.utime(_lock(finished))
+                trim(settings)
+
+
+def holds(settings: Settings, fingerprint: str) -> bool:
+    """Whether the finished folder of a fingerprint is there."""
+    return (_caches(settings) / fingerprint).is_dir()
+
+
+def trim(settings: Settings) -> list[str]:
+    """Remove what builders left that died, and the least used folders above the setting.
+
+    Returns the fingerprints that went. Folders in use stay.
+    """
+    old = [path for path in _caches(settings).glob("*.aside") if _given_up(path)]
+    for left in (*old, *_caches(settings).glob("*.gone")):
+        with contextlib.suppress(BlockingIOError), locked(_lock(left), wait=False):
+            shutil.rmtree(left, ignore_errors=True)
+    found = [path for path in _caches(settings).glob("*") if not path.suffix and path.is_dir()]
+    sizes = {path: _size(path) for path in sorted(found, key=_last_use)}
+    excess, gone = sum(sizes.values()) - settings.cache_bytes, []
+    for path, size in sizes.items():
+        if excess <= 0:
+            break
+        with contextlib.suppress(BlockingIOError), locked(_lock(path), wait=False):
+            # Not to the name of an unfinished build: half of this must never be built upon.
+            path.rename(path.with_suffix(".gone"))
+            shutil.rmtree(path.with_suffix(".gone"))
+            excess -= size
+            gone.append(path.name)
+    return gone
+
+
+def _build(finished: Path, build: Callable[[Path], object]) -> None:
+    aside = _aside(finished)
+    make_folder(aside)
+    os.utime(aside)
+    try:
+        build(aside)
+        _sync(aside)
+    except Exception:
+        # What failed is not built upon; what was only interrupted is.
+        shutil.rmtree(aside, ignore_errors=True)
+        raise
+    aside.rename(finished)
+    sync_folder(finished.parent)
+
+
+def _given_up(aside: Path) -> bool:
+    return time.time() - aside.stat().st_mtime > UNFINISHED_STAYS
+
+
+def _caches(settings: Settings) -> Path:
+    return settings.home / "caches"
+
+
+def _aside(path: Path) -> Path:
+    return path.with_suffix(".aside")
+
+
+def _lock(path: Path) -> Path:
+    return path.with_suffix(".lock")
+
+
+def _last_use(path: Path) -> float:
+    lock = _lock(path)
+    return lock.stat().st_mtime if lock.exists() else 0.0
+
+
+def _size(path: Path) -> int:
+    return sum(file.stat().st_size for file in path.rglob("*") if file.is_file())
+
+
+def _sync(path: Path) -> None:
+    for entry in path.rglob("*"):
+        if entry.is_dir():
+            sync_folder(entry)
+        elif entry.is_file():
+            with entry.open("rb") as file:
+                os.fsync(file.fileno())
+    sync_folder(path)

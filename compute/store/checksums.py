@@ -1,0 +1,129 @@
+"""Checksums: the SHA-256 of parts, computed once for each content and machine.
+
+A file of the home remembers them by part, size, time and inode of the file, so that a file that
+did not change is not read again. Its lines are added at the end and carry a checksum themselves.
+"""
+
+import contextlib
+import hashlib
+import os
+import zlib
+from collections.abc import Collection, Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compute.base.locks import locked
+
+UNREADABLE = "unreadable"
+"""Stands in the place of a SHA-256 where none was known before, and the file cannot be read."""
+_SPARE = 1_000
+"""Lines of parts that are gone may be so many more than those of parts that are there."""
+
+
+class Stamp(NamedTuple):
+    """What a file has as long as nobody writes to it."""
+
+    size: int
+    mtime_ns: int
+    inode: int
+
+
+def stamp(path: Path) -> Stamp | None:
+    """The stamp of a file; None where there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
+
+
+class Checksums:
+    """What this machine knows of the files of a home, shared by its processes."""
+
+    def __init__(self, home: Path) -> None:
+        self._file = home / "checksums.txt"
+        self._lock = home / "locks" / "checksums.lock"
+        self._known: dict[str, tuple[Stamp, str]] = {}
+        self._read: tuple[int, int] = 0, 0
+        """Inode of the file and how far it was read."""
+        self._lines = 0
+
+    def refresh(self) -> None:
+        """Read what other processes have added."""
+        found = stamp(self._file)
+        inode, place = self._read
+        if found is None or (found.inode, found.size) == (inode, place):
+            return
+        place = place if found.inode == inode and found.size > place else 0
+        with contextlib.suppress(OSError), self._file.open("rb") as file:
+            file.seek(place)
+            lines = file.read().splitlines()
+            self._lines = len(lines) + (self._lines if place else 0)
+            self._known |= dict(filter(None, map(_parsed, lines)))
+            self._read = found.inode, file.tell()
+
+    def known(self, part: str, at: Stamp) -> str:
+        """The SHA-256 of a part whose file has this stamp; empty where nobody computed it here."""
+        before, sha256 = self._known.get(part, (None, ""))
+        return sha256 if before == at else ""
+
+    def remember(self, found: Iterable[tuple[str, Stamp, str]]) -> None:
+        """Keep what was computed: part, the stamp of its file, and the SHA-256."""
+        found = list(found)
+        self._known |= {part: (at, sha256) for part, at, sha256 in found}
+        # A home that cannot be written, or has no room, is checked all the same.
+        with contextlib.suppress(OSError), locked(self._lock), self._file.open("ab") as file:
+            file.write(b"".join(_line(*one) for one in found))
+
+    def forget(self, kept: Collection[str]) -> None:
+        """Drop the lines of all parts but these, where they have become many."""
+        if self._lines <= 2 * len(kept) + _SPARE:
+            return
+        aside = self._file.with_suffix(".tmp")
+        with contextlib.suppress(OSError), locked(self._lock):
+            self.refresh()
+            known = self._known.items()
+            lines = [_line(part, *found) for part, found in known if part in kept]
+            aside.write_bytes(b"".join(lines))
+            aside.replace(self._file)
+
+
+def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:
+    """The stamp and SHA-256 of a file; None where it is lost.
+
+    With `is_new` nothing is known of it yet: it is read as Parquet too, and `UNREADABLE` takes the
+    place of the SHA-256 of what is no whole file. Raises OSError where the disk fails.
+    """
+    try:
+        with path.open("rb") as file:
+            found = os.fstat(file.fileno())
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+    except FileNotFoundError:
+        return None
+    at = Stamp(found.st_size, found.st_mtime_ns, found.st_ino)
+    return at, (UNREADABLE if is_new and not _is_readable(path) else sha256)
+
+
+def _is_readable(path: Path) -> bool:
+    try:
+        with pq.ParquetFile(path) as file:
+            return sum(batch.num_rows for batch in file.iter_batches()) == file.metadata.num_rows
+    except (pa.ArrowException, OSError):
+        return False
+
+
+def _line(part: str, at: Stamp, sha256: str) -> bytes:
+    text = f"{part} {at.size} {at.mtime_ns} {at.inode} {sha256}".encode()
+    return text + b" %08x\n" % zlib.crc32(text)
+
+
+def _parsed(line: bytes) -> tuple[str, tuple[Stamp, str]] | None:
+    """A line's part and what is known of it; None for one that was not written whole."""
+    text, _, check = line.rpartition(b" ")
+    if check != b"%08x" % zlib.crc32(text):
+        return None
+    part, size, mtime_ns, inode, sha256 = text.decode().split(" ")
+    return part, (Stamp(int(size), int(mtime_ns), int(inode)), sha256)

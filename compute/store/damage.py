@@ -1,0 +1,136 @@
+"""Damage: parts whose file is lost, cut or has other content; each with what makes it again.
+
+A damaged part is left out (`freshness`) and named. Its size is looked at whenever the manifest is
+read; its content once for each machine, beside the first page or by `check --store`.
+"""
+
+import logging
+import os
+import shlex
+import threading
+from collections.abc import Iterable, Sequence
+
+from compute.base.errors import Missing, Unavailable
+from compute.base.settings import PROJECT
+from compute.datasets.catalogue import DATASETS
+from compute.store.loading import Progress, quiet
+from compute.store.store import Part, Store
+from compute.views.shared import next_steps
+
+READ = ("queries", "judgements", "documents", "lengths")
+"""Kinds that are read from the source of a dataset."""
+ONCE_MORE = ("efficiency", "augmented", "overlap")
+"""Kinds that a command makes again only where it is told to."""
+_TOLD = 3
+"""Parts that are named at once; `check --store` names all."""
+_WRITTEN = 100
+"""Checksums written to the manifest at once."""
+log = logging.getLogger(__name__)
+
+
+def mend(part: Part) -> str:
+    """What makes a part again: a command, or a sentence with one."""
+    command = part.provenance.get("command", "")
+    if part.shipped:
+        return f"git checkout -- {os.path.relpath(part.path, PROJECT)} takes it from the project"
+    if part.kind in READ and part.dataset in DATASETS:
+        return next_steps.how_to_run(DATASETS[part.dataset])
+    if part.kind == "scores":
+        return f"python -m compute score {part.dataset}"
+    if part.kind == "length_counts":
+        return f"python -m compute lengths {part.dataset}"
+    if not command:
+        command = _run(part.dataset, part.system)
+    return f"{command} --again" if part.kind in ONCE_MORE else command
+
+
+def named(kind: str, dataset: str, system: str = "") -> str:
+    """`hits of bm25 on scifact`, `queries of scifact`."""
+    return f"{kind} of {system} on {dataset}" if system else f"{kind} of {dataset}"
+
+
+def said(part: Part) -> str:
+    """A damaged part in one sentence: which, why it is left out, what makes it again."""
+    return f"{named(*part.identity)} left out ({part.damage}): {mend(part)}"
+
+
+def told(parts: Iterable[Part]) -> list[str]:
+    """A sentence for each of the first damaged parts, and how to see the others."""
+    damaged = [part for part in parts if part.damage]
+    lines = [said(part) for part in damaged[:_TOLD]]
+    if more := len(damaged) - len(lines):
+        lines.append(f"{more:,} more damaged: python -m compute check --store names all")
+    return lines
+
+
+def wanted(store: Store, kind: str, dataset: str, system: str = "") -> Part:
+    """The live part of an identity.
+
+    Raises Missing where there is none, Unavailable where it is damaged.
+    """
+    found = store.parts(kind, dataset, system)
+    if not found:
+        raise missing(kind, dataset, system)
+    refuse(found)
+    return found[0]
+
+
+def missing(kind: str, dataset: str, system: str = "") -> Missing:
+    """The error for a part that was never stored, with what makes one."""
+    return Missing(f"no {named(kind, dataset, system)}: {_run(dataset, system)}")
+
+
+def _run(dataset: str, system: str) -> str:
+    return f"python -m compute run {shlex.quote(system or 'bm25')} {dataset}"
+
+
+def refuse(parts: Iterable[Part]) -> None:
+    """Raises Unavailable where one of the parts is damaged."""
+    for part in parts:
+        if part.damage:
+            raise Unavailable(said(part))
+
+
+def verify(store: Store, *, anew: bool = False, progress: Progress = quiet) -> list[Part]:
+    """Every live part, its file read where this machine has not read it yet, or `anew`.
+
+    What is read of an old home's files for the first time is written to the manifest as found.
+    """
+    live = store.parts()
+    found: list[Part] = []
+    kept = 0
+    for number, part in enumerate(live, 1):
+        found.append(store.verify(part, anew=anew))
+        progress(number, len(live), "parts read")
+        if number - kept == _WRITTEN or number == len(live):
+            _keep_found(store, live[kept:number], found[kept:])
+            kept = number
+    store.forget_checksums(live)
+    return found
+
+
+def _keep_found(store: Store, before: Sequence[Part], now: Sequence[Part]) -> None:
+    pairs = zip(before, now, strict=True)
+    if new := [found for part, found in pairs if found.sha256 != part.sha256]:
+        store.keep_found(new)
+
+
+def verify_beside(store: Store) -> threading.Thread:
+    """`verify` in a thread, so that nobody waits for it."""
+
+    def work() -> None:
+        try:
+            verify(store)
+        except Exception:
+            # Pages do without; `check --store` says what is wrong.
+            log.warning("the stored parts could not be read to their end", exc_info=True)
+
+    thread = threading.Thread(target=work, name="checksums", daemon=True)
+    thread.start()
+    return thread
+
+
+def found_anew(store: Store) -> list[Part]:
+    """The parts whose damage is found only now that all are read: what a strange error may be."""
+    known = {part.id for part in store.parts() if part.damage}
+    return [part for part in verify(store) if part.damage and part.id not in known]

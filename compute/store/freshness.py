@@ -1,0 +1,133 @@
+"""Freshness: a stored result shows only while what it was made from is what is stored.
+
+A part records the fingerprints of its inputs. When a dataset is read anew and differs, runs and
+scores that were made before are left out, never mixed with the new; scoring or running again
+brings them back. Shipped results count by the same rule beside a local copy of their dataset.
+
+A part whose file is damaged is left out too, a run with its hits, a dataset with its queries or
+judgements. What else was made from it stays: the manifest still says what that was.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+
+from compute.datasets.catalogue import DATASETS
+from compute.store.store import Part
+
+Inputs = dict[str, str]
+"""Fingerprint by kind of part: the one of the same dataset (its collection, for lengths).
+
+`hits:NAME` is the run of another system on it, `model:NAME` the model of a trained system.
+"""
+_RUN, _MODEL = "hits:", "model:"
+
+
+def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
+    """What a run rests on: the queries, and the corpus, which `lengths` stands for."""
+    found = {"queries": queries.fingerprint}
+    return found | ({"lengths": lengths.fingerprint} if lengths else {})
+
+
+def of_runs(hits: Iterable[Part]) -> Inputs:
+    """What a run made from other runs rests on."""
+    return {_RUN + part.system: part.fingerprint for part in hits}
+
+
+def of_models(models: Iterable[Part]) -> Inputs:
+    """What a run rests on that trained models made, on whatever they were trained."""
+    return {_MODEL + part.system: part.fingerprint for part in models}
+
+
+def runs_behind(hits: Part) -> list[str]:
+    """The systems whose runs a run was made from."""
+    inputs = hits.provenance.get("inputs", {})
+    return [kind.removeprefix(_RUN) for kind in inputs if kind.startswith(_RUN)]
+
+
+def of_top(hits: str) -> Inputs:
+    """What the extract of these hits rests on."""
+    return {"hits": hits}
+
+
+def of_scores(hits: str, judgements: Part) -> Inputs:
+    """What the scores of these hits rest on."""
+    return {"hits": hits, "judgements": judgements.fingerprint}
+
+
+def of_length_counts(lengths: Part, *others: Part) -> Inputs:
+    """What counted lengths rest on: those of the documents, and the parts that name documents."""
+    return {"lengths": lengths.fingerprint} | {part.kind: part.fingerprint for part in others}
+
+
+def of_terms(lengths: Part) -> Inputs:
+    """What counts of words rest on: the corpus, which `lengths` stands for."""
+    return {"lengths": lengths.fingerprint}
+
+
+def of_overlap(terms: Iterable[Part]) -> Inputs:
+    """What similarities rest on: the counts of their own collection; rows name the others'."""
+    return {part.kind: part.fingerprint for part in terms}
+
+
+def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
+    """The parts that show, and those left out because something they rest on was replaced.
+
+    Those left out because a file is damaged are in neither.
+    """
+    parts = list(parts)
+    live = {part.identity: part for part in parts}
+    damaged = {part.identity for part in parts if part.damage}
+    fresh, stale = [], []
+    for part in parts:
+        if not _is_fresh(part, live):
+            stale.append(part)
+        elif not damaged or damaged.isdisjoint(_needed(part)):
+            fresh.append(part)
+    return fresh, stale
+
+
+def _needed(part: Part) -> list[tuple[str, str, str]]:
+    """Itself, the run that it belongs to, and what every number of its dataset needs."""
+    dataset = [(kind, part.dataset, "") for kind in ("queries", "judgements")]
+    return [part.identity, *dataset, ("hits", part.dataset, part.system)]
+
+
+def outdated(parts: Iterable[Part], datasets: Collection[str]) -> list[str]:
+    """The systems whose runs on these datasets, or scores of them, are left out."""
+    _, stale = split(parts)
+    runs = (part for part in stale if part.kind in ("hits", "scores"))
+    return sorted({part.system for part in runs if part.dataset in datasets})
+
+
+def _is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
+    queries = live.get(("queries", part.dataset, ""))
+    # Results of an earlier version do not name their inputs; nothing is known against them.
+    for kind, fingerprint in part.provenance.get("inputs", {}).items():
+        found = live.get(_identity(kind, part, queries))
+        if kind.startswith(_MODEL) and found is None:
+            # Models do not ship with what they found.
+            continue
+        if found is None or found.fingerprint != fingerprint or not _is_fresh(found, live):
+            return False
+    return part.kind != "hits" or not _breaks_the_rule(part, queries)
+
+
+def _identity(kind: str, part: Part, queries: Part | None) -> tuple[str, str, str]:
+    if kind == "hits":
+        return kind, part.dataset, part.system
+    if kind.startswith(_RUN):
+        return "hits", part.dataset, kind.removeprefix(_RUN)
+    if kind.startswith(_MODEL):
+        name = kind.removeprefix(_MODEL)
+        return "model", name.partition("[")[2].partition("]")[0], name
+    if kind != "lengths":
+        return kind, part.dataset, ""
+    record = queries.provenance.get("dataset") if queries else None
+    known = DATASETS.get(part.dataset)
+    collection = record["collection"] if record else known.collection if known else part.dataset
+    return kind, collection, ""
+
+
+def _breaks_the_rule(hits: Part, queries: Part | None) -> bool:
+    """Whether the run keeps self hits that the dataset's record now drops."""
+    record = queries.provenance.get("dataset", {}) if queries else {}
+    return record.get("drop_self", False) and not hits.provenance.get("drop_self", True)

@@ -1,0 +1,215 @@
+"""Loading: a dataset becomes parts of the store, read from its source only when that changed."""
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow as pa
+from pandas import DataFrame
+
+from compute.base.errors import Conflict, Missing
+from compute.base.identity import fingerprint
+from compute.base.settings import Settings
+from compute.datasets import Dataset, Document, Source, origins, source
+from compute.datasets.fingerprints import (
+    CorpusCount,
+    judgements_fingerprint,
+    queries_fingerprint,
+)
+from compute.datasets.records import n_words
+from compute.store import provenance
+from compute.store.store import KINDS, Part, Publication, Store
+
+Progress = Callable[[int, int, str], None]
+"""Told how far a step is: done, total and the unit, such as documents."""
+
+BATCH = 5_000
+"""Documents written at a time: their text stays small beside the memory."""
+
+
+def quiet(done: int, total: int, unit: str) -> None:
+    """Progress nobody watches."""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What every step works with."""
+
+    store: Store
+    settings: Settings
+    progress: Progress = quiet
+    job: str = ""
+    """The job this is done for, recorded with what it publishes; empty on the command line."""
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A dataset in the store: its parts, whose fingerprints name the content."""
+
+    dataset: Dataset
+    documents: Part | None
+    """None for a collection whose documents cannot be had."""
+    queries: Part
+    judgements: Part
+    lengths: Part | None = None
+    """Beside the documents; it ships where they do not, so it tells which corpus there is."""
+
+
+def load(bench: Bench, dataset: Dataset, origin: Source | None = None) -> Loaded:
+    """The dataset as parts; read from its source only if that changed since.
+
+    What was taken in once stays usable when its source is gone. Raises Missing where it cannot
+    be found at all, WrongInput with file and line where it is broken.
+    """
+    loaded = stored(bench.store, dataset)
+    whole = loaded is not None and not loaded.queries.shipped
+    try:
+        origin = origin or source(dataset, bench.settings)
+    except Missing:
+        if loaded is not None and whole:
+            return loaded
+        raise
+    if loaded is not None and whole and _is_unchanged(loaded, origin):
+        return loaded
+    return _read(bench, dataset, origin)
+
+
+def _is_unchanged(loaded: Loaded, origin: Source) -> bool:
+    about = loaded.queries.provenance
+    return about["source"] == origin.identity() and about["dataset"] == loaded.dataset.record()
+
+
+def stored(store: Store, dataset: Dataset) -> Loaded | None:
+    """The dataset as the store has it, unless something of it is missing."""
+    queries = store.part("queries", dataset.name)
+    judgements = store.part("judgements", dataset.name)
+    documents = store.part("documents", dataset.collection)
+    lengths = store.part("lengths", dataset.collection)
+    if queries is None or judgements is None:
+        return None
+    lost = documents is None or lengths is None
+    if lost and queries.provenance["documents"] and not queries.shipped:
+        return None
+    return Loaded(dataset, documents, queries, judgements, lengths)
+
+
+def _read(bench: Bench, dataset: Dataset, origin: Source) -> Loaded:
+    start = time.perf_counter()
+    queries, judgements = origin.queries(), origin.judgements()
+    count = CorpusCount(judgements["doc_id"])
+    for number, _ in enumerate(count.watch(origin.documents()), 1):
+        if number % BATCH == 0:
+            bench.progress(number, 0, "documents read")
+    about = provenance.record(
+        origins.command(dataset, origin),
+        time.perf_counter() - start,
+        dataset=dataset.record(),
+        source=origin.identity(),
+        sha256=origins.digests(origin),
+        called=origins.names(dataset, origin),
+        documents=count.n_documents,
+        queries_of_all_splits=_summary(origin.all_queries()),
+        judgements_of_unknown_documents=_unknown(judgements, count),
+    )
+    with bench.store.publishing(bench.job or f"load {dataset.name}") as publication:
+        _add_corpus(bench, publication, dataset, origin, count, about)
+        _add_split(publication, dataset, queries, judgements, about)
+        # The corpus passed twice, once to be named and once to be written.
+        if origin.identity() != about["source"]:
+            raise Conflict(f"{dataset.name} changed while it was read: run the command again")
+    loaded = stored(bench.store, dataset)
+    if loaded is None:
+        raise Missing(f"{dataset.name} was replaced while it was loaded: run the command again")
+    return loaded
+
+
+def _summary(queries: DataFrame) -> dict[str, Any]:
+    """How many queries the collection has over all splits, and their mean words."""
+    words = [n_words(text) for text in queries["text"].dropna()]
+    return {"queries": len(queries), "words": sum(words) / len(words) if words else None}
+
+
+def _unknown(judgements: DataFrame, count: CorpusCount) -> int:
+    """Judgements of documents that the corpus lacks; none where there is no corpus at all."""
+    if not count.n_documents:
+        return 0
+    return int(judgements["doc_id"].isin(count.missing).sum())
+
+
+def _add_corpus(
+    bench: Bench,
+    publication: Publication,
+    dataset: Dataset,
+    origin: Source,
+    count: CorpusCount,
+    about: dict[str, Any],
+) -> None:
+    collection = dataset.collection
+    for kind in ("documents", "lengths"):
+        if not count.n_documents:
+            if not _others(bench.store, dataset):
+                publication.remove(kind, collection)
+            continue
+        if bench.store.done(kind, collection, "", _of(kind, count.fingerprint)):
+            continue
+        publication.add(
+            kind,
+            _batches(origin, kind),
+            dataset=collection,
+            fingerprint=_of(kind, count.fingerprint),
+            provenance=about,
+        )
+
+
+def _others(store: Store, dataset: Dataset) -> bool:
+    """Whether another stored dataset shares the corpus."""
+    records = [part.provenance.get("dataset", {}) for part in store.parts("queries")]
+    return any(
+        record.get("collection") == dataset.collection and record.get("name") != dataset.name
+        for record in records
+    )
+
+
+def _of(kind: str, content: str) -> str:
+    return fingerprint(kind, [content])
+
+
+def _batches(origin: Source, kind: str) -> Iterator[pa.RecordBatch]:
+    schema = pa.schema([field for field in KINDS[kind] if field.name not in ("dataset", "system")])
+    rows: list[dict[str, Any]] = []
+    for document in origin.documents():
+        rows.append(_row(document))
+        if len(rows) == BATCH:
+            yield pa.RecordBatch.from_pylist(rows, schema)
+            rows = []
+    if rows:
+        yield pa.RecordBatch.from_pylist(rows, schema)
+
+
+def _row(document: Document) -> dict[str, Any]:
+    return {**document._asdict(), "n_words": n_words(document.title, document.text)}
+
+
+def _add_split(
+    publication: Publication,
+    dataset: Dataset,
+    queries: DataFrame,
+    judgements: DataFrame,
+    about: dict[str, Any],
+) -> None:
+    texts = queries["text"].fillna("")
+    publication.add(
+        "queries",
+        queries.assign(n_words=[n_words(text) for text in texts]),
+        dataset=dataset.name,
+        fingerprint=_of("queries", queries_fingerprint(queries)),
+        provenance=about,
+    )
+    publication.add(
+        "judgements",
+        judgements,
+        dataset=dataset.name,
+        fingerprint=_of("judgements", judgements_fingerprint(judgements)),
+        provenance=about,
+    )

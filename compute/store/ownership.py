@@ -1,0 +1,116 @@
+"""Ownership: which state a home and its parts belong to.
+
+A state has an identity from its first day on. `home.json` names it, and so does a file beside the
+parts, which several homes may share. A state that was lost, is new or is another one knows none of
+the parts that lie there; it is refused before anything is written.
+"""
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from compute.base.errors import Conflict, Unavailable, WrongInput
+from compute.base.words import counted
+from compute.store.parts import KINDS, make_folder, written_aside
+
+WAY_ON = (
+    "set `state` (BEIRSCOPE_STATE) as it was, put state.sqlite back if it is lost,"
+    " or read what `python -m compute adopt` says"
+)
+
+
+@dataclass(frozen=True)
+class Marks:
+    """What a home says of its state: 0 and empty texts where it says nothing."""
+
+    format: int
+    home: str
+    """The identity that `home.json` names."""
+    parts: str
+    """The identity that stands beside the parts."""
+
+
+def read(home: Path) -> Marks:
+    """The marks of a home. Raises WrongInput for a file that cannot be understood."""
+    format_, named = _home_record(home_file(home))
+    return Marks(format_, named, _parts_record(parts_file(home)))
+
+
+def home_file(home: Path) -> Path:
+    """The file that says which format a home has, and which state."""
+    return home / "home.json"
+
+
+def parts_file(home: Path) -> Path:
+    """The file beside the parts that says which state they belong to."""
+    return home / "parts" / "identity.json"
+
+
+def check(
+    home: Path, marks: Marks, identity: str, listed: Callable[[], set[str]], where: str
+) -> None:
+    """Raises Conflict where a home or its parts belong to another state than the one at `where`.
+
+    That has an `identity`, none if it is new or of an older format, and has `listed` these parts.
+    Parts without a mark are its own if it lists any of them.
+    """
+    marked = ((home_file(home), marks.home), (parts_file(home), marks.parts))
+    for file, named in marked:
+        if named not in ("", identity):
+            new = "" if identity else ", which is missing, new or of an older version"
+            raise Conflict(f"{file} names another state than {where}{new}: {WAY_ON}")
+    # Looked at again last of all: another machine may have marked its first parts meanwhile.
+    found = set() if marks.parts else {file.stem for file in part_files(home)}
+    if found and not found & listed() and not read(home).parts:
+        lying = f"{counted(len(found), 'part')} in {home / 'parts'}"
+        raise Conflict(f"{where} lists none of the {lying}: {WAY_ON}")
+
+
+def write(home: Path, marks: Marks) -> None:
+    """Mark the parts and the home, where they are not marked so already.
+
+    The home comes last, and the state itself before both: whoever is killed in between can go on.
+    Raises Unavailable for a link to a folder of parts that is not there.
+    """
+    parts = home / "parts"
+    if parts.is_symlink() and not parts.is_dir():
+        raise Unavailable(f"{parts} leads to a folder that is not there: mount or make it first")
+    now = read(home)
+    if now.parts != marks.parts:
+        make_folder(parts)
+        _write(parts_file(home), {"state": marks.parts})
+    if (now.format, now.home) != (marks.format, marks.home):
+        _write(home_file(home), {"format": marks.format, "state": marks.home})
+
+
+def part_files(home: Path) -> list[Path]:
+    """The files that lie where parts do, whoever lists them."""
+    folders = (home / "parts" / kind for kind in KINDS)
+    return [file for folder in folders for file in sorted(folder.glob("*.parquet"))]
+
+
+def _home_record(file: Path) -> tuple[int, str]:
+    try:
+        record: Any = json.loads(file.read_text("utf-8"))
+        return int(record["format"]), str(record.get("state", ""))
+    except FileNotFoundError:
+        return 0, ""
+    except (ValueError, KeyError, TypeError, AttributeError):
+        raise WrongInput(f'{file}: not {{"format": <number>}}: mend or remove it') from None
+
+
+def _parts_record(file: Path) -> str:
+    try:
+        record: Any = json.loads(file.read_text("utf-8"))
+        return str(record["state"])
+    except FileNotFoundError:
+        return ""
+    except (ValueError, KeyError, TypeError):
+        raise WrongInput(f'{file}: not {{"state": "<identity>"}}: mend or remove it') from None
+
+
+def _write(file: Path, record: dict[str, Any]) -> None:
+    with written_aside(file) as aside:
+        aside.write(json.dumps(record).encode("utf-8"))

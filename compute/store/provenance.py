@@ -1,0 +1,302 @@
+"""Provenance: how a part was made. It is recorded, shown, and never part of its identity."""
+
+import os
+import platform
+import re
+import shlex
+import sys
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from compute.datasets.catalogue import DATASETS
+from compute.store import freshness
+from compute.store.store import Part, Store
+
+PACKAGES = (
+    "duckdb",
+    "faiss-cpu",
+    "numpy",
+    "pandas",
+    "pyserini",
+    "sentence-transformers",
+    "torch",
+    "transformers",
+)
+TREATED = {
+    "hits_of_other_queries": "hits of queries outside the split, left out",
+    "duplicates": "hits of a document that stands higher in the same list, left out",
+    "self_hits": "hits of the query's own document, left out",
+    "tied": "hits whose score equals a neighbour's, put in order by document id",
+}
+"""What ranking or taking in a run met, as its provenance counts it."""
+COUNTED = ("length_counts", "ngrams", "wordpieces", "overlap")
+"""Kinds of parts that are made from a dataset alone."""
+Identity = tuple[str, str, str]
+"""Kind, dataset and system of a part."""
+_SET = ("split", "language", "drop_self", "relevance", "archive", "md5", "homepage", "licence")
+_TOLD_OF_DATASET = {"command", "seconds", "date", "versions", "hardware", "dataset", "source"}
+_TOLD_OF_DATASET |= {"sha256", "called"}
+_TOLD = {"command", "seconds", "date", "versions", "hardware", "inputs", "identity"}
+_TOLD |= {"checkpoints", "depth", "cut", "drop_self", "file", "sha256", "imported", *TREATED}
+"""What a record of `of_runs` has a place of its own for."""
+_PATH = re.compile(
+    r"""(?P<quote>['"])(?:file://|~?/|\.{1,2}/).*?(?P=quote)"""  # a quoted path may hold blanks
+    r"""|(?<=[(,=])(?:~|\.{0,2})/[^\s'"(),=]*(?=[,)])"""  # in a system's name, up to its mark
+    r"""|file://\S*"""
+    r"""|(?<![\w./:…])(?:~|\.{0,2})/[\w.~-][^\s'"]*"""
+)
+
+
+def record(command: Sequence[str], seconds: float, **facts: Any) -> dict[str, Any]:
+    """What made a part: the command that makes it again, seconds, versions, hardware, UTC date."""
+    return {
+        "command": f"python -m compute {shlex.join(command)}",
+        "seconds": round(seconds, 3),
+        "date": datetime.now(UTC).isoformat(timespec="seconds"),
+        "versions": dict(versions()),
+        "hardware": dict(hardware()),
+        **facts,
+    }
+
+
+@cache
+def versions() -> tuple[tuple[str, str], ...]:
+    """The versions of Python and of the packages that touch numbers."""
+    found = [("python", platform.python_version())]
+    for package in PACKAGES:
+        try:
+            found.append((package, version(package)))
+        except PackageNotFoundError:
+            found.append((package, "not installed"))
+    return tuple(found)
+
+
+@cache
+def hardware() -> tuple[tuple[str, Any], ...]:
+    """Processor, cores and memory (GiB) of this machine; no host name."""
+    return (
+        ("processor", _processor()),
+        ("cores", os.cpu_count()),
+        ("memory_gib", _memory_gib()),
+        ("system", f"{platform.system()} {platform.machine()}"),
+    )
+
+
+def _processor() -> str:
+    cpuinfo = Path("/proc/cpuinfo")
+    if cpuinfo.exists():
+        for line in cpuinfo.read_text("utf-8").splitlines():
+            if line.startswith("model name"):
+                return line.split(":", 1)[1].strip()
+    return platform.processor() or platform.machine()
+
+
+def _memory_gib() -> float | None:
+    if sys.platform == "win32":
+        return None
+    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1)
+
+
+def portable(value: Any) -> Any:
+    """Provenance without the paths of this machine: a path goes, and with it a key of its own."""
+    if isinstance(value, str):
+        return _PATH.sub("…", value)
+    if isinstance(value, dict):
+        # A name of a system may be a key, and name a folder.
+        cleaned = {
+            _PATH.sub("…", key): portable(item) for key, item in value.items() if key != "path"
+        }
+        return {key: item for key, item in cleaned.items() if item != "…"}
+    if isinstance(value, list):
+        return [portable(item) for item in value]
+    return value
+
+
+def without_folders(systems: Iterable[str]) -> dict[str, str]:
+    """What systems are called elsewhere whose names hold a folder of this machine, each its own."""
+    found: dict[str, str] = {}
+    for name in sorted(set(systems)):
+        cleaned = portable(name)
+        if cleaned != name:
+            same = sum(other.partition(" ")[0] == cleaned for other in found.values())
+            found[name] = f"{cleaned} {same + 1}" if same else cleaned
+    return found
+
+
+def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, Any]]:
+    """What made each of these runs (dataset, system), as JSON values; a run not stored is left out.
+
+    A dataset of parts stands for the runs on its parts. No path of this machine is in it.
+    """
+    parts = store.parts()
+    live = {part.identity: part for part in parts}
+    fresh = {part.identity for part in freshness.split(parts)[0]}
+    return [
+        portable(_of_run(live, fresh, dataset, system))
+        for dataset, system in single(pairs)
+        if ("hits", dataset, system) in live or ("scores", dataset, system) in live
+    ]
+
+
+def of_datasets(store: Store, names: Iterable[str]) -> list[dict[str, Any]]:
+    """Where each of these datasets comes from and what was counted of it, as `of_runs` tells it."""
+    parts = store.parts(system="")
+    live = {part.identity: part for part in parts}
+    fresh = {part.identity for part in freshness.split(parts)[0]}
+    whole = dict.fromkeys(names)
+    single = dict.fromkeys(
+        part
+        for name in whole
+        for part in ((DATASETS[name].parts if name in DATASETS else ()) or (name,))
+    )
+    return [
+        portable(_of_dataset(live, fresh, name))
+        for name in single
+        if any(dataset == name for _, dataset, _ in live)
+    ]
+
+
+def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) -> dict[str, Any]:
+    """`counted` has what was made from the dataset alone: lengths, words, similarities."""
+    queries = live.get(("queries", dataset, ""))
+    about = queries.provenance if queries else {}
+    record = about.get("dataset", {})
+    known = DATASETS.get(dataset)
+    collection = record.get("collection") or (known.collection if known else dataset)
+    read = {"corpus": ("lengths", collection), "documents": ("documents", collection)}
+    read |= {kind: (kind, dataset) for kind in ("queries", "judgements")}
+    found = {
+        name: live[kind, of, ""] for name, (kind, of) in read.items() if (kind, of, "") in live
+    }
+    others = [
+        part
+        for part in live.values()
+        if part.dataset in (dataset, collection) and part.kind in COUNTED
+    ]
+    return {
+        "dataset": dataset,
+        "collection": collection,
+        **{name: about.get(name) for name in ("command", "date", "seconds")},
+        "source": _source(about),
+        "settings": {name: record[name] for name in _SET if name in record},
+        "fingerprints": {name: part.fingerprint for name, part in found.items()},
+        "rows": {name: part.rows for name, part in found.items()},
+        "facts": {name: value for name, value in about.items() if name not in _TOLD_OF_DATASET},
+        "versions": about.get("versions", {}),
+        "hardware": about.get("hardware", {}),
+        "counted": [_counted(part, part.identity in fresh) for part in others],
+        "shipped": bool(queries and queries.shipped),
+        "parts": _parts(found.values()),
+    }
+
+
+def _source(about: dict[str, Any]) -> dict[str, Any]:
+    """The files that it was read from, or the library, without when they were changed here."""
+    source = about.get("source") or {}
+    digests = about.get("sha256", {})
+    files = [
+        {"name": file["name"], "bytes": file["size"], "sha256": digests.get(file["name"])}
+        for stamp in (source, source.get("queries", {}))
+        for file in stamp.get("files", ())
+    ]
+    called = about.get("called", ())
+    if len(called) == len(files):
+        files = [file | {"name": name} for file, name in zip(files, called, strict=True)]
+    kept = {name: value for name, value in source.items() if name not in ("files", "queries")}
+    return kept | ({"files": files} if files else {})
+
+
+def _counted(part: Part, is_current: bool) -> dict[str, Any]:
+    names = ("command", "date", "seconds")
+    told = {name: part.provenance.get(name) for name in names}
+    return {
+        "kind": part.kind,
+        **told,
+        "fingerprint": part.fingerprint,
+        "shipped": part.shipped,
+        "is_current": is_current,
+    }
+
+
+def single(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """The pairs once, a dataset of parts as its parts."""
+    whole = dict.fromkeys(pairs)
+    single = (
+        (part, system)
+        for dataset, system in whole
+        for part in ((DATASETS[dataset].parts if dataset in DATASETS else ()) or (dataset,))
+    )
+    yield from dict.fromkeys(single)
+
+
+def _of_run(
+    live: dict[Identity, Part],
+    fresh: set[Identity],
+    dataset: str,
+    system: str,
+) -> dict[str, Any]:
+    hits, scores = (live.get((kind, dataset, system)) for kind in ("hits", "scores"))
+    part = hits or scores
+    assert part is not None
+    about = part.provenance
+    found = {
+        "dataset": dataset,
+        "system": system,
+        **{name: about.get(name) for name in ("command", "date", "seconds")},
+        "settings": _settings(about),
+        "fingerprints": _prints(hits, scores),
+        "made_from": freshness.runs_behind(part),
+        "treated": {name: about[name] for name in TREATED if about.get(name)},
+        "file": {name: about[name] for name in ("file", "sha256") if name in about},
+        "facts": {name: value for name, value in about.items() if name not in _TOLD},
+        "versions": about.get("versions", {}),
+        "hardware": about.get("hardware", {}),
+        "scored": _scored(scores, about),
+        "published": part.created,
+        "shipped": part.shipped,
+        "is_current": part.identity in fresh and (scores is None or scores.identity in fresh),
+        "parts": _parts(part for part in (hits, scores) if part),
+        "damage": next((part.damage for part in (hits, scores) if part and part.damage), ""),
+    }
+    return found
+
+
+def _parts(found: Iterable[Part]) -> dict[str, dict[str, str]]:
+    """The SHA-256 of the files, by kind; `as` says whether of what was written or was found."""
+    return {part.kind: {"sha256": part.sha256, "as": part.sha256_as} for part in found}
+
+
+def _prints(hits: Part | None, scores: Part | None) -> dict[str, str]:
+    """The fingerprints of a run, its scores, and what both were made from."""
+    inputs = hits.provenance.get("inputs", {}) if hits else {}
+    judged = scores.provenance.get("inputs", {}) if scores else {}
+    prints = {
+        "corpus": inputs.get("lengths"),
+        "queries": inputs.get("queries"),
+        "judgements": judged.get("judgements"),
+        "hits": hits.fingerprint if hits else None,
+        "scores": scores.fingerprint if scores else None,
+    }
+    # What a run of other runs, or of a trained model, rests on besides.
+    prints |= {name: mark for name, mark in inputs.items() if ":" in name}
+    return {name: mark for name, mark in prints.items() if mark}
+
+
+def _settings(about: dict[str, Any]) -> dict[str, Any]:
+    """What of the settings made these hits and no others."""
+    named = {name: about[name] for name in ("depth", "cut", "drop_self") if name in about}
+    return {**about.get("identity", {}), **named} | (
+        {"checkpoints": about["checkpoints"]} if about.get("checkpoints") else {}
+    )
+
+
+def _scored(scores: Part | None, about: dict[str, Any]) -> dict[str, Any]:
+    """How the scores were made, where it was not with the run."""
+    if scores is None or scores.provenance.get("date") == about.get("date"):
+        return {}
+    names = ("command", "date", "seconds", "versions", "hardware")
+    return {name: scores.provenance[name] for name in names if name in scores.provenance}

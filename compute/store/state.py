@@ -1,0 +1,414 @@
+"""State: the small mutable tables, in SQLite or PostgreSQL: the manifest and added judgements."""
+
+import sqlite3
+import uuid
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, cast
+
+from pandas import DataFrame
+from sqlalchemy import (
+    URL,
+    BigInteger,
+    Column,
+    Connection,
+    Engine,
+    ExceptionContext,
+    MetaData,
+    Table,
+    Text,
+    create_engine,
+    delete,
+    event,
+    func,
+    insert,
+    inspect,
+    make_url,
+    select,
+    text,
+    update,
+)
+from sqlalchemy.exc import ArgumentError, DBAPIError, OperationalError
+
+from compute.base import disk_refusals
+from compute.base.errors import Conflict, Unavailable, WrongInput
+from compute.base.settings import Settings
+from compute.store import ownership
+from compute.store.migrations import STEPS, Steps
+from compute.store.ownership import Marks
+
+metadata = MetaData()
+parts = Table(
+    "parts",
+    metadata,
+    Column("id", Text, primary_key=True),
+    Column("kind", Text, nullable=False),
+    Column("dataset", Text, nullable=False),
+    Column("system", Text, nullable=False),
+    Column("fingerprint", Text, nullable=False),
+    Column("rows", BigInteger, nullable=False),
+    Column("bytes", BigInteger, nullable=False),
+    Column("created", Text, nullable=False),
+    Column("provenance", Text, nullable=False),
+    Column("job", Text, nullable=False),
+    Column("published_version", BigInteger, nullable=False),
+    Column("retired_version", BigInteger),
+    Column("retired_time", Text),
+    Column("sha256", Text, nullable=False, default=""),
+    Column("sha256_as", Text, nullable=False, default="written"),
+)
+added_judgements = Table(
+    "added_judgements",
+    metadata,
+    Column("id", BigInteger, primary_key=True, autoincrement=False),
+    Column("dataset", Text, nullable=False),
+    Column("query_id", Text, nullable=False),
+    Column("doc_id", Text, nullable=False),
+    Column("relevance", BigInteger),
+    Column("person", Text, nullable=False),
+    Column("task", Text, nullable=False),
+    Column("guideline_version", Text, nullable=False),
+    Column("source", Text, nullable=False),
+    Column("time", Text, nullable=False),
+    Column("entry", Text),
+    Column("note", Text, nullable=False, default=""),
+    Column("unsure", BigInteger, nullable=False, default=0),
+    Column("verified", BigInteger, nullable=False, default=0),
+    Column("imported", Text),
+    Column("takes_back", Text),
+)
+counters = Table(
+    "counters",
+    metadata,
+    Column("name", Text, primary_key=True),
+    Column("value", BigInteger, nullable=False),
+)
+steps = Table(
+    "steps",
+    metadata,
+    Column("format", BigInteger, primary_key=True, autoincrement=False),
+    Column("time", Text, nullable=False),
+)
+identity = Table("identity", metadata, Column("id", Text, primary_key=True))
+"""One row: the name that tells this state from all others."""
+
+
+def now() -> str:
+    """The time as the state keeps it: UTC, ISO 8601 with microseconds; sorts as text."""
+    return datetime.now(UTC).isoformat(timespec="microseconds")
+
+
+def open_state(settings: Settings, to: Steps = STEPS, *, adopting: bool = False) -> Engine:
+    """The state of a home, made or migrated first; call it under the lock of the home.
+
+    SQLite is copied before a migration; a PostgreSQL server has backups of its own. With
+    `adopting` the home and its parts belong to this state from now on, whoever had them before.
+
+    Raises Conflict for a home or state of a newer Beirscope, and for a state that the home or its
+    parts do not belong to; nothing is written then. Raises Unavailable when the database cannot
+    be reached, WrongInput for a bad address or a broken home.json.
+    """
+    # The marks are read before the state: another machine makes its state first.
+    marks = ownership.read(settings.home)
+    _refuse_newer(marks.format, len(to), str(settings.home))
+    engine = engine_of(settings)
+    with opening(engine, settings.home):
+        if not adopting:
+            found = identity_of(engine)
+            ownership.check(settings.home, marks, found, lambda: listed(engine), where(engine))
+        _migrate(engine, settings.home, to)
+        own = identity_of(engine)
+        ownership.write(settings.home, Marks(len(to), home=own, parts=own))
+    return engine
+
+
+@contextmanager
+def opening(engine: Engine, home: Path) -> Iterator[None]:
+    """Close the connections if the block fails, and say where the database is if it is that."""
+    try:
+        yield
+    except OperationalError as error:
+        engine.dispose()
+        if refused := disk_refusals.refusal(error, home):
+            raise refused from error
+        cause = str(error.orig).strip().splitlines()[0] if error.orig else "no answer"
+        raise Unavailable(
+            f"the state {where(engine)} cannot be used ({cause}): check the setting `state`"
+        ) from error
+    except BaseException:
+        engine.dispose()
+        raise
+
+
+def where(engine: Engine) -> str:
+    """The address of a state without its password, or its file."""
+    if engine.dialect.name == "sqlite":
+        return str(engine.url.database)
+    return engine.url.render_as_string(hide_password=True)
+
+
+def identity_of(engine: Engine) -> str:
+    """The identity of a state; empty for a new one, and one of a format that had none."""
+    if _is_new(engine) or not inspect(engine).has_table(identity.name):
+        return ""
+    with engine.connect() as connection:
+        return connection.execute(select(identity.c.id)).scalar_one()
+
+
+@contextmanager
+def writing(engine: Engine) -> Iterator[Connection]:
+    """One transaction that writes; it waits for other writers before it reads anything."""
+    with engine.connect().execution_options(writes=True) as connection, connection.begin():
+        yield connection
+
+
+def count(connection: Connection, counter: str, by: int = 1) -> int:
+    """Raise a counter and return its new value; the row stays locked until the commit.
+
+    So numbers become visible in their order: who has seen 7 will never later find a 6.
+    """
+    statement = (
+        update(counters)
+        .where(counters.c.name == counter)
+        .values(value=counters.c.value + by)
+        .returning(counters.c.value)
+    )
+    return connection.execute(statement).scalar_one()
+
+
+def counted(connection: Connection, counter: str) -> int:
+    """The value of a counter."""
+    statement = select(counters.c.value).where(counters.c.name == counter)
+    return connection.execute(statement).scalar_one()
+
+
+def forget_superseded(engine: Engine, before: str) -> list[tuple[str, str]]:
+    """Delete the rows of parts retired before a time; returns their (kind, id).
+
+    Versions that had them are gone from then on: the counter `gone` is the oldest that is whole.
+    """
+    columns = parts.c
+    with writing(engine) as connection:
+        old = select(columns.kind, columns.id, columns.retired_version)
+        rows = connection.execute(old.where(columns.retired_time < before)).all()
+        if rows:
+            gone = max(row.retired_version for row in rows)
+            behind = (counters.c.name == "gone") & (counters.c.value < gone)
+            connection.execute(update(counters).where(behind).values(value=gone))
+            connection.execute(delete(parts).where(columns.retired_time < before))
+    return [(row.kind, row.id) for row in rows]
+
+
+def keep_found(engine: Engine, found: Mapping[str, str]) -> None:
+    """Keep the SHA-256 of the files of parts (id to SHA-256) of which none was known."""
+    with writing(engine) as connection:
+        for part, sha256 in found.items():
+            unknown = (parts.c.id == part) & (parts.c.sha256 == "")
+            connection.execute(update(parts).where(unknown).values(sha256=sha256))
+
+
+def listed(engine: Engine) -> set[str]:
+    """The ids of all parts in the manifest, live or superseded; none of a new state."""
+    if not _state_format(engine):
+        return set()
+    with engine.connect() as connection:
+        return set(connection.execute(select(parts.c.id)).scalars())
+
+
+OPTIONAL: Mapping[str, Any] = {
+    "entry": None,
+    "note": "",
+    "unsure": 0,
+    "verified": 0,
+    "time": None,  # that of saving
+    "imported": None,
+    "takes_back": None,
+}
+"""Columns of `added_judgements` that a row may do without, and what then stands there."""
+_ABSENT = ("relevance", "entry", "time", "imported", "takes_back")
+"""Columns that may be without a value."""
+_ASKED_AT_ONCE = 10_000
+"""Values in one statement: databases limit them."""
+
+
+def judgement_rows(judgements: DataFrame) -> list[dict[str, Any]]:
+    """Rows of `added_judgements` without id. Raises ValueError for an empty value."""
+    given = [c.name for c in added_judgements.c if c.name != "id"]
+    whole = judgements.assign(**{c: v for c, v in OPTIONAL.items() if c not in judgements})
+    for name in given:
+        if name not in _ABSENT and whole[name].isna().any():
+            raise ValueError(f"a judgement without {name}")
+    # Whole numbers or missing: 2.5 raises here instead of becoming 2.
+    numbers = dict.fromkeys(("relevance", "unsure", "verified"), "Int64")
+    whole = whole[given].astype(numbers).astype(object)
+    rows = whole.where(whole.notna(), None).itertuples(index=False, name=None)
+    return [dict(zip(given, row, strict=True)) for row in rows]
+
+
+def unsaved(connection: Connection, rows: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The rows without those whose `entry` is saved already, or stands in an earlier row."""
+    named = {row["entry"]: row for row in reversed(rows) if row["entry"] is not None}
+    column, names, saved = added_judgements.c.entry, list(named), set()
+    for start in range(0, len(names), _ASKED_AT_ONCE):
+        some = column.in_(names[start : start + _ASKED_AT_ONCE])
+        saved |= set(connection.execute(select(column).where(some)).scalars())
+    return [
+        row
+        for row in rows
+        if row["entry"] is None or (row["entry"] not in saved and named[row["entry"]] is row)
+    ]
+
+
+def append_judgements(connection: Connection, judgements: DataFrame) -> int:
+    """Append within a transaction what `Store.add_judgements` takes; returns the last id."""
+    records = judgement_rows(judgements)
+    # The counter's row is locked first: then nobody else saves the same entry meanwhile.
+    last = count(connection, "judgements", 0)
+    records = unsaved(connection, records)
+    last = count(connection, "judgements", len(records))
+    time = now()
+    for number, record in enumerate(records, last - len(records) + 1):
+        record |= {"id": number, "time": record["time"] or time}
+    if records:
+        connection.execute(insert(added_judgements), records)
+    return last
+
+
+def engine_of(settings: Settings, file: str = "state.sqlite") -> Engine:
+    """Connections to PostgreSQL where the setting `state` says so, else to a file of the home.
+
+    Raises WrongInput for an address that is not PostgreSQL's. Whatever is asked of a file of
+    SQLite that is damaged raises Unavailable.
+    """
+    if not settings.state:
+        engine = create_engine(URL.create("sqlite", database=str(settings.home / file)))
+        event.listen(engine, "handle_error", _name_damage)
+        event.listen(engine, "do_connect", _make_sqlite)
+        event.listen(engine, "connect", _prepare_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+    try:
+        url = make_url(settings.state)
+    except ArgumentError:
+        url = None
+    if url is None or url.get_backend_name() != "postgresql":
+        raise WrongInput(
+            "the setting `state` is no postgresql:// address: mend it, or leave it empty for SQLite"
+        )
+    return create_engine(url.set(drivername="postgresql+psycopg"), pool_pre_ping=True)
+
+
+def _make_sqlite(*told: Any) -> None:
+    # SQLite would let no group write to the file. One that is there is not opened: closing it
+    # would drop the locks that this process holds on it.
+    file = Path(told[2][0])
+    if not file.exists():
+        file.touch()
+
+
+def _prepare_sqlite(connection: sqlite3.Connection, _: object) -> None:
+    # The driver must not begin transactions itself: _begin_sqlite says which kind.
+    connection.isolation_level = None
+    connection.execute("pragma busy_timeout = 60000")
+    connection.execute("pragma journal_mode = wal")
+    connection.execute("pragma synchronous = full")
+
+
+def _name_damage(context: ExceptionContext) -> None:
+    """Raises Unavailable where SQLite finds its file damaged."""
+    error = context.original_exception
+    code = getattr(error, "sqlite_errorcode", 0) & 0xFF
+    if context.engine and code in (sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_NOTADB):
+        raise Unavailable(_damaged(Path(context.engine.url.database or ""), str(error)))
+
+
+def _damaged(file: Path, why: str) -> str:
+    """What is lost with a damaged state, and what brings back most of it."""
+    said = f"{file} is damaged ({why})"
+    if file.name != "state.sqlite":
+        return f"{said}: stop all workers and remove it; the jobs in it are lost, the results stay"
+    copies = sorted(file.parent.glob("state-before-*.sqlite"), key=lambda copy: -_mtime(copy))
+    which = "a backup of it"
+    if copies:
+        made = datetime.fromtimestamp(_mtime(copies[0]), UTC).strftime("%Y-%m-%d %H:%M")
+        which = f"{which}, or the copy {copies[0].name} of {made} UTC,"
+    return (
+        f"{said}: stop Beirscope, put {which} in its place, remove {file.name}-wal and"
+        f" {file.name}-shm, then python -m compute adopt; results and judgements that were added"
+        " since are lost. Without one, set BEIRSCOPE_HOME to a new folder, and run and import again"
+    )
+
+
+def _mtime(file: Path) -> float:
+    return file.stat().st_mtime
+
+
+def _begin_sqlite(connection: Connection) -> None:
+    # A writer takes the lock at once: one that reads first could not upgrade without failing.
+    writes = connection.get_execution_options().get("writes", False)
+    connection.exec_driver_sql("begin immediate" if writes else "begin")
+
+
+def _migrate(engine: Engine, home: Path, to: Steps) -> None:
+    found = _state_format(engine)
+    _refuse_newer(found, len(to), where(engine))
+    if found == len(to):
+        return
+    if found and engine.dialect.name == "sqlite":
+        _copy_sqlite(engine, home / f"state-before-{len(to)}.sqlite")
+    try:
+        with writing(engine) as connection:
+            _apply(connection, found, to)
+    except DBAPIError:
+        # Another machine on the same PostgreSQL may have made the same steps meanwhile.
+        if _state_format(engine) != len(to):
+            raise
+
+
+def _apply(connection: Connection, found: int, to: Steps) -> None:
+    if not found:
+        steps.create(connection)
+    given = {"new_identity": uuid.uuid4().hex}
+    for number, statements in enumerate(to[found:], found + 1):
+        for statement in statements:
+            connection.execute(text(statement), given)
+        connection.execute(insert(steps).values(format=number, time=now()))
+
+
+def _is_new(engine: Engine) -> bool:
+    """Whether the file is not there yet, or empty; a connection would make it."""
+    if engine.dialect.name != "sqlite":
+        return False
+    file = Path(where(engine))
+    return not file.exists() or not file.stat().st_size
+
+
+def _state_format(engine: Engine) -> int:
+    if _is_new(engine) or not inspect(engine).has_table("steps"):
+        return 0
+    with engine.connect() as connection:
+        return connection.execute(select(func.max(steps.c.format))).scalar() or 0
+
+
+def _copy_sqlite(engine: Engine, file: Path) -> None:
+    # By SQLite's own backup: copying the file would drop the locks that this process holds on it.
+    aside = file.with_suffix(".tmp")
+    aside.unlink(missing_ok=True)
+    source = engine.raw_connection()
+    target = sqlite3.connect(aside)
+    try:
+        cast(sqlite3.Connection, source.driver_connection).backup(target)
+    finally:
+        target.close()
+        source.close()
+    aside.replace(file)
+
+
+def _refuse_newer(found: int, known: int, where: str) -> None:
+    if found > known:
+        raise Conflict(
+            f"{where} has format {found}, this Beirscope knows {known}: "
+            "update Beirscope, or set BEIRSCOPE_HOME to another folder"
+        )

@@ -1,0 +1,429 @@
+"""The store: immutable Parquet parts, made visible by one transaction of the manifest."""
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from pandas import DataFrame
+from sqlalchemy import ColumnElement, Engine, Row, insert, or_, select, update
+
+from compute.base import scratch
+from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.locks import locked
+from compute.base.settings import PROJECT, Settings
+from compute.store import checksums, state, trash
+from compute.store.checksums import UNREADABLE, Checksums
+from compute.store.parts import KINDS, Content, make_folder, write_part
+
+SHIPPED = PROJECT / "data" / "precomputed"
+"""Results that ship: a read-only second root of parts, its manifest beside them."""
+
+SUPERSEDED_STAYS = timedelta(hours=1)
+"""A replaced part stays this long for those who still read an older version."""
+UNLISTED_STAYS = timedelta(hours=24)
+"""A file outside the manifest may belong to a job that is still at work."""
+
+
+@dataclass(frozen=True)
+class Part:
+    """One immutable Parquet file and what the manifest knows of it."""
+
+    id: str
+    kind: str
+    dataset: str
+    system: str
+    """Canonical name; empty where a part belongs to no system."""
+    fingerprint: str
+    path: Path
+    rows: int
+    bytes: int
+    created: str
+    """UTC, ISO 8601."""
+    provenance: dict[str, Any]
+    job: str
+    shipped: bool = False
+    sha256: str = ""
+    """Of the file; empty where nobody knows it, as of an old home's parts at first."""
+    sha256_as: str = "written"
+    """`written`, or `found` where it was computed of a file that lay there."""
+    damage: str = ""
+    """What is wrong with the file, as far as it was looked at; empty for a whole one."""
+
+    @property
+    def identity(self) -> tuple[str, str, str]:
+        """Kind, dataset and system: at most one live part has them."""
+        return self.kind, self.dataset, self.system
+
+
+class Publication:
+    """The parts of one job, written aside until the job's with-block ends."""
+
+    def __init__(self, home: Path, job: str) -> None:
+        self.job = job
+        self.added: dict[tuple[str, str, str], Part] = {}
+        self.removed: set[tuple[str, str, str]] = set()
+        self._home = home
+
+    def add(
+        self,
+        kind: str,
+        content: Content,
+        *,
+        dataset: str,
+        system: str = "",
+        fingerprint: str,
+        provenance: Mapping[str, Any],
+    ) -> Part:
+        """Write a part; it replaces the live one of the same kind, dataset and system.
+
+        `content` has the columns of `KINDS[kind]` without dataset and system, as a frame, a table
+        or a stream of record batches. Raises ValueError for a missing column or an empty value,
+        Conflict for a second part of one identity.
+        """
+        identity = (kind, dataset, system)
+        if identity in self.added:
+            raise Conflict(f"{kind} of {dataset} {system} written twice by one job: keep one")
+        recorded = json.loads(json.dumps(dict(provenance), allow_nan=False))
+        part_id = uuid.uuid4().hex
+        path = self._home / part_path(kind, part_id)
+        written = write_part(path, KINDS[kind], content, constants(kind, dataset, system))
+        part = Part(
+            id=part_id,
+            kind=kind,
+            dataset=dataset,
+            system=system,
+            fingerprint=fingerprint,
+            path=path,
+            rows=written.rows,
+            bytes=path.stat().st_size,
+            created=state.now(),
+            provenance=recorded,
+            job=self.job,
+            sha256=written.sha256,
+        )
+        self.added[identity] = part
+        return part
+
+    def remove(self, kind: str, dataset: str, system: str = "") -> None:
+        """Take the live local part away; a shipped one of the same identity shows again."""
+        self.removed.add((kind, dataset, system))
+
+
+class Store:
+    """The parts and the judgements of one home folder, beside the parts that ship.
+
+    Any number of processes and threads may read and publish at once.
+    """
+
+    def __init__(self, settings: Settings, shipped: Path = SHIPPED) -> None:
+        self.settings = settings
+        self.home = settings.home.resolve()
+        # DuckDB takes a list of folders, and patterns in file names.
+        if set(str(self.home)) & set(",*?[]"):
+            raise WrongInput(f"{self.home}: choose a home folder without any of , * ? [ ]")
+        make_folder(self.home)
+        with locked(self.home / "locks" / "home.lock"):
+            self._state = state.open_state(settings)
+        self._shipped = {part.identity: part for part in _read_shipped(shipped)}
+        self._seen: dict[str, Part] = {}
+        """Parts by id, as they were read: a part never changes."""
+        self._checksums = Checksums(self.home)
+        self._damage: dict[str, str] = {}
+        self.noticed = 0
+        """How often this process has found a part damaged, or whole again."""
+
+    def close(self) -> None:
+        """Close the connections to the state."""
+        self._state.dispose()
+
+    @property
+    def engine(self) -> Engine:
+        """The connections to the state, for the tables that others keep there."""
+        return self._state
+
+    def version(self) -> int:
+        """The version of the manifest: the number of publications so far."""
+        with self._state.connect() as connection:
+            return state.counted(connection, "manifest")
+
+    def parts(
+        self,
+        kind: str | None = None,
+        dataset: str | None = None,
+        system: str | None = None,
+        version: int | None = None,
+    ) -> list[Part]:
+        """The parts live at a version (default: now), local over shipped, in a fixed order.
+
+        Those whose file is lost, cut or known to have other content have their `damage`. Raises
+        Missing for a version whose parts have been tidied away.
+        """
+        wanted = {"kind": kind, "dataset": dataset, "system": system}
+        wanted = {name: value for name, value in wanted.items() if value is not None}
+        rows = select(state.parts).where(*(state.parts.c[n] == v for n, v in wanted.items()))
+        with self._state.connect() as connection:
+            local = [self._part(row) for row in connection.execute(rows.where(_live(version)))]
+            if version is not None and version < state.counted(connection, "gone"):
+                raise Missing(f"version {version} of the results is gone: read the newest one")
+        shipped = self._shipped.items()
+        found = {key: part for key, part in shipped if wanted.items() <= vars(part).items()}
+        found |= {part.identity: part for part in local}
+        if not wanted:
+            self._seen = {part.id: part for part in local}
+        self._checksums.refresh()
+        looked_at = [self._looked_at(found[identity]) for identity in sorted(found)]
+        if self._were_tidied(looked_at):
+            return self.parts(kind, dataset, system, version)
+        return looked_at
+
+    def part(self, kind: str, dataset: str, system: str = "") -> Part | None:
+        """The live part of an identity; None where its file is damaged, too."""
+        found = self.parts(kind, dataset, system)
+        return found[0] if found and not found[0].damage else None
+
+    def done(self, kind: str, dataset: str, system: str, fingerprint: str) -> Part | None:
+        """The live part that a step would only write again.
+
+        Its file is read where this machine has not read it yet: a damaged one is written again.
+        Shipped parts never count: they are cut or without texts.
+        """
+        part = self.part(kind, dataset, system)
+        if part is None or part.shipped or part.fingerprint != fingerprint:
+            return None
+        return part if not self.verify(part).damage else None
+
+    def verify(self, part: Part, *, anew: bool = False) -> Part:
+        """The part with its `damage`, after its file was read to the end.
+
+        It is read once for each content and machine, unless `anew`. Where no SHA-256 was known,
+        that of a whole Parquet file is taken as found; `keep_found` writes it to the manifest.
+        """
+        at = checksums.stamp(part.path)
+        if at and (anew or not self._checksums.known(part.id, at)):
+            try:
+                read = checksums.computed(part.path, is_new=not part.sha256)
+            except OSError as error:
+                return replace(part, damage=f"damaged: it cannot be read, {error.strerror}")
+            if read:
+                self._checksums.remember([(part.id, *read)])
+        looked_at = self._looked_at(part)
+        if part.sha256 or looked_at.damage or part.shipped:
+            return looked_at
+        at = checksums.stamp(part.path)
+        return replace(looked_at, sha256=self._checksums.known(part.id, at) if at else "")
+
+    def keep_found(self, parts: Iterable[Part]) -> None:
+        """Write what `verify` took as found to the manifest."""
+        state.keep_found(self._state, {part.id: part.sha256 for part in parts if not part.shipped})
+
+    def forget_checksums(self, parts: Iterable[Part]) -> None:
+        """Let go what is remembered of the files of parts that are not among these."""
+        self._checksums.forget({part.id for part in parts})
+
+    @contextmanager
+    def publishing(self, job: str) -> Iterator[Publication]:
+        """The publication of one job: all its parts become visible together when the block ends.
+
+        Nothing is visible, and no file stays, if the block raises.
+        """
+        publication = Publication(self.home, job)
+        try:
+            yield publication
+        except BaseException:
+            for part in publication.added.values():
+                part.path.unlink(missing_ok=True)
+            raise
+        # A failure from here on leaves the files: the commit may have happened all the same.
+        if publication.added or publication.removed:
+            self._publish(publication)
+
+    def add_judgements(self, judgements: DataFrame) -> int:
+        """Append judgements, all or none; returns the id of the last that is saved.
+
+        Columns: dataset, query_id, doc_id, relevance (missing: withdrawn), person, task,
+        guideline_version, source; `state.OPTIONAL` may be left out. A row whose `entry` is saved
+        already is not saved again. Raises ValueError for an empty value elsewhere.
+        """
+        with state.writing(self._state) as connection:
+            return state.append_judgements(connection, judgements)
+
+    def withdraw_judgement(self, judgement: int, source: str) -> int:
+        """Append the withdrawal of an added judgement; returns the new row's id."""
+        found = self.added_judgements(judgement - 1).query("id == @judgement")
+        if found.empty:
+            raise Missing(f"no added judgement {judgement}: list them to find its number")
+        anew = dict.fromkeys(("relevance", "entry", "time", "imported", "takes_back"))
+        return self.add_judgements(found.assign(**anew, source=source))
+
+    def added_judgements(self, since: int = 0, dataset: str = "") -> DataFrame:
+        """The added judgements with an id above `since`, in the order they were saved.
+
+        Of every dataset unless one is named.
+        """
+        table = state.added_judgements
+        query = select(table).where(table.c.id > since).order_by(table.c.id)
+        if dataset:
+            query = query.where(table.c.dataset == dataset)
+        with self._state.connect() as connection:
+            rows = [tuple(row) for row in connection.execute(query)]
+        frame = DataFrame(rows, columns=[column.name for column in table.c])
+        numbers = {"id": "int64", "relevance": "Int64", "unsure": "int64", "verified": "int64"}
+        return frame.astype(dict.fromkeys(frame, "str") | numbers)
+
+    def judgement_version(self) -> int:
+        """The id of the newest added judgement; 0 before the first."""
+        with self._state.connect() as connection:
+            return state.counted(connection, "judgements")
+
+    def tidy(self, at: datetime | None = None) -> list[Path]:
+        """Move superseded parts and unlisted files that have waited long enough to the trash.
+
+        What killed processes left of their scratch is deleted. Returns where the parts and files
+        lay.
+        """
+        at = at or datetime.now(UTC)
+        before = (at - SUPERSEDED_STAYS).isoformat(timespec="microseconds")
+        superseded = state.forget_superseded(self._state, before)
+        removed = [self.home / part_path(kind, part_id) for kind, part_id in superseded]
+        removed += self._unlisted(at - UNLISTED_STAYS)
+        trash.put(self.home, removed, at)
+        trash.sweep(self.home, at)
+        scratch.sweep(self.home, at.timestamp())
+        return removed
+
+    def _publish(self, publication: Publication) -> None:
+        for part in publication.added.values():
+            # A file that waited for the end of a long job is fresh again.
+            os.utime(part.path)
+        table, time = state.parts, state.now()
+        with state.writing(self._state) as connection:
+            version = state.count(connection, "manifest")
+            for identity in publication.removed | set(publication.added):
+                retire = update(table).where(_has(identity), table.c.retired_version.is_(None))
+                connection.execute(retire.values(retired_version=version, retired_time=time))
+            rows = [_row(part, version) for part in publication.added.values()]
+            if rows:
+                connection.execute(insert(table), rows)
+        stamps = ((part, checksums.stamp(part.path)) for part in publication.added.values())
+        self._checksums.remember((part.id, at, part.sha256) for part, at in stamps if at)
+
+    def _looked_at(self, part: Part) -> Part:
+        """The part with its damage, as far as its size and what is remembered tell."""
+        damage = self._damage_of(part)
+        if damage != self._damage.get(part.id, ""):
+            self._damage[part.id] = damage
+            self.noticed += 1
+        return part if damage == part.damage else replace(part, damage=damage)
+
+    def _damage_of(self, part: Part) -> str:
+        at = checksums.stamp(part.path)
+        if at is None:
+            return "lost"
+        if at.size != part.bytes:
+            return f"damaged: {at.size:,} bytes, {part.bytes:,} were written"
+        sha256 = self._checksums.known(part.id, at)
+        if sha256 == UNREADABLE:
+            return "damaged: it cannot be read"
+        if sha256 and part.sha256 and sha256 != part.sha256:
+            return f"damaged: its content is not what was {part.sha256_as}"
+        return ""
+
+    def _were_tidied(self, parts: Sequence[Part]) -> bool:
+        """Whether files are away because another process has tidied their parts away meanwhile."""
+        lost = {part.id for part in parts if part.damage == "lost" and not part.shipped}
+        return bool(lost) and not lost <= state.listed(self._state)
+
+    def _unlisted(self, before: datetime) -> list[Path]:
+        found = self.home.glob("parts/*/*")
+        files = [file for file in found if _age(file) < before.timestamp()]
+        listed, rubbish = state.listed(self._state), trash.folder(self.home)
+        return [file for file in files if file.stem not in listed and file.parent != rubbish]
+
+    def _part(self, row: Row[Any]) -> Part:
+        if (seen := self._seen.get(row.id)) and seen.sha256 == row.sha256:
+            return seen
+        columns = {name: row._mapping[name] for name in _PART_COLUMNS}
+        columns["provenance"] = json.loads(row.provenance)
+        return Part(path=self.home / part_path(row.kind, row.id), **columns)
+
+
+_PART_COLUMNS = [c.name for c in state.parts.c if c.name in Part.__dataclass_fields__]
+
+
+def part_path(kind: str, part_id: str) -> Path:
+    """Where a part lies under its root: nothing from outside is in it."""
+    if kind not in KINDS:
+        raise KeyError(f"no kind {kind!r}; known: {', '.join(KINDS)}")
+    return Path("parts") / kind / f"{part_id}.parquet"
+
+
+def shard_path(name: str) -> Path:
+    """Where a shard of an index lies under the root: among the parts, which all workers see.
+
+    As it is in no manifest, it goes when nobody has used it for as long as unlisted files stay.
+    """
+    return Path("parts") / "shards" / f"{name}.tar"
+
+
+def constants(kind: str, dataset: str, system: str) -> dict[str, str]:
+    """The columns that have one value throughout a part."""
+    names = {"dataset": dataset, "system": system}
+    return {name: value for name, value in names.items() if name in KINDS[kind].names}
+
+
+def top(hits: DataFrame) -> DataFrame:
+    """What the kind `top` holds of a run: rank <= 10, sorted by query_id and rank."""
+    return hits[hits["rank"] <= 10].sort_values(["query_id", "rank"], ignore_index=True)
+
+
+def _live(version: int | None) -> ColumnElement[bool]:
+    published, retired = state.parts.c.published_version, state.parts.c.retired_version
+    if version is None:
+        return retired.is_(None)
+    return (published <= version) & or_(retired.is_(None), retired > version)
+
+
+def _has(identity: tuple[str, str, str]) -> ColumnElement[bool]:
+    kind, dataset, system = identity
+    columns = state.parts.c
+    return (columns.kind == kind) & (columns.dataset == dataset) & (columns.system == system)
+
+
+def _row(part: Part, version: int) -> dict[str, Any]:
+    row = {name: getattr(part, name) for name in _PART_COLUMNS}
+    row["provenance"] = json.dumps(part.provenance, ensure_ascii=False)
+    return row | {"published_version": version}
+
+
+def _age(file: Path) -> float:
+    try:
+        return file.stat().st_mtime
+    except FileNotFoundError:  # another process tidies too, or a writer has renamed it
+        return float("inf")
+
+
+def _read_shipped(root: Path) -> list[Part]:
+    file = root / "manifest.json"
+    if not file.exists():
+        return []
+    try:
+        records = json.loads(file.read_text("utf-8"))["parts"]
+        return [_shipped_part(root, record) for record in records]
+    except (ValueError, KeyError, TypeError) as error:
+        raise WrongInput(f"{file}: not a manifest ({error}): fetch it again") from None
+
+
+def _shipped_part(root: Path, record: dict[str, Any]) -> Part:
+    found = re.fullmatch(r"parts/(\w+)/([0-9a-f]{32})\.parquet", record["path"])
+    if found is None:
+        raise ValueError(f"path {record['path']!r}")
+    kind, part_id = found.groups()
+    path = root / part_path(kind, part_id)
+    return Part(**record | {"id": part_id, "kind": kind, "path": path, "shipped": True})

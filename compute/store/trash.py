@@ -1,0 +1,132 @@
+"""The trash: what housekeeping takes away lies here for 30 days, or until room is wanted.
+
+A file keeps its place: `trash/2026-01-31/hits/NAME.parquet` was `parts/hits/NAME.parquet`.
+"""
+
+import contextlib
+import logging
+import shutil
+from collections.abc import Collection, Iterable
+from datetime import date, datetime, timedelta
+from pathlib import Path
+
+from compute.base.words import counted, sized
+from compute.store.parts import make_folder
+
+STAYS = timedelta(days=30)
+LEAST_FREE = 2 * 1024**3
+"""Bytes of the disk that the trash leaves free, or a twentieth of a disk that is smaller."""
+
+log = logging.getLogger(__name__)
+
+
+def folder(home: Path) -> Path:
+    """The trash of a home, always on the disk of its parts: files are only renamed.
+
+    Where the parts are a folder that several homes share, so is the trash, inside it.
+    """
+    parts = home / "parts"
+    own = not parts.is_symlink() and (
+        not parts.exists() or parts.stat().st_dev == home.stat().st_dev
+    )
+    return (home if own else parts) / "trash"
+
+
+def put(home: Path, going: Iterable[Path], at: datetime) -> None:
+    """Move parts into the trash, under the day it is; what cannot be moved stays."""
+    day = folder(home) / at.date().isoformat()
+    for file in going:
+        target = day / file.parent.name / file.name
+        try:
+            if file.exists():
+                make_folder(target.parent)
+                file.replace(target)
+        except FileNotFoundError:
+            continue  # another process tidies too
+        except OSError as error:
+            log.warning("%s stays: it cannot be moved to the trash (%s)", file, error.strerror)
+
+
+def lying(home: Path, ids: Collection[str]) -> list[Path]:
+    """The files in the trash that are parts with one of these ids."""
+    return [file for _, file in _lying(home) if file.stem in ids]
+
+
+def put_back(home: Path, files: Iterable[Path]) -> None:
+    """Move parts from the trash to where they lay; one that lies there again stays in the trash."""
+    for file in files:
+        target = home / "parts" / file.parent.name / file.name
+        if not target.exists():
+            make_folder(target.parent)
+            file.replace(target)
+
+
+def sweep(home: Path, at: datetime, wanted: int | None = None) -> None:
+    """Delete what is older than 30 days, then the oldest files until there is room.
+
+    `wanted` is the number of bytes to make free (default: what the disk has too little).
+    """
+    lying = _lying(home)
+    old = [file for day, file in lying if day < (at - STAYS).date()]
+    if not lying:
+        return
+    wanted = _lacking(folder(home)) if wanted is None else wanted
+    freed, chosen = _delete(old), list[Path]()
+    for _, file in lying[len(old) :]:
+        if freed >= wanted:
+            break
+        freed += _size(file)
+        chosen.append(file)
+    if chosen:
+        _delete(chosen)
+        told = counted(len(chosen), "file")
+        log.warning("the disk is nearly full: deleted the oldest %s of %s", told, folder(home))
+
+
+def empty(home: Path) -> None:
+    """Delete all that is in the trash for good."""
+    _delete(file for _, file in _lying(home))
+
+
+def said(home: Path) -> str:
+    """`3 files (1.2 MB) in …/trash`."""
+    lying = [file for _, file in _lying(home)]
+    return f"{counted(len(lying), 'file')} ({sized(sum(map(_size, lying)))}) in {folder(home)}"
+
+
+def _lying(home: Path) -> list[tuple[date, Path]]:
+    """The files in the trash with the day that they came, the oldest first."""
+    days = {day: place for place in folder(home).glob("*") if (day := _day(place))}
+    return [(day, file) for day in sorted(days) for file in days[day].rglob("*") if file.is_file()]
+
+
+def _day(place: Path) -> date | None:
+    try:
+        return date.fromisoformat(place.name)
+    except ValueError:
+        return None
+
+
+def _lacking(place: Path) -> int:
+    disk = shutil.disk_usage(place)
+    return min(LEAST_FREE, disk.total // 20) - disk.free
+
+
+def _delete(gone: Iterable[Path]) -> int:
+    """Delete files, and the folders that this leaves empty; returns their bytes."""
+    size, folders = 0, set[Path]()
+    for file in gone:
+        size += _size(file)
+        file.unlink(missing_ok=True)
+        folders |= {file.parent, file.parent.parent}
+    for left in sorted(folders, reverse=True):
+        with contextlib.suppress(OSError):  # it is not empty, or gone
+            left.rmdir()
+    return size
+
+
+def _size(file: Path) -> int:
+    try:
+        return file.stat().st_size
+    except FileNotFoundError:  # another process empties it too
+        return 0

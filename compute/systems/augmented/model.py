@@ -1,0 +1,241 @@
+"""The model: an encoder that reads a query, and two heads that say what BM25 is to ask for.
+
+a(q) = ReLU(W enc(q)_CLS) adds pieces of the vocabulary; w(q)_i = ReLU(u^T enc(q)_i) weighs those of
+the query. The encoder reads [CLS] and the query's pieces.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor, nn
+from transformers import AutoModel
+from transformers.utils import logging
+
+from compute.base.errors import Unavailable
+from compute.systems.augmented import vectors
+from compute.systems.augmented.loss import Asked
+from compute.systems.neural import weights as loading_weights
+
+HEADS = "heads.safetensors"
+ABOUT = "augmented.json"
+RIDGE = 1e-2
+"""Of the least squares that the heads start from, relative to the mean square of a dimension."""
+START = 1e-3
+"""What every piece of the collection is added at the start: above 0, where ReLU has a slope."""
+
+
+@dataclass(frozen=True)
+class Shape:
+    """How queries are scored; stored beside the weights."""
+
+    k1: float
+    b: float
+    weighted: bool
+    """Whether pieces of the query have weights; else each weighs 1."""
+    bm25: bool
+    """Whether documents are BM25 vectors; else bags of words, without IDF."""
+    max_length: int
+    """Pieces of a query that are read, [CLS] among them."""
+    precision: str = "float32"
+    """In which the encoder multiplies: float32 or bfloat16."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Queries as the encoder takes them, and where each distinct piece stands in them."""
+
+    input_ids: Tensor
+    mask: Tensor
+    query: Tensor
+    """Of each distinct piece of a query: its row,"""
+    piece: Tensor
+    """its number,"""
+    place: Tensor
+    """and for every position of the input the number of the distinct piece; -1 for no piece."""
+
+
+class Augmenter(nn.Module):
+    """The encoder and its heads.
+
+    W has a row for each of `rows` pieces: in training those of the collection, since no other can
+    learn anything, else the whole vocabulary.
+    """
+
+    def __init__(self, encoder: nn.Module, width: int, rows: int, shape: Shape) -> None:
+        super().__init__()
+        self.encoder = encoder
+        self.shape = shape
+        self.added = nn.Parameter(torch.zeros(rows, width))
+        """W."""
+        self.weight = nn.Parameter(torch.zeros(width))
+        """u."""
+
+    def forward(self, batches: Sequence[Batch]) -> tuple[Tensor, Asked]:
+        """a(q) over the pieces that W has, and the pieces of the queries, by number, with w(q).
+
+        The queries of all batches, in their order. A piece that stands in a query twice has the
+        mean of its weights.
+        """
+        first, weights, queries, before = [], [], [], 0
+        for batch, hidden in zip(batches, self._read(batches), strict=True):
+            first.append(hidden[:, 0])
+            weights.append(self._weights(hidden, batch))
+            queries.append(batch.query + before)
+            before += len(batch.mask)
+        numbers = torch.cat([batch.piece for batch in batches])
+        added = torch.relu(torch.cat(first) @ self.added.T)
+        return added, Asked(torch.cat(queries), numbers, torch.cat(weights))
+
+    def batch(self, queries: Sequence[Sequence[int]]) -> Batch:
+        """Queries, each as the numbers of its pieces, behind [CLS]; cut to `max_length`."""
+        return batch(queries, self.shape.max_length)
+
+    def _read(self, batches: Sequence[Batch]) -> Iterator[Tensor]:
+        """enc(q) of each batch: queries x positions x width."""
+        # The table of word embeddings has one gradient of its own size for each look into it.
+        looked = self.encoder.get_input_embeddings()(  # pyright: ignore[reportCallIssue]
+            torch.cat([batch.input_ids.reshape(-1) for batch in batches])
+        )
+        parts = looked.split([batch.input_ids.numel() for batch in batches])
+        half = self.shape.precision == "bfloat16"
+        for batch, part in zip(batches, parts, strict=True):
+            embedded = part.reshape(*batch.input_ids.shape, -1)
+            with torch.autocast("cpu", torch.bfloat16, enabled=half):
+                found = self.encoder(inputs_embeds=embedded, attention_mask=batch.mask)[0]
+            yield found.float()
+
+    def _weights(self, hidden: Tensor, batch: Batch) -> Tensor:
+        if not self.shape.weighted:
+            return torch.ones(len(batch.piece))
+        own = torch.relu(hidden @ self.weight)
+        at = batch.place >= 0
+        zeros = torch.zeros(len(batch.piece))
+        sums = zeros.index_add(0, batch.place[at], own[at])
+        counts = zeros.index_add(0, batch.place[at], torch.ones(int(at.sum())))
+        return sums / counts.clamp(min=1)
+
+    @torch.no_grad()
+    def start(self, batches: Sequence[Batch]) -> None:
+        """Heads by which w is about 1 and a is about `START` for every piece.
+
+        Directions that these queries share, by ridge regression: random heads would add half of
+        the vocabulary to every query, the same half, and leave the other without a slope.
+        """
+        self.eval()
+        words, firsts = [], []
+        for batch, hidden in zip(batches, self._read(batches), strict=True):
+            words.append(hidden[batch.place >= 0])
+            firsts.append(hidden[:, 0])
+        self.weight.copy_(_to_one(torch.cat(words)))
+        self.added.copy_((START * _to_one(torch.cat(firsts))).expand_as(self.added))
+
+    def save(self, folder: Path, pieces: Tensor, vocabulary: int) -> None:
+        """Encoder, heads and shape in `folder`; W over the vocabulary, 0 but for `pieces`."""
+        from safetensors.torch import save_file
+
+        folder.mkdir(parents=True, exist_ok=True)
+        encoder = self.encoder
+        assert hasattr(encoder, "save_pretrained")
+        encoder.save_pretrained(folder)  # pyright: ignore[reportCallIssue]
+        added = torch.zeros(vocabulary, self.added.shape[1])
+        added[pieces] = self.added.detach()
+        heads = {"added": added, "weight": self.weight.detach()}
+        save_file(heads, folder / HEADS, metadata={"format": "pt"})
+        (folder / ABOUT).write_text(json.dumps(asdict(self.shape)), encoding="utf-8")
+
+
+def fresh(encoder: Path, vocabulary: int, rows: int, shape: Shape) -> Augmenter:
+    """An untrained model over the encoder in a folder; `start` comes before it is trained.
+
+    Raises Unavailable for an encoder of another vocabulary.
+    """
+    # It would list the pooler that is missing, which nothing reads.
+    before = logging.get_verbosity()
+    logging.set_verbosity_error()
+    try:
+        with loading_weights.loading(encoder):
+            loaded = AutoModel.from_pretrained(encoder, local_files_only=True).float()
+    finally:
+        logging.set_verbosity(before)
+    if loaded.config.vocab_size != vocabulary:
+        raise Unavailable(
+            f"the encoder in {encoder} knows {loaded.config.vocab_size:,} word pieces, and the "
+            f"documents are made of the {vocabulary:,} of bert-base-uncased: choose one of those"
+        )
+    if hasattr(loaded, "pooler"):
+        # Nothing reads it: it would be weights without a gradient.
+        loaded.pooler = None
+    return Augmenter(loaded, loaded.config.hidden_size, rows, shape)
+
+
+def load(folder: Path) -> Augmenter:
+    """The model that `save` wrote, not in training."""
+    from safetensors.torch import load_file
+
+    shape = Shape(**json.loads((folder / ABOUT).read_text("utf-8")))
+    heads = load_file(folder / HEADS)
+    vocabulary = len(heads["added"])
+    model = fresh(folder, vocabulary, vocabulary, shape)
+    model.added.data.copy_(heads["added"])
+    model.weight.data.copy_(heads["weight"])
+    return model.eval()
+
+
+def batch(queries: Sequence[Sequence[int]], max_length: int) -> Batch:
+    """What `Augmenter.batch` says."""
+    cls = vectors.first_piece()
+    cut = [list(pieces[: max_length - 1]) for pieces in queries]
+    longest = 1 + max(map(len, cut), default=0)
+    ids = np.zeros((len(cut), longest), np.int64)
+    mask = np.zeros((len(cut), longest), np.int64)
+    place = np.full((len(cut), longest), -1, np.int64)
+    rows: list[int] = []
+    distinct: list[int] = []
+    for row, pieces in enumerate(cut):
+        ids[row, : len(pieces) + 1] = [cls, *pieces]
+        mask[row, : len(pieces) + 1] = 1
+        found = {piece: number for number, piece in enumerate(dict.fromkeys(pieces))}
+        place[row, 1 : len(pieces) + 1] = [len(distinct) + found[piece] for piece in pieces]
+        distinct += found
+        rows += [row] * len(found)
+    numbers = np.array(rows, np.int64), np.array(distinct, np.int64)
+    return Batch(*map(torch.from_numpy, (ids, mask, *numbers, place)))
+
+
+@torch.inference_mode()
+def weights(model: Augmenter, of: Batch) -> list[list[tuple[int, bool, float]]]:
+    """Of each query its augmented query: piece, whether the query has it, w (bow + a).
+
+    First those of the query in its order, then what is added, the heaviest first.
+    """
+    added, asked = model([of])
+    found: list[list[tuple[int, bool, float]]] = []
+    amounts = added.numpy()
+    rows, pieces, own = (each.numpy() for each in (asked.query, asked.piece, asked.weight))
+    for row, amount in enumerate(amounts):
+        mine = rows == row
+        found.append(_augmented(pieces[mine], own[mine], amount))
+    return found
+
+
+def _augmented(
+    pieces: NDArray[np.int64], own: NDArray[np.float32], amount: NDArray[np.float32]
+) -> list[tuple[int, bool, float]]:
+    values = own * (1 + amount[pieces])
+    kept = [(int(piece), True, float(value)) for piece, value in zip(pieces, values, strict=True)]
+    rest = np.setdiff1d(np.flatnonzero(amount > 0), pieces)
+    rest = rest[np.argsort(-amount[rest], kind="stable")]
+    return kept + [(int(piece), False, float(amount[piece])) for piece in rest]
+
+
+def _to_one(rows: Tensor) -> Tensor:
+    """The ridge solution x of rows x = 1."""
+    given = rows.double()
+    square = given.T @ given
+    ridge = RIDGE * torch.trace(square) / len(square)
+    return torch.linalg.solve(square + ridge * torch.eye(len(square)), given.sum(dim=0)).float()

@@ -1,0 +1,169 @@
+"""Search with an augmented query: BM25 over word pieces, each asked with a weight of its own.
+
+The weights go to Lucene as boosts, w (bow + a), without IDF, which Lucene multiplies by itself.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+from pandas import DataFrame
+
+from compute.base.settings import Settings
+from compute.corpora import word_pieces
+from compute.systems.augmented import vectors
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.lexical import anserini, lucene
+from compute.systems.lexical.bm25 import WordPiece
+from compute.systems.neural import weights
+from compute.systems.searcher import Ask, Progress, Span
+
+if TYPE_CHECKING:
+    from compute.systems.augmented.model import Augmenter
+
+AT_ONCE = 32
+"""Queries that the encoder reads together."""
+COLUMNS = ["query_id", "piece", "in_query", "weight"]
+
+Weighted = list[tuple[str, bool, float]]
+"""An augmented query: pieces, whether the query has them, w (bow + a)."""
+
+
+@dataclass(frozen=True)
+class Augmented:
+    """BM25 over word pieces, whose queries a trained model augments and weighs.
+
+    It searches the index of `bm25-wordpiece`. Pieces of weight 0 are not asked for.
+    """
+
+    checkpoint: Checkpoint
+    k1: float = 0.9
+    b: float = 0.4
+    bm25: bool = True
+    """Whether a piece found scores by BM25, else 1, as in a bag of words."""
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ()
+
+    @property
+    def model(self) -> str:
+        """The name of the trained system."""
+        return self.checkpoint.model
+
+    @property
+    def lexical(self) -> WordPiece:
+        """What the index is made by."""
+        return WordPiece(k1=self.k1, b=self.b)
+
+    def index_identity(self) -> dict[str, Any]:
+        """That of `bm25-wordpiece`."""
+        return self.lexical.index_identity()
+
+    def identity(self) -> dict[str, Any]:
+        """The index, how it is ranked, and the trained model."""
+        own = {"ranker": "augmented query", "bm25": self.bm25, "k1": self.k1, "b": self.b}
+        return self.index_identity() | own | {"checkpoint": self.checkpoint.identity()}
+
+    def check(self) -> None:
+        """Raises Unavailable when Java, a library, the vocabulary or the model is missing."""
+        anserini.check()
+        word_pieces.check()
+        self.checkpoint.check("torch", "transformers")
+
+    def index(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        """That of `bm25-wordpiece`."""
+        return self.lexical.index(documents, folder, settings, progress)
+
+    def piece_documents(self, settings: Settings) -> int:
+        """As of `bm25-wordpiece`."""
+        return self.lexical.piece_documents(settings)
+
+    def piece_identity(self) -> dict[str, Any]:
+        """That of `bm25-wordpiece`."""
+        return self.lexical.piece_identity()
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """That of `bm25-wordpiece`."""
+        self.lexical.index_piece(documents, span, folder, settings, progress)
+
+    def search(
+        self,
+        folder: Path,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score; of equal ones those of the first ids are found."""
+        asked = self._augment(queries["text"].fillna("").tolist(), settings)
+        texts = [boosts(query) for query in asked]
+        options = self._options()
+        return lucene.search_singly(
+            folder, queries["query_id"], texts, depth, options, settings, progress
+        )
+
+    def queries(self, queries: DataFrame, settings: Settings) -> DataFrame:
+        """query_id, piece, in_query, weight: what is asked of each of `queries` (query_id, text).
+
+        The pieces of the query stand first, in its order and with those of weight 0.
+        """
+        asked = self._augment(queries["text"].fillna("").tolist(), settings)
+        rows = [
+            (query_id, *row)
+            for query_id, query in zip(queries["query_id"], asked, strict=True)
+            for row in query
+        ]
+        return DataFrame(rows, columns=COLUMNS)
+
+    @contextmanager
+    def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
+        """A function that answers one query, encoder included; its hits stay with Lucene."""
+        augment = _augmenter(self.checkpoint, settings)
+        with anserini.session(folder / "lucene", self._options(), settings) as ask:
+
+            def answer(text: str, depth: int) -> object:
+                asked = boosts(augment([text])[0])
+                return ask(asked, depth) if asked else 0
+
+            yield answer
+
+    def _augment(self, texts: list[str], settings: Settings) -> list[Weighted]:
+        augment = _augmenter(self.checkpoint, settings)
+        found: list[Weighted] = []
+        for start in range(0, len(texts), AT_ONCE):
+            found += augment(texts[start : start + AT_ONCE])
+        return found
+
+    def _options(self) -> list[str]:
+        bm25 = ["-bm25", "-bm25.k1", str(self.k1), "-bm25.b", str(self.b), "-pretokenized"]
+        return [*bm25, "-boosts", "bm25" if self.bm25 else "one"]
+
+
+def boosts(query: Weighted) -> str:
+    """The pieces of an augmented query and their boosts, as the search session takes them."""
+    return " ".join(f"{piece} {weight!r}" for piece, _, weight in query if weight > 0)
+
+
+def _augmenter(checkpoint: Checkpoint, settings: Settings) -> Callable[[list[str]], list[Weighted]]:
+    """The model, loaded, as a function from texts to augmented queries."""
+    weights.torch_on(settings)
+    from compute.systems.augmented import model
+
+    loaded: Augmenter = model.load(checkpoint.folder())
+    pieces, names = vectors.piece_ids(), vectors.names()
+
+    def augment(texts: list[str]) -> list[Weighted]:
+        read = [pieces(text) for text in texts]
+        found = model.weights(loaded, loaded.batch(read))
+        # A query without a word is not asked.
+        return [
+            [(names[piece], own, weight) for piece, own, weight in query] if known else []
+            for query, known in zip(found, read, strict=True)
+        ]
+
+    return augment

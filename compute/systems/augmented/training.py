@@ -1,0 +1,308 @@
+"""Training: batches, steps, held-out queries after each epoch, and checkpoints to go on from.
+
+Everything of chance comes from the seed: an epoch's batches from seed and epoch, dropout from
+torch's generator, which a checkpoint holds beside the optimiser.
+"""
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import torch
+from pandas import DataFrame
+from torch import Tensor
+
+from compute.base.settings import Settings
+from compute.evaluate import measures
+from compute.store.loading import quiet
+from compute.systems.augmented import examples, loss, model
+from compute.systems.augmented.examples import Examples, Pairs, Queries
+from compute.systems.augmented.loss import Asked
+from compute.systems.augmented.model import Augmenter, Shape
+from compute.systems.augmented.recipe import Augmentation
+from compute.systems.neural import weights
+from compute.systems.training.recipes import MODEL, Material, Report
+
+CHUNK = 48
+"""Queries that the encoder reads at once: of like length, so that little is padding."""
+STARTS_FROM = 1_000
+"""Training queries whose encodings the heads start from."""
+SCALES = tuple(2.0**-half for half in np.arange(0, 8, 0.5))
+"""What w may start from."""
+CALIBRATED_ON = 5
+"""Batches that choose it."""
+WARM_UP = 0.1
+"""Share of all steps in which the learning rate rises; after them it falls, to 0 at the end."""
+SPARING = 20
+"""A checkpoint is written once what the last one took is so small a part of the time since."""
+TARGET = "nDCG@10"
+CHECKPOINT, BEST = "checkpoint.pt", "best.pt"
+
+
+def train(
+    recipe: Augmentation, material: Material, folder: Path, settings: Settings, report: Report
+) -> dict[str, Any]:
+    """What `Recipe.train` says: facts, and the model of the best epoch in `folder / MODEL`."""
+    weights.torch_on(settings)
+    with threads(settings.threads):
+        found = examples.read(material, material.about["hard_from"], quiet)
+        loop = Loop(recipe, found, folder)
+        loop.run(report)
+        return loop.finish()
+
+
+@contextmanager
+def threads(number: int) -> Iterator[None]:
+    """Torch computes with so many threads meanwhile: sums depend on how they are parted."""
+    before = torch.get_num_threads()
+    torch.set_num_threads(number)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            yield
+    finally:
+        torch.set_num_threads(before)
+
+
+class Loop:
+    """One training, where it stands, and how it goes on."""
+
+    def __init__(self, recipe: Augmentation, examples: Examples, folder: Path) -> None:
+        self.recipe, self.examples, self.folder = recipe, examples, folder
+        self.pieces = np.flatnonzero(examples.documents.frequencies > 0)
+        self._documents = weighted(examples, recipe, self.pieces)
+        self._prices = prices(examples, recipe, self.pieces)
+        self._column = np.full(len(examples.documents.frequencies), -1)
+        self._column[self.pieces] = np.arange(len(self.pieces))
+        steps = -(-len(examples.train.query_ids) // recipe.batch)
+        self.total = steps * recipe.epochs
+        self.epoch = self.step = self.done = 0
+        """The epoch under way, its steps that are done, and the steps of all."""
+        self.best: dict[str, float] = {}
+        self.last: dict[str, float] = {}
+        torch.manual_seed(recipe.seed)
+        self.model = self._fresh()
+        self._calibrate()
+        self.optimiser = torch.optim.AdamW(
+            self.model.parameters(), lr=recipe.learning_rate, fused=True
+        )
+        self._written, self._took = time.perf_counter(), 0.0
+        if (folder / CHECKPOINT).exists():
+            self._restore()
+
+    def run(self, report: Report) -> None:
+        """Train until the last epoch, or until `patience` epochs brought nothing better."""
+        while self.epoch < self.recipe.epochs and not self._stalled():
+            random = np.random.default_rng([self.recipe.seed, self.epoch])
+            batches = examples.epoch(
+                self.examples.train, self.recipe.batch, self.recipe.hard_negatives, random
+            )
+            self.model.train()
+            for number, pairs in enumerate(batches):
+                if number < self.step:
+                    continue
+                self.last = self._learn(pairs)
+                self.step, self.done = number + 1, self.done + 1
+                report(self.done, self.total, self.last)
+                self._keep()
+            held_out = self._held_out()
+            report(self.done, self.total, held_out)
+            if held_out[TARGET] > self.best.get(TARGET, -1.0):
+                self.best = held_out | {"epoch": self.epoch + 1}
+                _write(self.model.state_dict(), self.folder / BEST)
+            self.epoch, self.step = self.epoch + 1, 0
+            self._keep()
+
+    def finish(self) -> dict[str, Any]:
+        """Leave the best epoch's model in `MODEL`, and nothing else; facts about the training."""
+        self.model.load_state_dict(torch.load(self.folder / BEST, weights_only=True))
+        size = len(self.examples.documents.frequencies)
+        self.model.save(self.folder / MODEL, torch.from_numpy(self.pieces), size)
+        for name in (CHECKPOINT, BEST):
+            (self.folder / name).unlink(missing_ok=True)
+        return {
+            "best_epoch": int(self.best["epoch"]),
+            f"held_out_{TARGET}": self.best[TARGET],
+            "added_pieces": self.best["added pieces"],
+            "epochs": self.epoch,
+            "steps": self.done,
+            "final_loss": self.last["loss"],
+            "training_queries": len(self.examples.train.query_ids),
+            "held_out_queries": len(self.examples.held_out.query_ids),
+        }
+
+    def _fresh(self) -> Augmenter:
+        recipe = self.recipe
+        shape = Shape(
+            recipe.k1,
+            recipe.b,
+            recipe.weights == "learned",
+            recipe.vectors == "bm25",
+            recipe.max_length,
+            recipe.precision,
+        )
+        size = len(self.examples.documents.frequencies)
+        made = model.fresh(recipe.checkpoint.folder(), size, len(self.pieces), shape)
+        first = self.examples.train.pieces[:STARTS_FROM]
+        batches = [made.batch(first[at : at + CHUNK]) for at in range(0, len(first), CHUNK)]
+        made.start(batches)
+        return made
+
+    @torch.no_grad()
+    def _calibrate(self) -> None:
+        """Start with the constant w by which plain BM25's contrastive loss is least.
+
+        Any constant ranks like plain BM25, whose scores of 10 to 30 are far too sure of themselves
+        in a softmax: with w = 1 the first steps do nothing but turn every word down, past 0.
+        """
+        if self.recipe.weights != "learned":
+            return
+        random = np.random.default_rng([self.recipe.seed, self.recipe.epochs])
+        batches = examples.epoch(
+            self.examples.train, self.recipe.batch, self.recipe.hard_negatives, random
+        )
+        sums = np.zeros(len(SCALES))
+        for pairs in islice(batches, CALIBRATED_ON):
+            found = self._plain(pairs)
+            positive, masked = torch.from_numpy(pairs.positive), torch.from_numpy(pairs.masked)
+            for place, scale in enumerate(SCALES):
+                sums[place] += loss.contrastive(found * scale, positive, masked).item()
+        self.model.weight.mul_(SCALES[int(sums.argmin())])
+
+    def _plain(self, pairs: Pairs) -> Tensor:
+        """The scores of plain BM25."""
+        read = [self._column[list(set(self.examples.train.pieces[q]))] for q in pairs.queries]
+        known = [columns[columns >= 0] for columns in read]
+        rows = np.repeat(np.arange(len(known)), [len(columns) for columns in known])
+        columns = torch.from_numpy(np.concatenate(known))
+        asked = Asked(torch.from_numpy(rows), columns, torch.ones(len(rows)))
+        nothing = torch.zeros(len(known), len(self.pieces))
+        return loss.scores(nothing, asked, _rows(self._documents, pairs.rows))
+
+    def _learn(self, pairs: Pairs) -> dict[str, float]:
+        """One step; its losses."""
+        added, asked = self._ask(self.examples.train, pairs.queries)
+        documents = _rows(self._documents, pairs.rows)
+        scores = loss.scores(added, asked, documents)
+        positive, masked = torch.from_numpy(pairs.positive), torch.from_numpy(pairs.masked)
+        contrastive = loss.contrastive(scores, positive, masked)
+        sparsity = loss.sparsity(added, self._prices)
+        total = contrastive + self.recipe.penalty * sparsity
+        for group in self.optimiser.param_groups:
+            group["lr"] = self.recipe.learning_rate * self._pace()
+        self.optimiser.zero_grad()
+        total.backward()
+        self.optimiser.step()
+        return {
+            "loss": total.item(),
+            "contrastive": contrastive.item(),
+            "sparsity": sparsity.item(),
+        }
+
+    def _pace(self) -> float:
+        rising = max(1.0, WARM_UP * self.total)
+        return min((self.done + 1) / rising, 1.0) * (self.total - self.done) / self.total
+
+    def _ask(self, queries: Queries, places: Any) -> tuple[Tensor, Asked]:
+        """a(q) over the pieces of the collection, and the queries' pieces as its columns."""
+        read = [queries.pieces[place] for place in places]
+        chunks = [read[start : start + CHUNK] for start in range(0, len(read), CHUNK)]
+        added, asked = self.model([self.model.batch(chunk) for chunk in chunks])
+        column = torch.from_numpy(self._column)[asked.piece]
+        known = column >= 0
+        return added, Asked(asked.query[known], column[known], asked.weight[known])
+
+    @torch.no_grad()
+    def _held_out(self) -> dict[str, float]:
+        """nDCG@10 of the queries held out, and how many pieces they are augmented by."""
+        self.model.eval()
+        queries, tops, extra = self.examples.held_out, [], 0
+        for start in range(0, len(queries.query_ids), self.recipe.batch):
+            places = range(start, min(start + self.recipe.batch, len(queries.query_ids)))
+            added, asked = self._ask(queries, list(places))
+            extra += int((added > 0).sum()) - int((added[asked.query, asked.piece] > 0).sum())
+            best = loss.scores(added, asked, self._documents).topk(min(10, len(self._documents)))
+            tops += best.indices.tolist()
+        doc_ids = self.examples.documents.doc_ids
+        run = DataFrame(
+            [
+                (query_id, doc_ids[row], rank)
+                for query_id, rows in zip(queries.query_ids, tops, strict=True)
+                for rank, row in enumerate(rows, 1)
+            ],
+            columns=["query_id", "doc_id", "rank"],
+        )
+        scored = measures.evaluate(run, self.examples.held_out_judgements, [TARGET], depth=10)
+        return {TARGET: float(scored["value"].mean()), "added pieces": extra / len(tops)}
+
+    def _stalled(self) -> bool:
+        return bool(self.best) and self.epoch - self.best["epoch"] >= self.recipe.patience
+
+    def _keep(self) -> None:
+        """Write a checkpoint, unless the last one was just now."""
+        since = time.perf_counter() - self._written
+        if since < SPARING * self._took:
+            return
+        started = time.perf_counter()
+        state = {
+            "model": self.model.state_dict(),
+            "optimiser": self.optimiser.state_dict(),
+            "random": torch.get_rng_state(),
+            "at": [self.epoch, self.step, self.done],
+            "best": self.best,
+            "last": self.last,
+        }
+        _write(state, self.folder / CHECKPOINT)
+        self._written = time.perf_counter()
+        self._took = self._written - started
+
+    def _restore(self) -> None:
+        state = torch.load(self.folder / CHECKPOINT, weights_only=True)
+        self.model.load_state_dict(state["model"])
+        self.optimiser.load_state_dict(state["optimiser"])
+        torch.set_rng_state(state["random"])
+        self.epoch, self.step, self.done = state["at"]
+        self.best, self.last = state["best"], state["last"]
+
+
+def weighted(examples: Examples, recipe: Augmentation, pieces: Any) -> Tensor:
+    """v * f(d) of every document, or bow(d): sparse, documents x `pieces`."""
+    documents = examples.documents
+    if recipe.vectors == "words":
+        matrix = documents.words()
+    else:
+        matrix = documents.bm25(recipe.k1, recipe.b)
+        matrix.data = matrix.data * documents.idf[matrix.indices]
+    return _tensor(matrix.tocsc()[:, pieces].tocsr())
+
+
+def prices(examples: Examples, recipe: Augmentation, pieces: Any) -> Tensor:
+    """What a piece costs when it is added: sqrt(df / N), or 1."""
+    documents = examples.documents
+    shares = np.sqrt(documents.frequencies[pieces] / documents.total).astype(np.float32)
+    return torch.from_numpy(np.ones_like(shares) if recipe.price == "uniform" else shares)
+
+
+def _rows(documents: Tensor, rows: Any) -> Tensor:
+    return documents.index_select(0, torch.from_numpy(rows)).coalesce()
+
+
+def _tensor(matrix: Any) -> Tensor:
+    found = matrix.tocoo()
+    places = torch.from_numpy(np.stack([found.row, found.col]).astype(np.int64))
+    values = torch.from_numpy(found.data.astype(np.float32))
+    return torch.sparse_coo_tensor(places, values, found.shape, check_invariants=True).coalesce()
+
+
+def _write(state: Any, file: Path) -> None:
+    """Whole or not at all."""
+    aside = file.with_suffix(".part")
+    with aside.open("wb") as stream:
+        torch.save(state, stream)
+        stream.flush()
+        os.fsync(stream.fileno())
+    aside.replace(file)

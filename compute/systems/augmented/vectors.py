@@ -1,0 +1,158 @@
+"""Documents as BM25 vectors over word pieces, sparse: counts, lengths and document frequencies."""
+
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+import numpy as np
+import pyarrow.parquet as pq
+from numpy.typing import ArrayLike, NDArray
+from scipy import sparse
+
+from compute.corpora import word_pieces
+from compute.systems.neural import encoding
+from compute.systems.searcher import Progress
+
+_BATCH = 512
+
+Vector = NDArray[np.float32]
+
+
+@dataclass(frozen=True)
+class Documents:
+    """Some documents of a collection as rows of counts, and what BM25 knows of all of them."""
+
+    doc_ids: tuple[str, ...]
+    counts: sparse.csr_array
+    """len(doc_ids) x vocabulary: how often a piece stands in title and text."""
+    lengths: NDArray[np.int64]
+    """Pieces of each row."""
+    total: int
+    """Documents of the collection that have a piece: N."""
+    mean_length: float
+    """Of those, in pieces: M."""
+    frequencies: NDArray[np.int64]
+    """By piece, in how many documents of the collection it stands: df."""
+
+    @property
+    def idf(self) -> Vector:
+        """log((N - df + 0.5) / (df + 0.5) + 1), by piece."""
+        df = self.frequencies
+        return np.log((self.total - df + 0.5) / (df + 0.5) + 1).astype(np.float32)
+
+    def bm25(self, k: float, b: float, *, rounded: bool = False) -> sparse.csr_array:
+        """f(d) of each row: count (k + 1) / (count + k (1 - b + b |d| / M)).
+
+        `rounded` takes lengths as Lucene stores them; its scores also lack the factor k + 1.
+        """
+        lengths = as_lucene_keeps(self.lengths) if rounded else self.lengths
+        norms = k * (1 - b + b * lengths / max(self.mean_length, 1e-9))
+        counts = self.counts.data.astype(np.float64)
+        by_value = np.repeat(norms, np.diff(self.counts.indptr))
+        values = (counts * (k + 1) / (counts + by_value)).astype(np.float32)
+        return sparse.csr_array((values, self.counts.indices, self.counts.indptr), self.shape)
+
+    def words(self) -> sparse.csr_array:
+        """bow(d) of each row: 1 for each piece that stands in it."""
+        ones = np.ones(self.counts.nnz, np.float32)
+        return sparse.csr_array((ones, self.counts.indices, self.counts.indptr), self.shape)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """Rows and vocabulary."""
+        return len(self.doc_ids), len(self.frequencies)
+
+
+def read(documents: Path, kept: Collection[str] | None, progress: Progress) -> Documents:
+    """The documents with these ids (all, for None) of a Parquet file (doc_id, title, text).
+
+    Statistics are over the whole file. Documents without a piece are no documents, as in Lucene.
+    """
+    file = pq.ParquetFile(documents)
+    size = vocabulary_size()
+    frequencies = np.zeros(size, np.int64)
+    ids: list[str] = []
+    rows: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
+    total = pieces_seen = done = 0
+    for doc_ids, counted in _counted(file):
+        for doc_id, (pieces, counts) in zip(doc_ids, counted, strict=True):
+            if not len(pieces):
+                continue
+            frequencies[pieces] += 1
+            total += 1
+            pieces_seen += int(counts.sum())
+            if kept is None or doc_id in kept:
+                ids.append(doc_id)
+                rows.append((pieces, counts))
+        done += len(doc_ids)
+        progress(done, file.metadata.num_rows, "documents")
+    matrix = _matrix(rows, size)
+    lengths = np.asarray(matrix.sum(axis=1)).astype(np.int64).reshape(-1)
+    mean = pieces_seen / total if total else 0.0
+    return Documents(tuple(ids), matrix, lengths, total, mean, frequencies)
+
+
+def vocabulary_size() -> int:
+    """Word pieces of the vocabulary: 30,522."""
+    return word_pieces.word_pieces().get_vocab_size()
+
+
+def piece_ids() -> Callable[[str], list[int]]:
+    """A function from a text to the numbers of its word pieces; none is special."""
+    tokeniser = word_pieces.word_pieces()
+    return lambda text: tokeniser.encode(text, add_special_tokens=False).ids
+
+
+@cache
+def first_piece() -> int:
+    """The number of [CLS], which stands before a query."""
+    return word_pieces.word_pieces().get_vocab()["[CLS]"]
+
+
+@cache
+def names() -> list[str]:
+    """Every piece by its number."""
+    pieces = word_pieces.word_pieces().get_vocab()
+    return sorted(pieces, key=lambda piece: pieces[piece])
+
+
+def as_lucene_keeps(lengths: ArrayLike) -> NDArray[np.int64]:
+    """Document lengths as Lucene's one byte holds them (SmallFloat.intToByte4 and back).
+
+    Up to 39 they are exact; above, of what exceeds 24 the first four binary digits stay.
+    """
+    given = np.asarray(lengths, np.int64)
+    rest = np.maximum(given - 24, 0)
+    digits = np.frexp(rest.astype(np.float64))[1]
+    shift = np.maximum(digits - 4, 0)
+    return np.where(given < 24, given, 24 + ((rest >> shift) << shift))
+
+
+def _counted(
+    file: pq.ParquetFile,
+) -> Iterator[tuple[list[str], list[tuple[NDArray[np.int32], NDArray[np.int32]]]]]:
+    """By batch: ids, and the pieces of each document with their counts."""
+    tokeniser = word_pieces.word_pieces()
+    columns = ["doc_id", "title", "text"]
+    for batch in file.iter_batches(_BATCH, columns=columns):
+        doc_ids, titles, texts = (column.to_pylist() for column in batch.columns)
+        joined = [
+            encoding.joined(title or "", text or "")
+            for title, text in zip(titles, texts, strict=True)
+        ]
+        found = tokeniser.encode_batch(joined, add_special_tokens=False)
+        yield doc_ids, [_counts(each.ids) for each in found]
+
+
+def _counts(pieces: list[int]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    values, counts = np.unique(np.array(pieces, np.int32), return_counts=True)
+    return values, counts.astype(np.int32)
+
+
+def _matrix(rows: list[tuple[NDArray[np.int32], NDArray[np.int32]]], size: int) -> sparse.csr_array:
+    starts = np.cumsum([0, *(len(pieces) for pieces, _ in rows)])
+    nothing = np.zeros(0, np.int32)
+    pieces = np.concatenate([nothing, *(pieces for pieces, _ in rows)])
+    counts = np.concatenate([nothing, *(counts for _, counts in rows)])
+    return sparse.csr_array((counts, pieces, starts), (len(rows), size))

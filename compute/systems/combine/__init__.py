@@ -1,0 +1,1 @@
+"""Systems made of the runs of others: fusion and reranking."""

@@ -1,0 +1,159 @@
+"""Fusion: runs of several systems made into one, from their ranks or their scores alone."""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
+
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.systems.parameter_ranges import at_least, between
+from compute.systems.searcher import AskWith, Progress, no_hits
+
+NORMALS = ("minmax", "zscore", "none")
+"""How scores of one query are made comparable before they are added."""
+
+
+@dataclass(frozen=True)
+class Rrf:
+    """Reciprocal rank fusion: a document's score is the sum of 1 / (k + rank) over the runs.
+
+    Cormack et al., "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
+    Methods", SIGIR 2009. A run that lacks the document adds nothing. Ranks are canonical, from 1,
+    to the depth that runs are kept. Raises WrongInput for k below 0.
+    """
+
+    k: int = 60
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("k",)
+    READS_DOCUMENTS: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        at_least(self, "k", 0)
+
+    def identity(self) -> dict[str, Any]:
+        """The formula and k."""
+        return {"ranker": "reciprocal rank fusion"} | asdict(self)
+
+    def check(self) -> None:
+        """Nothing is needed."""
+
+    def combine(
+        self,
+        inputs: Sequence[DataFrame],
+        documents: Path | None,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score: the sum over the runs."""
+        parts = [_scored(run, 1 / (self.k + run["rank"].to_numpy(np.float64))) for run in inputs]
+        return _summed(parts)
+
+    @contextmanager
+    def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
+        """A function that fuses the lists of one query."""
+        yield _one_query(self.combine, settings)
+
+
+@dataclass(frozen=True)
+class Interpolation:
+    """The weighted sum of the runs' scores, made comparable query by query.
+
+    The first run has the share `weight`, the others share the rest equally. `normal` is minmax
+    (each list from 0 to 1; where all are equal, 1), zscore (less the list's mean, divided by its
+    standard deviation) or none. A list that lacks a document gives it what its last one has, of
+    minmax 0 even where all are equal.
+    Raises WrongInput for a weight outside 0 to 1 or another `normal`.
+    """
+
+    weight: float = 0.5
+    normal: str = "minmax"
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("weight", "normal")
+    READS_DOCUMENTS: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        between(self, "weight", 0, 1)
+        if self.normal not in NORMALS:
+            raise WrongInput(f"normal is {self.normal!r}; it is one of {', '.join(NORMALS)}")
+
+    def identity(self) -> dict[str, Any]:
+        """The formula and its parameters."""
+        return {"ranker": "interpolation", "absent": "last, of minmax 0"} | asdict(self)
+
+    def check(self) -> None:
+        """Nothing is needed."""
+
+    def combine(
+        self,
+        inputs: Sequence[DataFrame],
+        documents: Path | None,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score: the weighted sum over the runs."""
+        weights = [self.weight] + [(1 - self.weight) / (len(inputs) - 1)] * (len(inputs) - 1)
+        parts, floors = [], []
+        for run, weight in zip(inputs, weights, strict=True):
+            scores = weight * _comparable(run, self.normal)
+            lowest = scores.groupby(run["query_id"]).min() * (self.normal != "minmax")
+            floors.append(lowest)
+            # Above the list's end, so that what it lacks can be added once for all.
+            above = scores.to_numpy() - run["query_id"].map(lowest).to_numpy(np.float64)
+            parts.append(_scored(run, above))
+        floor = pd.concat(floors).groupby(level=0).sum()
+        return _summed(parts, floor)
+
+    @contextmanager
+    def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
+        """A function that fuses the lists of one query."""
+        yield _one_query(self.combine, settings)
+
+
+def _comparable(run: DataFrame, normal: str) -> Series:
+    """The scores of a run, each query's list by itself."""
+    scores = run["score"].astype("float64")
+    if normal == "none":
+        return scores
+    lists = scores.groupby(run["query_id"])
+    if normal == "zscore":
+        spread = lists.transform(lambda list_: list_.std(ddof=0))
+        return ((scores - lists.transform("mean")) / spread.where(spread > 0, 1)).astype("float64")
+    low, spread = lists.transform("min"), lists.transform("max") - lists.transform("min")
+    return ((scores - low) / spread).where(spread > 0, 1.0)
+
+
+def _scored(run: DataFrame, scores: np.ndarray) -> DataFrame:
+    return DataFrame({"query_id": run["query_id"], "doc_id": run["doc_id"], "score": scores})
+
+
+def _summed(parts: Sequence[DataFrame], floor: Series | None = None) -> DataFrame:
+    """Every document of a query with the sum of the parts; `floor` is added to every sum."""
+    rows = pd.concat(parts, ignore_index=True)
+    if rows.empty:
+        return no_hits()
+    summed = rows.groupby(["query_id", "doc_id"], sort=False).sum().reset_index()
+    if floor is not None:
+        summed["score"] += summed["query_id"].map(floor).to_numpy(np.float64)
+    return summed
+
+
+def _one_query(combine: Callable[..., DataFrame], settings: Settings) -> AskWith:
+    def ask(text: str, inputs: Sequence[DataFrame]) -> DataFrame:
+        queries = DataFrame({"query_id": ["q"], "text": [text]})
+        return combine(inputs, None, queries, settings.depth, settings, _quiet)
+
+    return ask
+
+
+def _quiet(done: int, total: int, unit: str) -> None:
+    """Nobody watches one query."""

@@ -1,0 +1,88 @@
+"""MonoT5: a sequence-to-sequence model asked whether a document is relevant to a query."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.systems.combine.rerank import Pair, Reranker, Score
+from compute.systems.neural.weights import loading, torch_on, whole_model
+from compute.systems.parameter_ranges import at_least
+
+PROMPT = "Query: {query} Document: {document} Relevant:"
+_BATCH = 32
+
+
+@dataclass(frozen=True)
+class MonoT5(Reranker):
+    """The score is the log-probability of the word `yes` against `no` as the answer's first piece.
+
+    Nogueira et al., "Document Ranking with a Pretrained Sequence-to-Sequence Model", Findings of
+    EMNLP 2020: log softmax of the two words' logits at the first step of the decoder, here of
+    64-bit floats, so that documents near certainty do not tie. As in BEIR's code the whole prompt
+    is cut at `max_length` pieces: of a long document the end goes, and `Relevant:` with it.
+    Raises WrongInput for a `max_length` below 3.
+    """
+
+    max_length: int = 512
+    yes: str = "true"
+    no: str = "false"
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "max_length", "yes", "no")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, "max_length", 3)
+
+    def identity(self) -> dict[str, Any]:
+        """Weights, depth, prompt, cut and answers."""
+        return super().identity() | {
+            "ranker": "MonoT5, log-probability",
+            "prompt": PROMPT,
+            "max_length": self.max_length,
+            "answers": [self.yes, self.no],
+        }
+
+    def _scorer(self, settings: Settings) -> Score:
+        torch = torch_on(settings)
+        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+        folder = str(self.checkpoint.folder())
+        model = whole_model(AutoModelForSeq2SeqLM, folder, "a sequence-to-sequence model")
+        with loading(folder):
+            tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        answers = [self._piece(tokenizer, word) for word in (self.yes, self.no)]
+
+        def score(pairs: list[Pair]) -> np.ndarray:
+            starts = range(0, len(pairs), _BATCH)
+            return np.concatenate([batch(pairs[start : start + _BATCH]) for start in starts])
+
+        def batch(pairs: list[Pair]) -> np.ndarray:
+            prompts = [PROMPT.format(query=query, document=document) for query, document in pairs]
+            pieces = tokenizer(
+                prompts,
+                padding=True,
+                truncation=True,
+                max_length=self.max_length,
+                return_tensors="pt",
+            )
+            begin = torch.full((len(pairs), 1), model.config.decoder_start_token_id)
+            with torch.inference_mode():
+                logits = model(**pieces, decoder_input_ids=begin).logits[:, 0, answers]
+            yes, no = logits.double().numpy().T
+            return -np.logaddexp(0, no - yes)
+
+        return score
+
+    def _piece(self, tokenizer: Any, word: str) -> int:
+        """The number of the piece that is the whole word at the start of a text."""
+        # T5's tokenizer writes a word's start so; a model's own vocabulary may not hold the word.
+        number = tokenizer.get_vocab().get(f"▁{word}")
+        if number is None:
+            raise WrongInput(
+                f"{self.model} has no piece {word!r} to answer with: name its two answers, "
+                "yes=WORD,no=WORD"
+            )
+        return number

@@ -1,0 +1,258 @@
+"""Reranking: the first ranks of another system's run, scored again by a model that reads both
+query and document.
+
+Every reranker is a combiner of one run. torch and its libraries are imported inside the functions
+that compute.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pandas import DataFrame, Series
+
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.neural import encoding, maxsim, multivector
+from compute.systems.neural.weights import loading, refuse_longer, torch_on
+from compute.systems.parameter_ranges import at_least
+from compute.systems.searcher import AskWith, Progress, no_hits
+
+PAIRS = 16_384
+"""Pairs whose documents are in memory at once, and that are sorted by length."""
+
+Pair = tuple[str, str]
+"""A query's text and a document's."""
+Score = Callable[[list[Pair]], np.ndarray]
+"""The score of each pair, (pairs,)."""
+
+
+@dataclass(frozen=True)
+class Reranker:
+    """The first `depth` ranks of one run in the order of a model's score; deeper ranks go.
+
+    A query without hits keeps none. `title + " " + text`, cut to `max_length` word pieces with
+    the query. Raises WrongInput for a depth below 1.
+    """
+
+    checkpoint: Checkpoint
+    depth: int = 100
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth")
+    READS_DOCUMENTS: ClassVar[bool] = True
+
+    def __post_init__(self) -> None:
+        at_least(self, "depth", 1)
+
+    @property
+    def model(self) -> str:
+        """The name or folder of the checkpoint."""
+        return self.checkpoint.model
+
+    def identity(self) -> dict[str, Any]:
+        """Weights, depth, and the text that is read."""
+        return self.checkpoint.identity() | {
+            "depth": self.depth,
+            "fields": ["title + ' ' + text"],
+        }
+
+    def check(self) -> None:
+        """Raises Unavailable when a library or the weights are missing."""
+        self.checkpoint.check("torch", "transformers", "sentence_transformers")
+
+    def combine(
+        self,
+        inputs: Sequence[DataFrame],
+        documents: Path | None,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score: the model's, of the first ranks of the only input."""
+        top = _top(inputs, self.depth)
+        # An imported run may answer queries that the split lacks.
+        top = top[top["query_id"].isin(queries["query_id"])]
+        if top.empty:
+            return no_hits()
+        texts = queries.set_index("query_id")["text"].fillna("")
+        score, parts = self._scorer(settings), []
+        for start in range(0, len(top), PAIRS):
+            block = top.iloc[start : start + PAIRS]
+            found = read_texts(documents, block["doc_id"])
+            pairs = list(zip(texts.loc[block["query_id"]], found, strict=True))
+
+            def report(done: int, start: int = start) -> None:
+                progress(start + done, len(top), "pairs")
+
+            parts += encoding.by_length(score, pairs, [len(q) + len(d) for q, d in pairs], report)
+        return top[["query_id", "doc_id"]].assign(score=np.array(parts, np.float64))
+
+    @contextmanager
+    def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
+        """A function that reranks the hits of one query; it reads their documents, too."""
+        score = self._scorer(settings)
+
+        def ask(text: str, inputs: Sequence[DataFrame]) -> DataFrame:
+            top = _top(inputs, self.depth)
+            pairs = [(text, found) for found in read_texts(documents, top["doc_id"])]
+            return top.assign(score=score(pairs) if pairs else [])
+
+        yield ask
+
+    def _scorer(self, settings: Settings) -> Score:
+        """The model, loaded."""
+        raise NotImplementedError
+
+
+@dataclass(frozen=True)
+class CrossEncoder(Reranker):
+    """A model that reads query and document together and gives one number.
+
+    The score is that number as it is (the logit), not squashed to 0 to 1, where 32-bit floats
+    cannot tell good documents apart. Cut to `max_length` word pieces together, the longer of the
+    two first. Raises WrongInput for a `max_length` below 3.
+    """
+
+    max_length: int = 512
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "max_length")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, "max_length", 3)
+
+    def identity(self) -> dict[str, Any]:
+        """Weights, depth and cut."""
+        return super().identity() | {
+            "ranker": "cross-encoder, logit",
+            "max_length": self.max_length,
+        }
+
+    def _scorer(self, settings: Settings) -> Score:
+        folder = self.checkpoint.folder()
+        _refuse_other_kinds(folder, self.model)
+        torch = torch_on(settings)
+        from sentence_transformers import CrossEncoder as Model
+
+        with loading(folder):
+            model = Model(
+                str(folder), device="cpu", local_files_only=True, max_length=self.max_length
+            )
+        refuse_longer(model.config, self.model, self.max_length)
+        if model.num_labels != 1:
+            raise WrongInput(
+                f"{self.model} gives {model.num_labels} numbers for a pair: a reranker gives one"
+            )
+        as_it_is = torch.nn.Identity()
+        return lambda pairs: model.predict(
+            pairs, batch_size=32, activation_fn=as_it_is, show_progress_bar=False
+        )
+
+
+@dataclass(frozen=True)
+class LateReranker(Reranker):
+    """Late interaction as a reranker: MaxSim of token vectors computed when they are needed.
+
+    The query is cut (and padded, where the model does so) to `query_length` word pieces, the
+    document to `document_length`; 0 is the model's own length.
+    """
+
+    query_length: int = 0
+    document_length: int = 0
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "depth", "query_length", "document_length")
+
+    def identity(self) -> dict[str, Any]:
+        """Weights, depth and cuts."""
+        return super().identity() | {
+            "ranker": "MaxSim",
+            "query_length": self.query_length,
+            "document_length": self.document_length,
+        }
+
+    def check(self) -> None:
+        """Raises Unavailable when a library or the weights are missing, or never were public."""
+        if not self.model:
+            raise Unavailable(
+                "the paper's Polish ColBERT was never published: give the folder of a model, "
+                "bm25+colbert-pl(model=/FOLDER)"
+            )
+        super().check()
+
+    def _scorer(self, settings: Settings) -> Score:
+        model = multivector.load(
+            self.checkpoint.folder(),
+            query_length=self.query_length,
+            document_length=self.document_length,
+            settings=settings,
+        )
+        queries, documents = multivector.queries(model), multivector.documents(model)
+
+        def score(pairs: list[Pair]) -> np.ndarray:
+            texts = list(dict.fromkeys(query for query, _ in pairs))
+            vectors = dict(zip(texts, queries(texts), strict=True))
+            rows = documents([document for _, document in pairs])
+            counts = np.ones(1, np.int64)
+            return np.array(
+                [
+                    maxsim.maxsim(vectors[query], row, counts * len(row))[0]
+                    for (query, _), row in zip(pairs, rows, strict=True)
+                ]
+            )
+
+        return score
+
+
+def read_texts(documents: Path | None, ids: Series) -> list[str]:
+    """The text of each document of `ids`, title first; only these are read into memory.
+
+    Raises Unavailable without documents, WrongInput for an id that is not among them.
+    """
+    if documents is None:
+        raise Unavailable(
+            "a reranker reads texts, and the documents of this collection are not here: "
+            "import them with python -m compute import-dataset"
+        )
+    wanted = pa.array(ids.tolist(), pa.string())
+    table = pq.read_table(
+        documents,
+        columns=["doc_id", "title", "text"],
+        filters=pc.field("doc_id").isin(wanted.unique()),
+    )
+    known = pc.SetLookupOptions(table["doc_id"].combine_chunks().cast(pa.string()))
+    places = pc.call_function("index_in", [wanted], known)
+    if places.null_count:
+        lost = wanted.filter(places.is_null())[0].as_py()
+        raise WrongInput(
+            f"the first stage found {lost!r}, which is not in the collection: import its run again"
+        )
+    found = table.take(places)
+    return [
+        encoding.joined(title or "", text or "")
+        for title, text in zip(found["title"].to_pylist(), found["text"].to_pylist(), strict=True)
+    ]
+
+
+def _top(inputs: Sequence[DataFrame], depth: int) -> DataFrame:
+    (run,) = inputs
+    return run[run["rank"] <= depth].reset_index(drop=True)
+
+
+def _refuse_other_kinds(folder: Path, name: str) -> None:
+    """Raises WrongInput for a model that would be loaded with random numbers for its last layer."""
+    if multivector.kind(folder) == "CrossEncoder":
+        return
+    kinds = multivector.read_json(folder / "config.json").get("architectures") or ["nothing"]
+    if not kinds[0].endswith("ForSequenceClassification"):
+        raise WrongInput(
+            f"{name} is no cross-encoder (its config.json says {kinds[0]}): "
+            "monot5(FIRST,MODEL) runs T5 rerankers, rerank-maxsim(FIRST,MODEL) late interaction"
+        )

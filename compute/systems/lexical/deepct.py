@@ -1,0 +1,150 @@
+"""DeepCT: term frequencies that BERT predicts, searched with BM25."""
+
+import math
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.lexical import impact
+from compute.systems.lexical.bm25 import Bm25
+from compute.systems.lexical.impact import Encode, Weights
+from compute.systems.neural import encoding
+from compute.systems.neural.weights import loading, refuse_longer, torch_on, whole_model
+from compute.systems.parameter_ranges import at_least
+from compute.systems.searcher import Progress, Span
+
+_BATCH = 16
+"""Documents encoded at once."""
+_PINNED = Checkpoint("macavaney/deepct")
+_SMOOTHING = {"sqrt": math.sqrt, "none": float}
+
+
+@dataclass(frozen=True)
+class DeepCt(Bm25):
+    """BM25 over documents whose words occur as often as the model says they matter.
+
+    The model gives each word piece one number w; a word takes that of its first piece, and of its
+    occurrences the largest. It is written `scale` x √w times (`smoothing=none`: `scale` x w),
+    rounded, at least `least` times: Dai and Callan, "Context-Aware Term Weighting For First Stage
+    Passage Retrieval", 2020, whose own figures have `smoothing=none,least=0`. The defaults are
+    those of BEIR's own evaluation of DeepCT. Words beyond `max_length` word pieces are lost.
+    Queries are plain BM25 queries. Raises WrongInput for values that make no sense.
+    """
+
+    checkpoint: Checkpoint = _PINNED
+    max_length: int = 512
+    scale: int = 100
+    smoothing: str = "sqrt"
+    least: int = 1
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = (
+        *("k1", "b", "model", "max_length", "scale", "smoothing", "least"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, "max_length", 3)
+        at_least(self, "scale", 1)
+        at_least(self, "least", 0)
+        if self.smoothing not in _SMOOTHING:
+            raise WrongInput(f"smoothing is {self.smoothing!r}; it must be sqrt or none")
+
+    @property
+    def model(self) -> str:
+        """The name or folder of the checkpoint."""
+        return self.checkpoint.model
+
+    def index_identity(self) -> dict[str, Any]:
+        """The analyser, and what the repeated words depend on."""
+        return super().index_identity() | {
+            "checkpoint": self.checkpoint.identity(),
+            "max_length": self.max_length,
+            "scale": self.scale,
+            "smoothing": self.smoothing,
+            "least": self.least,
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """The index and BM25's parameters."""
+        return self.index_identity() | {"ranker": "Bm25", "k1": self.k1, "b": self.b}
+
+    def check(self) -> None:
+        """Raises Unavailable when Java, a library or the weights are missing."""
+        super().check()
+        self.checkpoint.check("torch", "transformers")
+
+    def index(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        """documents, indexed and empty (counts): Lucene's index in `folder/lucene`."""
+        options = self._analysis()
+        return impact.index_weights(
+            documents, folder, lambda: self._encoder(settings), options, settings, progress
+        )
+
+    def piece_documents(self, settings: Settings) -> int:
+        """Whole shards."""
+        return encoding.whole_shards(settings.shard_documents, impact.SHARD)
+
+    def piece_identity(self) -> dict[str, Any]:
+        """That of the index."""
+        return self.index_identity() | {"shard": impact.SHARD}
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """The weighted words of these documents, as `index` takes them up."""
+        impact.encode_weights(documents, folder, lambda: self._encoder(settings), progress, span)
+
+    def _encoder(self, settings: Settings) -> Encode:
+        folder, torch = str(self.checkpoint.folder()), torch_on(settings)
+        from transformers import AutoModelForTokenClassification, AutoTokenizer
+
+        what = "a model that gives each word piece one number"
+        model = whole_model(AutoModelForTokenClassification, folder, what)
+        if model.num_labels != 1:
+            raise WrongInput(f"{self.model} is not {what}: it gives {model.num_labels}")
+        refuse_longer(model.config, self.model, self.max_length)
+        with loading(folder):
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        special = set(tokenizer.all_special_tokens)
+
+        def weights(texts: list[str]) -> list[Weights]:
+            found: list[Weights] = []
+            for start in range(0, len(texts), _BATCH):
+                batch = tokenizer(
+                    texts[start : start + _BATCH],
+                    padding=True,
+                    truncation=True,
+                    max_length=self.max_length,
+                    return_tensors="pt",
+                )
+                with torch.inference_mode():
+                    numbers = model(**batch).logits[:, :, 0].tolist()
+                for ids, row in zip(batch["input_ids"].tolist(), numbers, strict=True):
+                    found.append(self._words(tokenizer.convert_ids_to_tokens(ids), row, special))
+            return found
+
+        return weights
+
+    def _words(self, pieces: list[str], numbers: list[float], special: set[str]) -> Weights:
+        """The words that the pieces make up, and how often each is written."""
+        words: list[tuple[str, float]] = []
+        for piece, number in zip(pieces, numbers, strict=True):
+            if piece in special:
+                continue
+            if piece.startswith("##") and words:
+                word, first = words[-1]
+                words[-1] = (word + piece[2:], first)
+            else:
+                words.append((piece, number))
+        times: Weights = {}
+        for word, number in words:
+            smooth = _SMOOTHING[self.smoothing](max(number, 0.0))
+            written = max(round(self.scale * smooth), self.least)
+            if written:
+                times[word] = max(written, times.get(word, 0))
+        return times

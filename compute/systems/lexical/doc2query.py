@@ -1,0 +1,209 @@
+"""docT5query: documents with queries that a model asks of them, searched with BM25."""
+
+import os
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import asdict, dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.lexical.bm25 import Bm25
+from compute.systems.neural import encoding
+from compute.systems.neural.weights import loading, torch_on, whole_model
+from compute.systems.parameter_ranges import at_least
+from compute.systems.searcher import Progress
+
+SHARD = 64
+"""Documents in one file: what an interrupted generation loses at most."""
+_SEQUENCES = 40
+"""Queries written at once: each keeps 38 MB of T5-base's keys and values of a long document."""
+_COLUMNS = pa.schema([("doc_id", pa.string()), ("number", pa.int32()), ("text", pa.string())])
+_SECONDS = b"seconds"
+_T5 = Checkpoint("BeIR/query-gen-msmarco-t5-base-v1")
+
+Ask = Callable[[list[str], list[int]], list[list[str]]]
+"""From texts, and what the random numbers begin with, to the queries of each text."""
+
+
+@dataclass(frozen=True)
+class Generator:
+    """Queries that a sequence-to-sequence model asks of documents, by sampling.
+
+    Each word is drawn from the `top_k` likeliest, of these from the fewest that together have
+    probability `top_p` (1: all of them). The model reads title and text, joined with a blank, cut
+    to `max_input` pieces, and writes at most `max_length`. Random numbers begin anew with `seed`
+    for each few documents, so that what was interrupted goes on as it would have.
+    Raises WrongInput for values that make no sense.
+    """
+
+    checkpoint: Checkpoint = _T5
+    number: int = 40
+    top_k: int = 10
+    top_p: float = 1.0
+    seed: int = 1
+    max_length: int = 64
+    max_input: int = 512
+
+    def __post_init__(self) -> None:
+        for parameter in ("number", "top_k", "max_length", "max_input"):
+            at_least(self, parameter, 1)
+        at_least(self, "seed", 0)
+        if not 0 < self.top_p <= 1:
+            raise WrongInput(f"top_p is {self.top_p}; it must lie above 0 and up to 1")
+
+    def identity(self) -> dict[str, Any]:
+        """Everything that changes the queries, as JSON values."""
+        drawn = {name: value for name, value in asdict(self).items() if name != "checkpoint"}
+        return drawn | {
+            "checkpoint": self.checkpoint.identity(),
+            "fields": ["title + ' ' + text"],
+        }
+
+    def __str__(self) -> str:
+        drawn = f"number={self.number},top_k={self.top_k},top_p={self.top_p:g},seed={self.seed}"
+        return f"{self.checkpoint.model}({drawn},max_length={self.max_length})"
+
+    def check(self) -> None:
+        """Raises Unavailable when a library or the weights are missing."""
+        self.checkpoint.check("torch", "transformers")
+
+    def generate(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """Ask of each document of a Parquet file (doc_id, title, text): files in `folder`.
+
+        Finished shards are kept: after an interruption the next call goes on where this one was.
+        """
+        file = pq.ParquetFile(documents)
+        ids = file.read(columns=["doc_id"])["doc_id"].to_pylist()
+        texts = (encoding.joined(*record) for record in encoding.records(file))
+        ask = None
+        for first in range(0, len(ids), SHARD):
+            shard = list(islice(texts, SHARD))
+            target = folder / f"generated-{first // SHARD:06}.parquet"
+            if not target.exists():
+                ask = ask or self._load(settings)
+                start = time.perf_counter()
+                asked = self._asked(ask, shard, first, len(ids), progress)
+                seconds = time.perf_counter() - start
+                _save(target, ids[first : first + SHARD], asked, seconds)
+            progress(first + len(shard), len(ids), "documents asked about")
+
+    def _asked(
+        self, ask: Ask, texts: list[str], first: int, total: int, progress: Progress
+    ) -> list[list[str]]:
+        found: list[list[str]] = [[] for _ in texts]
+        batch = max(1, _SEQUENCES // self.number)
+        order = np.argsort([len(text) for text in texts], kind="stable").tolist()
+        for start in range(0, len(order), batch):
+            places = order[start : start + batch]
+            queries = ask([texts[place] for place in places], [self.seed, first, start])
+            for place, own in zip(places, queries, strict=True):
+                found[place] = own
+            progress(first + start + len(places), total, "documents asked about")
+        return found
+
+    def _load(self, settings: Settings) -> Ask:
+        folder, torch = str(self.checkpoint.folder()), torch_on(settings)
+        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+
+        model = whole_model(AutoModelForSeq2SeqLM, folder, "a model that writes queries")
+        with loading(folder):
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+        def ask(texts: list[str], seeds: list[int]) -> list[list[str]]:
+            batch = tokenizer(
+                texts, padding=True, truncation=True, max_length=self.max_input, return_tensors="pt"
+            )
+            with torch.random.fork_rng(), torch.inference_mode():
+                torch.manual_seed(int(np.random.SeedSequence(seeds).generate_state(1)[0]))
+                written = model.generate(
+                    **batch,
+                    do_sample=True,
+                    top_k=self.top_k,
+                    top_p=self.top_p,
+                    max_new_tokens=self.max_length,
+                    num_return_sequences=self.number,
+                )
+            lines = tokenizer.batch_decode(written, skip_special_tokens=True)
+            return [lines[at : at + self.number] for at in range(0, len(lines), self.number)]
+
+        return ask
+
+
+@dataclass(frozen=True)
+class Doc2Query(Bm25):
+    """BM25 over title, text and generated queries, joined with blanks.
+
+    Nogueira and Lin, "From doc2query to docTTTTTquery", 2019. What is indexed has the queries in
+    its text already: they are a part of the store, made once (`compute.recompute.generated`).
+    """
+
+    checkpoint: Checkpoint = _T5
+    number: int = 40
+    top_k: int = 10
+    top_p: float = 1.0
+    seed: int = 1
+    max_length: int = 64
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = (
+        *("k1", "b", "model", "number", "top_k", "top_p", "seed", "max_length"),
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        _ = self.generator
+
+    @property
+    def model(self) -> str:
+        """The name or folder of the checkpoint."""
+        return self.checkpoint.model
+
+    @property
+    def generator(self) -> Generator:
+        """What asks the queries."""
+        return Generator(
+            self.checkpoint, self.number, self.top_k, self.top_p, self.seed, self.max_length
+        )
+
+    def index_identity(self) -> dict[str, Any]:
+        """The analyser, and what the queries depend on."""
+        return super().index_identity() | {"generated": self.generator.identity()}
+
+    def identity(self) -> dict[str, Any]:
+        """The index and BM25's parameters."""
+        return self.index_identity() | {"ranker": "Bm25", "k1": self.k1, "b": self.b}
+
+    def check(self) -> None:
+        """Raises Unavailable when Java, a library or the weights are missing."""
+        super().check()
+        self.generator.check()
+
+
+def seconds(shards: Iterable[Path]) -> float:
+    """How long asking took, through all interruptions; loading the model is not in it."""
+    metadata = (pq.read_schema(shard).metadata or {} for shard in shards)
+    return sum(float(found.get(_SECONDS, 0)) for found in metadata)
+
+
+def _save(target: Path, ids: list[str], asked: list[list[str]], took: float) -> None:
+    rows = [
+        {"doc_id": doc_id, "number": number, "text": text}
+        for doc_id, queries in zip(ids, asked, strict=True)
+        for number, text in enumerate(queries, 1)
+    ]
+    table = pa.Table.from_pylist(rows, _COLUMNS)
+    aside = target.with_suffix(".part")
+    with aside.open("wb") as file:
+        pq.write_table(table.replace_schema_metadata({_SECONDS: str(took)}), file)
+        file.flush()
+        os.fsync(file.fileno())
+    aside.replace(target)

@@ -1,0 +1,231 @@
+"""Impact indexes: texts as weighted terms, compared by inner product, by Anserini and Lucene.
+
+Weights are rounded to whole numbers, which Lucene keeps as frequencies of a term: the score of a
+document is the inner product of the rounded weights, exactly.
+"""
+
+import json
+import os
+import shutil
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pyarrow.parquet as pq
+from pandas import DataFrame
+
+from compute.base.settings import Settings
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.lexical import anserini, lucene
+from compute.systems.neural import encoding
+from compute.systems.parameter_ranges import at_least
+from compute.systems.searcher import Ask, Progress, Span
+
+Weights = dict[str, int]
+"""Terms, without blanks, and how often each stands in the document or query: 1 or more."""
+Encode = Callable[[list[str]], list[Weights]]
+"""From texts to the weighted terms of each, in their order."""
+
+SHARD = 512
+"""Documents in one file: what an interrupted encoding loses at most."""
+_WEIGHTS = "collection"
+"""The folder of what was encoded, in that of the index."""
+_COLLECTION = ["-collection", "JsonVectorCollection"]
+_IMPACTS = ["-impact", "-pretokenized"]
+
+
+@dataclass(frozen=True)
+class Impact(ABC):
+    """A model that gives terms weights in documents and queries; rounded after times `scale`.
+
+    Title and text, joined with a blank, are cut to `max_length` word pieces. Of a query the 1,024
+    heaviest terms count. Raises WrongInput for a `max_length` below 3 or a `scale` below 1.
+    """
+
+    checkpoint: Checkpoint
+    max_length: int = 512
+    scale: int = 100
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("model", "max_length", "scale")
+
+    def __post_init__(self) -> None:
+        at_least(self, "max_length", 3)
+        at_least(self, "scale", 1)
+
+    @property
+    def model(self) -> str:
+        """The name or folder of the checkpoint."""
+        return self.checkpoint.model
+
+    def index_identity(self) -> dict[str, Any]:
+        """Weights of the model, cut and scale."""
+        return {
+            "engine": f"Anserini {anserini.VERSION}",
+            "encoder": type(self).__name__,
+            "checkpoint": self.checkpoint.identity(),
+            "max_length": self.max_length,
+            "scale": self.scale,
+            "fields": ["title + ' ' + text"],
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """The index; how it is searched follows from it."""
+        return self.index_identity() | {"ranker": "inner product of rounded weights"}
+
+    def check(self) -> None:
+        """Raises Unavailable when Java, a library or the weights are missing."""
+        anserini.check()
+        self.checkpoint.check("torch", "transformers")
+
+    def index(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        """documents, indexed and empty (counts): Lucene's index in `folder/lucene`.
+
+        A document without a weighted term is left out. Finished shards are kept: after an
+        interruption the next call goes on where this one was.
+        """
+        return index_weights(
+            documents,
+            folder,
+            lambda: self.documents_encoder(settings),
+            _IMPACTS,
+            settings,
+            progress,
+        )
+
+    def piece_documents(self, settings: Settings) -> int:
+        """Whole shards."""
+        return encoding.whole_shards(settings.shard_documents, SHARD)
+
+    def piece_identity(self) -> dict[str, Any]:
+        """That of the index."""
+        return self.index_identity() | {"shard": SHARD}
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """The weighted terms of these documents, as `index` takes them up."""
+        encode_weights(documents, folder, lambda: self.documents_encoder(settings), progress, span)
+
+    def search(
+        self,
+        folder: Path,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score: the inner product of the rounded weights."""
+        texts = queries["text"].fillna("").tolist()
+        weighted: list[Weights] = []
+        if texts:
+            lengths = [len(text) for text in texts]
+            weighted = encoding.by_length(self.queries_encoder(settings), texts, lengths)
+        lines = [spelled(weights) for weights in weighted]
+        hits = lucene.search(
+            folder, queries["query_id"], lines, depth, _IMPACTS, settings, progress
+        )
+        # Anserini sets ties a little apart; the weights are whole numbers.
+        return hits.assign(score=hits["score"].round())
+
+    @contextmanager
+    def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
+        """A function that answers one query as `search` does; its hits stay with Lucene."""
+        encode = self.queries_encoder(settings)
+        # What a model does at its first call alone.
+        encode(["query"])
+        with anserini.session(folder / "lucene", _IMPACTS, settings) as ask:
+            yield lambda text, depth: ask(spelled(encode([text])[0]), depth)
+
+    @abstractmethod
+    def documents_encoder(self, settings: Settings) -> Encode:
+        """Loads the model; the weighted terms of documents."""
+
+    @abstractmethod
+    def queries_encoder(self, settings: Settings) -> Encode:
+        """Loads the model; the weighted terms of queries."""
+
+
+def index_weights(
+    documents: Path,
+    folder: Path,
+    load: Callable[[], Encode],
+    options: list[str],
+    settings: Settings,
+    progress: Progress,
+) -> dict[str, Any]:
+    """Index the weighted terms of a Parquet file (doc_id, title, text); documents, indexed, empty.
+
+    `load` gives the encoder and is called once, if a shard is left to encode. `options` say how
+    Anserini indexes the terms, each repeated as often as its weight says.
+    """
+    collection = folder / _WEIGHTS
+    total = encode_weights(documents, folder, load, progress)
+    facts = lucene.index(collection, folder, total, [*_COLLECTION, *options], settings, progress)
+    shutil.rmtree(collection)
+    return facts
+
+
+def rounded(vector: np.ndarray, scale: int) -> Weights:
+    """The weights of a vector (vocabulary,) as whole numbers, those that round to 0 left out.
+
+    A term is the number of its dimension: names of word pieces may hold anything.
+    """
+    whole = np.rint(vector * scale).astype(np.int64)
+    places = np.flatnonzero(whole > 0)
+    return dict(zip(map(str, places.tolist()), whole[places].tolist(), strict=True))
+
+
+def spelled(weights: Weights) -> str:
+    """A query as Anserini takes it: each term as often as its weight says, the heaviest first."""
+    heaviest = sorted(weights, key=lambda term: weights[term], reverse=True)[: lucene.CLAUSES]
+    return " ".join(" ".join([term] * weights[term]) for term in heaviest)
+
+
+def encode_weights(
+    documents: Path,
+    folder: Path,
+    load: Callable[[], Encode],
+    progress: Progress,
+    span: Span | None = None,
+) -> int:
+    """Write the weighted terms of a file's documents to `folder`, and the ids; how many those are.
+
+    Of a `span`, which begins with a shard, only its own shards, named as those of the whole.
+    """
+    file, collection = pq.ParquetFile(documents), folder / _WEIGHTS
+    serials = lucene.serials(file, None if span else folder)
+    start, end = span or (0, len(serials))
+    texts = (encoding.joined(*record) for record in encoding.records(file, start))
+    collection.mkdir(exist_ok=True)
+    encode, total = None, end - start
+    for first in range(start, end, SHARD):
+        last, done = min(first + SHARD, end), first - start
+        shard = list(islice(texts, last - first))
+        target = collection / f"{first // SHARD:06}.jsonl"
+        if not target.exists():
+            encode = encode or load()
+
+            def report(more: int, before: int = done) -> None:
+                progress(before + more, total, "documents")
+
+            rows = encoding.by_length(encode, shard, [len(text) for text in shard], report)
+            _write(target, serials[first:last], rows)
+        progress(last - start, total, "documents")
+    return total
+
+
+def _write(target: Path, serials: list[str], rows: list[Mapping[str, int]]) -> None:
+    aside = target.with_suffix(".part")
+    with aside.open("w", encoding="utf-8") as lines:
+        for serial, weights in zip(serials, rows, strict=True):
+            lines.write(json.dumps({"id": serial, "vector": weights}) + "\n")
+        lines.flush()
+        os.fsync(lines.fileno())
+    aside.replace(target)

@@ -1,0 +1,268 @@
+"""Lucene through Anserini's command lines: a collection written, indexed, searched, read back.
+
+Anserini's run files are split at blanks and its ties broken by document id, so Lucene sees serial
+numbers, padded, in the byte order of the ids: any id survives, and the run is the one that the
+ids themselves would give.
+"""
+
+import json
+import re
+import shutil
+from collections.abc import Callable, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+import pyarrow.parquet as pq
+from pandas import DataFrame, Series
+from pyarrow import csv
+
+from compute.base import scratch
+from compute.base.errors import Unavailable
+from compute.base.settings import Settings
+from compute.systems.lexical import anserini
+from compute.systems.neural import encoding
+from compute.systems.searcher import Progress, Span, no_hits
+
+CLAUSES = 1024
+"""Lucene refuses queries of more distinct terms."""
+INDEX, PIECES = "lucene", "pieces"
+"""In the folder of an index: Lucene's, and those that it is made from."""
+_COUNTS = ("documents", "indexed", "empty")
+_FILE = 10_000
+"""Documents in a file of a collection."""
+_TERM = re.compile(
+    # What Lucene cuts into single characters (Chinese, kana, signs such as emoji), then words.
+    r"[\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]|[^\x00-\x7f\w\s]"
+    r"|[^\W_\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]+"
+)
+"""At least as many matches as terms."""
+
+
+def serials(file: pq.ParquetFile, folder: Path | None) -> list[str]:
+    """The serial number of each document of the file.
+
+    Writes `ids.parquet`, the id of each number, to `folder`, if there is one.
+    """
+    ids = file.read(columns=["doc_id"])["doc_id"].cast(pa.large_string()).combine_chunks()
+    order = pc.call_function("sort_indices", [ids])
+    if folder:
+        pq.write_table(pa.table({"doc_id": ids.take(order)}), folder / "ids.parquet")
+    numbers = np.empty(len(ids), np.int64)
+    numbers[order.to_numpy()] = np.arange(len(ids))
+    return [f"{number:012}" for number in numbers.tolist()]
+
+
+def write_collection(
+    documents: Path,
+    collection: Path,
+    folder: Path | None,
+    record: Callable[[str, str], Mapping[str, str]],
+    progress: Progress,
+    span: Span | None = None,
+) -> int:
+    """Anserini's JsonCollection of the documents, or of a span of them; how many those are.
+
+    Writes `ids.parquet` to `folder`, if there is one: the document id of each serial number.
+    """
+    file = pq.ParquetFile(documents)
+    numbers = serials(file, folder)
+    start, end = span or (0, len(numbers))
+    texts = zip(numbers[start:end], encoding.records(file, start), strict=False)
+    done = 0
+    # Anserini gives each file to one thread.
+    for number in range(-(-(end - start) // _FILE)):
+        with (collection / f"{number:06}.jsonl").open("w", encoding="utf-8") as lines:
+            for own, (title, text) in islice(texts, _FILE):
+                lines.write(json.dumps({"id": own} | dict(record(title, text))) + "\n")
+                done += 1
+        progress(done, end - start, "documents written")
+    return done
+
+
+def index(
+    collection: Path,
+    folder: Path,
+    total: int,
+    options: Sequence[str],
+    settings: Settings,
+    progress: Progress,
+    name: str = INDEX,
+) -> dict[str, Any]:
+    """documents, indexed and empty (counts): Lucene's index in `folder/lucene`, or another name.
+
+    `options` name the class of the collection and how it is indexed. Raises Unavailable where
+    Anserini does not account for `total` documents.
+    """
+    counts: dict[str, int] = {}
+
+    def watch(line: str) -> None:
+        if counter := re.search(r" - (indexed|empty): +([\d,]+)$", line):
+            counts[counter[1]] = int(counter[2].replace(",", ""))
+        elif done := re.search(r"([\d,]+) documents indexed", line):
+            progress(int(done[1].replace(",", "")), total, "documents indexed")
+
+    arguments = ["-input", str(collection), "-index", str(folder / name), *options]
+    arguments += ["-generator", "DefaultLuceneDocumentGenerator"]
+    # The buffer must fit into a small heap.
+    arguments += ["-memoryBuffer", "256", "-threads", str(settings.threads)]
+    anserini.run("io.anserini.index.IndexCollection", arguments, settings, watch=watch)
+    indexed, empty = counts.get("indexed", 0), counts.get("empty", 0)
+    if indexed + empty != total:
+        raise Unavailable(f"Anserini indexed {indexed + empty} of {total} documents: run it again")
+    return dict(zip(_COUNTS, (total, indexed, empty), strict=True))
+
+
+def index_piece(
+    collection: Path,
+    folder: Path,
+    span: Span,
+    options: Sequence[str],
+    settings: Settings,
+    progress: Progress,
+) -> None:
+    """Index a collection of the documents of a span as a piece of the index in `folder`."""
+    first, last = span
+    name = f"{PIECES}/{first:012}"
+    facts = index(collection, folder, last - first, options, settings, progress, name)
+    # Written last: where it is, the piece is whole.
+    (folder / f"{name}.json").write_text(json.dumps({"first": first, "last": last, **facts}))
+
+
+def pieces(folder: Path) -> list[dict[str, int]]:
+    """The pieces of an index that are in its folder: first, last, and the counts of `index`."""
+    notes = sorted(folder.glob(f"{PIECES}/*.json"))
+    return [json.loads(note.read_text("utf-8")) for note in notes]
+
+
+def gaps(folder: Path, total: int) -> list[Span]:
+    """The documents that no piece has."""
+    ends = [0, *(piece["last"] for piece in pieces(folder))]
+    starts = [*(piece["first"] for piece in pieces(folder)), total]
+    return [(end, start) for end, start in zip(ends, starts, strict=True) if end < start]
+
+
+def merge(folder: Path, settings: Settings) -> dict[str, Any]:
+    """Put the pieces together as the index in `folder/lucene`; its counts. The pieces go."""
+    found = pieces(folder)
+    sources = [folder / PIECES / f"{piece['first']:012}" for piece in found]
+    anserini.merge(sources, folder / INDEX, settings)
+    gone = folder / f"{PIECES}.gone"
+    (folder / PIECES).rename(gone)
+    shutil.rmtree(gone)
+    return {name: sum(piece[name] for piece in found) for name in _COUNTS}
+
+
+def one_line(text: str, limit: int) -> str:
+    """`text` as Anserini's TSV reader takes it, cut before its first distinct word over `limit`."""
+    seen: set[str] = set()
+    for term in _TERM.finditer(text):
+        seen.add(term.group().lower())
+        if len(seen) > limit:
+            text = text[: term.start()]
+            break
+    return re.sub(r"[\x00-\x20]+", " ", text).strip()
+
+
+def search(
+    folder: Path,
+    query_ids: Series,
+    texts: Sequence[str],
+    depth: int,
+    options: Sequence[str],
+    settings: Settings,
+    progress: Progress,
+) -> DataFrame:
+    """query_id, doc_id, score (4 decimals; Anserini sets ties 0.000001 apart).
+
+    Each of `texts` is one line without tabs; an empty one has no hits.
+    """
+    lines = [f"{serial}\t{text}\n" for serial, text in enumerate(texts) if text]
+    if not lines:
+        return no_hits()
+    with scratch.folder(settings.home, "lucene-") as own:
+        topics = own / "topics.tsv"
+        topics.write_text("".join(lines), "utf-8", "replace", "\n")
+        run = _search(folder, topics, len(lines), depth, options, settings, progress)
+        return _hits(run, folder, query_ids.to_numpy())
+
+
+def _search(
+    folder: Path,
+    topics: Path,
+    total: int,
+    depth: int,
+    options: Sequence[str],
+    settings: Settings,
+    progress: Progress,
+) -> Path:
+    run = topics.with_name("run.txt")
+
+    def watch(line: str) -> None:
+        if done := re.search(r"(\d+) queries processed", line):
+            progress(int(done[1]), total, "queries")
+
+    arguments = ["-index", str(folder / "lucene"), "-topics", str(topics), "-output", str(run)]
+    arguments += ["-topicReader", "TsvString", "-hits", str(depth)]
+    arguments += ["-threads", str(settings.threads), *options]
+    anserini.run("io.anserini.search.SearchCollection", arguments, settings, watch=watch)
+    if not run.exists():
+        raise Unavailable(f"Anserini searched {folder} but wrote no run: remove it and run again")
+    return run
+
+
+def _hits(run: Path, folder: Path, query_ids: np.ndarray) -> DataFrame:
+    if not run.stat().st_size:
+        return no_hits()
+    columns = {"query": pa.int64(), "q0": pa.string(), "doc": pa.int64()}
+    columns |= {"rank": pa.int32(), "score": pa.float64(), "tag": pa.string()}
+    table = csv.read_csv(
+        run,
+        read_options=csv.ReadOptions(column_names=list(columns)),
+        parse_options=csv.ParseOptions(delimiter=" ", quote_char=False),
+        convert_options=csv.ConvertOptions(
+            column_types=columns, include_columns=["query", "doc", "score"]
+        ),
+    )
+    return _named(table, folder, query_ids)
+
+
+def search_singly(
+    folder: Path,
+    query_ids: Series,
+    texts: Sequence[str],
+    depth: int,
+    options: Sequence[str],
+    settings: Settings,
+    progress: Progress,
+) -> DataFrame:
+    """The same as `search`, for options that only a session takes; one query after the other."""
+    asked = [(serial, text) for serial, text in enumerate(texts) if text]
+    if not asked:
+        return no_hits()
+    tables = []
+    with anserini.session(folder / "lucene", options, settings) as session:
+        for done, (serial, text) in enumerate(asked, 1):
+            hits = session.hits(text, depth)
+            docs = pa.array([int(doc) for doc, _ in hits], pa.int64())
+            scores = pa.array([score for _, score in hits], pa.float64())
+            serials = pa.array([serial] * len(hits), pa.int64())
+            tables.append(pa.table({"query": serials, "doc": docs, "score": scores}))
+            if done % 100 == 0:
+                progress(done, len(asked), "queries")
+    return _named(pa.concat_tables(tables), folder, query_ids.to_numpy())
+
+
+def _named(table: pa.Table, folder: Path, query_ids: np.ndarray) -> DataFrame:
+    """The hits with the ids that the serial numbers of `query` and `doc` stand for."""
+    ids = pq.ParquetFile(folder / "ids.parquet").read()["doc_id"].combine_chunks()
+    return DataFrame(
+        {
+            "query_id": query_ids[table["query"].to_numpy()],
+            "doc_id": ids.take(table["doc"].combine_chunks()).to_pandas(),
+            "score": table["score"].to_numpy(),
+        }
+    )

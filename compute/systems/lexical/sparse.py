@@ -1,0 +1,61 @@
+"""SPLADE and other models that sentence-transformers reads as SparseEncoder."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.systems.lexical.impact import Encode, Impact, rounded
+from compute.systems.neural.weights import loading, refuse_longer, torch_on
+
+_BATCH = 8
+"""Texts encoded at once: 512 pieces x 30,522 words x 4 bytes of each are 63 MB."""
+
+
+_ADDED = "SparseAutoEncoder"
+
+
+@dataclass(frozen=True)
+class Sparse(Impact):
+    """A SparseEncoder: learned weights of the words of its vocabulary, for documents and queries.
+
+    SPLADE pools log(1 + ReLU(logit)) over the pieces of the text, by maximum since its second
+    version: Formal et al., "SPLADE v2", 2021. As the checkpoint says, so it is pooled here.
+    """
+
+    def check(self) -> None:
+        """Raises Unavailable when Java, a library or the weights are missing."""
+        super().check()
+        self.checkpoint.check("sentence_transformers")
+
+    def documents_encoder(self, settings: Settings) -> Encode:
+        """Loads the model; the weighted words of documents."""
+        return self._encoder(self._load(settings).encode_document)
+
+    def queries_encoder(self, settings: Settings) -> Encode:
+        """Loads the model; the weighted words of queries."""
+        return self._encoder(self._load(settings).encode_query)
+
+    def _load(self, settings: Settings) -> Any:
+        folder = self.checkpoint.folder()
+        torch_on(settings)
+        from sentence_transformers import SparseEncoder
+
+        with loading(folder):
+            model = SparseEncoder(str(folder), device="cpu", local_files_only=True)
+        # To a dense model the library adds random weights that make its vectors sparse.
+        modules = folder / "modules.json"
+        own = modules.read_text("utf-8") if modules.is_file() else ""
+        if any(type(part).__name__ == _ADDED for part in model) and _ADDED not in own:
+            raise WrongInput(f"{self.model} is not a sparse encoder: dense({self.model}) runs it")
+        refuse_longer(model.config, self.model, self.max_length)
+        model.max_seq_length = self.max_length
+        return model
+
+    def _encoder(self, encode: Any) -> Encode:
+        def weights(texts: list[str]) -> list[dict[str, int]]:
+            options = {"batch_size": _BATCH, "show_progress_bar": False}
+            vectors = encode(texts, convert_to_sparse_tensor=False, **options)
+            return [rounded(vector, self.scale) for vector in vectors.numpy()]
+
+        return weights

@@ -1,0 +1,95 @@
+"""SPARTA: how well each word of the vocabulary matches some piece of a document."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from compute.base.settings import Settings
+from compute.systems.lexical.impact import Encode, Impact, Weights, rounded
+from compute.systems.neural.weights import loading, refuse_longer, torch_on
+from compute.systems.parameter_ranges import at_least
+
+_BATCH = 8
+"""Documents encoded at once."""
+
+
+@dataclass(frozen=True)
+class Sparta(Impact):
+    """Word embeddings, without context, of the query's pieces against pieces of the document.
+
+    A document's weight of a word is log(1 + ReLU(max over its pieces of the inner product of the
+    piece's contextual vector and the word's embedding)); [CLS] and [SEP] are among the pieces.
+    The `entries` heaviest are kept. A query weighs each of its pieces 1, one that occurs twice 2;
+    special words weigh nothing. Zhao et al., "SPARTA", 2020, without its learned bias, as BEIR's
+    own model was built; unlike BEIR's code padding is no piece, so that no document's weights
+    hang on those it was encoded with. Raises WrongInput for `entries` below 1.
+    """
+
+    entries: int = 2000
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = (*Impact.PARAMETERS, "entries")
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        at_least(self, "entries", 1)
+
+    def index_identity(self) -> dict[str, Any]:
+        """Weights of the model, cut, scale, and how many entries are kept."""
+        return super().index_identity() | {"entries": self.entries}
+
+    def documents_encoder(self, settings: Settings) -> Encode:
+        """Loads the model; the weighted words of documents."""
+        folder, torch = str(self.checkpoint.folder()), torch_on(settings)
+        from transformers import AutoModel, AutoTokenizer
+
+        with loading(folder):
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+            model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
+        refuse_longer(model.config, self.model, self.max_length)
+        words = model.get_input_embeddings().weight[: len(tokenizer)].detach().clone()
+        words[tokenizer.all_special_ids] = 0
+
+        def weights(texts: list[str]) -> list[Weights]:
+            found: list[Weights] = []
+            for start in range(0, len(texts), _BATCH):
+                batch = tokenizer(
+                    texts[start : start + _BATCH],
+                    padding=True,
+                    truncation=True,
+                    max_length=self.max_length,
+                    return_tensors="pt",
+                )
+                with torch.inference_mode():
+                    vectors = model(**batch).last_hidden_state
+                    for pieces, mask in zip(vectors, batch["attention_mask"], strict=True):
+                        best = (words @ pieces[mask.bool()].T).amax(dim=1)
+                        found.append(self._kept(best.relu().log1p().numpy()))
+            return found
+
+        return weights
+
+    def queries_encoder(self, settings: Settings) -> Encode:
+        """Loads the tokenizer; how often each word piece occurs in queries."""
+        folder = str(self.checkpoint.folder())
+        from transformers import AutoTokenizer
+
+        with loading(folder):
+            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+        def weights(texts: list[str]) -> list[Weights]:
+            ids = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]
+            counts = [np.unique(pieces, return_counts=True) for pieces in ids]
+            return [
+                dict(zip(map(str, found.tolist()), times.tolist(), strict=True))
+                for found, times in counts
+            ]
+
+        return weights
+
+    def _kept(self, vector: np.ndarray) -> Weights:
+        if len(vector) > self.entries:
+            light = np.argpartition(vector, -self.entries)[: -self.entries]
+            vector = vector.copy()
+            vector[light] = 0
+        return rounded(vector, self.scale)

@@ -1,0 +1,1 @@
+"""Systems that search vectors: dense retrieval and late interaction."""

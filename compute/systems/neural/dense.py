@@ -1,0 +1,158 @@
+"""Dense retrieval with any sentence-transformers model, or with two: one for each side.
+
+Karpukhin et al., "Dense Passage Retrieval for Open-Domain Question Answering", EMNLP 2020, has the
+two encoders; Reimers and Gurevych, "Sentence-BERT", EMNLP 2019, has one.
+
+torch, sentence-transformers and faiss are imported inside the functions that compute: a row of
+the catalogue, and checking it, loads none of them.
+"""
+
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.systems import checkpoints
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.neural.embedding import LAYOUT, Embedding
+from compute.systems.neural.encoding import Encode, joined
+from compute.systems.neural.weights import loading, refuse_longer, torch_on
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+
+LIBRARIES = ("torch", "sentence_transformers", "faiss")
+LONGEST = 512
+"""Word pieces, at most, that a model reads of a text."""
+_BATCH = 32
+_VECTORS = {"cosine": "unit length", "dot": "as encoded", "": "as the model says"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Dense(Embedding):
+    """A sentence-transformers model: modules, pooling, prompts and similarity as it says.
+
+    `query_model`, where it is not empty, is the name or folder of another for the queries.
+    `pooling` and `similarity` (cosine or dot) are what a row expects, and are compared with what
+    the model says; a model that says nothing of its similarity takes the row's, else cosine.
+    `max_length` is in word pieces, 0 for the model's own, at most 512. `separator` stands
+    between title and text. Raises WrongInput for a value out of range.
+    """
+
+    checkpoint: Checkpoint
+    query_model: str = ""
+    pooling: str = ""
+    similarity: str = ""
+    max_length: int = 0
+    separator: str = ""
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = (
+        "model",
+        "query_model",
+        "max_length",
+        "similarity",
+        *LAYOUT,
+    )
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.max_length and not 3 <= self.max_length <= LONGEST:
+            raise WrongInput(f"max_length is {self.max_length}; it must be 3 to {LONGEST}, or 0")
+        if self.similarity not in _VECTORS:
+            raise WrongInput(f"similarity is {self.similarity!r}; it must be cosine or dot")
+
+    @property
+    def model(self) -> str:
+        """The name or folder of the checkpoint; of two, that of the documents."""
+        return self.checkpoint.model
+
+    @property
+    def query_checkpoint(self) -> Checkpoint | None:
+        """The model of the queries, where it is another."""
+        return checkpoints.from_text(self.query_model) if self.query_model else None
+
+    def vectors_identity(self) -> dict[str, Any]:
+        """Weights, pooling and cut: what the vectors depend on."""
+        between = f"' {self.separator} '" if self.separator else "' '"
+        return self.checkpoint.identity() | {
+            "pooling": self.pooling or "as the model says",
+            "vectors": _VECTORS[self.similarity],
+            "max_length": self.max_length,
+            "fields": [f"title + {between} + text"],
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """The vectors of both sides and how they are compared."""
+        other = self.query_checkpoint
+        return super().identity() | ({"queries": other.identity()} if other else {})
+
+    def check(self) -> None:
+        """Raises Unavailable when a library or the weights are missing or not the pinned ones."""
+        for checkpoint in filter(None, (self.checkpoint, self.query_checkpoint)):
+            checkpoint.check(*LIBRARIES)
+
+    def join(self, title: str, text: str) -> str:
+        """Title, blank or separator, text."""
+        # A tokenizer reads "[SEP]" as its mark: BEIR encodes the pair of an empty title alike.
+        return f"{title} {self.separator} {text}".strip() if self.separator else joined(title, text)
+
+    def encoder(self, settings: Settings, of: str) -> Encode:
+        """The loaded model: vectors (texts, dimensions), 32-bit, of "documents" or "queries"."""
+        other = self.query_checkpoint if of == "queries" else None
+        folder = (other or self.checkpoint).folder()
+        model = loaded(folder, settings)
+        self._fit(model)
+        unit_length = self._similarity(folder) == "cosine"
+        encode = model.encode_query if of == "queries" else model.encode_document
+
+        def vectors(texts: list[str]) -> np.ndarray:
+            return np.asarray(
+                encode(
+                    texts,
+                    batch_size=_BATCH,
+                    normalize_embeddings=unit_length,
+                    show_progress_bar=False,
+                ),
+                np.float32,
+            )
+
+        return vectors
+
+    def _fit(self, model: "SentenceTransformer") -> None:
+        """Cut as asked. Raises WrongInput where the model pools otherwise or is too short."""
+        found = [getattr(module, "pooling_mode", "") for module in model]
+        pooling = next(filter(None, found), "")
+        if self.pooling and pooling != self.pooling:
+            raise WrongInput(f"{self.model} pools by {pooling!r}; its row says {self.pooling!r}")
+        own = min(model.max_seq_length or LONGEST, LONGEST)
+        if self.max_length > own:
+            refuse_longer(model.config, self.model, self.max_length)
+        model.max_seq_length = self.max_length or own
+
+    def _similarity(self, folder: Path) -> str:
+        """Raises WrongInput where the model says another than the row, or one that is not here."""
+        file = folder / "config_sentence_transformers.json"
+        about = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+        says = about.get("similarity_fn_name") or ""
+        if says not in _VECTORS:
+            raise WrongInput(
+                f"{folder} compares by {says!r}; only cosine and dot are searched here"
+            )
+        if says and self.similarity not in ("", says):
+            raise WrongInput(f"{folder} compares by {says!r}; asked for is {self.similarity!r}")
+        return says or self.similarity or "cosine"
+
+
+def loaded(folder: Path, settings: Settings) -> "SentenceTransformer":
+    """The model in a folder, on the CPU. Raises Unavailable where it does not load."""
+    torch_on(settings)
+    from sentence_transformers import SentenceTransformer
+
+    with loading(folder):
+        return SentenceTransformer(
+            str(folder), device="cpu", local_files_only=True, trust_remote_code=False
+        )

@@ -1,0 +1,231 @@
+"""Dense retrieval, whatever makes the vectors: encode, keep, search.
+
+faiss and the models are imported inside the functions that compute.
+"""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pandas import DataFrame
+
+from compute.base.settings import Settings
+from compute.systems.neural import encoding, vectors
+from compute.systems.neural.encoding import Encode
+from compute.systems.searcher import Ask, Progress, Span, no_hits
+
+NAME = "vectors"
+LAYOUT = ("index", "dtype", "m", "ef_construction", "ef_search", "nlist", "nprobe")
+"""Parameters that every system of vectors takes; `index` is the field `index_kind`."""
+SAMPLE = 200
+"""Documents whose beginnings are the queries that the recall of an approximate index is told by."""
+_FACTS = "facts.json"
+_SEED = 20_210
+
+
+def _unheard(done: int) -> None:
+    """Progress that nobody watches."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Embedding(ABC):
+    """One vector for each document and query, compared by inner product.
+
+    `index_kind` is flat (exact), hnsw or ivf; what belongs to those is told in vectors.Layout.
+    `dtype`, float32 or float16, is how vectors are stored. A graph that several threads build
+    differs a little from build to build; all else is the same every time.
+    """
+
+    index_kind: str = "flat"
+    dtype: str = "float32"
+    m: int = 32
+    ef_construction: int = 200
+    ef_search: int = 256
+    nlist: int = 0
+    nprobe: int = 64
+
+    @property
+    def layout(self) -> vectors.Layout:
+        """How vectors are kept and searched."""
+        return vectors.Layout(
+            self.index_kind,
+            self.dtype,
+            self.m,
+            self.ef_construction,
+            self.ef_search,
+            self.nlist,
+            self.nprobe,
+        )
+
+    def __post_init__(self) -> None:
+        self.layout.check()
+
+    @abstractmethod
+    def vectors_identity(self) -> dict[str, Any]:
+        """What the vectors depend on: weights, pooling, cut, fields."""
+
+    @abstractmethod
+    def join(self, title: str, text: str) -> Any:
+        """What the model reads of a document."""
+
+    @abstractmethod
+    def encoder(self, settings: Settings, of: str) -> Encode:
+        """The loaded model: vectors (texts, dimensions) of texts; of "documents" or "queries"."""
+
+    def index_identity(self) -> dict[str, Any]:
+        """The vectors, and how they are kept where that is not one by one."""
+        return self.vectors_identity() | self.layout.stored()
+
+    def identity(self) -> dict[str, Any]:
+        """The vectors and how they are compared."""
+        return self.index_identity() | {"ranker": self.layout.ranker()}
+
+    def index(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        """Facts: documents; of an approximate index its candidate_recall@100.
+
+        The recall is against exact search, over the titles, or first words, of sampled documents.
+        Finished shards are kept: after an interruption the next call goes on where this one was.
+        """
+        facts = folder / _FACTS
+        if not facts.exists():
+            about = self._build(documents, folder, settings, progress)
+            aside = facts.with_suffix(".part")
+            aside.write_text(json.dumps(about), encoding="utf-8")
+            aside.replace(facts)
+        if (folder / vectors.FILE).exists():
+            # The approximate index holds the vectors.
+            (folder / f"{NAME}.npy").unlink(missing_ok=True)
+        return json.loads(facts.read_text("utf-8"))
+
+    def piece_documents(self, settings: Settings) -> int:
+        """Whole shards."""
+        return encoding.whole_shards(settings.shard_documents)
+
+    def piece_identity(self) -> dict[str, Any]:
+        """The vectors, however they are searched."""
+        return self.vectors_identity() | {"dtype": self.dtype, "shard": encoding.SHARD}
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """The shards of these documents."""
+        self._encode(documents, folder, settings, progress, span)
+
+    def _encode(
+        self,
+        documents: Path,
+        folder: Path,
+        settings: Settings,
+        progress: Progress,
+        span: Span | None = None,
+    ) -> int:
+        return encoding.in_shards(
+            documents,
+            folder,
+            NAME,
+            lambda: self.encoder(settings, "documents"),
+            progress,
+            join=self.join,
+            pack=lambda rows: {"": np.stack(rows).astype(self.dtype)},
+            span=span,
+        )
+
+    def _build(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        total = self._encode(documents, folder, settings, progress)
+        encoding.merge(folder, NAME)
+        if self.index_kind == "flat" or not total:
+            return {"documents": total}
+        stored = encoding.read(folder, NAME)
+        if not (folder / vectors.FILE).exists():
+            self.layout.build(folder, stored, settings.threads)
+        texts = _beginnings(documents)
+        queries = np.stack(self._encoded(texts, settings))
+        exact = vectors.nearest(queries, stored, vectors.DEPTH, settings.threads)[1]
+        opened = self.layout.opened(folder, settings.threads)
+        found = opened.nearest(queries, vectors.DEPTH)[1]
+        return {"documents": total, "candidate_recall@100": vectors.recall(found, exact)}
+
+    def _encoded(
+        self, texts: list[str], settings: Settings, report: Callable[[int], None] = _unheard
+    ) -> list[np.ndarray]:
+        """The vectors of queries, in their order."""
+        encode = self.encoder(settings, "queries")
+        stripped = [text.strip() for text in texts]
+        return encoding.by_length(encode, stripped, list(map(len, stripped)), report)
+
+    def search(
+        self,
+        folder: Path,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score: the inner product.
+
+        Every query has `depth` hits, if there are many documents; of clusters perhaps fewer.
+        """
+        texts = queries["text"].fillna("").tolist()
+        if not texts:
+            return no_hits()
+        report = partial(_tell, progress, len(texts))
+        asked = np.stack(self._encoded(texts, settings, report)).astype(np.float32, copy=False)
+        if (folder / vectors.FILE).exists():
+            opened = self.layout.opened(folder, settings.threads)
+            scores, places = opened.nearest(asked, depth)
+        else:
+            stored = encoding.read(folder, NAME)
+            scores, places = vectors.nearest(asked, stored, depth, settings.threads)
+        hits, rows = places.ravel() >= 0, np.repeat(np.arange(len(asked)), places.shape[1])
+        ids = encoding.read_ids(folder)
+        return DataFrame(
+            {
+                "query_id": queries["query_id"].to_numpy()[rows[hits]],
+                "doc_id": ids.take(pa.array(places.ravel()[hits])).to_pandas(),
+                "score": scores.ravel()[hits].astype(np.float64),
+            }
+        )
+
+    @contextmanager
+    def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
+        """A function that answers one query: document ids, best first."""
+        encode, ids = self.encoder(settings, "queries"), encoding.read_ids(folder)
+        stored = encoding.read(folder, NAME)
+        approximate = (folder / vectors.FILE).exists()
+        opened = self.layout.opened(folder, settings.threads) if approximate else None
+
+        def ask(text: str, depth: int) -> pa.Array:
+            query = np.array(list(encode([text.strip()])), np.float32)
+            if opened is not None:
+                places = opened.nearest(query, depth)[1][0]
+            else:
+                places = vectors.nearest(query, stored, depth, settings.threads)[1][0]
+            return ids.take(pa.array(places[places >= 0]))
+
+        yield ask
+
+
+def _beginnings(documents: Path) -> list[str]:
+    """The titles, else the first ten words, of sampled documents."""
+    file = pq.ParquetFile(documents)
+    total = file.metadata.num_rows
+    chosen = np.random.default_rng(_SEED).permutation(total)[:SAMPLE]
+    wanted = set(chosen.tolist())
+    records = (row for row in enumerate(encoding.records(file)) if row[0] in wanted)
+    return [title or " ".join(text.split()[:10]) for _, (title, text) in records]
+
+
+def _tell(progress: Progress, total: int, done: int) -> None:
+    progress(done, total, "queries")

@@ -1,0 +1,310 @@
+"""Late interaction: one vector for each token, candidates by approximate search, exact MaxSim.
+
+faiss, torch and sentence-transformers are imported inside the functions that compute.
+"""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pyarrow.parquet as pq
+from pandas import DataFrame
+
+from compute.base.settings import Settings
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.neural import encoding, maxsim, multivector, vectors
+from compute.systems.parameter_ranges import at_least
+from compute.systems.searcher import Ask, Progress, Span, no_hits
+
+INDEX = "tokens.faiss"
+_LISTS_EACH = 1024
+"""Token vectors for each list of the approximate index, about; at most `_LISTS` lists."""
+_LISTS = 4096
+_TRAINED_ON = 64
+"""Token vectors for each list that the lists are learned from."""
+_ADDED = 65_536
+"""Token vectors made 32-bit floats at once."""
+_SAMPLE = 16
+"""Documents whose beginnings are the queries that candidates are checked with."""
+_WORDS = 12
+
+
+@dataclass(frozen=True)
+class LateInteraction:
+    """A model of token vectors; a document's score is MaxSim, of 32-bit products.
+
+    `title + " " + text`, cut to `document_length` word pieces, special tokens included, the query
+    to `query_length`; 0 is the model's own length. Token vectors are kept as 16-bit floats. The
+    candidates of a query are the documents of the `candidates` token vectors nearest to each of
+    its tokens, by an inverted index (FAISS, 4 bits a number) of which `probes` lists are looked
+    through; all of them are scored exactly. A document without tokens is never found. Of a model
+    that was not trained for late interaction the unit vectors of the last layer are compared,
+    without [CLS] and [SEP]. Raises WrongInput for a length below 3, or less than one candidate.
+    """
+
+    checkpoint: Checkpoint
+    query_length: int = 0
+    document_length: int = 0
+    candidates: int = 100
+    probes: int = 8
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = (
+        "model",
+        "query_length",
+        "document_length",
+        "candidates",
+        "probes",
+    )
+
+    def __post_init__(self) -> None:
+        for name in ("query_length", "document_length"):
+            if getattr(self, name) != 0:
+                at_least(self, name, 3)
+        for name in ("candidates", "probes"):
+            at_least(self, name, 1)
+
+    @property
+    def model(self) -> str:
+        """The name or folder of the checkpoint."""
+        return self.checkpoint.model
+
+    def index_identity(self) -> dict[str, Any]:
+        """Weights, cuts and the way vectors are kept."""
+        return self.checkpoint.identity() | {
+            "vectors": "each token, float16",
+            "query_length": self.query_length,
+            "document_length": self.document_length,
+            "fields": ["title + ' ' + text"],
+            "approximate": f"inverted lists of {_LISTS_EACH}, at most {_LISTS}, 4 bits",
+        }
+
+    def identity(self) -> dict[str, Any]:
+        """The vectors, the candidates and how they are ranked."""
+        return self.index_identity() | {
+            "candidates": self.candidates,
+            "probes": self.probes,
+            "ranker": "MaxSim",
+        }
+
+    def check(self) -> None:
+        """Raises Unavailable when a library or the weights are missing."""
+        self.checkpoint.check("torch", "sentence_transformers", "faiss")
+
+    def index(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        """documents and tokens (counts), candidate_recall@100: token vectors and their index.
+
+        The recall is the share of the exact MaxSim's first 100 that approximate search finds too,
+        mean over queries: the titles (else first words) of a seeded sample of documents.
+        """
+        load = _once(lambda: self._load(settings))
+        total = _encode(documents, folder, load, progress)
+        tokens = maxsim.read(folder)
+        facts = {"documents": total, "tokens": int(tokens.firsts[-1])}
+        if not facts["tokens"]:
+            return facts
+        if not (folder / INDEX).exists():
+            _build(folder / INDEX, tokens, settings.threads)
+        queries = multivector.queries(load())(_beginnings(documents, tokens.counts))
+        recall = self._recall(folder, tokens, queries, settings)
+        return facts | {"candidate_recall@100": recall}
+
+    def piece_documents(self, settings: Settings) -> int:
+        """Whole shards."""
+        return encoding.whole_shards(settings.shard_documents)
+
+    def piece_identity(self) -> dict[str, Any]:
+        """What token vectors of documents depend on."""
+        identity = self.index_identity()
+        for other in ("query_length", "approximate"):
+            del identity[other]
+        return identity | {"shard": encoding.SHARD}
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """The token vectors of these documents."""
+        _encode(documents, folder, lambda: self._load(settings), progress, span)
+
+    def search(
+        self,
+        folder: Path,
+        queries: DataFrame,
+        depth: int,
+        settings: Settings,
+        progress: Progress,
+    ) -> DataFrame:
+        """query_id, doc_id, score: the candidates of each query, best first, cut at `depth`."""
+        texts = queries["text"].fillna("").tolist()
+        ids = encoding.read_ids(folder)
+        found = [no_hits()]
+        with self._ranking(folder, settings) as (model, rank):
+            encode = multivector.queries(model)
+            asked = encoding.by_length(encode, texts, list(map(len, texts)))
+            for done, (query_id, query) in enumerate(
+                zip(queries["query_id"], asked, strict=True), 1
+            ):
+                places, scores = rank(query, depth)
+                found.append(_hits(query_id, ids, places, scores))
+                progress(done, len(texts), "queries")
+        return pd.concat(found, ignore_index=True)
+
+    @contextmanager
+    def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
+        """A function that answers one query: document ids, best first."""
+        ids = encoding.read_ids(folder)
+        with self._ranking(folder, settings) as (model, rank):
+            encode = multivector.queries(model)
+            yield lambda text, depth: ids.take(
+                pa.array(rank(encode([text])[0], depth)[0])
+            ).to_pylist()
+
+    @contextmanager
+    def _ranking(self, folder: Path, settings: Settings) -> Iterator[tuple[Any, "Rank"]]:
+        """The model, and a function from a query's vectors to places and scores, best first."""
+        tokens = maxsim.read(folder)
+        index = _open(folder / INDEX, self.probes, settings.threads)
+
+        def rank(query: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
+            places = self._candidates(index, tokens, query)
+            (scores,) = tokens.scores([query], places)
+            best = np.lexsort((places, -scores))[:depth]
+            return places[best], scores[best]
+
+        yield self._load(settings), rank
+
+    def _candidates(self, index: Any, tokens: maxsim.Tokens, query: np.ndarray) -> np.ndarray:
+        if index is None or not len(query):
+            return np.empty(0, np.int64)
+        _, near = index.search(np.ascontiguousarray(query, np.float32), self.candidates)
+        return tokens.documents_of(near[near >= 0])
+
+    def _recall(
+        self, folder: Path, tokens: maxsim.Tokens, queries: list[np.ndarray], settings: Settings
+    ) -> float:
+        index = _open(folder / INDEX, self.probes, settings.threads)
+        everything = np.flatnonzero(tokens.counts)
+        shares = []
+        for query, scores in zip(queries, tokens.scores(queries, everything), strict=True):
+            exact = everything[np.lexsort((everything, -scores))[:100]]
+            shares.append(np.isin(exact, self._candidates(index, tokens, query)).mean())
+        return float(np.mean(shares))
+
+    def _load(self, settings: Settings) -> Any:
+        return multivector.load(
+            self.checkpoint.folder(),
+            query_length=self.query_length,
+            document_length=self.document_length,
+            settings=settings,
+        )
+
+
+Rank = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
+
+
+def _encode(
+    documents: Path,
+    folder: Path,
+    load: Callable[[], Any],
+    progress: Progress,
+    span: Span | None = None,
+) -> int:
+    """The token vectors of documents, as 16-bit floats."""
+
+    def encoder() -> encoding.Encode:
+        encode = multivector.documents(load())
+        return lambda texts: [row.astype(np.float16) for row in encode(texts)]
+
+    pack = encoding.matrices
+    return encoding.in_shards(
+        documents, folder, maxsim.NAME, encoder, progress, pack=pack, span=span
+    )
+
+
+def _once(load: Callable[[], Any]) -> Callable[[], Any]:
+    kept: list[Any] = []
+
+    def first() -> Any:
+        if not kept:
+            kept.append(load())
+        return kept[0]
+
+    return first
+
+
+def _build(target: Path, tokens: maxsim.Tokens, threads: int) -> None:
+    """Write the approximate index of all token vectors, numbered through all shards.
+
+    Its candidates are scored exactly: 4 bits a number find those that 8 or 32 bits find. A graph
+    (HNSW) found no more of them, took 3 times the room and 25 times as long to build.
+    """
+    faiss = vectors.faiss_on(threads)
+    total, dimensions = int(tokens.firsts[-1]), tokens.shards[0].shape[1]
+    lists = min(max(total // _LISTS_EACH, 1), _LISTS)
+    index = faiss.IndexIVFScalarQuantizer(
+        faiss.IndexFlatIP(dimensions),
+        dimensions,
+        lists,
+        faiss.ScalarQuantizer.QT_4bit,
+        faiss.METRIC_INNER_PRODUCT,
+    )
+    # Small corpora have fewer tokens for a list than the clustering wants, and that is no harm.
+    index.cp.min_points_per_centroid = 1
+    index.train(_some(tokens, lists * _TRAINED_ON))
+    for shard in tokens.shards:
+        for start in range(0, len(shard), _ADDED):
+            index.add(shard[start : start + _ADDED].astype(np.float32))
+    aside = target.with_suffix(".part")
+    faiss.write_index(index, str(aside))
+    aside.replace(target)
+
+
+def _some(tokens: maxsim.Tokens, count: int) -> np.ndarray:
+    """A seeded sample of at most `count` token vectors, in their order."""
+    total = int(tokens.firsts[-1])
+    numbers = np.sort(np.random.default_rng(0).choice(total, min(count, total), replace=False))
+    cuts = np.searchsorted(numbers, tokens.firsts[1:-1])
+    parts = [
+        shard[some - first]
+        for shard, first, some in zip(
+            tokens.shards, tokens.firsts, np.split(numbers, cuts), strict=False
+        )
+    ]
+    return np.concatenate(parts).astype(np.float32)
+
+
+def _open(file: Path, probes: int, threads: int) -> Any:
+    """The approximate index, its lists memory-mapped; None of a corpus without a token."""
+    if not file.exists():
+        return None
+    faiss = vectors.faiss_on(threads)
+    index: Any = faiss.read_index(str(file), faiss.IO_FLAG_MMAP | faiss.IO_FLAG_READ_ONLY)
+    index.nprobe = probes
+    return index
+
+
+def _beginnings(documents: Path, counts: np.ndarray) -> list[str]:
+    """The titles, else first words, of a seeded sample of the documents that have tokens."""
+    filled = np.flatnonzero(counts)
+    size = min(_SAMPLE, len(filled))
+    places = np.sort(np.random.default_rng(0).choice(filled, size, replace=False))
+    texts, seen = [], 0
+    for batch in pq.ParquetFile(documents).iter_batches(columns=["title", "text"]):
+        own = places[(places >= seen) & (places < seen + len(batch))] - seen
+        records = batch.take(pa.array(own)).to_pylist()
+        texts += [record["title"] or record["text"] or "" for record in records]
+        seen += len(batch)
+    return [" ".join(text.split()[:_WORDS]) for text in texts]
+
+
+def _hits(query_id: str, ids: pa.Array, places: np.ndarray, scores: np.ndarray) -> DataFrame:
+    frame = DataFrame({"doc_id": ids.take(pa.array(places)).to_pandas()})
+    frame["score"] = scores.astype(np.float64)
+    frame.insert(0, "query_id", query_id)
+    return frame

@@ -1,0 +1,116 @@
+"""Models that give one vector for each token of a text: loaded alike, whatever their kind.
+
+torch and sentence-transformers are imported inside the functions.
+"""
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.systems.neural.weights import loading, positions, torch_on
+
+if TYPE_CHECKING:
+    from sentence_transformers import MultiVectorEncoder
+
+BATCH = 32
+
+Encode = Callable[[list[str]], list[np.ndarray]]
+"""From texts to float32 arrays (tokens, dimensions), in their order."""
+
+
+def load(
+    folder: Path, *, query_length: int, document_length: int, settings: Settings
+) -> "MultiVectorEncoder":
+    """The model in `folder`, its texts cut at so many word pieces; 0 leaves what the model says.
+
+    A late-interaction model (Stanford ColBERT, PyLate, sentence-transformers) as it was trained:
+    its markers, its query padded with masks to `query_length`, its list of tokens left out. Any
+    other encoder gives the unit vectors of its last layer, without those of the special tokens
+    around a text (such as [CLS] and [SEP]): they stand for no word. Raises Unavailable where it
+    does not load, WrongInput for a length that the model has no positions for.
+    """
+    torch_on(settings)
+    with loading(folder):
+        model = _trained(folder) if is_late_interaction(folder) else _untrained(folder)
+    _cut(model, folder, query_length, document_length)
+    return model
+
+
+def is_late_interaction(folder: Path) -> bool:
+    """Whether the model in `folder` was trained to give one vector for each token."""
+    kinds = ("ColBERT", "MultiVectorEncoder")
+    if kind(folder) in kinds:
+        return True
+    return "HF_ColBERT" in (read_json(folder / "config.json").get("architectures") or [])
+
+
+def kind(folder: Path) -> str:
+    """What sentence-transformers saved the model in `folder` as; empty where it says nothing."""
+    return read_json(folder / "config_sentence_transformers.json").get("model_type", "")
+
+
+def queries(model: "MultiVectorEncoder") -> Encode:
+    """The token vectors of queries."""
+    return lambda texts: list(
+        model.encode_query(texts, batch_size=BATCH, convert_to_numpy=True, show_progress_bar=False)
+    )
+
+
+def documents(model: "MultiVectorEncoder") -> Encode:
+    """The token vectors of documents."""
+    return lambda texts: list(
+        model.encode_document(
+            texts, batch_size=BATCH, convert_to_numpy=True, show_progress_bar=False
+        )
+    )
+
+
+def _trained(folder: Path) -> "MultiVectorEncoder":
+    from sentence_transformers import MultiVectorEncoder
+
+    return MultiVectorEncoder(str(folder), device="cpu", local_files_only=True)
+
+
+def _untrained(folder: Path) -> "MultiVectorEncoder":
+    # Loaded as a MultiVectorEncoder it would get a projection of random numbers.
+    from sentence_transformers import MultiVectorEncoder, SentenceTransformer
+    from sentence_transformers.base.modules import Normalize
+    from sentence_transformers.multi_vector_encoder.modules import MultiVectorMask
+
+    words: Any = SentenceTransformer(str(folder), device="cpu", local_files_only=True)[0]
+    names = ("cls_token", "sep_token", "bos_token", "eos_token")
+    around = {str(getattr(words.tokenizer, name)) for name in names if _has(words, name)}
+    mask = MultiVectorMask(sorted(around), skiplist_tasks=["query", "document"])
+    unit = Normalize(module_input_name="token_embeddings")
+    return MultiVectorEncoder(modules=[words, mask, unit], device="cpu")
+
+
+def _has(words: Any, name: str) -> bool:
+    return getattr(words.tokenizer, name, None) is not None
+
+
+def _cut(
+    model: "MultiVectorEncoder", folder: Path, query_length: int, document_length: int
+) -> None:
+    words: Any = model[0]
+    longest = max(query_length, document_length)
+    most = positions(words.config)
+    if most is not None and longest > most:
+        raise WrongInput(f"{folder} has {most} positions: {longest} word pieces are too many")
+    if document_length:
+        words.document_length = document_length
+    if query_length and words.query_expansion:
+        words.query_length = None
+        words.query_expansion = words.query_expansion | {"length": query_length}
+    elif query_length:
+        words.query_length = query_length
+
+
+def read_json(file: Path) -> dict[str, Any]:
+    """What a JSON file holds; nothing where there is none."""
+    return json.loads(file.read_text("utf-8")) if file.is_file() else {}

@@ -1,0 +1,169 @@
+"""USE-QA: Google's Universal Sentence Encoder for questions and answers, through TensorFlow.
+
+Yang et al., "Multilingual Universal Sentence Encoder for Semantic Retrieval", arXiv 1907.04307. Its
+SavedModel has two signatures: `question_encoder` takes a question, `response_encoder` an answer
+and the text around it. BEIR gives it the title as the answer and the text as the context.
+
+TensorFlow is no part of the pinned packages; it fits beside them: pip install '.[use-qa]'.
+"""
+
+import contextlib
+import hashlib
+import importlib
+import importlib.util
+import os
+import tarfile
+import tempfile
+import urllib.request
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.files import untar
+from compute.base.settings import Settings
+from compute.systems import checkpoints
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.neural.embedding import LAYOUT, Embedding
+from compute.systems.neural.encoding import Encode
+
+NAME = "google/universal-sentence-encoder-qa/3"
+HUB = Checkpoint(NAME, revision="3")
+ADDRESS = f"https://tfhub.dev/{NAME}?tf-hub-format=compressed"
+_LIBRARIES = ("tensorflow", "tensorflow_text")
+_SAVED = "saved_model.pb"
+
+
+@dataclass(frozen=True, kw_only=True)
+class UseQa(Embedding):
+    """Vectors of the two signatures, of unit length: cosine.
+
+    The title is the response and the text its context; without a title the text is both. The model
+    reads whole texts. `checkpoint` is the one on TensorFlow Hub or a folder of a SavedModel.
+    Raises WrongInput for any other.
+    """
+
+    checkpoint: Checkpoint
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = ("model", *LAYOUT)
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not self.checkpoint.is_local and self.model != NAME:
+            raise WrongInput(f"use-qa runs {NAME} or a folder of a SavedModel, not {self.model}")
+
+    @property
+    def model(self) -> str:
+        """The name of the model on TensorFlow Hub, or its folder."""
+        return self.checkpoint.model
+
+    def vectors_identity(self) -> dict[str, Any]:
+        """The weights and the fields."""
+        local = self.checkpoint.is_local
+        weights = {"weights": _content(self._folder())} if local else {"model": self.model}
+        return weights | {"vectors": "unit length", "fields": ["title or text", "text"]}
+
+    def check(self) -> None:
+        """Raises Unavailable when TensorFlow, FAISS or the model are missing."""
+        if importlib.util.find_spec("faiss") is None:
+            raise Unavailable("faiss is not installed: pip install -r requirements.txt")
+        for library in _LIBRARIES:
+            if importlib.util.find_spec(library) is None:
+                raise Unavailable(
+                    f"{library} is not installed, an extra of this system: pip install '.[use-qa]'"
+                )
+        if self.checkpoint.is_local:
+            self._folder()
+        elif not (_cached() / _SAVED).is_file() and not checkpoints.answers(ADDRESS):
+            raise Unavailable(
+                f"{self.model} is not cached here and TensorFlow Hub cannot be reached: "
+                "connect once, or give a folder that holds the SavedModel, model=/FOLDER"
+            )
+
+    def join(self, title: str, text: str) -> tuple[str, str]:
+        """Response and context."""
+        return title or text, text
+
+    def encoder(self, settings: Settings, of: str) -> Encode:
+        """Unit vectors (texts, dimensions) of questions, or of pairs of response and context."""
+        folder = self._folder() if self.checkpoint.is_local else _fetched()
+        model, constant = _loaded(folder, settings.threads)
+
+        def questions(texts: list[str]) -> np.ndarray:
+            return _unit(model.signatures["question_encoder"](constant(texts)))
+
+        def responses(pairs: list[tuple[str, str]]) -> np.ndarray:
+            titles, texts = map(list, zip(*pairs, strict=True))
+            encode = model.signatures["response_encoder"]
+            return _unit(encode(input=constant(titles), context=constant(texts)))
+
+        return questions if of == "queries" else responses
+
+    def _folder(self) -> Path:
+        folder = Path(self.model).expanduser()
+        if not (folder / _SAVED).is_file():
+            raise Unavailable(f"{folder} is not a SavedModel's folder: it has no {_SAVED}")
+        return folder
+
+
+@lru_cache(maxsize=1)
+def _loaded(folder: Path, threads: int) -> tuple[Any, Any]:
+    """The SavedModel, and what makes TensorFlow's strings of texts. Raises Unavailable."""
+    os.environ.setdefault("TF_CPP_MIN_LOG_LEVEL", "2")
+    # By name: whoever has not installed the extra has no types of it either.
+    tensorflow = importlib.import_module("tensorflow")
+    # Its operations are what the model is written in.
+    importlib.import_module("tensorflow_text")
+    # Where TensorFlow has started already, its threads stay as they are.
+    with contextlib.suppress(RuntimeError):
+        tensorflow.config.threading.set_intra_op_parallelism_threads(threads)
+    model = tensorflow.saved_model.load(str(folder))
+    missing = {"question_encoder", "response_encoder"} - set(model.signatures)
+    if missing:
+        raise Unavailable(f"{folder} has no {', '.join(sorted(missing))}: it is another model")
+    return model, tensorflow.constant
+
+
+def _unit(outputs: Any) -> np.ndarray:
+    vectors = outputs["outputs"].numpy().astype(np.float32)
+    return vectors / np.maximum(np.linalg.norm(vectors, axis=1, keepdims=True), 1e-12)
+
+
+def _cached() -> Path:
+    """Where the model of TensorFlow Hub lies once it was fetched."""
+    root = os.environ.get("TFHUB_CACHE_DIR") or "~/.cache/tfhub"
+    return Path(root).expanduser() / NAME.replace("/", "--")
+
+
+def _fetched() -> Path:
+    """The folder of the model, downloaded and unpacked first where it must be."""
+    folder = _cached()
+    if (folder / _SAVED).is_file():
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as aside:
+        whole = Path(aside) / "whole"
+        try:
+            with (
+                urllib.request.urlopen(ADDRESS, timeout=60) as stream,
+                tarfile.open(fileobj=stream, mode="r|gz") as archive,
+            ):
+                untar(archive, whole)
+        except (OSError, tarfile.TarError) as error:
+            raise Unavailable(
+                f"{NAME} cannot be downloaded ({type(error).__name__}): try again, or give a "
+                "folder that holds the SavedModel, model=/FOLDER"
+            ) from error
+        whole.replace(folder)
+    return folder
+
+
+def _content(folder: Path) -> str:
+    files = sorted(file for file in folder.rglob("*") if file.is_file())
+    digest = hashlib.sha256()
+    for file in files:
+        digest.update(f"{file.relative_to(folder)} {checkpoints.sha256_of(file)}\n".encode())
+    return digest.hexdigest()

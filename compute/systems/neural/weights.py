@@ -1,0 +1,72 @@
+"""Loading weights with torch and transformers: threads, errors in a sentence, nothing made up."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings
+
+_SHIFTED = ("roberta", "xlm-roberta", "camembert", "mpnet")
+"""Models that count positions from the one after padding."""
+
+
+def torch_on(settings: Settings) -> Any:
+    """torch, on as many threads as the settings say."""
+    # Read by OpenMP when torch loads: waiting threads that spin slow a busy machine 40-fold.
+    os.environ.setdefault("OMP_WAIT_POLICY", "PASSIVE")
+    os.environ.setdefault("GOMP_SPINCOUNT", "0")
+    import torch
+    from transformers.utils import logging
+
+    # A command shows its own progress, on the line that theirs would write over.
+    logging.disable_progress_bar()
+    torch.set_num_threads(settings.threads)
+    return torch
+
+
+@contextmanager
+def loading(folder: Path | str) -> Iterator[None]:
+    """Raises Unavailable, in one sentence, for what the libraries raise of files."""
+    from safetensors import SafetensorError
+
+    try:
+        yield
+    except (OSError, ValueError, KeyError, ImportError, RuntimeError, SafetensorError) as error:
+        why = str(error).strip().partition("\n")[0]
+        raise Unavailable(
+            f"{folder} does not load ({why[:200]}): download it again, or give another folder"
+        ) from error
+
+
+def whole_model(kind: Any, folder: str, what: str) -> Any:
+    """The model in `folder` as class `kind` of transformers, ready to compute.
+
+    Raises Unavailable where it does not load, WrongInput where weights of its own head are missing:
+    transformers would make them up. `what` says what it should be.
+    """
+    with loading(folder):
+        model, report = kind.from_pretrained(
+            folder, local_files_only=True, trust_remote_code=False, output_loading_info=True
+        )
+    if report["missing_keys"]:
+        lacks = ", ".join(sorted(report["missing_keys"])[:3])
+        raise WrongInput(f"{folder} is not {what}: it has no weights {lacks}")
+    return model.eval()
+
+
+def positions(config: Any) -> int | None:
+    """Word pieces that a model of this configuration has positions for; None for any number."""
+    found = getattr(config, "max_position_embeddings", None)
+    if found and getattr(config, "model_type", "") in _SHIFTED:
+        found -= (getattr(config, "pad_token_id", 0) or 0) + 1
+    return found or None
+
+
+def refuse_longer(config: Any, model: str, length: int) -> None:
+    """Raises WrongInput where the model has no positions for texts of so many word pieces."""
+    most = positions(config)
+    if most is not None and length > most:
+        raise WrongInput(f"{model} reads {most} word pieces: max_length must be that or less")

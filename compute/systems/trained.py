@@ -1,0 +1,132 @@
+"""Trained models: parts of the store that hold a folder, and weights that a system loads.
+
+A model is looked for in the home of the settings in force, as the weights of the hub are looked
+for in the hub's cache.
+"""
+
+import hashlib
+import importlib.util
+import shlex
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path, PurePosixPath
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from compute.base import settings
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings
+from compute.store import caches
+from compute.store.store import Part, Store
+from compute.systems import names
+from compute.systems.checkpoints import Checkpoint
+
+CHUNK = 4 * 1024**2
+"""Bytes of a file in one row."""
+_SCHEMA = pa.schema([("file", pa.string()), ("number", pa.int32()), ("content", pa.binary())])
+
+
+@dataclass(frozen=True)
+class TrainedModel(Checkpoint):
+    """The weights that a recipe made; `model` is their system's name, `genq[scifact](seed=1)`."""
+
+    @property
+    def dataset(self) -> str:
+        """What it was trained on."""
+        return names.parse(self.model).trained_on
+
+    def part(self) -> Part:
+        """The stored model. Raises Unavailable, naming the command that trains it."""
+        found = _store(settings.load()).part("model", self.dataset, self.model)
+        if found is None:
+            raise Unavailable(f"{self.model} is not trained here: {command(self.model)}")
+        return found
+
+    def identity(self) -> dict[str, Any]:
+        """The fingerprint of the model, which is of its weights and of how it was made."""
+        return {"trained": self.part().fingerprint}
+
+    def check(self, *libraries: str) -> None:
+        """Raises Unavailable when it is not trained yet, or a library is missing."""
+        for library in libraries:
+            if importlib.util.find_spec(library) is None:
+                raise Unavailable(f"{library} is not installed: pip install -r requirements.txt")
+        self.part()
+
+    def folder(self) -> Path:
+        """The folder of the model, unpacked into a cache first; its content verified."""
+        part = self.part()
+        with caches.folder(
+            settings.load(), part.fingerprint, lambda aside: unpack(part, aside)
+        ) as folder:
+            return folder
+
+    def commit(self) -> str:
+        """No commit of the hub stands for it."""
+        return ""
+
+
+def command(name: str) -> str:
+    """What trains a system: `python -m compute train 'genq(seed=1)' scifact`."""
+    read = names.parse(name)
+    untrained = names.Name(read.base, parameters=read.parameters)
+    return f"python -m compute train {shlex.quote(str(untrained))} {shlex.quote(read.trained_on)}"
+
+
+def behind(method: object) -> list[Part]:
+    """The trained models that a searcher or combiner loads. Raises Unavailable."""
+    found = (getattr(method, name, None) for name in ("checkpoint", "query_checkpoint"))
+    return [model.part() for model in found if isinstance(model, TrainedModel)]
+
+
+def content_hash(folder: Path) -> str:
+    """SHA-256 over names, sizes and bytes of a folder's files, in the order of their names."""
+    digest = hashlib.sha256()
+    for name, file in _files(folder):
+        digest.update(f"{name}\0{file.stat().st_size}\0".encode())
+        with file.open("rb") as stream:
+            while chunk := stream.read(CHUNK):
+                digest.update(chunk)
+    return digest.hexdigest()
+
+
+def packed(folder: Path) -> Iterator[pa.RecordBatch]:
+    """A folder as rows: file, number (of the chunk, from 0), content. An empty file has one."""
+    for name, file in _files(folder):
+        with file.open("rb") as stream:
+            number = 0
+            while (chunk := stream.read(CHUNK)) or not number:
+                row = {"file": name, "number": number, "content": chunk}
+                yield pa.RecordBatch.from_pylist([row], _SCHEMA)
+                number += 1
+
+
+def unpack(part: Part, folder: Path) -> None:
+    """Write the files of a model into a folder. Raises WrongInput where its content changed."""
+    for batch in pq.ParquetFile(part.path).iter_batches(1, columns=_SCHEMA.names):
+        row = batch.to_pylist()[0]
+        name = PurePosixPath(row["file"])
+        if name.is_absolute() or ".." in name.parts:
+            raise WrongInput(f"{part.path}: {row['file']!r} leads out of the model's folder")
+        file = folder / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        with file.open("ab" if row["number"] else "wb") as stream:
+            stream.write(row["content"])
+    if content_hash(folder) != part.provenance["content"]:
+        raise WrongInput(
+            f"{part.path} is damaged, its content is not what was trained: {command(part.system)}"
+        )
+
+
+def _files(folder: Path) -> list[tuple[str, Path]]:
+    found = (file for file in folder.rglob("*") if file.is_file())
+    return sorted((file.relative_to(folder).as_posix(), file) for file in found)
+
+
+@lru_cache(maxsize=4)
+def _store(now: Settings) -> Store:
+    """The store of a home, opened once: it is asked for every system that is named."""
+    return Store(now)

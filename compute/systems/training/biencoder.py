@@ -1,0 +1,244 @@
+"""Training a bi-encoder on pairs with in-batch negatives, by sentence-transformers' trainer.
+
+Henderson et al., "Efficient Natural Language Response Suggestion for Smart Reply", 2017: each
+text's positive is the other documents' negative. What a step is given depends on its number and
+the seed alone, so that a training goes on from a checkpoint as if it had not been interrupted.
+
+torch and its libraries are imported inside the functions that compute.
+"""
+
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from compute.base.settings import Settings
+from compute.store.parts import make_folder, sync_folder
+from compute.systems.neural.dense import loaded
+from compute.systems.neural.weights import refuse_longer, torch_on
+from compute.systems.training.recipes import MODEL, Report
+
+if TYPE_CHECKING:
+    from sentence_transformers import SentenceTransformer
+    from transformers import TrainerCallback
+
+LIBRARIES = ("torch", "sentence_transformers", "accelerate", "datasets", "faiss")
+CHECKPOINT_SECONDS = 120.0
+"""Between two checkpoints: what a killed training does again, at most."""
+_SCALES = {"cosine": 20.0, "dot": 1.0}
+"""What similarities are multiplied with before the softmax, as sentence-transformers has it."""
+
+Pairs = Callable[[int], list[tuple[str, str]]]
+"""The pairs (text, its positive) of a step, from 0."""
+
+
+@dataclass(frozen=True)
+class Fit:
+    """How a bi-encoder is trained: AdamW, a rate that rises for `warmup` steps and falls to 0.
+
+    Texts are cut to `max_length` word pieces, 0 for the model's own. `similarity` is cosine or
+    dot; empty, it is what the model says, else `otherwise`.
+    """
+
+    steps: int
+    lr: float
+    warmup: int
+    seed: int
+    max_length: int = 0
+    similarity: str = ""
+    otherwise: str = "cosine"
+    weight_decay: float = 0.01
+
+
+def batch(n: int, size: int, seed: int, step: int) -> tuple[int, np.ndarray]:
+    """The round of a step (from 0), and which of `n` documents it has.
+
+    A round goes through all documents once, each time in another order; its last step may have
+    fewer than `size`.
+    """
+    per_round = rounds_steps(n, size)
+    number, place = divmod(step, per_round)
+    order = np.random.default_rng([seed, number]).permutation(n)
+    return number, order[place * size : (place + 1) * size]
+
+
+def rounds_steps(n: int, size: int) -> int:
+    """The steps of one round through `n` documents."""
+    return -(-n // size)
+
+
+def fit(
+    start: Path, pairs: Pairs, how: Fit, folder: Path, settings: Settings, report: Report
+) -> dict[str, Any]:
+    """Train the model in `start`, or go on from the checkpoint in `folder`; leave `folder/model`.
+
+    Facts: steps, the loss of the last one, similarity and cut.
+    """
+    torch_on(settings)
+    from sentence_transformers import SimilarityFunction
+
+    model = loaded(start, settings)
+    own = model.max_seq_length
+    similarity = how.similarity or _says(start) or how.otherwise
+    if how.max_length:
+        refuse_longer(model.config, start.name, how.max_length)
+        model.max_seq_length = how.max_length
+    cut = model.max_seq_length
+    last: dict[str, float] = {}
+    trainer = _trainer(model, pairs, how, folder, similarity, report, last)
+    newest = _newest(folder)
+    trainer.train(resume_from_checkpoint=str(newest) if newest else None)
+    model.max_seq_length = own
+    model.similarity_fn_name = SimilarityFunction(similarity)
+    # The card would hold examples, and the day.
+    model.save(str(folder / MODEL), create_model_card=False)
+    return {"steps": how.steps, "similarity": similarity, "max_length": cut} | last
+
+
+def _says(start: Path) -> str:
+    """What a model compares by, as it says; where its last module makes unit length, cosine."""
+    file = start / "config_sentence_transformers.json"
+    about = json.loads(file.read_text("utf-8")) if file.is_file() else {}
+    modules = start / "modules.json"
+    unit = modules.is_file() and "Normalize" in modules.read_text("utf-8")
+    return about.get("similarity_fn_name") or ("cosine" if unit else "")
+
+
+def _trainer(
+    model: "SentenceTransformer",
+    pairs: Pairs,
+    how: Fit,
+    folder: Path,
+    similarity: str,
+    report: Report,
+    last: dict[str, float],
+) -> Any:
+    """sentence-transformers' trainer, its batches ours; `last` holds the loss of the last step."""
+    from datasets import Dataset
+    from sentence_transformers import util
+    from sentence_transformers.sentence_transformer.losses import MultipleNegativesRankingLoss
+    from transformers import PrinterCallback
+
+    compare = util.dot_score if similarity == "dot" else util.cos_sim
+    aside = folder / "aside"
+    shutil.rmtree(aside, ignore_errors=True)
+    make_folder(aside)
+    trainer = _kind(pairs, how.steps, last)(
+        model=model,
+        args=_arguments(how, aside),
+        # Only its columns are looked at: the batches are made from `pairs`.
+        train_dataset=Dataset.from_dict({"anchor": ["a", "b"], "positive": ["a", "b"]}),
+        loss=MultipleNegativesRankingLoss(model, scale=_SCALES[similarity], similarity_fct=compare),
+        callbacks=[_watch(folder, aside, report, last)],
+    )
+    trainer.remove_callback(PrinterCallback)
+    return trainer
+
+
+def _kind(pairs: Pairs, steps: int, last: dict[str, float]) -> Any:
+    """The class of the trainer, made here since it loads torch."""
+    from sentence_transformers import SentenceTransformerTrainer
+    from torch.utils.data import DataLoader
+
+    class Trainer(SentenceTransformerTrainer):
+        def add_model_card_callback(self, default_args_dict: dict[str, Any]) -> None:
+            """None: it would draw examples."""
+
+        def get_train_dataloader(self) -> Any:
+            batches = _batches(self, pairs, steps)
+            return DataLoader(batches, batch_size=None, generator=_own_generator())
+
+        def compute_loss(self, *given: Any, **named: Any) -> Any:
+            loss = super().compute_loss(*given, **named)
+            last["loss"] = float((loss[0] if isinstance(loss, tuple) else loss).detach())
+            return loss
+
+    return Trainer
+
+
+def _arguments(how: Fit, aside: Path) -> Any:
+    from sentence_transformers import SentenceTransformerTrainingArguments
+
+    return SentenceTransformerTrainingArguments(
+        output_dir=str(aside),
+        max_steps=how.steps,
+        learning_rate=how.lr,
+        warmup_steps=how.warmup,
+        weight_decay=how.weight_decay,
+        seed=how.seed,
+        # What follows a checkpoint is found by the number of the step.
+        ignore_data_skip=True,
+        save_strategy="no",
+        logging_strategy="no",
+        report_to="none",
+        disable_tqdm=True,
+        use_cpu=True,
+        dataloader_pin_memory=False,
+    )
+
+
+def _own_generator() -> Any:
+    import torch
+
+    # Else a loader takes a number from those that dropout draws from, once more when it goes on.
+    return torch.Generator()
+
+
+def _batches(trainer: Any, pairs: Pairs, steps: int) -> Any:
+    from torch.utils.data import IterableDataset
+
+    class Batches(IterableDataset[Any]):
+        def __len__(self) -> int:
+            return steps
+
+        def __iter__(self) -> Iterator[Any]:
+            # Asked when training begins: the state of a checkpoint is another object.
+            for step in range(trainer.state.global_step, steps):
+                rows = [{"anchor": text, "positive": found} for text, found in pairs(step)]
+                yield trainer.data_collator(rows)
+
+    return Batches()
+
+
+def _watch(folder: Path, aside: Path, report: Report, last: dict[str, float]) -> "TrainerCallback":
+    """Reports every step, and keeps a checkpoint now and then: whole, or not at all."""
+    from transformers import TrainerCallback
+
+    class Watch(TrainerCallback):
+        saved = time.monotonic()
+
+        def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            report(state.global_step, state.max_steps, last)
+            due = time.monotonic() - self.saved >= CHECKPOINT_SECONDS
+            control.should_save = due and state.global_step < state.max_steps
+
+        def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+            _keep(aside / f"checkpoint-{state.global_step}", folder)
+            self.saved = time.monotonic()
+
+    return Watch()
+
+
+def _keep(written: Path, folder: Path) -> None:
+    """Bring a checkpoint to the disk, then to its name; older ones go."""
+    older = [*folder.glob("checkpoint-*")]
+    for file in written.rglob("*"):
+        if file.is_file():
+            with file.open("rb") as stream:
+                os.fsync(stream.fileno())
+    written.rename(folder / written.name)
+    sync_folder(folder)
+    for checkpoint in older:
+        shutil.rmtree(checkpoint, ignore_errors=True)
+
+
+def _newest(folder: Path) -> Path | None:
+    """The last checkpoint; one that was being removed is older than it."""
+    found = folder.glob("checkpoint-*")
+    return max(found, key=lambda path: int(path.name.rpartition("-")[2]), default=None)

@@ -1,0 +1,149 @@
+"""GenQ: a dense model fine-tuned on queries that are made from the documents themselves.
+
+Thakur et al., "BEIR", 2021: T5 asks 5 queries of each document (top-k 25, top-p 0.95), of at most
+100,000; a model that knows MS MARCO learns from them with in-batch negatives, one per dataset.
+"""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+import pyarrow.parquet as pq
+
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.datasets import Dataset
+from compute.recompute import generated
+from compute.store.loading import Bench
+from compute.systems.checkpoints import Checkpoint, from_text
+from compute.systems.lexical.doc2query import Generator
+from compute.systems.neural.dense import Dense
+from compute.systems.neural.encoding import joined
+from compute.systems.parameter_ranges import at_least
+from compute.systems.training import biencoder
+from compute.systems.training.recipes import Material, Report, material
+from compute.systems.training.sentences import sentences
+from compute.systems.training.unjudged import Unjudged, read_documents, stored_documents
+
+Asked = list[tuple[list[str], str]]
+"""Of each document: its queries, and what they are to find."""
+
+T5 = "t5"
+
+
+@dataclass(frozen=True)
+class GenQ(Unjudged):
+    """Fine-tuning with generated queries; the defaults are BEIR's, and of its code.
+
+    `queries` is t5, title (which finds the text without it) or sentence (the first one, which
+    finds the title and the rest). Texts are cut to `max_length` word pieces while training;
+    searching reads as many as the model did before. Raises WrongInput for values out of range.
+    """
+
+    queries: str = T5
+    number: int = 5
+    documents: int = 100_000
+    epochs: int = 1
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = (
+        *("model", "queries", "number", "documents", "epochs", "batch", "lr", "max_length", "seed"),
+    )
+
+    def __post_init__(self) -> None:
+        if self.queries not in (T5, *MADE):
+            known = ", ".join((T5, *MADE))
+            raise WrongInput(f"queries is {self.queries!r}; it must be one of: {known}")
+        for name in ("number", "documents", "epochs"):
+            at_least(self, name, 1)
+        super().__post_init__()
+
+    @property
+    def generator(self) -> Generator:
+        """What asks the queries, where T5 does."""
+        asks = from_text("BeIR/query-gen-msmarco-t5-base-v1")
+        return Generator(asks, number=self.number, top_k=25, top_p=0.95)
+
+    def identity(self) -> dict[str, Any]:
+        """The model that it begins with, and how that is trained."""
+        names = ("epochs", "batch", "lr", "max_length", "seed")
+        return {
+            "recipe": "in-batch negatives",
+            "begins_with": self.checkpoint.identity(),
+        } | {name: getattr(self, name) for name in names}
+
+    def check(self) -> None:
+        """Raises Unavailable when a library or weights are missing."""
+        super().check()
+        if self.queries == T5:
+            self.generator.check()
+
+    def material(self, bench: Bench, dataset: Dataset) -> Material:
+        """The documents, and the queries that T5 asks of them."""
+        loaded, documents = stored_documents(bench, dataset)
+        about = {"queries": self.queries, "documents": self.documents}
+        about["language"] = dataset.language
+        if self.queries != T5:
+            return material(about, documents=documents)
+        asked = generated.part(bench, loaded, self.generator, most=self.documents)
+        return material(about, documents=documents, generated=asked)
+
+    def train(
+        self, material: Material, folder: Path, settings: Settings, report: Report
+    ) -> dict[str, Any]:
+        """Train on every query once in an epoch; no document is in a batch twice."""
+        asked = self._asked(material)
+        number = len(asked[0][0])
+        steps = self.epochs * number * biencoder.rounds_steps(len(asked), self.batch)
+
+        def pairs(step: int) -> list[tuple[str, str]]:
+            turn, places = biencoder.batch(len(asked), self.batch, self.seed, step)
+            return [(asked[place][0][turn % number], asked[place][1]) for place in places]
+
+        facts = self._fit(steps, pairs, folder, settings, report, otherwise="dot")
+        return facts | {"documents": len(asked), "queries": len(asked) * number}
+
+    def _asked(self, material: Material) -> Asked:
+        if self.queries == T5:
+            found = _from_t5(material)
+        else:
+            rows = read_documents(material.path("documents"), self.documents)
+            language = material.about["language"]
+            made = (MADE[self.queries](title, text, language) for title, text in rows)
+            found = [one for one in made if one is not None]
+        if len(found) < 2:
+            raise WrongInput(
+                f"queries={self.queries} makes {len(found)} queries of these documents, and "
+                "in-batch negatives need 2: take other queries"
+            )
+        return found
+
+    def system(self, model: Checkpoint) -> Dense:
+        """Dense retrieval, as the model compares."""
+        return Dense(checkpoint=model)
+
+
+def _of_title(title: str, text: str, language: str) -> tuple[list[str], str] | None:
+    return ([title], text) if title.strip() and text.strip() else None
+
+
+def _of_sentence(title: str, text: str, language: str) -> tuple[list[str], str] | None:
+    found = sentences(text, language)
+    rest = joined(title, " ".join(found[1:]))
+    return ([found[0]], rest) if found and rest else None
+
+
+MADE: Mapping[str, Callable[[str, str, str], tuple[list[str], str] | None]] = MappingProxyType(
+    {"title": _of_title, "sentence": _of_sentence}
+)
+"""Queries that need no model, from title, text and language; None where a document gives none."""
+
+
+def _from_t5(material: Material) -> Asked:
+    table = pq.read_table(material.path("documents"), columns=["doc_id", "title", "text"])
+    texts = {row["doc_id"]: joined(row["title"], row["text"]) for row in table.to_pylist()}
+    queries: dict[str, list[str]] = {}
+    for row in pq.read_table(material.path("generated")).to_pylist():
+        queries.setdefault(row["doc_id"], []).append(row["text"])
+    return [(asked, texts[doc_id]) for doc_id, asked in queries.items()]

@@ -1,0 +1,115 @@
+"""The inverse cloze task: a sentence is to find the document that it was taken from.
+
+Lee, Chang and Toutanova, "Latent Retrieval for Weakly Supervised Open Domain Question Answering",
+ACL 2019; as ICT (HerBERT-base) in BEIR-PL, Wojtasik et al., 2023.
+"""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.datasets import Dataset
+from compute.store.loading import Bench
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.neural.dense import Dense
+from compute.systems.neural.encoding import joined
+from compute.systems.parameter_ranges import at_least, between
+from compute.systems.training import biencoder
+from compute.systems.training.recipes import Material, Report, material
+from compute.systems.training.sentences import sentences
+from compute.systems.training.unjudged import Unjudged, read_documents, stored_documents
+
+Cloze = tuple[str, list[str]]
+"""The title of a document, and its sentences."""
+
+
+@dataclass(frozen=True)
+class Ict(Unjudged):
+    """A bi-encoder trained to find a sentence's document; the defaults are BEIR-PL's.
+
+    Of a document each round takes another sentence at random. What it is to find is the title
+    and the other sentences; with probability `keep` the sentence stays among them (Lee et al.;
+    BEIR-PL leaves it open). Compared by cosine, in-batch negatives. `epochs`, where it is not 0,
+    counts rounds through the documents instead of `steps`. Raises WrongInput for values out of
+    range.
+    """
+
+    steps: int = 1_800_000
+    epochs: int = 0
+    lr: float = 2e-4
+    keep: float = 0.1
+    max_length: int = 256
+
+    PARAMETERS: ClassVar[tuple[str, ...]] = (
+        *("model", "steps", "epochs", "batch", "lr", "keep", "max_length", "seed"),
+    )
+
+    def __post_init__(self) -> None:
+        at_least(self, "steps", 1)
+        at_least(self, "epochs", 0)
+        between(self, "keep", 0, 1)
+        super().__post_init__()
+
+    def identity(self) -> dict[str, Any]:
+        """The model that it begins with, and how that is trained."""
+        length = {"epochs": self.epochs} if self.epochs else {"steps": self.steps}
+        names = ("batch", "lr", "keep", "max_length", "seed")
+        return (
+            {"recipe": "inverse cloze", "begins_with": self.checkpoint.identity()}
+            | length
+            | {name: getattr(self, name) for name in names}
+        )
+
+    def material(self, bench: Bench, dataset: Dataset) -> Material:
+        """The documents; their language says where a sentence ends."""
+        _, documents = stored_documents(bench, dataset)
+        return material({"language": dataset.language}, documents=documents)
+
+    def train(
+        self, material: Material, folder: Path, settings: Settings, report: Report
+    ) -> dict[str, Any]:
+        """Train on one sentence of each document in a round; no document is in a batch twice."""
+        clozes = self._clozes(material)
+        per_round = biencoder.rounds_steps(len(clozes), self.batch)
+        steps = self.epochs * per_round or self.steps
+
+        def pairs(step: int) -> list[tuple[str, str]]:
+            turn, places = biencoder.batch(len(clozes), self.batch, self.seed, step)
+            chance = np.random.default_rng([self.seed, turn, step])
+            return [inverse_cloze(clozes[place], self.keep, chance) for place in places]
+
+        facts = self._fit(steps, pairs, folder, settings, report, similarity="cosine")
+        return facts | {"documents": len(clozes), "rounds": steps / per_round}
+
+    def _clozes(self, material: Material) -> list[Cloze]:
+        language = material.about["language"]
+        rows = read_documents(material.path("documents"))
+        split = ((title, sentences(text, language)) for title, text in rows)
+        # Of one sentence without a title nothing would be left to find.
+        found = [row for row in split if len(row[1]) > 1 or (row[0].strip() and row[1])]
+        if len(found) < 2:
+            raise WrongInput(
+                f"{len(found)} of these documents have a sentence and something beside it, and "
+                "in-batch negatives need 2: take longer documents"
+            )
+        return found
+
+    def system(self, model: Checkpoint) -> Dense:
+        """Dense retrieval by cosine."""
+        return Dense(checkpoint=model, similarity="cosine")
+
+
+def inverse_cloze(cloze: Cloze, keep: float, chance: np.random.Generator) -> tuple[str, str]:
+    """A sentence drawn from a document, and what it is to find.
+
+    That is the title and the other sentences; with probability `keep` all of them.
+    """
+    title, found = cloze
+    place = int(chance.integers(len(found)))
+    stays = chance.random() < keep
+    rest = found if stays else found[:place] + found[place + 1 :]
+    return found[place], joined(title, " ".join(rest))

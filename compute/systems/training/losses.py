@@ -1,0 +1,111 @@
+"""The losses of a training: a file that grows beside it, which pages read while it runs."""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from pandas import DataFrame
+
+from compute.base.settings import Settings
+from compute.store.loading import Progress
+from compute.store.parts import make_folder
+
+POINTS = 1_000
+"""Rows of a training, at most: a row is the mean over the steps since the one before."""
+_LOSSES, _ABOUT = "losses.jsonl", "about.json"
+
+
+def folder(settings: Settings, fingerprint: str) -> Path:
+    """Where a training is under way: its checkpoints and losses, until the model is published."""
+    return settings.home / "training" / fingerprint
+
+
+def begin(place: Path, about: Mapping[str, Any]) -> None:
+    """Note what is trained in a folder."""
+    make_folder(place)
+    aside = place / f"{_ABOUT}.part"
+    aside.write_text(json.dumps(dict(about)), encoding="utf-8")
+    aside.replace(place / _ABOUT)
+
+
+def under_way(settings: Settings, system: str) -> DataFrame:
+    """step, total, seconds, name, value of the training of a system; empty where none is begun."""
+    for file in sorted((settings.home / "training").glob(f"*/{_ABOUT}")):
+        try:
+            found = json.loads(file.read_text("utf-8"))["system"] == system
+        except (OSError, ValueError, KeyError):  # it is removed, or written anew, in this moment
+            continue
+        if found:
+            return frame(rows(file.parent))
+    return frame([])
+
+
+def frame(found: list[dict[str, Any]]) -> DataFrame:
+    """The rows of a file, one for each loss: step, total, seconds, name, value."""
+    columns = ["step", "total", "seconds", "name", "value"]
+    long = [
+        (row["step"], row["total"], row["seconds"], name, value)
+        for row in found
+        for name, value in row["losses"].items()
+    ]
+    kinds = {"step": "int64", "total": "int64", "seconds": "float64", "value": "float64"}
+    return DataFrame(long, columns=columns).astype(kinds | {"name": "str"})
+
+
+def rows(place: Path) -> list[dict[str, Any]]:
+    """What was written so far; a last line that is not whole yet is left out."""
+    try:
+        lines = (place / _LOSSES).read_text("utf-8").splitlines()
+    except FileNotFoundError:
+        return []
+    found = []
+    for line in lines:
+        try:
+            found.append(json.loads(line))
+        except ValueError:
+            break
+    return found
+
+
+class Curve:
+    """Writes the losses as they are reported, and tells the progress.
+
+    A training that goes on from a checkpoint reports steps anew: what was written of them goes.
+    """
+
+    def __init__(self, place: Path, progress: Progress) -> None:
+        self._file, self._progress = place / _LOSSES, progress
+        self._before = rows(place)
+        self._begun = False
+        self._held: dict[str, list[float]] = {}
+        self._start = time.perf_counter()
+        self._base = 0.0
+
+    @property
+    def seconds(self) -> float:
+        """Seconds of training, through all interruptions."""
+        return self._base + time.perf_counter() - self._start
+
+    def __call__(self, step: int, total: int, losses: Mapping[str, float]) -> None:
+        """Take in the losses after a step; the report of every step is wanted."""
+        if not self._begun:
+            self._go_on(step)
+        for name, value in losses.items():
+            self._held.setdefault(name, []).append(float(value))
+        if step % max(1, total // POINTS) == 0 or step == total:
+            means = {name: sum(values) / len(values) for name, values in self._held.items()}
+            row = {"step": step, "total": total, "seconds": round(self.seconds, 3)}
+            with self._file.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(row | {"losses": means}) + "\n")
+            self._held = {}
+        self._progress(step, total, "steps")
+
+    def _go_on(self, step: int) -> None:
+        self._begun = True
+        kept = [row for row in self._before if row["step"] < step]
+        self._base = kept[-1]["seconds"] if kept else 0.0
+        aside = self._file.with_suffix(".part")
+        aside.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
+        aside.replace(self._file)

@@ -1,0 +1,81 @@
+"""What a recipe offers: its material, a training that can be interrupted, and a system."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import Field, dataclass
+from pathlib import Path
+from typing import Any, ClassVar, Protocol
+
+from compute.base.identity import fingerprint
+from compute.base.settings import Settings
+from compute.datasets import Dataset
+from compute.store.loading import Bench
+from compute.store.store import Part
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.searcher import Searcher
+
+Report = Callable[[int, int, Mapping[str, float]], None]
+"""Told (step, total, losses by name) after every step, from 1; the total may change."""
+
+MODEL = "model"
+"""The folder, in that of a training, where the finished model is left."""
+
+
+@dataclass(frozen=True)
+class Material:
+    """What a model is trained on, as parts of the store by a name that the recipe chooses."""
+
+    fingerprint: str
+    parts: Mapping[str, Part]
+    about: Mapping[str, Any]
+    """What chooses or changes examples, as JSON values."""
+
+    def path(self, name: str) -> Path:
+        """The file of one part."""
+        return self.parts[name].path
+
+
+def material(about: Mapping[str, Any], **parts: Part) -> Material:
+    """The material of these parts, of which examples are made as `about` says."""
+    content = {name: part.fingerprint for name, part in parts.items()}
+    called = fingerprint("material", [], about=dict(about), parts=content)
+    return Material(called, parts, dict(about))
+
+
+class Recipe(Protocol):
+    """A frozen dataclass whose fields are its parameters. Building one loads nothing heavy."""
+
+    PARAMETERS: ClassVar[tuple[str, ...]]
+    """The fields that a system name may set, in the order in which it writes them."""
+    SEARCH: ClassVar[tuple[str, ...]]
+    """Parameters of its searcher that a name may set besides: they change no model."""
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
+
+    def identity(self) -> dict[str, Any]:
+        """Everything but the material that names the weights: recipe, parameters, seed, encoder."""
+        ...
+
+    def check(self) -> None:
+        """Raises Unavailable, saying what is missing, before any work is done."""
+        ...
+
+    def saw(self, dataset: str) -> tuple[str, ...]:
+        """Collections whose judgements, or other training pairs, its model knows."""
+        ...
+
+    def material(self, bench: Bench, dataset: Dataset) -> Material:
+        """What it is trained on, loaded or generated first where it is not stored."""
+        ...
+
+    def train(
+        self, material: Material, folder: Path, settings: Settings, report: Report
+    ) -> dict[str, Any]:
+        """Train, and leave the model in `folder / MODEL`; facts about it, as JSON values.
+
+        `folder` is empty, or what an interrupted call left: then it goes on from its last
+        checkpoint, which holds optimiser, sampler and random state, and comes to the same model.
+        """
+        ...
+
+    def system(self, model: Checkpoint) -> Searcher:
+        """How the trained model searches. `model.folder()` is its folder, when it is needed."""
+        ...

@@ -1,0 +1,101 @@
+"""What recipes share that learn from documents alone: no judgement is read."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+import pyarrow.parquet as pq
+
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings
+from compute.datasets import Dataset
+from compute.recompute import generated
+from compute.store import loading
+from compute.store.loading import Bench
+from compute.store.store import Part
+from compute.systems.checkpoints import Checkpoint
+from compute.systems.neural.dense import LIBRARIES as TO_SEARCH
+from compute.systems.neural.dense import LONGEST
+from compute.systems.neural.embedding import LAYOUT
+from compute.systems.parameter_ranges import at_least
+from compute.systems.training import biencoder
+from compute.systems.training.biencoder import Fit, Pairs
+from compute.systems.training.recipes import Report
+
+
+@dataclass(frozen=True)
+class Unjudged:
+    """A bi-encoder fine-tuned with in-batch negatives, on pairs that documents alone give.
+
+    Raises WrongInput for a batch, rate, length or seed that makes no sense.
+    """
+
+    checkpoint: Checkpoint
+    batch: int = 64
+    lr: float = 2e-5
+    max_length: int = 350
+    seed: int = 1
+
+    SEARCH: ClassVar[tuple[str, ...]] = LAYOUT
+
+    def __post_init__(self) -> None:
+        at_least(self, "batch", 2)
+        at_least(self, "seed", 0)
+        if not 0 < self.lr < 1:
+            raise WrongInput(f"lr is {self.lr}; it must lie between 0 and 1")
+        if self.max_length and not 3 <= self.max_length <= LONGEST:
+            raise WrongInput(f"max_length is {self.max_length}; it must be 3 to {LONGEST}, or 0")
+
+    @property
+    def model(self) -> str:
+        """The name or folder of the model that it begins with."""
+        return self.checkpoint.model
+
+    def check(self) -> None:
+        """Raises Unavailable when a library or weights are missing."""
+        self.checkpoint.check(*biencoder.LIBRARIES, *TO_SEARCH)
+
+    def saw(self, dataset: str) -> tuple[str, ...]:
+        """No judgement: pairs are made from documents."""
+        return ()
+
+    def _fit(
+        self,
+        steps: int,
+        pairs: Pairs,
+        folder: Path,
+        settings: Settings,
+        report: Report,
+        *,
+        similarity: str = "",
+        otherwise: str = "cosine",
+    ) -> dict[str, Any]:
+        """Train on the pairs of each step, a tenth of them warm-up; facts about it.
+
+        Texts are compared as `biencoder.Fit` says of `similarity` and `otherwise`.
+        """
+        how = Fit(
+            steps,
+            self.lr,
+            warmup=steps // 10,
+            seed=self.seed,
+            max_length=self.max_length,
+            similarity=similarity,
+            otherwise=otherwise,
+        )
+        return biencoder.fit(self.checkpoint.folder(), pairs, how, folder, settings, report)
+
+
+def stored_documents(bench: Bench, dataset: Dataset) -> tuple[loading.Loaded, Part]:
+    """The dataset, loaded, and its documents. Raises WrongInput where it has none."""
+    loaded = loading.load(bench, dataset)
+    if loaded.documents is None:
+        raise WrongInput(f"{dataset.name} has no documents: there is nothing to train on")
+    return loaded, loaded.documents
+
+
+def read_documents(file: Path, most: int = 2**62) -> list[tuple[str, str]]:
+    """Title and text of the documents, or of a sample."""
+    table = pq.read_table(file, columns=["title", "text"])
+    table = table.take(generated.sampled(table.num_rows, most))
+    return [(row["title"] or "", row["text"] or "") for row in table.to_pylist()]

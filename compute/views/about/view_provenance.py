@@ -1,0 +1,122 @@
+"""How the numbers of a view were made: one record, as pages, exports and a shell take it."""
+
+import json
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from compute.base.printable import printable
+from compute.datasets import published
+from compute.evaluate.measures import is_measure, label
+from compute.judgements import RULES, SOURCES, Choice
+from compute.store import provenance
+from compute.store.freshness import runs_behind
+from compute.store.store import Store
+from compute.views.about.view_inputs import Shown
+from compute.views.leaderboard.cells import in_order
+
+
+def record(
+    store: Store,
+    shown: Shown,
+    *,
+    version: tuple[int, int],
+    choice: Choice | None = None,
+    address: str = "",
+) -> dict[str, Any]:
+    """What the numbers of a view rest on, as JSON values without paths of this machine.
+
+    `version` is the manifest's and the last added judgement's, `choice` the added judgements that
+    count, `address` that of the view. `runs` has those that the runs are made from, too; those
+    that are not stored are left out, as where a table names systems that only papers have.
+    """
+    pairs = _with_inputs(store, sorted(shown.runs))
+    return {
+        "view": provenance.portable(address),
+        "version_of_results": version[0],
+        "judgements": _judgements(choice, version[1]),
+        "measures": {name: label(name) for name in in_order(shown.measures) if is_measure(name)},
+        "runs": provenance.of_runs(store, pairs),
+        "collections": provenance.of_datasets(store, sorted(shown.datasets)),
+        "in_print": _in_print(shown.sources),
+    }
+
+
+def _with_inputs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
+    """The pairs, each after those that its run is made from."""
+    behind = {(part.dataset, part.system): runs_behind(part) for part in store.parts("hits")}
+    found: dict[tuple[str, str], None] = {}
+
+    def add(dataset: str, system: str) -> None:
+        for name in behind.get((dataset, system), ()):
+            add(dataset, name)
+        found[dataset, system] = None
+
+    for pair in provenance.single(pairs):
+        add(*pair)
+    return list(found)
+
+
+def behind(store: Store, dataset: str, system: str) -> list[dict[str, Any]]:
+    """The records of the runs that a run is made from."""
+    hits = store.part("hits", dataset, system)
+    names = runs_behind(hits) if hits else []
+    return provenance.of_runs(store, [(dataset, name) for name in names])
+
+
+def _judgements(choice: Choice | None, last: int) -> dict[str, Any]:
+    if choice is None:
+        return {"counted": "official"}
+    return {
+        "counted": "official + added",
+        "of": [SOURCES[source] for source in choice.sources],
+        "of_several_for_a_pair": RULES[choice.rule].text,
+        "last_added_judgement": last,
+    }
+
+
+def _in_print(sources: Iterable[str]) -> list[dict[str, str]]:
+    figures = published.results()[["source", "paper"]].drop_duplicates("source")
+    papers = dict(zip(figures["source"], figures["paper"], strict=True))
+    return [{"table": source, "paper": papers.get(source, "")} for source in sorted(sources)]
+
+
+def as_json(made: Mapping[str, Any]) -> str:
+    """The record as text."""
+    return json.dumps(made, ensure_ascii=False, indent=1, allow_nan=False)
+
+
+def as_shell(made: Mapping[str, Any]) -> str:
+    """The commands that make it all again, what they rest on first; remarks are comments."""
+    lines: dict[str, None] = {}
+    for collection in made["collections"]:
+        lines[f"# {collection['dataset']} was read from: {origin(collection)}"] = None
+        if "import-dataset" in (collection["command"] or ""):
+            lines[collection["command"]] = None
+    for run in made["runs"]:
+        file = run["file"]
+        if "sha256" in file:
+            lines[f"# {file.get('file', 'the file')} has the SHA-256 {file['sha256']}"] = None
+        lines[run["command"] or f"# of {run['system']} on {run['dataset']} no command is known"] = (
+            None
+        )
+        if run["scored"].get("command"):
+            lines[run["scored"]["command"]] = None
+    if not made["runs"]:
+        commands = (part["command"] for one in made["collections"] for part in one["counted"])
+        lines |= dict.fromkeys(filter(None, commands))
+    # A name from outside could end a comment, or speak to a terminal.
+    return "\n".join(printable(line) for line in lines)
+
+
+def origin(collection: Mapping[str, Any]) -> str:
+    """Where a collection comes from, in words."""
+    source = collection["source"]
+    if "library" in source:
+        return f"the documentation of {source['library']} {source['version']}"
+    files = [
+        file["name"] + (f" (SHA-256 {file['sha256']})" if file.get("sha256") else "")
+        for file in source.get("files", ())
+    ]
+    if files:
+        return ", ".join(files)
+    return "the project itself, without texts" if collection["shipped"] else "not known"

@@ -1,0 +1,38 @@
+"""Sheets: what the form shows of a pair. Nothing of systems, ranked lists or other people."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from pandas import DataFrame
+
+from compute.judgements.tasks.queue import Pair
+from compute.views.shared.text import pieces
+
+Sheet = dict[str, Any]
+"""key, query, title and text (in pieces, every second one a word of the query), bare."""
+
+
+def sheets(pairs: Sequence[Pair], texts: DataFrame, queries: DataFrame) -> list[Sheet]:
+    """A sheet per pair, in their order.
+
+    `texts`: doc_id, title, text; `queries`: query_id, text. Where there is no text the ids stand
+    for it, and the sheet is `bare`.
+    """
+    written = {row.doc_id: (row.title, row.text) for row in texts.itertuples()}
+    asked = {row.query_id: row.text for row in queries.itertuples()}
+    return [
+        _sheet(pair, asked.get(pair.query_id), *written.get(pair.doc_id, ("", "")))
+        for pair in pairs
+    ]
+
+
+def _sheet(pair: Pair, query: Any, title: Any, text: Any) -> Sheet:
+    query, title, text = (word if isinstance(word, str) else "" for word in (query, title, text))
+    bare = not (title.strip() or text.strip())
+    return {
+        "key": pair.id,
+        "query": query or f"Query {pair.query_id}",
+        "title": pieces(pair.doc_id if bare else title, query),
+        "text": pieces(text, query),
+        "bare": bare,
+    }

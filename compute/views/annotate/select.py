@@ -1,0 +1,173 @@
+"""Every SELECT of the Annotate page."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.judgements import orders
+from compute.reading.dependencies import about_datasets
+from compute.views.query.select import TOP, files
+
+BLOCK = 500_000
+"""Hits that are read at a time: with 15 systems they take about 300 MB on their way."""
+
+
+def judgeable(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, title, system, with_texts: every run whose ranked lists are stored.
+
+    Datasets whose documents are stored come first, then in the catalogue's order.
+    """
+    return cursor.execute(
+        """
+        with runs as (
+            select distinct dataset, system from parts where kind = 'top'
+        ), here as (
+            select dataset, system, coalesce(title, dataset) as title, datasets.rowid as place,
+                   coalesce(collection, dataset) in (
+                       select dataset from parts where kind = 'documents') as with_texts
+            from runs left join datasets on dataset = name
+        )
+        select dataset, title, system, with_texts from here
+        order by with_texts desc, place, dataset, system
+        """
+    ).df()
+
+
+@about_datasets
+def levels(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """relevance: the levels that the dataset's judgements have, ascending."""
+    return cursor.execute(
+        "select distinct relevance from judgements where dataset = ? order by relevance", [dataset]
+    ).df()
+
+
+@dataclass(frozen=True)
+class StoredTops:
+    """Ranked lists of the store, read some queries at a time: all would not fit into memory."""
+
+    cursor: DuckDBPyConnection
+    dataset: str
+    block: int = BLOCK
+
+    def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> orders.Blocks:
+        """As `orders.Tops` says; the stored extract serves the first ten ranks."""
+        found = files(self.cursor, "top" if depth <= TOP else "hits", self.dataset, systems)
+        asked = {"files": found, "depth": depth}
+        if not found:
+            return lambda: iter(())
+        sizes, names = self._sizes(asked)
+        # A frame without rows knows nothing of its columns.
+        judgements = judgements.astype({"query_id": "str", "doc_id": "str"})
+        for query_id in judgements["query_id"].unique():
+            sizes.setdefault(query_id, 0)
+        spans = list(_spans(sorted(sizes), sizes, self.block))
+        held = judgements.sort_values("query_id", ignore_index=True)
+
+        def read() -> Iterator[orders.Lists]:
+            number = 0
+            for low, high, n_queries in spans:
+                about = asked | {"systems": names, "low": low, "high": high}
+                top = self.cursor.sql(_RANKED, params=about).to_arrow_table()
+                own = held[held["query_id"].between(low, high)]
+                yield orders.arranged(top, own, len(names), number)
+                number += n_queries
+
+        return read
+
+    def _sizes(self, asked: dict[str, object]) -> tuple[dict[str, int], list[str]]:
+        """How many hits each query has, and the systems that have any, by name."""
+        of_queries = self.cursor.execute(
+            "select query_id, count(*) from read_parquet($files) where rank <= $depth group by all",
+            asked,
+        ).fetchall()
+        of_systems = self.cursor.execute(
+            "select distinct system from read_parquet($files) where rank <= $depth", asked
+        ).fetchall()
+        return dict(of_queries), sorted(name for (name,) in of_systems)
+
+
+_RANKED = """
+select list_position($systems, system) - 1 as system, query_id, doc_id, rank
+from read_parquet($files) where rank <= $depth and query_id between $low and $high
+"""
+
+
+def _spans(
+    query_ids: Sequence[str], sizes: dict[str, int], block: int
+) -> Iterator[tuple[str, str, int]]:
+    """The first and last of the queries of each block, and how many they are."""
+    begin = total = 0
+    for place, query_id in enumerate(query_ids):
+        if total and total + sizes[query_id] > block:
+            yield query_ids[begin], query_ids[place - 1], place - begin
+            begin, total = place, 0
+        total += sizes[query_id]
+    if query_ids:
+        yield query_ids[begin], query_ids[-1], len(query_ids) - begin
+
+
+@about_datasets
+def judged(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """query_id, doc_id, relevance of a dataset's judgements."""
+    return cursor.execute(
+        "select query_id, doc_id, relevance from judgements where dataset = ?", [dataset]
+    ).df()
+
+
+@about_datasets
+def judged_of(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) -> DataFrame:
+    """query_id, doc_id, relevance of the judgements of some of a dataset's queries."""
+    return cursor.execute(
+        """
+        select query_id, doc_id, relevance from judgements
+        where dataset = $dataset and query_id in (select unnest($query_ids))
+        """,
+        {"dataset": dataset, "query_ids": list(query_ids)},
+    ).df()
+
+
+@about_datasets
+def texts(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -> DataFrame:
+    """doc_id, title, text of the documents that are stored."""
+    return cursor.execute(
+        """
+        select doc_id, title, text from documents
+        where dataset = $collection and doc_id in (select unnest($doc_ids))
+        """,
+        {"collection": collection, "doc_ids": list(doc_ids)},
+    ).df()
+
+
+@about_datasets
+def asked(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) -> DataFrame:
+    """query_id, text (absent where texts are not here) of some queries."""
+    return cursor.execute(
+        """
+        select query_id, text from queries
+        where dataset = $dataset and query_id in (select unnest($query_ids))
+        """,
+        {"dataset": dataset, "query_ids": list(query_ids)},
+    ).df()
+
+
+@about_datasets
+def collection(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """collection: one row, where the documents of a dataset stand."""
+    return cursor.execute(
+        "select coalesce((select collection from datasets where name = $d), $d) as collection",
+        {"d": dataset},
+    ).df()
+
+
+@about_datasets
+def official(cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str) -> DataFrame:
+    """relevance: one row if the pair has a judgement, else none."""
+    return cursor.execute(
+        """
+        select relevance from judgements
+        where dataset = ? and query_id = ? and doc_id = ?
+        """,
+        [dataset, query_id, doc_id],
+    ).df()

@@ -1,0 +1,83 @@
+"""Annotation in words and tables: how far a task is, what it was made of."""
+
+from collections.abc import Hashable, Mapping
+
+from pandas import DataFrame
+
+from compute.judgements.tasks.grades import Grades
+from compute.judgements.tasks.tasks import Task
+
+ORDERS = {
+    "impact": "what could change the comparison most, first",
+    "fusion": "what many systems place high, first",
+    "move-to-front": "from lists that bring relevant documents, first",
+    "depth": "the best rank first",
+    "random": "random",
+}
+"""What the orders of `compute.judgements.orders` are called where tasks are made."""
+
+
+def order(name: str) -> str:
+    """An order in words."""
+    return ORDERS.get(name, name)
+
+
+def guideline(grades: Grades) -> str:
+    """A guideline to begin with, as Markdown."""
+    lowest, highest = grades[0][1], grades[-1][1]
+    between = "".join(f"- **{name}**: it helps in part.\n" for _, name in grades[-2:0:-1])
+    return (
+        "Read the query, then the document. Judge by what the query asks for, not by how it is"
+        " worded.\n\n"
+        f"- **{highest}**: whoever asks this would want to see the document.\n{between}"
+        f"- **{lowest}**: it shares words or a topic, but does not help.\n\n"
+        "Judge each document by itself. In doubt between two grades, choose the lower one and"
+        " mark it as unsure.\n"
+    )
+
+
+def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
+    """One line of a task: wanted, given, people, held of `row`. Names no system and no order."""
+    made = "nothing judged yet"
+    if row["wanted"] != task.n_pairs:
+        made += f" of {row['wanted']:,} judgements"
+    if row["given"]:
+        people = _number(row["people"], "person", "people")
+        made = f"{row['given']:,} of {row['wanted']:,} judgements made by {people}"
+    now = f", {row['held']:,} being judged now" if row["held"] else ""
+    documents = _number(task.n_pairs, "document", "documents")
+    return f"{dataset} · {documents}, {made}{now} · {task.created[:10]}, {task.person}"
+
+
+def people(rows: DataFrame) -> DataFrame:
+    """Who judged how much of a task, from `queue.people`: a row per person."""
+    seconds = [f"{one:,.1f} s" if one == one else "–" for one in rows["seconds"]]
+    return DataFrame(
+        {
+            "Person": rows["person"],
+            "Judged": rows["judged"],
+            "Skipped": rows["skipped"],
+            "Each (median)": seconds,
+            "Last answer (UTC)": [time[:16].replace("T", " ") for time in rows["last"]],
+        }
+    )
+
+
+def facts(task: Task) -> DataFrame:
+    """What a task was made of, for whoever made it: a row per fact."""
+    rows = [
+        ("Dataset", task.dataset),
+        ("Systems", ", ".join(task.systems)),
+        ("Chosen from", f"what is unjudged in their top {task.depth} for each query"),
+        ("Documents", f"{task.n_pairs:,}; {order(task.order)} (seed {task.seed})"),
+        ("Grades", "; ".join(f"{relevance} {name}" for relevance, name in task.grades)),
+        ("Annotators", ", ".join(task.annotators) or "anybody"),
+        ("Judged by two", f"{task.double_share:.0%} of the documents"),
+        ("Made", f"{task.created[:16].replace('T', ' ')} UTC by {task.person}"),
+        ("Guideline", f"version {task.guideline_version}"),
+    ]
+    return DataFrame(rows, columns=["What", "Value"])
+
+
+def _number(n: int, one: str, more: str) -> str:
+    return f"{n:,} {one if n == 1 else more}"

@@ -1,0 +1,201 @@
+"""Two systems on the same queries: who is better how often, by how much, on which queries.
+
+`pairs` are what `queries.compare.pairs` gives: a row per query with value_a and value_b. Of a
+dataset of parts every part weighs the same, as in its mean.
+"""
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pandas import DataFrame, Series
+from scipy import stats
+
+from compute.evaluate.measures import better
+from compute.evaluate.tolerance import above, equal, ranks
+
+LEVEL = 0.95
+"""How often an interval holds the true mean."""
+GROUPS = 5
+"""Groups that queries are put in by a number, about equally many in each."""
+
+Values = NDArray[np.float64]
+
+
+class Verdict(NamedTuple):
+    """Two systems on the queries that both have a value on."""
+
+    n: int
+    left_out: int
+    mean_a: float
+    mean_b: float
+    difference: float
+    low: float
+    high: float
+    a_better: int
+    equal: int
+    b_better: int
+
+
+def valued(pairs: DataFrame) -> DataFrame:
+    """The queries with both values, and their difference: A minus B."""
+    both = pairs.dropna(subset=["value_a", "value_b"])
+    return both.assign(difference=both["value_a"] - both["value_b"])
+
+
+def half_width(error: ArrayLike, freedom: ArrayLike) -> Values:
+    """Half the width of Student's interval of a mean with this standard error.
+
+    Absent where there is no degree of freedom.
+    """
+    degrees = np.asarray(freedom, dtype=np.float64)
+    quantile = stats.t.ppf((1 + LEVEL) / 2, np.where(degrees > 0, degrees, np.nan))
+    return np.asarray(quantile * np.asarray(error, dtype=np.float64))
+
+
+def verdict(pairs: DataFrame, measure: str) -> Verdict:
+    """What all queries come to, with Student's 95 % interval of the mean difference."""
+    both = valued(pairs)
+    rows = by_part(both, measure)
+    whole = _mean_of_means(rows)
+    return Verdict(
+        n=len(both),
+        left_out=len(pairs) - len(both),
+        mean_a=whole["mean_a"],
+        mean_b=whole["mean_b"],
+        difference=whole["difference"],
+        low=whole["low"],
+        high=whole["high"],
+        a_better=int(whole["a_better"]),
+        equal=int(whole["equal"]),
+        b_better=int(whole["b_better"]),
+    )
+
+
+def by_part(both: DataFrame, measure: str) -> DataFrame:
+    """A row per part, as `queries.compare.across` has them, with who is better."""
+    worth = better(measure) * both["difference"]
+    told = both.assign(a=above(worth, 0), b=above(0, worth), same=equal(worth, 0))
+    return (
+        told.groupby("dataset")
+        .agg(
+            n=("difference", "size"),
+            mean_a=("value_a", "mean"),
+            mean_b=("value_b", "mean"),
+            spread=("difference", "std"),
+            a_better=("a", "sum"),
+            equal=("same", "sum"),
+            b_better=("b", "sum"),
+        )
+        .reset_index()
+    )
+
+
+def _mean_of_means(rows: DataFrame) -> dict[str, float]:
+    """The numbers of a dataset from the rows of its parts, or from its own row."""
+    k, n = len(rows), rows["n"].sum()
+    error = np.sqrt((rows["spread"] ** 2 / rows["n"]).sum(skipna=False)) / k
+    half = float(half_width(error, n - k))
+    mean_a, mean_b = rows["mean_a"].mean(), rows["mean_b"].mean()
+    gap = mean_a - mean_b
+    counts = {name: rows[name].sum() for name in ("n", "a_better", "equal", "b_better")}
+    means = {"mean_a": mean_a, "mean_b": mean_b}
+    return counts | means | {"difference": gap, "low": gap - half, "high": gap + half}
+
+
+def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
+    """A row per dataset that both systems have, in the order of `datasets`.
+
+    `rows`: what `queries.compare.across` gives; `datasets`: dataset, title, parts. Returns dataset,
+    title, n, mean_a, mean_b, difference, low, high (95 %), a_better, equal, b_better. Parts stand
+    as one row once both systems have all of them, else alone.
+    """
+    first, second = ("a_more", "b_more") if better(measure) > 0 else ("b_more", "a_more")
+    rows = rows.rename(columns={first: "a_better", second: "b_better"})
+    there = set(rows["dataset"])
+    wholes = {
+        one: list(parts) for one, parts in zip(datasets["dataset"], datasets["parts"], strict=True)
+    }
+    wholes = {one: parts for one, parts in wholes.items() if parts and there.issuperset(parts)}
+    inside = {part for parts in wholes.values() for part in parts}
+    found = []
+    for name, title in zip(datasets["dataset"], datasets["title"], strict=True):
+        own = rows[rows["dataset"].isin(wholes.get(name, [name]))]
+        if len(own) and name not in inside:
+            found.append({"dataset": name, "title": title} | _mean_of_means(own))
+    return DataFrame(found, columns=COLUMNS)
+
+
+def ahead(rows: DataFrame, measure: str) -> Series:
+    """Where A has the better mean, of rows of `across`."""
+    return Series(above(better(measure) * rows["difference"], 0), index=rows.index)
+
+
+def sure(rows: DataFrame) -> Series:
+    """Where the interval of a difference does not hold 0. Rows: low, high; absent ends hold it."""
+    return Series(above(rows["low"], 0) | above(0, rows["high"]), index=rows.index)
+
+
+COLUMNS = [
+    "dataset",
+    "title",
+    "n",
+    "mean_a",
+    "mean_b",
+    "difference",
+    "low",
+    "high",
+    "a_better",
+    "equal",
+    "b_better",
+]
+
+
+def groups(both: DataFrame, column: str) -> DataFrame:
+    """The mean difference by a whole number that queries have, such as their words.
+
+    label (`4`, `5 to 7`), n, difference, low, high (Student's 95 %, absent for one query). At most
+    GROUPS groups, about equally many queries in each, and equal numbers in the same.
+    """
+    known = both.dropna(subset=[column])
+    number = known[column].to_numpy(np.int64)
+    if not len(number):
+        return DataFrame(columns=["label", "n", "difference", "low", "high"])
+    group = _cut(number)
+    by_group = known.assign(group=group, number=number).groupby("group")
+    rows = by_group.agg(
+        first=("number", "min"),
+        last=("number", "max"),
+        n=("difference", "size"),
+        difference=("difference", "mean"),
+        spread=("difference", "std"),
+    )
+    half = half_width(rows["spread"] / np.sqrt(rows["n"]), rows["n"] - 1)
+    rows = rows.assign(low=rows["difference"] - half, high=rows["difference"] + half)
+    ends = zip(rows["first"], rows["last"], strict=True)
+    labels = [f"{one:,}" if one == other else f"{one:,} to {other:,}" for one, other in ends]
+    return rows.assign(label=labels)[["label", "n", "difference", "low", "high"]].reset_index(
+        drop=True
+    )
+
+
+def _cut(number: NDArray[np.int64]) -> NDArray[np.int64]:
+    edges = np.unique(np.quantile(number, np.arange(1, GROUPS) / GROUPS, method="lower"))
+    return np.searchsorted(edges, number, side="left")
+
+
+BY_MEASURE, BY_RANKING = "by the measure", "by the ranking"
+ORDERS = (BY_MEASURE, BY_RANKING)
+
+
+def most_different(both: DataFrame, alike: DataFrame, order: str, n: int) -> DataFrame:
+    """The n queries where two systems differ most: by the measure, or by rank-biased overlap.
+
+    `alike` (dataset, query_id, rbo, shared) lacks queries that neither answers; equal ones stand
+    by the other order.
+    """
+    rows = both.merge(alike, on=["dataset", "query_id"], how="left")
+    rows = rows.assign(gap=ranks(rows["difference"].abs()))
+    keys = ["gap", "rbo"] if order == BY_MEASURE else ["rbo", "gap"]
+    keys = [*keys, "dataset", "query_id"]
+    return rows.sort_values(keys, kind="stable").head(n).drop(columns="gap").reset_index(drop=True)

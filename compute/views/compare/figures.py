@@ -1,0 +1,367 @@
+"""Two systems on the same queries: who leads where, by how much, and on which queries."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from pandas import DataFrame, Series
+
+from compute.base.words import counted
+from compute.evaluate.measures import better
+from compute.evaluate.tolerance import above
+from compute.views.compare import differences
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import escape, precise, signed
+
+MOST_BARS = 600
+"""Bars of a figure: with more queries each stands for neighbours, for a screen has no room."""
+GRID = 40
+"""Steps between 0 and 1 that marks are put on where there are more than MOST_MARKS queries."""
+MOST_MARKS = 1500
+ROW = 34
+"""Height of a dataset in pixels."""
+_STILL = {"fixedrange": True}
+
+Titles = tuple[str, str]
+
+
+def _name(row: Any) -> str:
+    text = f"<br>{escape(row.text, 90)}" if isinstance(row.text, str) and row.text else ""
+    return f"<b>{escape(row.query_id)}</b>{text}"
+
+
+def _values(row: Any, titles: Titles) -> str:
+    return (
+        f"<br>{escape(titles[0], 40)} {precise(row.value_a)}"
+        f"<br>{escape(titles[1], 40)} {precise(row.value_b)}"
+    )
+
+
+@drawing
+def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
+    """The difference on every query, A's largest lead left, as a bar each.
+
+    `both`: dataset, query_id, text, value_a, value_b, difference, sorted. Of more than MOST_BARS
+    queries a bar stands for neighbours and shows their mean. A bar's customdata is the dataset and
+    the id of its query (its first).
+    """
+    n = len(both)
+    edges = np.linspace(0, n, min(n, MOST_BARS) + 1).astype(int)
+    gaps = both["difference"].to_numpy(float)
+    height = np.add.reduceat(gaps, edges[:-1]) / np.diff(edges) if n else gaps
+    first = both.iloc[edges[:-1]]
+    hover = [
+        _bar_hover(row, titles, (start, end, n), (gaps[start], gaps[end - 1]))
+        for row, start, end in zip(first.itertuples(), edges[:-1], edges[1:], strict=True)
+    ]
+    look = looks.palette(theme)
+    figure = go.Figure()
+    figure.add_bar(
+        x=(edges[:-1] + edges[1:]) / 2 + 0.5,
+        y=height,
+        width=np.diff(edges),
+        marker={
+            "color": _shades(height, measure, look),
+            "line": {"width": 0},
+        },
+        customdata=first[["dataset", "query_id"]].to_numpy().tolist(),
+        hovertext=hover,
+        hovertemplate="%{hovertext}<extra></extra>",
+        selected={"marker": {"opacity": 1}},
+        unselected={"marker": {"opacity": 1}},
+    )
+    figure.update_layout(**_bars_layout(n, measure, look))
+    return figure.update_layout(template=looks.template(theme))
+
+
+def _bar_hover(
+    row: Any, titles: Titles, place: tuple[int, int, int], ends: tuple[float, float]
+) -> str:
+    start, end, n = place
+    if end - start == 1:
+        gap = precise(ends[0], with_sign=True)
+        return f"{_name(row)}{_values(row, titles)}<br>difference {gap}"
+    gaps = " to ".join(precise(gap, with_sign=True) for gap in ends)
+    return f"Queries {start + 1:,} to {end:,} of {n:,}<br>differences {gaps}<br>first: {_name(row)}"
+
+
+def _bars_layout(n: int, measure: str, look: looks.Palette) -> dict[str, Any]:
+    less = better(measure) < 0
+    across = (
+        "queries, those with the larger value of A first" if less else "queries, A's best first"
+    )
+    return {
+        "height": 330,
+        "showlegend": False,
+        "hovermode": "x",
+        "hoverdistance": -1,
+        "dragmode": False,
+        "bargap": 0,
+        "annotations": _leaders(measure, look),
+        "xaxis": _STILL
+        | {
+            "range": [0.5, n + 0.5],
+            "title": {"text": across},
+            "showgrid": False,
+            "tickformat": ",",
+        },
+        "yaxis": _STILL
+        | _difference_ticks()
+        | {"title": {"text": f"{escape(measure)} of A minus B"}, "zeroline": True},
+    }
+
+
+def _leaders(measure: str, look: looks.Palette) -> list[dict[str, Any]]:
+    """Who is ahead at the left end and at the right end."""
+    left, right = ("A", "B") if better(measure) > 0 else ("B", "A")
+    at = {"xref": "paper", "yref": "paper", "showarrow": False}
+    inks = {"A": {"color": look.win}, "B": {"color": look.loss}}
+    said = "{} is better"
+    return [
+        at | {"x": 0.2, "y": 0.86, "text": said.format(left), "font": inks[left]},
+        at | {"x": 0.8, "y": 0.14, "text": said.format(right), "font": inks[right]},
+    ]
+
+
+def _difference_ticks() -> dict[str, Any]:
+    values = [-1, -0.5, 0, 0.5, 1]
+    words = ["−1", "−.5", "0", "+.5", "+1"]
+    return {"range": [-1.04, 1.04], "tickvals": values, "ticktext": words}
+
+
+@drawing
+def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
+    """A's value up, B's across, a mark per query; queries of one place are one larger mark.
+
+    Over MOST_MARKS queries the places are GRID steps. A mark's customdata is the dataset and id of
+    a query that is there.
+    """
+    look = looks.palette(theme)
+    line = {"width": 1.25, "dash": "dot", "color": look.muted}
+    ticks = {"range": [-0.05, 1.05], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]}
+    ticks |= _STILL | {"ticktext": ["0", ".2", ".4", ".6", ".8", "1"], "zeroline": False}
+    figure = go.Figure()
+    figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line=line, hoverinfo="skip")
+    figure.add_scatter(**_marks(_places(both), titles, measure, look))
+    return figure.update_layout(
+        template=looks.template(theme),
+        height=400,
+        showlegend=False,
+        dragmode=False,
+        xaxis=ticks | {"title": {"text": f"B: {escape(titles[1], 40)}"}},
+        yaxis=ticks | {"title": {"text": f"A: {escape(titles[0], 40)}"}},
+    )
+
+
+def _places(both: DataFrame) -> DataFrame:
+    """x, y, n, and dataset, query_id and text of the first query there."""
+    step = GRID if len(both) > MOST_MARKS else 1000
+    x, y = ((both[name] * step).round() / step for name in ("value_b", "value_a"))
+    named = {name: (name, "first") for name in ("dataset", "query_id", "text")}
+    by_place = both.assign(x=x, y=y).groupby(["x", "y"], sort=False)
+    return by_place.agg(n=("query_id", "size"), **named).reset_index()
+
+
+def _marks(places: DataFrame, titles: Titles, measure: str, look: looks.Palette) -> dict[str, Any]:
+    opacity = {"marker": {"opacity": 0.75}}
+    marker = {
+        "size": _sizes(places["n"]),
+        "color": _shades(places["y"] - places["x"], measure, look),
+        "line": {"width": 0.75, "color": look.background},
+    }
+    return {
+        "x": places["x"],
+        "y": places["y"],
+        "mode": "markers",
+        "marker": marker | opacity["marker"],
+        "customdata": places[["dataset", "query_id"]].to_numpy().tolist(),
+        "hovertext": [_mark_hover(row, titles) for row in places.itertuples()],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "selected": opacity,
+        "unselected": opacity,
+    }
+
+
+def _shades(gaps: Any, measure: str, look: looks.Palette) -> list[str]:
+    """The colour of who is better: blue for A, orange for B."""
+    worth = better(measure) * np.asarray(gaps, dtype=np.float64)
+    ahead, behind = above(worth, 0), above(0, worth)
+    return np.where(ahead, look.win, np.where(behind, look.loss, look.muted)).tolist()
+
+
+def _sizes(n: Series) -> list[float]:
+    """Areas that grow with the number of queries, from 7 to 34 pixels across."""
+    scale = max(float(n.max()), 24.0) if len(n) else 1.0
+    return (7 + 27 * np.sqrt((n - 1) / scale)).round(1).tolist()
+
+
+def _mark_hover(row: Any, titles: Titles) -> str:
+    values = (
+        f"<br>{escape(titles[0], 40)} {precise(row.y)}<br>{escape(titles[1], 40)} {precise(row.x)}"
+    )
+    if row.n == 1:
+        return _name(row) + values
+    return f"{row.n:,} queries{values}<br>one of them: {_name(row)}"
+
+
+@drawing
+def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
+    """How many queries have which rank-biased overlap (`rbo`, 0 to 1), and their mean."""
+    look = looks.palette(theme)
+    count, edges = np.histogram(alike["rbo"].clip(0, 1), bins=20, range=(0, 1))
+    figure = go.Figure()
+    figure.add_bar(
+        x=(edges[:-1] + edges[1:]) / 2,
+        y=count,
+        width=0.05,
+        marker={"color": look.primary, "line": {"width": 1, "color": look.background}},
+        customdata=np.column_stack([edges[:-1], edges[1:]]),
+        hovertemplate="%{y:,} queries: overlap %{customdata[0]:.2f} to %{customdata[1]:.2f}"
+        "<extra></extra>",
+    )
+    mean = float(alike["rbo"].mean())
+    ink = {"color": look.text, "width": 1.5, "dash": "dot"}
+    figure.add_vline(x=mean, line=ink)
+    note = {"text": f"mean {looks.plain(mean)}", "yref": "paper", "yanchor": "bottom"}
+    # Near to 0 the text would lie on the numbers of the axis.
+    note["xanchor"] = "left" if mean < 0.1 else "center"
+    figure.add_annotation(x=mean, y=1, showarrow=False, **note)
+    figure.update_layout(template=looks.template(theme), height=400, dragmode=False, bargap=0)
+    figure.update_layout(margin={"t": 24})
+    across = "rank-biased overlap of a query's two lists"
+    ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "ticktext": ["0", ".2", ".4", ".6", ".8", "1"]}
+    figure.update_xaxes(title_text=across, range=[0, 1], fixedrange=True, **ticks)
+    figure.update_yaxes(title_text="queries", fixedrange=True, rangemode="tozero")
+    return figure
+
+
+@drawing
+def by_group(panels: Sequence[tuple[str, DataFrame]], measure: str, *, theme: str) -> go.Figure:
+    """Mean differences of groups of queries with their intervals, a panel per way to group.
+
+    `panels`: what the groups are of, and label, n, difference, low, high.
+    """
+    figure = go.Figure()
+    ends = [0.02]
+    for place, (title, rows) in enumerate(panels):
+        number = "" if place == 0 else str(place + 1)
+        axes = {"xaxis": f"x{number}", "yaxis": "y"}
+        figure.add_scatter(**_intervals(rows, measure, theme, across=False), **axes)
+        wide = (1 - 0.06 * (len(panels) - 1)) / len(panels)
+        left = place * (wide + 0.06)
+        figure.update_layout(
+            {f"xaxis{number}": _STILL | _group_axis(title, rows) | {"domain": [left, left + wide]}}
+        )
+        ends += rows[["low", "high", "difference"]].abs().max().dropna().tolist()
+    reach = min(max(ends) * 1.08, 1.05)
+    return figure.update_layout(
+        template=looks.template(theme),
+        height=300,
+        showlegend=False,
+        dragmode=False,
+        yaxis=_STILL | _ticks(reach) | {"title": {"text": f"mean {escape(measure)} of A minus B"}},
+    )
+
+
+def _ticks(reach: float) -> dict[str, Any]:
+    """An axis of differences from −reach to reach."""
+    step = next((one for one in (0.01, 0.02, 0.05, 0.1, 0.2) if reach / one <= 5), 0.5)
+    places = np.arange(-int(reach / step), int(reach / step) + 1)
+    words = [signed(place * step, 2 if step < 0.1 else 1) if place else "0" for place in places]
+    return {"range": [-reach, reach], "zeroline": True} | {
+        "tickvals": (places * step).tolist(),
+        "ticktext": words,
+    }
+
+
+def _group_axis(title: str, rows: DataFrame) -> dict[str, Any]:
+    labels = [f"{label}<br>n = {n:,}" for label, n in zip(rows["label"], rows["n"], strict=True)]
+    return {
+        "tickvals": list(range(len(rows))),
+        "ticktext": labels,
+        "range": [-0.6, len(rows) - 0.4],
+        "title": {"text": title},
+        "showgrid": False,
+        "zeroline": False,
+    }
+
+
+def _intervals(rows: DataFrame, measure: str, theme: str, *, across: bool) -> dict[str, Any]:
+    """Marks at differences with 95 % intervals; hollow where the interval holds 0."""
+    look = looks.palette(theme)
+    shade = _shades(rows["difference"], measure, look)
+    fill = np.where(differences.sure(rows), shade, look.background).tolist()
+    error = {
+        "type": "data",
+        "array": (rows["high"] - rows["difference"]).fillna(0).tolist(),
+        "color": look.muted,
+        "thickness": 1.5,
+        "width": 0,
+    }
+    places, gaps = list(range(len(rows))), rows["difference"].tolist()
+    return {
+        "x": gaps if across else places,
+        "y": places if across else gaps,
+        "error_x" if across else "error_y": error,
+        "mode": "markers",
+        "marker": {"size": 11, "opacity": 1, "color": fill, "line": {"width": 2, "color": shade}},
+        "hovertext": [_interval_hover(row) for row in rows.itertuples()],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _interval_hover(row: Any) -> str:
+    head = f"<b>{escape(row.title)}</b><br>" if hasattr(row, "title") else ""
+    ends = f"{precise(row.low, with_sign=True)} to {precise(row.high, with_sign=True)}"
+    interval = "" if np.isnan(row.low) else f"<br>95%: {ends}"
+    gap = precise(row.difference, with_sign=True)
+    return f"{head}{counted(row.n, 'query').replace('querys', 'queries')}: {gap}{interval}"
+
+
+@drawing
+def forest(rows: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
+    """The difference on every dataset with its interval, a row each; counts at the right.
+
+    `rows` as `comparing.across` gives them. A mark's customdata is its dataset.
+    """
+    trace = _intervals(rows, measure, theme, across=True)
+    trace["customdata"] = [[name] for name in rows["dataset"]]
+    trace |= {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
+    ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()
+    reach = min(max([0.02, *ends]) * 1.08, 1.05)
+    figure = go.Figure(data=[{"type": "scatter", **trace}])
+    figure.update_layout(
+        template=looks.template(theme),
+        height=ROW * len(rows) + 92,
+        showlegend=False,
+        dragmode=False,
+        hovermode="y",
+        hoverdistance=-1,
+        margin={"r": 150, "t": 26},
+        annotations=_counts(rows, theme),
+        xaxis=_STILL | _ticks(reach) | {"title": {"text": f"mean {escape(measure)} of A minus B"}},
+        yaxis=_STILL
+        | {
+            "range": [len(rows) - 0.4, -0.7],
+            "tickvals": list(range(len(rows))),
+            "ticktext": [escape(title, 28) for title in rows["title"]],
+            "showgrid": False,
+            "zeroline": False,
+        },
+    )
+    return figure
+
+
+def _counts(rows: DataFrame, theme: str) -> list[dict[str, Any]]:
+    muted = looks.palette(theme).muted
+    at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 12, "showarrow": False}
+    notes = [
+        at
+        | {"y": place}
+        | {"text": f"<b>{row.a_better:,}</b> : {row.b_better:,}  "}
+        | {"hovertext": f"equal on {row.equal:,}"}
+        for place, row in enumerate(rows.itertuples())
+    ]
+    return [*notes, at | {"y": -0.75, "text": "A : B better", "font": {"color": muted}}]

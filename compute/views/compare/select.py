@@ -1,0 +1,159 @@
+"""Every SELECT of the Compare page: two systems, query by query.
+
+`datasets` is one dataset, or all parts of one whose mean is the mean of its parts' means.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.evaluate import rbo, significance
+from compute.evaluate.tolerance import TOLERANCE
+from compute.reading.dependencies import about_datasets
+from compute.views.query.select import files
+from compute.views.shared.matrices import numbered
+
+Cursor = DuckDBPyConnection
+
+
+def runs(cursor: Cursor) -> DataFrame:
+    """dataset, title, system: what is scored, of datasets with two systems or more."""
+    return cursor.execute(
+        """
+        with scored as (select distinct dataset, system from means)
+        select dataset, title, system
+        from scored join datasets on dataset = name
+        qualify count(*) over (partition by dataset) > 1
+        order by datasets.rowid, system
+        """
+    ).df()
+
+
+_PAIRS = """
+with valued as (
+    select dataset, query_id,
+           any_value(value) filter (where system = $a) as value_a,
+           any_value(value) filter (where system = $b) as value_b
+    from scores
+    where list_contains($datasets, dataset) and measure = $measure and system in ($a, $b)
+    group by dataset, query_id
+), judged as (
+    select dataset, query_id, count(*) filter (where relevance > 0) as n_relevant
+    from judgements where list_contains($datasets, dataset)
+    group by dataset, query_id
+), asked as (
+    select dataset, query_id, text, n_words
+    from queries where list_contains($datasets, dataset)
+)
+select dataset, query_id, text, n_words, coalesce(n_relevant, 0) as n_relevant, value_a, value_b
+from valued
+left join judged using (dataset, query_id)
+left join asked using (dataset, query_id)
+order by value_a - value_b desc nulls last, dataset, query_id
+"""
+
+
+@about_datasets
+def pairs(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
+    """What two systems score on every query, A's largest lead first.
+
+    dataset, query_id, text and n_words (absent where no text is known), n_relevant, value_a,
+    value_b (absent for what a measure leaves out, such as holes of an unanswered query).
+    """
+    wanted = {"datasets": list(datasets), "a": a, "b": b, "measure": measure}
+    return cursor.execute(_PAIRS, wanted).df()
+
+
+@about_datasets
+def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
+    """The fields of `significance.Comparison` of two systems: one row, none under two queries."""
+    rows = pairs(cursor, datasets, a, b, measure).dropna(subset=["value_a", "value_b"])
+    if len(rows) < 2:
+        return DataFrame()
+    values = (rows[name].to_numpy(np.float64) for name in ("value_a", "value_b"))
+    weights = significance.by_part(rows["dataset"])
+    return DataFrame([asdict(significance.two(*values, weights=weights))])
+
+
+_LENGTHS = """
+select query_id, count(*) as n from read_parquet($files) where rank <= $depth group by query_id
+"""
+_MET = """
+select query_id, greatest(one.rank, other.rank) as met_at
+from (select query_id, doc_id, rank from read_parquet($one) where rank <= $depth) as one
+join (select query_id, doc_id, rank from read_parquet($other) where rank <= $depth) as other
+    using (query_id, doc_id)
+"""
+
+
+@about_datasets
+def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
+    """How alike the two rankings of every answered query are: dataset, query_id, rbo, shared.
+
+    `rbo` over the first `rbo.DEPTH` ranks, `shared`: documents that both have in their top 10.
+    No row where the lists of one system are not stored.
+    """
+    found = [_overlaps(cursor, name, a, b) for name in sorted(datasets)]
+    return pd.concat(found, ignore_index=True)
+
+
+def _overlaps(cursor: Cursor, dataset: str, a: str, b: str) -> DataFrame:
+    one, other = (files(cursor, "hits", dataset, [system]) for system in (a, b))
+    if not one or not other:
+        columns = {"dataset": "str", "query_id": "str", "rbo": "float", "shared": "int"}
+        return DataFrame(columns=list(columns)).astype(columns)
+    counts = [
+        cursor.execute(_LENGTHS, {"files": of, "depth": rbo.DEPTH}).df().set_index("query_id")["n"]
+        for of in (one, other)
+    ]
+    lengths = pd.concat(counts, axis=1, keys=("a", "b")).fillna(0).astype(np.int64).sort_index()
+    met = cursor.sql(_MET, params={"one": one, "other": other, "depth": rbo.DEPTH}).to_arrow_table()
+    query = numbered(met["query_id"], pa.array(lengths.index, pa.string()))
+    depth = met["met_at"].to_numpy().astype(np.int64)
+    values = rbo.of_shared(query, depth, lengths["a"].to_numpy(), lengths["b"].to_numpy())
+    shared = np.bincount(query[depth <= 10], minlength=len(lengths))
+    frame = DataFrame({"dataset": dataset, "query_id": lengths.index})
+    return frame.assign(rbo=values, shared=shared)
+
+
+def across(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
+    """Two systems on every dataset and part that both are scored on, a row each, in order.
+
+    dataset, title, whole (the dataset that it is a part of, empty for none), n (queries with both
+    values), mean_a, mean_b, spread (the standard deviation of the differences, n - 1 below; absent
+    for one query), a_more, b_more, equal (queries, by value).
+    """
+    return cursor.execute(
+        """
+        with valued as (
+            select dataset, query_id,
+                   any_value(value) filter (where system = $a) as value_a,
+                   any_value(value) filter (where system = $b) as value_b
+            from scores where measure = $measure and system in ($a, $b)
+            group by dataset, query_id
+        ), parted as (
+            select name as whole, unnest(parts) as dataset from datasets
+        )
+        select dataset, any_value(title) as title, coalesce(any_value(whole), '') as whole,
+               count(*) as n, favg(value_a) as mean_a, favg(value_b) as mean_b,
+               stddev_samp(value_a - value_b) as spread,
+               count(*) filter (where value_a - value_b > $tolerance) as a_more,
+               count(*) filter (where value_b - value_a > $tolerance) as b_more,
+               count(*) filter (where abs(value_a - value_b) <= $tolerance) as equal
+        from valued join datasets on dataset = name left join parted using (dataset)
+        where value_a is not null and value_b is not null
+        group by dataset
+        order by any_value(datasets.rowid)
+        """,
+        {"a": a, "b": b, "measure": measure, "tolerance": TOLERANCE},
+    ).df()
+
+
+def parts(cursor: Cursor) -> DataFrame:
+    """dataset, title, parts (a list, empty for most): the datasets in their order."""
+    return cursor.execute("select name as dataset, title, parts from datasets").df()

@@ -1,0 +1,143 @@
+"""Two systems on the same queries, in words and tables."""
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+from pandas import DataFrame
+
+from compute.evaluate import sign_flips
+from compute.evaluate.measures import better
+from compute.views.compare.differences import Verdict
+from compute.views.shared import theme as looks
+from compute.views.shared.theme import signed
+
+Titles = tuple[str, str]
+ALPHA = sign_flips.LEVEL
+TESTS = {
+    "p_randomisation": "Randomisation test",
+    "p_t": "Paired t-test",
+    "p_wilcoxon": "Wilcoxon signed-rank test",
+}
+"""The p-values of `significance.Comparison`, and what computes them."""
+
+
+def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
+    """What two systems come to, in sentences: means, difference, who is better how often."""
+    names = [f"{title} (A)" if place == 0 else f"{title} (B)" for place, title in enumerate(titles)]
+    less = " Less is better." if better(measure) < 0 else ""
+    queries = "1 query" if found.n == 1 else f"{found.n:,} queries"
+    sentences = [
+        f"{measure} over {queries}: {names[0]} {looks.plain(found.mean_a)}, {names[1]}"
+        f" {looks.plain(found.mean_b)}; A minus B {signed(found.difference)}.{less}",
+        f"A is better on {found.a_better:,}, B on {found.b_better:,}; equal on {found.equal:,}.",
+    ]
+    if found.left_out:
+        sentences.append(f"Left out: {found.left_out:,} without a value of both.")
+    return sentences
+
+
+def difference_table(rows: DataFrame, titles: Titles, *, whole: bool) -> DataFrame:
+    """The queries that differ most, as text: Query, Text, A, B, difference, overlap, shared."""
+    table = DataFrame({"Query": rows["query_id"].astype(str)})
+    if whole:
+        table.insert(0, "Part", rows["dataset"])
+    if rows["text"].notna().any():
+        table["Text"] = rows["text"].fillna("")
+    table["A"] = [looks.plain(value) for value in rows["value_a"]]
+    table["B"] = [looks.plain(value) for value in rows["value_b"]]
+    table["A − B"] = [signed(value) for value in rows["difference"]]
+    if rows["rbo"].notna().any():
+        table["Overlap"] = [looks.plain(value) for value in rows["rbo"]]
+        table["Shared of 10"] = rows["shared"].astype("Int64")
+    return table
+
+
+def across_table(rows: DataFrame) -> DataFrame:
+    """The datasets as text: Dataset, Queries, A, B, difference, interval, who is better."""
+    ends = zip(rows["low"], rows["high"], strict=True)
+    return DataFrame(
+        {
+            "Dataset": rows["title"],
+            "Queries": [f"{n:,}" for n in rows["n"]],
+            "A": [looks.plain(value) for value in rows["mean_a"]],
+            "B": [looks.plain(value) for value in rows["mean_b"]],
+            "A − B": [signed(value) for value in rows["difference"]],
+            "95%": [f"{signed(low)} to {signed(high)}" for low, high in ends],
+            "A better": rows["a_better"],
+            "Equal": rows["equal"],
+            "B better": rows["b_better"],
+        }
+    )
+
+
+def test_table(found: Mapping[Hashable, Any]) -> DataFrame:
+    """Test, p and what it says at the level of 5 %, of the tests that can be done."""
+    table = test_rows(found)
+    return table.assign(p=[p_text(value) for value in table["p"]])
+
+
+def test_rows(found: Mapping[Hashable, Any], **about: str) -> DataFrame:
+    """The same with p as a number, after columns that say what was tested."""
+    rows = [
+        (name, found[key], "differ" if found[key] < ALPHA else "could be chance")
+        for key, name in TESTS.items()
+        if not math.isnan(found[key])
+    ]
+    table = DataFrame(rows, columns=["Test", "p", "The two systems"])
+    for place, (name, value) in enumerate(about.items()):
+        table.insert(place, name, value)
+    return table
+
+
+def p_text(value: float) -> str:
+    """A p-value as people read it: `.0400`, `< .0001`."""
+    return f"{value:.4f}".removeprefix("0") if value >= 0.0001 else "< .0001"
+
+
+def among_all(p: float, n_pairs: int) -> str:
+    """What the correction over all pairs of a dataset's systems says of one of them."""
+    told = "the two differ" if p < ALPHA else "the two cannot be told apart"
+    return f"With all {n_pairs:,} pairs of systems on this dataset corrected: {_said(p)}, {told}."
+
+
+def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
+    """Two systems that differ when they alone are compared, and not among all pairs; else empty."""
+    if p_alone >= ALPHA or p < ALPHA:
+        return ""
+    return (
+        f"Compared alone, {titles[0]} and {titles[1]} differ ({_said(p_alone)}); with all"
+        f" {n_pairs:,} pairs corrected {_said(p)}."
+    )
+
+
+def _said(p: float) -> str:
+    return f"p {p_text(p)}" if p < 0.0001 else f"p = {p_text(p)}"
+
+
+def effect(found: Mapping[Hashable, Any]) -> str:
+    """Difference and effect size with their intervals, in a sentence each."""
+    interval = _interval(found["low"], found["high"], 3)
+    said = f"A minus B: {signed(found['difference'])} ({interval})."
+    if math.isnan(found["effect"]):
+        return said
+    interval = _interval(found["effect_low"], found["effect_high"], 2)
+    size = abs(found["effect"])
+    word = next(
+        (
+            name
+            for most, name in ((0.2, "very small"), (0.5, "small"), (0.8, "medium"))
+            if size < most
+        ),
+        "large",
+    )
+    return (
+        f"{said} Effect size {signed(found['effect'], 2)} ({interval}), {word}: the mean"
+        " difference over the standard deviation of the differences."
+    )
+
+
+def _interval(low: float, high: float, digits: int) -> str:
+    if math.isinf(low) or math.isinf(high):
+        return "too few queries for an interval"
+    return f"95%: {signed(low, digits)} to {signed(high, digits)}"

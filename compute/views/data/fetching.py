@@ -1,0 +1,75 @@
+"""The tables of what can be fetched, and what is said of a choice, in words for people."""
+
+from collections.abc import Collection, Sequence
+
+from pandas import DataFrame
+
+from compute.base.words import counted, sized
+from compute.jobs import Job
+
+LARGE = 1_000_000
+"""Documents above which encoding them, 20 a second on two cores, takes most of a day or more."""
+
+
+def can_be_had(rows: DataFrame) -> DataFrame:
+    """The archives of `offers.listed` that can be fetched, a row each."""
+    rows = rows[rows["obstacle"] == ""]
+    return DataFrame(
+        {
+            "Archive": rows["archive"],
+            "Here": rows["here"].where(rows["here"] != "", "–"),
+            "To fetch": [sized(n) if n else "–" for n in rows["size"].fillna(0)],
+            "Documents": rows["documents"],
+            "Language": rows["language"],
+            "Licence": rows["licence"],
+            "From": rows["origin"],
+            "Remark": ["large" if n > LARGE else "" for n in rows["documents"].fillna(0)],
+        }
+    )
+
+
+def cannot_be_had(rows: DataFrame) -> DataFrame:
+    """The others: why, and where to ask for them."""
+    rows = rows[rows["obstacle"] != ""]
+    return DataFrame(
+        {
+            "Archive": rows["archive"],
+            "Here": rows["here"].where(rows["here"] != "", "–"),
+            "Why not": rows["obstacle"].str.partition(":")[0],
+            "Ask at": rows["address"],
+        }
+    )
+
+
+def chosen(rows: DataFrame, names: Collection[str], free: int) -> str:
+    """What fetching the named archives takes, and the room there is for it."""
+    wanted = rows[rows["archive"].isin(names) & (rows["here"] == "")]
+    if not len(names):
+        return f"Choose what to fetch; {sized(free)} are free here."
+    if wanted.empty:
+        return "All of these are here already."
+    known = wanted["size"].dropna()
+    unknown = len(wanted) - len(known)
+    sizes = [sized(int(known.sum()))] if len(known) else []
+    if unknown:
+        sizes.append(f"{counted(unknown, 'archive')} of which the hub tells the size later")
+    return f"To fetch: {', and '.join(sizes)}; {sized(free)} are free here."
+
+
+def now(task: Job) -> str:
+    """How far a task of a fetch is: `archive of scifact: 1.4 MB of 2.8 MB, 3 s left`."""
+    step = task.progress
+    if step is None or not step.unit:
+        return f"{task.title}: asking for it"
+    scale = 1000 if step.unit.startswith("kB") else 1
+    of = f" of {sized(step.total * scale)}" if step.total else ""
+    doing = step.unit.removeprefix("kB")
+    left = step.seconds_left
+    rest = f", {left:,.0f} s left" if left is not None else ""
+    return f"{task.title}: {sized(step.done * scale)}{of}{doing}{rest}"
+
+
+def title(job: Job, running: Sequence[Job]) -> str:
+    """What a fetch is at, and how many of its archives are done."""
+    doing = "; ".join(now(task) for task in running) or f"{job.title}: {job.state}"
+    return f"{doing} ({job.summary})" if len(job.targets) > 1 else doing

@@ -1,0 +1,141 @@
+"""How the systems of a dataset stand: means with intervals, and what its queries do to them."""
+
+import re
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
+
+from compute.base.words import counted
+from compute.evaluate.measures import better
+from compute.evaluate.tolerance import above, order, ranks
+from compute.views.compare import differences
+
+HIGH = 0.8
+"""From here on a query counts as answered well."""
+ALL_FAIL, ALL_SUCCEED = "all fail", "all succeed"
+ALONE, APART = "one system alone", "systems furthest apart"
+KINDS = (APART, ALL_FAIL, ALL_SUCCEED, ALONE)
+"""Kinds of queries that the page lists."""
+
+
+def ranked(rows: DataFrame, measure: str) -> DataFrame:
+    """A row per system, the best first: system, n, value, low, high (Student's 95 %), hole.
+
+    `rows`: what `queries.standing.standing` gives, a row per part; parts weigh the same, and a
+    system that lacks one is left out.
+    """
+    n_parts = rows["dataset"].nunique()
+    rows = rows.assign(error=rows["spread"] ** 2 / rows["n"])
+    table = rows.groupby("system", as_index=False).agg(
+        parts=("dataset", "size"),
+        n=("n", "sum"),
+        value=("mean", "mean"),
+        error=("error", lambda errors: errors.sum(skipna=False)),
+        hole=("hole", "mean"),
+    )
+    table = table[table["parts"] == n_parts]
+    half = differences.half_width(np.sqrt(table["error"]) / max(n_parts, 1), table["n"] - n_parts)
+    table = table.assign(low=table["value"] - half, high=table["value"] + half)
+    places = order(better(measure) * table["value"], table["system"])
+    columns = ["system", "n", "value", "low", "high", "hole"]
+    return table[columns].iloc[places].reset_index(drop=True)
+
+
+def parts_note(rows: DataFrame, n_parts: int) -> str:
+    """What `ranked` does with a dataset of parts, as sentences; nothing for one without parts."""
+    if not n_parts:
+        return ""
+    of_system = rows.groupby("system")["dataset"].nunique()
+    there = rows["dataset"].nunique()
+    lacking = int((of_system < there).sum())
+    said = ["Parts weigh the same."]
+    said += [f"Only {there} of {counted(n_parts, 'part')} have runs."] * (there < n_parts)
+    without = f"Left out: {counted(lacking, 'system')} without a run on each of these."
+    return " ".join([*said, *[without] * (lacking > 0)])
+
+
+def kind(rows: DataFrame) -> DataFrame:
+    """`queries.standing.queries` with what each query is: all_fail, all_succeed, alone (its winner
+    is better than every other system)."""
+    several = rows["n_systems"] > 1
+    return rows.assign(
+        all_fail=~above(rows["best"], 0),
+        all_succeed=~above(HIGH, rows["worst"]),
+        alone=several & above(rows["best"], rows["second"]),
+    )
+
+
+def of_kind(rows: DataFrame, wanted: str) -> DataFrame:
+    """The queries of one of KINDS, the most telling first."""
+    if wanted == ALL_FAIL:
+        return rows[rows["all_fail"]].sort_values(
+            ["n_relevant", "dataset", "query_id"], ascending=[False, True, True]
+        )
+    if wanted == ALL_SUCCEED:
+        return rows[rows["all_succeed"]]
+    lead = rows["best"] - rows["second" if wanted == ALONE else "worst"]
+    shown = rows.assign(lead=ranks(lead))
+    shown = shown[shown["alone"]] if wanted == ALONE else shown[shown["n_systems"] > 1]
+    return shown.sort_values(["lead", "dataset", "query_id"])
+
+
+def alone(rows: DataFrame) -> Series:
+    """On how many queries each system is better than every other; most first."""
+    return rows.loc[rows["alone"], "winner"].value_counts()
+
+
+def found(places: DataFrame) -> DataFrame:
+    """Where a document is ranked or judged, a row per query: dataset, query_id, text, relevance,
+    systems (that rank it), best and middle (ranks), first (a system that has it highest).
+
+    `places`: what `queries.standing.ranked_at` gives. Highest ranked first.
+    """
+    keys = ["dataset", "query_id"]
+    by_query = places.sort_values("rank", kind="stable").groupby(keys, sort=False)
+    table = by_query.agg(
+        text=("text", "first"),
+        relevance=("relevance", "first"),
+        systems=("system", "count"),
+        best=("rank", "min"),
+        middle=("rank", "median"),
+        first=("system", "first"),
+    )
+    return table.reset_index().sort_values(["best", *keys], na_position="last", ignore_index=True)
+
+
+SPLIT = re.compile(r"^([^/]+?)(-pl)?(/.*)?$")
+
+
+def counterpart(dataset: str) -> str:
+    """The same dataset in the other language: scifact -> scifact-pl, and back."""
+    match = SPLIT.match(dataset)
+    if match is None:
+        return ""
+    name, polish, rest = match.groups()
+    return f"{name}{'' if polish else '-pl'}{rest or ''}"
+
+
+def side_by_side(computed: DataFrame, printed: DataFrame, english: str, polish: str) -> DataFrame:
+    """Systems on a dataset in two languages: system, title, printed_en, printed_pl, source_en,
+    source_pl, here_en, here_pl; those known in both languages first.
+
+    `computed`: dataset, system, value; `printed`: dataset, source, system, printed, value. Of
+    several tables the one that has the system in both languages counts, else the first.
+    """
+    both = printed.groupby(["source", "system"])["dataset"].transform("nunique") > 1
+    chosen = printed.assign(both=both).sort_values("both", ascending=False, kind="stable")
+    chosen = chosen.drop_duplicates(["dataset", "system"]).set_index("system")
+    columns: dict[str, Series] = {}
+    for end, dataset in (("en", english), ("pl", polish)):
+        own = chosen[chosen["dataset"] == dataset]
+        columns |= {f"printed_{end}": own["value"], f"source_{end}": own["source"]}
+        here = computed[computed["dataset"] == dataset].set_index("system")["value"]
+        columns[f"here_{end}"] = here
+    table = pd.DataFrame(columns)
+    names = chosen["printed"].groupby(level=0).first()
+    table.insert(0, "title", names.reindex(table.index))
+    known = [table[f"{of}_en"].notna() & table[f"{of}_pl"].notna() for of in ("printed", "here")]
+    order = (known[0].astype(int) + known[1].astype(int)).rename("known")
+    table = table.assign(known=order).sort_values("known", ascending=False, kind="stable")
+    return table.drop(columns="known").rename_axis("system").reset_index()

@@ -1,0 +1,174 @@
+"""Every SELECT of the Dataset page."""
+
+from collections.abc import Sequence
+
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.evaluate.tolerance import TOLERANCE, order
+from compute.reading.dependencies import about_datasets
+
+
+def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, title, computed (systems scored here): those with any first, then as listed."""
+    return cursor.execute(
+        """
+        select name as dataset, title, count(distinct system) as computed
+        from datasets left join means on name = dataset
+        group by name, title, datasets.rowid
+        order by computed = 0, datasets.rowid
+        """
+    ).df()
+
+
+@about_datasets
+def facts(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """The record of a dataset: one row with the fields of `Dataset`."""
+    return cursor.execute("select * from datasets where name = ?", [dataset]).df()
+
+
+@about_datasets
+def statistics(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], collections: Sequence[str]
+) -> DataFrame:
+    """One row of what is loaded of these datasets (one, or all parts) and their collections.
+
+    n_documents, n_queries, relevant_per_query, query_words, document_words (means over documents
+    and queries), n_judgements; absent where nothing is loaded, words also where no text is.
+    """
+    return cursor.execute(
+        """
+        with words as (
+            select n_words from lengths where list_contains($collections, dataset)
+            union all
+            select n_words from documents
+            where list_contains($collections, dataset)
+              and dataset not in (
+                  select dataset from lengths where list_contains($collections, dataset))
+        ), asked as (
+            select n_words from queries where list_contains($datasets, dataset)
+        ), judged as (
+            select count(*) as n, count(*) filter (where relevance > 0) as relevant
+            from judgements where list_contains($datasets, dataset)
+            group by dataset, query_id
+        )
+        select nullif((select count(*) from words), 0) as n_documents,
+               nullif((select count(*) from asked), 0) as n_queries,
+               (select avg(relevant) from judged) as relevant_per_query,
+               (select nullif(avg(n_words), 0) from asked) as query_words,
+               (select avg(n_words) from words) as document_words,
+               (select sum(n) from judged) as n_judgements
+        """,
+        {"datasets": list(datasets), "collections": list(collections)},
+    ).df()
+
+
+@about_datasets
+def means_of(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+    """Every mean of some datasets: dataset, system, measure, value, n_queries, n_unanswered."""
+    return cursor.execute(
+        """
+        select dataset, system, measure, value, n_queries, n_unanswered
+        from means
+        where list_contains($datasets, dataset)
+        order by dataset, system, measure
+        """,
+        {"datasets": list(datasets)},
+    ).df()
+
+
+@about_datasets
+def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
+    """How a measure spreads over the queries of datasets (one, or all parts), a row per system.
+
+    system, n_queries, mean, the quantiles p5 p25 p50 p75 p95, at_0 and at_1 (the
+    number of queries at 0 and 1); highest mean first.
+    """
+    found = cursor.execute(
+        """
+        select system, count(*) as n_queries, avg(value) as mean,
+               quantile_cont(value, 0.05) as p5, quantile_cont(value, 0.25) as p25,
+               quantile_cont(value, 0.50) as p50, quantile_cont(value, 0.75) as p75,
+               quantile_cont(value, 0.95) as p95,
+               count(*) filter (where value <= $tolerance) as at_0,
+               count(*) filter (where value >= 1 - $tolerance) as at_1
+        from scores
+        where list_contains($datasets, dataset) and measure = $measure
+        group by system
+        """,
+        {"datasets": list(datasets), "measure": measure, "tolerance": TOLERANCE},
+    ).df()
+    return found.iloc[order(found["mean"], found["system"])].reset_index(drop=True)
+
+
+@about_datasets
+def histogram(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str, steps: int
+) -> DataFrame:
+    """system, step (0 to steps - 1), n_queries: those strictly between 0 and 1, in equal steps."""
+    return cursor.execute(
+        """
+        select system, least(floor(value * $steps)::int, $steps - 1) as step,
+               count(*) as n_queries
+        from scores
+        where list_contains($datasets, dataset) and measure = $measure
+          and value > $tolerance and value < 1 - $tolerance
+        group by all order by all
+        """,
+        {"measure": measure, "steps": steps, "tolerance": TOLERANCE, "datasets": list(datasets)},
+    ).df()
+
+
+@about_datasets
+def example(cursor: DuckDBPyConnection, dataset: str, collection: str) -> DataFrame:
+    """The first query in file order with a relevant document, and its first most relevant one.
+
+    query_id, query, doc_id, relevance, title, text (absent where texts are not loaded); no row
+    where nothing is judged relevant.
+    """
+    return cursor.execute(
+        """
+        with asked as (
+            select query_id, text as query, row_number() over () as place
+            from queries where dataset = $dataset
+        ), judged as (
+            select query_id, doc_id, relevance, row_number() over () as line
+            from judgements where dataset = $dataset
+        ), best as (
+            select * from asked join judged using (query_id)
+            where relevance > 0 order by place, relevance desc, line limit 1
+        ), written as (
+            select doc_id, title, text from documents
+            where dataset = $collection and doc_id = (select doc_id from best)
+        )
+        select query_id, query, doc_id, relevance, title, text
+        from best left join written using (doc_id)
+        """,
+        {"dataset": dataset, "collection": collection},
+    ).df()
+
+
+@about_datasets
+def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+    """The papers' figures for datasets: dataset, source, system, printed, measure, value,
+    in_domain, suspect, note."""
+    return cursor.execute(
+        """
+        select dataset, source, system, printed, measure, value, in_domain, suspect, note
+        from published where list_contains($datasets, dataset)
+        order by source, measure, value desc
+        """,
+        {"datasets": list(datasets)},
+    ).df()
+
+
+@about_datasets
+def leading(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """system: by the mean of nDCG@10 on the dataset, the best first."""
+    return cursor.execute(
+        """
+        select system from means where dataset = $dataset and measure = 'nDCG@10'
+        order by value desc, system
+        """,
+        {"dataset": dataset},
+    ).df()

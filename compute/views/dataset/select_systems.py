@@ -1,0 +1,190 @@
+"""What the Dataset page asks about the systems and queries of a dataset, and about a document.
+
+`datasets` is one dataset, or all parts of one whose mean is the mean of its parts' means.
+"""
+
+from collections.abc import Sequence
+
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.evaluate.tolerance import TOLERANCE
+from compute.reading.dependencies import about_datasets
+
+Cursor = DuckDBPyConnection
+
+MEDIAN = "Median system"
+"""Per query the median of all systems' values: a baseline of no system's own."""
+
+
+@about_datasets
+def standing(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
+    """The mean of every system on every part: dataset, system, n, mean, spread (the standard
+    deviation over its queries, n - 1 below; absent for one), hole (mean Hole@10)."""
+    return cursor.execute(
+        """
+        with valued as (
+            select dataset, system, count(*) as n, favg(value) as mean,
+                   stddev_samp(value) as spread
+            from scores
+            where list_contains($datasets, dataset) and measure = $measure
+            group by dataset, system
+        )
+        select dataset, system, n, mean, spread, value as hole
+        from valued left join (
+            select dataset, system, value from means where measure = 'Hole@10'
+        ) as holes using (dataset, system)
+        order by dataset, system
+        """,
+        {"datasets": list(datasets), "measure": measure},
+    ).df()
+
+
+@about_datasets
+def moved(cursor: Cursor, datasets: Sequence[str], measure: str, baseline: str) -> DataFrame:
+    """How many queries every system has above and below a baseline: system, above, same, below.
+
+    `baseline` is a system, or MEDIAN. Queries that one of the two has no value on do not count.
+    """
+    return cursor.execute(
+        """
+        with valued as materialized (
+            select dataset, query_id, system, value
+            from scores
+            where list_contains($datasets, dataset) and measure = $measure
+        ), base as (
+            select dataset, query_id,
+                   case when $baseline = $median then median(value)
+                        else any_value(value) filter (where system = $baseline) end as base
+            from valued group by dataset, query_id
+        )
+        select system, count(*) filter (where value - base > $tolerance) as above,
+               count(*) filter (where abs(value - base) <= $tolerance) as same,
+               count(*) filter (where base - value > $tolerance) as below
+        from valued join base using (dataset, query_id)
+        group by system order by system
+        """,
+        {
+            "datasets": list(datasets),
+            "measure": measure,
+            "baseline": baseline,
+            "median": MEDIAN,
+            "tolerance": TOLERANCE,
+        },
+    ).df()
+
+
+_QUERIES = """
+with valued as materialized (
+    select dataset, query_id, system, value from scores
+    where list_contains($datasets, dataset) and measure = $measure
+), summed as (
+    select dataset, query_id, count(*) as n_systems, max(value, 2) as first,
+           median(value) as middle, min(value) as worst
+    from valued group by dataset, query_id
+), led as (
+    select dataset, query_id,
+           count(*) filter (where first[1] - value <= $tolerance) as n_best,
+           min(system) filter (where first[1] - value <= $tolerance) as winner,
+           max(system) filter (where value - worst <= $tolerance) as loser
+    from valued join summed using (dataset, query_id) group by dataset, query_id
+), judged as (
+    select dataset, query_id, count(*) filter (where relevance > 0) as n_relevant
+    from judgements where list_contains($datasets, dataset)
+    group by dataset, query_id
+), asked as (
+    select dataset, query_id, text from queries
+    where list_contains($datasets, dataset)
+)
+select dataset, query_id, text, coalesce(n_relevant, 0) as n_relevant, n_systems,
+       first[1] as best, first[2] as second, middle, worst, n_best, winner, loser
+from summed
+join led using (dataset, query_id)
+left join judged using (dataset, query_id)
+left join asked using (dataset, query_id)
+order by middle desc, best desc, worst desc, dataset, query_id
+"""
+
+
+@about_datasets
+def queries(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
+    """What all systems make of every query: easiest first, by the median.
+
+    dataset, query_id, text (absent where there is none), n_relevant, n_systems, best, second
+    (absent for one system), middle (the median), worst, n_best (systems that equal the best),
+    winner (the first of them by name), loser (of those that equal the worst, the last by name).
+    """
+    wanted = {"datasets": list(datasets), "measure": measure, "tolerance": TOLERANCE}
+    return cursor.execute(_QUERIES, wanted).df()
+
+
+@about_datasets
+def grades(cursor: Cursor, datasets: Sequence[str]) -> DataFrame:
+    """How many documents are judged for every query: dataset, query_id, relevance, n."""
+    return cursor.execute(
+        """
+        select dataset, query_id, relevance, count(*) as n
+        from judgements where list_contains($datasets, dataset)
+        group by dataset, query_id, relevance
+        order by dataset, query_id, relevance
+        """,
+        {"datasets": list(datasets)},
+    ).df()
+
+
+@about_datasets
+def ranked_at(cursor: Cursor, datasets: Sequence[str], doc_id: str) -> DataFrame:
+    """Where the systems rank a document: dataset, query_id, text, system, rank, relevance.
+
+    relevance is absent where nobody judged it for the query; rank and system where it is judged
+    but no system ranks it. Down to the depth that is kept of each run; the best ranks first.
+    """
+    return cursor.execute(
+        """
+        with ranked as (
+            select dataset, query_id, system, rank from hits
+            where list_contains($datasets, dataset) and doc_id = $doc_id
+        ), judged as (
+            select dataset, query_id, relevance from judgements
+            where list_contains($datasets, dataset) and doc_id = $doc_id
+        ), asked as (
+            select dataset, query_id, text from queries
+            where list_contains($datasets, dataset)
+        )
+        select dataset, query_id, text, system, rank, relevance
+        from ranked full join judged using (dataset, query_id)
+        left join asked using (dataset, query_id)
+        order by rank nulls last, dataset, query_id, system
+        """,
+        {"datasets": list(datasets), "doc_id": doc_id},
+    ).df()
+
+
+@about_datasets
+def like(cursor: Cursor, datasets: Sequence[str], part: str) -> DataFrame:
+    """doc_id: the first ids, of ranked (top 10) and judged documents, that contain some letters."""
+    return cursor.execute(
+        """
+        with named as (
+            select doc_id from top where list_contains($datasets, dataset)
+            union
+            select doc_id from judgements where list_contains($datasets, dataset)
+        )
+        select doc_id from named where contains(lower(doc_id), lower($part))
+        order by length(doc_id), doc_id limit 12
+        """,
+        {"datasets": list(datasets), "part": part},
+    ).df()
+
+
+@about_datasets
+def printed(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
+    """What papers print for datasets by a measure: dataset, source, system, printed, value."""
+    return cursor.execute(
+        """
+        select dataset, source, system, printed, value from published
+        where list_contains($datasets, dataset) and measure = $measure and not suspect
+        order by source, system
+        """,
+        {"datasets": list(datasets), "measure": measure},
+    ).df()

@@ -1,0 +1,276 @@
+"""The systems of a dataset beside each other: means with intervals, holes, and who gains where."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from pandas import DataFrame, Series
+
+from compute.base.words import counted
+from compute.evaluate.measures import better
+from compute.evaluate.tolerance import equal
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import escape, plain, precise
+
+ROW, NARROW, MANY = 30, 19, 24
+"""Height of a system in pixels; above MANY systems."""
+_STILL = {"fixedrange": True, "zeroline": False, "showgrid": False}
+_LEFT, _RIGHT = (0.0, 0.6), (0.66, 1.0)
+
+
+@drawing
+def systems(
+    rows: DataFrame, measure: str, against: str, *, theme: str, narrow: bool = False
+) -> go.Figure:
+    """Left the mean of every system with its interval, right its queries against a baseline.
+
+    `rows`: system, title, family, n, value, low, high, hole, above, same, below (queries whose
+    value is above, at and below the baseline's), in the order to show. At the right edge the share
+    of the top 10 that nobody judged. A mark's and a bar's customdata is its system. A `narrow` one
+    has the means and the holes alone.
+    """
+    figure = go.Figure()
+    figure.add_scatter(**_means(rows, theme))
+    if narrow:
+        return figure.update_layout(_column(rows, measure, theme))
+    for trace in _bars(rows, measure, theme):
+        figure.add_bar(**trace)
+    size = 13 if len(rows) <= MANY else 11
+    share = {"range": [0, 1], "tickvals": [0, 0.5, 1], "ticktext": ["0", "half", "all"]}
+    return figure.update_layout(
+        template=looks.template(theme),
+        height=(ROW if len(rows) <= MANY else NARROW) * len(rows) + 112,
+        showlegend=False,
+        barmode="stack",
+        bargap=0.3,
+        hovermode="closest",
+        dragmode=False,
+        margin={"r": 64, "t": 46},
+        annotations=_notes(rows, measure, against, size, theme),
+        xaxis=_value_axis(rows, measure),
+        xaxis2=_STILL | share | {"domain": _RIGHT, "title": {"text": "share of the queries"}},
+        yaxis=_names([str(title) for title in rows["title"]], size),
+    )
+
+
+def _column(rows: DataFrame, measure: str, theme: str) -> dict[str, Any]:
+    """The layout of the means and the holes in one column of a page."""
+    notes = _notes(rows, measure, "", 13, theme)
+    return {
+        "template": looks.template(theme),
+        "height": NARROW * len(rows) + 112,
+        "showlegend": False,
+        "margin": {"r": 64, "t": 30},
+        "annotations": [note for note in notes if note["x"] == 1],
+        "xaxis": _value_axis(rows, measure) | {"domain": (0, 1), "nticks": 5},
+        "yaxis": _names([str(title) for title in rows["title"]], 13, 18),
+    }
+
+
+def _value_axis(rows: DataFrame, measure: str) -> dict[str, Any]:
+    ends = rows[["low", "high", "value"]].to_numpy(float)
+    low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
+    pad = 0.04 * max(high - low, 0.05)
+    shown = {"range": [max(low - pad, -0.02), min(high + pad, 1.02)], "showgrid": True, "nticks": 7}
+    return _STILL | shown | {"domain": _LEFT, "title": {"text": f"mean {escape(measure)}"}}
+
+
+def _names(titles: list[str], size: int, most: int = 28) -> dict[str, Any]:
+    return _STILL | {
+        "range": [len(titles) - 0.4, -0.6],
+        "tickvals": list(range(len(titles))),
+        "ticktext": [escape(title, most) for title in titles],
+        "tickfont": {"size": size},
+    }
+
+
+def _means(rows: DataFrame, theme: str) -> dict[str, Any]:
+    colours = [looks.mark(family, looks.FAMILIES, theme)[0] for family in rows["family"]]
+    return {
+        "x": rows["value"],
+        "y": list(range(len(rows))),
+        "mode": "markers",
+        "error_x": {
+            "array": (rows["high"] - rows["value"]).fillna(0).tolist(),
+            "color": looks.palette(theme).muted,
+            "thickness": 1.5,
+            "width": 0,
+        },
+        "marker": {"size": 10, "opacity": 1, "color": colours},
+        "customdata": [[name] for name in rows["system"]],
+        "hovertext": [_hover(row) for row in rows.itertuples()],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "selected": {"marker": {"opacity": 1}},
+        "unselected": {"marker": {"opacity": 1}},
+    }
+
+
+def _hover(row: Any) -> str:
+    interval = "" if np.isnan(row.low) else f", 95%: {precise(row.low)} to {precise(row.high)}"
+    holes = "" if np.isnan(row.hole) else f"<br>{row.hole:.1%} of the top 10 not judged"
+    return f"<b>{escape(row.title)}</b><br>{precise(row.value)}{interval}{holes}"
+
+
+def _bars(rows: DataFrame, measure: str, theme: str) -> list[dict[str, Any]]:
+    look = looks.palette(theme)
+    gains, losses = ("above", "below") if better(measure) > 0 else ("below", "above")
+    every = rows[["above", "same", "below"]].sum(axis=1).clip(lower=1)
+    bars = []
+    for column, colour, said in (
+        (gains, look.win, "better"),
+        ("same", look.line, "the same"),
+        (losses, look.loss, "worse"),
+    ):
+        hover = [
+            f"<b>{escape(title)}</b><br>{said} on {n:,} of {of:,} queries"
+            for title, n, of in zip(rows["title"], rows[column], every, strict=True)
+        ]
+        bars.append(
+            {
+                "x": rows[column] / every,
+                "y": list(range(len(rows))),
+                "orientation": "h",
+                "xaxis": "x2",
+                "marker": {"color": colour, "line": {"width": 0}},
+                "customdata": [[name] for name in rows["system"]],
+                "hovertext": hover,
+                "hovertemplate": "%{hovertext}<extra></extra>",
+                "selected": {"marker": {"opacity": 1}},
+                "unselected": {"marker": {"opacity": 1}},
+            }
+        )
+    return bars
+
+
+def _notes(
+    rows: DataFrame, measure: str, against: str, size: int, theme: str
+) -> list[dict[str, Any]]:
+    look = looks.palette(theme)
+    at = {"xref": "paper", "showarrow": False, "font": {"size": size}}
+    holes = [
+        at | {"x": 1, "xanchor": "left", "xshift": 12, "y": place}
+        | {"text": "–" if np.isnan(hole) else f"{hole:.0%}"}
+        for place, hole in enumerate(rows["hole"])
+    ]  # fmt: skip
+    top = {"y": 1, "yref": "paper", "yanchor": "bottom", "font": {"color": look.muted}}
+    better_worse = (
+        f'<span style="color:{look.win}">better</span>, same or'
+        f' <span style="color:{look.loss}">worse</span><br>than {escape(against, 26)}'
+    )
+    return [
+        *holes,
+        at | top | {"x": 1, "xanchor": "left", "xshift": 12, "text": "holes"},
+        at | top | {"x": _RIGHT[0], "xanchor": "left", "align": "left", "text": better_worse},
+        at | top | {"x": 0, "xanchor": "left", "text": f"{escape(measure)} with its 95% interval"},
+    ]
+
+
+@drawing
+def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
+    """On how many queries each system is better than every other, a bar per system.
+
+    A bar's customdata is its system.
+    """
+    look = looks.palette(theme)
+    names = [str(name) for name in counts.index]
+    figure = go.Figure()
+    figure.add_bar(
+        x=counts.tolist(),
+        y=list(range(len(counts))),
+        orientation="h",
+        marker={"color": look.win, "line": {"width": 0}},
+        text=[f"{n:,}" for n in counts],
+        textposition="outside",
+        cliponaxis=False,
+        hovertext=[
+            f"<b>{escape(titles.get(name, name))}</b><br>alone ahead on {counted_queries(n)}"
+            for name, n in zip(names, counts, strict=True)
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+    return figure.update_layout(
+        template=looks.template(theme),
+        height=26 * len(counts) + 60,
+        showlegend=False,
+        dragmode=False,
+        margin={"r": 48},
+        xaxis=_STILL
+        | {"rangemode": "tozero", "title": {"text": "queries"}, "tickformat": ",d"}
+        | ({"dtick": 1} if counts.max() < 8 else {}),
+        yaxis=_names([titles.get(name, name) for name in names], 13),
+    )
+
+
+def counted_queries(n: int) -> str:
+    """`1 query`, `12 queries`."""
+    return "1 query" if n == 1 else f"{n:,} queries"
+
+
+def place_table(rows: DataFrame, titles: dict[str, str], n_systems: int) -> DataFrame:
+    """Where a document stands, as text: Query, Text, Judgement, Systems, Best, Median, First by.
+
+    `rows` as `standing.found` gives them.
+    """
+    judged = rows["relevance"]
+    table = DataFrame({"Query": rows["query_id"].astype(str)})
+    if rows["text"].notna().any():
+        table["Text"] = rows["text"].fillna("")
+    table["Judgement"] = [
+        "hole"
+        if np.isnan(grade)
+        else ("relevant" if grade > 0 else "not relevant") + f" ({grade:.0f})"
+        for grade in judged.astype("float64")
+    ]
+    table["Ranked by"] = [f"{n} of {counted(n_systems, 'system')}" for n in rows["systems"]]
+    table["Best rank"] = rows["best"].astype("Int64")
+    table["Median rank"] = [
+        "–" if np.isnan(rank) else f"{rank:.1f}".removesuffix(".0") for rank in rows["middle"]
+    ]
+    names = rows["first"].astype(object).where(rows["first"].notna(), "")
+    table["Highest by"] = [titles.get(str(name), str(name)) for name in names]
+    return table
+
+
+def query_table(rows: DataFrame, titles: dict[str, str], *, whole: bool) -> DataFrame:
+    """Queries and what the systems make of them, as text."""
+    table = DataFrame({"Query": rows["query_id"].astype(str)})
+    if whole:
+        table.insert(0, "Part", rows["dataset"])
+    if rows["text"].notna().any():
+        table["Text"] = rows["text"].fillna("")
+    table["Relevant"] = rows["n_relevant"]
+    for name, column in (("Best", "best"), ("Median", "middle"), ("Worst", "worst")):
+        table[name] = [plain(value) for value in rows[column]]
+    table["Best system"] = [_best(row, titles) for row in rows.to_dict("records")]
+    return table
+
+
+def _best(row: Mapping[Hashable, Any], titles: Mapping[str, str]) -> str:
+    """`BM25 and 2 more; the median equals the best`."""
+    name = titles.get(row["winner"], row["winner"])
+    more = f" and {row['n_best'] - 1:,} more" if row["n_best"] > 1 else ""
+    level = row["n_best"] > 1 and equal(row["middle"], row["best"])
+    return f"{name}{more}{'; the median equals the best' if level else ''}"
+
+
+def language_table(rows: DataFrame) -> DataFrame:
+    """Systems in two languages, as text: `rows` as `standing.side_by_side` gives them."""
+
+    def gap(one: Any, other: Any) -> list[str]:
+        return [looks.signed(value) for value in other - one]
+
+    table = DataFrame({"System": rows["title"].fillna(rows["system"])})
+    for name, column in (("published", "printed"), ("here", "here")):
+        one, other = rows[f"{column}_en"], rows[f"{column}_pl"]
+        if one.notna().any() or other.notna().any():
+            table[f"English, {name}"] = [plain(value) for value in one]
+            table[f"Polish, {name}"] = [plain(value) for value in other]
+        if (one.notna() & other.notna()).any():
+            table[f"Polish − English, {name}"] = gap(one, other)
+    table["Printed in"] = [
+        "; ".join(dict.fromkeys(source for source in pair if isinstance(source, str)))
+        for pair in zip(rows["source_en"], rows["source_pl"], strict=True)
+    ]
+    return table

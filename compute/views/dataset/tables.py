@@ -1,0 +1,248 @@
+"""One dataset: its statistics and systems in tables, and how its queries score."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import plotly.graph_objects as go
+from pandas import DataFrame, Series
+from pandas.io.formats.style import Styler
+
+from compute.datasets.published import sources
+from compute.evaluate.measures import better
+from compute.evaluate.tolerance import order, ranks
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+STEPS = 25
+"""Columns of a histogram between 0 and 1."""
+ROW = 61
+"""Height of a system in pixels: its distribution above, its quartiles below."""
+_SHOULDER = 0.6
+_AT_0, _AT_1 = -0.035, 1.035
+
+Row = Mapping[Hashable, Any]
+
+STATISTICS = {
+    "n_documents": ("Documents", 0),
+    "n_queries": ("Queries", 0),
+    "relevant_per_query": ("Relevant documents per query", 1),
+    "document_words": ("Words per document, mean", 2),
+    "query_words": ("Words per query, mean", 2),
+}
+"""Name, label and digits of what papers print about a dataset."""
+
+
+@drawing
+def distribution(spread: DataFrame, histogram: DataFrame, measure: str, *, theme: str) -> go.Figure:
+    """How a measure spreads over the queries, one half histogram per system, in given order.
+
+    `spread`: title, family, n_queries, mean, p5 p25 p50 p75 p95, at_0, at_1, by system.
+    `histogram`: system, step, n_queries over STEPS equal steps, only the queries strictly between
+    0 and 1; those at exactly 0 and 1, often most of them, are shares at its ends. Below: 5 to
+    95 % of all queries thin, the middle half thick, the median a ring; at the right mean, median.
+    """
+    shares = histogram.merge(spread[["system", "n_queries"]], on="system", suffixes=("", "_all"))
+    shares["share"] = shares["n_queries"] / shares["n_queries_all"]
+    tallest = float(shares["share"].max()) if len(shares) else 1.0
+    figure = go.Figure()
+    notes = []
+    for place, row in enumerate(spread.to_dict("records")):
+        colour, _ = looks.mark(row["family"], looks.FAMILIES, theme)
+        own = shares[shares["system"] == row["system"]]
+        _columns(figure, own.assign(share=own["share"] / tallest * _SHOULDER), place, colour)
+        _quantiles(figure, row, place, theme)
+        notes += _values(row, place, theme)
+    _layout(figure, spread["title"].tolist(), measure, notes, theme)
+    return figure
+
+
+def _columns(figure: go.Figure, shares: DataFrame, place: int, colour: str) -> None:
+    figure.add_bar(
+        x=(shares["step"] + 0.5) / STEPS,
+        width=1 / STEPS,
+        y=-shares["share"],
+        base=place,
+        marker={"color": colour, "opacity": 0.85, "line": {"width": 0}},
+        hoverinfo="skip",
+    )
+
+
+def _quantiles(figure: go.Figure, row: Row, place: int, theme: str) -> None:
+    look = looks.palette(theme)
+    y = place + 0.1
+    for ends, width in (((row["p5"], row["p95"]), 1.25), ((row["p25"], row["p75"]), 5)):
+        figure.add_scatter(
+            x=list(ends),
+            y=[y, y],
+            mode="lines",
+            line={"width": width, "color": look.muted},
+            hoverinfo="skip",
+        )
+    ring = {"size": 10, "opacity": 1, "color": look.background}
+    figure.add_scatter(
+        x=[row["p50"]],
+        y=[y],
+        mode="markers",
+        marker=ring | {"line": {"width": 2, "color": look.text}},
+        hovertext=[_hover(row)],
+        # Not the text itself: a template would read a title's `%{x}`.
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _values(row: Row, place: int, theme: str) -> list[dict[str, Any]]:
+    mean, median = looks.plain(row["mean"]), looks.plain(row["p50"])
+    muted = looks.palette(theme).muted
+    said = f'<b>{mean}</b> <span style="color:{muted}">{median}</span>'
+    return [
+        _note(1, place - 0.05, said, xref="paper", xanchor="left", xshift=12),
+        _note(_AT_0, place - 0.1, f"{row['at_0'] / row['n_queries']:.0%}"),
+        _note(_AT_1, place - 0.1, f"{row['at_1'] / row['n_queries']:.0%}"),
+    ]
+
+
+def _hover(row: Row) -> str:
+    return (
+        f"<b>{looks.escape(row['title'])}</b><br>mean {row['mean']:.3f}, median {row['p50']:.3f}"
+        f"<br>{row['n_queries']:,} queries: {row['at_0']:,} at 0, {row['at_1']:,} at 1"
+    )
+
+
+def _layout(
+    figure: go.Figure,
+    titles: Sequence[str],
+    measure: str,
+    notes: list[dict[str, Any]],
+    theme: str,
+) -> None:
+    still = {"fixedrange": True, "zeroline": False}
+    across = {"range": [-0.07, 1.07], "title": {"text": f"{looks.escape(measure)} of a query"}}
+    ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "ticktext": ["0", ".2", ".4", ".6", ".8", "1"]}
+    names = {
+        "range": [len(titles) - 0.7, -0.75],
+        "tickvals": list(range(len(titles))),
+        "ticktext": [looks.escape(title, 28) for title in titles],
+        "ticksuffix": "  ",
+        "showgrid": False,
+    }
+    figure.update_layout(
+        template=looks.template(theme),
+        # All at once: adding them one by one takes a second with twenty systems.
+        annotations=[*notes, *_heads(theme)],
+        height=ROW * len(titles) + 96,
+        showlegend=False,
+        barmode="overlay",
+        bargap=0,
+        hovermode="closest",
+        dragmode=False,
+        margin={"r": 114 if theme == "print" else 92, "t": 30},
+        xaxis=still | across | ticks,
+        yaxis=still | names,
+    )
+
+
+def _heads(theme: str) -> list[dict[str, Any]]:
+    above: dict[str, Any] = {"yref": "paper", "yanchor": "bottom"}
+    above["font"] = {"color": looks.palette(theme).muted}
+    at_right = above | {"xref": "paper", "xanchor": "left", "xshift": 12}
+    return [
+        _note(1, 1, "mean, median", **at_right),
+        _note(_AT_0, 1, "at 0", **above),
+        _note(_AT_1, 1, "at 1", **above),
+    ]
+
+
+def _note(x: float, y: float, text: str, **placing: Any) -> dict[str, Any]:
+    return {"x": x, "y": y, "text": text, "showarrow": False, **placing}
+
+
+def in_order(means: DataFrame, measures: Sequence[str]) -> list[str]:
+    """The systems in the order of `measure_table`: by the first measure, the best first."""
+    wide = means.pivot(index="system", columns="measure", values="value")
+    first = next(measure for measure in measures if measure in wide)
+    return list(wide.index[order(better(first) * wide[first], wide.index)])
+
+
+def measure_table(means: DataFrame, measures: Sequence[str]) -> Styler:
+    """The systems of a dataset with every measure that they have, the best of each in bold.
+
+    `means`: system, title, measure, value, n_unanswered. Sorted by the first measure.
+    """
+    wide = means.pivot(index="system", columns="measure", values="value")
+    shown = [measure for measure in measures if measure in wide]
+    by_system = means.groupby("system")
+    wide = wide[shown].assign(Unanswered=by_system["n_unanswered"].max())
+    wide.insert(0, "System", by_system["title"].first())
+    table = wide.loc[in_order(means, measures)].reset_index(drop=True)
+    table.columns.name = None
+
+    def bold(column: Series) -> list[str]:
+        if column.name not in shown:
+            return [""] * len(column)
+        best = ranks(column * better(str(column.name))) == 1
+        return ["font-weight: bold" if one else "" for one in best]
+
+    return table.style.format(dict.fromkeys(shown, _shown)).apply(bold)
+
+
+def _shown(value: object) -> str:
+    return looks.plain(float(str(value)))
+
+
+def statistics_table(printed: DataFrame, counted: DataFrame) -> DataFrame:
+    """What the papers print about a dataset beside what is loaded: Statistic, Published, Here,
+    Difference, as text; `printed` and `counted` have one row and share the names of STATISTICS.
+
+    Of a dataset that no paper has, Statistic and Here alone.
+    """
+    rows = []
+    for name, (label, digits) in STATISTICS.items():
+        one, other = _one(printed[name]), _one(counted[name])
+        gap = round(other, digits) - round(one, digits)
+        rows.append((label, _number(one, digits), _number(other, digits), _gap(gap, digits)))
+    table = DataFrame(rows, columns=["Statistic", "Published", "Here", "Difference"])
+    unprinted = printed[list(STATISTICS)].isna().all(axis=None)
+    return table[["Statistic", "Here"]] if unprinted else table
+
+
+def _one(column: Series) -> float:
+    return float(pd.to_numeric(column).astype("float64").iloc[0])
+
+
+def _number(value: float, digits: int) -> str:
+    return "–" if pd.isna(value) else f"{value:,.{digits}f}"
+
+
+def _gap(value: float, digits: int) -> str:
+    if pd.isna(value):
+        return "–"
+    return f"{value:+,.{digits}f}".replace("-", "−") if round(value, digits) else "0"
+
+
+def published_table(figures: DataFrame, measures: Sequence[str]) -> Styler:
+    """The papers' figures for a dataset: Table and System, a column per measure, Remark.
+
+    `figures`: source, printed, measure, value, note. The main papers' newest table and the known
+    `measures` come first.
+    """
+    keys = ["source", "printed"]
+    places = {source: place for place, source in enumerate(sources(figures))}
+    figures = figures.assign(place=figures["source"].map(places))
+    figures = figures.sort_values(["place", "value"], ascending=[True, False], kind="stable")
+    wide = figures.pivot_table(
+        index=keys, columns="measure", values="value", aggfunc="first", sort=False
+    )
+    found = [str(measure) for measure in wide]
+    shown = [measure for measure in measures if measure in found]
+    shown += sorted(set(found) - set(shown))
+    remarks = figures.groupby(keys, sort=False)["note"].agg(_joined)
+    table = wide[shown].assign(Remark=remarks).reset_index()
+    table.columns.name = None
+    heads = {"source": "Table", "printed": "System", "latency_s": "Latency (s)"}
+    numbers = [heads.get(measure, measure) for measure in shown]
+    return table.rename(columns=heads).style.format(dict.fromkeys(numbers, _shown))
+
+
+def _joined(notes: Series) -> str:
+    return "; ".join(dict.fromkeys(note for note in notes if note))

@@ -1,0 +1,312 @@
+"""Quality against cost on a logarithmic axis, the Pareto front drawn, a name at each mark.
+
+The panel has a fixed size, so that names can be kept apart; on a narrow screen panels stack.
+"""
+
+import html
+import itertools
+import math
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.evaluate.measures import better
+from compute.views.efficiency import pareto
+from compute.views.shared import labels
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+WIDTH, HEIGHT = 630, 430
+LEFT, RIGHT, HEAD, FOOT = 52, 12, 12, 46
+SIZE = 11
+FONT = 12
+LETTERS = 28
+_DASHES = ("dot", "dash", "longdash", "dashdot")
+"""Of the fronts of different machines."""
+
+Span = tuple[float, float]
+Row = Mapping[Hashable, Any]
+
+
+@drawing
+def panel(rows: DataFrame, cost: str, measure: str, *, theme: str) -> go.Figure:
+    """Systems by a cost of `tradeoff.COSTS` and by quality; those without that cost are left out.
+
+    `rows` are those of `tradeoff.points` with title and family. Marks of every machine but the
+    first are open; each machine has its own front.
+    """
+    shown = rows[rows[cost].notna()].sort_values(["value", "system"]).reset_index(drop=True)
+    ends = spans(shown, cost)
+    look = looks.palette(theme)
+    machines = order(rows)
+    lines = list(_fronts(shown, (cost, measure), ends, machines))
+    return go.Figure(
+        data=[*_lines(lines, machines, look), _marks(shown, cost, measure, machines, theme)],
+        layout={
+            "template": looks.template(theme),
+            "annotations": list(_names(shown, cost, ends, lines, theme)),
+            **_frame(cost, measure, ends),
+        },
+    )
+
+
+def spans(rows: DataFrame, cost: str) -> tuple[Span, Span]:
+    """The ends of both axes, that of the cost as decimal logarithms."""
+    return _across(rows[cost]), _up(rows["value"])
+
+
+def order(rows: DataFrame) -> list[str]:
+    """The machines, that of most rows first; means over several come last."""
+    found = rows["hardware"].value_counts(sort=True)
+    return sorted(found.index, key=lambda name: (name == pareto.SEVERAL, -found[name], name))
+
+
+def _across(values: Iterable[float]) -> Span:
+    """Room for names beside the marks, and more than a decade."""
+    logs = [math.log10(value) for value in values if value > 0] or [0.0]
+    low, high = min(logs), max(logs)
+    spare = max(0.12 * (high - low), (1.2 - (high - low)) / 2, 0.2)
+    return low - spare, high + spare
+
+
+def _up(values: Iterable[float]) -> Span:
+    found = list(values) or [0.0]
+    low, high = min(found), max(found)
+    spare = max(0.12 * (high - low), 0.02)
+    return low - spare, high + spare
+
+
+Line = tuple[str, list[tuple[float, float]]]
+
+
+def _fronts(
+    rows: DataFrame, axes: tuple[str, str], spans: tuple[Span, Span], machines: Sequence[str]
+) -> Iterator[Line]:
+    """The front of each machine as stairs: the best value that so much cost can buy.
+
+    `axes`: cost and measure. The stairs begin at the worse end of the values.
+    """
+    cost, measure = axes
+    on = pareto.fronts(rows, cost, measure)
+    worst = spans[1][0 if better(measure) > 0 else 1]
+    for machine in machines:
+        own = rows[on & (rows["hardware"] == machine)].sort_values([cost, "value"])
+        if own.empty:
+            continue
+        stairs: list[tuple[float, float]] = []
+        for x, y in zip(own[cost], own["value"], strict=True):
+            stairs += [(x, stairs[-1][1])] if stairs else [(x, worst)]
+            stairs.append((x, y))
+        yield machine, [*stairs, (10 ** spans[0][1], stairs[-1][1])]
+
+
+def _lines(lines: Sequence[Line], machines: Sequence[str], look: looks.Palette) -> list[go.Scatter]:
+    return [
+        go.Scatter(
+            x=[x for x, _ in stairs],
+            y=[y for _, y in stairs],
+            mode="lines",
+            line={
+                "color": look.muted,
+                "width": 1.5,
+                "dash": _DASHES[machines.index(machine) % len(_DASHES)],
+            },
+            hoverinfo="skip",
+        )
+        for machine, stairs in lines
+    ]
+
+
+def _marks(
+    rows: DataFrame, cost: str, measure: str, machines: Sequence[str], theme: str
+) -> go.Scatter:
+    looked = [looks.mark(family, looks.FAMILIES, theme) for family in rows["family"]]
+    inside = looks.palette(theme).background
+    open_ = [machine != machines[0] for machine in rows["hardware"]]
+    fills = [inside if out else look[0] for look, out in zip(looked, open_, strict=True)]
+    rings = [look[0] if out else inside for look, out in zip(looked, open_, strict=True)]
+    return go.Scatter(
+        x=rows[cost].tolist(),
+        y=rows["value"].tolist(),
+        mode="markers",
+        marker={
+            "size": SIZE,
+            "opacity": 1,
+            "symbol": [look[1] for look in looked],
+            "color": fills,
+            "line": {"color": rings, "width": [2 if out else 0.5 for out in open_]},
+        },
+        hovertext=[_hover(row, measure) for row in rows.to_dict("records")],
+        hovertemplate="%{hovertext}<extra></extra>",
+        cliponaxis=False,
+    )
+
+
+def _hover(row: Row, measure: str) -> str:
+    told = [f"<b>{looks.escape(row['title'])}</b>"]
+    told += [f"{looks.escape(measure)} {looks.precise(row['value'])}"]
+    told += [f"{name} {said}" for name, said in figures(row).items() if said != "–"]
+    told += [looks.escape(row["hardware"], 80)]
+    if row["load"] > 1:
+        told.append(f"{row['load']:.1f} processes wanted a processor when it was searched")
+    return "<br>".join(told)
+
+
+def figures(row: Row) -> dict[str, str]:
+    """Every cost of a row, in words."""
+    return {
+        "median latency": milliseconds(row["latency_p50_ms"]),
+        "95th percentile": milliseconds(row["latency_p95_ms"]),
+        "queries/s at once": number(row["queries_per_second"]),
+        "searching all": seconds(row["search_seconds"]),
+        "index size": size(row["index_bytes"]),
+        "indexing": seconds(row["index_seconds"]),
+        "documents/s": number(row["documents_per_second"]),
+        "memory": size(row["peak_memory_bytes"]),
+        "of the exact first 100": share(row["candidate_recall@100"]),
+    }
+
+
+def milliseconds(value: float) -> str:
+    """A time: `1.6 ms`, `12 ms`, `1.4 s`; – if absent."""
+    if math.isnan(value):
+        return "–"
+    return f"{_digits(value)} ms" if value < 1000 else f"{_digits(value / 1000)} s"
+
+
+def seconds(value: float) -> str:
+    """A longer time: `0.2 s`, `12 s`, `4.3 min`; – if absent."""
+    if math.isnan(value):
+        return "–"
+    for unit, length in (("s", 120), ("min", 120), ("h", math.inf)):
+        if value < length:
+            return f"{_digits(value)} {unit}"
+        value /= 60
+    raise AssertionError("no length is endless")
+
+
+def size(value: float) -> str:
+    """Bytes in powers of ten, as the papers': `3.6 MB`, `1.2 GB`; – if absent."""
+    if math.isnan(value):
+        return "–"
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000:
+            return f"{_digits(value)} {unit}"
+        value /= 1000
+    return f"{_digits(value)} TB"
+
+
+def number(value: float) -> str:
+    """A rate: `0.4`, `12`, `2,300`; – if absent."""
+    return "–" if math.isnan(value) else _digits(value)
+
+
+def share(value: float) -> str:
+    """A share as per cent; – if absent."""
+    return "–" if math.isnan(value) else f"{100 * value:.1f}%"
+
+
+def _digits(value: float) -> str:
+    """Two digits at least, none after the point from 10 on."""
+    return f"{value:,.1f}" if value < 9.95 else f"{value:,.0f}"
+
+
+def _place(cost: float, value: float, spans: tuple[Span, Span]) -> tuple[float, float]:
+    """Pixels from the upper left of the plot."""
+    (x0, x1), (y0, y1) = spans
+    across = (math.log10(cost) - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT)
+    return across, (y1 - value) / (y1 - y0) * (HEIGHT - HEAD - FOOT)
+
+
+def boxes(
+    rows: DataFrame, cost: str, spans: tuple[Span, Span], lines: Sequence[Line], theme: str
+) -> list[labels.Label]:
+    """Where the name of each mark stands, in pixels of the plot from its upper left."""
+    marks = [
+        labels.mark(
+            *_place(row[cost], row["value"], spans),
+            SIZE / 2,
+            looks.cut(row["title"], LETTERS),
+            FONT,
+            theme,
+        )
+        for row in rows.to_dict("records")
+    ]
+    covered = [
+        box
+        for _, stairs in lines
+        for one, other in itertools.pairwise(stairs)
+        for box in labels.along(*_place(*one, spans), *_place(*other, spans))
+    ]
+    within = labels.Box(0, 0, WIDTH - LEFT - RIGHT, HEIGHT - HEAD - FOOT)
+    return labels.place(marks, within, covered)
+
+
+def _names(
+    rows: DataFrame, cost: str, spans: tuple[Span, Span], lines: Sequence[Line], theme: str
+) -> Iterator[dict[str, Any]]:
+    (x0, x1), (y0, y1) = spans
+    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - HEAD - FOOT
+    font = {"size": FONT, "color": looks.palette(theme).text}
+    if rows.empty:
+        return
+    placed = boxes(rows, cost, spans, lines, theme)
+    for label, title in zip(placed, rows["title"], strict=True):
+        note = label.annotation(looks.escape(title, LETTERS), font)
+        # On a logarithmic axis a note stands at the logarithm.
+        yield note | {
+            "x": x0 + note["x"] / wide * (x1 - x0),
+            "y": y1 - note["y"] / high * (y1 - y0),
+        }
+
+
+def _frame(cost: str, measure: str, spans: tuple[Span, Span]) -> dict[str, Any]:
+    still = {"fixedrange": True, "zeroline": False, "automargin": False}
+    across = _ticks(spans[0])
+    said = size if cost == "index_bytes" else milliseconds
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "margin": {"l": LEFT, "r": RIGHT, "t": HEAD, "b": FOOT, "autoexpand": False},
+        "showlegend": False,
+        "dragmode": False,
+        "hovermode": "closest",
+        "xaxis": still
+        | {"type": "log", "range": list(spans[0]), "tickvals": across}
+        | {"ticktext": [said(value).replace(".0", "") for value in across]}
+        | {"title": {"text": pareto.COSTS[cost], "standoff": 6}},
+        "yaxis": still
+        | {"range": list(spans[1]), "tickformat": ".4~f"}
+        | {"title": {"text": looks.escape(measure), "standoff": 6}},
+    }
+
+
+def _ticks(span: Span) -> list[float]:
+    """Round values inside a logarithmic span: 1, 2 and 5 of each decade, or 1 alone."""
+    first, last = math.floor(span[0]), math.ceil(span[1])
+    digits = (1, 2, 5) if span[1] - span[0] < 2.5 else (1,)
+    values = [digit * 10.0**power for power in range(first, last + 1) for digit in digits]
+    return [value for value in values if span[0] <= math.log10(value) <= span[1]]
+
+
+_GLYPHS: dict[str, str] = dict(zip(looks.FAMILIES, "●■◆▲●⬢★▼", strict=True))
+
+
+def legend(rows: DataFrame, theme: str) -> str:
+    """The marks of the families, and of the machines where there are several, as HTML."""
+    families = [name for name in looks.FAMILIES if name in set(rows["family"])]
+    entries = [
+        f'<span style="color:{looks.mark(name, looks.FAMILIES, theme)[0]}">{_GLYPHS[name]}</span> '
+        f"{html.escape(name)}"
+        for name in families
+    ]
+    machines = order(rows)
+    if len(machines) > 1:
+        entries += [
+            f"{'○' if place else '●'} {html.escape(name)}" for place, name in enumerate(machines)
+        ]
+    entries += ["┄ best value for the cost"]
+    parts = [f'<span style="white-space:nowrap;margin-right:1.1rem">{e}</span> ' for e in entries]
+    return f'<div style="font-size:0.87rem">{"".join(parts)}</div>'

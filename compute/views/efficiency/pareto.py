@@ -1,0 +1,104 @@
+"""Quality against cost: which runs are shown together, and which of them no other beats."""
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
+
+from compute.evaluate.measures import better
+from compute.evaluate.tolerance import ranks
+
+COSTS = {
+    "latency_p50_ms": "median latency of a query",
+    "latency_p95_ms": "95th percentile of a query's latency",
+    "index_bytes": "index size",
+}
+"""What quality is drawn against, and what an axis calls it."""
+SEVERAL = "several machines"
+"""The hardware of a mean over runs that were measured on different machines."""
+_MEANS = (
+    "value",
+    "index_seconds",
+    "index_bytes",
+    "documents_per_second",
+    "search_seconds",
+    "queries_per_second",
+    "latency_p50_ms",
+    "latency_p95_ms",
+    "peak_memory_bytes",
+    "candidate_recall@100",
+    "load",
+)
+
+
+class Points(NamedTuple):
+    """Systems with a value and costs, one row each, and the datasets that they are means over."""
+
+    rows: DataFrame
+    """system, value, hardware, n_documents and every cost."""
+    datasets: list[str]
+
+
+def hardware(costs: DataFrame) -> Series:
+    """The machine of each row in words."""
+    cores = costs["cores"].map(lambda n: "? cores" if pd.isna(n) else f"{n:.0f} cores")
+    memory = costs["memory_gib"].map(lambda n: "" if pd.isna(n) else f", {n:.0f} GiB")
+    # Of no rows pandas cannot tell that these are words.
+    words = cores.astype("str") + memory.astype("str")
+    return costs["processor"].astype("str").fillna("unknown processor") + ", " + words
+
+
+def points(
+    costs: DataFrame, means: DataFrame, systems: Sequence[str] = (), dataset: str = ""
+) -> Points:
+    """The systems (all, if none are named) on a dataset, or their means over several.
+
+    Means are over the datasets that every one of the systems has. `costs` are rows of
+    `queries.efficiency.costs`, `means` dataset, system, value of one measure.
+    """
+    of_systems = costs.drop(columns="title", errors="ignore")
+    rows = of_systems.merge(means[["dataset", "system", "value"]], on=["dataset", "system"])
+    rows["hardware"] = hardware(rows)
+    if systems:
+        rows = rows[rows["system"].isin(systems)]
+    if dataset:
+        return Points(rows[rows["dataset"] == dataset].reset_index(drop=True), [dataset])
+    shared = shared_datasets(rows)
+    rows = rows[rows["dataset"].isin(shared)]
+    by_system = rows.groupby("system", sort=False)
+    mean = by_system[list(_MEANS)].agg(lambda values: values.mean(skipna=False))
+    mean["hardware"] = by_system["hardware"].agg(
+        lambda found: found.iloc[0] if found.nunique() == 1 else SEVERAL
+    )
+    mean["n_documents"] = by_system["n_documents"].sum()
+    return Points(mean.reset_index(), shared)
+
+
+def shared_datasets(rows: DataFrame) -> list[str]:
+    """The datasets that every system among the rows has, in the order of the rows."""
+    count = rows.groupby("dataset", sort=False)["system"].nunique()
+    return [str(name) for name in count.index[count == rows["system"].nunique()]]
+
+
+def front(costs: Series, values: Series, sign: int) -> Series:
+    """Whether no other point is as good for less, or better for as much (the Pareto front).
+
+    `sign` is 1 where a higher value is better, -1 where a lower one is. Points alike in value and
+    cost stand on it together; one with an absent number does not.
+    """
+    cost, rank = costs.to_numpy(float), ranks(sign * values)
+    cheaper, as_good = cost[:, None] <= cost, rank[:, None] <= rank
+    less, more = cost[:, None] < cost, rank[:, None] < rank
+    beaten = (cheaper & as_good & (less | more)).any(axis=0)
+    return Series(~beaten & ~np.isnan(cost) & ~np.isnan(rank), index=costs.index)
+
+
+def fronts(rows: DataFrame, cost: str, measure: str) -> Series:
+    """Whether a point is on the front of its own machine; means over several have none."""
+    found = Series(False, index=rows.index)
+    for machine, own in rows.groupby("hardware"):
+        if machine != SEVERAL:
+            found[own.index] = front(own[cost], own["value"], better(measure))
+    return found

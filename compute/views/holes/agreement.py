@@ -1,0 +1,83 @@
+"""Agreement in words and tables: kappa, alpha, and the pairs that people grade differently."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute.base.words import counted
+from compute.views.shared import theme as looks
+
+Row = Mapping[Hashable, Any]
+WEIGHTS = {
+    "none": "any two grades count as apart",
+    "linear": "two grades apart count twice as much as one",
+    "quadratic": "two grades apart count four times as much as one",
+}
+"""The weights of `agreement.kappas`, and what they do."""
+
+
+def kappa_table(kappas: DataFrame) -> DataFrame:
+    """A row for every two people, as text."""
+    ends = zip(kappas["low"], kappas["high"], strict=True)
+    return DataFrame(
+        {
+            "Person": kappas["person"],
+            "Other": kappas["other"],
+            "Pairs both judged": kappas["n_pairs"],
+            "Same grade": [f"{share:.0%}" for share in kappas["same"]],
+            "Cohen's kappa": [looks.plain(value, 2) for value in kappas["kappa"]],
+            "95% of resamples": [_between(low, high) for low, high in ends],
+        }
+    )
+
+
+def _between(low: float, high: float) -> str:
+    if pd.isna(low) or pd.isna(high):
+        return "–"
+    return f"{looks.plain(low, 2)} to {looks.plain(high, 2)}"
+
+
+def _all(n_people: int) -> str:
+    return "Both people" if n_people == 2 else f"All {n_people} people"
+
+
+def alpha_line(row: Row) -> str:
+    """What all people come to together, and how to read both numbers."""
+    if pd.isna(row["alpha"]):
+        all_of = "All together: agreement is not defined, for all grades are the same."
+    else:
+        all_of = (
+            f"{_all(row['n_people'])} together: agreement {looks.plain(row['alpha'], 2)}"
+            f" ({_between(row['low'], row['high'])}) over {counted(row['n_pairs'], 'pair')} that"
+            " two or more judged: Krippendorff's alpha, grades read as an order."
+        )
+    return (
+        f"{all_of} How to read this: 1 where people always agree, 0 where they agree as often as by"
+        " chance."
+    )
+
+
+def disagreement_table(pairs: DataFrame) -> DataFrame:
+    """A row for every pair with different grades, as text."""
+    settled = ["" if pd.isna(grade) else str(grade) for grade in pairs["settled"]]
+    return DataFrame(
+        {
+            "Query": pairs["query_id"],
+            "Document": pairs["doc_id"],
+            "Grades": [given(labels) for labels in pairs["labels"]],
+            "Settled": settled,
+        }
+    )
+
+
+def given(labels: Mapping[str, int]) -> str:
+    """Who gave which grade: `ada 2, bob 0`."""
+    return ", ".join(f"{person} {grade}" for person, grade in sorted(labels.items()))
+
+
+def option(row: Row) -> str:
+    """A pair as a picker shows it."""
+    settled = "" if pd.isna(row["settled"]) else f", settled as {row['settled']}"
+    return f"{row['query_id']} · {row['doc_id']}: {given(row['labels'])}{settled}"

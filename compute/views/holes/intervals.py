@@ -1,0 +1,442 @@
+"""Holes: scores with what they can be, and the ranks where holes are."""
+
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from pandas import DataFrame
+from pandas.io.formats.style import Styler
+
+from compute.base.words import counted
+from compute.evaluate import holes
+from compute.evaluate.tolerance import above, order, ranks
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import Palette
+
+ROW = 30
+"""Height of a system in pixels."""
+LETTERS = 28
+_RUNS = 4
+"""Runs of the pool that are named where there are more."""
+_NAMED = 3
+"""Pairs of systems that are named where more changed their order."""
+
+Row = Mapping[Hashable, Any]
+RANGES = {"": "own list", "pool_": "pool", "collection_": "collection"}
+"""What a score can be, by what stands before the columns of its ends."""
+_LINES = {"": (9, 0.28), "pool_": (4, 0.5), "collection_": (1.5, 0.75)}
+"""Width and shade."""
+_ESTIMATES = {
+    "expected": ("expected", "diamond-open", 9),
+    "condensed": ("holes left out", "line-ns-open", 13),
+}
+
+
+@drawing
+def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
+    """A system per row, in given order: its score as a dot, a bar over the range of its own list,
+    thinner lines over those of the pool and of the collection.
+
+    `rows`: system, title, n_queries, n_holes, value, low, high, hole, hole_beir; the wider ranges
+    (pool_low and so on), expected and condensed are marked where the columns are there. At the
+    right Hole@k both ways.
+    """
+    look = looks.palette(theme)
+    marks = [*_bars(rows, measure, look), *_guesses(rows, look), _dots(rows, measure, look)]
+    across = {"title": {"text": measure}, "fixedrange": True, "zeroline": False}
+    # Made at once from plain values: Plotly checks a figure again at every change.
+    layout = {
+        "template": looks.template(theme),
+        "height": ROW * len(rows) + 120,
+        "hovermode": "closest",
+        "dragmode": False,
+        "margin": {"r": 132, "t": 40},
+        "xaxis": _scale(rows) | across,
+        "yaxis": names(rows["title"].tolist()) | {"range": [len(rows) - 0.4, -0.6]},
+        "annotations": list(_shares(rows, measure.partition("@")[2], look)),
+    }
+    return go.Figure(marks, layout)
+
+
+def _scale(rows: DataFrame) -> dict[str, Any]:
+    """From below the lowest end to above the highest, so that every bar is seen to end."""
+    shown = [name for name, _ in ranges(rows)]
+    low = min(float(rows[f"{name}low"].min()) for name in shown)
+    high = max(0.1, *(float(rows[f"{name}high"].max()) for name in shown))
+    step = 0.1 if high - low > 0.3 else 0.02
+    first, last = math.floor((low - 0.02) / step), math.ceil(high / step)
+    ticks = [round(place * step, 2) for place in range(max(first, 0), last + 1)]
+    said = [looks.plain(tick, 1 if step == 0.1 else 2) if tick else "0" for tick in ticks]
+    spare = (ticks[-1] - ticks[0]) / 60
+    return {"range": [ticks[0] - spare, ticks[-1] + spare], "tickvals": ticks, "ticktext": said}
+
+
+def ranges(rows: DataFrame) -> list[tuple[str, str]]:
+    """What stands before the columns of each range that frames of ranges have, and its name."""
+    return [(column, name) for column, name in RANGES.items() if f"{column}low" in rows]
+
+
+def _bars(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, Any]]:
+    """The widest range first, so that the bar of the own list lies on the others."""
+    hover = [text for row in rows.to_dict("records") for text in (_said(row, measure),) * 3]
+    for column, name in reversed(ranges(rows)):
+        width, shade = _LINES[column]
+        # Nothing between two rows: one trace draws all bars, and the legend has one entry.
+        ends = zip(rows[f"{column}low"], rows[f"{column}high"], strict=True)
+        yield {
+            "type": "scatter",
+            "x": [value for low, high in ends for value in (low, high, None)],
+            "y": [value for place in range(len(rows)) for value in (place, place, None)],
+            "mode": "lines",
+            "line": {"width": width, "color": looks.colour(shade, look.sequential)},
+            "name": name,
+            "hovertext": hover,
+            "hovertemplate": "%{hovertext}<extra></extra>",
+        }
+
+
+def _guesses(rows: DataFrame, look: Palette) -> Iterator[dict[str, Any]]:
+    for column, (name, symbol, size) in _ESTIMATES.items():
+        if column in rows:
+            line = {"width": 2, "color": look.outline}
+            marker = {"symbol": symbol, "size": size, "opacity": 1, "line": line}
+            yield {
+                "type": "scatter",
+                "x": rows[column].tolist(),
+                "y": list(range(len(rows))),
+                "mode": "markers",
+                "marker": marker | {"color": look.outline},
+                "name": name,
+                "hoverinfo": "skip",
+            }
+
+
+def _dots(rows: DataFrame, measure: str, look: Palette) -> dict[str, Any]:
+    marker = {"size": 11, "opacity": 1, "color": look.primary}
+    return {
+        "type": "scatter",
+        "x": rows["value"].tolist(),
+        "y": list(range(len(rows))),
+        "mode": "markers",
+        "marker": marker | {"line": {"width": 1, "color": look.background}},
+        "name": "score (holes count as not relevant)",
+        "hovertext": [_said(row, measure) for row in rows.to_dict("records")],
+        # Not the text itself: a template would read a title's `%{x}`.
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _said(row: Row, measure: str) -> str:
+    lines = [
+        f"<b>{looks.escape(row['title'])}</b>",
+        f"{measure} {looks.precise(row['value'])}; can be",
+        *(
+            f"{name}: {looks.precise(row[f'{column}low'])} to {looks.precise(row[f'{column}high'])}"
+            for column, name in RANGES.items()
+            if f"{column}low" in row
+        ),
+        f"{row['n_holes']:,} holes in {row['n_queries']:,} queries",
+    ]
+    for column, (name, _, _) in _ESTIMATES.items():
+        if column in row:
+            lines.append(f"{name}: {looks.precise(row[column])}")
+    return "<br>".join(lines)
+
+
+def _shares(rows: DataFrame, cut: str, look: Palette) -> Iterator[dict]:
+    muted = {"color": look.muted}
+    place = {"x": 1, "xref": "paper", "xanchor": "right", "showarrow": False}
+    for y, row in enumerate(rows.to_dict("records")):
+        yield place | {"y": y, "xshift": 58, "text": f"<b>{percent(row['hole'])}</b>"}
+        said = {"text": percent(row["hole_beir"]), "font": muted}
+        yield place | {"y": y, "xshift": 124} | said
+    head = place | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": muted}
+    yield head | {"xshift": 58, "text": f"Hole@{cut}"}
+    yield head | {"xshift": 128, "text": "never<br>judged"}
+
+
+def percent(share: float) -> str:
+    """A share in whole percent; nothing for what is absent."""
+    return "–" if pd.isna(share) else f"{share:.0%}"
+
+
+@drawing
+def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
+    """The share of queries whose document at a rank is a hole, systems down, ranks across.
+
+    `rows`: system, title, in order; `ranks`: system, rank, n_filled, n_holes, n_relevant.
+    """
+    look = looks.palette(theme)
+    stops = (look.background, looks.colour(0.5, (look.background, look.muted)), look.muted)
+    shares = (ranks["n_holes"] / ranks["n_filled"].where(ranks["n_filled"] > 0)).rename("share")
+    wide = ranks.assign(share=shares).pivot(index="system", columns="rank", values="share")
+    wide = wide.reindex(rows["system"])
+    hover = _rank_hovers(rows, ranks)
+    heat = {
+        "type": "heatmap",
+        "z": wide.to_numpy().tolist(),
+        "x": wide.columns.tolist(),
+        "zmin": 0,
+        "zmax": 1,
+        "colorscale": looks.colorscale(stops),
+        "showscale": False,
+        "xgap": 2,
+        "ygap": 2,
+        "hovertext": hover.reindex(rows["system"]).to_numpy().tolist(),
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "hoverongaps": False,
+    }
+    layout = {
+        "template": looks.template(theme),
+        "height": 26 * len(rows) + 70,
+        "dragmode": False,
+        "xaxis": _ranks_across(len(wide.columns)),
+        "yaxis": names(rows["title"].tolist()) | {"range": [len(rows) - 0.5, -0.5]},
+    }
+    return go.Figure([heat, *_rank_texts(wide, stops)], layout)
+
+
+def _ranks_across(k: int) -> dict[str, Any]:
+    places = list(range(1, k + 1))
+    ticks = {"tickvals": places, "ticktext": [str(rank) for rank in places], "ticks": ""}
+    return ticks | {
+        "range": [0.5, k + 0.5],
+        "side": "top",
+        "title": {"text": "rank"},
+        "fixedrange": True,
+        "showgrid": False,
+    }
+
+
+def _rank_hovers(rows: DataFrame, ranks: DataFrame) -> DataFrame:
+    titles = dict(zip(rows["system"], rows["title"], strict=True))
+    said = [
+        f"<b>{looks.escape(titles[row['system']])}</b> at rank {row['rank']}<br>"
+        f"{row['n_holes']:,} of {row['n_filled']:,} unjudged, {row['n_relevant']:,} relevant"
+        for row in ranks.to_dict("records")
+    ]
+    return ranks.assign(said=said).pivot(index="system", columns="rank", values="said")
+
+
+def _rank_texts(wide: DataFrame, stops: Sequence[str]) -> Iterator[dict[str, Any]]:
+    cells = [
+        (rank, y, share, looks.ink(looks.colour(share, stops)))
+        for y, (_, shares) in enumerate(wide.iterrows())
+        for rank, share in shares.items()
+        if pd.notna(share)
+    ]
+    for ink in looks.INKS:
+        chosen = [cell for cell in cells if cell[3] == ink]
+        if chosen:
+            yield {
+                "type": "scatter",
+                "x": [cell[0] for cell in chosen],
+                "y": [cell[1] for cell in chosen],
+                "text": [f"{100 * cell[2]:.0f}" for cell in chosen],
+                "mode": "text",
+                "textfont": {"size": 12, "color": ink},
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
+
+
+def names(titles: Sequence[str]) -> dict[str, Any]:
+    """The axis that names a system per row."""
+    return {
+        "tickvals": list(range(len(titles))),
+        "ticktext": [looks.escape(title, LETTERS) for title in titles],
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+        "ticks": "",
+    }
+
+
+def interval_table(rows: DataFrame, measure: str) -> Styler:
+    """The numbers behind the figures, a row per system."""
+    cut = measure.partition("@")[2]
+    heads = {
+        "title": "System",
+        "value": measure,
+        **{
+            f"{column}{end}": f"{name.capitalize()}: {end}"
+            for column, name in RANGES.items()
+            for end in ("low", "high")
+        },
+        "expected": "Expected",
+        "condensed": "Holes left out",
+        "hole": f"Hole@{cut}",
+        "hole_beir": "Never judged",
+        "n_holes": "Holes",
+    }
+    table = rows[[column for column in heads if column in rows]].rename(columns=heads)
+    shares = [heads["hole"], heads["hole_beir"]]
+    numbers = [name for name in list(heads.values())[1:10] if name in table]
+    return _styled(table, numbers, [], shares)
+
+
+def _styled(
+    table: DataFrame, values: Sequence[str], changes: Sequence[str], shares: Sequence[str]
+) -> Styler:
+    formats: dict[Any, Any] = {}
+    for columns, shown in ((values, looks.plain), (changes, looks.signed), (shares, percent)):
+        formats |= dict.fromkeys(columns, shown)
+    return table.style.format(formats)
+
+
+def intervals_note(
+    rows: DataFrame, measure: str, recorded: Row, about: Row, waiting: Row | None = None
+) -> list[str]:
+    """How to read the ranges, and what this collection's judgements cannot tell: paragraphs.
+
+    `recorded`: n_judgements, n_not_relevant, highest, n_added, n_added_not_relevant, of those that
+    count; `about`: what the ranges are over, as `queries.unjudged.ranges`; `waiting`: recorded
+    with the added ones, where they do not count now.
+    """
+    cut, grade = measure.partition("@")[2], int(recorded["highest"])
+    grades = "0 or 1" if grade <= 1 else f"0 to {grade}"
+    reading = (
+        "How to read this: a hole is a document that nobody judged for the query. Dot: the score"
+        " today, holes counted as not relevant. The lines are all that it can be when documents"
+        f" that nobody judged may have any grade, {grades}. Bar, own list: the holes in the"
+        f" system's own top {cut}. {_pool_said(rows, about)} Thinnest line, collection: every"
+        f" document of {_collection_said(about)}, retrieved or not."
+    )
+    over = (
+        f"Over the {int(rows['n_queries'].max()):,} queries that have judgements today; all ends"
+        f" are exact. {_wider_said(measure)} Hole@{cut}: share of the filled"
+        f" ranks without a judgement for the query. Never judged: share of {cut}, however short the"
+        " list, that nobody judged for any query; BEIR's code counts these."
+    )
+    return [reading, over, _last_note(rows, recorded, waiting)]
+
+
+def _pool_said(rows: DataFrame, about: Row) -> str:
+    runs, most = list(about["systems"]), int(about["most_depth"])
+    depth = f"{most:,}"
+    if about["least_depth"] < most:
+        depth = f"{int(about['least_depth']):,} to {most:,}, as each is kept"
+    named = ", ".join(runs[:_RUNS]) + f" and {len(runs) - _RUNS:,} more" * (len(runs) > _RUNS)
+    pool = f"of the {counted(len(runs), 'stored run')} ({named}) to rank {depth}"
+    if "pool_low" in rows:
+        return f"Thinner line, pool: every document {pool}."
+    return (
+        f"Not drawn, pool: every document {pool}. It has {about['n_hits']:,} hits, too many to"
+        " tell apart here; python -m compute show holes prints it."
+    )
+
+
+def _collection_said(about: Row) -> str:
+    if pd.isna(about["n_documents"]):
+        return "the collection, whose size is not known here and taken as large as it may be"
+    return f"the collection of {int(about['n_documents']):,}"
+
+
+def _wider_said(measure: str) -> str:
+    """How the ranges differ, which is a matter of what a measure divides by."""
+    gain, k = holes.formula(measure)
+    if gain.enough(k) == 0:
+        return "The three ranges of this measure are the same: only its top ranks count."
+    raised = "how many relevant documents there are, towards 0"
+    if gain.enough(k):
+        raised = "what a best list would reach"
+    return (
+        "A relevant document outside the list adds nothing to its sum and raises what that is"
+        f" divided by, {raised}: so with pool and collection the lowest score is as low or"
+        " lower, and the highest the same. A relevant hole in the list raises it as well: the ends"
+        " are not simply “none is relevant” and “all are”."
+    )
+
+
+def _last_note(rows: DataFrame, recorded: Row, waiting: Row | None) -> str:
+    if "condensed" in rows:
+        return _guesses_note(recorded) if "expected" in rows else _LEFT_OUT
+    there = waiting or recorded
+    enough = int(there["n_added"]) >= holes.FEWEST_ADDED and int(there["n_added_not_relevant"])
+    if waiting and enough:
+        return f"{_SILENCE} Both appear where official + added is chosen above."
+    return _silence(there)
+
+
+def _guesses_note(recorded: Row) -> str:
+    of = "judged" if recorded["n_not_relevant"] else "added and judged"
+    return (
+        f"Expected: each hole counts what the {of} documents at its rank gain on average. That is"
+        " optimistic: what was judged was retrieved by the systems that chose what to judge."
+        f" {_LEFT_OUT}"
+    )
+
+
+_LEFT_OUT = "Holes left out: the list closed up over its holes, usually too high as well."
+
+
+_SILENCE = (
+    "Only relevant documents are recorded here: whatever is judged is relevant, so Hole@k is close"
+    " to 1 minus precision, and a score with holes expected or left out means nothing."
+)
+
+
+def _silence(recorded: Row) -> str:
+    missing = holes.FEWEST_ADDED - int(recorded["n_added"])
+    wanted = f"{missing} more added judgements" if missing > 0 else "added judgements"
+    return f"{_SILENCE} Both appear after {wanted}, some of them “not relevant”."
+
+
+def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Styler:
+    """Each system by the official judgements, and with the added ones: score, holes, rank.
+
+    Both frames: system, title, value, hole. Sorted by the score after.
+    """
+    cut = measure.partition("@")[2]
+    both = before.merge(after[["system", "value", "hole"]], on="system", suffixes=("", "_after"))
+    both = both.iloc[order(both["value_after"], both["system"])]
+    places = both[["value", "value_after"]].apply(ranks).astype(int)
+    table = DataFrame(
+        {
+            "System": both["title"],
+            f"{measure} before": both["value"],
+            "after": both["value_after"],
+            "change": both["value_after"] - both["value"],
+            f"Hole@{cut} before": both["hole"],
+            "after ": both["hole_after"],
+            "Rank before": places["value"],
+            "after  ": places["value_after"],
+        }
+    )
+    shares = [f"Hole@{cut} before", "after "]
+    return _styled(table, [f"{measure} before", "after"], ["change"], shares)
+
+
+def order_note(before: DataFrame, after: DataFrame) -> str:
+    """How many pairs of systems changed their order, naming a few. Frames: system, title, value."""
+    both = before.merge(after[["system", "value"]], on="system", suffixes=("", "_after"))
+    both = both.iloc[order(both["value"], both["system"])].reset_index(drop=True)
+    old, new = both["value"].to_numpy(), both["value_after"].to_numpy()
+    first, second = np.triu_indices(len(both), 1)
+    turned = above(old[first], old[second]) & above(new[second], new[first])
+    if len(both) < 2:
+        return ""
+    if not turned.any():
+        return "The order of the systems is the same before and after."
+    over = zip(second[turned], first[turned], strict=True)
+    named = [f"{both['title'][one]} is now ahead of {both['title'][other]}" for one, other in over]
+    more = f", and {len(named) - _NAMED:,} more pairs" if len(named) > _NAMED else ""
+    return f"The order changed: {', '.join(named[:_NAMED])}{more}."
+
+
+def published_effect(effect: DataFrame) -> Styler:
+    """The papers' own table, best first after: by title, before, after, hole."""
+    table = DataFrame(
+        {
+            "System": effect["title"],
+            "nDCG@10 before": effect["before"],
+            "after": effect["after"],
+            "change": effect["after"] - effect["before"],
+            "Hole@10 before": effect["hole"],
+        }
+    ).sort_values("after", ascending=False, kind="stable")
+    return _styled(table, ["nDCG@10 before", "after"], ["change"], ["Hole@10 before"])

@@ -1,0 +1,199 @@
+"""Whether the order of two systems could turn by unjudged documents: every pair in one matrix."""
+
+import math
+from collections.abc import Hashable, Iterator, Mapping, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.base.words import counted
+from compute.evaluate import holes
+from compute.evaluate.holes.order_flips import EQUAL, OPEN
+from compute.views.holes.intervals import LETTERS, RANGES, names, ranges
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import Palette
+
+MOST_WITH_NUMBERS = 16
+"""With more systems the cells are too small for numbers; the hover has them."""
+
+FEWEST_COLUMNS = 8
+SHORT = 18
+"""Letters of a name across, where columns are narrow."""
+
+Row = Mapping[Hashable, Any]
+MOST_PAIRED = 20
+"""Systems of a matrix: more make too many pairs to read."""
+MOST_BOUNDED = 50_000
+"""Queries of pairs of a measure whose ranges take long: about a second."""
+_SHADES = {"": 0.4, "pool_": 0.62, "collection_": 0.88}
+"""Of a lead that holds, by the widest range in which it does."""
+
+
+@drawing
+def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str) -> go.Figure:
+    """Every pair of systems once, the better one across: the darker, the wider the range in which
+    its lead holds.
+
+    `rows`: system, title, in the order of scores; `pairs`: first, second, difference, and low,
+    high, verdict of each range. The number is the lead of the system across over the one on the
+    left.
+    """
+    look = looks.palette(theme)
+    cells = list(_cells(rows, pairs, measure))
+    n = len(rows)
+    fills = {OPEN: look.second, EQUAL: look.line}
+    fills |= {column: looks.colour(shade, look.sequential) for column, shade in _SHADES.items()}
+    scale = [[place / (len(fills) - 1), colour] for place, colour in enumerate(fills.values())]
+    z = {kind: place for place, kind in enumerate(fills)}
+    grid: list[list[float | None]] = [[None] * (n - 1) for _ in range(n)]
+    hover = [[""] * (n - 1) for _ in range(n)]
+    for cell in cells:
+        grid[cell["y"]][cell["x"]] = z[cell["kind"]]
+        hover[cell["y"]][cell["x"]] = cell["hover"]
+    heat = {
+        "type": "heatmap",
+        "z": grid[1:],
+        "y0": 1,
+        "zmin": 0,
+        "zmax": len(fills) - 1,
+        "colorscale": scale,
+        "showscale": False,
+        "xgap": 2,
+        "ygap": 2,
+        "hovertext": hover[1:],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "hoverongaps": False,
+    }
+    return go.Figure([heat, *_numbers(cells, fills, look, n)], _matrix_layout(rows, theme))
+
+
+def _cells(rows: DataFrame, pairs: DataFrame, measure: str) -> Iterator[Row]:
+    places = {system: place for place, system in enumerate(rows["system"])}
+    titles = [looks.escape(title) for title in rows["title"]]
+    for pair in pairs.to_dict("records"):
+        one, other = places[pair["first"]], places[pair["second"]]
+        sign = 1 if one < other else -1
+        lead = sign * pair["difference"]
+        x, y = min(one, other), max(one, other)
+        hover = (
+            f"<b>{titles[x]}</b> over <b>{titles[y]}</b><br>{measure}"
+            f" {looks.precise(lead, with_sign=True)}; can be"
+        )
+        hover += "".join(_range_said(pair, column, name, sign) for column, name in ranges(pairs))
+        yield {"x": x, "y": y, "lead": lead, "kind": _kind(pair), "hover": hover}
+
+
+def _range_said(pair: Row, column: str, name: str, sign: int) -> str:
+    low, high = sorted((sign * pair[f"{column}low"], sign * pair[f"{column}high"]))
+    says = {OPEN: "could turn", EQUAL: "level"}.get(pair[f"{column}verdict"], "holds")
+    return (
+        f"<br>{name}: {looks.precise(low, with_sign=True)} to"
+        f" {looks.precise(high, with_sign=True)}, {says}"
+    )
+
+
+def _kind(pair: Row) -> str:
+    """OPEN or EQUAL by the own lists; else what stands before the widest range that decides."""
+    if pair["verdict"] in (OPEN, EQUAL):
+        return pair["verdict"]
+    holds = [column for column in RANGES if pair.get(f"{column}verdict") == pair["verdict"]]
+    return holds[-1]
+
+
+def _numbers(
+    cells: Sequence[Row], fills: Mapping[str, str], look: Palette, n: int
+) -> Iterator[dict[str, Any]]:
+    inks = {OPEN: look.muted, EQUAL: look.text}
+    inks |= {column: looks.ink(fills[column]) for column in _SHADES}
+    for kind, ink in inks.items():
+        chosen = [cell for cell in cells if cell["kind"] == kind and n <= MOST_WITH_NUMBERS]
+        if chosen:
+            yield {
+                "type": "scatter",
+                "x": [cell["x"] for cell in chosen],
+                "y": [cell["y"] for cell in chosen],
+                "text": [looks.plain(cell["lead"]) for cell in chosen],
+                "mode": "text",
+                "textfont": {"size": 12, "color": ink},
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
+
+
+def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
+    titles, n = rows["title"].tolist(), len(rows)
+    row = 26 if n <= MOST_WITH_NUMBERS else 18
+    size = 12 if n <= MOST_WITH_NUMBERS else 10
+    down = names(titles) | {"range": [n - 0.45, -0.5]}
+    down |= {"tickvals": list(range(1, n)), "tickfont": {"size": size}}
+    down["ticktext"] = down["ticktext"][1:]
+    return {
+        "template": looks.template(theme),
+        "height": row * n + 24,
+        "dragmode": False,
+        # The last names across begin where the cells end.
+        "margin": {"r": 60},
+        "annotations": list(_across(titles, size)),
+        # Few systems would make wide cells.
+        "xaxis": {
+            "range": [-0.5, max(n, FEWEST_COLUMNS) - 0.5],
+            "visible": False,
+            "fixedrange": True,
+        },
+        "yaxis": down,
+    }
+
+
+def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
+    """The names of the systems across, each where its column begins: above its first cell."""
+    for place, title in enumerate(titles[:-1]):
+        yield {
+            "x": place - 0.45,
+            "y": place,
+            "text": looks.escape(title, LETTERS if size > 10 else SHORT),
+            "xanchor": "left",
+            "showarrow": False,
+            "font": {"size": size},
+        }
+
+
+def most_paired(measure: str, n_queries: int) -> int:
+    """How many systems a matrix of a measure has room and time for, at least 2."""
+    if holes.formula(measure)[0].exact_pairs:
+        return MOST_PAIRED
+    return min(max(math.isqrt(2 * MOST_BOUNDED // max(n_queries, 1)), 2), MOST_PAIRED)
+
+
+def orders_note(pairs: DataFrame, measure: str, *, n_left_out: int) -> list[str]:
+    """What the matrix of orders comes to in each range, and how to read it."""
+    cut, n = measure.partition("@")[2], len(pairs)
+    turned = [
+        f"{int((pairs[f'{column}verdict'] == OPEN).sum()):,} in the {_PLURAL.get(name, name)}"
+        for column, name in ranges(pairs)
+    ]
+    systems = {*pairs["first"], *pairs["second"]} if n else set()
+    shown = "what the hover says" if len(systems) > MOST_WITH_NUMBERS else "the number in the cell"
+    left_out = f"Left out: the {counted(n_left_out, 'system')} with the lowest scores."
+    wide = "" if holes.formula(measure)[0].exact_pairs else _WIDE
+    return [
+        f"Orders that could turn, of {n:,}: {', '.join(turned)}.",
+        "How to read this: every system named above a column has the better score than the one on"
+        f" the left, by {shown}. The ranges are those above, asked of the difference: the own lists"
+        f" are the top {cut} of both systems. Grey: some grades of the holes in both own lists put"
+        " the other ahead, or level. Light blue: none does, but documents of the pool that neither"
+        " has there could. Blue: nothing in the pool could, but something in the collection. Dark"
+        " blue: nothing in the collection could."
+        f"{wide} A document that both retrieved is judged once, for both, and"
+        " one that is relevant raises the best list for both: whether two bars above overlap says"
+        " little about their order.",
+        left_out if n_left_out else "",
+    ]
+
+
+_PLURAL = {"own list": "own lists"}
+_WIDE = (
+    " The ranges of this measure's differences are not exact: they hold all that is possible, and"
+    " may be too wide, so a grey or lighter cell may be decided all the same."
+)

@@ -1,0 +1,181 @@
+"""The pool: systems left out of it, and who gains by added judgements."""
+
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+from pandas.io.formats.style import Styler
+
+from compute.views.holes.intervals import names
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import Palette
+
+ROW = 30
+"""Height of a system in pixels."""
+
+Row = Mapping[Hashable, Any]
+
+
+@drawing
+def left_out(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
+    """A system per row, in given order: its score, and a ring where it would be without itself.
+
+    `rows`: system, title and the columns of `pools.leave_one_out`. At the right the change, the
+    places before and after, and the relevant documents that no other system has.
+    """
+    look = looks.palette(theme)
+    hover = [_said(row, measure) for row in rows.to_dict("records")]
+    figure = go.Figure(
+        [
+            _lines(rows, look),
+            _marks(rows["value_without"].tolist(), "left out of the pool", False, hover, look),
+            _marks(rows["value"].tolist(), "as judged", True, hover, look),
+        ]
+    )
+    figure.update_layout(
+        template=looks.template(theme),
+        height=ROW * len(rows) + 110,
+        hovermode="closest",
+        dragmode=False,
+        margin={"r": 222, "t": 30},
+        xaxis=_scale(rows) | {"title": {"text": measure}, "fixedrange": True, "zeroline": False},
+        yaxis=names(rows["title"].tolist()) | {"range": [len(rows) - 0.4, -0.6]},
+        annotations=_columns(rows, look),
+    )
+    return figure
+
+
+def _scale(rows: DataFrame) -> dict[str, Any]:
+    """From 0 to the next tenth: a change is seen against the whole score."""
+    last = max(int(10 * float(rows["value"].max()) + 0.999), 1)
+    ticks = [place / 10 for place in range(last + 1)]
+    shown = [looks.plain(tick, 1) if tick else "0" for tick in ticks]
+    spare = last / 600
+    return {"range": [-spare * 6, last / 10 + spare * 6], "tickvals": ticks, "ticktext": shown}
+
+
+def _lines(rows: DataFrame, look: Palette) -> dict[str, Any]:
+    # Nothing between two rows: one trace draws all lines.
+    ends = zip(rows["value_without"], rows["value"], strict=True)
+    return {
+        "type": "scatter",
+        "x": [value for without, full in ends for value in (without, full, None)],
+        "y": [value for place in range(len(rows)) for value in (place, place, None)],
+        "mode": "lines",
+        "line": {"width": 3, "color": looks.colour(0.4, look.sequential)},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _marks(
+    values: list[float], name: str, filled: bool, hover: list[str], look: Palette
+) -> dict[str, Any]:
+    shade = look.primary if filled else look.background
+    line = {"width": 1 if filled else 2, "color": look.background if filled else look.primary}
+    # The ring is the larger one: it stays visible around a score that does not change.
+    marker = {"size": 9 if filled else 14, "opacity": 1, "color": shade, "line": line}
+    return {
+        "type": "scatter",
+        "x": values,
+        "y": list(range(len(values))),
+        "mode": "markers",
+        "marker": marker,
+        "name": name,
+        "hovertext": hover,
+        # Not the text itself: a template would read a title's `%{x}`.
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _said(row: Row, measure: str) -> str:
+    return "<br>".join(
+        (
+            f"<b>{looks.escape(row['title'])}</b>",
+            f"{measure} {looks.precise(row['value'])}, rank {row['place']}",
+            f"left out {looks.precise(row['value_without'])}, rank {row['place_without']}",
+            f"{row['n_relevant']:,} relevant in its lists, {row['n_relevant_alone']:,} of them"
+            " in no other system's",
+        )
+    )
+
+
+def _columns(rows: DataFrame, look: Palette) -> list[dict[str, Any]]:
+    place = {"x": 1, "xref": "paper", "xanchor": "right", "showarrow": False}
+    muted = {"color": look.muted}
+    head = place | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": muted}
+    notes = [
+        head | {"xshift": shift, "text": text}
+        for shift, text in ((62, "change"), (128, "rank"), (216, "only here"))
+    ]
+    for y, row in enumerate(rows.to_dict("records")):
+        change = looks.signed(row["value_without"] - row["value"])
+        moved = row["place"] != row["place_without"]
+        rank = f"{row['place']} → {row['place_without']}" if moved else f"{row['place']}"
+        share = row["n_relevant_alone"] / max(row["n_relevant"], 1)
+        notes += [
+            place | {"y": y, "xshift": 62, "text": change},
+            place | {"y": y, "xshift": 128, "text": f"<b>{rank}</b>" if moved else rank},
+            place | {"y": y, "xshift": 216, "text": f"{row['n_relevant_alone']:,} ({share:.0%})"},
+        ]
+    return notes
+
+
+def left_out_note(rows: DataFrame, measure: str) -> list[str]:
+    """How to read the figure: paragraphs."""
+    cut = measure.partition("@")[2]
+    moved = int((rows["place"] != rows["place_without"]).sum())
+    if not moved:
+        result = "No system would change its rank."
+    else:
+        result = f"{moved} of {len(rows)} systems would change their rank."
+    return [
+        "How to read this: a system that helped to choose what was judged is judged better than a"
+        f" new one would be. Suppose the judges had read the top {cut} of the systems shown here,"
+        " and this one had not been among them: the documents that it alone has there would have"
+        f" no judgement. Dot: {measure} as judged; ring: without those judgements. {result}",
+        "Only here: relevant documents in its lists that no other system shown has there, and"
+        " their share of all that it found. The official judgements were not necessarily chosen"
+        " from these systems: this asks what would be if they had been.",
+    ]
+
+
+def left_out_table(rows: DataFrame, measure: str) -> Styler:
+    """The numbers behind the figure."""
+    table = DataFrame(
+        {
+            "System": rows["title"],
+            measure: rows["value"],
+            "Left out": rows["value_without"],
+            "Change": rows["value_without"] - rows["value"],
+            "Rank": rows["place"],
+            "Left out ": rows["place_without"],
+            "Judged": rows["n_judged"],
+            "Only here": rows["n_alone"],
+            "Relevant": rows["n_relevant"],
+            "Only here ": rows["n_relevant_alone"],
+        }
+    )
+    formats: dict[Any, Any] = dict.fromkeys([measure, "Left out"], looks.plain)
+    formats["Change"] = looks.signed
+    return table.style.format(formats)
+
+
+def gains_table(rows: DataFrame, measure: str) -> Styler:
+    """Who gains by added judgements: a row per system, `rows` as `pools.gains` with titles."""
+    table = DataFrame(
+        {
+            "System": rows["title"],
+            "Added in its lists": rows["n_added"],
+            "Relevant": rows["n_added_relevant"],
+            "Only here": rows["n_added_alone"],
+            f"{measure} before": rows["value"],
+            "after": rows["value_added"],
+            "gain": rows["value_added"] - rows["value"],
+        }
+    )
+    formats: dict[Any, Any] = dict.fromkeys([f"{measure} before", "after"], looks.plain)
+    formats["gain"] = looks.signed
+    return table.style.format(formats)

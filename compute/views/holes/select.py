@@ -1,0 +1,111 @@
+"""What the Holes page reads: holes, intervals and pairs of stored runs.
+
+Judgements are those of the cursor: official, or official and added.
+"""
+
+from collections.abc import Sequence
+
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.evaluate import holes, measures
+from compute.evaluate.tolerance import order
+from compute.reading.dependencies import about_datasets
+from compute.views.holes import select_unjudged
+from compute.views.shared.lists import ADDED, OFFICIAL, held, judged
+
+Cursor = DuckDBPyConnection
+
+
+@about_datasets
+def recorded(cursor: Cursor, dataset: str) -> DataFrame:
+    """What judgements a dataset has, one row: n_judgements and highest (relevance) of all,
+    n_not_relevant of the official ones, n_added and n_added_not_relevant of the others."""
+    official = judged(cursor, dataset, OFFICIAL)["relevance"].to_numpy()
+    added = judged(cursor, dataset, ADDED)["relevance"].to_numpy()
+    counts = {
+        "n_judgements": len(official) + len(added),
+        "highest": max(official.max(initial=0), added.max(initial=0)),
+        "n_not_relevant": int((official <= 0).sum()),
+        "n_added": len(added),
+        "n_added_not_relevant": int((added <= 0).sum()),
+    }
+    return DataFrame([counts])
+
+
+def kept(cursor: Cursor) -> DataFrame:
+    """dataset, system, depth: the rank down to which the list of each stored run is kept."""
+    return cursor.execute(
+        """
+        select dataset, system,
+               cast(coalesce(provenance->>'$.cut', provenance->>'$.depth') as bigint) as depth
+        from parts where kind = 'hits'
+        """
+    ).df()
+
+
+@about_datasets
+def bounds(
+    cursor: Cursor,
+    dataset: str,
+    systems: Sequence[str],
+    measure: str,
+    most_hits: int | None = None,
+) -> DataFrame:
+    """What systems score and can score, the best first: system, n_queries, n_holes (pairs), value,
+    low, high (means over the queries, by the holes of its own list), pool_low, pool_high,
+    collection_low, collection_high (wider ranges, as `holes.bounds` has them), hole and hole_beir
+    (Hole@k both ways). The pool is absent where `most_hits` (`unjudged.outside`) forbids it.
+
+    Where they mean something (`holes.tells_more`), also two guesses: expected, by the rates of
+    the added judgements where the official ones are of relevant documents alone; and condensed,
+    closed up from the whole list that is kept.
+    """
+    lists = held(cursor, dataset, systems, _cut(measure))
+    outside = select_unjudged.outside(cursor, dataset, lists, measure, most_hits)
+    by_query = holes.intervals(lists, measure, outside).groupby("system")
+    ends = [f"{name}_{end}" for name in outside for end in ("low", "high")]
+    frame = by_query[["value", "low", "high", *ends]].mean()
+    frame.insert(0, "n_queries", by_query.size())
+    frame.insert(1, "n_holes", by_query["n_holes"].sum())
+    frame["hole"] = holes.hole(lists, lists.depth)
+    frame["hole_beir"] = holes.hole_beir(lists, lists.depth)
+    (counts,) = recorded(cursor, dataset).to_dict("records")
+    if holes.tells_more(*(counts[name] for name in _TELLING)):
+        closed = held(cursor, dataset, systems, _cut(measure), closed=True)
+        if holes.is_expected(measure):
+            told = lists
+            if not counts["n_not_relevant"]:
+                told = lists.beside(held(cursor, dataset, systems, _cut(measure), official=True))
+            expected = holes.expected(lists, measure, told)
+            frame["expected"] = expected.groupby("system")["value"].mean()
+        condensed = holes.condensed(closed, measure)
+        frame["condensed"] = condensed.groupby("system")["value"].mean()
+    return frame.iloc[order(frame["value"], frame.index)].reset_index()
+
+
+@about_datasets
+def pairs(
+    cursor: Cursor,
+    dataset: str,
+    systems: Sequence[str],
+    measure: str,
+    most_hits: int | None = None,
+) -> DataFrame:
+    """Whether the order of two systems could turn, as `holes.pairs`, in the ranges of `bounds`."""
+    lists = held(cursor, dataset, systems, _cut(measure))
+    outside = select_unjudged.outside(cursor, dataset, lists, measure, most_hits)
+    return holes.pairs(lists, measure, outside)
+
+
+@about_datasets
+def by_rank(cursor: Cursor, dataset: str, systems: Sequence[str], k: int) -> DataFrame:
+    """Queries by system and rank: n_filled, n_holes, n_relevant, as `holes.by_rank`."""
+    return holes.by_rank(held(cursor, dataset, systems, k))
+
+
+_TELLING = ("n_not_relevant", "n_added", "n_added_not_relevant")
+
+
+def _cut(measure: str) -> int:
+    return measures.parse(measure).k or 10

@@ -1,0 +1,166 @@
+"""How many documents that nobody judged each query has: in the pool, and in the collection.
+
+The pool are the lists of all stored runs on the dataset, each to the depth that it is kept.
+"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.base.bounded_cache import Kept
+from compute.evaluate import holes
+from compute.evaluate.holes.lists import Numbers
+from compute.reading.dependencies import about_datasets
+from compute.views.shared.lists import added, counted, ids
+
+UNKNOWN = 2**40
+"""Documents of a collection whose size is not known: more than any has."""
+_AT_ONCE = 5_000_000
+"""Hits whose documents are told apart together: it bounds the memory that this takes."""
+_MOST_KEPT = 50
+
+_RANGES = """
+with runs as (
+    select system, rows, coalesce(provenance->>'$.cut', provenance->>'$.depth')::bigint as depth
+    from parts where kind = 'hits' and dataset = $dataset
+), corpus as (
+    select max(rows) as n from parts
+    where kind in ('documents', 'lengths')
+      and dataset = (select collection from datasets where name = $dataset)
+), strange as (
+    select max((provenance->>'$.judgements_of_unknown_documents')::bigint) as n from parts
+    where kind = 'queries' and dataset = $dataset
+)
+select (select coalesce(list(system order by system), []) from runs) as systems,
+       (select min(depth) from runs) as least_depth, (select max(depth) from runs) as most_depth,
+       (select coalesce(sum(rows), 0)::bigint from runs) as n_hits,
+       (select nullif(n, 0) from corpus) as n_documents,
+       (select coalesce(n, 0) from strange) as n_strange
+"""
+_FILES = "select path from parts where kind = 'hits' and dataset = $dataset order by rows desc, id"
+_LENGTHS = "select query_id, count(*) as n from read_parquet($files) group by query_id"
+_CORPUS = """
+select path from parts
+where kind in ('documents', 'lengths') and rows > 0
+  and dataset = (select collection from datasets where name = $dataset)
+order by kind desc
+"""
+_STRANGE = """
+with inside as (
+    select doc_id from read_parquet($corpus)
+    where doc_id in (select doc_id from added.labels where dataset = $dataset)
+)
+select query_id, count(*) as n from added.labels anti join inside using (doc_id)
+where dataset = $dataset group by query_id
+"""
+_POOL = """
+with pool as (
+    select distinct query_id, doc_id from read_parquet($files)
+    where query_id between $first and $last
+      and query_id in (select unnest($queries))
+)
+select query_id, count(*) as n from pool anti join counted using (query_id, doc_id)
+group by query_id
+"""
+
+_KEPT: Kept[Numbers | None] = Kept(_MOST_KEPT, lambda _: 1)
+
+
+@about_datasets
+def ranges(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """What the wider ranges of a score are over, one row: systems (names of the stored runs),
+    least_depth and most_depth (to which they are kept), n_hits, n_documents of the collection
+    (absent where it is not known), n_strange (judgements of documents that it lacks)."""
+    return cursor.execute(_RANGES, {"dataset": dataset}).df()
+
+
+def outside(
+    cursor: DuckDBPyConnection,
+    dataset: str,
+    lists: holes.Lists,
+    measure: str,
+    most_hits: int | None = None,
+) -> holes.Outside:
+    """By range the documents that nobody judged of each query of `lists`, as `holes.intervals`
+    takes it. A number that changes nothing any more may stand for a larger one.
+
+    `most_hits`: without the pool, where more hits than these would have to be told apart.
+    """
+    gain, k = holes.formula(measure)
+    room = gain.enough(k)
+    if room == 0:
+        return dict.fromkeys((holes.POOL, holes.COLLECTION), np.zeros(len(lists.queries), np.int64))
+    # Two lists hold 2k holes at most; beyond these a best order has room for so many.
+    wanted = None if room is None else room + 2 * k
+    (about,) = ranges(cursor, dataset).to_dict("records")
+    pool = _pool(cursor, dataset, lists, wanted, about, most_hits)
+    size = UNKNOWN
+    if pd.notna(about["n_documents"]):
+        size = int(about["n_documents"]) + int(about["n_strange"])
+    # What is judged is in the collection, but for what is known to be strange to it.
+    rest = size - lists.n_judged + _strange(cursor, dataset, lists.queries)
+    rest = np.maximum(rest, 0 if pool is None else pool)
+    return ({} if pool is None else {holes.POOL: pool}) | {holes.COLLECTION: rest}
+
+
+def _pool(
+    cursor: DuckDBPyConnection,
+    dataset: str,
+    lists: holes.Lists,
+    wanted: int | None,
+    about: Mapping[Hashable, Any],
+    most_hits: int | None,
+) -> Numbers | None:
+    names = ids(cursor, dataset, about["systems"])
+    key = (dataset, wanted, names, added(cursor, dataset), most_hits)
+
+    def count() -> Numbers | None:
+        files = [path for (path,) in cursor.execute(_FILES, {"dataset": dataset}).fetchall()]
+        found, left = np.zeros(len(lists.queries), np.int64), np.arange(len(lists.queries))
+        if wanted is not None and files:
+            # Most lists alone have enough that nobody judged: those need no telling apart.
+            longest = cursor.execute(_LENGTHS, {"files": files[:1]}).df()
+            found = (_in_order(longest, lists.queries) - lists.n_judged).clip(0)
+            left = np.flatnonzero(found < wanted)
+        n_hits = int(about["n_hits"]) * len(left) // max(len(lists.queries), 1)
+        if most_hits is not None and n_hits > most_hits:
+            return None
+        asked = [lists.queries[place] for place in left]
+        found[left] = _told_apart(cursor, dataset, files, asked, n_hits)
+        return found
+
+    return _KEPT.of(key, count)
+
+
+def _told_apart(
+    cursor: DuckDBPyConnection, dataset: str, files: list[str], asked: list[str], n_hits: int
+) -> Numbers:
+    """The documents in the files that nobody judged, of queries in their order, each once."""
+    found = [np.zeros(0, np.int64)]
+    size = max(len(asked) // (n_hits // _AT_ONCE + 1), 1)
+    with counted(cursor, dataset):
+        for start in range(0, len(asked) if files else 0, size):
+            some = asked[start : start + size]
+            named = {"files": files, "queries": some, "first": min(some), "last": max(some)}
+            found.append(_in_order(cursor.execute(_POOL, named).df(), some))
+    return np.concatenate(found) if files else np.zeros(len(asked), np.int64)
+
+
+def _strange(cursor: DuckDBPyConnection, dataset: str, queries: Sequence[str]) -> Numbers:
+    """The added judgements of each query that are of documents outside the collection."""
+    named = {"dataset": dataset}
+    corpus = cursor.execute(_CORPUS, named).fetchall()
+    if not corpus or not added(cursor, dataset):
+        return np.zeros(len(queries), np.int64)
+    found = cursor.execute(_STRANGE, {**named, "corpus": corpus[0][0]}).df()
+    return _in_order(found, queries)
+
+
+def _in_order(counts: DataFrame, queries: Sequence[str]) -> Numbers:
+    """The counts (query_id, n) of the queries; 0 for one without."""
+    n = counts.set_index("query_id")["n"].reindex(list(queries), fill_value=0)
+    return n.to_numpy(np.int64)

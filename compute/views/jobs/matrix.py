@@ -1,0 +1,345 @@
+"""Recomputes: the matrix of systems and datasets that they fill, and words on how far jobs are."""
+
+import textwrap
+from collections import Counter
+from collections.abc import Collection, Hashable, Iterator, Sequence
+from typing import Any
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.base.words import counted
+from compute.jobs import Estimate, Job, Progress
+from compute.jobs.matrix import CANNOT, MISSING, SHIPPED, STALE, STATES, UP_TO_DATE, Target
+from compute.jobs.records import ACTIVE, DONE, FAILED, QUEUED, RUNNING
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import Palette, escape, ink, palette, template
+
+ROW, LOW_ROW = 28, 21
+"""Pixels; the lower one where there are many rows."""
+MANY_ROWS, MANY_COLUMNS = 30, 9
+FEWEST_COLUMNS = 7
+"""With fewer systems the right stays empty: cells would become bars."""
+SIGNS = {
+    UP_TO_DATE: "✓",
+    STALE: "~",
+    SHIPPED: "∘",
+    MISSING: "–",
+    RUNNING: "▸",
+    QUEUED: "…",
+    FAILED: "✕",
+    CANNOT: "·",
+}
+"""Stand for the words where there is no room for them; the caption says which is which."""
+
+Row = dict[Hashable, Any]
+
+
+def at_hand(cells: DataFrame) -> list[str]:
+    """The datasets of a matrix on which something ran or can run, in its order."""
+    return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "dataset"]))
+
+
+def able(cells: DataFrame) -> list[str]:
+    """The systems of a matrix that ran or can run on any dataset, in its order."""
+    return list(dict.fromkeys(cells.loc[cells["state"] != CANNOT, "system"]))
+
+
+def to_do(cells: DataFrame, *, again: bool) -> list[Target]:
+    """Of the chosen cells those that a job would compute."""
+    left_out = {CANNOT, QUEUED, RUNNING} | (set() if again else {UP_TO_DATE})
+    wanted = cells[~cells["state"].isin(left_out)]
+    return list(zip(wanted["system"], wanted["dataset"], strict=True))
+
+
+def clicked(
+    systems: Sequence[str], datasets: Sequence[str], cell: Sequence[str]
+) -> tuple[list[str], list[str]]:
+    """The chosen systems and datasets after a click on [system, dataset].
+
+    A chosen cell takes its dataset along; its system, where no other dataset was chosen.
+    """
+    system, dataset = cell
+    if system not in systems or dataset not in datasets:
+        added = (*systems, system), (*datasets, dataset)
+        return list(dict.fromkeys(added[0])), list(dict.fromkeys(added[1]))
+    if len(datasets) > 1:
+        return list(systems), [name for name in datasets if name != dataset]
+    left = [name for name in systems if name != system]
+    return left, list(datasets) if left else []
+
+
+def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
+    """`; left out: 2 up to date, 1 cannot run here`: the chosen cells that are no targets."""
+    wanted = set(targets)
+    rows = zip(cells["system"], cells["dataset"], cells["state"], strict=True)
+    counts = Counter(state for system, dataset, state in rows if (system, dataset) not in wanted)
+    words = [f"{counts[state]} {state}" for state in STATES if counts[state]]
+    return f"; left out: {', '.join(words)}" if words else ""
+
+
+def nothing_to_do(cells: DataFrame) -> str:
+    """Why there is nothing to start, and what to do about it."""
+    if cells.empty:
+        return "Choose systems and datasets above or in the matrix."
+    states = set(cells["state"])
+    why = next((remark for remark in cells.loc[cells["state"] == CANNOT, "remark"]), "")
+    if states == {CANNOT}:
+        return f"Cannot run here: {why}"
+    if states <= {CANNOT, UP_TO_DATE}:
+        return "All of it is up to date: the switch recomputes it all the same."
+    counts = Counter(cells["state"])
+    return f"Nothing to start: {', '.join(f'{counts[s]} {s}' for s in STATES if counts[s])}."
+
+
+@drawing
+def matrix(cells: DataFrame, *, chosen: Collection[Target], theme: str) -> go.Figure:
+    """Datasets down, systems across; system, dataset, state, remark of each cell.
+
+    `chosen` cells have an outline. Points of the overlay carry [system, dataset] as customdata.
+    """
+    look = palette(theme)
+    systems = list(dict.fromkeys(cells["system"]))
+    datasets = list(dict.fromkeys(cells["dataset"]))
+    rows = [
+        row | {"x": systems.index(row["system"]), "y": datasets.index(row["dataset"])}
+        for row in cells.to_dict("records")
+    ]
+    outlined = [_outline(row, look) for row in rows if (row["system"], row["dataset"]) in chosen]
+    return go.Figure(
+        data=[_fill(rows, look), *_words(rows, look, len(systems)), _overlay(rows)],
+        layout={"template": template(theme), "shapes": outlined, **_axes(systems, datasets)},
+    )
+
+
+def _colours(look: Palette) -> dict[str, str]:
+    return {
+        UP_TO_DATE: look.sequential[3],
+        STALE: look.diverging[3],
+        SHIPPED: look.sequential[1],
+        MISSING: look.second,
+        RUNNING: look.sequential[7],
+        QUEUED: look.sequential[5],
+        FAILED: look.loss,
+        CANNOT: look.background,
+    }
+
+
+def _fill(rows: Sequence[Row], look: Palette) -> dict:
+    colours = _colours(look)
+    last = len(STATES) - 1
+    return {
+        "type": "heatmap",
+        "x": [row["x"] for row in rows],
+        "y": [row["y"] for row in rows],
+        "z": [STATES.index(row["state"]) for row in rows],
+        "zmin": 0,
+        "zmax": last,
+        "colorscale": [[place / last, colours[state]] for place, state in enumerate(STATES)],
+        "showscale": False,
+        "hoverinfo": "skip",
+        "xgap": 2,
+        "ygap": 2,
+    }
+
+
+def _words(rows: Sequence[Row], look: Palette, width: int) -> Iterator[dict]:
+    """One trace per ink: a selection would fade the text of all the others."""
+    colours = _colours(look)
+    inks = {state: ink(colour) for state, colour in colours.items()} | {CANNOT: look.muted}
+    for name in dict.fromkeys(inks.values()):
+        of_ink = [row for row in rows if inks[row["state"]] == name]
+        yield {
+            "type": "scatter",
+            "x": [row["x"] for row in of_ink],
+            "y": [row["y"] for row in of_ink],
+            "text": [_word(row["state"], width) for row in of_ink],
+            "mode": "text",
+            "textfont": {"color": name, "size": 13 if width <= 6 else 12},
+            "unselected": {"textfont": {"color": name}},
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
+
+
+def _word(state: str, width: int) -> str:
+    if width > MANY_COLUMNS:
+        return SIGNS[state]
+    return "<i>cannot run</i>" if state == CANNOT else state
+
+
+def signs(cells: DataFrame) -> str:
+    """What the signs mean, where a matrix is too wide for words; else nothing."""
+    if cells["system"].nunique() <= MANY_COLUMNS:
+        return ""
+    return ", ".join(f"{sign} {state}" for state, sign in SIGNS.items()) + "."
+
+
+def _overlay(rows: Sequence[Row]) -> dict:
+    return {
+        "type": "scatter",
+        "x": [row["x"] for row in rows],
+        "y": [row["y"] for row in rows],
+        "customdata": [[row["system"], row["dataset"]] for row in rows],
+        "hovertext": [_hover(row) for row in rows],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "mode": "markers",
+        "marker": {"opacity": 0, "size": 20},
+        "showlegend": False,
+    }
+
+
+def _hover(row: Row) -> str:
+    where = f"<b>{escape(row['system'])}</b> on <b>{escape(row['dataset'])}</b>: {row['state']}"
+    return "<br>".join([where, *(escape(line, 80) for line in textwrap.wrap(row["remark"], 70))])
+
+
+def _outline(row: Row, look: Palette) -> dict:
+    x, y = row["x"], row["y"]
+    corners = {"x0": x - 0.48, "x1": x + 0.48, "y0": y - 0.46, "y1": y + 0.46}
+    return {"type": "rect", "line": {"color": look.outline, "width": 2}, **corners}
+
+
+_STILL = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
+
+
+def _axes(systems: Sequence[str], datasets: Sequence[str]) -> dict:
+    across = {
+        "side": "top",
+        "range": [-0.5, max(len(systems), FEWEST_COLUMNS) - 0.5],
+        "tickvals": list(range(len(systems))),
+        # Blanks around a name turn the names before they touch.
+        "ticktext": [f"  {escape(name, 28)}  " for name in systems],
+        "autotickangles": [0, -40],
+        "ticklabeloverflow": "allow",
+    }
+    down = {
+        "range": [len(datasets) - 0.5, -0.5],
+        "tickvals": list(range(len(datasets))),
+        "ticktext": [escape(name, 32) for name in datasets],
+        "ticklabelstandoff": 6,
+    }
+    row = LOW_ROW if len(datasets) > MANY_ROWS else ROW
+    return {
+        "xaxis": _STILL | across,
+        "yaxis": _STILL | down,
+        "height": row * len(datasets) + 40,
+        "margin": {"l": 8, "r": 8, "t": 30, "b": 6},
+        "hoverdistance": -1,
+        "dragmode": False,
+        "clickmode": "event+select",
+    }
+
+
+def duration(seconds: float) -> str:
+    """`8 s`, `3 min`, `1 h 20 min`."""
+    if seconds < 1:
+        return "under 1 s"
+    if seconds < 99.5:
+        return f"{seconds:.0f} s"
+    minutes = round(seconds / 60)
+    hours, rest = divmod(minutes, 60)
+    return f"{hours} h {rest} min" if hours else f"{minutes} min"
+
+
+def step(progress: Progress | None) -> str:
+    """`search: 120 of 300 queries, 55 a second, 3 s left`."""
+    if progress is None:
+        return "begins"
+    if not progress.unit:
+        return progress.step
+    of = f" of {progress.total:,}" if progress.total else ""
+    words = [f"{progress.step}: {progress.done:,}{of} {progress.unit}"]
+    if progress.rate:
+        rate = f"{progress.rate:,.0f}" if progress.rate >= 10 else f"{progress.rate:.1f}"
+        words.append(f"{rate} a second")
+    if progress.seconds_left is not None:
+        words.append(f"{duration(progress.seconds_left)} left")
+    return ", ".join(words)
+
+
+def now(tasks: Sequence[Job], before: int = 0) -> str:
+    """What is done of a job at this moment, with `before` tasks of earlier jobs not yet done."""
+    running = [one for one in tasks if one.state == RUNNING]
+    words = "; ".join(f"{one.title}: {step(one.progress)}" for one in running)
+    return words or "waits for a worker" + f", after {counted(before, 'task')}" * (before > 0)
+
+
+def before(job: Job, found: Sequence[Job]) -> int:
+    """How many tasks of the jobs asked for earlier are still to be done."""
+    earlier = [one for one in found if one.active and one.created < job.created]
+    return sum((one.counts or {}).get(state, 0) for one in earlier for state in ACTIVE)
+
+
+def state(job: Job) -> str:
+    """The state of a job; queued until a worker has begun its first task."""
+    began = any(number for name, number in (job.counts or {}).items() if name != QUEUED)
+    return QUEUED if job.counts and job.state == RUNNING and not began else job.state
+
+
+def title(job: Job) -> str:
+    """What a job does; the demo, which nobody asked for, under its name."""
+    return f"Demo: {job.title}" if job.kind == "demo" else job.title
+
+
+def times(job: Job, clock: float) -> str:
+    """When a job was asked for and how long it took at `clock`, seconds since 1970."""
+    ago = f"asked for {duration(max(clock - job.created, 0))} ago"
+    return ", ".join(words for words in (ago, took(job)) if words)
+
+
+def took(job: Job) -> str:
+    """How long a job took from its start to its end; nothing before that."""
+    if job.started is None or job.ended is None:
+        return ""
+    return f"took {duration(job.ended - job.started)}"
+
+
+def expected(estimate: Estimate, runs: int) -> str:
+    """`6 runs, about 40 s on one worker without 2 that were never timed here`."""
+    words = f"{runs:,} run{'s' * (runs != 1)}"
+    if runs == estimate.unknown:
+        return f"{words}; how long it takes is not known yet: nothing like it ran here"
+    words += f", about {duration(max(estimate.seconds, 1))} on one worker"
+    never = f"{estimate.unknown} that {'was' if estimate.unknown == 1 else 'were'} never timed here"
+    return f"{words} without {never}" if estimate.unknown else words
+
+
+def tried_again(job: Job, tasks: Sequence[Job], found: Sequence[Job]) -> bool:
+    """Whether a later job of the same kind has all that this one, of these tasks, left undone."""
+    done = {(task.system, task.dataset) for task in tasks if task.state == DONE}
+    undone = set(job.targets) - done
+    later = (other for other in found if other.created > job.created and other.kind == job.kind)
+    return bool(undone) and any(undone <= set(other.targets) for other in later)
+
+
+def at_work(found: Sequence[Job]) -> str:
+    """`1 job at work: 7 of 20 done`; nothing where none is queued or running."""
+    active = [job for job in found if job.active]
+    if not active:
+        return ""
+    total = sum(len(job.targets) for job in active)
+    ended = Counter[str]()
+    for job in active:
+        ended.update(job.counts or {})
+    words = [f"{ended[DONE]} of {total} done"]
+    words += [f"{ended[FAILED]} failed"] * (ended[FAILED] > 0)
+    return f"{len(active)} job{'s' * (len(active) != 1)} at work: {', '.join(words)}"
+
+
+def telling(tasks: Sequence[Job]) -> str:
+    """The id of the task whose log tells most: one that runs, one that failed, the only one."""
+    for state in (RUNNING, FAILED):
+        if of_state := [one.id for one in tasks if one.state == state]:
+            return of_state[0]
+    return tasks[0].id if len(tasks) == 1 else ""
+
+
+def task_table(tasks: Sequence[Job]) -> DataFrame:
+    """The tasks of a job as a page shows them."""
+    rows = [(one.system, one.dataset, one.state, _remark(one)) for one in tasks]
+    return DataFrame(rows, columns=["System", "Dataset", "State", "Remark"])
+
+
+def _remark(task: Job) -> str:
+    return step(task.progress) if task.state == RUNNING else task.error or took(task)

@@ -1,0 +1,75 @@
+"""How a training goes: its losses, step by step."""
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+HEIGHT = 220
+SMOOTHED = 20
+"""Points that the thick line averages; with fewer than twice as many there is none."""
+
+
+@drawing
+def losses(curve: DataFrame, *, total: int, theme: str) -> go.Figure:
+    """Losses by step: step, name, value; the axis reaches to step `total`.
+
+    Each loss is a line; above many points a thicker one is its mean over the SMOOTHED points
+    before. Named at its right end where there are several.
+    """
+    palette = looks.palette(theme)
+    figure = go.Figure()
+    names = list(dict.fromkeys(curve["name"]))
+    for name, colour in zip(names, palette.categories * len(names), strict=False):
+        own = curve[curve["name"] == name].sort_values("step")
+        smooth = len(own) >= 2 * SMOOTHED
+        figure.add_trace(_line(own, name, colour, thin=smooth))
+        if smooth:
+            mean = own["value"].rolling(SMOOTHED, min_periods=1).mean()
+            figure.add_trace(_line(own.assign(value=mean), name, colour, mean=True))
+    figure.update_layout(
+        template=looks.template(theme),
+        height=HEIGHT,
+        showlegend=len(names) > 1,
+        xaxis={"title": {"text": "step"}, "range": [0, max(total, 1)], "tickformat": ",d"},
+        yaxis={"title": {"text": "loss"}, "rangemode": "tozero"},
+    )
+    return figure
+
+
+def _line(
+    own: DataFrame, name: str, colour: str, *, thin: bool = False, mean: bool = False
+) -> go.Scatter:
+    said = f"{looks.escape(name)}{' (mean of the points before)' if mean else ''}"
+    return go.Scatter(
+        x=own["step"].tolist(),
+        y=own["value"].tolist(),
+        mode="lines" if len(own) > 1 else "markers",
+        name=looks.escape(name),
+        showlegend=not mean,
+        opacity=0.4 if thin else 1,
+        line={"color": colour, "width": 1 if thin else 2},
+        hovertemplate=f"{said}<br>step %{{x:,d}}: %{{y:.4f}}<extra></extra>",
+    )
+
+
+def said(curve: DataFrame, total: int) -> str:
+    """How far a training is, in words: `step 40 of 81: loss 0.51, at first 1.84; 3 min so far`."""
+    last = curve[curve["step"] == curve["step"].max()]
+    first = curve[curve["step"] == curve["step"].min()].set_index("name")["value"]
+    values = ", ".join(
+        f"{row.name_} {looks.plain(row.value, 4)}, at first {looks.plain(first[row.name_], 4)}"
+        for row in last.rename(columns={"name": "name_"}).itertuples(index=False)
+        if row.name_ in first
+    )
+    step = int(last["step"].iloc[0])
+    took = f"; {duration(float(last['seconds'].iloc[0]))} so far" if "seconds" in last else ""
+    return f"Step {step:,} of {max(total, step):,}: {values}{took}."
+
+
+def duration(seconds: float) -> str:
+    """`45 s`, `12 min`, `3.5 h`."""
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 2 * 3600 else f"{seconds / 3600:.1f} h"

@@ -1,0 +1,271 @@
+"""The leaderboard's arithmetic: order, averages, the best, and who beats whom on how many.
+
+Systems are ranked by averages over the same datasets alone.
+
+A cell is a system's value on a dataset. A cell is *in-domain* where the system was trained on
+the dataset: shown, but in no average and never the best; wins count it, as the papers do.
+A *suspect* cell contradicts its neighbours in print: shown, never used. Nothing is filled in.
+"""
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame, Series
+
+from compute.datasets.catalogue import DATASETS
+from compute.evaluate.measures import better
+from compute.evaluate.tolerance import above, equal, order, ranks
+
+# Nearly every neural system was trained on it: a best would compare memory with search.
+TRAINED_ON = ("msmarco", "msmarco-pl")
+MOST_NAMED = 6
+"""Datasets or systems that a caption names one by one."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """Datasets down, systems across, both in the order to show them."""
+
+    measure: str
+    cells: DataFrame
+    """dataset, system, value, in_domain, suspect, remark; usable (in averages and ranks), best,
+    rank (1 is best, equal values share it), n_ranked. Only the cells that there are."""
+    datasets: DataFrame
+    """dataset, title, task, domain, group, zero_shot: the counted ones first, then by task."""
+    systems: DataFrame
+    """system, title, family, average and n_averaged (over how many of `averaged`: those on which
+    it has a usable value), rank (by the average, of systems that have all of them; else absent),
+    best (of several that have a rank)."""
+    counted: tuple[str, ...]
+    """The datasets that averages and wins are about: the zero-shot ones, where at least half of
+    the systems have one, else all shown."""
+    averaged: tuple[str, ...]
+    """Those of `counted` that averages are over: see `in_common`."""
+
+    @property
+    def sign(self) -> int:
+        """1 where more is better, -1 where less is."""
+        return better(self.measure)
+
+    def value(self, dataset: str, system: str) -> float:
+        """The value of a cell, absent (nan) where there is none."""
+        row = self.cells[(self.cells["dataset"] == dataset) & (self.cells["system"] == system)]
+        return float(row["value"].iloc[0]) if len(row) else float("nan")
+
+
+def board(cells: DataFrame, datasets: DataFrame, systems: DataFrame, measure: str) -> Board:
+    """Order and average the cells.
+
+    `cells`: dataset, system, value, in_domain, suspect, remark. `datasets`: dataset, title, task,
+    domain, group, collection, zero_shot, in the catalogue's order. `systems`: system, title,
+    family. Both may name more than the cells do; what they do not name is shown by its bare name.
+    A forum of CQADupStack is left out where the whole stands.
+    """
+    shown = _without_parts(cells)
+    rows = _rows(shown, datasets)
+    zero_shot = tuple(rows.loc[rows["zero_shot"], "dataset"])
+    on_these = shown[shown["dataset"].isin(zero_shot) & shown["value"].notna()]
+    many = 2 * on_these["system"].nunique() >= shown["system"].nunique()
+    counted = zero_shot if zero_shot and many else tuple(rows["dataset"])
+    ranked = _ranked(shown, rows, better(measure))
+    taking_part = ranked[ranked["usable"] & ranked["dataset"].isin(counted)]
+    common = in_common(taking_part)
+    averaged = tuple(name for name in counted if name in common)
+    columns = _columns(ranked, systems, averaged, better(measure))
+    return Board(measure, ranked, rows, columns, counted, averaged)
+
+
+def _without_parts(cells: DataFrame) -> DataFrame:
+    shown = set(cells["dataset"])
+    wholes = [dataset for dataset in DATASETS.values() if dataset.name in shown]
+    parts = {part for whole in wholes for part in whole.parts}
+    return cells[~cells["dataset"].isin(parts)].reset_index(drop=True)
+
+
+def _rows(cells: DataFrame, datasets: DataFrame) -> DataFrame:
+    names = DataFrame({"dataset": cells["dataset"].unique()})
+    rows = names.merge(datasets.assign(place=range(len(datasets))), on="dataset", how="left")
+    rows["title"] = rows["title"].fillna(rows["dataset"])
+    rows["collection"] = rows["collection"].fillna(rows["dataset"])
+    rows = rows.fillna({"task": "Other", "domain": "Other", "group": "own"})
+    rows["zero_shot"] = rows["zero_shot"].eq(True)
+    rows["place"] = rows["place"].fillna(len(datasets))
+    rows["block"] = rows.groupby(["zero_shot", "task"])["place"].transform("min")
+    order = rows.sort_values(["zero_shot", "block", "place"], ascending=[False, True, True])
+    return order.drop(columns=["place", "block"]).reset_index(drop=True)
+
+
+def _ranked(cells: DataFrame, rows: DataFrame, sign: int) -> DataFrame:
+    usable = ~cells["in_domain"] & ~cells["suspect"] & cells["value"].notna()
+    worth = (sign * cells["value"]).where(usable)
+    by_dataset = worth.groupby(cells["dataset"])
+    rank = by_dataset.transform(ranks)
+    trained_on = set(rows.loc[rows["collection"].isin(TRAINED_ON), "dataset"])
+    return cells.assign(
+        usable=usable,
+        rank=rank,
+        n_ranked=by_dataset.transform("count"),
+        best=(rank == 1) & ~cells["dataset"].isin(trained_on),
+    )
+
+
+def in_common(pairs: DataFrame) -> list[str]:
+    """The datasets that averages are compared over. `pairs`: dataset, system of what can be used.
+
+    Only systems that have all of them can be ranked by an average. A few runs of few datasets
+    take none away, and a run that alone has many adds none:
+    1. A system has a say that has at least half as many datasets as the second fullest one.
+    2. The datasets are those that at least half of these systems have. A system that has fewer
+       than half of them has no say any more.
+    3. While fewer than half of the systems with a say, or only one of several, have all of the
+       datasets, the one that fewest of them have is dropped (of several the last by name).
+    4. There are none where a system with a say then has fewer than half of them.
+    """
+    table = pd.crosstab(pairs["system"], pairs["dataset"]) > 0
+    counts = table.sum(axis=1)
+    table = table[counts >= counts.nlargest(2).min() / 2]
+    chosen = [name for name in table if table[name].mean() >= 0.5]
+    table = table.loc[table[chosen].mean(axis=1) >= 0.5, chosen]
+    enough = max(min(2, len(table)), len(table) / 2)
+    while len(table.columns) and table.all(axis=1).sum() < enough:
+        fewest = table.iloc[:, ::-1].sum().idxmin()
+        table = table.drop(columns=fewest)
+    return [] if (table.mean(axis=1) < 0.5).any() else list(table.columns)
+
+
+def _columns(
+    cells: DataFrame, systems: DataFrame, averaged: Collection[str], sign: int
+) -> DataFrame:
+    names = DataFrame({"system": cells["system"].unique()})
+    columns = names.merge(systems, on="system", how="left")
+    columns["title"] = columns["title"].fillna(columns["system"])
+    columns["family"] = columns["family"].fillna("imported")
+    usable = cells[cells["usable"]].groupby("system")["value"]
+    values = cells[cells["usable"] & cells["dataset"].isin(averaged)].groupby("system")["value"]
+    columns["average"] = columns["system"].map(values.mean())
+    columns["n_averaged"] = columns["system"].map(values.count()).fillna(0).astype(int)
+    whole = columns["n_averaged"].eq(len(averaged)) & columns["average"].notna()
+    columns["rank"] = ranks((sign * columns["average"]).where(whole))
+    columns["best"] = columns["rank"].eq(1) & (whole.sum() > 1)
+    # Who lacks some follows without an order by value: those with most datasets, then by name.
+    many = columns["system"].map(usable.count()).fillna(0)
+    keys = (columns["system"], -many, -columns["n_averaged"], columns["rank"])
+    return columns.iloc[np.lexsort(keys)].reset_index(drop=True)
+
+
+def below_best(board: Board) -> Series:
+    """Per cell, its value over the best of its row (the inverse where less is better), 0 to 1.
+
+    In a row of zeros every cell is the best. Absent for cells that are not usable.
+    """
+    value = board.cells["value"].where(board.cells["usable"])
+    by_dataset = value.groupby(board.cells["dataset"])
+    if board.sign > 0:
+        best = by_dataset.transform("max")
+        return (value / best).mask(equal(value, best), 1.0)
+    best = by_dataset.transform("min")
+    return (best / value).mask(equal(value, best), 1.0)
+
+
+def against(board: Board, baseline: str) -> Series:
+    """Per cell, its value minus the baseline's on the same dataset; absent where there is none."""
+    base = board.cells[(board.cells["system"] == baseline) & ~board.cells["suspect"]]
+    base_value = board.cells["dataset"].map(base.set_index("dataset")["value"])
+    return board.cells["value"].where(~board.cells["suspect"]) - base_value
+
+
+def differences(board: Board, baseline: str) -> DataFrame:
+    """What wins are counted over: dataset, system, difference to the baseline, in_domain.
+
+    All counted datasets where both have a value that is not suspect, in-domain cells included,
+    as the papers count. A run that is missing is neither won nor lost.
+    """
+    cells = board.cells.assign(difference=against(board, baseline))
+    kept = cells["dataset"].isin(board.counted) & cells["difference"].notna()
+    chosen = cells[kept & (cells["system"] != baseline)]
+    return chosen[["dataset", "system", "difference", "in_domain"]].reset_index(drop=True)
+
+
+def tally(gaps: DataFrame, sign: int = 1) -> DataFrame:
+    """Per system of `differences`: won, lost, equal (counts) and the median difference.
+
+    Sorted by wins, then by the median, then by name.
+    """
+    worth = sign * gaps["difference"]
+    by_system = DataFrame(
+        {
+            "system": gaps["system"],
+            "won": above(worth, 0),
+            "lost": above(0, worth),
+            "equal": equal(worth, 0),
+            "median": gaps["difference"],
+        }
+    ).groupby("system", sort=False)
+    table = by_system.agg(
+        {"won": "sum", "lost": "sum", "equal": "sum", "median": "median"}
+    ).reset_index()
+    by_median = table.iloc[order(sign * table["median"], table["system"])]
+    return by_median.sort_values("won", ascending=False, kind="stable").reset_index(drop=True)
+
+
+def short_titles(systems: DataFrame) -> dict[str, str]:
+    """Titles for columns: without what stands in brackets where that stays unambiguous."""
+    bare = systems["title"].str.replace(r" \(.*\)$", "", regex=True)
+    clear = ~bare.duplicated(keep=False)
+    return dict(zip(systems["system"], bare.where(clear, systems["title"]), strict=True))
+
+
+def caption(board: Board, origin: str) -> list[str]:
+    """What stands under the figure: source and counts, the average's ground, what is left out."""
+    sizes = f"{_count(len(board.datasets), 'dataset')}, {_count(len(board.systems), 'system')}"
+    sentences = [f"{origin}: {board.measure}, {sizes}.", _average_note(board)]
+    if board.cells["in_domain"].any():
+        sentences.append("Italic: the system was trained on the dataset; in no average, no best.")
+    if board.cells["suspect"].any():
+        sentences.append("?: contradicts its neighbours in print; shown, never used.")
+    if len(board.cells) < len(board.datasets) * len(board.systems):
+        sentences.append("–: no figure; nothing is filled in.")
+    return [sentence for sentence in sentences if sentence]
+
+
+def _count(number: int, thing: str) -> str:
+    return f"{number} {thing}" + ("" if number == 1 else "s")
+
+
+def _average_note(board: Board) -> str:
+    if not board.averaged:
+        return "No average: too few systems have the same datasets."
+    titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    partly = [titles[name] for name in board.counted if name not in board.averaged]
+    without = f", without {_named(partly, 'dataset')}" if partly else ""
+    return f"{averaged_note(board)}{without}.{_fewer_note(board)}"
+
+
+def averaged_note(board: Board) -> str:
+    """`Average over 18 datasets that 9 of 10 systems have`: what stands beside an average."""
+    number, ranked = _count(len(board.averaged), "dataset"), board.systems["rank"].notna()
+    who = "all systems" if ranked.all() else f"{ranked.sum()} of {len(ranked)} systems"
+    return f"Average over {number} that {who} have"
+
+
+def _fewer_note(board: Board) -> str:
+    """Whose average is over fewer, for it lacks a run or was trained on a dataset."""
+    titles, systems = short_titles(board.systems), board.systems
+    fewer = systems[systems["average"].notna() & systems["rank"].isna()]
+    if fewer.empty:
+        return ""
+    said = [
+        f"{titles[system]} over {n}"
+        for system, n in zip(fewer["system"], fewer["n_averaged"], strict=True)
+    ]
+    return (
+        " Italic averages are over fewer of them, for want of a run or in-domain, and have no rank:"
+        f" {_named(said, 'system')}."
+    )
+
+
+def _named(names: Sequence[str], thing: str) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {_count(more, f'more {thing}')}" * (more > 0))

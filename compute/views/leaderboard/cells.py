@@ -1,0 +1,189 @@
+"""The leaderboard's cells: the papers', ours, or the difference; and which of them to show.
+
+A frame of cells has dataset, system, value, in_domain, suspect and a remark for the hover.
+"""
+
+from collections.abc import Collection, Iterable, Mapping
+from functools import cache
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+from compute.datasets.catalogue import DATASETS
+from compute.evaluate.measures import MEASURES
+from compute.systems import SYSTEMS, rows_behind, system
+
+PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
+NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
+"""What a board can show; a difference is computed minus published."""
+
+
+def measures(numbers: str, stored: DataFrame, tables: DataFrame, source: str) -> list[str]:
+    """The measures that these numbers have, in the order of MEASURES.
+
+    `stored`: measure, of the runs. `tables`: source and measure, of the printed tables.
+    """
+    printed = set(tables.loc[tables["source"] == source, "measure"])
+    known = {PUBLISHED: printed, COMPUTED: set(stored["measure"])}
+    return in_order(known.get(numbers, printed & set(stored["measure"])))
+
+
+def in_order(measures: Iterable[str]) -> list[str]:
+    """Measures in the order of MEASURES, then by name."""
+    order = {measure: place for place, measure in enumerate(MEASURES)}
+    return sorted(measures, key=lambda name: (order.get(name, len(order)), name))
+
+
+def origin(numbers: str, source: str, *, returned: bool = False) -> str:
+    """Where the numbers come from, for the caption; `returned`: over returned queries only."""
+    if numbers == PUBLISHED:
+        return source
+    over = "the returned queries only, as BEIR's code" if returned else "all judged queries"
+    return f"Computed over {over}" + (f", minus {source}" if numbers == DIFFERENCE else "")
+
+
+def cells(numbers: str, printed: DataFrame, ours: DataFrame) -> DataFrame:
+    """The cells of these numbers, from those of the papers and ours."""
+    if numbers == PUBLISHED:
+        return printed
+    return ours if numbers == COMPUTED else computed_minus_published(ours, printed)
+
+
+def of_datasets(
+    cells: DataFrame, datasets: DataFrame, wanted: Mapping[str, Collection[str]]
+) -> DataFrame:
+    """The cells on datasets with the wanted values in their columns; no value named means all."""
+    kept = datasets
+    for column, values in wanted.items():
+        kept = kept[kept[column].isin(list(values))] if values else kept
+    return cells[cells["dataset"].isin(kept["dataset"])] if any(wanted.values()) else cells
+
+
+def of_all(cells: DataFrame) -> DataFrame:
+    """The cells on datasets where every system has one."""
+    n_systems = cells.groupby("dataset")["system"].transform("nunique")
+    return cells[n_systems == cells["system"].nunique()]
+
+
+def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str) -> DataFrame:
+    """Cells from the means of stored runs.
+
+    `means`: dataset, system, value, value_returned, n_queries, n_unanswered; `column` says which
+    of the two values. `holes`: dataset, system, hole (Hole@10, 0 to 1). `trained`: dataset and
+    system of in-domain pairs. The remark tells the holes and the unanswered queries.
+    """
+    pairs = ["dataset", "system"]
+    frame = means.merge(holes, on=pairs, how="left")
+    systems = frame["system"].unique()
+    seen = _seen(pd.concat([trained, _trained_on(), _trained_here(systems)]), systems)
+    frame = frame.merge(seen.assign(in_domain=True), on=pairs, how="left")
+    return DataFrame(
+        {
+            "dataset": frame["dataset"],
+            "system": frame["system"],
+            "value": frame[column],
+            "in_domain": frame["in_domain"].eq(True),
+            "suspect": False,
+            "remark": _remarks(frame),
+        }
+    )
+
+
+def _remarks(frame: DataFrame) -> list[str]:
+    remarks = []
+    for hole, queries, unanswered in zip(
+        frame["hole"], frame["n_queries"], frame["n_unanswered"], strict=True
+    ):
+        parts = [f"{int(queries):,} queries"]
+        if pd.notna(unanswered) and unanswered:
+            parts.append(f"{int(unanswered):,} of them unanswered")
+        if pd.notna(hole):
+            parts.append(f"{hole:.0%} of the top 10 unjudged")
+        remarks.append(", ".join(parts))
+    return remarks
+
+
+def printed(figures: DataFrame) -> DataFrame:
+    """Cells from rows of `published.results`: the note of the table becomes the remark."""
+    note = figures["note"].where(~figures["note"].str.startswith("lang="), "")
+    return figures[["dataset", "system", "value", "in_domain", "suspect"]].assign(remark=note)
+
+
+def _seen(trained: DataFrame, systems: Iterable[str]) -> DataFrame:
+    """dataset, system: what a system is made from has seen the dataset in training."""
+    parts = [(name, row) for name in systems for row in _rows_behind(name)]
+    behind = DataFrame(parts, columns=["made", "system"])
+    found = behind.merge(trained, on="system").drop(columns="system")
+    return found.rename(columns={"made": "system"})[["dataset", "system"]].drop_duplicates()
+
+
+@cache
+def _rows_behind(name: str) -> frozenset[str]:
+    return frozenset(rows_behind(name))
+
+
+def _trained_here(systems: Iterable[str]) -> DataFrame:
+    """dataset, system of what models that were trained here, or are within others, have seen."""
+    behind = sorted({row for name in systems for row in _rows_behind(name) if "[" in row})
+    pairs = [
+        (dataset.name, name)
+        for name in behind
+        for seen in _has_seen(name)
+        for dataset in DATASETS.values()
+        if dataset.collection.partition("/")[0] == seen.partition("/")[0]
+    ]
+    return DataFrame(pairs, columns=["dataset", "system"])
+
+
+def _has_seen(name: str) -> tuple[str, ...]:
+    try:
+        return system(name).trained_on
+    except WrongInput:  # the name of an imported run
+        return ()
+
+
+@cache
+def _trained_on() -> DataFrame:
+    """dataset, system of what the catalogue knows of training; splits and forums included."""
+    pairs = [
+        (dataset.name, system.name)
+        for system in SYSTEMS.values()
+        for dataset in DATASETS.values()
+        if dataset.collection.partition("/")[0] in system.trained_on
+    ]
+    return DataFrame(pairs, columns=["dataset", "system"])
+
+
+def computed_minus_published(ours: DataFrame, theirs: DataFrame) -> DataFrame:
+    """Cells where both a run and a sound printed figure stand: value is the run's minus it."""
+    sound = theirs.loc[~theirs["suspect"], ["dataset", "system", "value"]]
+    both = ours.merge(sound, on=["dataset", "system"], suffixes=("", "_printed"))
+    pairs = zip(both["value"], both["value_printed"], both["remark"], strict=True)
+    return DataFrame(
+        {
+            "dataset": both["dataset"],
+            "system": both["system"],
+            "value": both["value"] - both["value_printed"],
+            "in_domain": both["in_domain"],
+            "suspect": False,
+            "remark": [f"computed {a:.4f}, published {b:.3f}; {more}" for a, b, more in pairs],
+        }
+    )
+
+
+def of_families(
+    cells: DataFrame, systems: DataFrame, families: Collection[str], baseline: str
+) -> DataFrame:
+    """The cells of these families, all if none is named; the baseline always stays."""
+    if not families:
+        return cells
+    named = systems.loc[systems["family"].isin(list(families)), "system"]
+    return cells[cells["system"].isin([*named, baseline])]
+
+
+def baseline(systems: Iterable[str]) -> str | None:
+    """The system to compare with unless told otherwise: the table's BM25, else its first."""
+    names = list(systems)
+    lexical = [name for name in names if name.startswith("bm25") and "+" not in name]
+    return min(lexical, key=len) if lexical else (names[0] if names else None)

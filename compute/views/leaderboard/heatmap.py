@@ -1,0 +1,400 @@
+"""The leaderboard's heatmap of datasets and systems.
+
+Heatmaps give no clicks, so an invisible scatter lies over the cells for hover and selection.
+Uneven gaps between the blocks of tasks would stretch one heatmap: every row is a trace.
+"""
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, replace
+
+import plotly.graph_objects as go
+
+from compute.evaluate.tolerance import equal
+from compute.views.leaderboard import board as leaderboard
+from compute.views.leaderboard.board import Board
+from compute.views.leaderboard.cells import DIFFERENCE
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import (
+    INKS,
+    Palette,
+    colorscale,
+    colour,
+    escape,
+    ink,
+    palette,
+    plain,
+    precise,
+    signed,
+    template,
+)
+
+BELOW_BEST = "Below the best"
+AGAINST = "Against the baseline"
+VALUE = "Value"
+COLOURS = (BELOW_BEST, AGAINST, VALUE)
+_NOTES = {
+    BELOW_BEST: "Colour: how far below the best of its row, down to half of it; bold is the best.",
+    AGAINST: "Colour: minus the baseline on the same dataset, strongest from .2 on.",
+    VALUE: "Colour: the value, 0 to 1; bold is the best of its row.",
+    DIFFERENCE: "Colour: the difference, strongest from .2 on.",
+}
+AVERAGE = ""
+"""Stands for the average's row where a dataset's name stands."""
+
+ROW = 28
+GAP = 0.3
+NARROW = 560
+"""Pixels that the columns share on a screen 800 wide."""
+CLIP = 0.2
+"""Differences beyond this have the strongest colour."""
+MOST_WITH_NUMBERS = 24
+MOST_IN_PRINT = 17
+LETTERS = 28
+"""What is shown of a system's name."""
+FEWEST_COLUMNS = 6
+"""With fewer systems the right stays empty: cells would become bars."""
+
+
+@dataclass(frozen=True)
+class _Cell:
+    dataset: str
+    system: str
+    x: int
+    y: float
+    text: str
+    hover: str
+    share: float = math.nan
+    """Place on the colour scale, 0 to 1; nan leaves the cell unfilled."""
+    best: bool = False
+    faint: bool = False
+
+
+@dataclass(frozen=True)
+class _View:
+    """How the values of a board are shown."""
+
+    board: Board
+    colour: str
+    baseline: str | None
+    titles: Mapping[str, str]
+    rows: Mapping[str, str]
+
+    @property
+    def signed(self) -> bool:
+        return self.colour in (AGAINST, DIFFERENCE)
+
+
+@drawing
+def heatmap(
+    board: Board,
+    *,
+    colour_by: str,
+    baseline: str | None,
+    theme: str,
+    chosen: tuple[str, str] | None = None,
+) -> go.Figure:
+    """Datasets down, systems across; the average first, then blocks of tasks.
+
+    `colour_by` is one of COLOURS, or DIFFERENCE for a board whose values are differences.
+    `chosen` is the dataset and system of the cell with an outline. Points of the overlay carry
+    [dataset, system] as customdata; the average's row carries AVERAGE as its dataset.
+    """
+    look = palette(theme)
+    view = _view(board, colour_by, baseline)
+    cells = list(_cells(view))
+    numbered = len(board.systems) <= (MOST_IN_PRINT if theme == "print" else MOST_WITH_NUMBERS)
+    stops = look.diverging if view.signed else look.sequential
+    scale = {"cmin": 0, "cmax": 1, "colorscale": colorscale(stops), "showscale": False}
+    # Made at once from plain values: Plotly checks a figure again at every change.
+    return go.Figure(
+        data=[*_fills(cells), *(_texts(cells, stops, look) if numbered else ()), _overlay(cells)],
+        layout={
+            "template": template(theme),
+            "coloraxis": scale,
+            "shapes": _outline(cells, chosen, look) if chosen else [],
+            **_axes(view),
+        },
+    )
+
+
+def note(board: Board, colour_by: str, baseline: str | None) -> str:
+    """What the caption says of the colours, and of what the cells do not show."""
+    sentences = [_NOTES[colour_by]]
+    sound = ~board.cells["suspect"]
+    if colour_by == AGAINST and leaderboard.against(board, baseline or "")[sound].isna().any():
+        sentences.append("– also where the baseline has no figure: the value is in the hover.")
+    if len(board.systems) > MOST_WITH_NUMBERS:
+        sentences.append(
+            f"Over {MOST_WITH_NUMBERS} systems the numbers are in the hover, and nothing is bold."
+        )
+    return " ".join(sentences)
+
+
+def _view(board: Board, colour_by: str, baseline: str | None) -> _View:
+    zero_shot = set(board.datasets.loc[board.datasets["zero_shot"], "dataset"])
+    average = "Zero-shot average" if zero_shot.issuperset(board.averaged) else "Average"
+    average = "Mean difference" if colour_by == DIFFERENCE else average
+    rows = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    return _View(board, colour_by, baseline, titles, {AVERAGE: average} | rows)
+
+
+def _places(board: Board) -> dict[str, float]:
+    """Where each row lies: 0 for the average if there is one, then 1 apart, more between blocks."""
+    averaged = board.systems["average"].notna().any()
+    places, y, before = ({AVERAGE: 0.0}, 1 + GAP + 0.1, None) if averaged else ({}, 0.0, None)
+    for row in board.datasets.itertuples():
+        block = (row.zero_shot, row.task)
+        y += GAP if before is not None and block != before else 0
+        places[str(row.dataset)] = y
+        y, before = y + 1, block
+    return places
+
+
+def _cells(view: _View) -> Iterator[_Cell]:
+    places = _places(view.board)
+    frame = view.board.cells.assign(
+        share=leaderboard.below_best(view.board),
+        gap=leaderboard.against(view.board, view.baseline or ""),
+    )
+    # A row without a best, such as MS MARCO's, has nothing to be coloured below.
+    frame["share"] = frame["share"].where(frame.groupby("dataset")["best"].transform("any"))
+    known = {(row["dataset"], row["system"]): row for row in frame.to_dict("records")}
+    known |= {(AVERAGE, row["system"]): row for row in _averages(view)}
+    for x, system in enumerate(view.board.systems["system"]):
+        for dataset, y in places.items():
+            row = known.get((dataset, system))
+            yield _absent(view, dataset, system, x, y) if row is None else _cell(view, row, x, y)
+
+
+def _averages(view: _View) -> Iterator[dict]:
+    systems = view.board.systems
+    ranked = systems["rank"].notna()
+    base = systems.loc[ranked & (systems["system"] == view.baseline), "average"]
+    best = (view.board.sign * systems["average"][ranked]).max() * view.board.sign
+    for row in systems.dropna(subset="average").to_dict("records"):
+        value, whole = row["average"], row["rank"] == row["rank"]
+        high, low = (value, best) if view.board.sign > 0 else (best, value)
+        yield {
+            "dataset": AVERAGE,
+            "system": row["system"],
+            "value": value,
+            "usable": whole,
+            "best": row["best"],
+            "rank": row["rank"],
+            "n_ranked": ranked.sum(),
+            "suspect": False,
+            "in_domain": False,
+            "remark": _over(view.board, row["n_averaged"]),
+            "share": 1.0 if equal(value, best) else high / low if low else 0.0,
+            "gap": value - base.iloc[0] if whole and len(base) else math.nan,
+        }
+
+
+def _over(board: Board, n: int) -> str:
+    of = len(board.averaged)
+    if n == of:
+        return leaderboard.averaged_note(board).lower()
+    return f"average over {n} of the {of} datasets: it has no rank and is compared with none"
+
+
+def _absent(view: _View, dataset: str, system: str, x: int, y: float) -> _Cell:
+    missing = "no average" if dataset == AVERAGE else "no figure"
+    hover = f"{_where(view, dataset, system)}<br>{missing}"
+    return _Cell(dataset, system, x, y, "–", hover, faint=True)
+
+
+def _cell(view: _View, row: Mapping, x: int, y: float) -> _Cell:
+    relative = view.colour == AGAINST and row["system"] != view.baseline
+    shown = row["gap"] if relative else row["value"]
+    text = signed(shown) if relative or view.colour == DIFFERENCE else plain(shown)
+    cell = _Cell(row["dataset"], row["system"], x, y, text, _hover(view, row))
+    if row["suspect"]:
+        return replace(cell, text="?" if relative else f"{text}?", faint=True)
+    if not row["usable"] or math.isnan(shown):
+        return replace(cell, faint=True)
+    best = bool(row["best"]) and view.colour != DIFFERENCE
+    return replace(cell, best=best, share=_share(view, row, shown))
+
+
+def _share(view: _View, row: Mapping, shown: float) -> float:
+    if not row["usable"]:
+        return math.nan
+    if view.colour == VALUE:
+        return min(max(row["value"], 0.0), 1.0)
+    if view.colour == BELOW_BEST:
+        return max(2 * row["share"] - 1, 0.0) if row["share"] == row["share"] else math.nan
+    if view.colour == AGAINST and row["system"] == view.baseline:
+        return math.nan
+    sign = 1 if view.colour == DIFFERENCE else view.board.sign
+    return min(max((sign * shown / CLIP + 1) / 2, 0.0), 1.0)
+
+
+def _where(view: _View, dataset: str, system: str) -> str:
+    on = "" if dataset == AVERAGE else " on"
+    title, row = escape(view.titles[system]), escape(view.rows[dataset])
+    return f"<b>{title}</b>{on}{',' if dataset == AVERAGE else ''} <b>{row}</b>"
+
+
+def _hover(view: _View, row: Mapping) -> str:
+    value = precise(row["value"], with_sign=view.colour == DIFFERENCE)
+    lines = [_where(view, row["dataset"], row["system"]), f"{view.board.measure} {value}"]
+    if row["rank"] == row["rank"] and view.colour != DIFFERENCE:
+        lines[-1] += f", rank {int(row['rank'])} of {int(row['n_ranked'])}"
+    compared = view.baseline not in (None, row["system"]) and view.colour != DIFFERENCE
+    if compared:
+        base = escape(view.titles.get(str(view.baseline), str(view.baseline)))
+        gap = row["gap"]
+        if gap == gap:
+            lines.append(f"{precise(gap, with_sign=True)} against {base}")
+        elif view.colour == AGAINST and not row["suspect"]:
+            lines.append(f"no figure of {base} to compare with")
+    if math.isnan(row["share"]) and row["usable"] and view.colour == BELOW_BEST:
+        lines.append("no best here: nearly every system was trained on it")
+    if row["in_domain"]:
+        lines.append("in-domain: trained on this dataset; in no average")
+    if row["suspect"]:
+        lines.append("shown, never used")
+    if row["remark"] and row["remark"] != "in-domain":
+        lines.append(escape(row["remark"], longest=120))
+    return "<br>".join(lines)
+
+
+def _fills(cells: list[_Cell]) -> Iterator[dict]:
+    width = 1 + max(cell.x for cell in cells)
+    rows: dict[float, list[float | None]] = {}
+    for cell in cells:
+        row = rows.setdefault(cell.y, [None] * width)
+        row[cell.x] = None if math.isnan(cell.share) else cell.share
+    for y, row in rows.items():
+        place = {"x0": 0, "dx": 1, "y0": y, "dy": 1}
+        look = {"coloraxis": "coloraxis", "hoverinfo": "skip", "xgap": 2, "ygap": 2}
+        yield {"type": "heatmap", "z": [row], **place, **look}
+
+
+def _texts(cells: list[_Cell], stops: tuple[str, ...], look: Palette) -> Iterator[dict]:
+    """One trace per ink: a selection would fade the text of all the others."""
+    width = 1 + max(cell.x for cell in cells)
+    by_ink: dict[str, list[_Cell]] = {name: [] for name in (*INKS, look.text, look.muted)}
+    for cell in cells:
+        by_ink[_ink_of(cell, stops, look)].append(cell)
+    size = 13 if width <= 12 else 12 if width <= 16 else 11
+    for name, of_ink in by_ink.items():
+        if of_ink:
+            yield {
+                "type": "scatter",
+                "x": [cell.x for cell in of_ink],
+                "y": [cell.y for cell in of_ink],
+                "text": [_styled(cell) for cell in of_ink],
+                "mode": "text",
+                "textfont": {"color": name, "size": size},
+                "unselected": {"textfont": {"color": name}},
+                "hoverinfo": "skip",
+                "showlegend": False,
+            }
+
+
+def _ink_of(cell: _Cell, stops: tuple[str, ...], look: Palette) -> str:
+    if cell.share == cell.share:
+        return ink(colour(cell.share, stops))
+    return look.muted if cell.faint else look.text
+
+
+def _styled(cell: _Cell) -> str:
+    if cell.best:
+        return f"<b>{cell.text}</b>"
+    return f"<i>{cell.text}</i>" if cell.faint and cell.text != "–" else cell.text
+
+
+def _overlay(cells: list[_Cell]) -> dict:
+    return {
+        "type": "scatter",
+        "x": [cell.x for cell in cells],
+        "y": [cell.y for cell in cells],
+        "customdata": [[cell.dataset, cell.system] for cell in cells],
+        "hovertext": [cell.hover for cell in cells],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "mode": "markers",
+        "marker": {"opacity": 0, "size": 20},
+        "showlegend": False,
+    }
+
+
+def _outline(cells: list[_Cell], chosen: tuple[str, str], look: Palette) -> list[dict]:
+    return [
+        {
+            "type": "rect",
+            "x0": cell.x - 0.5,
+            "x1": cell.x + 0.5,
+            "y0": cell.y - 0.5,
+            "y1": cell.y + 0.5,
+            "line": {"color": look.outline, "width": 3},
+        }
+        for cell in cells
+        if (cell.dataset, cell.system) == chosen
+    ]
+
+
+_STILL = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
+
+
+def _axes(view: _View) -> dict:
+    places = _places(view.board)
+    last = max(places.values())
+    rows = {name: escape(view.rows[name], 32) for name in places}
+    tall = _rise(view.board)
+    down = {
+        "range": [last + 0.5, -0.5],
+        "tickvals": list(places.values()),
+        "ticktext": [f"<b>{row}</b>" if name == AVERAGE else row for name, row in rows.items()],
+        "ticklabelstandoff": 6,
+        "tickfont": {"size": 13},
+    }
+    return {
+        "xaxis": _STILL | _across(view.board),
+        "yaxis": _STILL | down,
+        "height": round(ROW * (last + 1)) + 14 + tall,
+        "margin": {"l": 8, "r": 8 + max(_lean(view.board), 0), "t": 30, "b": 6},
+        "hoverdistance": -1,
+        "dragmode": False,
+        "clickmode": "event+select",
+    }
+
+
+def _across(board: Board) -> dict:
+    short, width = leaderboard.short_titles(board.systems), len(board.systems)
+    crowded = width > MOST_WITH_NUMBERS
+    return {
+        "side": "top",
+        "range": [-0.5, max(width, FEWEST_COLUMNS) - 0.5],
+        "tickvals": list(range(width)),
+        # Blanks around a name turn the names before they touch.
+        "ticktext": [f"  {escape(short[name], LETTERS)}  " for name in board.systems["system"]],
+        "ticklabelstandoff": 2,
+        "tickfont": {"size": 9 if crowded else 13},
+        "tickangle": -90 if crowded else None,
+        "autotickangles": [0, -40],
+        # Turned names of the last columns lean past the edge, where Plotly would drop them.
+        "ticklabeloverflow": "allow",
+    }
+
+
+def _lean(board: Board) -> int:
+    """Pixels that the turned names of the last columns need at the right."""
+    titles = leaderboard.short_titles(board.systems)
+    last = [titles[name] for name in board.systems["system"][-3:]]
+    return min(max(6 * (len(title) - 7) for title in last), 110) if last else 0
+
+
+def _rise(board: Board) -> int:
+    """Pixels above the rows for the names, turned as on a narrow screen where they may touch.
+
+    Plotly makes the room for turned names itself, at the cost of the rows' height.
+    """
+    titles = leaderboard.short_titles(board.systems)
+    longest = min(max(map(len, titles.values())), LETTERS)
+    if len(titles) > MOST_WITH_NUMBERS:
+        return 12 + 6 * longest
+    touching = 8 * (longest + 2) > NARROW / max(len(titles), FEWEST_COLUMNS)
+    return 14 + round(4.7 * longest) if touching else 30

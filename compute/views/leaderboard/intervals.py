@@ -1,0 +1,213 @@
+"""The order of systems with its uncertainty: intervals, rank intervals, and groups as bars."""
+
+from collections.abc import Iterator, Mapping
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.views.leaderboard import order_confidence
+from compute.views.leaderboard.board import Board, short_titles
+from compute.views.leaderboard.select_order import COLUMNS
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import Palette, escape, palette, plain, precise, template
+
+MOST_ROWS = 40
+"""Systems that the figure shows; the table has all."""
+MOST_BARS = 10
+"""Groups with bars of their own: more would be a fence."""
+ROW = 26
+TIGHT = 18
+"""Pixels per system, and where there are many."""
+_MANY = 16
+_BAR = 16
+"""Pixels from bar to bar."""
+_HEADS = ("System", "Mean", "95% interval", "Rank", "First in", "Group")
+_SHORT = 18
+"""Letters of a name in one column of a page."""
+_LETTERS = {"xshift": 66, "xanchor": "left"}
+_STILL = {"fixedrange": True, "zeroline": False}
+
+
+@drawing
+def intervals(
+    ranking: DataFrame,
+    titles: Mapping[str, str],
+    measure: str,
+    theme: str,
+    *,
+    narrow: bool = False,
+) -> go.Figure:
+    """Systems down, the best first; at the right rank interval, share first and groups.
+
+    `ranking` is a frame of `queries.ranking`. Every mark's customdata is its system. A `narrow` one
+    has the groups as letters, and no share.
+    """
+    look, rows = palette(theme), ranking.head(MOST_ROWS)
+    bars = {} if narrow else groups_drawn(ranking)
+    figure = go.Figure(layout={"template": template(theme), **_layout(rows, titles, measure, bars)})
+    figure.add_scatter(**_means(rows, titles, measure, look))
+    for place, (letter, places) in enumerate(bars.items()):
+        figure.add_scatter(**_bar(place, letter, places, look))
+    figure.update_layout(annotations=list(_notes(rows, bars, look, narrow=narrow)))
+    if narrow:
+        figure.update_layout(_column(rows, titles))
+    return figure
+
+
+def _column(rows: DataFrame, titles: Mapping[str, str]) -> dict:
+    """The layout where names and numbers leave the means but half of a column of a page."""
+    names = [escape(titles[name], _SHORT) for name in rows["system"]]
+    return {"xaxis": {"domain": [0, 0.55], "nticks": 4}, "yaxis": {"ticktext": names}}
+
+
+def groups_drawn(ranking: DataFrame) -> dict[str, list[int]]:
+    """The groups of more than one system that have a bar: none where they are too many."""
+    rows = ranking.head(MOST_ROWS)
+    groups = order_confidence.members(rows["group"].tolist())
+    several = {letter: places for letter, places in groups.items() if len(places) > 1}
+    return several if len(several) <= MOST_BARS else {}
+
+
+def _means(rows: DataFrame, titles: Mapping[str, str], measure: str, look: Palette) -> dict:
+    sure = rows["low"].notna().all()
+    return {
+        "x": rows["mean"].tolist(),
+        "y": list(range(len(rows))),
+        "mode": "markers",
+        "marker": {"size": 9, "color": look.primary, "opacity": 1},
+        "error_x": {
+            "type": "data",
+            "symmetric": False,
+            "array": (rows["high"] - rows["mean"]).tolist(),
+            "arrayminus": (rows["mean"] - rows["low"]).tolist(),
+            "color": look.primary,
+            "thickness": 2,
+            "width": 0,
+            "visible": bool(sure),
+        },
+        "customdata": rows["system"].tolist(),
+        "hovertext": [_hover(row, titles, measure) for row in rows.to_dict("records")],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "showlegend": False,
+    }
+
+
+def _hover(row: dict, titles: Mapping[str, str], measure: str) -> str:
+    lines = [f"<b>{escape(titles[row['system']])}</b>", f"{measure} {precise(row['mean'])}"]
+    if row["low"] == row["low"]:
+        lines[1] += f", 95% interval {precise(row['low'])} to {precise(row['high'])}"
+        lines.append(f"rank {ranks_of(row)}; first in {_share(row['first'])} of resamples")
+        lines.append(f"group {order_confidence.compact(row['group'])}")
+    return "<br>".join(lines)
+
+
+def _bar(place: int, letter: str, places: list[int], look: Palette) -> dict:
+    """A vertical bar with a dot at each system of the group."""
+    return {
+        "x": [place] * len(places),
+        "y": places,
+        "xaxis": "x2",
+        "mode": "lines+markers",
+        "line": {"width": 2, "color": look.muted},
+        "marker": {"size": 9, "color": look.muted, "opacity": 1},
+        "hovertemplate": f"group {letter}: cannot be told apart<extra></extra>",
+        "showlegend": False,
+    }
+
+
+def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> Iterator[dict]:
+    # Right of the means' panel: the rank interval, then the share of resamples or the groups.
+    place = {"xref": "x domain", "x": 1, "xanchor": "right", "showarrow": False}
+    sure = rows["low"].notna().all()
+    for y, row in enumerate(rows.to_dict("records")):
+        yield place | {"y": y, "xshift": 58, "text": ranks_of(row)}
+        if sure and narrow:
+            yield place | {"y": y, "text": order_confidence.compact(row["group"])} | _LETTERS
+        elif sure:
+            yield place | {"y": y, "xshift": 106, "text": _share(row["first"])}
+    head = place | {"y": -1, "font": {"color": look.muted}}
+    yield head | {"xshift": 58, "text": "rank"}
+    if sure:
+        yield head | ({"text": "group"} | _LETTERS if narrow else {"xshift": 106, "text": "first"})
+    if bars:
+        yield head | {"xref": "x2 domain", "x": 0, "xanchor": "left", "text": "alike"}
+
+
+def _share(share: float) -> str:
+    return f"{share:.0%}" if share >= 0.005 or share == 0 else "<1%"
+
+
+def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapping) -> dict:
+    many = len(rows) > _MANY
+    right = 0.97 - 0.02 * max(len(bars), 2)
+    down = {
+        "range": [len(rows) - 0.4, -1.5],
+        "tickvals": list(range(len(rows))),
+        "ticktext": [escape(titles[name], 28) for name in rows["system"]],
+        "tickfont": {"size": 11 if many else 13},
+        "showgrid": False,
+    }
+    return {
+        "xaxis": _STILL | {"domain": [0, right - 0.19], "title": {"text": measure}, "nticks": 7},
+        "xaxis2": {
+            "domain": [right, 1],
+            "range": [-0.5, max(len(bars), 4) - 0.5],
+            "visible": False,
+            "fixedrange": True,
+        },
+        "yaxis": _STILL | down,
+        "height": (TIGHT if many else ROW) * (len(rows) + 1) + 60,
+        "dragmode": False,
+        "hoverdistance": 12,
+    }
+
+
+def table(ranking: DataFrame | None, board: Board) -> DataFrame:
+    """The board as a table: a row per system, its order's uncertainty, then its values.
+
+    Systems that `ranking` lacks follow without a rank. The last column, system, is its name.
+    """
+    titles = short_titles(board.systems)
+    if ranking is None:
+        ranking = DataFrame(columns=["system", *COLUMNS]).astype({"system": str})
+    rows = board.systems[["system"]].merge(ranking, on="system", how="left", sort=False)
+    rows = rows.iloc[rows["rank"].fillna(len(rows) + 1).argsort(kind="stable")]
+    records = rows.to_dict("records")
+    found = {
+        "System": [titles[row["system"]] for row in records],
+        "Mean": rows["mean"].tolist(),
+        "95% interval": [_span(row["low"], row["high"]) for row in records],
+        "Rank": [ranks_of(row) for row in records],
+        "First in": [
+            _share(row["first"]) if row["first"] == row["first"] else "–" for row in records
+        ],
+        "Group": [
+            order_confidence.compact(row["group"]) if isinstance(row["group"], str) else ""
+            for row in records
+        ],
+    }
+    values = board.cells.pivot(index="system", columns="dataset", values="value")
+    for dataset, title in headings(board).items():
+        found[title] = values[dataset].reindex(rows["system"]).tolist()
+    return DataFrame(found | {"system": rows["system"].tolist()})
+
+
+def headings(board: Board) -> dict[str, str]:
+    """By dataset, the head of its column in the table: its title, or its name too if that is
+    ambiguous, as where somebody's own dataset is called Rank."""
+    rows = board.datasets[["dataset", "title"]]
+    unclear = rows["title"].duplicated(keep=False) | rows["title"].isin([*_HEADS, "system"])
+    heads = rows["title"].where(~unclear, rows["title"] + " (" + rows["dataset"] + ")")
+    return dict(zip(rows["dataset"], heads, strict=True))
+
+
+def _span(low: float, high: float) -> str:
+    return f"{plain(low)} to {plain(high)}" if low == low else "–"
+
+
+def ranks_of(row: Mapping) -> str:
+    """`2–4`: between which ranks a system lies; its rank alone where nothing is known of that."""
+    if row["rank"] != row["rank"]:
+        return "–"
+    low, high = (int(row[name] or row["rank"]) for name in ("rank_low", "rank_high"))
+    return str(low) if low == high else f"{low}–{high}"

@@ -1,0 +1,148 @@
+"""How sure a board's order is: what it is about, its groups, and the words under it."""
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+from pandas import DataFrame
+
+from compute.base.words import counted
+from compute.evaluate import rank_intervals
+from compute.views.leaderboard.board import Board
+
+ALL = "Average"
+"""The order by the board's average."""
+_NAMED = 6
+"""Systems that a verdict names."""
+_PLAIN = ", ".join(f"{share:.0%} with {n}" for n, share in rank_intervals.COVERAGE.items())
+
+
+class Ground(NamedTuple):
+    """What an order is about."""
+
+    datasets: list[str]
+    systems: list[str]
+
+
+def grounds(board: Board) -> dict[str, Ground]:
+    """ALL, where systems are ranked by an average of several datasets, then every dataset with two.
+
+    ALL has the datasets and the systems of the board's own average and rank. Where that average is
+    of one dataset, this one is the first, so that both have one order. A system that was trained on
+    a dataset takes no part in the order on it.
+    """
+    found: dict[str, Ground] = {}
+    ranked = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
+    if len(ranked) > 1 and len(board.averaged) > 1:
+        found[ALL] = Ground(list(board.averaged), ranked)
+    usable = board.cells[board.cells["usable"]]
+    datasets = sorted(map(str, board.datasets["dataset"]), key=lambda name: _behind(board, name))
+    for dataset in datasets:
+        own = set(usable.loc[usable["dataset"] == dataset, "system"])
+        systems = [name for name in board.systems["system"] if name in own]
+        if len(systems) > 1:
+            found[dataset] = Ground([dataset], systems)
+    return found
+
+
+def _behind(board: Board, dataset: str) -> bool:
+    """Whether a dataset comes after the only one that the board's average is of."""
+    return len(board.averaged) == 1 and dataset not in board.averaged
+
+
+def members(groups: Sequence[str]) -> dict[str, list[int]]:
+    """Letter -> the places of its systems, in the order of letters."""
+    found: dict[str, list[int]] = {}
+    for place, group in enumerate(groups):
+        for name in group.split():
+            found.setdefault(name, []).append(place)
+    return dict(sorted(found.items(), key=lambda item: (len(item[0]), item[0])))
+
+
+def compact(group: str) -> str:
+    """Letters without blanks between where each is one."""
+    names = group.split()
+    return ("" if all(len(name) == 1 for name in names) else " ").join(names)
+
+
+def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
+    """Whether the first of an order is surely the best, in one sentence; empty where nothing is
+    known of that.
+
+    `ranking` is a frame of `queries.ranking`; systems with a letter in common cannot be told apart.
+    """
+    if len(ranking) < 2 or not ranking["drawn"].iloc[0]:
+        return ""
+    first, own = ranking["system"].iloc[0], set(ranking["group"].iloc[0].split())
+    alike = [
+        titles.get(system, system)
+        for system, group in zip(ranking["system"].iloc[1:], ranking["group"].iloc[1:], strict=True)
+        if own & set(group.split())
+    ]
+    name, below = titles.get(first, first), len(ranking) - 1 - len(alike)
+    if not alike:
+        return f"{name} is surely the best."
+    named = ", ".join(alike[:_NAMED]) + f" and {len(alike) - _NAMED} more" * (len(alike) > _NAMED)
+    rest = f"; it is surely better than the other {below}" if below else ""
+    return f"{name} is ahead, but cannot be told apart from {named}{rest}."
+
+
+def caption(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
+    """How to read an order, what its intervals rest on, and what is left out."""
+    drawn, left_out = str(ranking["drawn"].iloc[0]), int(ranking["n_left_out"].iloc[0])
+    sentences = [
+        _HOW if drawn else "",
+        f"Over {_size(ranking, board, ground)}",
+        _GROUNDS[drawn],
+        f"Left out: {left_out:,} of the queries, on which a system has no value."
+        if left_out
+        else "",
+    ]
+    return [sentence for sentence in sentences if sentence]
+
+
+def about(ranking: DataFrame, board: Board, ground: Ground) -> str:
+    """What the columns Mean to Group of the table are over."""
+    return f"Mean to Group are over {_size(ranking, board, ground)}"
+
+
+def _size(ranking: DataFrame, board: Board, ground: Ground) -> str:
+    titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    n = int(ranking["n_queries"].iloc[0])
+    queries = f", {n:,} judged {'query' if n == 1 else 'queries'}" if n else ""
+    if len(ground.datasets) == 1:
+        return f"{titles[ground.datasets[0]]}{queries}."
+    left_out = len(board.systems) - len(ground.systems)
+    lacks = "lacks" if left_out == 1 else "lack"
+    without = f" Left out: {counted(left_out, 'system')} that {lacks} some." if left_out else ""
+    return f"{counted(len(ground.datasets), 'dataset')} that all have{queries}.{without}"
+
+
+_HOW = (
+    "How to read this: the dot is the mean, the line its 95% interval. Systems with dots on one bar"
+    " at the right, or a letter in common in the view Table, cannot be told apart. Lines of others"
+    " may overlap, for all are compared on the same queries and datasets. 2–4: the true rank is"
+    " second to fourth. The percentage: how often a system comes first when all is drawn again."
+)
+_AT_ONCE = (
+    "All pairs are compared at once: the chance that any two equal systems are told apart is 5%."
+)
+_GROUNDS = {
+    rank_intervals.QUERIES: (
+        "The intervals ask what other queries would have given on the same datasets; about other"
+        f" datasets they say nothing. {_AT_ONCE}"
+    ),
+    rank_intervals.DATASETS: (
+        "In print there are no scores by query: the intervals ask what other datasets like these"
+        " would have given. Few datasets promise too much: in simulations a plain 95% interval held"
+        f" the true mean in {_PLAIN} datasets. Those shown are widened for that. {_AT_ONCE}"
+    ),
+    rank_intervals.BOTH: (
+        "The intervals ask what other datasets like these, with other queries, would have given."
+        f" {_AT_ONCE}"
+    ),
+    rank_intervals.NOTHING: (
+        "No intervals: in print there are no scores by query, and fewer than"
+        f" {rank_intervals.FEWEST_DATASETS} datasets promise too much: in simulations a 95%"
+        f" interval held the true mean in {_PLAIN} datasets."
+    ),
+}

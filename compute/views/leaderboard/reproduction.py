@@ -1,0 +1,82 @@
+"""Ours against published: does a computed score agree with the printed one, and if not, why?"""
+
+from collections.abc import Sequence
+
+import numpy as np
+from pandas import DataFrame
+
+from compute.evaluate.tolerance import above, ranks
+
+EQUAL, NEAR, APART, SUSPECT = "equal", "near", "differs", "print suspect"
+"""Rounds to the printed digits; is within CLOSE of it; is not; the print contradicts itself."""
+VERDICTS = (EQUAL, NEAR, APART, SUSPECT)
+CLOSE = 0.005
+NO_REASON = "No reason is known."
+
+
+def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
+    """Every computed score with a printed counterpart, what differs most first.
+
+    `ours`: dataset, system, value. `printed`: source, dataset, system, value, suspect.
+    `reasons`: rows of `published.reasons`. Columns: dataset, system, source, computed, published,
+    difference (computed minus published), verdict, reason (empty where they are equal).
+    """
+    both = ours[["dataset", "system", "value"]].merge(
+        printed, on=["dataset", "system"], suffixes=("", "_printed")
+    )
+    gap = both["value"] - both["value_printed"]
+    usual = both["source"].map(_usual_digits(printed)).astype(float)
+    # A single value may have more digits than its table: two of BEIR-PL's do.
+    half = 0.5 / 10 ** np.maximum(usual, both["value_printed"].map(_digits))
+    verdict = np.select(
+        [both["suspect"].astype(bool), ~above(gap.abs(), half), ~above(gap.abs(), CLOSE)],
+        [SUSPECT, EQUAL, NEAR],
+        APART,
+    )
+    found = DataFrame(
+        {
+            "dataset": both["dataset"],
+            "system": both["system"],
+            "source": both["source"],
+            "computed": both["value"],
+            "published": both["value_printed"],
+            "difference": gap,
+            "verdict": verdict,
+        }
+    )
+    known = reasons.to_dict("records")
+    found["reason"] = [_reason(row, known) for row in found.to_dict("records")]
+    order = np.argsort(ranks(found["difference"].abs()), kind="stable")
+    return found.iloc[order].reset_index(drop=True)
+
+
+def _digits(value: float) -> int:
+    """How many digits it is printed with after the point; zeros at the end are not told."""
+    return max(len(f"{value:.6f}".rstrip("0").partition(".")[2]), 1)
+
+
+def _usual_digits(printed: DataFrame) -> dict[str, int]:
+    """By source, the digits of most of its values: some end in 0, a few have one more."""
+    digits = printed["value"].map(_digits).groupby(printed["source"])
+    return {str(source): int(own.mode().max()) for source, own in digits}
+
+
+def _reason(row: dict, reasons: Sequence[dict]) -> str:
+    if row["verdict"] == EQUAL:
+        return ""
+    for known in reasons:
+        if (
+            str(row["source"]).startswith(known["source"])
+            and known["dataset"] in ("*", row["dataset"])
+            and known["system"] in ("*", row["system"])
+        ):
+            return known["reason"]
+    return "" if row["verdict"] == SUSPECT else NO_REASON
+
+
+def verdict_counts(found: DataFrame) -> str:
+    """`6 equal to the printed digits, 1 near, 2 differ`."""
+    words = {EQUAL: "equal to the printed digits", NEAR: "within .005", APART: "further off"}
+    words |= {SUSPECT: "suspect in print"}
+    counts = found["verdict"].value_counts()
+    return ", ".join(f"{counts[name]} {words[name]}" for name in VERDICTS if name in counts)

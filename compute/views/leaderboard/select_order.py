@@ -1,0 +1,85 @@
+"""The order of systems with its uncertainty, from scores by query or from a printed table."""
+
+from collections.abc import Sequence
+
+import numpy as np
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.evaluate import rank_intervals, significance
+from compute.evaluate.rank_intervals import Ranking
+from compute.reading.dependencies import about_datasets
+from compute.views.shared import matrices
+
+COLUMNS = ("mean", "low", "high", "rank", "rank_low", "rank_high", "first", "group")
+
+
+@about_datasets
+def of_runs(
+    cursor: DuckDBPyConnection,
+    measure: str,
+    datasets: Sequence[str],
+    systems: Sequence[str],
+    sign: int,
+) -> DataFrame:
+    """system, COLUMNS, drawn, n_datasets, n_queries, n_left_out: the best first.
+
+    The mean over datasets of the mean over all judged queries; forums of CQADupStack count
+    equally. `sign` is -1 where less is better. Every system has a run on every dataset.
+    """
+    boards = matrices.of_boards(cursor, measure, datasets, systems)
+    return _frame(rank_intervals.of_scores(boards, sign=sign), systems)
+
+
+@about_datasets
+def among_all(
+    cursor: DuckDBPyConnection,
+    measure: str,
+    datasets: Sequence[str],
+    systems: Sequence[str],
+    a: str,
+    b: str,
+) -> DataFrame:
+    """p, n_pairs: two of the systems on one dataset, corrected (maxT) for all pairs of `systems`.
+
+    One row. p is below .05 where `of_runs` tells the two apart on this dataset, by the same
+    intervals. Raises WrongInput for fewer than two queries that all have.
+    """
+    (board,) = matrices.of_boards(cursor, measure, datasets, systems)
+    found = significance.pairs(board.values, weights=board.weights, resamples=0)
+    one, other = sorted(list(systems).index(name) for name in (a, b))
+    row = found[(found["a"] == one) & (found["b"] == other)]
+    return DataFrame({"p": row["p_adjusted"].to_numpy(), "n_pairs": len(found)})
+
+
+@about_datasets
+def of_print(
+    cursor: DuckDBPyConnection,
+    source: str,
+    measure: str,
+    datasets: Sequence[str],
+    systems: Sequence[str],
+    sign: int,
+) -> DataFrame:
+    """The same of a printed table, where datasets alone can be drawn again."""
+    rows = cursor.execute(
+        """
+        select dataset, system, value from published
+        where source = ? and measure = ?
+          and dataset in (select unnest(?)) and system in (select unnest(?))
+        """,
+        [source, measure, list(datasets), list(systems)],
+    ).df()
+    table = rows.pivot(index="system", columns="dataset", values="value")
+    table = table.reindex(index=list(systems), columns=list(datasets))
+    return _frame(rank_intervals.of_means(table.to_numpy(), sign=sign), systems)
+
+
+def _frame(found: Ranking, systems: Sequence[str]) -> DataFrame:
+    named = found.systems.assign(system=np.array(systems)[found.systems["row"]])
+    return named[["system", *COLUMNS]].assign(
+        drawn=found.drawn,
+        n_datasets=found.n_datasets,
+        n_queries=found.n_queries,
+        n_left_out=found.n_left_out,
+    )

@@ -1,0 +1,189 @@
+"""Wins and losses against a baseline: a strip of dots per system, one dot per dataset."""
+
+import math
+from collections.abc import Iterator, Mapping
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.evaluate.tolerance import above, equal
+from compute.views.leaderboard import board as leaderboard
+from compute.views.leaderboard.board import Board
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import Palette, escape, palette, precise, signed, template
+
+LANE, LOW_LANE = 45, 26
+"""Pixels per system, and where one dot is all that it has."""
+MOST_LINES = 40
+"""Systems that have a line: those that win most."""
+BEYOND = 0.3
+"""Differences beyond this are drawn at the edge, as a triangle."""
+_OFFSETS = (0.0, -0.12, 0.12, -0.24, 0.24, -0.36, 0.36)
+
+
+@drawing
+def strip(board: Board, baseline: str, theme: str) -> go.Figure:
+    """A line of dots per system, one per counted dataset, at its difference to the baseline.
+
+    Sorted by wins; an open dot is an in-domain cell; the tick is the median; at the right how
+    many are won and lost. Raises ValueError for a board without anything to compare.
+    """
+    look = palette(theme)
+    gaps = leaderboard.differences(board, baseline)
+    counts = leaderboard.tally(gaps, board.sign).head(MOST_LINES)
+    gaps = gaps[gaps["system"].isin(counts["system"])].reset_index(drop=True)
+    lines = {system: place for place, system in enumerate(counts["system"])}
+    dots = _dots(board, gaps, lines)
+    return go.Figure(
+        data=[
+            *(_dot_trace(dots, look, win) for win in (True, False, None)),
+            _medians(counts, look),
+        ],
+        layout={"template": template(theme), **_layout(board, baseline, counts, dots, look)},
+    )
+
+
+def nothing_to_compare(board: Board, baseline: str) -> str:
+    """Why there is no strip, and what shows one; empty for a board that has differences."""
+    if not leaderboard.differences(board, baseline).empty:
+        return ""
+    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    title = titles.get(baseline, baseline)
+    own = board.cells[(board.cells["system"] == baseline) & ~board.cells["suspect"]]
+    if own["dataset"].isin(board.counted).any():
+        return f"Wins and losses: no other system has a figure where {title} has one."
+    # Where a group has a zero-shot dataset, choosing it leaves these the counted ones.
+    counted = set(board.datasets.loc[board.datasets["zero_shot"], "group"])
+    groups = set(board.datasets.loc[board.datasets["dataset"].isin(own["dataset"]), "group"])
+    shown = " or ".join(sorted(groups - counted))
+    hint = f" Filter: Group {shown} compares it." if shown else " Choose another baseline."
+    return f"Wins and losses: {title} has no figure on the datasets counted here.{hint}"
+
+
+def _dots(board: Board, gaps: DataFrame, lines: Mapping[str, int]) -> DataFrame:
+    names = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    x = gaps["difference"].clip(-BEYOND, BEYOND)
+    dots = gaps.assign(x=x, line=gaps["system"].map(lines)).sort_values(["line", "x"])
+    span = max(float(dots["x"].max() - dots["x"].min()), 0.1)
+    dots["y"] = dots["line"] + _lanes(dots, span / 55)
+    dots["hover"] = [
+        f"<b>{escape(titles[system])}</b> on <b>{escape(names[dataset])}</b><br>"
+        f"{precise(gap, with_sign=True)}{', in-domain' if in_domain else ''}"
+        for system, dataset, gap, in_domain in zip(
+            dots["system"], dots["dataset"], dots["difference"], dots["in_domain"], strict=True
+        )
+    ]
+    dots["worth"] = board.sign * dots["difference"]
+    return dots
+
+
+def _lanes(dots: DataFrame, width: float) -> list[float]:
+    """Offsets that keep dots of a line from covering each other, as far as lanes go."""
+    offsets, ends, line = [], {}, None
+    for row_line, x in zip(dots["line"], dots["x"], strict=True):
+        if row_line != line:
+            ends, line = {}, row_line
+        free = [offset for offset in _OFFSETS if x - ends.get(offset, -math.inf) >= width]
+        offset = free[0] if free else min(ends, key=lambda lane: ends[lane])
+        ends[offset] = x
+        offsets.append(offset)
+    return offsets
+
+
+def _dot_trace(dots: DataFrame, look: Palette, win: bool | None) -> dict:
+    if win is None:
+        chosen, shade = dots[equal(dots["worth"], 0)], look.muted
+    else:
+        chosen = dots[above(dots["worth"], 0) if win else above(0, dots["worth"])]
+        shade = look.win if win else look.loss
+    open_mark = chosen["in_domain"].tolist()
+    return {
+        "type": "scatter",
+        "x": chosen["x"].tolist(),
+        "y": chosen["y"].tolist(),
+        "mode": "markers",
+        "marker": {
+            "size": 10,
+            "opacity": 1,
+            "symbol": [_symbol(gap) for gap in chosen["difference"]],
+            "color": [look.background if is_open else shade for is_open in open_mark],
+            "line": {
+                "width": [2 if is_open else 1 for is_open in open_mark],
+                "color": [shade if is_open else look.background for is_open in open_mark],
+            },
+        },
+        "hovertext": chosen["hover"].tolist(),
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "showlegend": False,
+    }
+
+
+def _symbol(gap: float) -> str:
+    if gap < -BEYOND:
+        return "triangle-left"
+    return "triangle-right" if gap > BEYOND else "circle"
+
+
+def _medians(counts: DataFrame, look: Palette) -> dict:
+    line = {"width": 2, "color": look.text}
+    return {
+        "type": "scatter",
+        "x": counts["median"].clip(-BEYOND, BEYOND).tolist(),
+        "y": list(range(len(counts))),
+        "mode": "markers",
+        "marker": {"symbol": "line-ns", "size": 14, "opacity": 1, "line": line},
+        "hoverinfo": "skip",
+        "showlegend": False,
+    }
+
+
+def _layout(board: Board, baseline: str, counts: DataFrame, dots: DataFrame, look: Palette) -> dict:
+    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    short = leaderboard.short_titles(board.systems)
+    note = f"{board.measure} minus {escape(titles[baseline])}, one dot per dataset; tick = median"
+    if dots["in_domain"].any():
+        note += "; open = in-domain"
+    if (more := len(board.systems) - 1 - len(counts)) > 0 and len(counts) == MOST_LINES:
+        note += f"; {more} more systems win less"
+    if dots["difference"].abs().max() > BEYOND:
+        note += f"; ◂ ▸ beyond {BEYOND}"
+    down = {
+        "range": [len(counts) - 0.4, -1.1],
+        "tickvals": list(range(len(counts))),
+        "ticktext": [escape(short[name], 28) for name in counts["system"]],
+        "showgrid": False,
+        "zeroline": False,
+        "fixedrange": True,
+    }
+    across = {"fixedrange": True, "zeroline": True, "zerolinewidth": 1, "title": {"text": note}}
+    return {
+        "xaxis": across | _ticks(dots["x"].tolist()),
+        "yaxis": down,
+        "annotations": list(_notes(counts, look)),
+        "height": (LANE if dots["line"].duplicated().any() else LOW_LANE) * (len(counts) + 1) + 60,
+        "margin": {"l": 8, "r": 110, "t": 8, "b": 50},
+        "dragmode": False,
+        "hoverdistance": 12,
+    }
+
+
+def _notes(counts: DataFrame, look: Palette) -> Iterator[dict]:
+    place = {"x": 1, "xref": "paper", "xshift": 12, "xanchor": "left", "showarrow": False}
+    for y, row in enumerate(counts.to_dict("records")):
+        equal = f", {row['equal']} equal" if row["equal"] else ""
+        yield place | {"y": y, "text": f"<b>{row['won']}</b> : {row['lost']}{equal}"}
+    yield place | {"y": -0.75, "text": "won : lost", "font": {"color": look.muted}}
+
+
+def _ticks(x: list[float]) -> dict:
+    # Small differences shall look small.
+    low, high = min([*x, -0.05]), max([*x, 0.05])
+    step = next(step for step in (0.02, 0.05, 0.1) if (high - low) / step <= 8)
+    first, last = math.floor(low / step - 0.2), math.ceil(high / step + 0.2)
+    values = [round(step * place, 2) for place in range(first, last + 1)]
+    return {
+        "range": [low - step / 4, high + step / 4],
+        "tickvals": values,
+        "ticktext": ["0" if not v else signed(v, 1 if step == 0.1 else 2) for v in values],
+    }

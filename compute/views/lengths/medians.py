@@ -1,0 +1,271 @@
+"""Median lengths: datasets by systems, and what the papers print beside what is counted."""
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.datasets.published import MEDIAN_LENGTH
+from compute.views.leaderboard.board import short_titles
+from compute.views.lengths.violins import RELEVANT, words
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+ROW = 28
+"""Height of a dataset in pixels."""
+FAR = 2.0
+"""Binary logarithm of a ratio of medians at the end of the colours: a quarter, four times."""
+MOST_WITH_NUMBERS, FEWEST_COLUMNS = 24, 8
+LETTERS = 22
+"""Longest name above a column."""
+CORPUS, JUDGED = " corpus", " relevant"
+"""The columns beside the systems; a system's name has no blank."""
+
+Columns = Mapping[str, str]
+"""What stands above each column, by its name."""
+_STILL = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
+
+
+@drawing
+def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) -> go.Figure:
+    """Median words of what each system puts first, coloured by their ratio to the corpus's.
+
+    `medians`: dataset, title, of, system, n, median. `named`: system, title, family. Datasets in
+    the order given; systems by `preference`, those that prefer short documents first. `chosen`
+    has an outline. Points of the overlay carry the dataset's name.
+    """
+    cells = _placed(medians)
+    columns = _columns(cells, named)
+    rows = cells.drop_duplicates("dataset")[["dataset", "title"]].reset_index(drop=True)
+    places = {name: place for place, name in enumerate(rows["dataset"])}
+    across = {name: place for place, name in enumerate(columns)}
+    cells = cells.assign(x=cells["column"].map(across), y=cells["dataset"].map(places))
+    look = looks.palette(theme)
+    figure = go.Figure(
+        data=[
+            _fill(cells, len(rows), len(columns)),
+            *_texts(cells, len(columns), look),
+            *_gaps(cells, len(rows), len(columns), look),
+            _overlay(cells, columns),
+        ]
+    )
+    figure.update_layout(
+        template=looks.template(theme),
+        hoverdistance=-1,
+        dragmode=False,
+        clickmode="event+select",
+        showlegend=False,
+        coloraxis=_colours(look),
+        shapes=[_outline(places[chosen], len(columns), look)] if chosen in places else [],
+        **_axes(list(rows["title"]), columns),
+    )
+    return figure
+
+
+def preference(medians: DataFrame) -> pd.Series:
+    """Mean binary logarithm, over datasets, of each system's median over the corpus's, ascending.
+
+    −1: half as long as the collection on the average. A median below half a word counts as that.
+    """
+    cells = _placed(medians)
+    of_systems = cells[~cells["column"].isin([CORPUS, JUDGED])]
+    mean = of_systems.groupby("column")["ratio"].mean()
+    return mean.rename_axis("system").sort_values(kind="stable")
+
+
+def _placed(medians: DataFrame) -> DataFrame:
+    """The medians with column, corpus (the dataset's own median), ratio (a binary logarithm)."""
+    corpus = medians[medians["of"] == "corpus"].set_index("dataset")["median"]
+    special = {"corpus": CORPUS, "relevant": JUDGED}
+    column = medians["of"].map(special).fillna(medians["system"])
+    own = medians["dataset"].map(corpus)
+    ratio = np.log2(medians["median"].clip(lower=0.5) / own.clip(lower=0.5))
+    return medians.assign(column=column, corpus=own, ratio=ratio)
+
+
+def _columns(cells: DataFrame, named: DataFrame) -> Columns:
+    short = short_titles(named)
+    first = {CORPUS: "Collection", JUDGED: "Relevant"}
+    held = {name: title for name, title in first.items() if name in set(cells["column"])}
+    return held | {str(name): short.get(str(name), str(name)) for name in preference(cells).index}
+
+
+def _fill(cells: DataFrame, n_rows: int, n_columns: int) -> dict[str, Any]:
+    shares = np.full((n_rows, n_columns), np.nan)
+    coloured = cells[cells["column"] != CORPUS]
+    shares[coloured["y"], coloured["x"]] = coloured["ratio"].clip(-FAR, FAR)
+    look = {"coloraxis": "coloraxis", "hoverinfo": "skip", "xgap": 2, "ygap": 2}
+    return {"type": "heatmap", "z": shares, "hoverongaps": False, **look}
+
+
+def _texts(cells: DataFrame, width: int, look: looks.Palette) -> list[dict[str, Any]]:
+    """One trace per ink: a selection would fade the text of all the others."""
+    if width > MOST_WITH_NUMBERS:
+        return []
+    shares = (cells["ratio"].clip(-FAR, FAR) + FAR) / (2 * FAR)
+    inks = [
+        look.text if column == CORPUS else looks.ink(looks.colour(share, look.diverging))
+        for column, share in zip(cells["column"], shares, strict=True)
+    ]
+    return [
+        {
+            "type": "scatter",
+            "x": of_ink["x"].tolist(),
+            "y": of_ink["y"].tolist(),
+            # Halves stand in the hover: a narrow cell has no room for them.
+            "text": [f"{math.floor(median + 0.5):,}" for median in of_ink["median"]],
+            "mode": "text",
+            "textfont": {"color": ink, "size": 13 if width <= 12 else 12 if width <= 16 else 11},
+            "unselected": {"textfont": {"color": ink}},
+            "hoverinfo": "skip",
+        }
+        for ink, of_ink in cells.groupby(pd.Series(inks, index=cells.index))
+    ]
+
+
+def _gaps(
+    cells: DataFrame, n_rows: int, n_columns: int, look: looks.Palette
+) -> list[dict[str, Any]]:
+    """A dash where there is no run."""
+    filled = set(zip(cells["x"], cells["y"], strict=True))
+    empty = [(x, y) for y in range(n_rows) for x in range(n_columns) if (x, y) not in filled]
+    if not empty or n_columns > MOST_WITH_NUMBERS:
+        return []
+    return [
+        {
+            "type": "scatter",
+            "x": [x for x, _ in empty],
+            "y": [y for _, y in empty],
+            "text": ["–"] * len(empty),
+            "mode": "text",
+            "textfont": {"color": look.muted},
+            "unselected": {"textfont": {"color": look.muted}},
+            "hoverinfo": "skip",
+        }
+    ]
+
+
+def _overlay(cells: DataFrame, columns: Columns) -> dict[str, Any]:
+    return {
+        "type": "scatter",
+        "x": cells["x"].tolist(),
+        "y": cells["y"].tolist(),
+        "customdata": [[name] for name in cells["dataset"]],
+        "hovertext": [_hover(row, columns) for row in cells.to_dict("records")],
+        # Not the text itself: a template would read a title's `%{x}`.
+        "hovertemplate": "%{hovertext}<extra></extra>",
+        "mode": "markers",
+        "marker": {"opacity": 0, "size": 20},
+    }
+
+
+def _hover(row: Mapping[Hashable, Any], columns: Columns) -> str:
+    name, title = looks.escape(columns[row["column"]]), looks.escape(row["title"])
+    if row["column"] == CORPUS:
+        return f"<b>{title}</b><br>median {words(row['median'])} words<br>{row['n']:,} documents"
+    name = RELEVANT if row["column"] == JUDGED else name
+    times = 2.0 ** row["ratio"]
+    return (
+        f"<b>{name}</b> on <b>{title}</b><br>median {words(row['median'])} words"
+        f"<br>{times:.2f} times the collection's {words(row['corpus'])}"
+        f"<br>{row['n']:,} {'judgements' if row['column'] == JUDGED else 'retrieved documents'}"
+    )
+
+
+def _colours(look: looks.Palette) -> dict[str, Any]:
+    scale = looks.colorscale(look.diverging)
+    return {"colorscale": scale, "cmin": -FAR, "cmax": FAR, "showscale": False}
+
+
+def _outline(row: int, n_columns: int, look: looks.Palette) -> dict[str, Any]:
+    corners = {"x0": -0.5, "x1": n_columns - 0.5, "y0": row - 0.5, "y1": row + 0.5}
+    return {"type": "rect", **corners, "line": {"color": look.outline, "width": 2}}
+
+
+def _axes(titles: list[str], columns: Columns) -> dict[str, Any]:
+    """Datasets down, systems across, and the room that their names take."""
+    width = len(columns)
+    crowded = width > MOST_WITH_NUMBERS
+    letters = min(max(map(len, columns.values())), LETTERS)
+    # Turned as on a narrow screen where the names may touch.
+    touching = 8 * (letters + 2) * max(width, FEWEST_COLUMNS) > 560
+    rise = 12 + 6 * letters if crowded else 14 + round(4.7 * letters) if touching else 30
+    across = {
+        "side": "top",
+        "range": [-0.5, max(width, FEWEST_COLUMNS) - 0.5],
+        "tickvals": list(range(width)),
+        "ticktext": [f"  {looks.escape(name, LETTERS)}  " for name in columns.values()],
+        "ticklabelstandoff": 2,
+        "tickfont": {"size": 9 if crowded else 13},
+        "tickangle": -90 if crowded else None,
+        "autotickangles": [0, -40],
+        "ticklabeloverflow": "allow",
+    }
+    down = {
+        "range": [len(titles) - 0.5, -0.5],
+        "tickvals": list(range(len(titles))),
+        "ticktext": [looks.escape(title, 32) for title in titles],
+        "ticklabelstandoff": 6,
+    }
+    return {
+        "xaxis": _STILL | across,
+        "yaxis": _STILL | down,
+        "height": ROW * len(titles) + 14 + rise,
+        "margin": {"l": 8, "r": 70 if touching and width >= FEWEST_COLUMNS else 8, "t": 30, "b": 6},
+    }
+
+
+def averages_table(averages: DataFrame) -> DataFrame:
+    """Mean words per document and query beside the papers', and documents without text, as text.
+
+    `averages`: title, n_documents, document_words, empty_texts, query_words, all_query_words,
+    printed_document_words, printed_query_words.
+    """
+    empty = [
+        "–" if pd.isna(n) else f"{n / total:.1%} ({int(n):,})" if n else "0"
+        for n, total in zip(averages["empty_texts"], averages["n_documents"], strict=True)
+    ]
+    return DataFrame(
+        {
+            "Dataset": averages["title"],
+            "Documents": [f"{n:,}" for n in averages["n_documents"]],
+            "Words per document": _two(averages["document_words"]),
+            "Published ": _two(averages["printed_document_words"]),
+            "Words per query": _two(averages["query_words"]),
+            "of all splits": _two(averages["all_query_words"]),
+            "Published": _two(averages["printed_query_words"]),
+            "Without text": empty,
+        }
+    )
+
+
+def _two(numbers: pd.Series) -> list[str]:
+    return ["–" if pd.isna(number) else f"{number:,.2f}" for number in numbers]
+
+
+def published_table(
+    printed: DataFrame, medians: DataFrame, averages: DataFrame, titles: Mapping[str, str]
+) -> DataFrame:
+    """What a paper says of lengths beside what is counted: Dataset, System, Published, Here, as
+    text. `printed`: source, dataset, system, measure, value; `medians` of the top 10 and
+    `averages` as the queries give them; `titles` of datasets and systems by name."""
+    top = medians[medians["of"] == "top"].set_index(["dataset", "system"])["median"].to_dict()
+    empty = averages.set_index("dataset")["empty_texts"].to_dict()
+    rows = []
+    for row in printed.to_dict("records"):
+        of_system = row["measure"] == MEDIAN_LENGTH
+        here = top.get((row["dataset"], row["system"])) if of_system else empty.get(row["dataset"])
+        rows.append(
+            {
+                "Dataset": titles.get(row["dataset"], row["dataset"]),
+                "What": row["measure"].capitalize(),
+                "System": titles.get(row["system"], row["system"]) or "–",
+                f"Published ({row['source']})": words(row["value"]),
+                "Here": "–" if here is None or pd.isna(here) else words(here),
+            }
+        )
+    return DataFrame(rows)

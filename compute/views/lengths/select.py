@@ -1,0 +1,276 @@
+"""Every SELECT of the Lengths page: quantiles and means of counted lengths, all of them exact.
+
+A dataset of parts is the documents and queries of all its parts together, and a run of it is there
+once every part has one. `cut` is the length at which longer ones count; None leaves them whole.
+"""
+
+from collections.abc import Sequence
+
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.reading.dependencies import about_datasets
+
+
+def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, title, is_counted, has_documents, n_runs, n_counted, n_left_out: what is there.
+
+    `has_documents`: their lengths are known; `n_counted` of the stored `n_runs` are counted;
+    `n_left_out` of their places hold documents that the collection lacks. Counted ones first.
+    """
+    return cursor.execute(
+        """
+        with members as (
+            select rowid as place, name, title, unnest(if(len(parts) > 0, parts, [name])) as member
+            from datasets
+        ), documented as (
+            select name as member from datasets
+            where collection in (select dataset from parts where kind = 'lengths')
+        )
+        select name as dataset, title,
+               count(*) filter (where kind = 'length_counts' and system = '') > 0 as is_counted,
+               bool_or(member in (select member from documented)) as has_documents,
+               count(*) filter (where kind = 'top') as n_runs,
+               count(*) filter (where kind = 'length_counts' and system <> '') as n_counted,
+               coalesce(sum((provenance->>'$.hits_without_length')::bigint), 0)::bigint
+                   as n_left_out
+        from members left join parts on member = dataset
+        group by place, name, title
+        order by is_counted desc, place
+        """
+    ).df()
+
+
+_GROUPED = """
+with complete as (
+    select system from parts
+    where kind = 'length_counts' and list_contains($datasets, dataset)
+    group by system having count(*) = len($datasets)
+), wanted as (
+    select "of", level, system, least(n_words, coalesce($cut, n_words)) as n_words, count
+    from length_counts semi join complete using (system)
+    where list_contains($datasets, dataset) and ("of" <> 'top' or level <= $k)
+), labelled as (
+    select "of", if("of" = 'judged', level::varchar, '') as relevance, system, n_words, count
+    from wanted
+    union all
+    select 'relevant', '', system, n_words, count from wanted where "of" = 'judged' and level > 0
+), grouped as (
+    select "of", relevance, system, n_words, sum(count)::bigint as count from labelled group by all
+)
+"""
+
+
+@about_datasets
+def histogram(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], k: int, cut: int | None = None
+) -> DataFrame:
+    """of, relevance, system, n_words, count: the documents (queries) of each length.
+
+    Groups: corpus, queries, relevant (judged above 0), judged (by relevance, as text, empty
+    elsewhere) and top (the first k of every query, by system).
+    """
+    return cursor.execute(
+        _GROUPED + 'select * from grouped order by "of", relevance, system, n_words',
+        _wanted(datasets, k, cut),
+    ).df()
+
+
+_SUMMARIES = """
+, running as (
+    select *, sum(count) over (reach rows unbounded preceding) as upto,
+           sum(count) over (partition by "of", relevance, system) as n
+    from grouped
+    window reach as (partition by "of", relevance, system order by n_words)
+), placed as (
+    -- Where a quantile lies among the n sorted lengths, from 0: between two where it is no whole.
+    select "of", relevance, system, n_words, count, upto, n, q, (n - 1) * q as place
+    from running, (select unnest([0.05, 0.25, 0.5, 0.75, 0.95]) as q)
+), quantiles as (
+    select "of", relevance, system, q, any_value(n)::bigint as n, max(n_words) as longest,
+           sum(n_words * count) / any_value(n) as mean,
+           min(n_words) filter (where upto > floor(place)) as low,
+           min(n_words) filter (where upto > ceil(place)) as high,
+           any_value(place - floor(place)) as share
+    from placed group by "of", relevance, system, q
+)
+"""
+
+
+@about_datasets
+def summaries(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], k: int, cut: int | None = None
+) -> DataFrame:
+    """of, relevance, system, n, mean, p5, p25, p50, p75, p95, longest: a row per group.
+
+    Groups as in `histogram`. Quantiles interpolate between the two nearest lengths, as NumPy's.
+    """
+    return cursor.execute(
+        _GROUPED
+        + _SUMMARIES
+        + """
+        select "of", relevance, system, any_value(n) as n, any_value(mean) as mean,
+               any_value(low + share * (high - low)) filter (where q = 0.05) as p5,
+               any_value(low + share * (high - low)) filter (where q = 0.25) as p25,
+               any_value(low + share * (high - low)) filter (where q = 0.5) as p50,
+               any_value(low + share * (high - low)) filter (where q = 0.75) as p75,
+               any_value(low + share * (high - low)) filter (where q = 0.95) as p95,
+               any_value(longest) as longest
+        from quantiles group by "of", relevance, system
+        order by "of", relevance, system
+        """,
+        _wanted(datasets, k, cut),
+    ).df()
+
+
+def _wanted(datasets: Sequence[str], k: int, cut: int | None) -> dict[str, object]:
+    return {"datasets": list(datasets), "k": k, "cut": cut}
+
+
+_MEDIANS = """
+with members as (
+    select rowid as place, name as dataset, title, greatest(len(parts), 1) as n_members,
+           unnest(if(len(parts) > 0, parts, [name])) as member
+    from datasets
+), counted as (
+    select dataset as member, system from parts where kind = 'length_counts'
+), complete as (
+    select dataset, any_value(title) as title, any_value(place) as place, system
+    from members join counted using (member)
+    group by dataset, system, n_members having count(*) = n_members
+), shown as (
+    select dataset, title, place, system, member
+    from complete join members using (dataset, title, place)
+    where ($dataset is not null or dataset not in (
+            select member from members semi join complete using (dataset)
+            where member <> dataset))
+      and dataset = coalesce($dataset, dataset)
+      and (system = '' or system = coalesce($system, system))
+), grouped as (
+    select shown.dataset, title, place, if("of" = 'judged', 'relevant', "of") as "of",
+           shown.system, least(n_words, coalesce($cut, n_words)) as n_words,
+           sum(count) as count
+    from shown join length_counts as counts
+      on member = counts.dataset and shown.system = counts.system
+    where "of" = 'corpus' or ("of" = 'judged' and level > 0)
+       or ("of" = 'top' and level <= $k)
+    group by all
+), running as (
+    select *, sum(count) over (reach rows unbounded preceding) as upto,
+           sum(count) over (partition by dataset, "of", system) as n
+    from grouped
+    window reach as (partition by dataset, "of", system order by n_words)
+)
+select dataset, title, "of", system, n::bigint as n, sum(n_words * count) / n as mean,
+       (min(n_words) filter (where 2 * upto >= n)
+        + min(n_words) filter (where 2 * upto > n)) / 2 as median
+from running
+group by dataset, title, place, "of", system, n
+order by place, "of", system
+"""
+
+
+@about_datasets
+def medians(
+    cursor: DuckDBPyConnection,
+    k: int,
+    cut: int | None = None,
+    dataset: str | None = None,
+    system: str | None = None,
+) -> DataFrame:
+    """dataset, title, of, system, n, mean, median of every dataset (and system), or of one.
+
+    `of` is corpus, relevant or top. Parts of a dataset stand alone only until all are counted, or
+    where one is asked for.
+    """
+    return cursor.execute(
+        _MEDIANS,
+        {"k": k, "cut": cut, "dataset": dataset, "system": system},
+    ).df()
+
+
+@about_datasets
+def head_to_head(
+    cursor: DuckDBPyConnection,
+    datasets: Sequence[str],
+    a: str,
+    b: str,
+    k: int,
+    cut: int | None = None,
+) -> DataFrame:
+    """dataset, query_id, words_a, words_b: the median length of the first k hits of two systems.
+
+    A row for every query that both answer with documents whose length is known.
+    """
+    return cursor.execute(
+        """
+        with rooted as (
+            select name as dataset, collection from datasets
+            where name in (select unnest($datasets))
+        ), hits as (
+            select dataset, collection, query_id, system, doc_id
+            from top join rooted using (dataset)
+            where list_contains($datasets, dataset) and system in ($a, $b) and rank <= $k
+        ), medians as (
+            select hits.dataset, query_id, system,
+                   median(least(n_words, coalesce($cut, n_words))) as words
+            from hits join lengths on collection = lengths.dataset
+                 and hits.doc_id = lengths.doc_id
+            group by all
+        )
+        select dataset, query_id, one.words as words_a, other.words as words_b
+        from medians as one join medians as other using (dataset, query_id)
+        where one.system = $a and other.system = $b
+        order by dataset, query_id
+        """,
+        {"datasets": list(datasets), "a": a, "b": b, "k": k, "cut": cut},
+    ).df()
+
+
+_AVERAGES = """
+with members as (
+    select rowid as place, name, unnest(if(len(parts) > 0, parts, [name])) as member
+    from datasets
+), sums as (
+    select dataset as member, "of", sum(count) as n, sum(n_words * count) as words
+    from length_counts where "of" in ('corpus', 'queries') group by dataset, "of"
+), asked as (
+    select dataset as member,
+           (provenance->>'$.queries_of_all_splits.queries')::bigint as n,
+           (provenance->>'$.queries_of_all_splits.words')::double as words
+    from parts where kind = 'queries'
+), empty as (
+    select dataset as member, (provenance->>'$.empty_texts')::bigint as n
+    from parts where kind = 'length_counts' and system = ''
+), counted as (
+    select name, any_value(place) as place,
+           sum(corpus.n)::bigint as n_documents,
+           sum(corpus.words) / sum(corpus.n) as document_words,
+           if(count(empty.n) = count(*), sum(empty.n)::bigint, null) as empty_texts,
+           sum(queries.words) / sum(queries.n) as query_words,
+           sum(asked.n * asked.words) / sum(asked.n) as all_query_words
+    from members
+    join sums as corpus on members.member = corpus.member and corpus."of" = 'corpus'
+    left join sums as queries
+      on members.member = queries.member and queries."of" = 'queries'
+    left join asked on members.member = asked.member
+    left join empty on members.member = empty.member
+    group by name
+)
+select name as dataset, title, counted.* exclude (name, place),
+       datasets.document_words as printed_document_words,
+       datasets.query_words as printed_query_words
+from counted join datasets using (name)
+
+order by place
+"""
+
+
+def averages(cursor: DuckDBPyConnection) -> DataFrame:
+    """What the papers print beside what is counted, a row per dataset that is.
+
+    dataset, title, n_documents, document_words, empty_texts (documents of a title at most; absent
+    where only lengths are stored), query_words (of the split), all_query_words (of all splits of
+    the collection), printed_document_words, printed_query_words; words are means.
+    """
+    return cursor.execute(_AVERAGES).df()

@@ -1,0 +1,357 @@
+"""Document lengths: half violins of groups of documents, and two systems query by query.
+
+Plotly's own violins are all tail here, so densities are computed from the counted lengths.
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from pandas import DataFrame
+from scipy.ndimage import gaussian_filter1d
+
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+ROW, NARROW, MANY = 58, 40, 12
+"""Height of a group in pixels, its density above and its quantiles below; above MANY groups."""
+STEPS = 300
+"""Points of a density along the axis."""
+SHOWN = 0.995
+"""Share of the documents, each group weighing the same, that a linear axis reaches."""
+BARS = 41
+"""Columns of the differences between two systems, the middle one around 0."""
+WHOLE, RELEVANT = "Whole collection", "Relevant documents"
+_SHOULDER, _BELOW = 0.7, 0.12
+
+Row = Mapping[Hashable, Any]
+Values = NDArray[np.float64]
+
+
+def beside_corpus(summaries: DataFrame, named: DataFrame) -> DataFrame:
+    """The rows of the main figure: corpus, relevant documents, then systems, shortest first.
+
+    `summaries`: of, relevance, system, n, mean, p5, p25, p50, p75, p95, longest. `named`: system,
+    title, family. Returns them with title and family, which is empty for what is no system.
+    """
+    rows = summaries.merge(named, on="system", how="left")
+    first = [_titled(rows, "corpus", WHOLE), _titled(rows, "relevant", RELEVANT)]
+    top = rows[rows["of"] == "top"].sort_values(["p50", "mean", "title"])
+    return pd.concat([*first, top], ignore_index=True).fillna({"family": ""})
+
+
+def by_relevance(summaries: DataFrame) -> DataFrame:
+    """The rows by relevance, as `beside_corpus` gives them: the highest grade first."""
+    judged = summaries[summaries["of"] == "judged"]
+    judged = judged.assign(grade=judged["relevance"].astype(int)).sort_values("grade")[::-1]
+    titles = [f"{_whole(g)}: {'relevant' if g > 0 else 'not relevant'}" for g in judged["grade"]]
+    corpus = _titled(summaries, "corpus", WHOLE)
+    return pd.concat([corpus, judged.assign(title=titles)], ignore_index=True).assign(family="")
+
+
+def _titled(rows: DataFrame, of: str, title: str) -> DataFrame:
+    return rows[rows["of"] == of].assign(title=title)
+
+
+def _whole(number: int) -> str:
+    return f"{number:,}".replace("-", "−")
+
+
+def words(number: float, *, with_sign: bool = False) -> str:
+    """A length or a difference of lengths in words: `195`, `1,541`, `−9.5`; halves are shown."""
+    size = f"{abs(number):,.1f}".removesuffix(".0")
+    sign = "−" if number < 0 else "+" if with_sign else ""
+    return size if size == "0" else sign + size
+
+
+@drawing
+def violins(
+    rows: DataFrame,
+    histogram: DataFrame,
+    corpus: float,
+    *,
+    log: bool,
+    cut: int | None,
+    theme: str,
+) -> go.Figure:
+    """How long the documents of each row are: a density each, in the order given.
+
+    `rows` as `beside_corpus` gives them, `histogram` (of, relevance, system, n_words, count) of
+    the same groups. Every density is as high as the others. Below it: 5 to 95 % thin, the middle
+    half thick, the median a ring; at the right the median and what it differs from `corpus`, the
+    median of the collection, which is the dotted line. A linear axis ends where SHOWN of the
+    documents do.
+    """
+    keys = ["of", "relevance", "system"]
+    counts = dict(list(histogram.groupby(keys)[["n_words", "count"]]))
+    own = [counts[tuple(row)] for row in rows[keys].itertuples(index=False)]
+    records = rows.to_dict("records")
+    low, high = span(own, log=log)
+    high = cut or high
+    figure = go.Figure(
+        data=[
+            *(
+                _violin(one, place, (low, high), _colour(row, theme), log=log)
+                for place, (row, one) in enumerate(zip(records, own, strict=True))
+            ),
+            _dotted(corpus, len(records), theme),
+            *_quantiles(records, high, theme),
+        ]
+    )
+    notes = [*_medians(records, corpus, theme), *_longer(records, own, high, theme)]
+    figure.update_layout(
+        template=looks.template(theme), annotations=notes, **_axes(list(rows["title"]))
+    )
+    figure.update_xaxes(**(_logarithmic(low, high) if log else {"range": [0, high]}))
+    return figure
+
+
+def _logarithmic(low: float, high: float) -> dict[str, Any]:
+    """Of Plotly's own marks most would be bare digits."""
+    steps = [base * 10**power for power in range(9) for base in (1, 2, 5)]
+    marks = [step for step in steps if low <= step <= high]
+    ends = [math.log10(low), math.log10(high * 1.02)]
+    said = [f"{mark:,}" for mark in marks]
+    return {"type": "log", "range": ends, "tickvals": marks, "ticktext": said}
+
+
+def span(counts: Sequence[DataFrame], *, log: bool) -> tuple[float, float]:
+    """Where an axis begins and ends that shows these histograms (n_words, count).
+
+    A logarithm knows no 0: what has no words stands with one.
+    """
+    if log:
+        least = max(min(int(one["n_words"].min()) for one in counts), 1)
+        return 0.9 * least, float(max(least + 1, *(int(one["n_words"].max()) for one in counts)))
+    shares = pd.concat([one.assign(share=one["count"] / one["count"].sum()) for one in counts])
+    by_length = shares.groupby("n_words")["share"].sum().sort_index().cumsum()
+    reached = by_length[by_length >= SHOWN * len(counts) - 1e-9]
+    return 0.0, float(max(reached.index[0], 1))
+
+
+def density(counts: DataFrame, low: float, high: float, *, log: bool) -> tuple[Values, Values]:
+    """Lengths along the axis and the density there, its highest 1, by a Gaussian kernel.
+
+    Silverman's rule sets the kernel's width, on a logarithmic axis in logarithms. A length of n
+    words is spread over n ± ½, so that whole numbers leave no ripple. Mass beyond the ends stays
+    out, and what the kernel would push over an end of the axis is reflected.
+    """
+    n_words, count = counts["n_words"].to_numpy(float), counts["count"].to_numpy(float)
+    if log:
+        n_words = np.maximum(n_words, 1)
+    n_words, place = np.unique(n_words, return_inverse=True)
+    upto = np.concatenate([[0], np.cumsum(np.bincount(place, weights=count))])
+    scale = np.log10 if log else np.asarray
+    start = max(low, 0.5) if log else -0.5
+    edges = np.linspace(scale(start), scale(high + 0.5), STEPS + 1)
+    # The sum up to n + ½, over pieces of 1: gaps between lengths hold nothing.
+    ends = np.column_stack([n_words - 0.5, n_words + 0.5]).ravel()
+    sums = np.column_stack([upto[:-1], upto[1:]]).ravel()
+    mass = np.diff(np.interp(10**edges if log else edges, ends, sums))
+    middle = (edges[:-1] + edges[1:]) / 2
+    width = _silverman(middle, mass) / (edges[1] - edges[0])
+    smooth = gaussian_filter1d(mass, max(width, 1.0), mode="reflect")
+    return (10**middle if log else np.maximum(middle, 0)), smooth / max(smooth.max(), 1e-300)
+
+
+def _silverman(x: Values, weight: Values) -> float:
+    """0.9 min(sd, IQR / 1.34) n^(-1/5); Silverman (1986), Density Estimation, equation 3.31."""
+    n = max(weight.sum(), 1.0)
+    mean = (x * weight).sum() / n
+    spread = math.sqrt(((x - mean) ** 2 * weight).sum() / n)
+    reach = np.interp([0.25 * n, 0.75 * n], np.cumsum(weight), x)
+    quarter = float(reach[1] - reach[0]) / 1.34
+    return 0.9 * (min(spread, quarter) or spread) * n**-0.2
+
+
+def _colour(row: Row, theme: str) -> str:
+    look = looks.palette(theme)
+    if row["of"] == "corpus":
+        return look.muted
+    if not row["family"]:
+        return look.categories[1] if row["of"] == "relevant" else look.primary
+    return looks.mark(row["family"], looks.FAMILIES, theme)[0]
+
+
+def _violin(
+    counts: DataFrame, place: int, ends: tuple[float, float], colour: str, *, log: bool
+) -> dict[str, Any]:
+    x, y = density(counts, *ends, log=log)
+    seen = np.flatnonzero(y > 0.002)
+    first, last = (seen[0], seen[-1] + 1) if len(seen) else (0, 0)
+    x, y = x[first:last], y[first:last]
+    outline = np.concatenate([[0], y, [0]]) * _SHOULDER
+    return {
+        "type": "scatter",
+        "x": np.round(np.concatenate([x[:1], x, x[-1:]]), 2),
+        "y": np.round(place - outline, 4),
+        "fill": "toself",
+        "fillcolor": colour,
+        "opacity": 0.8,
+        "line": {"width": 0},
+        "mode": "lines",
+        "hoverinfo": "skip",
+    }
+
+
+def _quantiles(records: Sequence[Row], high: float, theme: str) -> list[dict[str, Any]]:
+    """All thin bars, all thick ones, all rings."""
+    look = looks.palette(theme)
+    bars = []
+    for ends, width in ((("p5", "p95"), 1.25), (("p25", "p75"), 5)):
+        x: list[float | None] = []
+        y: list[float | None] = []
+        for place, row in enumerate(records):
+            x += [*(min(max(row[end], 1), high) for end in ends), None]
+            y += [place + _BELOW, place + _BELOW, None]
+        line = {"width": width, "color": look.muted}
+        bars.append(
+            {"type": "scatter", "x": x, "y": y, "mode": "lines", "line": line, "hoverinfo": "skip"}
+        )
+    ring = {"size": 10, "opacity": 1, "color": look.background}
+    rings = {
+        "type": "scatter",
+        "x": [min(max(row["p50"], 1), high) for row in records],
+        "y": [place + _BELOW for place in range(len(records))],
+        "mode": "markers",
+        "marker": ring | {"line": {"width": 2, "color": look.text}},
+        "hovertext": [_hover(row) for row in records],
+        # Not the text itself: a template would read a title's `%{x}`.
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+    return [*bars, rings]
+
+
+def _hover(row: Row) -> str:
+    counted = {"corpus": "documents", "top": "retrieved documents"}.get(row["of"], "judgements")
+    return (
+        f"<b>{looks.escape(row['title'])}</b>"
+        f"<br>median {words(row['p50'])}, mean {row['mean']:,.1f} words"
+        f"<br>half of them {words(row['p25'])} to {words(row['p75'])} words"
+        f"<br>5 to 95%: {words(row['p5'])} to {words(row['p95'])}, longest {row['longest']:,}"
+        f"<br>{row['n']:,} {counted}"
+    )
+
+
+def _dotted(median: float, n_rows: int, theme: str) -> dict[str, Any]:
+    line = {"width": 1.5, "dash": "dot", "color": looks.palette(theme).text}
+    ends = {"x": [max(median, 1)] * 2, "y": [-1, n_rows - 0.6]}
+    return {"type": "scatter", **ends, "mode": "lines", "line": line, "hoverinfo": "skip"}
+
+
+def _medians(records: Sequence[Row], corpus: float, theme: str) -> list[dict[str, Any]]:
+    """The right column: each median, and how far it is from the corpus's."""
+    muted = looks.palette(theme).muted
+    at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 12, "showarrow": False}
+    notes = []
+    for place, row in enumerate(records):
+        text = f"<b>{words(row['p50'])}</b>"
+        if row["of"] != "corpus":
+            gap = words(row["p50"] - corpus, with_sign=True)
+            text += f'  <span style="color:{muted}">{gap}</span>'
+        notes.append(at | {"y": place - 0.08, "text": text})
+    return [*notes, at | {"y": -0.95, "text": "median, diff.", "font": {"color": muted}}]
+
+
+def _longer(
+    records: Sequence[Row], counts: Sequence[DataFrame], high: float, theme: str
+) -> list[dict[str, Any]]:
+    """What lies beyond the end of the axis: `62 longer, to 1,541 ▸`."""
+    at = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -4, "showarrow": False}
+    at["font"] = {"color": looks.palette(theme).muted, "size": 11}
+    notes = []
+    for place, (row, one) in enumerate(zip(records, counts, strict=True)):
+        beyond = int(one.loc[one["n_words"] > high, "count"].sum())
+        if beyond:
+            text = f"{beyond:,} longer, to {row['longest']:,} ▸"
+            notes.append(at | {"y": place - 0.3, "text": text})
+    return notes
+
+
+def _axes(titles: Sequence[str]) -> dict[str, Any]:
+    still = {"fixedrange": True, "zeroline": False}
+    names = {
+        "range": [len(titles) - 0.6, -1.15],
+        "tickvals": list(range(len(titles))),
+        "ticktext": [looks.escape(title, 28) for title in titles],
+        "ticklabelstandoff": 6,
+        "showgrid": False,
+    }
+    return {
+        "height": (ROW if len(titles) <= MANY else NARROW) * len(titles) + 84,
+        "showlegend": False,
+        "hovermode": "closest",
+        "dragmode": False,
+        "margin": {"r": 104, "t": 4},
+        "xaxis": still | {"title": {"text": "words per document"}},
+        "yaxis": still | names,
+    }
+
+
+@drawing
+def differences(pairs: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
+    """Query by query, how much longer the documents of system A are than those of B.
+
+    `pairs`: words_a, words_b, a row per query. Columns of equal width, the middle one around 0;
+    what lies further out than 98 % of the queries stands in the outermost ones.
+    """
+    gaps = (pairs["words_a"] - pairs["words_b"]).to_numpy(float)
+    reach = max(float(np.quantile(np.abs(gaps), 0.98)), 1.0)
+    edges = np.linspace(-reach, reach, BARS + 1)
+    count, _ = np.histogram(np.clip(gaps, -reach, reach), bins=edges)
+    middle = (edges[:-1] + edges[1:]) / 2
+    look = looks.palette(theme)
+    sides = [look.loss] * (BARS // 2), [look.muted], [look.win] * (BARS // 2)
+    figure = go.Figure()
+    figure.add_bar(
+        x=middle,
+        y=count,
+        marker={"color": [colour for side in sides for colour in side], "line": {"width": 0}},
+        customdata=np.column_stack([edges[:-1], edges[1:]]),
+        hovertemplate="%{y:,} queries: %{customdata[0]:.0f} to %{customdata[1]:.0f} words"
+        "<extra></extra>",
+    )
+    figure.update_layout(template=looks.template(theme), annotations=_sides(gaps, titles, theme))
+    figure.update_layout(height=ROW * 2 + 104, margin={"t": 44}, bargap=0.08, dragmode=False)
+    across = "median words of A minus B, per query"
+    figure.update_xaxes(title_text=across, fixedrange=True, zeroline=True, range=[-reach, reach])
+    figure.update_yaxes(title_text="queries", fixedrange=True, rangemode="tozero")
+    return figure
+
+
+def _sides(gaps: Values, titles: tuple[str, str], theme: str) -> list[dict[str, Any]]:
+    look = looks.palette(theme)
+    at = {"yref": "paper", "y": 1, "yanchor": "bottom", "xref": "paper", "showarrow": False}
+    names = [looks.escape(title, 22) for title in titles]
+    shorter = f"{names[0]}<br>shorter: {int((gaps < 0).sum()):,}"
+    longer = f"{names[1]}<br>shorter: {int((gaps > 0).sum()):,}"
+    return [
+        at | {"x": 0, "align": "left", "xanchor": "left", "text": shorter} | _inked(look.loss),
+        at | {"x": 1, "align": "right", "xanchor": "right", "text": longer} | _inked(look.win),
+    ]
+
+
+def _inked(colour: str) -> dict[str, Any]:
+    return {"font": {"color": colour}}
+
+
+def first(k: int) -> str:
+    """`the first 10 documents` of a ranking."""
+    return f"the first {k} documents" if k > 1 else "the first document"
+
+
+def verdict(pairs: DataFrame, titles: tuple[str, str], k: int) -> str:
+    """What the differences come to, in sentences: `pairs` has words_a and words_b per query."""
+    gaps = pairs["words_a"] - pairs["words_b"]
+    shorter, longer = int((gaps < 0).sum()), int((gaps > 0).sum())
+    asked = "1 query" if len(gaps) == 1 else f"{len(gaps):,} queries"
+    return (
+        f"How to read this: for each query the median length of {first(k)} of A minus that of B."
+        f" Of {asked}, {titles[0]} has the shorter documents in {shorter:,} and {titles[1]} in"
+        f" {longer:,}; in {len(gaps) - shorter - longer:,} they are equally long."
+        f" The median difference is {words(float(gaps.median()), with_sign=True)} words."
+    )

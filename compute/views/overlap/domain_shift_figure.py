@@ -1,0 +1,241 @@
+"""Similarity to a source against the gain over a baseline: a panel per system.
+
+A panel has a fixed size, so that names can be kept apart; on a narrow screen panels stack.
+"""
+
+import html
+from collections.abc import Hashable, Iterable, Mapping
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.corpora.similarity import FEWEST_FOR_RANKS
+from compute.views.overlap.domain_shift import Correlation, correlation
+from compute.views.shared import labels
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+WIDTH, HEIGHT = 630, 440
+LEFT, RIGHT, HEAD, FOOT = 52, 8, 50, 44
+SIZE = 10
+FONT = 12
+LETTERS = 24
+
+Span = tuple[float, float]
+Row = Mapping[Hashable, Any]
+
+
+@drawing
+def panel(
+    points: DataFrame,
+    *,
+    title: str,
+    axes: tuple[str, str],
+    spans: tuple[Span, Span],
+    theme: str,
+    sign: int = 1,
+) -> go.Figure:
+    """One system's marks: dataset, title, domain, similarity, gain, left_out.
+
+    Marks that are left out of the correlation are open. `axes` are the titles of x and y, `spans`
+    their ends, shared by the panels of a group. Above 0 the system is better than the baseline,
+    below it where `sign` is -1.
+    """
+    marks = points.sort_values("dataset").reset_index(drop=True)
+    look = looks.palette(theme)
+    return go.Figure(
+        data=[_trace(marks, axes, theme)],
+        layout={
+            "template": looks.template(theme),
+            "annotations": [_head(marks, title), *_names(marks, spans, look, theme)],
+            "shapes": _band(spans[1][1 if sign > 0 else 0], look),
+            **_frame(axes, spans),
+        },
+    )
+
+
+def _trace(marks: DataFrame, axes: tuple[str, str], theme: str) -> go.Scatter:
+    looked = [looks.mark(domain, looks.DOMAINS, theme) for domain in marks["domain"]]
+    open_ = marks["left_out"].tolist()
+    inside = looks.palette(theme).background
+    fills = [inside if out else look[0] for look, out in zip(looked, open_, strict=True)]
+    rings = [look[0] if out else inside for look, out in zip(looked, open_, strict=True)]
+    return go.Scatter(
+        x=marks["similarity"].tolist(),
+        y=marks["gain"].tolist(),
+        mode="markers",
+        marker={
+            "size": SIZE,
+            "opacity": 1,
+            "symbol": [look[1] for look in looked],
+            "color": fills,
+            "line": {"color": rings, "width": [1.5 if out else 0.5 for out in open_]},
+        },
+        hovertext=[_hover(row, axes) for row in marks.to_dict("records")],
+        hovertemplate="%{hovertext}<extra></extra>",
+        cliponaxis=False,
+    )
+
+
+def _hover(row: Row, axes: tuple[str, str]) -> str:
+    gain = looks.precise(row["gain"], with_sign=True)
+    out = "<br>left out of the correlation" if row["left_out"] else ""
+    return (
+        f"<b>{looks.escape(row['title'])}</b><br>{looks.escape(row['domain'])}"
+        f"<br>similarity {row['similarity']:.4f}<br>{looks.escape(axes[1])} {gain}{out}"
+    )
+
+
+def _head(marks: DataFrame, title: str) -> dict[str, Any]:
+    name = f"<b>{looks.escape(title, 40)}</b>"
+    text = "<br>".join([f"{name}  {said(marks)}", *intervals(marks)])
+    place = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "paper"}
+    return place | {"yanchor": "bottom", "align": "left", "showarrow": False, "text": text}
+
+
+def said(marks: DataFrame) -> str:
+    """The correlation in words, with and without the open marks."""
+    kept = correlation(marks[~marks["left_out"]])
+    number = int((~marks["left_out"]).sum())
+    if kept is None:
+        few = number < FEWEST_FOR_RANKS
+        why = "too few points" if few else "all values of one axis are equal"
+        first = f"no rank correlation (n = {number}: {why})"
+    else:
+        first = f"Spearman ρ = {_number(kept.rho)} (n = {number})"
+    every = correlation(marks) if marks["left_out"].any() else None
+    return first + (f"; with the open marks {_number(every.rho)}" if every else "")
+
+
+def intervals(marks: DataFrame) -> list[str]:
+    """The 95% intervals of those correlations, in one line; nothing where there are none."""
+    found = [correlation(marks[~marks["left_out"]])]
+    found += [correlation(marks)] if marks["left_out"].any() else []
+    ranges = [interval(one) for one in found if one is not None]
+    return [f"95% interval {'; with the open marks '.join(ranges)}"] if any(ranges) else []
+
+
+def interval(found: Correlation, digits: int = 2) -> str:
+    """An interval as text; empty where a correlation of exactly 1 or −1 has none."""
+    if np.isnan(found.low):
+        return ""
+    return f"{_number(found.low, digits)} to {_number(found.high, digits)}"
+
+
+def _number(value: float, digits: int = 2) -> str:
+    text = f"{abs(value):.{digits}f}"
+    return f"−{text}" if value < 0 and float(text) else text
+
+
+def table(groups: Mapping[tuple[str, str], DataFrame]) -> DataFrame:
+    """Every correlation with its interval, as text; `groups` are marks by system and words.
+
+    System, Words, Left out (how many), Spearman ρ, 95% interval, n.
+    """
+    rows = []
+    for (system, words), marks in groups.items():
+        kept = marks[~marks["left_out"]]
+        both = [kept, marks] if len(kept) < len(marks) else [marks]
+        for own in both:
+            found = correlation(own)
+            figures = (_number(found.rho, 3), interval(found)) if found else ("–", "too few points")
+            rows.append((system, words, len(marks) - len(own), *figures, len(own)))
+    heads = ["System", "Words", "Left out", "Spearman ρ", "95% interval", "n"]
+    return DataFrame(rows, columns=heads)
+
+
+_GLYPHS: dict[str, str] = dict(zip(looks.DOMAINS, "●■◆▲●⬢★▼✚", strict=True))
+
+
+def legend(domains: Iterable[str], theme: str) -> str:
+    """The marks of these domains as one line of HTML."""
+    found = set(domains)
+    names = [name for name in looks.DOMAINS if name in found] + sorted(found - set(looks.DOMAINS))
+    entries = [
+        f'<span style="white-space:nowrap;margin-right:1.1rem">'
+        f'<span style="color:{looks.mark(name, looks.DOMAINS, theme)[0]}">'
+        f"{_GLYPHS.get(name, '●')}</span> {html.escape(name)}</span> "
+        for name in names
+    ]
+    return f'<div style="font-size:0.87rem">{"".join(entries)}</div>'
+
+
+def _names(
+    marks: DataFrame, spans: tuple[Span, Span], look: looks.Palette, theme: str
+) -> list[dict[str, Any]]:
+    placed = zip(boxes(marks, spans, theme), marks.to_dict("records"), strict=True)
+    return [_name(label, row, spans, look) for label, row in placed]
+
+
+def boxes(marks: DataFrame, spans: tuple[Span, Span], theme: str) -> list[labels.Label]:
+    """Where the name of each mark stands, in pixels of the plot from its upper left."""
+    (x0, x1), (y0, y1) = spans
+    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - HEAD - FOOT
+    pixels = [
+        labels.mark(
+            (row["similarity"] - x0) / (x1 - x0) * wide,
+            (y1 - row["gain"]) / (y1 - y0) * high,
+            SIZE / 2,
+            looks.cut(row["title"], LETTERS),
+            FONT,
+            theme,
+        )
+        for row in marks.to_dict("records")
+    ]
+    return labels.place(pixels, labels.Box(0, 0, wide, high))
+
+
+def _name(
+    label: labels.Label, row: Row, spans: tuple[Span, Span], look: looks.Palette
+) -> dict[str, Any]:
+    (x0, x1), (y0, y1) = spans
+    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - HEAD - FOOT
+    font = {"size": FONT, "color": look.muted if row["left_out"] else look.text}
+    note = label.annotation(looks.escape(row["title"], LETTERS), font)
+    return note | {
+        "x": x0 + note["x"] / wide * (x1 - x0),
+        "y": y1 - note["y"] / high * (y1 - y0),
+    }
+
+
+def _band(end: float, look: looks.Palette) -> list[dict[str, Any]]:
+    """A tint where the system is better, and the line of no difference."""
+    common = {"xref": "paper", "x0": 0, "x1": 1, "layer": "below"}
+    band = {"type": "rect", "y0": 0, "y1": end, "fillcolor": look.second}
+    line = {"type": "line", "y0": 0, "y1": 0, "line": {"color": look.muted, "width": 1}}
+    return [band | common | {"line": {"width": 0}}, line | common]
+
+
+def _frame(axes: tuple[str, str], spans: tuple[Span, Span]) -> dict[str, Any]:
+    still = {"fixedrange": True, "zeroline": False, "automargin": False}
+    across, up = _ticks(spans[0]), _ticks(spans[1])
+    titles = [{"text": looks.escape(text, 80), "standoff": 6} for text in axes]
+    return {
+        "width": WIDTH,
+        "height": HEIGHT,
+        "margin": {"l": LEFT, "r": RIGHT, "t": HEAD, "b": FOOT, "autoexpand": False},
+        "showlegend": False,
+        "dragmode": False,
+        "hovermode": "closest",
+        "xaxis": still
+        | {"range": list(spans[0]), "title": titles[0]}
+        | {"tickvals": across, "ticktext": [looks.plain(value, 2) for value in across]},
+        "yaxis": still
+        | {"range": list(spans[1]), "title": titles[1]}
+        | {"tickvals": up, "ticktext": [_signed(value) for value in up]},
+    }
+
+
+def _ticks(span: Span) -> list[float]:
+    """Round values inside a span, at most seven."""
+    for step in (0.01, 0.02, 0.05, 0.1, 0.2, 0.5):
+        first, last = np.ceil(span[0] / step), np.floor(span[1] / step)
+        if last - first < 7:
+            return [round(float(place) * step, 2) for place in np.arange(first, last + 1)]
+    return [0.0]
+
+
+def _signed(value: float) -> str:
+    return looks.signed(value, 2) if value else "0"

@@ -1,0 +1,253 @@
+"""The force-directed graph of the collections: near is alike.
+
+Everything is placed in pixels of a figure of fixed size, so that names can be kept apart.
+"""
+
+import math
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.corpora import similarity
+from compute.views.overlap.heatmap import SPANS
+from compute.views.shared import labels
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+WIDTH, TALLEST = 768, 700
+MARGIN, BESIDE = 36, 100
+"""Pixels left free above and below the marks, and at their sides for names."""
+FONT = 13
+LETTERS = 24
+THINNEST, THICKEST = 1.0, 6.5
+LEVELS = 12
+"""Widths that lines have: a trace for every line would be slow."""
+SMALLEST, LARGEST = 9.0, 30.0
+_FEW, _MANY = 1e3, 1.5e7
+"""Documents of the smallest and the largest mark."""
+_LEGEND_ROW = 26
+
+Row = Mapping[Hashable, Any]
+
+
+@drawing
+def graph(
+    square: DataFrame,
+    points: DataFrame,
+    vocabularies: DataFrame,
+    *,
+    least: float,
+    theme: str,
+    unit: str = "unigrams",
+) -> go.Figure:
+    """A mark per collection at its point, a line between those that are much alike.
+
+    `square`: similarities 0 to 1, index and columns the same names. `points`: x, y by name, in
+    one unit. `vocabularies`: dataset, title, domain, n_documents, n_terms. Lines: each
+    collection's two nearest, and every pair with a similarity of at least `least`.
+    """
+    marks, lines, height = nodes(square, points, vocabularies, least)
+    domains = _domains(marks["domain"].tolist())
+    font = {"size": FONT, "color": looks.palette(theme).text}
+    beside = zip(names(marks, lines, height, theme), marks["title"], strict=True)
+    return go.Figure(
+        data=[
+            *_lines(lines, marks, SPANS[unit], theme),
+            *(_marks(marks[marks["domain"] == name], square, marks, theme) for name in domains),
+        ],
+        layout={
+            "annotations": [
+                label.annotation(looks.escape(title, LETTERS), font) for label, title in beside
+            ],
+            **_frame(domains, height, theme),
+        },
+    )
+
+
+def nodes(
+    square: DataFrame, points: DataFrame, vocabularies: DataFrame, least: float
+) -> tuple[DataFrame, DataFrame, float]:
+    """What `graph` draws: the marks (dataset, title, domain, n_documents, n_terms; x, y and size
+    in pixels), the lines (dataset, other, similarity) and the height in pixels."""
+    named = vocabularies.drop_duplicates("dataset").set_index("dataset")
+    marks = named.reindex(square.index).reset_index(names="dataset")
+    height, marks[["x", "y"]] = _pixels(points.loc[square.index])
+    marks["size"] = [_size(count) for count in marks["n_documents"]]
+    marks["title"] = marks["title"].fillna(marks["dataset"])
+    marks["domain"] = marks["domain"].fillna("Other")
+    return marks, similarity.edges(square, least), height
+
+
+def names(nodes: DataFrame, lines: DataFrame, height: float, theme: str) -> list[labels.Label]:
+    """Where the name of each node stands; nodes: x, y, size (pixels) and title by row."""
+    places = nodes.set_index("dataset")[["x", "y"]]
+    marks = [
+        labels.mark(
+            row["x"],
+            row["y"],
+            row["size"] / 2 + 1,
+            looks.cut(row["title"], LETTERS),
+            FONT,
+            theme,
+        )
+        for row in nodes.to_dict("records")
+    ]
+    crossed = [
+        box
+        for one, other in zip(lines["dataset"], lines["other"], strict=True)
+        for box in labels.along(*places.loc[one], *places.loc[other])
+    ]
+    return labels.place(marks, labels.Box(2, 2, WIDTH - 2, height - 2), crossed)
+
+
+def _size(count: float) -> float:
+    """A mark's diameter: by the logarithm of the number of documents."""
+    if math.isnan(count) or count < 1:
+        return SMALLEST
+    share = math.log(count / _FEW) / math.log(_MANY / _FEW)
+    return SMALLEST + (LARGEST - SMALLEST) * min(max(share, 0), 1)
+
+
+def _pixels(points: DataFrame) -> tuple[float, np.ndarray]:
+    """The points enlarged, x and y alike, to fill the width; and the height that they need."""
+    spread = points[["x", "y"]].to_numpy(dtype=float)
+    if not len(spread):
+        return 2 * MARGIN, spread
+    low, high = spread.min(axis=0), spread.max(axis=0)
+    # Few marks far apart would look lost.
+    room = np.minimum([WIDTH - 2 * BESIDE, TALLEST - 2 * MARGIN], 140 * len(spread))
+    scale = float((room / np.maximum(high - low, 1e-9)).min())
+    height = float((high - low)[1] * scale + 2 * MARGIN)
+    return height, (spread - (low + high) / 2) * scale + [WIDTH / 2, height / 2]
+
+
+def _domains(found: Sequence[str]) -> list[str]:
+    known = [name for name in looks.DOMAINS if name in found]
+    return known + sorted(set(found) - set(known))
+
+
+def _lines(
+    lines: DataFrame, nodes: DataFrame, span: tuple[float, float], theme: str
+) -> list[go.Scatter]:
+    """Lines by width, and an invisible point on the middle of each for its hover."""
+    if lines.empty:
+        return []
+    places = nodes.set_index("dataset")[["x", "y"]]
+    values = lines["similarity"].to_numpy(dtype=float)
+    share = np.clip((values - span[0]) / (span[1] - span[0]), 0, 1)
+    levels = np.round(share * (LEVELS - 1)).astype(int)
+    ends = [places.loc[lines[side]].to_numpy(dtype=float) for side in ("dataset", "other")]
+    gap = np.full((len(lines), 2), np.nan)
+    path = np.stack([*ends, gap], axis=1)
+    colour = looks.palette(theme).line
+    traces = []
+    for level in sorted(set(levels.tolist())):
+        along = path[levels == level].reshape(-1, 2)
+        wide = THINNEST + (THICKEST - THINNEST) * level / (LEVELS - 1)
+        look: dict[str, Any] = {"mode": "lines", "line": {"width": wide, "color": colour}}
+        look |= {"hoverinfo": "skip", "showlegend": False}
+        traces.append(go.Scatter(x=along[:, 0], y=along[:, 1], **look))
+    return [*traces, _middles(lines, (ends[0] + ends[1]) / 2, nodes)]
+
+
+def _middles(lines: DataFrame, middle: np.ndarray, nodes: DataFrame) -> go.Scatter:
+    titles = dict(zip(nodes["dataset"], nodes["title"].map(looks.escape), strict=True))
+    triples = zip(lines["dataset"], lines["other"], lines["similarity"], strict=True)
+    return go.Scatter(
+        x=middle[:, 0],
+        y=middle[:, 1],
+        mode="markers",
+        marker={"opacity": 0, "size": 14},
+        hovertext=[
+            f"<b>{titles[one]}</b> and <b>{titles[other]}</b><br>similarity {value:.4f}"
+            for one, other, value in triples
+        ],
+        hovertemplate="%{hovertext}<extra></extra>",
+        showlegend=False,
+    )
+
+
+def _marks(own: DataFrame, square: DataFrame, nodes: DataFrame, theme: str) -> go.Scatter:
+    colour, symbol = looks.mark(str(own["domain"].iloc[0]), looks.DOMAINS, theme)
+    titles = dict(zip(nodes["dataset"], nodes["title"].map(looks.escape), strict=True))
+    ring = {"width": 1.5, "color": looks.palette(theme).background}
+    return go.Scatter(
+        x=own["x"],
+        y=own["y"],
+        mode="markers",
+        name=looks.escape(own["domain"].iloc[0]),
+        marker={
+            "size": own["size"].tolist(),
+            "color": colour,
+            "symbol": symbol,
+            "opacity": 1,
+            "line": ring,
+        },
+        hovertext=[_hover(row, square, titles) for row in own.to_dict("records")],
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _hover(row: Row, square: DataFrame, titles: Mapping[str, str]) -> str:
+    near = similarity.nearest(square, str(row["dataset"]))
+    said = [f"{titles[str(name)]} {value:.3f}" for name, value in near.items()]
+    sizes = [("documents", row["n_documents"]), ("terms", row["n_terms"])]
+    counts = ", ".join(f"{int(n):,} {what}" for what, n in sizes if not math.isnan(n))
+    head = f"<b>{looks.escape(row['title'])}</b><br>{looks.escape(row['domain'])}"
+    return "<br>".join(filter(None, [head, counts, "most like " + "; ".join(said) if said else ""]))
+
+
+def _frame(domains: Sequence[str], height: float, theme: str) -> dict[str, Any]:
+    still = {"visible": False, "fixedrange": True, "automargin": False}
+    rows = _legend_rows(domains, theme)
+    return {
+        "template": looks.template(theme),
+        "width": WIDTH,
+        "height": height + rows * _LEGEND_ROW,
+        "margin": {"l": 0, "r": 0, "t": rows * _LEGEND_ROW, "b": 0, "autoexpand": False},
+        "xaxis": still | {"range": [0, WIDTH]},
+        "yaxis": still | {"range": [height, 0]},
+        "legend": {"itemsizing": "constant", "font": {"size": FONT}, "itemclick": False},
+        "showlegend": True,
+        "hovermode": "closest",
+        "dragmode": False,
+    }
+
+
+def _legend_rows(domains: Sequence[str], theme: str) -> int:
+    # Plotly makes every entry as wide as the widest, and adds 45 pixels for its mark.
+    widest = max((labels.width(name, FONT, theme) for name in domains), default=0) + 45
+    return math.ceil(len(domains) / max(int(WIDTH // widest), 1))
+
+
+def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:
+    """Collection, Most alike, Similarity, Second, Similarity of it; most alike pairs first."""
+    rows = []
+    for name in square.index:
+        near = [
+            (titles.get(str(other), str(other)), round(float(value), 4))
+            for other, value in similarity.nearest(square, str(name), 2).items()
+        ]
+        first, second = [*near, ("–", math.nan), ("–", math.nan)][:2]
+        rows.append((titles.get(str(name), str(name)), *first, *second))
+    heads = ["Collection", "Most alike", "Similarity", "Second", "Its similarity"]
+    table = DataFrame(rows, columns=heads)
+    return table.sort_values("Similarity", ascending=False, kind="stable", ignore_index=True)
+
+
+def note(faithfulness: float) -> str:
+    """How to read the graph, and how far its distances can be trusted."""
+    read = (
+        "How to read this: near is alike, and a line is wider where two collections are more"
+        " alike, from the similarity chosen above on and to the two nearest of each; marks are"
+        " larger for more documents. Left, right, up and down mean nothing."
+    )
+    if math.isnan(faithfulness):
+        return read
+    return (
+        f"{read} A plane cannot show all similarities at once: the rank correlation of distance"
+        f" with 1 minus similarity is {looks.plain(faithfulness, 2)} here (1 is perfect)."
+    )

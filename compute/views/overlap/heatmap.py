@@ -1,0 +1,304 @@
+"""The heatmap of how alike the collections are: the lower triangle, names on its diagonal.
+
+Heatmaps give no clicks, so an invisible scatter lies over the cells for hover and selection.
+"""
+
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.views.shared import labels
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+WIDTH = 768
+"""Pixels: fits a screen 800 wide."""
+SPANS = {"unigrams": (0.15, 0.8), "bigrams": (0.02, 0.4), "word pieces": (0.15, 0.8)}
+"""By unit: similarities beyond these have the palest and the darkest colour."""
+_TICKS = {0.8: (0.2, 0.4, 0.6, 0.8), 0.4: (0.1, 0.2, 0.3, 0.4)}
+ROW = 26
+WIDEST = 64
+"""Pixels of a cell where there are few collections."""
+NARROWEST_WITH_NUMBER = 19
+LETTERS = 24
+HOW_TO_READ = (
+    "How to read this: 100 means the same words, each as often; 0 means no word in common. A click"
+    " on a cell, or on a row of the table, opens the pair below."
+)
+LIKENESS, DOMAIN = ORDERS = ("By likeness", "By domain")
+_BAR = 190
+
+
+@dataclass(frozen=True)
+class _Grid:
+    """Where the triangle stands in the figure, in pixels."""
+
+    names: Sequence[str]
+    left: float
+    cell: float
+    digits: int
+
+    @property
+    def across(self) -> float:
+        """Cells that the plot is wide; the rest of it holds names and the colour bar."""
+        return (WIDTH - self.left) / self.cell
+
+
+@drawing
+def heatmap(
+    square: DataFrame,
+    titles: Mapping[str, str],
+    *,
+    theme: str,
+    unit: str = "unigrams",
+    chosen: tuple[str, str] | None = None,
+) -> go.Figure:
+    """Each pair of collections once, as 100 s, rows and columns in the order of `square`.
+
+    `square`: similarities 0 to 1, index and columns the same names; nan is left blank. Points of
+    the overlay carry [dataset, other] as customdata. `unit` sets the span of colours, `chosen` is
+    the pair with an outline.
+    """
+    look = looks.palette(theme)
+    names = [str(name) for name in square.index]
+    shown = [looks.escape(titles.get(name, name), LETTERS) for name in names]
+    grid = _grid(names, [titles.get(name, name)[:LETTERS] for name in names], theme)
+    rows, columns = np.tril_indices(len(names), k=-1)
+    values = square.to_numpy(dtype=float)[rows, columns]
+    known = ~np.isnan(values)
+    cells = list(zip(rows[known], columns[known], values[known], strict=True))
+    return go.Figure(
+        data=[
+            *_fill(square),
+            *_numbers(cells, grid, SPANS[unit], look),
+            _overlay(cells, names, shown),
+        ],
+        layout={
+            "template": looks.template(theme),
+            "coloraxis": _scale(look, grid, SPANS[unit]),
+            "shapes": _outline(names, chosen, look),
+            "annotations": _names(shown, look),
+            **_frame(grid, shown),
+        },
+    )
+
+
+def _grid(names: Sequence[str], shown: Sequence[str], theme: str) -> _Grid:
+    longest = max((labels.width(name, 13, theme) for name in shown), default=0) + 12
+    last = labels.width(shown[-1], 13, theme) + 12 if shown else 0
+    cell = min((WIDTH - longest - last) / max(len(names) - 1, 1), WIDEST)
+    return _Grid(names, longest, cell, 12 if cell >= 28 else 9)
+
+
+def _fill(square: DataFrame) -> list[go.Heatmap]:
+    if len(square) < 2:
+        return []
+    values = square.to_numpy(dtype=float, copy=True)
+    values[np.triu_indices(len(values))] = np.nan
+    look: dict[str, Any] = {"coloraxis": "coloraxis", "xgap": 1, "ygap": 1, "hoverinfo": "skip"}
+    return [go.Heatmap(z=values[1:, :-1], y0=1, dy=1, x0=0, dx=1, hoverongaps=False, **look)]
+
+
+def _numbers(
+    cells: Sequence[Any], grid: _Grid, span: tuple[float, float], look: looks.Palette
+) -> list[go.Scatter]:
+    """The numbers, one trace per ink: a selection fades the text of every trace."""
+    if grid.cell < NARROWEST_WITH_NUMBER:
+        return []
+    low, high = span
+    shares = [(value - low) / (high - low) for _, _, value in cells]
+    inks = [looks.ink(looks.colour(share, look.sequential)) for share in shares]
+    traces = []
+    for ink in sorted(set(inks)):
+        own = [cell for cell, used in zip(cells, inks, strict=True) if used == ink]
+        traces.append(
+            go.Scatter(
+                x=[column for _, column, _ in own],
+                y=[row for row, _, _ in own],
+                text=[f"{100 * value:.0f}" for _, _, value in own],
+                mode="text",
+                textfont={"size": grid.digits, "color": ink},
+                unselected={"textfont": {"color": ink}},
+                hoverinfo="skip",
+            )
+        )
+    return traces
+
+
+def _overlay(cells: Sequence[Any], names: Sequence[str], shown: Sequence[str]) -> go.Scatter:
+    return go.Scatter(
+        x=[column for _, column, _ in cells],
+        y=[row for row, _, _ in cells],
+        mode="markers",
+        marker={"opacity": 0, "size": 20},
+        customdata=[[names[row], names[column]] for row, column, _ in cells],
+        hovertext=[
+            f"<b>{shown[row]}</b> and <b>{shown[column]}</b><br>similarity {value:.4f}"
+            for row, column, value in cells
+        ],
+        # Not the text itself: a template would read a title's `%{x}`.
+        hovertemplate="%{hovertext}<extra></extra>",
+    )
+
+
+def _scale(look: looks.Palette, grid: _Grid, span: tuple[float, float]) -> dict[str, Any]:
+    """The colours, their bar in the corner that the triangle leaves empty."""
+    low, high = span
+    ticks = _TICKS[high]
+    bar = {
+        "orientation": "h",
+        "x": (WIDTH - grid.left - _BAR - 12) / (WIDTH - grid.left),
+        "xanchor": "left",
+        "y": 1,
+        "yanchor": "top",
+        "len": _BAR,
+        "lenmode": "pixels",
+        "thickness": 10,
+        "xpad": 0,
+        "ypad": 0,
+        "tickvals": ticks,
+        "ticktext": [looks.plain(tick, 1) for tick in ticks[:-1]] + [f"≥{looks.plain(high, 1)}"],
+        "title": {"text": "weighted Jaccard", "side": "top", "font": {"size": 13}},
+    }
+    scale = looks.colorscale(look.sequential)
+    return {"cmin": low, "cmax": high, "colorscale": scale, "colorbar": bar}
+
+
+def _names(shown: Sequence[str], look: looks.Palette) -> list[dict[str, Any]]:
+    """Each name again at the end of its row, over its column."""
+    common = {"showarrow": False, "xanchor": "left", "font": {"size": 13, "color": look.text}}
+    return [
+        {"x": place - 0.5, "y": place, "text": name, "xshift": 4, **common}
+        for place, name in enumerate(shown)
+    ]
+
+
+def _outline(
+    names: Sequence[str], chosen: tuple[str, str] | None, look: looks.Palette
+) -> list[dict[str, Any]]:
+    if chosen is None or not set(chosen) <= set(names):
+        return []
+    column, row = sorted(names.index(name) for name in chosen)
+    corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
+    return [{"type": "rect", "line": {"width": 3, "color": look.outline}, **corners}]
+
+
+def height(count: int) -> int:
+    """Pixels that the heatmap of so many collections is high."""
+    return max(count, 3) * ROW + 26
+
+
+def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
+    """Axes and sizes: every cell as wide as the grid says, whatever the page's width."""
+    count = len(grid.names)
+    rows = max(count, 3)
+    still = {"fixedrange": True, "showgrid": False, "zeroline": False, "automargin": False}
+    return {
+        "width": WIDTH,
+        "height": height(count),
+        "margin": {"l": grid.left, "r": 0, "t": 8, "b": 8, "autoexpand": False},
+        "showlegend": False,
+        "dragmode": False,
+        "hovermode": "closest",
+        "hoverdistance": -1,
+        "xaxis": still | {"range": [-0.5, grid.across - 0.5], "visible": False},
+        "yaxis": still
+        | {
+            "range": [rows - 0.5, -0.5],
+            "tickvals": list(range(count)),
+            "ticktext": list(shown),
+            "tickfont": {"size": 13},
+            "ticks": "outside",
+            "ticklen": 5,
+            "tickcolor": "rgba(0,0,0,0)",
+        },
+    }
+
+
+def pair_table(pairs: DataFrame, titles: Mapping[str, str]) -> DataFrame:
+    """Collection, Other, Similarity (0 to 1) of dataset, other, similarity, in their order."""
+    named = {
+        head: [titles.get(name, name) for name in pairs[column]]
+        for head, column in (("Collection", "dataset"), ("Other", "other"))
+    }
+    return DataFrame(named | {"Similarity": pairs["similarity"].round(4).tolist()})
+
+
+def floor_label(floor: float) -> str:
+    """Which words count, by their relative frequency."""
+    return f"above {floor * 1e6:g} per million" if floor else "all count"
+
+
+def caption(vocabularies: DataFrame, unit: str, floor: float) -> list[str]:
+    """What was counted of some collections, how they are compared, and what is left out.
+
+    `vocabularies`: dataset, n_tokens; of one unit.
+    """
+    number = vocabularies["dataset"].nunique()
+    return [
+        "Similarity is weighted Jaccard: of the relative frequencies of every word in two"
+        " collections, the sum of the smaller ones over the sum of the larger ones.",
+        f"{number} collections, {vocabularies['n_tokens'].sum():,} {_WRITTEN.get(unit, unit)}.",
+        f"Words not above {floor * 1e6:g} per million are left out." if floor else "",
+    ]
+
+
+_WRITTEN = {
+    "unigrams": "words of title and text, lower-cased: runs of letters, digits and underscores",
+    "bigrams": "pairs of neighbouring words of title and text, lower-cased: runs of letters,"
+    " digits and underscores",
+    "word pieces": "pieces of BERT's uncased vocabulary, of title and text",
+}
+
+
+class Lacking(NamedTuple):
+    """Collections that are stored and compared with none."""
+
+    said: str
+    """Which they are and why; empty for none."""
+    datasets: list[str]
+    """A dataset of each collection whose documents, counted whole, would mend it."""
+
+
+def lacking(stored: DataFrame, counted: DataFrame, compared: Collection[str]) -> Lacking:
+    """What of the `stored` datasets, one per collection, `compared` does not have.
+
+    `counted` has the counts of one unit; those that were cut before they came are not compared
+    with others than they came with.
+    """
+    here = dict(zip(stored["collection"], stored["dataset"], strict=True))
+    missing = [name for name in here if name not in compared]
+    known = set(counted["dataset"])
+    words = [
+        ("Not counted yet", [name for name in missing if name not in known]),
+        (
+            "Compared with none, as the words of the others came without the rare ones",
+            [name for name in missing if name in known],
+        ),
+    ]
+    said = " ".join(f"{why}: {', '.join(names)}." for why, names in words if names)
+    cut = set(counted.loc[counted["cut"] > 0, "dataset"])
+    short = [on for name, on in here.items() if name not in known or name in cut]
+    return Lacking(said, short if missing else [])
+
+
+def cut(vocabularies: DataFrame) -> str:
+    """What says that rare words of these collections are missing; empty where none are.
+
+    `vocabularies`: title, cut (relative frequency, 0 where the counts are whole).
+    """
+    rows = vocabularies[vocabularies["cut"] > 0].sort_values("title")
+    if rows.empty:
+        return ""
+    bounds = [
+        f"{title} below {share * 1e6:.1f}"
+        for title, share in zip(rows["title"], rows["cut"], strict=True)
+    ]
+    return (
+        f"What ships has no words of {' and of '.join(bounds)} per million: they read 0 here."
+        " The similarities are of whole counts."
+    )

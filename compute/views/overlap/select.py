@@ -1,0 +1,128 @@
+"""Every SELECT about how alike corpora are; `dataset` is a collection here, which splits share."""
+
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.corpora.overlap.tokens import UNITS
+
+CANDIDATES = 20_000
+"""Of each corpus, the most frequent words among which the telling ones are looked for."""
+
+
+def similarities(cursor: DuckDBPyConnection, unit: str, floor: float) -> DataFrame:
+    """dataset, other, similarity: every stored pair once, dataset < other.
+
+    `unit` is a name of UNITS, `floor` one of FLOORS. A pair stands here while both counts that
+    were compared are those that are stored.
+    """
+    return cursor.execute(
+        """
+        with counts as (
+            select dataset, fingerprint from parts where kind = $kind
+        )
+        select least(o.dataset, o.other) as dataset, greatest(o.dataset, o.other) as other,
+               any_value(similarity) as similarity
+        from overlap as o
+        join counts as one on one.dataset = o.dataset and one.fingerprint = o.fingerprint
+        join counts as two on two.dataset = o.other and two.fingerprint = o.other_fingerprint
+        where unit = $unit and floor = $floor
+        group by all order by all
+        """,
+        {"kind": UNITS[unit].kind, "unit": unit, "floor": floor},
+    ).df()
+
+
+def vocabularies(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, title, domain, task, n_documents, unit, n_terms, n_tokens, cut, shipped.
+
+    A row per collection and unit. n_terms and n_tokens (different words, all words) are those of
+    the whole corpus; of shipped counts only the terms with a share above `cut` are there.
+    """
+    return cursor.execute(
+        """
+        with counts as (
+            select dataset, shipped, provenance, unnest(json_keys(provenance, '$.units')) as unit
+            from parts where kind in ('ngrams', 'wordpieces')
+        ), known as (
+            select collection as dataset,
+                   arg_min(struct_pack(title, domain, task), name != collection) as about
+            from datasets group by collection
+        )
+        select dataset, coalesce(about.title, dataset) as title, about.domain, about.task,
+               (provenance ->> '$.documents')::bigint as n_documents, unit,
+               (provenance -> '$.units' -> unit ->> 'terms')::bigint as n_terms,
+               (provenance -> '$.units' -> unit ->> 'tokens')::bigint as n_tokens,
+               coalesce((provenance -> '$.units' -> unit ->> 'cut')::double, 0) as cut, shipped
+        from counts left join known using (dataset)
+        order by dataset, unit
+        """
+    ).df()
+
+
+def words_of_pair(
+    cursor: DuckDBPyConnection, dataset: str, other: str, unit: str, limit: int = 15
+) -> DataFrame:
+    """term, share, other_share, side: the words that two corpora share most and least.
+
+    Shares are of all words of a corpus. side `both`: the largest smaller share; `dataset` and
+    `other`: the words more frequent in that corpus that add most to the Jensen-Shannon divergence
+    of the two (Lin 1991), s ln(s/m) + t ln(t/m) with m the mean of the shares s and t: a plain
+    difference would name function words. `limit` rows of each side, the most telling first. Of
+    counts that ship a share below their cut reads 0.
+    """
+    return cursor.execute(
+        _WORDS_OF_PAIR,
+        {
+            "kind": UNITS[unit].kind,
+            "n": UNITS[unit].n,
+            "unit": unit,
+            "dataset": dataset,
+            "other": other,
+            "candidates": CANDIDATES,
+            "limit": limit,
+        },
+    ).df()
+
+
+# Only what is among the most frequent words of a corpus can be telling; of those the shares in
+# the other are looked up, however rare.
+_WORDS_OF_PAIR = """
+    with totals as (
+        select dataset, (provenance -> '$.units' -> $unit ->> 'tokens')::bigint as tokens
+        from parts where kind = $kind and dataset in ($dataset, $other)
+    ), words as (
+        select dataset, term, count from ngrams
+        where $kind = 'ngrams' and n = $n and dataset in ($dataset, $other)
+        union all
+        select dataset, term, count from wordpieces
+        where $kind = 'wordpieces' and n = $n and dataset in ($dataset, $other)
+    ), candidates as materialized (
+        (select term from words where dataset = $dataset order by count desc limit $candidates)
+        union
+        (select term from words where dataset = $other order by count desc limit $candidates)
+    ), shares as (
+        select term,
+               coalesce(sum(count / tokens) filter (where dataset = $dataset), 0) as share,
+               coalesce(sum(count / tokens) filter (where dataset = $other), 0) as other_share
+        from words join totals using (dataset)
+        where term in (from candidates)
+        group by term
+    ), parting as (
+        select *, (share + other_share) / 2 as mean,
+               if(share > 0, share * ln(share / mean), 0)
+               + if(other_share > 0, other_share * ln(other_share / mean), 0) as apart
+        from shares
+    ), sides as (
+        select term, share, other_share, 'both' as side, least(share, other_share) as telling
+        from shares
+        union all
+        select term, share, other_share, 'dataset', if(share > other_share, apart, 0) from parting
+        union all
+        select term, share, other_share, 'other', if(other_share > share, apart, 0) from parting
+    )
+    select term, share, other_share, side
+    from sides
+    where telling > 0
+    qualify row_number() over (partition by side order by telling desc, term) <= $limit
+    order by side, telling desc, term
+"""

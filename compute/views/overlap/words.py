@@ -1,0 +1,166 @@
+"""The words of two collections: what they share, and what sets one apart from the other."""
+
+import html
+import math
+from typing import Any
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.views.shared import labels
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+WIDTH = 376
+ROW = 22
+LETTERS = 22
+_LEFT, _RIGHT, _HEAD = 116, 112, 18
+_COLUMN = 54
+
+_GLYPHS = "●◆"
+BOTH, FIRST, SECOND = "both", "dataset", "other"
+"""The sides of `queries.overlap.words_of_pair`."""
+
+
+@drawing
+def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
+    """One line per word from its share in one collection to that in the other, on a log scale.
+
+    `rows`: term, share, other_share (of all words, 0 to 1), in the order to show. `titles` names
+    the two collections. The numbers at the right are per million words; a share of 0, which a log
+    scale has no place for, stands at its left end.
+    """
+    look = looks.palette(theme)
+    colours = (look.win, look.loss)
+    y = list(range(len(rows)))
+    terms = [looks.escape(_fitting(term, theme), LETTERS) for term in rows["term"]]
+    shares = [(rows[column] * 1e6).tolist() for column in ("share", "other_share")]
+    hover = [
+        f"<b>{term}</b><br>"
+        + "<br>".join(f"{_million(n)} per million in {name}" for n, name in said)
+        for term, *numbers in zip(terms, *shares, strict=True)
+        for said in [list(zip(numbers, map(looks.escape, titles), strict=True))]
+    ]
+    return go.Figure(
+        data=[_line(shares, y, look), *_dots(shares, y, colours, hover)],
+        layout={
+            "template": looks.template(theme),
+            "annotations": [*_heads(colours), *_numbers(shares, colours)],
+            **_frame(terms, shares),
+        },
+    )
+
+
+def legend(titles: tuple[str, str], theme: str) -> str:
+    """Which mark is which collection, as one line of HTML."""
+    look = looks.palette(theme)
+    entries = [
+        f'<span style="margin-right:1.1rem"><span style="color:{colour}">{glyph}</span>'
+        f" {html.escape(title)}</span>"
+        for title, colour, glyph in zip(titles, (look.win, look.loss), _GLYPHS, strict=True)
+    ]
+    return f'<div style="font-size:0.87rem">{"".join(entries)}</div>'
+
+
+def _fitting(term: str, theme: str) -> str:
+    """The term, cut where the column of terms ends."""
+    count = len(term)
+    while count > 1 and labels.width(looks.cut(term, count), 13, theme) > _LEFT - 8:
+        count -= 1
+    return looks.cut(term, count)
+
+
+def _million(share: float) -> str:
+    return f"{share:,.0f}" if share >= 10 or not share else f"{share:.1f}"
+
+
+# Names keep away from the marks at the left end.
+_AWAY = {"ticks": "outside", "ticklen": 6, "tickcolor": "rgba(0,0,0,0)"}
+
+
+def _placed(values: list[float], shares: list[list[float]]) -> list[float]:
+    low, _ = _ends(shares)
+    return [max(value, low) for value in values]
+
+
+def _line(shares: list[list[float]], y: list[int], look: looks.Palette) -> go.Scatter:
+    ends = [_placed(values, shares) for values in shares]
+    xs = [x for one, other in zip(*ends, strict=True) for x in (one, other, None)]
+    ys = [place for row in y for place in (row, row, None)]
+    line = {"color": look.line, "width": 3}
+    return go.Scatter(x=xs, y=ys, mode="lines", line=line, hoverinfo="skip")
+
+
+def _dots(
+    shares: list[list[float]], y: list[int], colours: tuple[str, str], hover: list[str]
+) -> list[go.Scatter]:
+    looked = zip(shares, colours, ("circle", "diamond"), strict=True)
+    return [
+        go.Scatter(
+            x=_placed(values, shares),
+            y=y,
+            mode="markers",
+            marker={"size": 9, "color": colour, "symbol": symbol, "opacity": 1},
+            hovertext=hover,
+            hovertemplate="%{hovertext}<extra></extra>",
+            cliponaxis=False,
+        )
+        for values, colour, symbol in looked
+    ]
+
+
+def _heads(colours: tuple[str, str]) -> list[dict[str, Any]]:
+    """The marks above the two columns of numbers."""
+    return [
+        _beside(side, colours[side], _GLYPHS[side]) | {"y": 1, "yref": "paper", "yanchor": "bottom"}
+        for side in (0, 1)
+    ]
+
+
+def _numbers(shares: list[list[float]], colours: tuple[str, str]) -> list[dict[str, Any]]:
+    return [
+        _beside(side, colours[side], _million(value)) | {"y": place}
+        for side in (0, 1)
+        for place, value in enumerate(shares[side])
+    ]
+
+
+def _beside(side: int, colour: str, text: str) -> dict[str, Any]:
+    place = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": _COLUMN * (side + 1)}
+    return place | {"showarrow": False, "text": text, "font": {"color": colour, "size": 12}}
+
+
+def _ends(shares: list[list[float]]) -> tuple[float, float]:
+    """The span of the axis, per million: room beyond what is there."""
+    found = [value for values in shares for value in values if value > 0] or [1.0]
+    return min(found) / 2, max(found) * 1.5
+
+
+def _ticks(low: float, high: float) -> list[float]:
+    """Round values from low to high whose numbers have room beside each other."""
+    decade = (WIDTH - _LEFT - _RIGHT) / math.log10(high / low)
+    room = 44
+    for steps, gap in (((1, 2, 5), math.log10(2)), ((1, 3), math.log10(3)), ((1,), 1)):
+        if decade * gap >= room:
+            found = [step * 10.0**power for power in range(-4, 7) for step in steps]
+            return [value for value in found if low <= value <= high]
+    return [10.0**power for power in range(-4, 7, math.ceil(room / decade))]
+
+
+def _frame(terms: list[str], shares: list[list[float]]) -> dict[str, Any]:
+    still = {"fixedrange": True, "zeroline": False, "automargin": False}
+    low, high = _ends(shares)
+    ticks = _ticks(low, high)
+    names = {"range": [len(terms) - 0.5, -0.5], "tickvals": list(range(len(terms)))}
+    return {
+        "width": WIDTH,
+        "height": ROW * len(terms) + _HEAD + 26,
+        "margin": {"l": _LEFT, "r": _RIGHT, "t": _HEAD, "b": 26, "autoexpand": False},
+        "showlegend": False,
+        "dragmode": False,
+        "hovermode": "closest",
+        "xaxis": still
+        | {"type": "log", "range": [math.log10(low * 0.9), math.log10(high)]}
+        | {"tickvals": ticks, "ticktext": [f"{value:,g}" for value in ticks]},
+        "yaxis": still | names | {"ticktext": terms, "showgrid": False, **_AWAY},
+    }

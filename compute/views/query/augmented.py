@@ -1,0 +1,158 @@
+"""An augmented query: the weights of its words, those it had and those it was given."""
+
+from collections.abc import Mapping, Sequence
+
+import plotly.graph_objects as go
+from pandas import DataFrame, concat, isna
+
+from compute.base.words import counted
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import escape, palette, plain, template
+
+PAPER = "BM25 Query Augmentation"
+PRINTED = {
+    "Success@5": ("Success@5", 3),
+    "Success@20": ("Success@20", 3),
+    "nDCG@10": ("nDCG@10", 3),
+    "R@100": ("R@100", 3),
+    "latency_s": ("Latency (s)", 3),
+    "augmentation_length": ("Words added", 1),
+}
+"""As the paper's tables have them, under our names; title and digits."""
+COMPARED = ("bm25-wordpiece", "bm25", "minilm")
+"""Shown beside augmented systems."""
+MOST_ADDED = 15
+"""Added words that are drawn."""
+_ROW = 24
+OWN, ADDED, DROPPED = "of the query", "added", "of the query, not asked for"
+
+
+def relative(query: DataFrame) -> DataFrame:
+    """The pieces with weights over that of the heaviest: only their ratios change a ranking."""
+    heaviest = max(float(query["weight"].max()), 1e-12)
+    return query.assign(share=query["weight"] / heaviest)
+
+
+@drawing
+def bars(query: DataFrame, theme: str) -> go.Figure:
+    """piece, in_query, share as lying bars: the query's own in its order, then the added ones."""
+    look = palette(theme)
+    shown = _drawn(query)
+    figure = go.Figure()
+    for mine, label, colour in ((True, OWN, look.win), (False, ADDED, look.loss)):
+        part = shown[shown["own"] == mine]
+        figure.add_bar(
+            x=part["share"],
+            y=part.index,
+            orientation="h",
+            name=label,
+            marker_color=colour,
+            text=[plain(share, 2) if share else "0: not asked for" for share in part["share"]],
+            textposition="outside",
+            cliponaxis=False,
+            hoverinfo="skip",
+        )
+    names = [escape(piece, 24) for piece in shown["piece"]]
+    figure.update_yaxes(
+        tickvals=list(range(len(shown))), ticktext=names, autorange="reversed", showgrid=False
+    )
+    figure.update_xaxes(
+        range=[0, 1.15], title="weight, the heaviest word is 1", tickvals=[0, 0.5, 1]
+    )
+    height = 80 + _ROW * max(len(shown), 2)
+    figure.update_layout(template=template(theme), height=height, bargap=0.25)
+    return figure
+
+
+def _drawn(query: DataFrame) -> DataFrame:
+    """piece, share and own (whether it is the query's) by bar."""
+    own = query[query["in_query"]]
+    added = query[~query["in_query"]].head(MOST_ADDED)
+    shown = concat([own, added], ignore_index=True)
+    return shown[["piece", "share"]].assign(own=shown["in_query"])
+
+
+def told(query: DataFrame) -> str:
+    """How many words were added, turned down, and left out."""
+    own = query[query["in_query"]]
+    added = int((~query["in_query"]).sum())
+    gone = int((own["weight"] == 0).sum())
+    down = own.loc[(own["share"] < 0.5) & (own["weight"] > 0), "piece"]
+    parts = [f"Added: {counted(added, 'word piece')}"]
+    if added > MOST_ADDED:
+        parts[0] += f", of which the {MOST_ADDED} heaviest are drawn"
+    if len(down):
+        parts.append(f"turned down to less than half of the heaviest: {', '.join(down)}")
+    if gone:
+        parts.append(f"not asked for at all: {', '.join(own.loc[own['weight'] == 0, 'piece'])}")
+    return "; ".join(parts) + "."
+
+
+def moved(hits: DataFrame, system: str, plain_system: str) -> DataFrame:
+    """What augmentation changed in the first ten: Document, Rank, Before, Judged.
+
+    `hits`: system, rank, doc_id, relevance of both; the heads of the two lists.
+    """
+    columns = ["doc_id", "rank", "relevance"]
+    now = hits.loc[hits["system"] == system, columns]
+    before = hits.loc[hits["system"] == plain_system, columns]
+    both = now.merge(before, on="doc_id", how="outer", suffixes=("", "_before"))
+    both = both.sort_values(["rank", "rank_before"], na_position="last")
+    judged = both["relevance"].fillna(both["relevance_before"])
+    return DataFrame(
+        {
+            "Document": both["doc_id"].astype(str),
+            "Rank": [_rank(value) for value in both["rank"]],
+            "Rank without augmentation": [_rank(value) for value in both["rank_before"]],
+            "Judged": [_judged(value) for value in judged],
+        }
+    )
+
+
+def printed(figures: DataFrame, datasets: Sequence[str]) -> DataFrame:
+    """The paper's rows, of these datasets, all where there is none: a column for each measure."""
+    rows = figures[figures["source"].str.startswith(PAPER)]
+    rows = rows[rows["dataset"].isin(datasets)] if len(datasets) else rows
+    keys = ["source", "dataset", "printed"]
+    wide = rows.pivot_table(index=keys, columns="measure", values="value", sort=False)
+    wide = wide.reindex(columns=list(PRINTED)).reset_index()
+    return _table(wide["source"].str.removeprefix(PAPER + ", "), wide, wide["printed"])
+
+
+def measured(means: Mapping[str, DataFrame], costs: DataFrame, added: DataFrame) -> DataFrame:
+    """The same of what ran here: augmented systems, and plain BM25 on their datasets.
+
+    `means` by measure: dataset, system, value; `costs`: latency_p50_ms; `added`: pieces added.
+    """
+    shown = [(row.dataset, row.system) for row in added.itertuples()]
+    shown += [(name, plain) for name in dict.fromkeys(added["dataset"]) for plain in COMPARED]
+    wide = DataFrame(shown, columns=["dataset", "system"])
+    for measure, frame in means.items():
+        values = frame[["dataset", "system", "value"]].rename(columns={"value": measure})
+        wide = wide.merge(values, on=["dataset", "system"], how="left")
+    wide = wide.dropna(subset=["nDCG@10"])
+    latency = costs[["dataset", "system", "latency_p50_ms"]]
+    wide = wide.merge(latency, on=["dataset", "system"], how="left")
+    wide = wide.merge(added, on=["dataset", "system"], how="left")
+    wide["latency_s"] = wide["latency_p50_ms"] / 1000
+    wide["augmentation_length"] = wide["added"]
+    wide = wide.reindex(columns=["dataset", "system", *PRINTED])
+    wide = wide.sort_values("dataset", kind="stable")
+    return _table("here", wide, wide["system"])
+
+
+def _table(source: object, wide: DataFrame, named: object) -> DataFrame:
+    frame = DataFrame({"Source": source, "Dataset": wide["dataset"], "System": named})
+    for measure, (title, digits) in PRINTED.items():
+        frame[title] = [plain(value, digits) for value in wide[measure]]
+    return frame
+
+
+def _rank(value: float) -> str:
+    return "below 10" if isna(value) else str(int(value))
+
+
+def _judged(value: float) -> str:
+    if isna(value):
+        return "not judged"
+    return "relevant" if value > 0 else "not relevant"

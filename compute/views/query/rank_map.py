@@ -1,0 +1,362 @@
+"""The query x rank map: queries down, ranks across, the cell coloured by relevance."""
+
+import base64
+import html
+import io
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from pandas import DataFrame, Series
+from PIL import Image, ImageColor
+
+from compute.views.query.rank_map_cells import EMPTY, HOLE, bands
+from compute.views.query.words import said
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+ROW = 22
+"""Height of a query in the list, in pixels."""
+ALL = 320
+"""Height of the picture of all queries."""
+NAMES = 210
+_HEAD, _FOOT = 26, 24
+_WIDE, _HIGH = 800, ALL
+_STRIPS = 160
+_ACROSS = 6
+_CLEAR = "rgba(0,0,0,0)"
+ORDERS = {
+    "highest score first": "highest",
+    "lowest score first": "lowest",
+    "most holes first": "holes",
+    "by difference": "difference",
+    "by id": "id",
+}
+"""How the page orders the queries, by what `rankmap.order` calls it."""
+RANKS = ("10", "20", "50", "100")
+"""How many ranks can be shown."""
+
+Cells = NDArray[np.int8]
+
+
+@dataclass(frozen=True)
+class Panel:
+    """One system's map."""
+
+    title: str
+    cells: Cells
+    """Rows of `queries.rankmap.cells`, in the order to show."""
+    values: NDArray[np.float64]
+    """What the system scores, by row; NaN where it scores nothing."""
+    remark: str = ""
+
+
+def panel(
+    title: str, cells: DataFrame, values: Series, measure: str, places: NDArray[np.int64]
+) -> Panel:
+    """A system's map in the order of `places`, its mean score and share of holes as the remark."""
+    array = cells.to_numpy(np.int8)[places]
+    filled = int((array != EMPTY).sum())
+    share = f"{100 * (array == HOLE).sum() / filled:.0f}% holes" if filled else "no hits"
+    scores = values.to_numpy(np.float64, na_value=np.nan)[places]
+    mean = looks.plain(float(values.mean()) if values.notna().any() else np.nan)
+    return Panel(title, array, scores, f"{measure} {mean}, {share}")
+
+
+def part(panel: Panel, rows: slice) -> Panel:
+    """Some rows of a panel."""
+    return replace(panel, cells=panel.cells[rows], values=panel.values[rows])
+
+
+def names(query_ids: Sequence[str], texts: DataFrame) -> list[str]:
+    """A query's text where it is stored, else its id. `texts`: query_id, text."""
+    known = dict(zip(texts["query_id"], texts["text"], strict=True))
+    return [
+        known[name] if isinstance(known.get(name), str) and known[name].strip() else name
+        for name in query_ids
+    ]
+
+
+def grades(panels: Sequence[Panel]) -> list[int]:
+    """The relevance levels above 0 that stand in the panels, ascending."""
+    return sorted({int(level) for p in panels for level in np.unique(p.cells) if level > 0})
+
+
+def colours(levels: Sequence[int], theme: str) -> list[str]:
+    """An empty rank, a hole, judged not relevant, then the levels above 0, ascending."""
+    look = looks.palette(theme)
+    # The strongest blue for the highest level; a lone level has it too.
+    shares = [0.9 - 0.5 * back / max(len(levels) - 1, 1) for back in range(len(levels))][::-1]
+    blues = [looks.colour(share, look.sequential) for share in shares]
+    return [look.background, look.line, look.diverging[3], *blues]
+
+
+def _kinds(cells: Cells, levels: Sequence[int]) -> NDArray[np.uint8]:
+    """The cells as places in `colours`."""
+    table = np.full(256, 2, np.uint8)
+    for place, code in enumerate((EMPTY, HOLE)):
+        table[code - EMPTY] = place
+    for place, level in enumerate(levels):
+        table[level - EMPTY] = place + 3
+    return table[cells.astype(np.int16) - EMPTY]
+
+
+def legend(levels: Sequence[int], theme: str) -> str:
+    """What the colours mean, as one line of HTML."""
+    _, hole, judged, *blues = colours(levels, theme)
+    one = len(levels) == 1
+    relevant = ["relevant" if one else f"relevant, grade {level}" for level in levels]
+    entries = list(zip(blues, relevant, strict=True))[::-1]
+    entries += [(judged, "judged not relevant"), (hole, "a hole: nobody judged it")]
+    squares = [
+        f'<span style="margin-right:1.1rem;white-space:nowrap"><span style="display:inline-block;'
+        f"width:0.8rem;height:0.8rem;background:{colour};margin-right:0.35rem;"
+        f'vertical-align:-0.08rem"></span>{html.escape(words)}</span>'
+        for colour, words in entries
+    ]
+    return f'<div style="font-size:0.87rem">{"".join(squares)}</div>'
+
+
+@drawing
+def overview(panels: Sequence[Panel], chosen: slice, *, theme: str) -> go.Figure:
+    """All queries of each panel as one picture; the rows of the list below it between two lines.
+
+    A point carries the 0-based place of a query as customdata. Rows that share a line of the
+    picture mix their colours.
+    """
+    levels = grades(panels)
+    n, depth = panels[0].cells.shape
+    figure = go.Figure()
+    _frame(figure, panels, depth, theme, height=ALL, top=n, left=56)
+    for place, panel in enumerate(panels):
+        axes = _axes(place)
+        figure.add_layout_image(
+            source=picture(panel.cells, levels, theme),
+            **{"xref": axes["xaxis"], "yref": "y", "x": 0.5, "y": 0},
+            **{"sizex": depth, "sizey": n, "sizing": "stretch", "layer": "below"},
+        )
+        _strips(figure, panel, axes)
+        for edge in (chosen.start, chosen.stop):
+            line = {"color": looks.palette(theme).outline, "width": 2}
+            figure.add_shape(
+                type="line", xref=axes["xaxis"], yref="y", line=line,
+                x0=0.5, x1=depth + 0.5, y0=edge, y1=edge,
+            )  # fmt: skip
+    return figure
+
+
+def picture(cells: Cells, levels: Sequence[int], theme: str) -> str:
+    """The cells as a PNG in a data address, each rank and each query some pixels large."""
+    n, depth = cells.shape
+    inks = [ImageColor.getrgb(colour) for colour in colours(levels, theme)]
+    rgb = np.array(inks, np.float32)[_kinds(cells, levels)]
+    starts = bands(n, _HIGH)
+    if len(starts) < n:
+        counts = np.diff(np.append(starts, n))[:, None, None]
+        rgb = np.add.reduceat(rgb, starts, axis=0) / counts
+    high, wide = max(_HIGH // len(rgb), 1), max(_WIDE // depth, 1)
+    image = Image.fromarray(rgb.round().astype(np.uint8)).resize(
+        (depth * wide, len(rgb) * high), Image.Resampling.NEAREST
+    )
+    file = io.BytesIO()
+    image.save(file, "png")
+    return "data:image/png;base64," + base64.b64encode(file.getvalue()).decode()
+
+
+def _axes(place: int) -> dict[str, str]:
+    return {"xaxis": f"x{place + 1}" if place else "x", "yaxis": "y"}
+
+
+def _frame(
+    figure: go.Figure,
+    panels: Sequence[Panel],
+    depth: int,
+    theme: str,
+    *,
+    height: int,
+    top: float,
+    left: int,
+) -> None:
+    """The axes of the panels beside each other, their heads, and room at the left."""
+    gap = 0.03
+    width = (1 - gap * (len(panels) - 1)) / len(panels)
+    # In print a panel is too narrow for its head on one line.
+    head, after = (_HEAD + 18, "<br>") if theme == "print" else (_HEAD, "  ")
+    figure.update_layout(
+        template=looks.template(theme),
+        height=height + head + _FOOT,
+        margin={"l": left, "r": 8, "t": head, "b": _FOOT},
+        showlegend=False,
+        hoverdistance=-1,
+        dragmode=False,
+        clickmode="event+select",
+        yaxis={"range": [top, 0], "fixedrange": True, "showgrid": False, "zeroline": False}
+        | {"automargin": False, "tickformat": ",d"},
+    )
+    for place, panel in enumerate(panels):
+        start = place * (width + gap)
+        axis = {"domain": [start, start + width], "range": [0.5, depth + 0.5], "anchor": "y"}
+        still = {"fixedrange": True, "showgrid": False, "zeroline": False, "automargin": False}
+        step = 10 if depth <= 50 else 20
+        ticks = {"tickvals": [1, *range(step, depth + 1, step)]}
+        figure.update_layout({_axes(place)["xaxis"].replace("x", "xaxis"): axis | still | ticks})
+        remark = f'<span style="color:{looks.palette(theme).muted}">{panel.remark}</span>'
+        figure.add_annotation(
+            text=f"<b>{looks.escape(panel.title, 26)}</b>{after}{remark}",
+            align="left",
+            **{"x": start, "y": 1, "xref": "paper", "yref": "paper", "yshift": 4},
+            **{"xanchor": "left", "yanchor": "bottom", "showarrow": False, "font": {"size": 13}},
+        )
+
+
+def _strips(figure: go.Figure, panel: Panel, axes: dict[str, str]) -> None:
+    """Unseen points over the picture, a column of them for each part of its width."""
+    n, depth = panel.cells.shape
+    starts = bands(n, _STRIPS)
+    ends = np.append(starts[1:], n)
+    across = np.linspace(0.5, depth + 0.5, 2 * _ACROSS + 1)[1::2]
+    middles = (starts + ends) / 2
+    words = [_strip_said(panel, int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
+    figure.add_scatter(
+        x=np.tile(across, len(starts)).astype(np.float32),
+        y=np.repeat(middles, len(across)).astype(np.float32),
+        mode="markers",
+        marker={"opacity": 0, "size": 14},
+        unselected={"marker": {"opacity": 0}},
+        customdata=np.repeat(starts, len(across)).astype(np.int32),
+        hovertext=[said for said in words for _ in across],
+        hovertemplate="%{hovertext}<extra></extra>",
+        **axes,
+    )
+
+
+def _strip_said(panel: Panel, start: int, stop: int) -> str:
+    values, cells = panel.values[start:stop], panel.cells[start:stop]
+    filled = max(int((cells != EMPTY).sum()), 1)
+    of = f"queries {start + 1:,} to {stop:,}" if stop - start > 1 else f"query {stop:,}"
+    mean = looks.plain(float(np.nanmean(values)) if (~np.isnan(values)).any() else np.nan)
+    return f"{of}<br>mean score {mean}, {100 * (cells == HOLE).sum() / filled:.0f}% holes"
+
+
+@drawing
+def window(
+    panels: Sequence[Panel],
+    names: Sequence[str],
+    *,
+    chosen: Sequence[tuple[int, int, int]] = (),
+    theme: str,
+) -> go.Figure:
+    """The rows of some queries, with their names at the left and scores at the right.
+
+    A click on a cell gives (panel, row, rank), the first two from 0, packed by `pack` as
+    customdata. The cells `chosen` so are outlined. Names are drawn letter by letter.
+    """
+    levels = grades(panels)
+    rows, depth = panels[0].cells.shape
+    figure = go.Figure()
+    shown = [looks.escape(name, 30) for name in names]
+    # What prints is in a wider font.
+    most, letter = (260, 8.2) if theme == "print" else (NAMES, 7)
+    left = round(min(most, 30 + letter * max(map(len, names), default=0)))
+    _frame(figure, panels, depth, theme, height=ROW * rows, top=rows - 0.5, left=left)
+    figure.update_yaxes(
+        range=[rows - 0.5, -0.5],
+        tickvals=list(range(rows)),
+        ticktext=shown,
+        ticks="",
+        ticksuffix=" ",
+    )
+    for place, panel in enumerate(panels):
+        axes = _axes(place)
+        _heat(figure, panel, levels, theme, axes)
+        _targets(figure, panel, place, levels, axes)
+        _scores(figure, panel, theme, axes)
+    for place, row, rank in chosen:
+        outline = {"color": looks.palette(theme).outline, "width": 3}
+        figure.add_shape(
+            type="rect", xref=_axes(place)["xaxis"], yref="y", line=outline,
+            x0=rank - 0.5, x1=rank + 0.5, y0=row - 0.5, y1=row + 0.5,
+        )  # fmt: skip
+    return figure
+
+
+def _heat(
+    figure: go.Figure, panel: Panel, levels: Sequence[int], theme: str, axes: dict[str, str]
+) -> None:
+    shown = colours(levels, theme)
+    n = len(shown)
+    steps = [[edge / n, shown[place]] for place in range(n) for edge in (place, place + 1)]
+    figure.add_heatmap(
+        z=_kinds(panel.cells, levels),
+        x0=1,
+        dx=1,
+        y0=0,
+        dy=1,
+        zmin=-0.5,
+        zmax=n - 0.5,
+        colorscale=steps,
+        showscale=False,
+        hoverinfo="skip",
+        ygap=2,
+        xgap=1,
+        **axes,
+    )
+
+
+def pack(place: int, row: Any, rank: Any) -> Any:
+    """A cell as one number, or cells (arrays of row and rank) as one each."""
+    return (place * 10_000 + row) * 10_000 + rank
+
+
+def unpack(number: int) -> tuple[int, int, int]:
+    """Panel, row and rank of what `pack` made."""
+    return number // 100_000_000, number // 10_000 % 10_000, number % 10_000
+
+
+def _targets(
+    figure: go.Figure, panel: Panel, place: int, levels: Sequence[int], axes: dict[str, str]
+) -> None:
+    """Unseen points at the cells, which a heatmap does not report; a trace per judgement.
+
+    Words are kept by trace and the query is read off the axis, so that thousands of cells cost
+    a few bytes each.
+    """
+    kinds = {1: said(np.nan), 2: "judged not relevant"}
+    kinds |= {n + 3: said(level) for n, level in enumerate(levels)}
+    of = _kinds(panel.cells, levels)
+    for kind, words in kinds.items():
+        rows, ranks = np.nonzero(of == kind)
+        figure.add_scatter(
+            x=(ranks + 1).astype(np.int16),
+            y=rows.astype(np.int16),
+            mode="markers",
+            marker={"opacity": 0, "size": 12},
+            unselected={"marker": {"opacity": 0}},
+            customdata=pack(place, rows, ranks + 1).astype(np.int32),
+            hovertemplate=f"<b>%{{y}}</b><br>rank %{{x}}: {words}<extra></extra>",
+            **axes,
+        )
+
+
+def _scores(figure: go.Figure, panel: Panel, theme: str, axes: dict[str, str]) -> None:
+    """The scores at the right of the rows, over the end of the plot."""
+    rows, depth = panel.cells.shape
+    room = depth * 0.16  # four digits where two maps stand in a narrow window
+    figure.update_layout(
+        {axes["xaxis"].replace("x", "xaxis"): {"range": [0.5, depth + 0.5 + room]}}
+    )
+    ink = looks.palette(theme).text
+    figure.add_scatter(
+        x=np.full(rows, depth + 0.5 + room, np.float32),
+        y=np.arange(rows, dtype=np.int16),
+        mode="text",
+        text=[looks.plain(float(value)) for value in panel.values],
+        textposition="middle left",
+        textfont={"size": 12, "color": ink},
+        unselected={"textfont": {"color": ink}},
+        hoverinfo="skip",
+        **axes,
+    )

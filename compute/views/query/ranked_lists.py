@@ -1,0 +1,309 @@
+"""The ranked lists of several systems side by side, a document linked from list to list."""
+
+from collections import Counter
+from collections.abc import Hashable, Mapping, Sequence
+from itertools import groupby, pairwise
+from typing import Any, NamedTuple
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.views.query.words import judgement, name_of, said
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+ROW = 36
+"""Height of a rank in pixels; a box fills 30 of them."""
+_BOX = 15 / ROW
+_HEADS = {1: 34, 2: 34, 3: 50, 4: 50}
+# Share of the plot that the boxes take together; the rest is for the curves between them.
+_WIDTH = {1: 1.0, 2: 0.86, 3: 0.84, 4: 0.82}
+# What a box holds at 1440 pixels; on a narrower screen its own plot area cuts the text off.
+_LETTERS = {1: 200, 2: 98, 3: 60, 4: 42}
+_PADDING = 0.008
+# Of the colour that links a document's boxes.
+_TAB = 0.005
+_CLEAR = "rgba(0,0,0,0)"
+
+
+class Hit(NamedTuple):
+    """A box: the list it stands in, from the left, and what it shows."""
+
+    place: int
+    rank: int
+    doc_id: str
+    score: float
+    name: str
+    """The title; where there is none the start of the text; where no text is loaded the id."""
+    kind: str
+    grade: int
+    said: str
+
+    def label(self, letters: int) -> str:
+        sign = {"relevant": "✓", "judged": "·", "hole": "<b>?</b>"}[self.kind]
+        grade = str(self.grade) if self.grade > 1 else ""
+        return f"{sign}{grade} {looks.escape(self.name, letters)}"
+
+    def hover(self, system: str, elsewhere: Sequence[str]) -> str:
+        lines = [
+            f"<b>{looks.escape(system)}</b> at rank {self.rank}, score {self.score:.4f}",
+            looks.escape(self.name, 90),
+            f"{looks.escape(self.doc_id)} · {self.said}",
+            *(f"also {place}" for place in elsewhere),
+        ]
+        return "<br>".join(lines)
+
+
+@drawing
+def ranked_lists(
+    lists: DataFrame,
+    systems: Sequence[tuple[str, str]],
+    *,
+    depth: int = 10,
+    chosen: str = "",
+    notes: Sequence[str] = (),
+    theme: str,
+) -> go.Figure:
+    """Boxes at the ranks of up to four systems; curves join a document in neighbouring lists.
+
+    A document in several lists has a colour: a tab at its boxes, and its curves.
+
+    `lists`: system, rank, doc_id, score, relevance (absent for a hole), title and text (absent
+    where not loaded), one row per hit. `systems`: name and title from left to right. `notes`: one
+    remark per head. A click on a box gives its doc_id as customdata; that of `chosen` is outlined.
+    Titles and ids are drawn letter by letter, whatever stands in them.
+    """
+    places = [name for name, _ in systems]
+    hits = [
+        _hit(row, places.index(row["system"]))
+        for row in lists.to_dict("records")
+        if row["rank"] <= depth and row["system"] in places
+    ]
+    figure = go.Figure()
+    _axes(figure, len(systems), depth, theme)
+    links = linked(hits, theme)
+    _curves(figure, hits, len(systems), chosen, links, theme)
+    _boxes(figure, hits, len(systems), chosen, links, theme)
+    _labels(figure, hits, len(systems), theme)
+    _targets(figure, hits, [title for _, title in systems])
+    _heads(figure, hits, [title for _, title in systems], notes, theme)
+    return figure
+
+
+def _hit(row: Mapping[Hashable, Any], place: int) -> Hit:
+    relevance = row["relevance"]
+    return Hit(
+        place=place,
+        rank=int(row["rank"]),
+        doc_id=row["doc_id"],
+        score=float(row["score"]),
+        name=name_of(row),
+        kind=judgement(relevance),
+        grade=0 if pd.isna(relevance) else int(relevance),
+        said=said(relevance),
+    )
+
+
+def _span(place: int, n_lists: int) -> tuple[float, float]:
+    """Left and right edge of a list's boxes, in shares of the plot."""
+    width = _WIDTH.get(n_lists, 0.8) / n_lists
+    gap = (1 - width * n_lists) / max(n_lists - 1, 1)
+    left = place * (width + gap)
+    return left, left + width
+
+
+def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
+    """One axis pair over the whole plot, and one per list, whose edges cut long labels off."""
+    head = 50 if theme == "print" else _HEADS.get(n_lists, 50)
+    hidden = {"visible": False, "fixedrange": True, "range": [-0.002, 1.002]}
+    figure.update_layout(
+        template=looks.template(theme),
+        plot_bgcolor=_CLEAR,  # the lists' own axes lie over the boxes
+        height=head + ROW * depth + 8,
+        margin={"l": 30, "r": 4, "t": head, "b": 8},
+        showlegend=False,
+        hoverdistance=-1,
+        dragmode=False,
+        clickmode="event+select",
+        xaxis=hidden,
+        yaxis={
+            "range": [depth + 0.5, 0.5],
+            "fixedrange": True,
+            "showgrid": False,
+            "zeroline": False,
+            "tickvals": list(range(1, depth + 1)),
+            "ticks": "outside",
+            "ticklen": 5,
+            "tickcolor": _CLEAR,
+            "automargin": False,
+        },
+    )
+    # Axes without a trace are not laid out, and there may be no curve.
+    figure.add_scatter(x=[None], y=[None], hoverinfo="skip")
+    for place in range(n_lists):
+        left, right = _span(place, n_lists)
+        inside = hidden | {"domain": [left + _PADDING, right - _PADDING], "anchor": "y"}
+        figure.update_layout({f"xaxis{place + 2}": inside})
+
+
+def linked(hits: Sequence[Hit], theme: str) -> dict[str, str]:
+    """The colours of the documents that several lists show, the highest ranked first.
+
+    There are nine; a tenth document takes the first one again.
+    """
+    order = dict.fromkeys(hit.doc_id for hit in sorted(hits, key=lambda h: (h.rank, h.place)))
+    lists = Counter(hit.doc_id for hit in hits)
+    colours = looks.palette(theme).categories
+    shared = [doc_id for doc_id in order if lists[doc_id] > 1]
+    return {doc_id: colours[n % len(colours)] for n, doc_id in enumerate(shared)}
+
+
+def _curves(
+    figure: go.Figure,
+    hits: Sequence[Hit],
+    n_lists: int,
+    chosen: str,
+    links: Mapping[str, str],
+    theme: str,
+) -> None:
+    across = np.linspace(0, 1, 24)
+    ease = across**2 * (3 - 2 * across)
+    for left, right in pairwise(range(n_lists)):
+        start, end = _span(left, n_lists)[1], _span(right, n_lists)[0]
+        there = {hit.doc_id: hit.rank for hit in hits if hit.place == right}
+        for hit in hits:
+            if hit.place != left or hit.doc_id not in there:
+                continue
+            picked = hit.doc_id == chosen
+            colour = looks.palette(theme).primary if picked else links[hit.doc_id]
+            figure.add_scatter(
+                x=start + across * (end - start),
+                y=hit.rank + ease * (there[hit.doc_id] - hit.rank),
+                mode="lines",
+                line={"width": 3 if picked else 1.5, "color": colour},
+                hoverinfo="skip",
+                zorder=int(picked),
+            )
+
+
+def _box(kind: str, theme: str) -> dict[str, Any]:
+    look = looks.palette(theme)
+    blue = look.sequential[4 if theme == "dark" else 5]
+    return {
+        "relevant": {"fillcolor": blue, "line": {"width": 1, "color": blue}},
+        "judged": {"fillcolor": look.second, "line": {"width": 1, "color": look.line}},
+        "hole": {
+            "fillcolor": look.background,
+            "line": {"width": 1.25, "color": look.muted, "dash": "dot"},
+        },
+    }[kind]
+
+
+def _boxes(
+    figure: go.Figure,
+    hits: Sequence[Hit],
+    n_lists: int,
+    chosen: str,
+    links: Mapping[str, str],
+    theme: str,
+) -> None:
+    outline = {"line": {"width": 3, "color": looks.palette(theme).primary}}
+    shapes = []
+    for hit in hits:
+        left, right = _span(hit.place, n_lists)
+        tall: dict[str, Any] = {"type": "rect", "layer": "between"}
+        tall |= {"y0": hit.rank - _BOX, "y1": hit.rank + _BOX}
+        drawn = _box(hit.kind, theme) | (outline if hit.doc_id == chosen else {})
+        shapes.append(tall | drawn | {"x0": left, "x1": right})
+        if hit.doc_id in links:
+            tab = {"fillcolor": links[hit.doc_id], "line": {"width": 0}}
+            shapes.append(tall | tab | {"x0": left, "x1": left + _TAB})
+    # One by one, each would copy all that are there.
+    figure.update_layout(shapes=shapes)
+
+
+def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) -> None:
+    """A list's labels stand on its own axes; one trace per ink, since selecting fades text."""
+    letters = _LETTERS.get(n_lists, 30)
+
+    def inked(hit: Hit) -> tuple[int, str]:
+        on_blue = looks.ink(_box("relevant", theme)["fillcolor"])
+        return hit.place, on_blue if hit.kind == "relevant" else looks.palette(theme).text
+
+    for (place, ink), group in groupby(sorted(hits, key=inked), key=inked):
+        alike = list(group)
+        figure.add_scatter(
+            x=[0.0] * len(alike),
+            y=[hit.rank for hit in alike],
+            xaxis=f"x{place + 2}",
+            mode="text",
+            text=[hit.label(letters) for hit in alike],
+            textposition="middle right",
+            textfont={"color": ink, "size": 12},
+            unselected={"textfont": {"color": ink}},
+            cliponaxis=True,
+            hoverinfo="skip",
+            zorder=2,
+        )
+
+
+def _targets(figure: go.Figure, hits: Sequence[Hit], titles: Sequence[str]) -> None:
+    """What the mouse hits: five unseen points along every box, each knowing its document.
+
+    They stand on the axes of their list: the mouse meets the topmost plot alone.
+    """
+    ranks: dict[str, dict[int, str]] = {}
+    for hit in hits:
+        said = f"at rank {hit.rank} of {looks.escape(titles[hit.place], 30)}"
+        ranks.setdefault(hit.doc_id, {})[hit.place] = said
+    for place, title in enumerate(titles):
+        also = {
+            doc_id: [words for other, words in found.items() if other != place]
+            for doc_id, found in ranks.items()
+        }
+        points = [(x, hit) for hit in hits if hit.place == place for x in (0.1, 0.3, 0.5, 0.7, 0.9)]
+        figure.add_scatter(
+            x=[x for x, _ in points],
+            y=[hit.rank for _, hit in points],
+            xaxis=f"x{place + 2}",
+            mode="markers",
+            marker={"opacity": 0, "size": 24},
+            customdata=[hit.doc_id for _, hit in points],
+            hovertext=[hit.hover(title, also[hit.doc_id]) for _, hit in points],
+            hovertemplate="%{hovertext}<extra></extra>",
+            unselected={"marker": {"opacity": 0}},
+            zorder=3,
+        )
+
+
+def _heads(
+    figure: go.Figure,
+    hits: Sequence[Hit],
+    titles: Sequence[str],
+    notes: Sequence[str],
+    theme: str,
+) -> None:
+    """Title, holes and remark of a list; in two lines where lists are narrow."""
+    muted = looks.palette(theme).muted
+    many = len(titles) > 2 or theme == "print"
+    apart = "<br>" if many else "  "
+    for place, title in enumerate(titles):
+        kinds = [hit.kind for hit in hits if hit.place == place]
+        holes = f"{kinds.count('hole')} of {len(kinds)} holes" if kinds else "no hits"
+        said = "  ".join((holes, *notes[place : place + 1]))
+        size = 12 if many else 14
+        remark = f'<span style="color:{muted};font-size:{size}px">{said}</span>'
+        figure.add_annotation(
+            x=_span(place, len(titles))[0],
+            y=1,
+            yref="paper",
+            xanchor="left",
+            yanchor="bottom",
+            yshift=6,
+            showarrow=False,
+            align="left",
+            text=f"<b>{looks.escape(title, 20 if many else 30)}</b>{apart}{remark}",
+            font={"size": 14},
+        )

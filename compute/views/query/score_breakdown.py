@@ -1,0 +1,211 @@
+"""Why a query scores what it does: what each rank adds, the best order behind it, and the sum."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import plotly.graph_objects as go
+from numpy.typing import NDArray
+from pandas import DataFrame
+
+from compute.evaluate.score_breakdown import FILLED, Explained, has_best
+from compute.evaluate.tolerance import equal
+from compute.views.query.words import said
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing
+
+ROW = 62
+"""Height of a system's bars in pixels; a line of words stands above them."""
+_WORDS = 26
+_FOOT = 26
+FEWEST = 10
+"""Ranks that are shown at least, of a measure that cuts as deep."""
+
+Named = Sequence[tuple[str, Explained]]
+"""A system's title and its score taken apart, from top to bottom."""
+
+
+@drawing
+def gains(explained: Named, *, theme: str) -> go.Figure:
+    """Bars by rank, a row per system; behind them, wider and pale, those of the best order.
+
+    A bar is a rank's share of the score: the bars of a row add up to it.
+    """
+    look = looks.palette(theme)
+    figure = go.Figure(layout={"template": looks.template(theme), **_frame(explained, look)})
+    for row, (title, found) in enumerate(explained):
+        axes = {"xaxis": "x", "yaxis": f"y{row + 1}" if row else "y"}
+        best = {"color": look.line, "line": {"width": 0}}
+        figure.add_bar(**_bars(found.best, found, 0.9), marker=best, **axes)
+        blue = look.sequential[6]
+        figure.add_bar(**_bars(found.listed, found, 0.5), marker={"color": blue}, **axes)
+        figure.add_annotation(
+            text=f"<b>{looks.escape(title, 30)}</b>  {_worked(found)}",
+            y=_top(row, len(explained)),
+            **{"x": 0, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"},
+            showarrow=False,
+            font={"size": 13},
+        )
+    return figure
+
+
+def _worked(found: Explained) -> str:
+    """The division in numbers; of a measure that divides by nothing the value alone."""
+    value = looks.plain(found.value, 4)
+    if not found.divided_by:
+        return f"{found.measure} {value}"
+    divisor = _number(found.divisor)
+    if not found.divisor and found.divided_by == FILLED:
+        return f"no {found.measure}: the list is empty"
+    if not found.divisor:
+        return f"{found.measure} 0: no document is judged relevant"
+    return f"{_number(found.total)} ÷ {divisor} = {value}"
+
+
+def _number(value: float) -> str:
+    """A sum: whole where it counts documents."""
+    return f"{value:,.0f}" if float(value).is_integer() else f"{value:.4f}"
+
+
+def _bars(terms: DataFrame, found: Explained, width: float) -> dict[str, Any]:
+    shown = terms[terms["term"] > 0]
+    return {
+        "x": shown["rank"].to_numpy(np.int64),
+        "y": _share(shown["term"], found),
+        "width": width,
+        "hovertext": [_hover(row, found) for row in shown.to_dict("records")],
+        "hovertemplate": "%{hovertext}<extra></extra>",
+    }
+
+
+def _share(terms: pd.Series, found: Explained) -> NDArray[np.float64]:
+    return terms.to_numpy(np.float64) / (found.divisor or 1.0)
+
+
+def _hover(row: dict[Any, Any], found: Explained) -> str:
+    who = f"<b>{looks.escape(row['doc_id'])}</b> at" if "doc_id" in row else "Best order:"
+    lines = [f"{who} rank {row['rank']:,}, {said(row['relevance'])}"]
+    share = looks.precise(row["term"] / (found.divisor or 1.0))
+    if row["discount"] == 1:
+        return "<br>".join([*lines, f"adds {share} to {found.measure}"])
+    worked = f"{row['gain']:g} ÷ {row['discount']:.3f} = {row['term']:.4f}"
+    return "<br>".join([*lines, f"{worked}, adds {share} to {found.measure}"])
+
+
+def _span(row: int, n_rows: int) -> tuple[float, float]:
+    """Bottom and top of a row's bars, in shares of the plot."""
+    height = n_rows * (ROW + _WORDS)
+    top = 1 - (row * (ROW + _WORDS) + _WORDS) / height
+    return max(top - ROW / height, 0.0), top
+
+
+def _top(row: int, n_rows: int) -> float:
+    return _span(row, n_rows)[1]
+
+
+def _deepest(explained: Named) -> int:
+    """The last rank that is shown."""
+    ranks = [FEWEST]
+    for _, found in explained:
+        for terms in (found.listed, found.best):
+            ranks += terms.loc[terms["term"] > 0, "rank"].astype(int).tolist()
+    return max(ranks)
+
+
+def _frame(explained: Named, look: looks.Palette) -> dict[str, Any]:
+    deepest = _deepest(explained)
+    shares = [
+        share for _, found in explained for f in (found.listed, found.best)
+        for share in _share(f["term"], found)
+    ]  # fmt: skip
+    highest = max(shares, default=0.0) or 1.0
+    ticks = {"dtick": 1} if deepest <= 20 else {"nticks": 8}
+    still = {"fixedrange": True, "showgrid": False, "zeroline": False}
+    frame: dict[str, Any] = {
+        "height": len(explained) * (ROW + _WORDS) + _FOOT,
+        "margin": {"l": 6, "r": 6, "t": 0, "b": _FOOT},
+        "barmode": "overlay",
+        "showlegend": False,
+        "dragmode": False,
+        "xaxis": still | ticks | {"range": [0.4, deepest + 0.6], "automargin": False},
+    }
+    for row in range(len(explained)):
+        frame[f"yaxis{row + 1}" if row else "yaxis"] = still | {
+            "domain": _span(row, len(explained)),
+            "range": [0, highest * 1.05],
+            "showticklabels": False,
+            "zeroline": True,
+            "zerolinecolor": look.line,
+        }
+    frame["xaxis"]["anchor"] = f"y{len(explained)}" if len(explained) > 1 else "y"
+    return frame
+
+
+def reading(measure: str) -> str:
+    """How to read the bars, in words."""
+    bars = (
+        f"How to read this: a blue bar is what the document at that rank adds to {measure}; the"
+        " bars of a row add up to the score."
+    )
+    if not has_best(measure):
+        return bars
+    return (
+        f"{bars} The pale bars behind are the best order of all that is judged relevant; what is"
+        " not judged adds nothing."
+    )
+
+
+def table(found: Explained) -> DataFrame:
+    """The sum rank by rank, as text: what the list adds, the best order beside it; then totals.
+
+    Ranks that add nothing are left out where there are more than 20.
+    """
+    best = {row["rank"]: row for row in found.best.to_dict("records")}
+    rows = [
+        _line(row, best.get(row["rank"]))
+        for row in _shown(found).to_dict("records")
+    ]  # fmt: skip
+    columns = ["Rank", "Grade", "Gain", "÷ by", "Adds", "Best grade", "Best adds", "Document"]
+    sums = ["Sum", "", "", "", _number(found.total), "", _number(found.best_total), ""]
+    frame = DataFrame([*rows, sums], columns=columns)
+    return frame if len(found.best) else frame.drop(columns=["Best grade", "Best adds"])
+
+
+def _shown(found: Explained) -> DataFrame:
+    listed = found.listed
+    missing = sorted(set(found.best["rank"]) - set(listed["rank"]))
+    rows = pd.concat([listed, DataFrame({"rank": missing})]) if missing else listed
+    if len(rows) <= 20:
+        return rows
+    best = set(found.best["rank"]) if len(found.best) <= 20 else set()
+    return rows[(rows["term"] > 0) | rows["rank"].isin(best)]
+
+
+def _line(row: dict[Any, Any], best: dict[Any, Any] | None) -> list[str]:
+    there = isinstance(row.get("doc_id"), str)
+    grade = "hole" if pd.isna(row["relevance"]) else f"{row['relevance']}".replace("-", "−")
+    discount = row["discount"]
+    listed = (
+        [grade, f"{row['gain']:g}", f"{discount:.4g}", _number(row["term"])]
+        if there
+        else ["–", "", "", ""]
+    )
+    ideal = [f"{best['relevance']}", _number(best["term"])] if best else ["", ""]
+    return [f"{int(row['rank']):,}", *listed, *ideal, row["doc_id"] if there else ""]
+
+
+def conclusion(found: Explained, stored: float | None, title: str) -> str:
+    """The division under the table, and whether it is the stored score."""
+    divided = _worked(found)
+    if found.divided_by and found.divisor:
+        divided += f" ({found.divided_by})"
+    if stored is None:
+        return f"{title}: {divided}. No value is stored."
+    if equal(stored, found.value):
+        exact = " to the last digit" if stored == found.value else ""
+        return f"{title}: {divided}, which is the stored {found.measure}{exact}."
+    return (
+        f"{title}: {divided}; the stored {found.measure} is {looks.plain(stored, 4)}, scored on a"
+        " longer list than is kept here."
+    )

@@ -1,0 +1,213 @@
+"""Every SELECT of the Query page."""
+
+from collections.abc import Sequence
+
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.reading.dependencies import about_datasets
+
+TOP = 10
+"""Ranks that the extract of the hits holds."""
+
+
+def runs(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, system: the runs whose ranked lists are stored.
+
+    Datasets whose documents are stored come first, then in the catalogue's order.
+    """
+    return cursor.execute(
+        """
+        select dataset, system
+        from parts left join datasets on dataset = name
+        where kind = 'top'
+        order by coalesce(collection, dataset) not in (
+                     select dataset from parts where kind = 'documents'),
+                 datasets.rowid, system
+        """
+    ).df()
+
+
+_QUERIES = """
+with scored as (
+    select query_id, max(value) filter (where system = $a) as value_a,
+           max(value) filter (where system = $b) as value_b
+    from scores
+    where dataset = $dataset and measure = $measure and system in ($a, $b)
+    group by query_id
+), relevant as (
+    select query_id, count(*) filter (where relevance > 0) as n_relevant
+    from judgements where dataset = $dataset group by query_id
+), placed as (
+    select query_id, text, value_a, value_b, coalesce(n_relevant, 0) as n_relevant,
+           row_number() over (
+               order by case $order when 'difference' then abs(value_a - value_b)
+                                    when 'highest' then value_a
+                                    when 'lowest' then -value_a end desc nulls last,
+                        try_cast(query_id as bigint) nulls last, query_id) as place
+    from queries left join scored using (query_id) left join relevant using (query_id)
+    where dataset = $dataset
+      and (contains(lower(query_id), lower($find)) or contains(lower(text), lower($find)))
+)
+select *, lag(query_id) over (order by place) as previous,
+       lead(query_id) over (order by place) as next, count(*) over () as n_found,
+       (select count(*) from queries where dataset = $dataset) as n_queries
+from placed
+
+qualify place <= 200 or query_id = $keep
+order by place
+"""
+
+
+@about_datasets
+def queries(
+    cursor: DuckDBPyConnection,
+    *,
+    dataset: str,
+    measure: str,
+    a: str,
+    b: str,
+    order: str = "id",
+    find: str = "",
+    keep: str = "",
+) -> DataFrame:
+    """The first 200 queries of a dataset with `find` in id or text; beyond them `keep`, if found.
+
+    place (from 1), query_id, text, value_a, value_b, n_relevant, previous, next (ids), n_found,
+    n_queries (of the dataset). `order` is "difference" (of systems a and b, largest first),
+    "lowest" or "highest" (value of a) or "id"; ids, numbers as numbers, order the equal.
+    """
+    wanted = {"dataset": dataset, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
+    return cursor.execute(_QUERIES, wanted | {"order": order}).df()
+
+
+def files(cursor: DuckDBPyConnection, kind: str, dataset: str, systems: Sequence[str]) -> list[str]:
+    """Where the parts of a kind of some systems on a dataset lie.
+
+    Naming them is quicker than a filter over a view of all, and many times so for hits.
+    """
+    found = cursor.execute(
+        """
+        select path from parts
+        where kind = $kind and dataset = $dataset and system in (select unnest($systems))
+        """,
+        {"kind": kind, "dataset": dataset, "systems": list(systems)},
+    )
+    return [path for (path,) in found.fetchall()]
+
+
+@about_datasets
+def listed(
+    cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str], depth: int
+) -> DataFrame:
+    """The lists of systems for a query down to a depth: system, rank, doc_id, score, relevance.
+
+    relevance is absent for a hole. The stored extract serves the first ten ranks.
+    """
+    found = files(cursor, "top" if depth <= TOP else "hits", dataset, systems)
+    if not found:
+        found = files(cursor, "top", dataset, systems)
+    if not found:
+        return DataFrame({name: [] for name in ("system", "rank", "doc_id", "score", "relevance")})
+    frame = cursor.execute(
+        """
+        select system, rank, doc_id, score, relevance
+        from (select * from read_parquet($files)
+              where query_id = $query_id and rank <= $depth) as hit
+        left join (select doc_id, relevance from judgements
+                   where dataset = $dataset and query_id = $query_id) as judged using (doc_id)
+        order by system, rank
+        """,
+        {"files": found, "dataset": dataset, "query_id": query_id, "depth": depth},
+    ).df()
+    return frame.astype({"relevance": "Int64"})
+
+
+@about_datasets
+def documents(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -> DataFrame:
+    """doc_id, title, text of those of the documents whose text is loaded."""
+    # The ids go in as values: DuckDB then skips row groups instead of joining the corpus.
+    return cursor.execute(
+        """
+        select doc_id, title, text from documents
+        where dataset = $collection and doc_id in (select unnest($doc_ids))
+        """,
+        {"collection": collection, "doc_ids": list(doc_ids)},
+    ).df()
+
+
+@about_datasets
+def ranked(
+    cursor: DuckDBPyConnection,
+    dataset: str,
+    collection: str,
+    query_id: str,
+    systems: Sequence[str],
+    depth: int = TOP,
+) -> DataFrame:
+    """`listed` with title and text, absent where texts are not loaded."""
+    hits = listed(cursor, dataset, query_id, systems, depth)
+    texts = documents(cursor, collection, hits["doc_id"].unique().tolist())
+    return hits.merge(texts, on="doc_id", how="left")
+
+
+@about_datasets
+def augmented(
+    cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
+) -> DataFrame:
+    """What systems asked in place of a query: system, piece, in_query, weight, in their order."""
+    found = files(cursor, "augmented", dataset, systems)
+    if not found:
+        return DataFrame({name: [] for name in ("system", "piece", "in_query", "weight")})
+    return cursor.execute(
+        """
+        select system, piece, in_query, weight
+        from read_parquet($files, file_row_number = true)
+        where query_id = $query_id order by system, file_row_number
+        """,
+        {"files": found, "query_id": query_id},
+    ).df()
+
+
+@about_datasets
+def judged(cursor: DuckDBPyConnection, dataset: str, query_id: str) -> DataFrame:
+    """The judgements of a query: doc_id, relevance; the most relevant first."""
+    return cursor.execute(
+        """
+        select doc_id, relevance from judgements
+        where dataset = ? and query_id = ? order by relevance desc, doc_id
+        """,
+        [dataset, query_id],
+    ).df()
+
+
+@about_datasets
+def places(
+    cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str, systems: Sequence[str]
+) -> DataFrame:
+    """Where systems rank a document for a query, as deep as their lists are kept: system, rank."""
+    found = files(cursor, "hits", dataset, systems)
+    if not found:
+        return DataFrame({"system": [], "rank": []})
+    return cursor.execute(
+        """
+        select system, rank from read_parquet($files)
+        where query_id = $query_id and doc_id = $doc_id order by rank, system
+        """,
+        {"files": found, "query_id": query_id, "doc_id": doc_id},
+    ).df()
+
+
+@about_datasets
+def query_values(
+    cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
+) -> DataFrame:
+    """What a query scores: system, measure, value."""
+    return cursor.execute(
+        """
+        select system, measure, value from scores
+        where dataset = $dataset and query_id = $query_id and system in (select unnest($systems))
+        order by system, measure
+        """,
+        {"dataset": dataset, "query_id": query_id, "systems": list(systems)},
+    ).df()

@@ -1,0 +1,88 @@
+"""Every SELECT of the Map page."""
+
+import numpy as np
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame, Index
+
+from compute.reading.dependencies import about_datasets
+from compute.views.query.rank_map_cells import EMPTY, HOLE
+from compute.views.query.select import TOP, files
+from compute.views.shared.lists import counted
+
+_IDS = """
+select query_id from read_parquet($files)
+order by try_cast(query_id as bigint) nulls last, query_id
+"""
+_TEXTS = """
+select query_id, text from read_parquet($files) where query_id in (select unnest($query_ids))
+"""
+_CELLS = """
+with asked as (
+    select query_id, row_number() over (
+        order by try_cast(query_id as bigint) nulls last, query_id) - 1 as number
+    from read_parquet($asked)
+), hit as (
+    select query_id, doc_id, rank from read_parquet($files) where rank <= $depth
+)
+select number, rank, relevance
+from hit join asked using (query_id) left join counted using (query_id, doc_id)
+"""
+_VALUES = """
+with scored as (
+    select query_id, max(value) filter (where system = $system) as value,
+           max(value) filter (where system = $other) as other
+    from scores
+    where dataset = $dataset and measure = $measure and system in ($system, $other)
+    group by query_id
+)
+select query_id, value, other
+from read_parquet($asked) left join scored using (query_id)
+order by try_cast(query_id as bigint) nulls last, query_id
+"""
+
+
+@about_datasets
+def values(
+    cursor: DuckDBPyConnection, dataset: str, measure: str, system: str, other: str = ""
+) -> DataFrame:
+    """What two systems score by query: query_id, value, other; every query of the dataset.
+
+    By id, numbers as numbers, as the rows of `cells`.
+    """
+    asked = files(cursor, "queries", dataset, [""])
+    if not asked:
+        return DataFrame(columns=["query_id", "value", "other"], dtype=np.float64)
+    wanted = {"dataset": dataset, "measure": measure, "system": system, "other": other}
+    return cursor.execute(_VALUES, wanted | {"asked": asked}).df()
+
+
+@about_datasets
+def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> DataFrame:
+    """What stands at each rank: a row per query, by query_id, a column per rank down to `depth`.
+
+    int8: the relevance, `rankmap.HOLE` or `rankmap.EMPTY`. The stored extract serves the first
+    ten ranks; deeper ones come from the hits.
+    """
+    asked = files(cursor, "queries", dataset, [""])
+    names = cursor.execute(_IDS, {"files": asked}).df()["query_id"] if asked else []
+    array = np.full((len(names), depth), EMPTY, np.int8)
+    found = files(cursor, "top" if depth <= TOP else "hits", dataset, [system])
+    if asked and found:
+        with counted(cursor, dataset):
+            wanted = {"asked": asked, "files": found, "depth": depth}
+            hit = cursor.execute(_CELLS, wanted).fetchnumpy()
+        relevance = np.ma.filled(np.ma.asarray(hit["relevance"]).astype(np.int64), HOLE)
+        judged = np.clip(relevance, HOLE + 1, 127)
+        array[np.asarray(hit["number"]), np.asarray(hit["rank"]) - 1] = np.where(
+            relevance == HOLE, HOLE, judged
+        )
+    return DataFrame(array, index=Index(names, name="query_id"), columns=range(1, depth + 1))
+
+
+@about_datasets
+def texts(cursor: DuckDBPyConnection, dataset: str, query_ids: list[str]) -> DataFrame:
+    """query_id, text (absent where texts are not stored) of some queries."""
+    asked = files(cursor, "queries", dataset, [""])
+    if not asked:
+        return DataFrame(columns=["query_id", "text"], dtype=str)
+    return cursor.execute(_TEXTS, {"files": asked, "query_ids": query_ids}).df()

@@ -1,0 +1,136 @@
+"""One query in words: what pickers list, what signs mean, what it scores."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame
+
+from compute.views.shared import theme as looks
+
+ORDERS = {
+    "by difference": "difference",
+    "lowest score first": "lowest",
+    "highest score first": "highest",
+    "by id": "id",
+}
+"""How a page orders the queries of a dataset, by what `queries.query.queries` calls it."""
+LISTS = 4
+"""Ranked lists that stand beside each other at most."""
+RANKS = ("10", "20", "50", "100")
+"""How many ranks of a list can be shown."""
+
+LEGEND = (
+    "✓ relevant (a number: its grade above 1), · judged not relevant, ? not judged: a hole. A"
+    " document that several lists show has one colour in all of them, and lines where neighbours"
+    " show it."
+)
+"""What the signs in the boxes mean."""
+
+
+def judgement(relevance: float) -> str:
+    """`relevant`, `judged` (not relevant) or `hole` (no judgement) for a grade or its absence."""
+    if pd.isna(relevance):
+        return "hole"
+    return "relevant" if relevance > 0 else "judged"
+
+
+def said(relevance: float) -> str:
+    """The judgement in words."""
+    return {
+        "relevant": f"relevant, grade {relevance}",
+        "judged": f"judged not relevant, grade {relevance}".replace("-", "−"),
+        "hole": "not judged for this query: a hole",
+    }[judgement(relevance)]
+
+
+def names(hits: DataFrame) -> dict[str, str]:
+    """The documents of `hits` (doc_id, title, text) by id, each with a line for a picker."""
+    lines = {}
+    for row in hits.to_dict("records"):
+        name = name_of(row)
+        doc_id = row["doc_id"]
+        lines[doc_id] = doc_id if name == doc_id else f"{doc_id} · {_line(name)}"
+    return lines
+
+
+def option(query: Mapping[Hashable, Any]) -> str:
+    """A line for a picker of queries: id, text where loaded, what systems a and b score."""
+    text = f" · {_line(query['text'])}" if isinstance(query["text"], str) else ""
+    values = [query["value_a"], query["value_b"]]
+    scores = " and ".join(looks.plain(value) for value in values[: 1 + pd.notna(values[1])])
+    return f"{query['query_id']}{text} · {scores}"
+
+
+def found(query: Mapping[Hashable, Any], find: str, n_listed: int) -> str:
+    """How many queries are found, from n_found and n_queries of any of them."""
+    number, every = f"{query['n_found']:,}", f"{query['n_queries']:,}"
+    verb = "contains" if query["n_found"] == 1 else "contain"
+    said = f"{number} of {every} queries {verb} {find!r}" if find else f"{every} queries"
+    return said + (f", {n_listed:,} of them listed." if n_listed < query["n_found"] else ".")
+
+
+def _line(text: str) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= 110 else line[:109] + "…"
+
+
+def first_pair(systems: Sequence[str], leading: Sequence[str] = ()) -> tuple[str, str]:
+    """Which two of a dataset's systems to show unless told: BM25, if it is there, and the last.
+
+    Without BM25 the first two of `leading`, its systems with the best first, if it has two.
+    """
+    best = [system for system in leading if system in systems][:2]
+    if "bm25" not in systems and len(best) == 2:
+        return best[0], best[1]
+    a = "bm25" if "bm25" in systems else systems[0]
+    others = [system for system in systems if system != a]
+    return a, others[-1] if others else a
+
+
+def titled(names: Sequence[str], systems: DataFrame) -> list[tuple[str, str]]:
+    """Name and title of systems, each once; `systems`: system, title of all."""
+    titles = dict(zip(systems["system"], systems["title"], strict=True))
+    return [(name, titles.get(name, name)) for name in dict.fromkeys(names)]
+
+
+def name_of(row: Mapping[Hashable, Any]) -> str:
+    """A document's title; where there is none the start of its text, without texts its id."""
+    texts = [text for text in (row["title"], row["text"]) if isinstance(text, str)]
+    return next((text for text in texts if text.strip()), row["doc_id"])[:400]
+
+
+def placed(places: DataFrame, systems: Sequence[tuple[str, str]]) -> str:
+    """Where systems (name, title) rank a document, as a sentence. `places`: system, rank."""
+    ranks = dict(zip(places["system"], places["rank"], strict=True))
+    found = [f"{ranks[name]:,} by {title}" for name, title in systems if name in ranks]
+    missing = [title for name, title in systems if name not in ranks]
+    sentences = [f"Ranked {', '.join(found)}."] if found else []
+    sentences += [f"Not in the list of {', '.join(missing)}."] if missing else []
+    return " ".join(sentences)
+
+
+def notes(values: DataFrame, systems: Sequence[tuple[str, str]], measure: str) -> list[str]:
+    """What each head says of the measure, from system, measure, value of one query."""
+    chosen = values[values["measure"] == measure]
+    known = dict(zip(chosen["system"], chosen["value"], strict=True))
+    return [f"{measure} {looks.plain(known.get(name, np.nan))}" for name, _ in systems]
+
+
+def value_table(
+    values: DataFrame, systems: Sequence[tuple[str, str]], measures: Sequence[str]
+) -> DataFrame:
+    """What a query scores: System and a column per measure that there is, as text, `–` if absent.
+
+    `values`: system, measure, value of one query.
+    """
+    known = {
+        (row["system"], row["measure"]): float(row["value"]) for row in values.to_dict("records")
+    }
+    shown = [measure for measure in measures if measure in set(values["measure"])]
+    rows = [
+        [title, *(looks.plain(known.get((name, measure), np.nan)) for measure in shown)]
+        for name, title in systems
+    ]
+    return DataFrame(rows, columns=["System", *shown])

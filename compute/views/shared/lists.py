@@ -1,0 +1,144 @@
+"""Ranked lists held against judgements, kept for the next question about the same lists.
+
+The sections of the page Holes ask the same lists for intervals, for pairs of systems, for ranks
+and for the pool: reading and arranging 10,000 queries takes far longer than any answer.
+"""
+
+from collections.abc import Hashable, Iterator, Sequence
+from contextlib import contextmanager
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+
+from compute.base.bounded_cache import Kept
+from compute.evaluate import holes
+from compute.views.query.select import TOP, files
+
+MOST_BYTES = 150_000_000
+"""What is kept at most; the lists that were asked for last stay in any case."""
+
+OFFICIAL, ADDED, ALL = "official", "added", "all"
+"""Which judgements count: those that are published, those added beside them, or both."""
+
+_RANKED = """
+select list_position($systems, system) - 1 as system, query_id, doc_id, rank
+from read_parquet($files) where rank <= $k
+"""
+_CLOSED = """
+with closed as (
+    select system, query_id, doc_id,
+           row_number() over (partition by system, query_id order by rank) as place
+    from read_parquet($files) semi join counted using (query_id, doc_id)
+)
+select list_position($systems, system) - 1 as system, query_id, doc_id, place as rank
+from closed where place <= $k
+"""
+_OFFICIAL = "select query_id, doc_id, relevance from read_parquet($files)"
+_LABELS = "select query_id, doc_id, relevance from added.labels where dataset = $dataset"
+_IDS = """
+select list(id order by id) from parts
+where dataset = $dataset and (
+    kind = 'judgements' or (kind in ('top', 'hits') and system in (select unnest($systems)))
+)
+"""
+_DIGEST = """
+select count(*), bit_xor(hash(query_id, doc_id, relevance)),
+       sum(hash(query_id, doc_id, relevance)::hugeint)
+from added.labels where dataset = $dataset
+"""
+
+
+def _size(lists: holes.Lists) -> int:
+    return lists.document.nbytes + lists.gain.nbytes + lists.known.nbytes
+
+
+_KEPT = Kept(MOST_BYTES, _size)
+
+
+def held(
+    cursor: DuckDBPyConnection,
+    dataset: str,
+    systems: Sequence[str],
+    k: int,
+    *,
+    closed: bool = False,
+    official: bool = False,
+) -> holes.Lists:
+    """The first k ranks of systems, in their order, as the cursor's judgements see them.
+
+    `closed`: of the lists without their holes, what follows moved up. `official`: as the published
+    judgements alone see them.
+    """
+    names = sorted(set(systems))
+    counts = () if official else added(cursor, dataset)
+    key = (dataset, tuple(names), k, closed, ids(cursor, dataset, names), counts)
+
+    def read() -> holes.Lists:
+        top = (_closed if closed else _top)(cursor, dataset, names, k)
+        counted = judged(cursor, dataset, ALL if counts else OFFICIAL)
+        return holes.arranged(top, counted, k, names)
+
+    return _KEPT.of(key, read).of(systems)
+
+
+def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Table:
+    """The judgements of a dataset that count for the cursor: query_id, doc_id, relevance."""
+    found = []
+    official = files(cursor, "judgements", dataset, [""])
+    if official and which != ADDED:
+        found.append(cursor.sql(_OFFICIAL, params={"files": official}).to_arrow_table())
+    if which != OFFICIAL and _counts_added(cursor):
+        found.append(cursor.sql(_LABELS, params={"dataset": dataset}).to_arrow_table())
+    tables = [table.cast(holes.JUDGED) for table in found]
+    return pa.concat_tables([holes.JUDGED.empty_table(), *tables])
+
+
+@contextmanager
+def counted(cursor: DuckDBPyConnection, dataset: str) -> Iterator[None]:
+    """A table of the cursor's own, for the with-block: `judged`, read once."""
+    cursor.register("counted", judged(cursor, dataset))
+    try:
+        yield
+    finally:
+        cursor.unregister("counted")
+
+
+def _top(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -> pa.Table:
+    # The extract holds ten ranks and is read many times faster.
+    found = files(cursor, "top" if k <= TOP else "hits", dataset, systems)
+    if not found:
+        return holes.TOP.empty_table()
+    return (
+        cursor.sql(_RANKED, params={"files": found, "systems": systems, "k": k})
+        .to_arrow_table()
+        .cast(holes.TOP)
+    )
+
+
+def _closed(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -> pa.Table:
+    found = files(cursor, "hits", dataset, systems)
+    if not found:
+        return holes.TOP.empty_table()
+    with counted(cursor, dataset):
+        ranked = cursor.sql(_CLOSED, params={"files": found, "systems": systems, "k": k})
+        return ranked.to_arrow_table().cast(holes.TOP)
+
+
+def ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[str, ...]:
+    """The parts that lists rest on, which never change."""
+    (found,) = cursor.execute(_IDS, {"dataset": dataset, "systems": systems}).fetchall()[0]
+    return tuple(found or ())
+
+
+def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
+    """What counts of the added judgements, which changes with each and has no name; or nothing."""
+    if not _counts_added(cursor):
+        return ()
+    (found,) = cursor.execute(_DIGEST, {"dataset": dataset}).fetchall()
+    return found if found[0] else ()
+
+
+def _counts_added(cursor: DuckDBPyConnection) -> bool:
+    """Whether the cursor is one of an overlay's, where added judgements count."""
+    ((overlay,),) = cursor.execute("select getvariable('overlay')").fetchall()
+    return overlay is not None

@@ -1,0 +1,233 @@
+"""Palettes and templates, one each for light, dark and print, and what every figure shares.
+
+Text in Plotly is a small HTML: names and notes from outside go through `escape`.
+"""
+
+import html
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+import plotly.graph_objects as go
+
+from compute.base.errors import WrongInput
+
+
+def _hex(colours: str) -> tuple[str, ...]:
+    return tuple(f"#{colour}" for colour in colours.split())
+
+
+@dataclass(frozen=True)
+class Palette:
+    """The colours of one theme."""
+
+    background: str
+    second: str
+    text: str
+    muted: str
+    line: str
+    primary: str
+    outline: str
+    """Around a chosen cell; far from both ends of the scales."""
+    sequential: tuple[str, ...]
+    """Low to high."""
+    diverging: tuple[str, ...]
+    """Loss to win; the middle one says no difference."""
+    win: str
+    loss: str
+    categories: tuple[str, ...]
+    """Told apart under three kinds of colour blindness; name the marks all the same."""
+    font: str = "Source Sans, Source Sans Pro, sans-serif"
+
+
+_LIGHT = Palette(
+    background="#ffffff",
+    second="#f3f5f7",
+    text="#1c2127",
+    muted="#5a6470",
+    line="#d5dae0",
+    primary="#0b63a5",
+    outline="#b8600f",
+    sequential=_hex("f4f7fa e0eaf3 c8dbec abcae3 8ab6d8 679fcb 4686b9 2a6ca2 155387 0a3a66"),
+    diverging=_hex("8f3f00 b8600f d88a3f edb67f f8e0c6 f5f5f4 d3e4f2 a5c9e4 68a3cf 2f79b1 0a4f88"),
+    win="#2f79b1",
+    loss="#b8600f",
+    categories=_hex("3a71ac 9c771f 5c0065 343c16 91425e b5b100 d67e89 8a70fc 65b4e9"),
+)
+_DARK = Palette(
+    background="#12161b",
+    second="#1c222a",
+    text="#e4e8ec",
+    muted="#98a2ad",
+    line="#343c46",
+    primary="#5ab0f0",
+    outline="#ec9a45",
+    sequential=_hex("1a2129 1d2f41 1f3e59 225073 2a648d 3979a6 5190bb 70a9cf 94c3e2 bfe0f5"),
+    diverging=_hex("ffc078 ec9a45 c47526 8c541f 52381f 20262d 1f3f58 2a5c85 3f84b8 6caee0 a9d5f7"),
+    win="#6caee0",
+    loss="#ec9a45",
+    categories=_hex("78c7fd f2ad73 e470b0 cef034 b3329d af8935 90f6d0 9b8bfb 3266e4"),
+)
+# A server draws with DejaVu, which is wider: labels are placed for what will be drawn.
+PALETTES = {
+    "light": _LIGHT,
+    "dark": _DARK,
+    "print": replace(_LIGHT, font="DejaVu Sans, sans-serif"),
+}
+
+DOMAINS = (
+    "Wikipedia",
+    "Bio-Medical",
+    "Scientific",
+    "News",
+    "Misc.",
+    "Finance",
+    "StackEx.",
+    "Quora",
+    "Twitter",
+)
+FAMILIES = (
+    "lexical",
+    "learned-lexical",
+    "sparse",
+    "dense",
+    "late-interaction",
+    "rerank",
+    "fusion",
+    "imported",
+)
+SYMBOLS = (
+    "circle",
+    "square",
+    "diamond",
+    "triangle-up",
+    "circle",
+    "hexagon",
+    "star",
+    "triangle-down",
+    "cross",
+)
+
+
+def palette(theme: str) -> Palette:
+    """The palette of a theme. Raises WrongInput for a theme that there is not."""
+    if theme not in PALETTES:
+        raise WrongInput(f"no theme {theme!r}; known: {', '.join(PALETTES)}")
+    return PALETTES[theme]
+
+
+def mark(name: str, known: Sequence[str], theme: str) -> tuple[str, str]:
+    """Colour and symbol of a domain or family; an unknown name takes the muted ink."""
+    if name not in known:
+        return palette(theme).muted, "circle"
+    place = list(known).index(name)
+    return palette(theme).categories[place], SYMBOLS[place]
+
+
+def _channels(colour: str) -> tuple[int, int, int]:
+    return int(colour[1:3], 16), int(colour[3:5], 16), int(colour[5:7], 16)
+
+
+def colour(share: float, stops: Sequence[str]) -> str:
+    """The colour at `share` of a scale, 0 its first stop and 1 its last; clipped outside."""
+    place = min(max(share, 0.0), 1.0) * (len(stops) - 1)
+    low = min(int(place), len(stops) - 2)
+    pairs = zip(_channels(stops[low]), _channels(stops[low + 1]), strict=True)
+    return "#" + "".join(f"{round(a + (b - a) * (place - low)):02x}" for a, b in pairs)
+
+
+def colorscale(stops: Sequence[str]) -> list[list[float | str]]:
+    """The stops as Plotly's evenly spaced colour scale."""
+    return [[place / (len(stops) - 1), stop] for place, stop in enumerate(stops)]
+
+
+def _luminance(colour: str) -> float:
+    """Relative luminance as WCAG 2.1 defines it."""
+    parts = [channel / 255 for channel in _channels(colour)]
+    linear = [p / 12.92 if p <= 0.03928 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+INKS = ("#111418", "#ffffff")
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of two colours, 1 to 21, as WCAG 2.1 defines it."""
+    low, high = sorted((_luminance(one), _luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+def ink(background: str) -> str:
+    """Of near-black and white, the one that reads better on this background."""
+    return max(INKS, key=lambda candidate: contrast(candidate, background))
+
+
+def escape(text: str, longest: int = 60) -> str:
+    """Text from outside as Plotly shall draw it: letter by letter, on one line, not too long."""
+    return html.escape(cut(str(text), longest), quote=False).replace("$", "&#36;")
+
+
+def cut(text: str, longest: int) -> str:
+    """A text on one line of at most so many letters.
+
+    Systems of one family differ in their last parameters: a name that ends with them loses its
+    middle, everything else its end.
+    """
+    line = " ".join(text.split())
+    if len(line) <= longest:
+        return line
+    end = (longest - 1) // 2 if line.endswith((")", "]")) else 0
+    return f"{line[: longest - 1 - end]}…{line[len(line) - end :]}"
+
+
+def plain(value: float, digits: int = 3) -> str:
+    """A value as a cell shows it: no leading zero, a true minus; nothing for what is absent."""
+    if value is None or math.isnan(value):
+        return "–"
+    text = f"{abs(value):.{digits}f}"
+    sign = "−" if value < 0 and float(text) else ""
+    return sign + (text[1:] if text.startswith("0.") else text)
+
+
+def signed(value: float, digits: int = 3) -> str:
+    """A difference as a cell shows it: `+.053`, `−.175`; without a sign where it rounds to 0."""
+    text = plain(value, digits)
+    return f"+{text}" if value > 0 and float(text) else text
+
+
+def precise(value: float, *, with_sign: bool = False) -> str:
+    """A value as a hover shows it: `0.757`; a fourth digit where it says something."""
+    sign = "−" if value < 0 else "+" if with_sign else ""
+    return sign + f"{abs(value):.4f}".removesuffix("0")
+
+
+@cache
+def template(theme: str) -> go.layout.Template:
+    """What every figure of a theme shares: font, inks, grid, hover, no margin to spare."""
+    look = palette(theme)
+    font = {"family": look.font, "size": 13, "color": look.text}
+    axis = {
+        "gridcolor": look.line,
+        "linecolor": look.line,
+        "zerolinecolor": look.muted,
+        "automargin": True,
+        "title": {"font": {"color": look.muted, "size": 13}},
+    }
+    layout = go.Layout(
+        font=font,
+        paper_bgcolor=look.background,
+        plot_bgcolor=look.background,
+        colorway=list(look.categories),
+        margin={"l": 8, "r": 8, "t": 8, "b": 8},
+        xaxis=axis,
+        yaxis=axis,
+        hoverlabel={
+            "bgcolor": look.second,
+            "bordercolor": look.line,
+            "font": font,
+            "align": "left",
+        },
+        legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "title": {"text": ""}},
+    )
+    return go.layout.Template(layout=layout)

@@ -3,8 +3,9 @@
 import streamlit as st
 
 from compute.base.errors import BeirscopeError
-from pages import _collected, _counted, _entrance, _export, _made, _shared, _ways
-from pages._progress import progress
+from pages._frame import added_switch, garbage, provenance_panel, sign_in
+from pages._frame.progress import progress
+from pages._shared import drawing, export, navigation
 
 PAGES = (
     ("pages/leaderboard.py", "Leaderboard"),
@@ -28,19 +29,19 @@ page = st.navigation(
     position="top",
 )
 try:
-    if _entrance.enter():
-        _ways.restore()
-        _shared.begin()
-        _counted.begin(page.title)
-        _ways.follow()
+    if sign_in.enter():
+        navigation.restore()
+        drawing.begin()
+        added_switch.begin(page.title)
+        navigation.follow()
         progress(page.title)
         page.run()
-        _made.footer(page.title)
-        _export.footer(page.title, _made.later())
-        _shared.verify()
+        provenance_panel.footer(page.title)
+        export.footer(page.title, provenance_panel.later())
+        drawing.verify()
 except BeirscopeError as error:
-    _shared.show_error(error)
+    drawing.show_error(error)
 except Exception as error:
-    _shared.show_failure(error)
-_entrance.leave()
-_collected.settle()
+    drawing.show_failure(error)
+sign_in.leave()
+garbage.settle()

@@ -5,8 +5,8 @@ import streamlit as st
 from compute.evaluate.measures import known
 from compute.views.about import contract
 from compute.views.data import select_stored
-from pages import _shared
-from pages._shared import read
+from pages._shared import drawing
+from pages._shared.drawing import read
 
 WIDTH = 900
 
@@ -14,7 +14,7 @@ st.title("About the numbers", anchor=False)
 st.markdown(contract.RULES, width=WIDTH)
 st.subheader("Measures", anchor=False)
 st.table(contract.definitions(), hide_index=True, border="horizontal")
-_shared.caption(
+drawing.caption(
     "Names as ir_measures writes them. These are stored for every run; the setting measures adds"
     " others, and python -m compute score --measure scores stored runs by one. There are"
     f" {known()}."
@@ -40,9 +40,9 @@ origins = read(select_stored.origins)
 heads = {"rows": "Hits", "created": "Stored", "shipped": "Came with the project"}
 shown = origins.rename(columns=heads).rename(columns=str.capitalize)
 shown["Stored"] = shown["Stored"].str.replace("T", " ")
-_shared.table(shown, "origins", "Stored runs")
-_shared.caption(
+drawing.table(shown, "origins", "Stored runs")
+drawing.caption(
     f"{len(origins):,} runs; those that came with the project are cut to their top 100."
 )
 st.subheader("Versions", anchor=False)
-_shared.table(contract.versions(), "versions", "Versions", width=420)
+drawing.table(contract.versions(), "versions", "Versions", width=420)

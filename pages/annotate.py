@@ -2,12 +2,11 @@
 
 import streamlit as st
 
-from pages import _address
-from pages import _annotate_making as making
-from pages import _annotate_sections as sections
+from pages._annotate import making, sections
+from pages._shared import address
 
 st.title("Annotate", anchor=False)
-_address.arrive()
+address.arrive()
 if task := sections.named("task"):
     sections.judging(task)
 elif task := sections.named("about"):

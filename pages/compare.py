@@ -3,35 +3,36 @@
 import streamlit as st
 
 from compute.views.compare import select
-from pages import _address, _query_picking, _shared
-from pages import _compare_sections as sections
-from pages._shared import pick, read
+from pages._compare import sections
+from pages._query import picking
+from pages._shared import address, drawing
+from pages._shared.drawing import pick, read
 
 st.title("Compare", anchor=False)
-_address.arrive()
+address.arrive()
 runs = read(select.runs)
 if runs.empty:
     st.info("No dataset has two systems to compare yet: python -m compute demo computes some.")
     st.stop()
 names = [*dict.fromkeys(runs["dataset"]), sections.ALL]
-_address.recall("dataset", names)
-_address.known("dataset", names, "dataset with two systems")
-measures = _address.measures()
+address.recall("dataset", names)
+address.known("dataset", names, "dataset with two systems")
+measures = address.measures()
 above = st.container()
-with _shared.pickers():
+with drawing.pickers():
     name = pick("Dataset", names, "dataset", width=230)
     own = runs if name == sections.ALL else runs[runs["dataset"] == name]
     systems = sorted(set(own["system"]))
     with above:
-        _address.known("a", systems, f"system on {name}")
-        _address.known("b", systems, f"system on {name}")
-    first, second = _query_picking.usual_pair(systems, name)
+        address.known("a", systems, f"system on {name}")
+        address.known("b", systems, f"system on {name}")
+    first, second = picking.usual_pair(systems, name)
     a = pick("A", systems, "a", default=first, width=230)
     b = pick("B", systems, "b", default=second, width=230)
     measure = pick("Measure", measures, "measure", width=150)
     sections.swap()
 if name != sections.ALL:
-    _address.remember("dataset", name)
+    address.remember("dataset", name)
 if a == b:
     st.info("A and B are the same system: choose another for one of them.")
     st.stop()

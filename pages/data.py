@@ -2,18 +2,18 @@
 
 import streamlit as st
 
-from pages import _address, _data_fetch, _data_import, _data_removing, _data_run
-from pages import _data_sections as sections
+from pages._data import fetch, importing, removing, run, sections
+from pages._shared import address
 
 DATASETS, RUNS, IMPORT, FETCH = "Datasets", "Runs", "Import", "Fetch"
 PARTS = (DATASETS, RUNS, IMPORT, FETCH)
 
 st.title("Data", anchor=False)
-_address.arrive()
-_data_removing.tell()
+address.arrive()
+removing.tell()
 dataset, system = (st.query_params.get(key, "") for key in ("dataset", "system"))
 one_run = bool(dataset and system)
-_address.known("show", PARTS, "part of the page")
+address.known("show", PARTS, "part of the page")
 shown = st.segmented_control(
     "Part",
     PARTS,
@@ -24,11 +24,11 @@ shown = st.segmented_control(
     label_visibility="collapsed",
 )
 if shown == IMPORT:
-    _data_import.section()
+    importing.section()
 elif shown == FETCH:
-    _data_fetch.section()
+    fetch.section()
 elif shown == RUNS and one_run:
-    _data_run.section(dataset, system)
+    run.section(dataset, system)
 elif shown == RUNS:
     sections.runs()
 else:

@@ -5,22 +5,20 @@ import streamlit as st
 from compute.views.dataset import select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared import next_steps
-from pages import _address, _augmented_print, _shared
-from pages import _dataset_languages as languages
-from pages import _dataset_sections as sections
-from pages import _dataset_views as views
-from pages._shared import pick, read
+from pages._dataset import languages, sections, views
+from pages._shared import address, augmented_print, drawing
+from pages._shared.drawing import pick, read
 
 st.title("Dataset", anchor=False)
-_address.arrive()
+address.arrive()
 names = list(read(select.catalogue)["dataset"])
-_address.recall("dataset", names)
-_address.known("dataset", names, "dataset")
-measures = _address.measures()
-with _shared.pickers():
+address.recall("dataset", names)
+address.known("dataset", names, "dataset")
+measures = address.measures()
+with drawing.pickers():
     name = pick("Dataset", names, "dataset", width=280)
     measure = pick("Measure", measures, "measure", width=160)
-_address.remember("dataset", name)
+address.remember("dataset", name)
 dataset = next_steps.record(read(select.facts, dataset=name))
 sections.facts(dataset)
 offered = [views.OVERVIEW, views.SYSTEMS, views.QUERIES, views.JUDGEMENTS, views.DOCUMENTS]
@@ -30,7 +28,7 @@ view = views.View(dataset, measure, named)
 match chosen:
     case views.SYSTEMS:
         views.systems(view)
-        _augmented_print.section(name)
+        augmented_print.section(name)
     case views.QUERIES:
         views.by_query(view)
     case views.JUDGEMENTS:

@@ -4,19 +4,19 @@ import streamlit as st
 
 from compute import jobs
 from compute.views.jobs.matrix import able, at_hand
-from pages import _address, _jobs_training, _shared
-from pages import _jobs_sections as sections
-from pages._shared import pick_many, switch
+from pages._jobs import sections, training
+from pages._shared import address, drawing
+from pages._shared.drawing import pick_many, switch
 
 st.title("Jobs", anchor=False)
-store = _shared.store()
+store = drawing.store()
 beat = sections.beat(store.settings)
 named = sections.named_systems()
 cells = jobs.matrix(store, named)
 asked = st.query_params.get_all("datasets")
-_address.known("systems", set(cells["system"]), "system that runs here")
-_address.known("datasets", set(cells["dataset"]), "dataset with runs of its own")
-with _shared.pickers():
+address.known("systems", set(cells["system"]), "system that runs here")
+address.known("datasets", set(cells["dataset"]), "dataset with runs of its own")
+with drawing.pickers():
     systems = pick_many(
         "Systems", list(dict.fromkeys(cells["system"])), "systems", empty="none", width=300
     )
@@ -36,5 +36,5 @@ if cells.empty:
     st.info("No dataset is at hand.")
 else:
     sections.matrix(cells, chosen)
-_jobs_training.start(store, list(dict.fromkeys(cells["dataset"])))
+training.start(store, list(dict.fromkeys(cells["dataset"])))
 sections.watch(store, beat)

@@ -7,11 +7,9 @@ from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells, select
 from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, NUMBERS
 from compute.views.leaderboard.heatmap import COLOURS
-from pages import _address, _shared
-from pages import _leaderboard_boards as boards
-from pages import _leaderboard_order as order
-from pages import _leaderboard_sections as sections
-from pages._shared import pick, read
+from pages._leaderboard import boards, order, sections
+from pages._shared import address, drawing
+from pages._shared.drawing import pick, read
 
 st.title("Leaderboard", anchor=False)
 tables, stored = read(select.published_tables), read(select.measures)
@@ -19,17 +17,17 @@ datasets, systems = read(select.datasets), read(select.systems)
 sources = published.sources(tables)
 above = st.container()
 with above:
-    _address.known("numbers", NUMBERS, "kind of numbers")
-    _address.known("table", sources, "printed table")
-    _address.known("colour", COLOURS, "colour")
-    _address.known("view", order.VIEWS, "view")
-with _shared.pickers():
+    address.known("numbers", NUMBERS, "kind of numbers")
+    address.known("table", sources, "printed table")
+    address.known("colour", COLOURS, "colour")
+    address.known("view", order.VIEWS, "view")
+with drawing.pickers():
     view = pick("View", order.VIEWS, "view", width=120)
     numbers = pick("Numbers", NUMBERS, "numbers", default=sections.first(), width=130)
     source = pick("Table", sources, "table", width=230, disabled=numbers == COMPUTED)
     known = cells.measures(numbers, stored, tables, source)
     with above:
-        _address.known("measure", known, "measure of these numbers")
+        address.known("measure", known, "measure of these numbers")
     measure = pick("Measure", known, "measure", default="nDCG@10", width=150)
     coloured = numbers != DIFFERENCE and view == order.HEATMAP
     colour = pick("Colour", COLOURS, "colour", disabled=not coloured)
@@ -43,7 +41,7 @@ if shown.empty:
     st.stop()
 names = list(dict.fromkeys(shown["system"]))
 with above:
-    _address.known("baseline", names, "system")
+    address.known("baseline", names, "system")
 with place_of_baseline:
     usual = cells.baseline(names)
     baseline = pick("Baseline", names, "baseline", default=usual, disabled=numbers == DIFFERENCE)

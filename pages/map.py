@@ -6,37 +6,38 @@ from compute.views.dataset import select as dataset_select
 from compute.views.query import select as query_select
 from compute.views.query.rank_map import ORDERS, RANKS
 from compute.views.shared import next_steps
-from pages import _address, _query_picking, _shared
-from pages import _map_sections as sections
-from pages._shared import pick, read
+from pages._map import sections
+from pages._query import picking
+from pages._shared import address, drawing
+from pages._shared.drawing import pick, read
 
 st.title("Map", anchor=False)
-_address.arrive()
+address.arrive()
 runs = read(query_select.runs)
 if runs.empty:
     st.info("No ranked lists are stored yet: python -m compute demo computes some.")
     st.stop()
 names = list(dict.fromkeys(runs["dataset"]))
-_address.recall("dataset", names)
-_address.known("dataset", names, "dataset with ranked lists")
-measures = _address.measures()
+address.recall("dataset", names)
+address.known("dataset", names, "dataset with ranked lists")
+measures = address.measures()
 above = st.container()
-with _shared.pickers():
+with drawing.pickers():
     name = pick("Dataset", names, "dataset", width=220)
     known = runs.loc[runs["dataset"] == name, "system"].tolist()
     with above:
-        _address.known("system", known, f"run on {name}")
-        _address.known("other", known, f"run on {name}")
+        address.known("system", known, f"run on {name}")
+        address.known("other", known, f"run on {name}")
     for key in ("system", "other"):
-        _address.recall(key, known)
-    first, second = _query_picking.usual_pair(known, name)
+        address.recall(key, known)
+    first, second = picking.usual_pair(known, name)
     system = pick("System", known, "system", default=first, width=190)
     other = pick("Beside it", [*known, sections.NOTHING], "other", default=second, width=190)
     measure = pick("Measure", measures, "measure", width=140)
     order = pick("Order", list(ORDERS), "order", width=180)
     ranks = int(pick("Ranks", RANKS, "ranks", default="50", width=80))
-_address.remember("dataset", name)
-_query_picking.remember([system, other] if other in known else [system])
+address.remember("dataset", name)
+picking.remember([system, other] if other in known else [system])
 dataset = next_steps.record(read(dataset_select.facts, dataset=name))
 shown = sections.shown(dataset, system, other, measure, ORDERS[order], ranks)
 sections.all_queries(shown)

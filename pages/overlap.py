@@ -7,21 +7,21 @@ from compute.corpora.overlap import UNITS
 from compute.views.overlap import select
 from compute.views.overlap.heatmap import ORDERS
 from compute.views.shared.theme import DOMAINS
-from pages import _address, _overlap_counting, _shared
-from pages import _overlap_sections as sections
-from pages import _shift_sections as shifts
-from pages._shared import pick, read
+from pages._overlap import counting, sections
+from pages._overlap import domain_shift as shifts
+from pages._shared import address, drawing
+from pages._shared.drawing import pick, read
 
 st.title("Overlap", anchor=False)
-_address.arrive()
+address.arrive()
 found = read(select.vocabularies).fillna({"domain": "Other"})
 above = st.container()
 view = sections.choose_view(found)
 with above:
-    _address.known("unit", UNITS, "kind of words")
-    _address.known("floor", sections.FLOORS, "bound of frequency")
-    _address.known("order", ORDERS, "order")
-with _shared.pickers():
+    address.known("unit", UNITS, "kind of words")
+    address.known("floor", sections.FLOORS, "bound of frequency")
+    address.known("order", ORDERS, "order")
+with drawing.pickers():
     unit = pick("Words", list(UNITS), "unit", width=150)
     floor = sections.FLOORS[pick("Rare words", list(sections.FLOORS), "floor", width=190)]
     order = pick("Order", ORDERS, "order", width=150) if view == sections.HEATMAP else ORDERS[0]
@@ -34,9 +34,9 @@ if view == sections.SHIFT:
     shifts.computed(pairs, counted, unit, chosen, above)
     st.stop()
 square = similarity.matrix(pairs)
-_overlap_counting.offer(counted, set(square.index))
+counting.offer(counted, set(square.index))
 if len(square) < 2:
-    st.info(_shared.text(sections.too_few(counted, unit)))
+    st.info(drawing.text(sections.too_few(counted, unit)))
     st.stop()
 if view == sections.GRAPH:
     sections.graph(square, counted, unit, least)

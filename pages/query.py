@@ -8,30 +8,30 @@ from compute.views.query import select
 from compute.views.query.words import LEGEND, ORDERS, RANKS, titled
 from compute.views.shared import next_steps
 from compute.views.shared.text import line
-from pages import _address, _query_augmented, _query_picking, _shared
-from pages import _query_sections as sections
-from pages._shared import pick, read
+from pages._query import augmented, picking, sections
+from pages._shared import address, drawing
+from pages._shared.drawing import pick, read
 
 st.title("Query", anchor=False)
-_query_picking.arrive()
+picking.arrive()
 runs = read(select.runs)
 if runs.empty:
     st.info("No ranked lists are stored yet: python -m compute demo computes some.")
     st.stop()
 names = list(dict.fromkeys(runs["dataset"]))
-_address.recall("dataset", names)
+address.recall("dataset", names)
 sections.known_dataset(names)
-measures = _address.measures()
+measures = address.measures()
 above = st.container()
-with _shared.pickers():
+with drawing.pickers():
     name = pick("Dataset", names, "dataset", width=220)
     known = runs.loc[runs["dataset"] == name, "system"].tolist()
-    systems = _query_picking.systems(known, name, above)
+    systems = picking.systems(known, name, above)
     measure = pick("Measure", measures, "measure", width=140)
     order = pick("Order", list(ORDERS), "order", width=180)
     ranks = int(pick("Ranks", RANKS, "ranks", width=80))
     find = st.text_input("Find", key="find", bind="query-params", width=150)
-_address.remember("dataset", name)
+address.remember("dataset", name)
 dataset = next_steps.record(read(dataset_select.facts, dataset=name))
 query = sections.choose_query(name, systems, measure, ORDERS[order], find)
 words = query["text"] if isinstance(query["text"], str) else ""
@@ -43,12 +43,12 @@ hits = sections.as_shown(hits, systems)
 values = read(select.query_values, **asked)
 further = sections.further(hits, dataset, query["query_id"], systems)
 chosen = sections.lists(hits, further, shown, measure, values, ranks)
-_shared.caption(LEGEND, f"Judged relevant to this query: {query['n_relevant']:,}.")
+drawing.caption(LEGEND, f"Judged relevant to this query: {query['n_relevant']:,}.")
 left, right = st.columns([0.52, 0.48], gap="medium")
 with left:
     sections.document(hits, further, chosen, query["query_id"], words, dataset, shown)
 with right:
     sections.why(name, query["query_id"], shown, measure, values)
-_query_augmented.section(name, query["query_id"], systems, shown)
+augmented.section(name, query["query_id"], systems, shown)
 sections.values(values, shown)
 sections.to_the_map(name, systems, measure, query["query_id"])

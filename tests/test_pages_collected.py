@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from compute.base.settings import PROJECT
-from pages import _collected
+from pages._frame import garbage
 
 
 def test_a_page_leaves_no_module_to_the_collector_to_walk_through(
@@ -15,7 +15,7 @@ def test_a_page_leaves_no_module_to_the_collector_to_walk_through(
 ) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
     # Pages of tests before this one had the collector pass over what they brought.
-    _collected._settled.clear()
+    garbage._settled.clear()
     gc.unfreeze()
     walked = len(gc.get_objects())
     app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60).run()

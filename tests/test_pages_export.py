@@ -18,7 +18,7 @@ from compute.exports.views import Figure
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from pages import _headless
+from pages._frame import render
 from tests.tiny import write_tiny
 
 HOSTILE = "<b>*mine*&$x$_%"
@@ -47,7 +47,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 @pytest.fixture(scope="module")
 def leaderboard(home: Path) -> AppTest:
     given = {"numbers": ["Computed"], "view": ["Table"], "baseline": ["plain"], "group": ["own"]}
-    return _headless.run("leaderboard", given)
+    return render.run("leaderboard", given)
 
 
 def _label(block: Any) -> str:
@@ -69,7 +69,7 @@ def test_a_page_notes_its_figures_and_tables_and_nothing_is_drawn_before_it_is_a
 
 def test_the_table_of_tests_says_what_was_tested_and_p_as_a_number(home: Path) -> None:
     given = {"dataset": ["tiny"], "measure": ["R@100"], "a": [HOSTILE], "b": ["plain"]}
-    found = _headless.find(_headless.run("compare", given), "compare", "tests", figure=False)
+    found = render.find(render.run("compare", given), "compare", "tests", figure=False)
     assert isinstance(found, tables.Table)
     (row, *_) = pd.read_csv(io.BytesIO(tables.write(found, "csv"))).to_dict("records")
     said = [row[name] for name in ("Dataset", "Measure", "A", "B", "Test")]
@@ -81,7 +81,7 @@ def test_the_table_of_tests_says_what_was_tested_and_p_as_a_number(home: Path) -
 def test_the_boards_table_has_numbers_for_programs_and_marks_for_papers(
     leaderboard: AppTest,
 ) -> None:
-    board = _headless.find(leaderboard, "leaderboard", "board", figure=False)
+    board = render.find(leaderboard, "leaderboard", "board", figure=False)
     assert isinstance(board, tables.Table)
     frame = pd.read_csv(io.BytesIO(tables.write(board, "csv")))
     # The first of two, 2 and 1, or 1 and 1; the only one.
@@ -131,8 +131,8 @@ def test_what_is_not_there_is_said_in_a_sentence(
     home: Path, tmp_path: Path, given: dict[str, list[str]], key: str, words: str
 ) -> None:
     asked = {"kind": "figure", "page": "lengths", "key": key, "given": given}
-    with pytest.raises(_headless.BeirscopeError, match=words):
-        _headless.write(asked | {"out": str(tmp_path / "x.html"), "width": 658})
+    with pytest.raises(render.BeirscopeError, match=words):
+        render.write(asked | {"out": str(tmp_path / "x.html"), "width": 658})
     assert not list(tmp_path.iterdir())
 
 
@@ -184,10 +184,10 @@ def test_a_saved_file_is_named_after_its_dataset(
     def page(picked: dict[str, str], key: str) -> None:
         import streamlit as st
 
-        from pages import _export
+        from pages._shared import export
 
         st.session_state["_picked"] = picked
-        st.text(_export.file_stem(key))
+        st.text(export.file_stem(key))
 
     app = AppTest.from_function(page, args=(picked, key)).run()
     assert not app.exception

@@ -81,11 +81,13 @@ def test_nothing_to_fetch_leaves_the_button_off(store: Store) -> None:
 def _parts_that_go_on() -> None:
     import streamlit as st
 
-    from pages import _data_fetch, _jobs_sections, _shared
+    from pages._data import fetch
+    from pages._jobs import sections as jobs_sections
+    from pages._shared import drawing
 
     st.session_state["_version"] = 0, 0
-    _data_fetch._progress(_shared._store(_shared.settings.load()), [])
-    _jobs_sections._list(_shared._store(_shared.settings.load()), [])
+    fetch._progress(drawing._store(drawing.settings.load()), [])
+    jobs_sections._list(drawing._store(drawing.settings.load()), [])
 
 
 def test_what_goes_on_by_itself_shows_nothing_to_who_is_signed_out(

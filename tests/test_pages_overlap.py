@@ -14,7 +14,7 @@ from compute.corpora import overlap
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from pages import _overlap_sections as sections
+from pages._overlap import sections
 from tests.tiny import DOCUMENTS, write_tiny
 
 EVIL = "<b>*mine*&$x$"

@@ -5,12 +5,13 @@ import subprocess
 import sys
 
 from compute.base.settings import PROJECT
-from pages import _gate, _page_files
+from pages._frame import gate
+from pages._shared import page_files
 
 SCRIPT = """
 import sys
-from pages import _server
-_server.prepare()
+from pages._frame import server
+server.prepare()
 print(*sorted(name for name in sys.modules if name.startswith("pages.")))
 """
 
@@ -27,10 +28,10 @@ def _table() -> list[str]:
 
 
 def test_every_page_of_the_table_is_found_and_nothing_else() -> None:
-    found = [file.relative_to(PROJECT).as_posix() for file in _page_files.PAGES]
+    found = [file.relative_to(PROJECT).as_posix() for file in page_files.PAGES]
     assert found == _table()
     assert len(found) == 13
-    assert sorted(_gate._PAGES) == [f"/{file[6:-3]}" for file in found]
+    assert sorted(gate._PAGES) == [f"/{file[6:-3]}" for file in found]
 
 
 def test_a_server_has_imported_what_stands_behind_the_pages() -> None:

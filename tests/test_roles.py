@@ -19,7 +19,7 @@ from compute.base.settings import PROJECT, Settings, load
 from compute.jobs import limits
 from compute.jobs.serve import options
 from compute.store.loading import Bench
-from pages import _signing
+from pages._shared import sign_in
 
 ADA = {"email": "ada@example.org", "email_verified": True}
 SETTINGS = Settings(
@@ -246,7 +246,7 @@ def test_a_file_that_is_made_after_its_page_asks_for_the_role_again(
     monkeypatch.setattr(streamlit, "download_button", lambda _, data, **__: given.append(data))
     told = tmp_path / "settings.toml"
     told.write_text('sign_in = true\nviewers = ["@example.org"]\n', encoding="utf-8")
-    _signing.download_button("Save", lambda: b"made")
+    sign_in.download_button("Save", lambda: b"made")
     (made,) = given
     assert made() == b"made"
     told.write_text('sign_in = true\nviewers = ["@example.net"]\n', encoding="utf-8")

@@ -85,7 +85,7 @@ def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
 def _on_page(asked: dict[str, object]) -> int:
     """Have a process of the pages' own draw it: nothing here knows of them."""
     done = subprocess.run(
-        [sys.executable, "-m", "pages._headless"],
+        [sys.executable, "-m", "pages._frame.render"],
         cwd=PROJECT,
         # Who may run this reads the home folder anyway: there is nobody to sign in.
         env=os.environ | {"BEIRSCOPE_SIGN_IN": "false"},

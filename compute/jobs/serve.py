@@ -110,7 +110,7 @@ def start(home: Path, told: Sequence[str]) -> "subprocess.Popen[bytes]":
     """A dashboard alone, with these options of Streamlit's."""
     # Each page runs in a thread of its own, and each thread would keep what it let go of.
     own = {"MALLOC_ARENA_MAX": "2", **os.environ, "BEIRSCOPE_HOME": str(home)}
-    words = [sys.executable, "-m", "pages._server", *told]
+    words = [sys.executable, "-m", "pages._frame.server", *told]
     return subprocess.Popen(words, cwd=PROJECT, env=own, stdout=subprocess.DEVNULL)
 
 

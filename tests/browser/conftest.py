@@ -94,7 +94,7 @@ def serving(home: Path, port: int, *told: str) -> Iterator[str]:
 def start_server(home: Path, port: int, *told: str) -> subprocess.Popen[bytes]:
     """The process of a dashboard on a home, once it answers at the port."""
     server = subprocess.Popen(
-        [sys.executable, "-m", "pages._server", f"--server.port={port}", *told],
+        [sys.executable, "-m", "pages._frame.server", f"--server.port={port}", *told],
         cwd=PROJECT,
         env={**os.environ, "BEIRSCOPE_HOME": str(home)},
         stdout=subprocess.DEVNULL,

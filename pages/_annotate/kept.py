@@ -1,0 +1,50 @@
+"""Answers that a browser kept because their form was left before they arrived."""
+
+from typing import Any
+
+import streamlit as st
+
+from compute.base.errors import BeirscopeError, WrongInput
+from compute.judgements.tasks import answers, queue, tasks
+from compute.judgements.tasks.queue import Annotator
+from pages import _judge
+from pages._annotate import person as _annotate_person
+from pages._shared import drawing
+
+_KEY = "_kept"
+
+
+def save(scope: str = "") -> None:
+    """Save what this browser keeps for forms other than that of `scope`; say what cannot be."""
+    found = (st.session_state.get(_KEY) or {}).get("found") or []
+    whose: dict[tuple[str, str], list[dict[str, Any]]] = {}
+    for record in found:
+        whose.setdefault((str(record.get("task")), str(record.get("person"))), []).append(record)
+    saved = st.session_state.setdefault("_kept_saved", set())
+    for (task_id, name), records in whose.items():
+        new = [record for record in records if record.get("entry") not in saved]
+        try:
+            if new:
+                _save(task_id, name, new)
+        except BeirscopeError as error:
+            number = f"{len(new)} answer{'s' if len(new) > 1 else ''}"
+            words = f"{number} of {name}, kept in this browser, cannot be saved: {error}"
+            st.warning(drawing.text(words))
+        else:
+            saved.update(record["entry"] for record in new)
+    tried = [record.get("entry") for record in found]
+    _judge.kept({"scope": scope, "saved": sorted(saved), "tried": tried}, _KEY)
+
+
+def _save(task_id: str, name: str, records: list[dict[str, Any]]) -> None:
+    store = drawing.store()
+    task = tasks.task(store, task_id)
+    queue.exchange(store, task, _person(task, name), answers.parsed(records), ahead=0)
+
+
+def _person(task: tasks.Task, name: str) -> Annotator:
+    """Who gave the answers. Raises WrongInput for somebody who may not give them here."""
+    person = _annotate_person.known_as(name)
+    if not task.admits(person.name):
+        raise WrongInput(f"{name} is not among the annotators of the task {task.title}")
+    return person

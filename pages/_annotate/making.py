@@ -1,0 +1,199 @@
+"""Making a task, and looking at one as its maker: here systems and orders are named."""
+
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute.base.errors import BeirscopeError
+from compute.judgements import orders
+from compute.judgements.tasks import grades as grading
+from compute.judgements.tasks import queue, tasks
+from compute.judgements.tasks.tasks import Plan, Task
+from compute.views.annotate import select as annotate_select
+from compute.views.annotate import tables as figures
+from compute.views.dataset import select as dataset_select
+from compute.views.shared import next_steps
+from pages._annotate import person as _annotate_person
+from pages._annotate.sections import go
+from pages._frame import added_switch
+from pages._shared import address as _address
+from pages._shared import drawing, navigation, sign_in
+from pages._shared.drawing import read
+
+
+def making() -> None:
+    """The form that makes a task."""
+    st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
+    runs = read(annotate_select.judgeable)
+    if runs.empty:
+        st.info("No ranked lists are stored yet: python -m compute demo computes some.")
+        return
+    if not sign_in.may(sign_in.OPERATOR):
+        drawing.caption(sign_in.told(sign_in.OPERATOR))
+        return
+    st.subheader("New task", anchor=False)
+    person = _annotate_person.annotator()
+    if person is None:
+        _annotate_person.ask()
+        return
+    titles = dict(zip(runs["dataset"], runs["title"], strict=True))
+    _address.known("dataset", titles, "dataset with ranked lists")
+    dataset = drawing.pick("Dataset", list(titles), "dataset", width=340)
+    mine = runs[runs["dataset"] == dataset]
+    if not mine["with_texts"].all():
+        without = next_steps.without_texts(
+            next_steps.record(read(dataset_select.facts, dataset=dataset))
+        )
+        st.warning(drawing.text(f"{without} Annotators would see ids alone."))
+    _fields(dataset, titles[dataset], mine, person.name)
+
+
+def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
+    levels = read(annotate_select.levels, dataset=dataset)["relevance"].tolist()
+    systems = runs["system"].tolist()
+    with st.form(f"new_{dataset}", width=760):
+        given: dict[str, Any] = {
+            "title": st.text_input("Name of the task", f"Holes of {title}", max_chars=120)
+        }
+        given["systems"] = st.multiselect("Systems", systems, default=systems)
+        given |= _numbers()
+        names = [orders.DEFAULT, *(name for name in orders.ORDERS if name != orders.DEFAULT)]
+        given["order"] = st.selectbox("Order", names, format_func=figures.order)
+        given |= _judges(grading.of_levels(levels))
+        # Above the button: below it a small window would not show what is wrong.
+        above = st.container()
+        made = st.form_submit_button("Make the task", type="primary")
+    if made:
+        with above, st.spinner("Choosing what to judge"):
+            _make(dataset, given, person)
+
+
+def _numbers() -> dict[str, Any]:
+    """How deep, how many, and the seed."""
+    one, two, three = st.columns(3)
+    depth = one.number_input(
+        "From the top of each list",
+        1,
+        tasks.DEEPEST,
+        10,
+        help="What a system ranks so high for a query, as far as nobody judged it yet",
+    )
+    n_pairs = two.number_input(
+        "Documents to judge",
+        1,
+        tasks.MOST_PAIRS,
+        60,
+        help="In all, over all queries; fewer if there are not so many",
+    )
+    seed = three.number_input(
+        "Seed",
+        0,
+        2**31 - 1,
+        0,
+        help="The same number draws the same again: a random order, and what two people judge",
+    )
+    return {"depth": depth, "n_pairs": n_pairs, "seed": seed}
+
+
+def _judges(grades: grading.Grades) -> dict[str, Any]:
+    """The grades, who gives them, and by which guideline: none while it is as it stood there."""
+    left, right = st.columns(2)
+    lines = left.text_area("Grades, one per line", grading.lines(grades), height=122)
+    annotators = right.text_area("Annotators, one per line; none: anybody", height=122)
+    double = st.slider(
+        "Judged by two people",
+        0,
+        100,
+        0,
+        5,
+        format="%d %%",
+        help="This share goes to two people each, which shows how far they agree",
+    )
+    first = figures.guideline(grades)
+    told = "While you leave it as it is, it follows the grades above"
+    text = st.text_area("Guideline (Markdown)", first, height=240, help=told)
+    guideline = None if text.strip() == first.strip() else text
+    return {"grades": lines, "annotators": annotators, "double": double, "guideline": guideline}
+
+
+def _make(dataset: str, given: dict[str, Any], person: str) -> None:
+    try:
+        sign_in.require(sign_in.OPERATOR)
+        grades, guideline = grading.parsed(given["grades"]), given["guideline"]
+        plan = Plan(
+            title=given["title"],
+            dataset=dataset,
+            systems=tuple(given["systems"]),
+            depth=given["depth"],
+            n_pairs=given["n_pairs"],
+            order=given["order"],
+            seed=given["seed"],
+            grades=grades,
+            annotators=_annotate_person.names(given["annotators"]),
+            double_share=given["double"] / 100,
+            guideline=figures.guideline(grades) if guideline is None else guideline,
+        )
+        tasks.check(plan)
+        store = drawing.store()
+        judged = tasks.judged(store, dataset, read(annotate_select.judged, dataset=dataset))
+        with drawing.cursor() as cursor:
+            tops = annotate_select.StoredTops(cursor, dataset)
+            task = tasks.make(store, plan, tops, judged, person)
+    except BeirscopeError as error:
+        drawing.show_error(error)
+        return
+    go(about=task.id)
+    st.rerun()
+
+
+def details(task: Task) -> None:
+    """How far a task is, what it is made of, and its guideline with its versions."""
+    st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
+    st.subheader(drawing.text(task.title), anchor=False)
+    st.button("Judge", type="primary", on_click=go, kwargs={"task": task.id})
+    address = f"{st.context.url}?task={task.id}"
+    st.caption("The address for annotators; nothing behind it names a system or an order:")
+    st.code(address, language=None)
+    _progress(task)
+    wide = {"Value": st.column_config.TextColumn(width="large")}
+    st.markdown("**What it is made of**")
+    st.dataframe(figures.facts(task), hide_index=True, width=760, column_config=wide)
+    _guideline(task)
+
+
+def _progress(task: Task) -> None:
+    """Who judged how much, and the way to what came of it."""
+    st.markdown("**How far it is**")
+    people = queue.people(drawing.store(), task)
+    if people.empty:
+        st.caption("Nobody judged yet. When somebody did, who and how much stands here.")
+        return
+    counts = queue.overview(drawing.store()).set_index("task").loc[task.id]
+    drawing.caption(f"{counts['given']:,} of {counts['wanted']:,} judgements made.")
+    st.dataframe(figures.people(people), hide_index=True, width=760)
+    there = {"dataset": task.dataset, "judgements": "added"}
+    st.button(
+        "What the judgements change, and where people disagree",
+        icon=":material/arrow_forward:",
+        help="The page Holes, below its figures: before and after, agreement, disagreements",
+        on_click=partial(navigation.to, "holes", **there),
+    )
+    added_switch.download(task.dataset)
+    drawing.caption(f"The files hold all added judgements of {task.dataset}.")
+
+
+def _guideline(task: Task) -> None:
+    operator = sign_in.may(sign_in.OPERATOR)
+    with st.form("guideline", width=760):
+        text = st.text_area("Guideline (Markdown)", task.guideline, height=260)
+        changed = st.form_submit_button("Save as a new version", disabled=not operator)
+    st.caption("Judgements keep the version that they were made with.")
+    if not operator:
+        drawing.caption(sign_in.told(sign_in.OPERATOR))
+    person = _annotate_person.annotator()
+    if changed:
+        sign_in.require(sign_in.OPERATOR)
+        tasks.change_guideline(drawing.store(), task.id, text, person.name if person else "")
+        st.rerun()

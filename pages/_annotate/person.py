@@ -1,0 +1,101 @@
+"""Who judges: the name of the sign-in where there is one, else a name asked once and kept."""
+
+from collections.abc import Callable
+
+import streamlit as st
+
+from compute.base import settings
+from compute.base.errors import WrongInput
+from compute.judgements.tasks.queue import Annotator
+from pages import _judge
+from pages._shared import drawing, sign_in
+
+LONGEST = 60
+
+
+def annotator() -> Annotator | None:
+    """The person at this browser, if known already; with sign-in who signed in, if they may judge.
+
+    With sign-in nobody else's name can be taken.
+    """
+    if settings.load().sign_in:
+        return _signed_in()
+    asked = st.session_state.get("_annotator", "")
+    forget = st.session_state.get("_annotator_forgotten", False)
+    sure = bool(asked or st.session_state.get("_annotator_name"))
+    told = _judge.name({"keep": asked, "known": sure, "forget": forget}, key="_annotator_name")
+    known = asked or ("" if forget else _clean(told))
+    return Annotator(known) if known else None
+
+
+def _signed_in() -> Annotator | None:
+    name = sign_in.name()
+    return Annotator(name, verified=True) if name and sign_in.may(sign_in.ANNOTATOR) else None
+
+
+def _clean(name: object) -> str:
+    words = " ".join(str(name or "").split())
+    return words if words.isprintable() and len(words) <= LONGEST else ""
+
+
+def known_as(name: str) -> Annotator:
+    """Somebody who judged at this browser before, who may judge still.
+
+    Raises WrongInput where that cannot be said, Unavailable without the role.
+    """
+    if settings.load().sign_in:
+        sign_in.require(sign_in.ANNOTATOR)
+        if sign_in.name() != name:
+            raise WrongInput(f"sign in as {name}, then open this list again")
+        return Annotator(name, verified=True)
+    if not name or _clean(name) != name:
+        raise WrongInput("that is no name")
+    return Annotator(name)
+
+
+def names(lines: str) -> tuple[str, ...]:
+    """The names on lines, each once, as `ask` writes a name: else nobody of that name comes in."""
+    return tuple(dict.fromkeys(filter(None, (" ".join(n.split()) for n in lines.splitlines()))))
+
+
+def ask() -> None:
+    """Ask for a name, once; with sign-in say what judging takes."""
+    if settings.load().sign_in:
+        st.info(drawing.text(sign_in.told(sign_in.ANNOTATOR)))
+        return
+    with st.form("annotator", width=520):
+        st.text_input("Your name", key="_annotator_field", max_chars=LONGEST)
+        again = st.form_submit_button("Go on", on_click=_answered)
+    if again:
+        st.warning(f"Give a name of at most {LONGEST} letters.")
+    st.caption(
+        "First of all your name: it stands beside what you make and judge here, and is kept in this"
+        " browser. Nobody checks it: exports say so."
+    )
+
+
+def _answered() -> None:
+    name = _clean(st.session_state.get("_annotator_field"))
+    if name:
+        st.session_state["_annotator"] = name
+        st.session_state["_annotator_forgotten"] = False
+
+
+def _forget(leave: Callable[[], None]) -> None:
+    leave()
+    st.session_state["_annotator"] = ""
+    st.session_state["_annotator_forgotten"] = True
+
+
+def shown(leave: Callable[[], None]) -> Annotator | None:
+    """The person at this browser, with a way to be somebody else where no sign-in says who.
+
+    `leave` is called before they are forgotten.
+    """
+    person = annotator()
+    if person:
+        signed = "signed in" if person.verified else "not signed in"
+        st.caption(drawing.text(f"You judge as {person.name}, {signed}."), width="content")
+    if person and not person.verified:
+        st.button("Somebody else?", type="tertiary", on_click=_forget, args=(leave,))
+    return person

@@ -1,0 +1,218 @@
+"""The sections of the page Annotate: the list of tasks, and the form at which one is judged.
+
+Neither names a system, an order or what others said: annotators judge blind.
+"""
+
+import hashlib
+import secrets
+from collections.abc import Hashable, Mapping
+from functools import partial
+from typing import Any
+
+import streamlit as st
+
+from compute.base.errors import Unavailable
+from compute.judgements.tasks import answers, guideline, queue, tasks
+from compute.judgements.tasks import grades as grading
+from compute.judgements.tasks.answers import Answer
+from compute.judgements.tasks.queue import Annotator, Hand
+from compute.judgements.tasks.tasks import Task
+from compute.views.annotate import adaptive_order, judging_form
+from compute.views.annotate import select as annotate_select
+from compute.views.annotate import tables as figures
+from pages import _judge
+from pages._annotate import kept
+from pages._annotate import person as _annotate_person
+from pages._shared import drawing, sign_in
+from pages._shared.drawing import read
+
+MOST = 50
+"""Tasks on the list, newest first."""
+
+
+def named(key: str) -> Task | None:
+    """The task that the address names under `key`; says so where there is no such task."""
+    task_id = st.query_params.get(key, "")
+    found = tasks.tasks(drawing.store(), [task_id]) if task_id else []
+    if task_id and not found:
+        st.warning(drawing.text(f"The address names no task that is here: {task_id}."))
+    return found[0] if found else None
+
+
+def go(**names: str) -> None:
+    """Change the view, for the `on_click` of a button."""
+    st.query_params.from_dict(names)
+
+
+def listed() -> None:
+    """Every task with how far it is; two buttons each."""
+    kept.save()
+    store = drawing.store()
+    found = tasks.tasks(store)
+    operator = sign_in.may(sign_in.OPERATOR)
+    if operator:
+        st.button(
+            "New task", icon=":material/add:", type="primary", on_click=go, kwargs={"view": "new"}
+        )
+    drawing.caption(
+        "A task is a list of holes to judge: documents that systems found for a query and nobody"
+        " judged yet. Whoever judges them sees no system, no rank and nobody else's judgements."
+    )
+    if not found:
+        st.info(
+            "No task yet. If you were asked to judge, ask for the address of the task"
+            + (", or make a new one." if operator else ".")
+        )
+        return
+    progress = queue.overview(store).set_index("task").to_dict("index")
+    titles = read(annotate_select.judgeable).set_index("dataset")["title"].to_dict()
+    for task in found[:MOST]:
+        _row(task, titles.get(task.dataset, task.dataset), progress[task.id])
+
+
+def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
+    with st.container(border=True):
+        words, judge, about = st.columns([0.7, 0.15, 0.15], vertical_alignment="center")
+        words.markdown(f"**{drawing.text(task.title)}**")
+        words.caption(drawing.text(figures.progress(task, dataset, progress)))
+        words.progress(min(1.0, progress["given"] / max(1, progress["wanted"])))
+        key = {"on_click": go, "width": "stretch"}
+        judge.button("Judge", key=f"judge_{task.id}", kwargs={"task": task.id}, **key)
+        told = "Names systems and order: not for those who judge"
+        named = {"about": task.id}
+        about.button("Details", key=f"about_{task.id}", help=told, kwargs=named, **key)
+
+
+def judging(task: Task) -> None:
+    """The form, once it is known who judges."""
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=_leave)
+        st.markdown(f"**{drawing.text(task.title)}**", width="content")
+        person = _annotate_person.shown(_let_go)
+    kept.save(_scope(task.id, person.name) if person else "")
+    if person is None:
+        _annotate_person.ask()
+        return
+    if task.admits(person.name):
+        _form(task.id, person)
+        _stay()
+    else:
+        st.info(drawing.text(f"{person.name} is not among the annotators of this task."))
+
+
+@st.fragment
+@drawing.guarded
+def _form(task_id: str, person: Annotator) -> None:
+    """Save what the form sent and send what comes next; a fragment, so that it is quick."""
+    drawing.follow()
+    store = drawing.store()
+    task = tasks.task(store, task_id)
+    # The fragment draws itself again with the person of its first time.
+    person = _annotate_person.known_as(person.name)
+    scope = _scope(task_id, person.name)
+    log = _log(scope)
+    saved = st.session_state.setdefault(f"_saved-{scope}", set())
+    st.session_state["_at_form"] = task_id, person
+    trouble = ""
+    try:
+        hand = queue.exchange(store, task, person, [one for one in log if one.entry not in saved])
+        saved.update(one.entry for one in log)
+    except Unavailable as error:
+        # The form stays: it keeps the answers and sends them again by itself.
+        hand, trouble = queue.before(store, task, person), str(error)
+    told = {"saved": [one.entry for one in log if one.entry in saved], "trouble": trouble}
+    again = drawing.guarded(partial(queue.offer_skipped, store, task, person.name))
+    _judge.form(_sent(task, hand, person) | told, f"judge-{scope}", again)
+    _rearrange(task, hand.judged, scope)
+
+
+def _scope(task_id: str, person: str) -> str:
+    """What the answers of one person to one task are kept under."""
+    return hashlib.sha256(f"{task_id}\0{person}".encode()).hexdigest()[:16]
+
+
+def _log(scope: str) -> list[Answer]:
+    sent = st.session_state.get(f"judge-{scope}") or {}
+    return answers.parsed((sent.get("log") or {}).get("entries", []))
+
+
+def _leave() -> None:
+    _let_go()
+    go()
+
+
+@drawing.guarded
+def _let_go() -> None:
+    """Save what the form sent last, which it is not drawn again to save; let go of its pairs."""
+    if "_at_form" in st.session_state:
+        task_id, person = st.session_state.pop("_at_form")
+        person = _annotate_person.known_as(person.name)
+        store = drawing.store()
+        task = tasks.task(store, task_id)
+        queue.exchange(store, task, person, _log(_scope(task_id, person.name)), ahead=0)
+        queue.give_back(store, task, person.name)
+
+
+def _rearrange(task: Task, judged: int, scope: str) -> None:
+    """Ask an order that learns again, now and then; nobody waits for it."""
+    last = st.session_state.setdefault(f"_arranged-{scope}", 0)
+    if abs(judged - last) >= adaptive_order.EVERY:
+        st.session_state[f"_arranged-{scope}"] = judged
+        adaptive_order.soon(drawing.store(), task)
+
+
+@st.fragment(run_every="120s")
+def _stay() -> None:
+    """Nothing, now and then: the browser then runs the page again when it finds a new server.
+
+    Else it would ask the new server for the form alone, which that has never drawn, in vain.
+    """
+
+
+def _sent(task: Task, hand: Hand, person: Annotator) -> dict[str, Any]:
+    """All that the browser gets to know, but which of its answers are saved."""
+    scope = _scope(task.id, person.name)
+    last = [hand.last] if hand.last else []
+    found = _sheets(task, [*hand.held, *last], scope)
+    keys = grading.keys(task.grades)
+    return {
+        "scope": scope,
+        "task": task.id,
+        "person": person.name,
+        **_turn(),
+        "documents": [found[pair.id] for pair in hand.held],
+        "last": found[hand.last.id] if hand.last else None,
+        "grades": [
+            {"key": key, "relevance": relevance, "name": name}
+            for key, (relevance, name) in zip(keys, task.grades, strict=True)
+        ],
+        "guideline": guideline.tree(task.guideline),
+        "version": task.guideline_version,
+        "judged": hand.judged,
+        "skipped": hand.skipped,
+        "left": hand.left,
+        "seconds": hand.seconds,
+    }
+
+
+def _turn() -> dict[str, Any]:
+    """Which of this session's answers to the browser it is: the form then knows an old one."""
+    session = st.session_state.setdefault("_form_session", secrets.token_hex(8))
+    st.session_state["_form_turn"] = turn = st.session_state.get("_form_turn", 0) + 1
+    return {"session": session, "turn": turn}
+
+
+def _sheets(task: Task, pairs: list[queue.Pair], scope: str) -> dict[str, judging_form.Sheet]:
+    """The sheets of pairs by id; those sent before are kept, so that a key press reads little."""
+    known = st.session_state.get(f"_sheets-{scope}", {})
+    absent = [pair for pair in pairs if pair.id not in known]
+    if absent:
+        collection = read(annotate_select.collection, dataset=task.dataset)["collection"].iloc[0]
+        doc_ids = sorted({pair.doc_id for pair in absent})
+        query_ids = sorted({pair.query_id for pair in absent})
+        texts = read(annotate_select.texts, collection=collection, doc_ids=doc_ids)
+        asked = read(annotate_select.asked, dataset=task.dataset, query_ids=query_ids)
+        known = known | {sheet["key"]: sheet for sheet in judging_form.sheets(absent, texts, asked)}
+    known = {pair.id: known[pair.id] for pair in pairs}
+    st.session_state[f"_sheets-{scope}"] = known
+    return known

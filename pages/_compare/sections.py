@@ -1,0 +1,256 @@
+"""The sections of the page Compare."""
+
+from typing import Any, NamedTuple
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+from compute.evaluate.significance import EXACT
+from compute.views.compare import differences as comparing
+from compute.views.compare import figures, tables
+from compute.views.compare import select as compare_select
+from compute.views.dataset import query_outcomes, select_systems
+from compute.views.dataset import select as dataset_select
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.leaderboard import select_order
+from compute.views.shared import next_steps
+from pages._shared import address, drawing, navigation
+from pages._shared.drawing import pick, read
+
+ALL = "All datasets"
+SHOWN = 50
+"""Rows of the table of queries."""
+TESTS, KINDS = 430, 760
+"""Pixels of the tests and of the kinds of queries: beside each other, or the one below."""
+
+
+class View(NamedTuple):
+    """What the pickers say."""
+
+    dataset: str
+    a: str
+    b: str
+    titles: tuple[str, str]
+    measure: str
+    datasets: list[str]
+    """The dataset, or its parts."""
+
+    @property
+    def asked(self) -> dict[str, Any]:
+        """What queries take."""
+        return {"datasets": self.datasets, "a": self.a, "b": self.b}
+
+    def go(self, dataset: str, query_id: str) -> None:
+        """Open a query with both systems."""
+        navigation.to_query(dataset, query_id, self.a, self.b, self.measure)
+
+
+def swap() -> None:
+    """A button that puts B in the place of A."""
+
+    def turn() -> None:
+        state = st.session_state
+        state["a"], state["b"] = state["b"], state["a"]
+
+    st.button("Swap A and B", icon=":material/swap_horiz:", on_click=turn)
+
+
+def members(dataset: str) -> list[str]:
+    """The dataset, or its parts; none for ALL."""
+    if dataset == ALL:
+        return []
+    return list(next_steps.record(read(dataset_select.facts, dataset=dataset)).parts) or [dataset]
+
+
+def titled(a: str, b: str) -> tuple[str, str]:
+    """What two systems are called."""
+    named = read(leaderboard_select.systems)
+    names = dict(zip(named["system"], named["title"], strict=True))
+    return names.get(a, a), names.get(b, b)
+
+
+def one_dataset(view: View) -> None:
+    """Two systems on the queries of one dataset."""
+    pairs = read(compare_select.pairs, measure=view.measure, **view.asked)
+    both = comparing.valued(pairs)
+    if both.empty:
+        why = (
+            f"No query has {view.measure} of both systems: a list may be kept to fewer ranks, or"
+            " scored before this was a measure (python -m compute score)."
+        )
+        st.info(drawing.text(why))
+        return
+    found = comparing.verdict(pairs, view.measure)
+    drawing.caption(*tables.said(found, view.titles, view.measure))
+    runs(view)
+    differences(view, both)
+    alike = read(compare_select.overlaps, **view.asked)
+    left, right = st.columns(2)
+    with left:
+        against_each_other(view, both)
+    with right:
+        rankings(alike)
+    with st.container(horizontal=True, gap="medium"):
+        with st.container(width=TESTS):
+            tests(view)
+            beside_the_tests = st.container()
+        with st.container(width=KINDS):
+            by_kind(view, both)
+    most_different(view, both, alike)
+    # On 10,000 queries of many systems it takes a second: all else is there before.
+    with beside_the_tests:
+        among_all(view)
+
+
+def among_all(view: View) -> None:
+    """What the Dataset page says of the two, which corrects for all pairs of its systems."""
+    rows = read(select_systems.standing, datasets=view.datasets, measure=view.measure)
+    systems = query_outcomes.ranked(rows, view.measure)["system"].tolist()
+    if len(systems) < 3 or not {view.a, view.b}.issubset(systems):
+        return
+    asked = {"datasets": [view.dataset], "systems": systems, "a": view.a, "b": view.b}
+    try:
+        found = read(select_order.among_all, measure=view.measure, **asked)
+    except WrongInput:
+        # Too few queries that all systems have: the Dataset page says nothing either.
+        return
+    drawing.caption(tables.among_all(found["p"].iloc[0], found["n_pairs"].iloc[0]))
+    shown = {"dataset": view.dataset, "show": "Systems", "measure": view.measure}
+    address.link("All systems of this dataset", "pages/dataset.py", **shown)
+
+
+def runs(view: View) -> None:
+    """Links to how both runs were made; a dataset of parts has none of its own."""
+    if view.datasets != [view.dataset]:
+        return
+    with st.container(horizontal=True):
+        for letter, system in (("A", view.a), ("B", view.b)):
+            target = {"show": "Runs", "dataset": view.dataset, "system": system}
+            address.link(f"How {letter} was made", "pages/data.py", **target)
+
+
+def differences(view: View, both: DataFrame) -> None:
+    """Every query's difference, sorted; a click opens the query."""
+    figure = figures.bars(both, view.titles, view.measure, theme=drawing.theme())
+    navigation.plot(figure, "differences", f"{view.measure} of A minus B by query", view.go)
+    many = len(both) > figures.MOST_BARS
+    drawing.caption(
+        "How to read this: the queries side by side, blue where A is better, orange where B is;"
+        " the more of the picture a colour fills, the more that system is ahead. A click opens the"
+        " query with both ranked lists.",
+        f"With {len(both):,} queries each bar is the mean of neighbours." * many,
+    )
+
+
+def tests(view: View) -> None:
+    """Whether the difference could be chance, and how large it is."""
+    st.subheader("Could it be chance?", anchor=False)
+    found = read(compare_select.tested, measure=view.measure, **view.asked)
+    if found.empty:
+        st.info("A test needs two queries with a value of both systems.")
+        return
+    (row,) = found.to_dict("records")
+    about = {"Dataset": view.dataset, "Measure": view.measure, "A": view.a, "B": view.b}
+    drawing.table(
+        tables.test_table(row),
+        "tests",
+        f"Tests of {view.measure}, A against B",
+        file=tables.test_rows(row, **about),
+        printed={"p": tables.p_text},
+    )
+    drawing.caption(
+        tables.effect(row),
+        "How to read this: p is how often chance alone would bring a difference this large; below"
+        " .05 it is taken as real. With many queries even tiny differences are: look at the effect"
+        " size too. These tests are of this pair alone; whoever compares many pairs finds some by"
+        " chance.",
+        f"Wilcoxon's test leaves out equal queries; its p is exact where at most {EXACT} differ,"
+        " else by the normal distribution." * (row["p_wilcoxon"] == row["p_wilcoxon"]),
+        "Parts weigh the same." * (len(view.datasets) > 1),
+    )
+
+
+def against_each_other(view: View, both: DataFrame) -> None:
+    """A's values against B's."""
+    st.subheader("A against B", anchor=False)
+    figure = figures.scatter(both, view.titles, view.measure, theme=drawing.theme())
+    navigation.plot(figure, "scatter", f"{view.measure} of A against B by query", view.go)
+    drawing.caption(
+        "How to read this: a mark is a query, a larger one several with the same two values."
+        " Above the dotted line A is better. Marks in the corners are queries that one system"
+        " answers and the other misses."
+    )
+
+
+def rankings(alike: DataFrame) -> None:
+    """How alike the two rankings are, by query."""
+    st.subheader("How alike the rankings are", anchor=False)
+    if alike.empty:
+        st.info("The ranked lists of these runs are not stored.")
+        return
+    figure = figures.likeness(alike, theme=drawing.theme())
+    drawing.plot(figure, "likeness", "Queries by rank-biased overlap of their two lists")
+    drawing.caption(
+        "How to read this: 1 means the same documents in the same order, 0 no document in common."
+        " The first 10 ranks make up 86% of it (rank-biased overlap, extrapolated, p = 0.9, to"
+        " rank 100; equal scores stand in the order that every number here is computed from)."
+        f" On average {alike['shared'].mean():.1f} of 10 first documents are the same."
+    )
+
+
+def by_kind(view: View, both: DataFrame) -> None:
+    """The difference by query length and by number of relevant documents."""
+    panels = [("relevant documents of the query", comparing.groups(both, "n_relevant"))]
+    with_words = both[both["n_words"] > 0]
+    if len(with_words):
+        panels.insert(0, ("words of the query", comparing.groups(with_words, "n_words")))
+    st.subheader("On which kinds of queries", anchor=False)
+    figure = figures.by_group(panels, view.measure, theme=drawing.theme())
+    drawing.plot(figure, "kinds", f"{view.measure} of A minus B by kind of query")
+    drawing.caption(
+        "How to read this: queries in groups of about equal size; the mark is the mean difference,"
+        " the line its 95% interval. A hollow mark says that the difference could be chance.",
+        "Several groups are looked at here: one that stands out alone may do so by chance.",
+    )
+
+
+def most_different(view: View, both: DataFrame, alike: DataFrame) -> None:
+    """The queries where the systems differ most; a click opens one."""
+    st.subheader("Queries where they differ most", anchor=False)
+    orders = comparing.ORDERS if len(alike) else comparing.ORDERS[:1]
+    address.known("by", orders, "order")
+    order = pick("Order", orders, "by", width=190)
+    rows = comparing.most_different(both, alike, order, SHOWN)
+    table = tables.difference_table(rows, view.titles, whole=len(view.datasets) > 1)
+    carried = rows[["dataset", "query_id"]].to_numpy().tolist()
+    navigation.table(table, "different", carried, view.go, "Queries that differ most")
+    first = f"The first {len(rows):,} of" if len(rows) < len(both) else "All"
+    drawing.caption(
+        f"{first} {len(both):,} queries. A click on a row opens the query with"
+        " both ranked lists. Overlap: rank-biased overlap of the two lists."
+    )
+
+
+def all_datasets(view: View) -> None:
+    """Two systems on every dataset that both are scored on; a click opens one."""
+    found = read(compare_select.across, a=view.a, b=view.b, measure=view.measure)
+    rows = comparing.across(found, read(compare_select.parts), view.measure)
+    if rows.empty:
+        st.info("No dataset has both of these systems: choose others.")
+        return
+    figure = figures.forest(rows, view.titles, view.measure, theme=drawing.theme())
+    navigation.plot(figure, "datasets", "A minus B on every dataset", _choose)
+    wins = comparing.ahead(rows, view.measure).sum()
+    drawing.caption(
+        "How to read this: a mark is the mean difference on a dataset, the line its 95% interval;"
+        " a hollow mark says that it could be chance. At the right: on how many queries A and B"
+        " are better. A click opens the dataset, query by query.",
+        f"A has the better mean on {wins} of {len(rows)}.",
+    )
+    carried = rows[["dataset"]].to_numpy().tolist()
+    navigation.table(tables.across_table(rows), "rows", carried, _choose, "A and B by dataset")
+
+
+def _choose(dataset: str) -> None:
+    st.session_state["dataset"] = dataset

@@ -1,0 +1,326 @@
+"""The section Import of the page Data: files are looked at first, then taken in."""
+
+from collections.abc import Sequence
+from contextlib import closing
+from typing import Any
+
+import streamlit as st
+from pandas import DataFrame
+from streamlit.runtime.uploaded_file_manager import UploadedFile
+
+from compute.base.errors import WrongInput
+from compute.base.words import counted
+from compute.datasets import DATASETS
+from compute.intake import process, tags, uploads
+from compute.views.data import importing as figures
+from compute.views.data import select as data_select
+from pages._dataset.sections import HEAD, MOST_ROWS, ROW
+from pages._shared import address, drawing, sign_in
+from pages._shared.drawing import pick, read
+
+NEW = "A new dataset"
+_WIDTHS = {"Troubles": 80, "Times": 70, "Line": 70, "Stops it": 80, "Outcome": 90}
+NARROW: dict[str, Any] = {
+    name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
+}
+"""Columns of short words leave their room to the sentences."""
+Answers = list[dict[str, Any]]
+
+
+def section() -> None:
+    """What the files are for, the report on them, and what is done with them."""
+    if not sign_in.may(sign_in.OPERATOR):
+        drawing.caption(sign_in.told(sign_in.OPERATOR))
+        return
+    stored = read(data_select.datasets)
+    known = stored.loc[stored["n_queries"].notna(), "dataset"].tolist()
+    names = [NEW, *known]
+    address.known("to", names, "dataset that is stored")
+    if new := st.session_state.pop("_made_dataset", ""):
+        st.session_state["to"] = new
+    _tell_results()
+    with drawing.pickers():
+        to = pick("Into the dataset", names, "to", default=(known or names)[0], width=320)
+    files, texts = _files(to)
+    if not files:
+        drawing.caption(
+            "Nothing is taken in before you have seen what is in the files: each is read, and what"
+            " is wrong with it is listed with what an import does about it.",
+            ""
+            if to == NEW
+            else "For a dataset that is not in the list choose “A new dataset” first: its"
+            " judgements (qrels) are enough.",
+        )
+        return
+    reports = _looked_at(to, files, texts)
+    _report(reports, ["BEIR archive", "qrels"] if to == NEW else ["run"])
+    if to == NEW:
+        _new_dataset(reports, files, texts)
+    else:
+        _runs(to, reports, files)
+
+
+def _files(to: str) -> tuple[list[UploadedFile], list[UploadedFile]]:
+    """What was uploaded: the files, and the texts of queries beside judgements."""
+    number = st.session_state.setdefault("_uploads", 0)
+    kinds = [ending[1:] for ending in uploads.ENDINGS]
+    files = st.file_uploader(_asked(to), kinds, accept_multiple_files=True, key=f"_files_{number}")
+    texts = []
+    if to == NEW:
+        found = st.file_uploader(
+            "Texts of the queries, where the judgements come alone (may be left out):"
+            " TREC topics, lines of id, tab, text, or queries.jsonl",
+            key=f"_texts_{number}",
+        )
+        texts = [found] if found else []
+    return files, texts
+
+
+def _asked(to: str) -> str:
+    if to == NEW:
+        return "A BEIR archive (zip), or judgements alone (qrels, of TREC or BEIR)"
+    return "TREC run files, plain or packed (gzip, zstd); many at once"
+
+
+def _looked_at(to: str, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]) -> Answers:
+    """The reports on the files, made when the files or the dataset change."""
+    key = to, tuple(file.file_id for file in [*files, *texts])
+    if st.session_state.get("_looked_at", ("", []))[0] != key:
+        dataset = "" if to == NEW else to
+        found = _work("Looking at", files, "look", dataset=dataset)
+        if texts and len(found) == 1:
+            found += _work("Looking at", [*files, *texts], "look at texts")
+        st.session_state["_looked_at"] = key, found
+    return st.session_state["_looked_at"][1]
+
+
+def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -> Answers:
+    """What a process of its own answers about the files; shows how far it is."""
+    sign_in.require(sign_in.OPERATOR)
+    now = drawing.store().settings
+    answers: Answers = []
+    several = len(files) > 1
+    bar = st.progress(0.0) if several else st.empty()
+    at_work = counted(len(files), "file") if several else files[0].name
+    with (
+        st.spinner(drawing.text(f"{verb} {at_work}"), show_time=True),
+        uploads.kept(now, [(file.name, file) for file in files]) as kept,
+        closing(process.ask(wanted, kept, **about)) as told,
+    ):
+        for answer in told:
+            if "error" in answer:
+                raise WrongInput(answer["error"])
+            answers.append(answer)
+            if several:
+                done = min(len(answers) / len(files), 1.0)
+                bar.progress(done, drawing.text(f"{verb} {answer['file']}"))
+    bar.empty()
+    return answers
+
+
+def _report(answers: Answers, kinds: Sequence[str]) -> None:
+    """What is in the files, and what is wrong with them; files of other kinds have no place."""
+    reports = [answer["report"] for answer in answers if "report" in answer]
+    st.subheader("What is in the files", anchor=False)
+    rows = figures.contents(reports, kinds)
+    if len(reports) == 1:
+        # A cell would cut what an archive holds.
+        _table(rows.drop(columns="Holds"))
+        drawing.caption(figures.inside(reports[0]))
+    else:
+        _table(rows)
+    for answer in answers:
+        if "report" not in answer:
+            drawing.caption(f"{answer['file']}: {answer['said']}.")
+    troubles = figures.troubles(reports)
+    if troubles.empty:
+        st.success("Nothing is wrong with them.", icon=":material/check:")
+        return
+    stopped = any(report["refused"] for report in reports)
+    heading = "What is wrong with them" if stopped else "What is irregular, though nothing stops it"
+    st.subheader(heading, anchor=False)
+    _table(troubles)
+    drawing.caption(
+        "How to read this: one line for each kind of trouble in a file, with the first place where"
+        " it occurs. A file with a trouble that stops it is not taken in; others are, treated as"
+        " said."
+    )
+
+
+def _table(rows: DataFrame) -> None:
+    """All of a short table at once; more than 20 rows scroll, which is said."""
+    st.dataframe(rows, hide_index=True, height=_height(rows), row_height=ROW, column_config=NARROW)
+    if len(rows) > MOST_ROWS:
+        drawing.caption(
+            f"{len(rows):,} rows, of which {MOST_ROWS} are in sight: the table scrolls."
+        )
+
+
+def _height(rows: DataFrame) -> int:
+    return HEAD + min(len(rows), MOST_ROWS) * ROW
+
+
+def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
+    """What the runs are to be called, and the button."""
+    fit = [
+        (answer, file)
+        for answer, file in zip(answers, files, strict=True)
+        if answer["report"]["kind"] == "run" and not answer["report"]["refused"]
+    ]
+    if not fit:
+        st.info(
+            "None of these files can be taken in as a run. If their dataset is not stored here yet,"
+            " choose “A new dataset” above and give its judgements (qrels) first."
+        )
+        return
+    st.subheader("Take in", anchor=False)
+    chosen = _names([answer for answer, _ in fit])
+    options = {
+        "replace": st.toggle("Replace runs that have the same name"),
+        "drop_equal_ids": st.toggle(
+            "Leave out documents that have the id of the query",
+            help="BEIR's code does so on every dataset. Here it is done anyway where the queries of"
+            " a dataset are documents themselves.",
+        ),
+    }
+    picked = [place for place, wanted in enumerate(chosen["Take in"]) if wanted]
+    label = f"Import {counted(len(picked), 'run')}"
+    names = [chosen["System"].iloc[place] or "" for place in picked]
+    blocked = _warn(to, names, replace=options["replace"])
+    if st.button(label, type="primary", disabled=not picked or blocked):
+        wanted = [fit[place][1] for place in picked]
+        told = _work("Taking in", wanted, "take runs", dataset=to, systems=names, options=options)
+        left = [answer["file"] for place, (answer, _) in enumerate(fit) if place not in picked]
+        _done(to, told + figures.refusals(answers), left)
+
+
+def _warn(to: str, names: Sequence[str], *, replace: bool) -> bool:
+    """Say which names are taken, by each other or by what is stored; whether that stops all."""
+    stored = {part.system for part in drawing.store().parts("hits", to)}
+    same = figures.repeated(names)
+    if same:
+        several = f"Several of them are called {', '.join(same)}"
+        st.warning(drawing.text(f"{several}: give each a name of its own, or leave some out."))
+    if words := figures.taken(names, stored, to, replace=replace):
+        st.warning(drawing.text(words))
+    return bool(same)
+
+
+def _names(answers: Answers) -> DataFrame:
+    """Which runs are taken in, and what they are called, as the user settles it."""
+    runs = [tags.Tagged(answer["file"], answer["tag"]) for answer in answers]
+    called = tags.names(runs)
+    rows = DataFrame({"Take in": True, "File": [run.file for run in runs], "System": called})
+    chosen = st.data_editor(
+        rows,
+        hide_index=True,
+        disabled=["File"],
+        height=_height(rows),
+        row_height=ROW,
+        column_config={"Take in": st.column_config.CheckboxColumn(width=90)},
+        key=f"_names_{hash(st.session_state['_looked_at'][0])}",
+    )
+    drawing.caption(
+        "System: what the run is called here, by default the tag in the file; a double click on a"
+        " name changes it.",
+        *(f"{words}." for words in tags.renamed(runs, called)),
+    )
+    return chosen
+
+
+def _new_dataset(
+    answers: Answers, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]
+) -> None:
+    """The name and the rest of what the files do not say, and the button."""
+    report = answers[0].get("report", {})
+    kinds = {"BEIR archive": "path", "qrels": "qrels"}
+    if len(files) > 1 or report.get("kind") not in kinds or report["refused"]:
+        st.info("A new dataset is made from one fit file: a BEIR archive, or judgements (qrels).")
+        return
+    st.subheader("The new dataset", anchor=False)
+    name, options, pressed = _form(report)
+    if pressed and not name:
+        st.error("The dataset needs a name, such as mine: fill in Name above.")
+    elif pressed:
+        kind = kinds[report["kind"]]
+        answers = _work(
+            "Taking in",
+            [*files, *texts],
+            "take dataset",
+            **{"name": name, "as": [kind, "queries"][: 1 + len(texts)], "options": options},
+        )
+        if not answers[0]["ok"]:
+            st.error(drawing.text(answers[0]["said"]))
+            return
+        st.session_state["_made_dataset"] = name
+        _done(name, answers, [])
+
+
+def _form(report: figures.Record) -> tuple[str, dict[str, Any], bool]:
+    """The name, the options of the import, and whether the button was pressed."""
+    with st.form("_new_dataset", border=False):
+        with drawing.pickers():
+            name = st.text_input("Name", placeholder="mine", width=240)
+            split = _split(report)
+            language = st.text_input("Language", value="en", width=110, max_chars=8)
+        drop = st.toggle(
+            "The queries are documents of the collection themselves",
+            help="As in Quora, where a question is asked for others like it. The document that has"
+            " the id of a query is then never counted as an answer to it.",
+        )
+        pressed = st.form_submit_button("Import the dataset", type="primary")
+    options = {"split": split, "language": language.strip(), "drop_self": drop}
+    return name.strip(), options, pressed
+
+
+def _split(report: figures.Record) -> str:
+    """Which judgements of an archive count, where it has several sets of them."""
+    splits = figures.splits(report)
+    if len(splits) < 2:
+        return ""
+    names = list(splits)
+    return st.selectbox(
+        "Judgements",
+        names,
+        index=names.index("test") if "test" in names else 0,
+        format_func=lambda name: f"{name}: {splits[name]}",
+        width=300,
+        help="The archive has several sets of judgements (splits), for different queries. One"
+        " dataset has one of them: import the archive again, under another name, for another set.",
+    )
+
+
+def _done(to: str, answers: Answers, left: Sequence[str]) -> None:
+    """Keep what became of each file, and begin anew: without the files, with the new data.
+
+    Where nothing came in, the files stay, and why is said under the button.
+    """
+    if not any(answer["ok"] for answer in answers):
+        st.error("None of them was taken in.")
+        _table(figures.results(answers))
+        return
+    st.session_state["_imported"] = to, answers, list(left)
+    st.session_state["_uploads"] += 1
+    st.session_state.pop("_looked_at", None)
+    st.rerun()
+
+
+def _tell_results() -> None:
+    """What became of the files of the last import."""
+    to, answers, left = st.session_state.get("_imported", ("", [], []))
+    if not answers:
+        return
+    good = sum(answer["ok"] for answer in answers)
+    st.subheader(drawing.text(f"Imported into {to}"), anchor=False)
+    _table(figures.results(answers))
+    drawing.caption(
+        f"{good:,} imported, {len(answers) - good:,} refused.",
+        f"Left out as you chose: {', '.join(left)}." if left else "",
+    )
+    with st.container(horizontal=True):
+        address.link("Open the dataset", "pages/dataset.py", dataset=to)
+        if any(answer["ok"] and not answer["system"] for answer in answers):
+            address.link("Run systems on it", "pages/jobs.py", datasets=to)
+        if any(answer["ok"] and answer["system"] for answer in answers):
+            named = {"numbers": "Computed"} | ({} if to in DATASETS else {"group": "own"})
+            address.link("The Leaderboard with it", "pages/leaderboard.py", **named)

@@ -1,0 +1,56 @@
+"""Removing a dataset or a run on the page Data, behind a confirmation; for operators."""
+
+import streamlit as st
+
+from compute.base.errors import BeirscopeError
+from compute.jobs import removing
+from pages._shared import drawing, navigation, sign_in
+
+
+def section(dataset: str, system: str = "") -> None:
+    """What goes, a box to tick, and the button; without it where nothing can be removed."""
+    store = drawing.store()
+    try:
+        told = removing.said(store, removing.planned(store, dataset, system), dataset)
+    except BeirscopeError as error:
+        drawing.caption(f"{str(error)[:1].upper()}{str(error)[1:]}.")
+        return
+    what = f"{system} on {dataset}" if system else dataset
+    st.markdown(drawing.text(f"What goes: {told}. It cannot be taken back."))
+    sure = st.checkbox(drawing.text(f"Yes, remove {what}"), key=f"sure {what}")
+    if st.button("Remove", icon=":material/delete:", disabled=not sure, key=f"remove {what}"):
+        sign_in.require(sign_in.OPERATOR)
+        removing.remove(store, dataset, system)
+        st.session_state["_removed"] = f"Removed {what}: {told}."
+        if system:
+            navigation.to("data", show="Runs")
+        st.rerun()
+
+
+def tell() -> None:
+    """What the last removal took away, once."""
+    if told := st.session_state.pop("_removed", ""):
+        st.success(drawing.text(told))
+
+
+def a_run(dataset: str, system: str) -> None:
+    """Under a run: remove it."""
+    if sign_in.may(sign_in.OPERATOR):
+        with st.expander("Remove this run", icon=":material/delete:"):
+            section(dataset, system)
+
+
+def a_dataset(names: list[str]) -> None:
+    """Under the datasets: remove one of them."""
+    if sign_in.may(sign_in.OPERATOR) and names:
+        with st.expander("Remove a dataset", icon=":material/delete:"):
+            name = st.selectbox(
+                "Dataset to remove",
+                names,
+                index=None,
+                key="_removing",
+                placeholder="none",
+                width=320,
+            )
+            if name:
+                section(name)

@@ -1,0 +1,172 @@
+"""One run on the page Data: what it is, how it was made, and the run as a file."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute.exports import runs
+from compute.store import provenance
+from compute.store.provenance import portable
+from compute.views.about import tables as figures
+from compute.views.about import view_provenance
+from compute.views.about.view_inputs import Shown
+from compute.views.dataset import select as dataset_select
+from pages._data import removing
+from pages._shared import address, drawing, navigation, sign_in
+from pages._shared.drawing import read
+
+
+def section(dataset: str, system: str) -> None:
+    """The run of a system on a dataset."""
+    if st.button("All runs", icon=":material/arrow_back:", type="tertiary"):
+        navigation.to("data", show="Runs")
+        navigation.follow()
+    found = provenance.of_runs(drawing.store(), [(dataset, system)])
+    if not found:
+        st.info(drawing.text(f"No run of {system} on {dataset} is stored here."))
+        return
+    run = found[0]
+    st.subheader(drawing.text(f"{run['system']} on {run['dataset']}"), anchor=False)
+    drawing.caption(_said(run))
+    if run["damage"]:
+        st.warning("This run is left out, its file is damaged: the command below makes it anew.")
+    elif not run["is_current"]:
+        st.warning(
+            "This run is old: what it was made from was replaced, so no other page shows it."
+            " The command below makes it anew."
+        )
+    _links(run, dataset, system)
+    _again(dataset, system)
+    _downloads(dataset, system)
+    left, right = st.columns(2)
+    with left:
+        _scores(run, dataset, system)
+    with right:
+        _treated(run)
+        _settings(run)
+    _chain(run, view_provenance.behind(drawing.store(), dataset, system))
+    _machine(run)
+    removing.a_run(dataset, system)
+
+
+def _said(run: Mapping[str, Any]) -> str:
+    """How and when it came here, in one sentence."""
+    how = "Imported" if run["file"] else "Computed"
+    seconds = f" in {run['seconds']:,.1f} s" if run["seconds"] else ""
+    machine = figures.machine(run["hardware"])
+    said = f"{how} {figures.date(run['date'])} UTC{seconds}" + (f" on {machine}" if machine else "")
+    remark = figures.remark(run)
+    return f"{said}." + (f" {remark[:1].upper()}{remark[1:]}." if remark else "")
+
+
+def _links(run: Mapping[str, Any], dataset: str, system: str) -> None:
+    target = {"dataset": dataset, "system": system}
+    with st.container(horizontal=True):
+        address.link("The dataset", "pages/dataset.py", **target)
+        if run["is_current"]:
+            address.link(
+                "The lists, query by query",
+                "pages/query.py",
+                dataset=dataset,
+                systems=system,
+            )
+
+
+def _again(dataset: str, system: str) -> None:
+    st.markdown("**To make it again**")
+    whole = _whole(dataset, system)
+    st.code(view_provenance.as_shell(whole), language="bash", wrap_lines=True)
+    sign_in.download_button(
+        "All of this page as JSON",
+        view_provenance.as_json(whole),
+        file_name=f"{runs.file_name(dataset, portable(system), '')}.json",
+        mime="application/json",
+        icon=":material/download:",
+        type="tertiary",
+    )
+
+
+def _whole(dataset: str, system: str) -> dict[str, Any]:
+    """The record of the run, of those that it is made from, and of its dataset."""
+    rests_on = Shown(frozenset({(dataset, system)}), frozenset({dataset}))
+    version = drawing.store().version(), 0
+    return view_provenance.record(drawing.store(), rests_on, version=version)
+
+
+def _downloads(dataset: str, system: str) -> None:
+    names = dataset, system
+    store = drawing.store()
+    st.markdown("**The ranked lists as a TREC run file**")
+    with st.container(horizontal=True):
+        for ending, label in ((".gz", "Packed (.gz)"), ("", "Plain text (.txt)")):
+            sign_in.download_button(
+                label,
+                lambda ending=ending: runs.run_file(store, *names, ending),
+                file_name=runs.file_name(dataset, portable(system), ending or ".txt"),
+                mime="application/gzip" if ending else "text/plain",
+                icon=":material/download:",
+                key=f"_run_file{ending}",
+            )
+    drawing.caption(
+        "query, Q0, document, rank, score, system, in the order that every number here rests on;"
+        " trec_eval and import-run read the same order from it, equal scores included."
+    )
+
+
+def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
+    means = read(dataset_select.means_of, datasets=[dataset])
+    means = means[means["system"] == system]
+    st.markdown("**Scores**")
+    if means.empty:
+        st.caption("None that still count: `python -m compute score` scores the run again.")
+        return
+    _table(figures.scores_table(means, drawing.measures()))
+    scored = run["scored"]
+    again = f"Scored {figures.date(scored['date'])} UTC: {scored['command']}." if scored else ""
+    drawing.caption(
+        "Means over all evaluated queries; an unanswered query scores 0, and is left out of Hole@k"
+        " and Judged@k.",
+        again,
+    )
+
+
+def _treated(run: Mapping[str, Any]) -> None:
+    st.markdown("**What was left out or put in order**")
+    _table(figures.treated_table(run))
+
+
+def _settings(run: Mapping[str, Any]) -> None:
+    st.markdown("**Settings that made these lists**")
+    _table(figures.facts_table(run["settings"], "Setting"))
+    if run["facts"]:
+        st.markdown("**Recorded besides**")
+        _table(figures.facts_table(run["facts"], "What"))
+
+
+def _chain(run: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
+    collections = provenance.of_datasets(drawing.store(), [run["dataset"]])
+    if not collections:
+        return
+    st.markdown("**What it is made from**")
+    _table(figures.chain_table(run, inputs, collections[0]))
+    drawing.caption(
+        "A fingerprint is the SHA-256 of the content, read in order: the same fingerprint is the"
+        " same corpus, queries, judgements or ranked lists, wherever they lie. Hits of this run:"
+        f" {run['fingerprints'].get('hits', '–')}; its scores:"
+        f" {run['fingerprints'].get('scores', '–')}."
+    )
+
+
+def _machine(run: Mapping[str, Any]) -> None:
+    st.markdown("**Versions and machine**")
+    left, right = st.columns(2)
+    with left:
+        _table(figures.facts_table(run["versions"], "Package"))
+    with right:
+        _table(figures.facts_table(run["hardware"], "Machine"))
+
+
+def _table(frame: DataFrame) -> None:
+    st.dataframe(frame, hide_index=True, placeholder="–", height="content")

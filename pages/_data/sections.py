@@ -1,0 +1,63 @@
+"""The sections Datasets and Runs of the page Data."""
+
+import streamlit as st
+
+from compute.base.words import counted
+from compute.views.data import select as data_select
+from compute.views.data import tables as figures
+from pages._data import removing
+from pages._shared import address, drawing, navigation
+from pages._shared.drawing import pick_many, read
+
+_COUNT = st.column_config.NumberColumn(format="localized")
+
+
+def datasets() -> None:
+    """What is stored of each dataset."""
+    rows = read(data_select.datasets)
+    if rows.empty:
+        st.info("Nothing is stored yet: Import takes files in, Fetch downloads a dataset.")
+        return
+    carried = [[name] for name in rows["dataset"]]
+    navigation.table(
+        figures.datasets_table(rows), "stored", carried, _to_dataset, "Stored datasets"
+    )
+    drawing.caption(
+        f"{counted(len(rows), 'dataset')}; a click on a row opens it. Documents are those of the"
+        " collection, which splits share, and so is their part of the size. Ids only: the texts"
+        " are not here, ids stand for them on every page."
+    )
+    removing.a_dataset(rows.loc[rows["shipped"].ne(True), "dataset"].tolist())
+
+
+def _to_dataset(name: str) -> None:
+    navigation.to("dataset", dataset=name)
+
+
+def runs() -> None:
+    """Every stored run; a click opens what is known of it."""
+    rows = read(data_select.runs)
+    if rows.empty:
+        st.info("No run is stored yet: Import takes run files in, and the page Jobs computes runs.")
+        return
+    names = list(dict.fromkeys(rows["dataset"]))
+    address.known("datasets", names, "dataset with runs")
+    chosen = pick_many("Datasets", names, "datasets", width=400)
+    rows = rows[rows["dataset"].isin(chosen or names)]
+    carried = rows[["dataset", "system"]].to_numpy().tolist()
+    navigation.table(
+        figures.runs_table(rows),
+        "stored_runs",
+        carried,
+        _to_run,
+        "Stored runs",
+        column_config=dict.fromkeys(("Hits", "Depth"), _COUNT),
+    )
+    drawing.caption(
+        f"{counted(len(rows), 'run')}; a click on a row opens it. Depth: at most so many ranks"
+        " of a query are kept; runs that came with the project are cut to their first 100."
+    )
+
+
+def _to_run(dataset: str, system: str) -> None:
+    navigation.to("data", show="Runs", dataset=dataset, system=system)

@@ -1,0 +1,163 @@
+"""Which judgements count: the switch above every page with scores, official or official + added."""
+
+from collections.abc import Hashable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from compute.base.words import counted
+from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
+from compute.views.annotate import select as annotate_select
+from compute.views.annotate import select_added
+from compute.views.holes import select as holes_select
+from pages._shared import address, drawing, sign_in
+
+BOTH = ("Holes",)
+"""Pages that show official and official + added side by side."""
+UNSWITCHED = ("Annotate", "Jobs", "About the numbers")
+"""Pages without scores; annotators must not see what their judgements do."""
+OFFICIAL, ADDED = "official", "added"
+_LABELS = {OFFICIAL: "Official", ADDED: "Official + added"}
+
+
+def begin(title: str) -> None:
+    """Fix which judgements this run of a page counts; a switch where some were added."""
+    st.session_state["_choice"] = st.session_state["_added"] = None
+    address.begin(title)
+    if title in UNSWITCHED:
+        return
+    found = drawing.read(select_added.counted, sources=list(SOURCES), added=False)
+    there = [source for source in SOURCES if source in set(found["source"].dropna())]
+    if not there:
+        return
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        (shown,) = _pick("judgements", [OFFICIAL], list(_LABELS))
+        st.segmented_control(
+            "Judgements",
+            list(_LABELS),
+            format_func=_LABELS.__getitem__,
+            key="_judgements",
+            on_change=_keep,
+            args=["judgements"],
+            required=True,
+            label_visibility="collapsed",
+        )
+        if shown == ADDED or title in BOTH:
+            with st.popover("What counts", type="tertiary"):
+                chosen = _choose(there)
+            st.session_state["_choice"] = chosen if shown == ADDED else None
+            st.session_state["_added"] = chosen
+            drawing.caption(_said(chosen))
+
+
+def recorded(dataset: str) -> dict[Hashable, Any]:
+    """What judgements a dataset has, as `queries.holes.recorded`, with the added ones.
+
+    Where nobody added any there are none to count, which takes a second after a publication.
+    """
+    (number,) = drawing.read(select_added.number, dataset=dataset, added=False)["n_rows"]
+    found = drawing.read(holes_select.recorded, dataset=dataset, added=number > 0)
+    return found.to_dict("records")[0]
+
+
+def download(dataset: str) -> None:
+    """Buttons that save the added judgements of a dataset: all that is known of each, and qrels."""
+    rows = drawing.read(select_added.rows, dataset=dataset, added=False)
+    if rows.empty:
+        return
+    none = rows.head(0)[["query_id", "doc_id", "relevance"]]
+    save: dict[str, Any] = {"icon": ":material/download:"}
+    with st.container(horizontal=True):
+        sign_in.download_button(
+            "Added judgements (CSV)",
+            lambda: exchange.exported(rows, none, "csv", Choice(sources=tuple(SOURCES))),
+            file_name="added-judgements.csv",
+            mime="text/csv",
+            help="Every judgement, with who gave it, when, and the note",
+            **save,
+        )
+        if rows["source"].isin(HUMAN).any():
+            choice = st.session_state.get("_added") or Choice()
+            asked = rows["query_id"].unique().tolist()
+            official = drawing.read(
+                annotate_select.judged_of, dataset=dataset, query_ids=asked, added=False
+            )
+            sign_in.download_button(
+                "Added judgements (TREC qrels)",
+                lambda: exchange.exported(rows, official, "qrels", Choice(choice.rule)),
+                file_name="added-judgements.qrels",
+                mime="text/plain",
+                help="What people judged here, one grade per pair: "
+                f"{RULES[choice.rule].text}. Official judgements are not in it",
+                **save,
+            )
+
+
+def _choose(there: Sequence[str]) -> Choice:
+    """The pickers of the rule and of the sources, of those that there are."""
+    (rule,) = _pick("rule", ["majority"], list(RULES))
+    st.radio(
+        "When people gave a pair several grades, count",
+        list(RULES),
+        format_func=lambda name: RULES[name].text,
+        key="_rule",
+        on_change=_keep,
+        args=["rule"],
+    )
+    sources = _pick("sources", [s for s in there if s in HUMAN], list(there), many=True)
+    st.pills(
+        "Judgements of",
+        list(there),
+        format_func=SOURCES.__getitem__,
+        selection_mode="multi",
+        key="_sources",
+        on_change=_keep,
+        args=["sources"],
+    )
+    return Choice(rule, tuple(sources))
+
+
+def _said(choice: Choice) -> str:
+    found = drawing.read(select_added.counted, sources=list(choice.sources), added=False)
+    total = found.iloc[0]
+    if not total.n_judgements:
+        return "No added judgement counts: choose under What counts."
+    people = "1 person" if total.n_people == 1 else f"{total.n_people:,} people"
+    of = ", ".join(SOURCES[source] for source in choice.sources if source not in HUMAN)
+    told = f"{counted(total.n_judgements, 'added judgement')} by {people}"
+    told += f", {of} included" if of else ""
+    many = total.n_judgements > total.n_pairs
+    return (
+        f"{told}; of several for a pair counts {RULES[choice.rule].text}." if many else f"{told}."
+    )
+
+
+def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -> list[str]:
+    """What the address names of the known, else what was chosen last anywhere, else the usual."""
+    named = [name for name in st.query_params.get_all(key) if name in known]
+    if not named:
+        last = st.session_state.get(f"_last_{key}", usual)
+        named = [name for name in last if name in known]
+    st.session_state[f"_{key}"] = named if many else named[0]
+    _put(key, named, usual)
+    return named
+
+
+def _keep(key: str) -> None:
+    address.unpin()
+    chosen = st.session_state[f"_{key}"]
+    st.session_state[f"_last_{key}"] = [chosen] if isinstance(chosen, str) else list(chosen)
+    st.query_params.pop(key, None)
+
+
+def _put(key: str, names: list[str], usual: list[str]) -> None:
+    """Names in the address, so that it opens the same view elsewhere; the usual go without.
+
+    The usual are not kept as chosen either: once a disagreement is settled they are more.
+    """
+    if names != usual:
+        st.session_state[f"_last_{key}"] = names
+        st.query_params[key] = names
+    else:
+        st.session_state.pop(f"_last_{key}", None)
+        st.query_params.pop(key, None)

@@ -1,0 +1,267 @@
+"""The gate of the server: what a request or a socket must be before Streamlit sees it.
+
+Everybody: its Host, and its Origin where it has one, are the dashboard's own, port included; so no
+page of another server, and none whose name was made to mean this machine, drives the dashboard.
+
+Where people sign in, all is closed to who has not or has no role, asked anew each time, but what
+the entrance is drawn with: files of the front end and a socket of few and small messages.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import streamlit as st
+from google.protobuf.message import DecodeError
+from starlette.requests import HTTPConnection
+from starlette.responses import PlainTextResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from streamlit import auth_util, file_util, runtime
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+from streamlit.web.server.starlette import starlette_websocket as signing
+from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
+from uvicorn.protocols.websockets.websockets_sansio_impl import WebSocketsSansIOProtocol
+from websockets.http11 import Request
+
+from compute.base import listen_address, roles, settings
+from compute.base.errors import BeirscopeError
+from compute.base.settings import Settings
+from pages._shared import page_files, sign_in
+
+MESSAGE = 32 * 1024
+"""Bytes of one message of who has not signed in; an address and a click take one or two thousand.
+"""
+SENT = 256 * 1024
+"""Bytes that one socket of theirs may send before it must be opened anew."""
+LEAST = 1024
+"""Bytes that any message or file counts as, since each takes some memory and a run of the page."""
+VISITS = 100
+"""Their sockets at once; of more the one that is open longest is closed."""
+SENDS = {"rerun_script", "stop_script", "app_heartbeat", "load_git_info"}
+"""What the entrance sends; the rest asks for uploads, for files, or to clear what all share."""
+
+_PAGES = [f"/{file.stem}" for file in page_files.PAGES]
+_FILES = [f"/{file.name}" for file in Path(file_util.get_static_dir()).iterdir() if file.is_file()]
+_PROBES = ["/_stcore/health", "/_stcore/host-config"]
+_DOOR = ["/auth/login", "/auth/logout", "/oauth2callback"]
+_STATIC = "/static/"
+_UPLOADS = "/_stcore/upload_file/"
+OPEN = {
+    *("/", *_PAGES, *_FILES, *_PROBES, *_DOOR),
+    *(f"{page}/" for page in _PAGES),
+    # The front end looks for the server below the address of its page first.
+    *(f"{page}{probe}" for page in _PAGES for probe in _PROBES),
+}
+"""Paths that the entrance needs, besides those of the front end's scripts, styles and fonts."""
+
+WRONG_HOST = (
+    "this dashboard does not go by that name and port: open it by the address that it was started"
+    " with, or add the name to the setting hosts"
+)
+WRONG_ORIGIN = "this request comes from a page of another server: open the dashboard itself"
+
+
+class Gate:
+    """An ASGI application before another one."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+        self._visits: dict[_Socket, None] = {}
+        self._coming = Counter[str]()
+
+    @cached_property
+    def _own(self) -> frozenset[listen_address.Origin]:
+        """The origins of this dashboard, which stay as they are while it runs."""
+        now, signed = Settings(), None
+        # The page says what is wrong with them.
+        with suppress(BeirscopeError):
+            now = settings.load()
+            signed = sign_in.sign_in()
+        port = int(st.get_option("server.port"))
+        return listen_address.origins(now, st.get_option("server.address"), port, signed)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on what may pass; refuse the rest in one sentence, or by closing the socket."""
+        if scope["type"] == "http":
+            await self._request(scope, receive, send)
+        elif scope["type"] == "websocket":
+            await self._socket(scope, receive, send)
+        else:
+            await self._app(scope, receive, send)
+
+    def _foreign(self, asked: HTTPConnection) -> tuple[int, str] | None:
+        """Why this is not for this dashboard, or does not come from it."""
+        hosts = asked.headers.getlist("host")
+        meant = listen_address.named(hosts[0], self._own) if len(hosts) == 1 else set()
+        if not meant:
+            return 421, WRONG_HOST
+        origins = asked.headers.getlist("origin")
+        if any(listen_address.origin(one.lower()) not in meant for one in origins):
+            return 403, WRONG_ORIGIN
+        return None
+
+    async def _request(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = HTTPConnection(scope)
+        session, size = _upload(asked)
+        refused = self._foreign(asked) or _closed(asked) or self._too_much(session, size)
+        if refused:
+            status, words = refused
+            await PlainTextResponse(f"{words}\n", status)(scope, receive, send)
+            return
+        self._coming[session] += size
+        try:
+            await self._app(scope, receive, send)
+        finally:
+            self._coming[session] -= size
+            self._coming += Counter()  # Without those that are at 0.
+
+    def _too_much(self, session: str, size: int) -> tuple[int, str] | None:
+        """Why a session may not upload so many bytes more.
+
+        Where nobody signs in, whoever uploads is at this machine, and there is no bound.
+        """
+        now = settings.load()
+        if not session or not now.sign_in:
+            return None
+        if size < 0:
+            return 411, "say the size of the file (Content-Length)"
+        most = 2 * 1024**2 * now.upload_megabytes
+        if _held(session) + self._coming[session] + size > most:
+            return 413, (
+                f"this session holds as many uploaded files as it may, {most // 1024**2} MB (twice"
+                " the setting upload_megabytes): remove some, or load the page again"
+            )
+        return None
+
+    async def _socket(self, scope: Scope, receive: Receive, send: Send) -> None:
+        asked = HTTPConnection(scope)
+        if self._foreign(asked):
+            await send({"type": "websocket.close", "code": 1008})
+            return
+        who = _claims(asked)
+        opened = _Socket(who, receive, send)
+        if _may(who, roles.VIEWER):
+            scope["state"]["take large messages"]()
+        else:
+            await self._visited(opened)
+        try:
+            await self._app(scope, opened.receive, opened.send)
+        finally:
+            self._visits.pop(opened, None)
+
+    async def _visited(self, new: "_Socket") -> None:
+        """Count one more at the entrance, where there is room for so many and no more."""
+        if len(self._visits) >= VISITS:
+            longest = next(iter(self._visits))
+            del self._visits[longest]
+            await longest.close(1013)
+        self._visits[new] = None
+
+
+class _Socket:
+    """A socket, and how much it may send while nobody who may look has signed in for it."""
+
+    def __init__(self, claims: Mapping[str, Any], receive: Receive, send: Send) -> None:
+        self._claims, self._receive, self._send = claims, receive, send
+        self._sent = 0
+        self._closed = False
+
+    async def receive(self) -> Message:
+        """The next message that may pass; the end where one may not."""
+        message = await self._receive()
+        if message["type"] != "websocket.receive" or _may(self._claims, roles.VIEWER):
+            return message
+        content = message.get("bytes") or b""
+        self._sent += max(len(content), LEAST)
+        code = 1009 if len(content) > MESSAGE else 1008
+        if code == 1008 and self._sent <= SENT and _kind(content) in SENDS:
+            return message
+        await self.close(code)
+        return {"type": "websocket.disconnect", "code": code}
+
+    async def send(self, message: Message) -> None:
+        """Pass on what Streamlit sends, until the end."""
+        if not self._closed:
+            await self._send(message)
+
+    async def close(self, code: int) -> None:
+        """Hang up."""
+        self._closed = True
+        with suppress(OSError, RuntimeError):  # Whoever it was has gone already.
+            await self._send({"type": "websocket.close", "code": code})
+
+
+class Sockets(WebSocketsSansIOProtocol):
+    """Sockets that take in small messages alone until the gate has seen who opened them.
+
+    What is too large is not even received, where the gate itself sees a message when it is whole.
+    """
+
+    def handle_connect(self, event: Request) -> None:
+        """Take in the request that opens the socket."""
+        self.conn.max_message_size = MESSAGE
+        large: Mapping[str, Callable[[], None]] = {"take large messages": self._take_large}
+        self.app_state = {**self.app_state, **large}
+        super().handle_connect(event)
+
+    def _take_large(self) -> None:
+        self.conn.max_message_size = self.config.ws_max_size
+
+
+def _kind(content: bytes) -> str | None:
+    with suppress(DecodeError):
+        return BackMsg.FromString(content).WhichOneof("type")
+    return None
+
+
+def _claims(asked: HTTPConnection) -> Mapping[str, Any]:
+    """What the signed cookie says of its person; nothing where it is none of this dashboard's."""
+    if not (origin := auth_util.get_origin_from_redirect_uri()):
+        return {}
+    found = signing._get_signed_cookie_with_chunks(asked.cookies, USER_COOKIE_NAME)
+    claims = signing._parse_decoded_user_cookie(found, origin) if found else {}
+    return claims if claims.get("is_logged_in") else {}
+
+
+def _may(claims: Mapping[str, Any], needed: roles.Role) -> bool:
+    """Whether these claims, now, give a role; without sign-in everybody has every role.
+
+    Nobody has one while the settings cannot be read.
+    """
+    try:
+        now = settings.load()
+        has = roles.role(now, roles.person(now, claims)) if now.sign_in else roles.OPERATOR
+    except BeirscopeError:
+        return False
+    return has is not None and has >= needed
+
+
+def _closed(asked: HTTPConnection) -> tuple[int, str] | None:
+    """Why who asks may not have what is asked for, which takes a role."""
+    path, method = asked.scope["path"], asked.scope["method"]
+    if method in ("GET", "HEAD", "OPTIONS") and (path in OPEN or path.startswith(_STATIC)):
+        return None
+    needed = roles.OPERATOR if path.startswith(_UPLOADS) else roles.VIEWER
+    return None if _may(_claims(asked), needed) else (403, "sign in first")
+
+
+def _upload(asked: HTTPConnection) -> tuple[str, int]:
+    """The session that a file is put into, and its bytes, -1 if not said; "" and 0 for the rest."""
+    path = asked.scope["path"]
+    if not path.startswith(_UPLOADS) or asked.scope["method"] != "PUT":
+        return "", 0
+    said = asked.headers.get("content-length", "")
+    return path.split("/")[3], int(said) if said.isdecimal() else -1
+
+
+def _held(session: str) -> int:
+    """Bytes of the files that a session has uploaded and not removed."""
+    manager = runtime.get_instance().uploaded_file_mgr
+    assert isinstance(manager, MemoryUploadedFileManager)
+    return sum(
+        max(len(one.data), LEAST) for one in [*manager.file_storage.get(session, {}).values()]
+    )

@@ -1,0 +1,29 @@
+"""The lines above every page: what is damaged; jobs at work, whose results appear by themselves."""
+
+import streamlit as st
+
+from compute import jobs
+from compute.store import damage
+from compute.views.jobs.matrix import at_work
+from pages._shared import drawing
+
+UNWATCHED = ("Jobs", "Annotate")
+"""One page shows the jobs itself; annotators must not read the names of systems."""
+
+
+def progress(title: str) -> None:
+    """Name damaged parts and watch the jobs above the page of this title."""
+    if title != "Annotate" and (lines := damage.told(drawing.parts())):
+        st.warning(drawing.text("; ".join(lines)), icon=":material/broken_image:")
+    if title not in UNWATCHED:
+        _watch()
+
+
+@st.fragment(run_every="2s")
+@drawing.guarded
+def _watch() -> None:
+    if drawing.is_outdated():
+        st.rerun()
+    line = at_work(jobs.listed(drawing.store().settings, 20))
+    if line:
+        st.page_link("pages/jobs.py", label=drawing.text(line), icon=":material/sync:")

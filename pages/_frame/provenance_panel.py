@@ -1,0 +1,133 @@
+"""How the numbers of a page were made: the panel under it, closed until somebody asks."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+
+from compute.base.words import counted
+from compute.store import provenance
+from compute.views.about import tables as figures
+from compute.views.about import view_provenance
+from pages._shared import drawing, navigation, sign_in
+
+WITHOUT = ("Annotate", "Jobs", "Data", "About the numbers")
+"""Pages without scores; annotators must not see what systems there are."""
+RUNS, COLLECTIONS, PRINTED, SHELL, JSON = "Runs", "Collections", "In print", "Shell", "JSON"
+_TALL = 420
+
+
+def footer(title: str) -> None:
+    """The panel under the page of this title, where it has read any numbers."""
+    found = drawing.rests_on()
+    if title in WITHOUT or not (found.runs or found.datasets or found.sources):
+        return
+    panel = st.expander(
+        "How these numbers were made", key="_made", icon=":material/history:", on_change="rerun"
+    )
+    # What is closed costs nothing.
+    if panel.open:
+        with panel:
+            _opened(of_page())
+
+
+def of_page() -> dict[str, Any]:
+    """The record of what this run of the page has read."""
+    return later()()
+
+
+def later() -> Callable[[], dict[str, Any]]:
+    """`of_page`, for what is made after this run of the page, such as a file."""
+    return partial(
+        view_provenance.record,
+        drawing.store(),
+        drawing.rests_on(),
+        version=st.session_state["_version"],
+        choice=st.session_state.get("_choice"),
+        address=_address(),
+    )
+
+
+def _address() -> str:
+    """The view's own address, without the machine that serves it."""
+    query = urlencode(st.query_params.to_dict(), doseq=True)
+    path = urlsplit(st.context.url or "").path or "/"
+    return f"{path}?{query}" if query else path
+
+
+def _opened(found: dict[str, Any]) -> None:
+    runs, collections, printed = found["runs"], found["collections"], found["in_print"]
+    drawing.caption(_said(found))
+    offered = [RUNS] * bool(runs) + [COLLECTIONS] * bool(collections) + [PRINTED] * bool(printed)
+    offered += [SHELL] * bool(runs or collections) + [JSON]
+    shown = st.segmented_control(
+        "What to show", offered, default=offered[0], key="_made_of", label_visibility="collapsed"
+    )
+    match shown or offered[0]:
+        case "Runs":
+            _runs(runs)
+        case "Collections":
+            carried = [[one["dataset"]] for one in collections]
+            shown_sets = figures.collections_table(collections)
+            navigation.table(
+                shown_sets, "_made_sets", carried, _to_dataset, "Where datasets come from"
+            )
+        case "In print":
+            st.dataframe(printed, hide_index=True)
+            drawing.caption("Typed from these tables into data/published; never mixed with ours.")
+        case "Shell":
+            st.code(view_provenance.as_shell(found), language="bash", wrap_lines=True)
+        case _:
+            _json(found)
+
+
+def _runs(runs: list[dict[str, Any]]) -> None:
+    # A record names no folder; the run itself may.
+    named = {(d, provenance.portable(s)): s for d, s in drawing.rests_on().runs}
+    keys = [(str(run["dataset"]), str(run["system"])) for run in runs]
+    carried = [[dataset, named.get((dataset, name)) or name] for dataset, name in keys]
+    table = figures.runs_table(runs)
+    navigation.table(table, "_made_runs", carried, navigation.to_run, "How runs were made")
+    drawing.caption(
+        "A click on a row opens all that is known of the run. Columns headed # hold the"
+        " first letters of fingerprints: SHA-256 of what was searched and what came of it."
+    )
+
+
+def _json(found: dict[str, Any]) -> None:
+    text = view_provenance.as_json(found)
+    sign_in.download_button(
+        "Download",
+        text,
+        file_name="provenance.json",
+        mime="application/json",
+        icon=":material/download:",
+    )
+    st.code(text, language="json", height=_TALL)
+
+
+def _said(found: dict[str, Any]) -> str:
+    """What all of it rests on, in sentences."""
+    runs, collections = len(found["runs"]), len(found["collections"])
+    parts = [counted(runs, "stored run")] * bool(runs)
+    parts += [f"{counted(collections, 'dataset')}"] * bool(collections)
+    parts += [f"{counted(len(found['in_print']), 'printed table')}"] * bool(found["in_print"])
+    judged = found["judgements"]
+    of = f" of {', '.join(judged['of'])}" if "of" in judged else ""
+    measures = ", ".join(
+        name if words == name else f"{name} ({words})" for name, words in found["measures"].items()
+    )
+    return " ".join(
+        [
+            f"This view rests on {', '.join(parts)}.",
+            f"Judgements: {judged['counted']}{of}." if runs else "",
+            f"Measure: {measures}." if measures else "",
+            f"Version {found['version_of_results']:,} of what is stored here.",
+        ]
+    )
+
+
+def _to_dataset(dataset: str) -> None:
+    navigation.to("dataset", dataset=dataset)

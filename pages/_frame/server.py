@@ -1,0 +1,99 @@
+"""`python -m pages._frame.server OPTION …`: serves app.py behind the gate, made ready beforehand.
+
+The options are those of `streamlit run`. Streamlit imports what a page needs, and the store is
+opened, when somebody asks for the first page: that one would take seconds longer than all others.
+"""
+
+import logging
+import signal
+import socket
+import sys
+from contextlib import suppress
+from importlib import import_module
+from typing import Any
+
+import click
+import streamlit as st
+import uvicorn
+from starlette.middleware import Middleware
+from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
+from streamlit.web import bootstrap, cli
+from threadpoolctl import threadpool_limits
+
+from compute.base import bug_reports, disk_refusals, permissions, settings
+from compute.base.errors import BeirscopeError
+from compute.base.settings import PROJECT, Settings
+from pages._frame.gate import Gate, Sockets
+from pages._shared.page_files import SHARED
+
+PATIENCE = 30
+"""Seconds between two signs of life of a browser, and for what is under way when it ends."""
+
+
+def prepare() -> None:
+    """Import what pages import, and open what is stored."""
+    modules = {name: import_module(name) for name in SHARED}
+    try:
+        modules["pages._shared.drawing"].prepare()
+    except BeirscopeError:
+        # Every page will say so.
+        return
+    except Exception as error:
+        now = settings.load()
+        if not disk_refusals.refusal(error, now.home):
+            bug_reports.record(now, "dashboard", error)
+
+
+@click.command()
+@cli.configurator_options
+def serve(**told: Any) -> None:
+    """Serve until stopped."""
+    bootstrap.load_config_options(told)
+    config = uvicorn.Config(
+        st.App(PROJECT / "app.py", middleware=[Middleware(Gate)]),
+        lifespan="on",
+        ws=Sockets,
+        ws_max_size=get_max_widget_state_size_bytes(),
+        ws_ping_interval=PATIENCE,
+        ws_ping_timeout=PATIENCE,
+        ws_per_message_deflate=False,
+        log_level="warning",
+        access_log=False,
+        timeout_graceful_shutdown=PATIENCE,
+    )
+    # The server ends in good order, then raises the signal that ended it once more.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit())
+    with suppress(KeyboardInterrupt):
+        uvicorn.Server(config).run([_listening()])
+
+
+def _listening() -> socket.socket:
+    """Where the options say; every address of IPv6 takes in IPv4, too."""
+    address = st.get_option("server.address") or Settings.address
+    port, wide = int(st.get_option("server.port")), ":" in address
+    family = socket.AF_INET6 if wide else socket.AF_INET
+    try:
+        return socket.create_server((address, port), family=family, dualstack_ipv6=wide)
+    except OSError as error:
+        sys.exit(f"port {port} of {address} cannot be had ({error.strerror}): name another")
+
+
+def main() -> None:
+    """Get ready, then serve."""
+    with permissions.private():
+        _serve()
+
+
+def _serve() -> None:
+    # Streamlit warns that it caches in memory while it does not serve yet; so it does later.
+    logging.disable(logging.WARNING)
+    prepare()
+    logging.disable(logging.NOTSET)
+    # Every page computes in a thread of its own; several more for each product of matrices only
+    # wait for each other.
+    threadpool_limits(1, user_api="blas")
+    serve(prog_name="pages._frame.server")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,53 @@
+"""The door of the dashboard: who may come in, and what stands there for who may not."""
+
+from functools import partial
+
+import streamlit as st
+
+from compute.base import roles
+from compute.base.errors import BeirscopeError
+from pages._shared import drawing, sign_in
+
+
+def enter() -> bool:
+    """Whether who is at this browser may look; draws the sign-in where they may not.
+
+    Raises Unavailable where the server is open to more than it may be.
+    """
+    sign_in.check_server()
+    if sign_in.may(sign_in.VIEWER):
+        return True
+    providers = sign_in.providers()
+    st.title("Beirscope", anchor=False)
+    if st.user.to_dict().get("is_logged_in"):
+        _turned_away()
+    else:
+        again = " Open your link again afterwards." * bool(st.query_params)
+        st.markdown(f"Sign in to see the dashboard.{again}")
+        for provider in providers:
+            name = "" if provider == "default" else f" with {provider}"
+            # Streamlit counts a provider without a name as none.
+            go = partial(st.login, *([] if provider == "default" else [provider]))
+            st.button(drawing.text(f"Sign in{name}"), type="primary", on_click=go, key=provider)
+    return False
+
+
+def _turned_away() -> None:
+    try:
+        sign_in.require(sign_in.VIEWER)
+    except BeirscopeError as error:
+        drawing.show_error(error)
+    st.button("Sign out", on_click=st.logout)
+
+
+@drawing.guarded
+def leave() -> None:
+    """The line under every page: who is signed in, and the way out."""
+    who = sign_in.person()
+    if who is None:
+        return
+    role = sign_in.role()
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        words = f"Signed in as {who.email}, {roles.NAMES[role] if role else 'without a role'}."
+        st.caption(drawing.text(words), width="content")
+        st.button("Sign out", type="tertiary", on_click=st.logout, key="_sign_out")

@@ -1,0 +1,117 @@
+"""The sections of the page Holes about agreement, and where disagreements are settled."""
+
+import uuid
+from collections.abc import Hashable
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from compute.base.words import counted
+from compute.judgements import ADJUDICATION
+from compute.judgements.tasks import grades
+from compute.judgements.tasks.queue import Annotator
+from compute.views.annotate import select as annotate_select
+from compute.views.dataset import select as dataset_select
+from compute.views.holes import agreement as figures
+from compute.views.holes import select_agreement
+from compute.views.shared import next_steps, text
+from pages._annotate import person as _annotate_person
+from pages._shared import drawing
+from pages._shared.drawing import pick, read
+
+MOST = 200
+"""Disagreements that a table and a picker show."""
+_ANCHOR = "agreement"
+"""The place on the page."""
+
+Row = dict[Hashable, Any]
+
+
+def way(dataset: str) -> None:
+    """At the top of the page, a way down to the disagreements that wait to be settled."""
+    pairs = read(select_agreement.disagreements, dataset=dataset, added=False)
+    if n_open := int(pairs["settled"].isna().sum()):
+        said = f"{counted(n_open, 'disagreement')} between people to settle"
+        st.markdown(f"[{drawing.text(said)}](#{_ANCHOR})")
+
+
+def agreement(dataset: str) -> None:
+    """How far people who judged the same pairs agree, and what they disagree on."""
+    asked: dict[str, Any] = {"dataset": dataset, "added": False}
+    if read(select_agreement.kappas, weights="none", **asked).empty:
+        return
+    st.subheader("How far people agree", anchor=_ANCHOR)
+    weights = pick("Weights of kappa", list(figures.WEIGHTS), "weights", width=200)
+    kappas = read(select_agreement.kappas, weights=weights, **asked)
+    drawing.table(figures.kappa_table(kappas), "kappas", f"Agreement of people on {dataset}")
+    (row,) = read(select_agreement.alpha, level="ordinal", **asked).to_dict("records")
+    drawing.caption(figures.alpha_line(row), f"Kappa: {figures.WEIGHTS[weights]}.")
+    _disagreements(dataset)
+
+
+def _disagreements(dataset: str) -> None:
+    pairs = read(select_agreement.disagreements, dataset=dataset, added=False)
+    if pairs.empty:
+        st.caption("Nobody disagrees.")
+        return
+    n_open = int(pairs["settled"].isna().sum())
+    st.markdown(f"**Disagreements: {len(pairs):,}, not settled yet: {n_open:,}**")
+    shown = figures.disagreement_table(pairs.head(MOST))
+    drawing.table(shown, "disagreements", f"Disagreements on {dataset}")
+    rows = pairs.head(MOST).to_dict("records")
+    place = st.selectbox(
+        "Settle", range(len(rows)), format_func=lambda n: figures.option(rows[n]), width=520
+    )
+    person = _annotate_person.annotator()
+    if person is None:
+        _annotate_person.ask()
+    else:
+        _buttons(rows[place], person)
+    _pair(rows[place])
+
+
+def _pair(row: Row) -> None:
+    """The query and the document of a pair, as text that cannot act."""
+    dataset, query_id, doc_id = row["dataset"], row["query_id"], row["doc_id"]
+    record = next_steps.record(read(dataset_select.facts, dataset=dataset))
+    asked = read(annotate_select.asked, dataset=dataset, query_ids=[query_id], added=False)
+    found = read(annotate_select.texts, collection=record.collection, doc_ids=[doc_id])
+    words = next((word for word in asked["text"] if isinstance(word, str)), "")
+    with st.container(border=True, height=380, width=760):
+        st.html(text.line(words or f"Query {query_id}"))
+        if len(found):
+            (document,) = found.to_dict("records")
+            st.html(text.document(document["title"], document["text"], words))
+        else:
+            st.text(next_steps.without_texts(record))
+
+
+def _buttons(row: Row, person: Annotator) -> None:
+    levels = read(annotate_select.levels, dataset=row["dataset"], added=False)["relevance"]
+    with st.container(horizontal=True, vertical_alignment="center"):
+        for relevance, name in grades.of_levels([*levels, *row["labels"].values()]):
+            save = partial(_settle, row, relevance, name, person)
+            st.button(drawing.text(name), key=f"settle_{relevance}", on_click=save)
+    drawing.caption(
+        f"You settle as {person.name}. A settled grade counts for the pair before all others;"
+        " what people gave stays as it is."
+    )
+
+
+@drawing.guarded
+def _settle(row: Row, relevance: int, name: str, person: Annotator) -> None:
+    person = _annotate_person.known_as(person.name)
+    judgement = {name: row[name] for name in ("dataset", "query_id", "doc_id")} | {
+        "relevance": relevance,
+        "person": person.name,
+        "task": "",
+        "guideline_version": "",
+        "source": ADJUDICATION,
+        "entry": uuid.uuid4().hex,
+        "verified": int(person.verified),
+    }
+    drawing.store().add_judgements(pd.DataFrame([judgement]))
+    words = f"Settled as {name}: {row['doc_id']}. To change it, choose it again in the list."
+    st.toast(drawing.text(words), icon=":material/check:")

@@ -1,0 +1,140 @@
+"""The sections of the page Holes."""
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from pandas import DataFrame
+from pandas.io.formats.style import Styler
+
+from compute.base.words import counted
+from compute.datasets import published
+from compute.views.annotate import select_added
+from compute.views.dataset import select as dataset_select
+from compute.views.holes import intervals as figures
+from compute.views.holes import order_flips, select_unjudged
+from compute.views.holes import select as holes_select
+from compute.views.leaderboard import select as leaderboard_select
+from pages._dataset import sections as dataset_sections
+from pages._frame import added_switch
+from pages._shared import drawing, navigation
+from pages._shared.drawing import read
+
+MEASURES = (
+    *(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R")),
+    "AP@10",
+    "RR@10",
+)
+MOST_HITS = 1_000_000
+"""Hits whose documents are told apart while a page waits: about a second."""
+
+
+def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
+    """Draw every score with its ranges; returns the systems in the order of their scores."""
+    rows = _bounds(dataset, systems, measure)
+    (recorded,) = read(holes_select.recorded, dataset=dataset).to_dict("records")
+    figure = figures.score_intervals(rows, measure, theme=drawing.theme())
+    drawing.plot(figure, "intervals", f"{measure} of systems and what it can be")
+    waiting = None
+    if "condensed" not in rows and not recorded["n_added"]:
+        waiting = added_switch.recorded(dataset)
+    (about,) = read(select_unjudged.ranges, dataset=dataset).to_dict("records")
+    for words in figures.intervals_note(rows, measure, recorded, about, waiting):
+        drawing.caption(words)
+    with st.expander("The numbers"):
+        _table(figures.interval_table(rows, measure), "bounds", f"{measure} and what it can be")
+    return rows
+
+
+def _table(table: Styler, key: str, title: str) -> None:
+    """A table as high as its rows, until there are many."""
+    row, head = dataset_sections.ROW, dataset_sections.HEAD
+    rows = min(len(table.index), dataset_sections.MOST_ROWS)
+    drawing.table(table, key, title, row_height=row, height=head + rows * row)
+
+
+def _bounds(dataset: str, systems: Sequence[str], measure: str, **chosen: Any) -> DataFrame:
+    asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
+    return _titled(read(holes_select.bounds, **asked, most_hits=MOST_HITS, **chosen))
+
+
+def _titled(rows: DataFrame) -> DataFrame:
+    rows = rows.merge(read(leaderboard_select.systems), on="system", how="left")
+    return rows.assign(title=rows["title"].fillna(rows["system"]))
+
+
+def orders(dataset: str, rows: DataFrame, measure: str) -> None:
+    """Which orders of two systems unjudged documents could turn, in each range."""
+    shown = rows.head(order_flips.most_paired(measure, int(rows["n_queries"].max())))
+    if len(shown) < 2:
+        return
+    st.subheader("Could unjudged documents turn the order?", anchor=False)
+    asked = {"dataset": dataset, "systems": shown["system"].tolist(), "measure": measure}
+    pairs = read(holes_select.pairs, **asked, most_hits=MOST_HITS)
+    figure = order_flips.order_matrix(shown, pairs, measure, theme=drawing.theme())
+    drawing.plot(figure, "orders", "Which orders of two systems could turn")
+    drawing.caption(*order_flips.orders_note(pairs, measure, n_left_out=len(rows) - len(shown)))
+
+
+def ranks(dataset: str, rows: DataFrame, measure: str) -> None:
+    """Where in the lists the holes are."""
+    st.subheader("Where the holes are", anchor=False)
+    k = int(measure.partition("@")[2])
+    counts = read(holes_select.by_rank, dataset=dataset, systems=rows["system"].tolist(), k=k)
+    figure = figures.rank_heatmap(rows, counts, theme=drawing.theme())
+    drawing.plot(figure, "ranks", "Share of unjudged documents by system and rank")
+    drawing.caption(
+        "How to read this: of the queries with a document at this rank, the percentage where nobody"
+        " judged it for the query. The stronger the grey, the less is known."
+    )
+
+
+def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None:
+    """What added judgements did to scores, holes and ranks, here and in print."""
+    st.subheader("Before and after added judgements", anchor=False)
+    side_by_side = st.container(horizontal=True, gap="medium")
+    left, right = side_by_side.container(width=705), side_by_side.container(width=550)
+    recorded = added_switch.recorded(dataset)
+    with left:
+        if recorded["n_added"]:
+            before = _bounds(dataset, systems, measure, added=False)
+            after = _bounds(dataset, systems, measure, added=True)
+            _table(
+                figures.before_and_after(before, after, measure),
+                "before-after",
+                f"{measure} before and after added judgements",
+            )
+            drawing.caption(
+                figures.order_note(before, after),
+                f"Before: official judgements. After: with {recorded['n_added']:,} added ones,"
+                " whatever the switch above the page says.",
+            )
+        else:
+            st.info(_nothing_added(dataset))
+        st.button(
+            "Have holes judged blind",
+            icon=":material/arrow_forward:",
+            on_click=partial(navigation.to, "annotate", view="new", dataset=dataset),
+        )
+    with right:
+        _published()
+
+
+def _nothing_added(dataset: str) -> str:
+    (number,) = read(select_added.number, dataset=dataset, added=False)["n_rows"]
+    if number:
+        there = counted(number, "added judgement")
+        return f"Not counted: {there}. Choose under What counts, at the top of the page."
+    return (
+        "Nobody added judgements here yet. This table shows what they change once there are some."
+    )
+
+
+def _published() -> None:
+    printed = read(dataset_select.published_figures, datasets=["trec-covid"])
+    effect = _titled(published.annotation_effect(printed).reset_index())
+    _table(figures.published_effect(effect), "published-effect", "Published before and after")
+    drawing.caption(
+        "In print: TREC-COVID before and after 980 added judgements (BEIR v4, Table 4)."
+    )

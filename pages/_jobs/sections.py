@@ -1,0 +1,269 @@
+"""The sections of the page Jobs."""
+
+import contextlib
+import shlex
+import time
+from collections.abc import Sequence
+from typing import Literal
+
+import streamlit as st
+from pandas import DataFrame
+from streamlit.delta_generator import DeltaGenerator
+
+from compute import jobs
+from compute.base.errors import BeirscopeError
+from compute.base.settings import Settings
+from compute.jobs import Job
+from compute.store.store import Store
+from compute.systems import from_outside
+from compute.views.jobs import matrix as figures
+from pages._jobs import training
+from pages._shared import drawing, navigation, sign_in
+
+BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {
+    "queued": "gray",
+    "running": "blue",
+    "done": "green",
+    "failed": "orange",
+    "cancelled": "gray",
+}
+SHOWN, MOST = 5, 50
+"""Ended jobs on the page, and with the older ones."""
+LOG_LINES = 15
+
+Beat = Sequence[tuple[str, str, Sequence[tuple[str, int]]]]
+"""What changes whenever a job or a task begins or ends."""
+
+
+def beat(now: Settings) -> Beat:
+    """The beat of the jobs as they are."""
+    return _beat(jobs.listed(now, MOST))
+
+
+def _beat(found: Sequence[Job]) -> Beat:
+    return [(job.id, job.state, sorted((job.counts or {}).items())) for job in found]
+
+
+def named_systems() -> list[str]:
+    """The systems of the address, by canonical names, that a page may name."""
+    found = []
+    for name in (*st.query_params.get_all("systems"), *st.session_state.get("systems", ())):
+        with contextlib.suppress(BeirscopeError):
+            found.append(from_outside(name).name)
+    return found
+
+
+def name_a_system() -> None:
+    """A line to add a system that no row has: other parameters, a fusion, a model by name."""
+    if not sign_in.may(sign_in.OPERATOR):
+        return
+    with st.expander("Another system, by its name", icon=":material/add:"):
+        drawing.caption(
+            "bm25(k1=1.2,b=0.75) is BM25 with other parameters, rrf(bm25,minilm) the fusion of two "
+            "runs, dense(MODEL) any sentence-transformers model, rerank(bm25,MODEL,depth=100) a "
+            "cross-encoder on the first hits of another system."
+        )
+        st.text_input("Name", key="_new_system", placeholder="rrf(bm25,minilm)", on_change=_add)
+        if wrong := st.session_state.get("_wrong_system"):
+            st.error(drawing.text(wrong))
+
+
+def _add() -> None:
+    """Put the name that was written among the chosen systems, or keep what is wrong with it."""
+    now = st.session_state
+    now["_wrong_system"] = ""
+    try:
+        if now["_new_system"]:
+            name = from_outside(now["_new_system"]).name
+            now["systems"] = list(dict.fromkeys([*now.get("systems", ()), name]))
+            now["_new_system"] = ""
+    except BeirscopeError as error:
+        now["_wrong_system"] = str(error)
+
+
+def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
+    """What the chosen cells would take, and the button that starts them."""
+    if not sign_in.may(sign_in.OPERATOR):
+        drawing.caption(sign_in.told(sign_in.OPERATOR))
+        return
+    targets = figures.to_do(chosen, again=again)
+    asked = chosen["system"].tolist(), chosen["dataset"].tolist(), again
+    with st.container(horizontal=True, vertical_alignment="center"):
+        icon = ":material/play_arrow:"
+        if st.button("Start", type="primary", icon=icon, disabled=not targets):
+            names = (list(dict.fromkeys(column)) for column in zip(*targets, strict=True))
+            sign_in.require(sign_in.OPERATOR)
+            with st.spinner("Queueing"):
+                who = sign_in.name()
+                started = jobs.start(store, "run", *names, again=again, person=who)
+            st.session_state["_started"] = asked, started
+            st.rerun()
+        words = _came_to(store.settings, asked)
+        if targets and not words:
+            words = figures.expected(jobs.estimate(store, targets), len(targets))
+            words += figures.left_out(chosen, targets)
+        st.markdown(drawing.text(words or figures.nothing_to_do(chosen)))
+
+
+def _came_to(now: Settings, asked: object) -> str:
+    """What the start of these cells came to, until its job has ended."""
+    before, started = st.session_state.get("_started", (None, None))
+    if started is None or before != asked:
+        return ""
+    job = jobs.job(now, started.job) if started.job else None
+    if started.job and (job is None or not job.active):
+        return ""
+    return f"{started.sentence[:1].upper()}{started.sentence[1:]}."
+
+
+def matrix(cells: DataFrame, chosen: DataFrame) -> None:
+    """Every system on every dataset; clicks choose."""
+    targets = set(zip(chosen["system"], chosen["dataset"], strict=True))
+    figure = figures.matrix(cells, chosen=targets, theme=drawing.theme())
+    drawing.plot(
+        figure, "matrix", "Runs of systems on datasets", on_select=_select, selection_mode="points"
+    )
+    drawing.caption(
+        "A click on a cell chooses its system and dataset, another leaves them out again.",
+        figures.signs(cells),
+    )
+
+
+def _select() -> None:
+    points = st.session_state["matrix"]["selection"]["points"]
+    if points:
+        now = st.session_state
+        now["systems"], now["datasets"] = figures.clicked(
+            now["systems"], now["datasets"], points[0]["customdata"]
+        )
+
+
+def watch(store: Store, before: Beat) -> None:
+    """The list of jobs; it draws itself again, often while any is at work."""
+    st.subheader("Queue", anchor=False)
+    active = {"queued", "running"} & {state for _, state, _ in before}
+    st.fragment(_list, run_every="2s" if active else "10s")(store, before)
+
+
+@drawing.guarded
+def _list(store: Store, before: Beat) -> None:
+    # It goes on by itself, long after app.py let somebody in.
+    sign_in.require(sign_in.VIEWER)
+    found = jobs.listed(store.settings, MOST)
+    if _beat(found) != before or drawing.is_outdated():
+        st.rerun()
+    _workers(store.settings)
+    ended = [job for job in found if not job.active]
+    for job in found:
+        if job.active:
+            _active(store, job, figures.before(job, found))
+    older = st.session_state.get("older", False)
+    for job in ended[: MOST if older else SHOWN]:
+        _ended(store, job, found)
+    if len(ended) > SHOWN:
+        st.toggle("Older jobs too", key="older")
+    if not found:
+        drawing.caption("No job was started here yet.")
+
+
+def _workers(now: Settings) -> None:
+    alive = jobs.workers_alive(now)
+    if alive:
+        drawing.caption(f"{len(alive)} worker{'s' * (len(alive) > 1)} at hand.")
+        return
+    st.warning("No worker is running: jobs wait until one is started. In a terminal:")
+    home = f"BEIRSCOPE_HOME={shlex.quote(str(now.home))} " * (now.home != Settings().home)
+    st.code(f"{home}python -m compute worker", language=None)
+
+
+def _active(store: Store, job: Job, before: int) -> None:
+    with st.container(border=True, gap="xsmall"):
+        with _line(job):
+            icon = ":material/stop_circle:"
+            operator = sign_in.may(sign_in.OPERATOR)
+            if operator and st.button("Cancel", key=f"cancel {job.id}", icon=icon):
+                sign_in.require(sign_in.OPERATOR)
+                jobs.cancel(store.settings, job.id)
+                st.rerun()
+            details = _asked_for_details(job)
+        st.progress(job.share, text=drawing.text(job.summary))
+        drawing.caption(figures.now(jobs.tasks(store.settings, job.id), before))
+        training.going_on(store, job)
+        if details:
+            _details(store, job)
+
+
+def _ended(store: Store, job: Job, found: Sequence[Job]) -> None:
+    with st.container(border=True, gap="xsmall"):
+        with _line(job):
+            st.caption(
+                drawing.text(f"{job.summary}; {figures.times(job, time.time())}"), width="content"
+            )
+            unfinished = job.state in ("failed", "cancelled")
+            if unfinished and figures.tried_again(job, jobs.tasks(store.settings, job.id), found):
+                unfinished = False
+                st.caption("tried again since", width="content")
+            offered = unfinished and sign_in.may(sign_in.OPERATOR)
+            if offered and st.button("Retry", key=f"retry {job.id}", icon=":material/replay:"):
+                sign_in.require(sign_in.OPERATOR)
+                jobs.retry(store, job.id, sign_in.name())
+                st.rerun()
+            details = _asked_for_details(job)
+        if job.error:
+            st.markdown(drawing.text(job.error))
+        if details:
+            _details(store, job)
+
+
+def _line(job: Job) -> DeltaGenerator:
+    line = st.container(horizontal=True, vertical_alignment="center", gap="small")
+    with line:
+        state = figures.state(job)
+        st.badge(state, color=BADGES[state])
+        st.markdown(f"**{drawing.text(figures.title(job))}**", width="content")
+    return line
+
+
+def _asked_for_details(job: Job) -> bool:
+    return st.toggle("Tasks and log", key=f"details {job.id}")
+
+
+def _task_table(job: Job, tasks: list[Job]) -> None:
+    """The tasks of a job; a click on one opens its run."""
+    navigation.table(
+        figures.task_table(tasks),
+        f"tasks-{job.id}",
+        [(task.dataset, task.system) for task in tasks],
+        navigation.to_run,
+        f"Tasks of {job.title}",
+    )
+    drawing.caption("A click on a row opens the run that it made, and how.")
+    navigation.follow()
+
+
+def _details(store: Store, job: Job) -> None:
+    """The tasks of a job, and the end of its log or that of a task."""
+    if not job.active:
+        training.ended(job)
+    tasks = {task.id: task for task in jobs.tasks(store.settings, job.id)}
+    _task_table(job, list(tasks.values()))
+    titles = {job.id: "the whole job"} | {name: task.title for name, task in tasks.items()}
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        name = st.selectbox(
+            "Log of",
+            list(titles),
+            index=list(titles).index(figures.telling(list(tasks.values())) or job.id),
+            format_func=titles.__getitem__,
+            key=f"log {job.id}",
+            width=360,
+        )
+        log = jobs.log_file(store.settings, name)
+        sign_in.download_button(
+            "Download",
+            lambda: log.read_bytes() if log.exists() else b"",
+            file_name=log.name,
+            mime="text/plain",
+            key=f"download {job.id}",
+        )
+    lines = jobs.log_tail(store.settings, name, LOG_LINES)
+    st.code(lines or "nothing yet", language=None, wrap_lines=True)

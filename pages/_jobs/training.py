@@ -1,0 +1,80 @@
+"""The parts of the page Jobs that are about training: start one, and see its losses."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from compute import jobs
+from compute.base.errors import BeirscopeError
+from compute.jobs import Job
+from compute.recompute import training
+from compute.store.store import Store
+from compute.systems import SYSTEMS, reads_a_folder
+from compute.systems.training import losses
+from compute.views.jobs import select as queries
+from compute.views.jobs import training as figures
+from pages._shared import drawing, sign_in
+
+RECIPES = [name for name, row in SYSTEMS.items() if row.recipe]
+
+
+def start(store: Store, datasets: Sequence[str]) -> None:
+    """A line that starts the training of a system on one of the datasets at hand."""
+    if not sign_in.may(sign_in.OPERATOR) or not datasets:
+        return
+    with st.expander("Train a system on a dataset", icon=":material/model_training:"):
+        drawing.caption(
+            "These systems are recipes: trained on one dataset, they are a system of their own, "
+            "such as genq[scifact], that can be run on every dataset. Parameters follow in "
+            "brackets: genq(queries=title,epochs=2)."
+        )
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            name = st.text_input("Recipe", RECIPES[0], key="_recipe", width=420)
+            dataset = st.selectbox("Dataset", datasets, key="_train_on", width=220)
+            if st.button("Train", icon=":material/model_training:"):
+                _start(store, name, dataset)
+        if told := st.session_state.pop("_trained", None):
+            st.markdown(drawing.text(told))
+
+
+def _start(store: Store, name: str, dataset: str) -> None:
+    sign_in.require(sign_in.OPERATOR)
+    try:
+        row = training.named(name, dataset)
+        if reads_a_folder(row.name):
+            st.error("A folder of this machine is named on the command line alone.")
+            return
+        assert row.recipe is not None
+        row.recipe.check()
+        started = jobs.start(store, "train", [row.name], [dataset], person=sign_in.name())
+    except BeirscopeError as error:
+        st.error(drawing.text(str(error)))
+        return
+    st.session_state["_trained"] = f"{started.sentence[:1].upper()}{started.sentence[1:]}."
+    st.rerun()
+
+
+def going_on(store: Store, job: Job) -> None:
+    """The losses of the trainings of a job that are under way."""
+    if job.kind != "train":
+        return
+    for system, _ in job.targets:
+        curve = losses.under_way(store.settings, system)
+        if not curve.empty:
+            total = int(curve["total"].iloc[-1])
+            figure = figures.losses(curve, total=total, theme=drawing.theme())
+            drawing.plot(figure, f"losses {job.id} {system}", f"Losses of {system} by step")
+            drawing.caption(figures.said(curve, total), "Lower is better; one step is one batch.")
+
+
+def ended(job: Job) -> None:
+    """The losses of the systems that a job trained, as they are stored."""
+    if job.kind != "train":
+        return
+    for system, _ in job.targets:
+        curve = drawing.read(queries.curve, system=system)
+        if not curve.empty:
+            total = int(curve["step"].max())
+            figure = figures.losses(curve, total=total, theme=drawing.theme())
+            drawing.plot(figure, f"losses {job.id} {system}", f"Losses of {system} by step")
+            drawing.caption(figures.said(curve, total), "Lower is better; one step is one batch.")

@@ -1,0 +1,169 @@
+"""The Leaderboard's order: how sure it is, as a figure, and the board as a table with it."""
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any, NamedTuple
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+from compute.exports.tables import Scores
+from compute.views.leaderboard import cells, order_confidence, select_marks, select_order
+from compute.views.leaderboard import intervals as figures
+from compute.views.leaderboard.board import Board, short_titles
+from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
+from compute.views.leaderboard.order_confidence import ALL, Ground
+from pages._shared import address, drawing
+from pages._shared.drawing import later, pick, read
+
+HEATMAP, TABLE = "Heatmap", "Table"
+VIEWS = (HEATMAP, TABLE)
+MOST_ROWS = 25
+"""Of the table, without scrolling in it."""
+
+
+class Numbers(NamedTuple):
+    """Which numbers a board shows: the pickers above it."""
+
+    kind: str
+    source: str
+    measure: str
+    returned: bool = False
+
+
+def ranking(of: Numbers, board: Board, ground: Ground) -> DataFrame:
+    """The order on this ground: a frame of `queries.ranking`. Raises WrongInput."""
+    about = {"measure": of.measure, "sign": board.sign} | ground._asdict()
+    if of.kind == PUBLISHED:
+        return read(select_order.of_print, source=of.source, **about)
+    return read(select_order.of_runs, **about)
+
+
+def table(of: Numbers, board: Board, baseline: str) -> None:
+    """The board as a table; a click into a row's dataset opens it."""
+    found = next(iter(order_confidence.grounds(board).values()), None)
+    try:
+        order = ranking(of, board, found) if found else None
+    except WrongInput:
+        # Too few queries for an order: `section`, below, says so.
+        order = None
+    shown = figures.table(order, board)
+    heads = figures.headings(board)
+    by_title = {head: dataset for dataset, head in heads.items()}
+    drawing.table(
+        shown.drop(columns="system"),
+        "board",
+        f"{of.measure} of systems on datasets",
+        scores=scores(of, board, shown, baseline),
+        height=38 + 35 * min(len(shown), MOST_ROWS),
+        row_height=35,
+        column_config=_columns(["Mean", *heads.values()]),
+        on_select=partial(_open, by_title, shown["system"].tolist()),
+        selection_mode="single-cell",
+        placeholder="–",
+    )
+    drawing.open_dataset(of.measure)
+    origin = cells.origin(of.kind, of.source, returned=of.returned)
+    about = "" if order is None or found is None else order_confidence.about(order, board, found)
+    drawing.caption(
+        f"{origin}: {of.measure}. {about}{_over_all(of)} Systems that share a letter cannot be told"
+        " apart; below it is said how this is found out. A click on a value opens its dataset."
+    )
+
+
+def scores(of: Numbers, board: Board, shown: DataFrame, baseline: str) -> Scores:
+    """What of the table is compared in print; marked is what surely beats the baseline.
+
+    Scores of systems that were trained on a dataset take no part, as on the page.
+    """
+    heads = figures.headings(board)
+    systems = shown["system"]
+    usable = board.cells.pivot(index="system", columns="dataset", values="usable")
+    # On MS MARCO, which nearly every system was trained on, nothing is best.
+    compared = board.cells.groupby("dataset")["best"].any()
+    ranked = {
+        head: usable[name].reindex(systems).eq(True) & compared[name]
+        for name, head in heads.items()
+    }
+    ranked["Mean"] = shown["Mean"].notna().set_axis(systems)
+    asked = {"measure": of.measure, "datasets": list(heads), "systems": list(systems)}
+    tested = later(select_marks.against, baseline=baseline, sign=board.sign, **asked)
+
+    def marked() -> DataFrame | None:
+        better = tested().pivot(index="system", columns="dataset", values="is_better")
+        table = better.reindex(index=systems, columns=list(heads)).eq(True)
+        return table.rename(columns=heads).assign(Mean=False)
+
+    note = (
+        f"† significantly better than {baseline} (randomisation test, Holm over systems, p < .05)."
+    )
+    columns = [name for name in ("Mean", *heads.values()) if shown[name].notna().any()]
+    computed = of.kind == COMPUTED
+    frame = DataFrame(ranked, index=systems).reset_index(drop=True)
+    return Scores(columns, board.sign, frame, marked if computed else None, note)
+
+
+def _columns(numbers: Sequence[str]) -> dict[str, Any]:
+    """How the table's columns look, and what those of the order say of themselves."""
+    told = {"First in": "share of resamples in which the system is first"}
+    told |= {"Group": "systems that share a letter cannot be told apart"}
+    styles = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers}
+    styles |= {name: st.column_config.TextColumn(help=words) for name, words in told.items()}
+    return styles | {"System": st.column_config.TextColumn(pinned=True)}
+
+
+def _open(by_title: Mapping[str, str], systems: Sequence[str]) -> None:
+    picked = st.session_state["board"]["selection"]["cells"]
+    if picked and (dataset := by_title.get(picked[0][1])):
+        cell = {"dataset": dataset, "system": systems[picked[0][0]]}
+        st.query_params.update(cell)
+        st.session_state["_open"] = cell
+
+
+def section(of: Numbers, board: Board) -> Ground | None:
+    """How sure the order is, on all datasets or on one; which it is about, if any."""
+    found = order_confidence.grounds(board)
+    if not found:
+        return None
+    st.subheader("How sure is this order?", anchor=False)
+    address.known("over", found, "dataset with two systems here")
+    over = pick("Order by", list(found), "over", width=240)
+    ground = found[over]
+    if of.kind == PUBLISHED and over != ALL:
+        drawing.caption("In print there are no scores by query: of one dataset nothing is known.")
+        return ground
+    try:
+        order = ranking(of, board, ground)
+    except WrongInput as error:
+        st.info(drawing.text(str(error)))
+        return ground
+    titles = short_titles(board.systems)
+    if said := order_confidence.verdict(order, titles):
+        st.markdown(drawing.text(said))
+    figure = figures.intervals(order, titles, of.measure, drawing.theme())
+    drawing.plot(figure, "order", f"Means of {of.measure} with intervals and groups")
+    more = len(order) - figures.MOST_ROWS
+    drawing.caption(
+        *order_confidence.caption(order, board, ground),
+        f"{more} more systems stand in the view Table." * (more > 0),
+        _without_bars(order),
+        _over_all(of),
+    )
+    return ground
+
+
+def _over_all(of: Numbers) -> str:
+    """What an order's means are over, where the board's own are over fewer queries."""
+    over_fewer = of.returned and of.kind != PUBLISHED
+    return " These means are over all judged queries." if over_fewer else ""
+
+
+def _without_bars(order: DataFrame) -> str:
+    """What there is instead where groups are too many for bars."""
+    several = any(
+        len(places) > 1 for places in order_confidence.members(order["group"].tolist()).values()
+    )
+    if not several or figures.groups_drawn(order):
+        return ""
+    return "The groups are too many for bars: their letters stand in the view Table."

@@ -1,0 +1,123 @@
+"""The sections of the page Leaderboard."""
+
+from typing import Any, NamedTuple
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute.datasets import DATASETS
+from compute.views.leaderboard import board as leaderboard
+from compute.views.leaderboard import cells
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, PUBLISHED
+from compute.views.leaderboard.heatmap import heatmap, note
+from compute.views.leaderboard.wins import nothing_to_compare, strip
+from compute.views.shared.theme import FAMILIES
+from pages._leaderboard.order import Numbers
+from pages._shared import address, drawing
+from pages._shared.drawing import pick_many, read
+
+
+class Filter(NamedTuple):
+    """What the popover leaves."""
+
+    wanted: dict[str, list[str]]
+    """Values by column of the datasets; none named means all."""
+    families: list[str]
+    returned: bool
+    """Whether means are over the returned queries only."""
+    shared: bool
+    """Whether only datasets that all systems shown have are shown."""
+
+
+def first() -> str:
+    """The numbers that the page opens on: computed ones for who has runs or datasets of their own.
+
+    Runs of the demo leave the papers' tables in the first place.
+    """
+    return COMPUTED if _has_own() else PUBLISHED
+
+
+def _has_own() -> bool:
+    """Whether a run was imported, or is on a dataset that was."""
+    return any(
+        part.kind == "scores" and (part.dataset not in DATASETS or part.provenance.get("imported"))
+        for part in drawing.parts()
+    )
+
+
+def choose_filter(datasets: DataFrame, above: Any) -> Filter:
+    """The popover of filters; `above` takes what is wrong in the address."""
+    choices = {column: sorted(set(datasets[column])) for column in ("task", "domain", "group")}
+    with above:
+        for column, values in choices.items():
+            address.known(column, values, column)
+        address.known("family", FAMILIES, "family of systems")
+    with st.popover("Filter"):
+        return Filter(
+            {
+                column: pick_many(column.capitalize(), values, column)
+                for column, values in choices.items()
+            },
+            pick_many("Family", FAMILIES, "family"),
+            drawing.switch("Returned queries only, as BEIR's code", "returned"),
+            drawing.switch("Only datasets that all systems have", "shared"),
+        )
+
+
+def ours(measure: str, *, returned: bool) -> DataFrame:
+    """The cells of the stored runs."""
+    means, holes = read(leaderboard_select.means, measure=measure), read(leaderboard_select.holes)
+    column = "value_returned" if returned else "value"
+    return cells.computed(means, holes, read(leaderboard_select.trained_pairs), column)
+
+
+def filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: str) -> DataFrame:
+    """The cells of the chosen families, and on shared datasets alone if that is chosen."""
+    left = cells.of_families(shown, systems, chosen.families, baseline)
+    if not chosen.shared:
+        return left
+    whole = cells.of_all(left)
+    if whole.empty:
+        st.info("No dataset has a figure of every system shown: all are shown.")
+    return left if whole.empty else whole
+
+
+def heat(
+    board: leaderboard.Board, of: Numbers, printed: DataFrame, colour: str, baseline: str
+) -> None:
+    """The heatmap of datasets and systems, and what stands under it."""
+    difference = of.kind == DIFFERENCE
+    colour = DIFFERENCE if difference else colour
+    look = {"theme": drawing.theme(), "chosen": drawing.chosen_cell()}
+    figure = heatmap(board, colour_by=colour, baseline=baseline, **look)
+    drawing.plot_cells(figure, f"{board.measure} of systems on datasets", board.measure)
+    origin = cells.origin(of.kind, of.source, returned=of.returned)
+    said = in_common(len(board.systems), printed) if difference else ""
+    drawing.caption(*leaderboard.caption(board, origin), said, note(board, colour, baseline))
+    if not _has_own():
+        address.link("Put runs of your own beside these", "pages/data.py", show="Import")
+
+
+def nothing(numbers: str, printed: DataFrame) -> None:
+    """Say what would fill an empty board."""
+    none = in_common(0, printed) if numbers == DIFFERENCE else ""
+    words = "Nothing to show for these choices. python -m compute demo computes runs."
+    st.info(drawing.text(" ".join((words, none)).strip()))
+
+
+def in_common(n_shown: int, printed: DataFrame) -> str:
+    """How many of a printed table's systems a board of differences has."""
+    number = printed["system"].nunique()
+    are = "is" if n_shown == 1 else "are"
+    return f"{n_shown or 'None'} of the {number} systems of this table {are} computed here."
+
+
+def wins(board: leaderboard.Board, baseline: str) -> None:
+    """Wins and losses against the baseline, or why there are none."""
+    if missing := nothing_to_compare(board, baseline):
+        drawing.caption(missing)
+        return
+    st.subheader("Wins and losses", anchor=False)
+    figure = strip(board, baseline, drawing.theme())
+    drawing.plot(figure, "wins", f"Wins and losses against {baseline}")

@@ -1,0 +1,29 @@
+"""What the page Overlap lacks: collections that are not counted, or not whole, and their job."""
+
+from collections.abc import Collection
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute import jobs
+from compute.views.data import select as data_select
+from compute.views.overlap import heatmap as figures
+from pages._shared import drawing, sign_in
+from pages._shared.drawing import read
+
+
+def offer(counted: DataFrame, compared: Collection[str]) -> None:
+    """Name the collections here that no figure shows, and a button that counts what they need."""
+    stored = read(data_select.datasets)
+    stored = stored[stored["has_documents"]].drop_duplicates("collection")
+    lacking = figures.lacking(stored, counted, compared)
+    if not lacking.said:
+        return
+    drawing.caption(lacking.said)
+    if not (lacking.datasets and sign_in.may(sign_in.OPERATOR)):
+        return
+    if st.button("Count their words", icon=":material/play_arrow:"):
+        sign_in.require(sign_in.OPERATOR)
+        names, who = lacking.datasets, sign_in.name()
+        started = jobs.start(drawing.store(), "overlap", datasets=names, person=who)
+        st.markdown(drawing.text(f"{started.sentence}: the page Jobs shows how far it is."))

@@ -1,0 +1,186 @@
+"""The sections of the page Overlap: heatmap, pair and graph."""
+
+from typing import Any
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute.corpora import similarity
+from compute.corpora.overlap import FLOORS as _FLOORS
+from compute.views.overlap import graph as graphs
+from compute.views.overlap import heatmap as figures
+from compute.views.overlap import select as overlap_select
+from compute.views.overlap.words import BOTH, FIRST, SECOND, WIDTH, legend, words
+from pages._shared import address, drawing
+from pages._shared.drawing import read
+
+HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
+FLOORS = {figures.floor_label(floor): floor for floor in _FLOORS}
+_FIGURES = {
+    name: st.column_config.NumberColumn("Similarity", format="%.3f", width=72)
+    for name in ("Similarity", "Its similarity")
+}
+COMMAND = "python -m compute overlap"
+SEPARATOR = ","
+"""Between the two collections of a pair in the address; no name of a collection has one."""
+
+
+def choose_view(found: DataFrame) -> str:
+    """The figure to show; without two counted collections the printed one is there at once."""
+    address.known("view", VIEWS, "view")
+    enough = found["dataset"].nunique() > 1
+    return st.segmented_control(
+        "View",
+        VIEWS,
+        default=HEATMAP if enough else SHIFT,
+        required=True,
+        key="view",
+        bind="query-params",
+        label_visibility="collapsed",
+    )
+
+
+def choose_least() -> float:
+    """The similarity from which a pair has a line."""
+    return st.slider(
+        "Lines from a similarity of",
+        min_value=0.0,
+        max_value=1.0,
+        value=0.45,
+        step=0.05,
+        key="lines",
+        bind="query-params",
+        width=260,
+    )
+
+
+def too_few(counted: DataFrame, unit: str) -> str:
+    """What is missing for a comparison, and the command that brings it."""
+    number = counted["dataset"].nunique()
+    has = "No collection has" if not number else "Only one collection has"
+    need = "two are needed" if not number else "another one is needed"
+    return f"{has} its {unit} counted; {need} to compare. {COMMAND} DATASET… counts them."
+
+
+def _titles(counted: DataFrame) -> dict[str, str]:
+    return dict(zip(counted["dataset"], counted["title"], strict=True))
+
+
+def _cell_clicked() -> None:
+    points = st.session_state["pairs"]["selection"]["points"]
+    if points:
+        address.choose("pair", SEPARATOR.join(sorted(points[0]["customdata"])))
+
+
+def _row_clicked(key: str, pairs: list[str]) -> None:
+    rows = st.session_state[key]["selection"]["rows"]
+    if rows:
+        st.session_state["_row"] = pairs[rows[0]]
+        address.choose("pair", pairs[rows[0]])
+
+
+def heatmap(
+    square: DataFrame,
+    pairs: DataFrame,
+    counted: DataFrame,
+    words_of: tuple[str, float],
+    above: Any,
+) -> None:
+    """The triangle beside a table of the pairs; a click in either opens a pair below."""
+    titles, (unit, floor) = _titles(counted), words_of
+    rows = pairs.sort_values("similarity", ascending=False, kind="stable")
+    shown = {
+        SEPARATOR.join(sorted((one, other))): f"{titles[one]} and {titles[other]}"
+        for one, other in zip(rows["dataset"], rows["other"], strict=True)
+    }
+    with above:
+        address.known("pair", shown, "pair of collections")
+    chosen = address.chosen("pair", shown)
+    one, _, other = chosen.partition(SEPARATOR)
+    figure = figures.heatmap(square, titles, theme=drawing.theme(), unit=unit, chosen=(one, other))
+    with st.container(horizontal=True):
+        with st.container(width=figures.WIDTH):
+            alt = "Similarity of every pair of collections"
+            options: dict[str, Any] = {"selection_mode": "points", "width": "content"}
+            drawing.plot(figure, "pairs", alt, on_select=_cell_clicked, **options)
+        with st.container(width=440):
+            _table(rows, titles, list(shown), chosen, figures.height(len(square)))
+    drawing.caption(figures.HOW_TO_READ)
+    about(counted, unit, floor)
+    _pair(chosen, shown, counted, unit)
+
+
+def _table(
+    rows: DataFrame, titles: dict[str, str], pairs: list[str], chosen: str, beside: int
+) -> None:
+    # A selected row would stay so when the pair is chosen elsewhere: then it is a new table.
+    if st.session_state.get("_row") != chosen:
+        st.session_state["_row"] = chosen
+        st.session_state["_row_turn"] = st.session_state.get("_row_turn", 0) + 1
+    key = f"pair_rows_{st.session_state['_row_turn']}"
+    table = figures.pair_table(rows, titles)
+    drawing.table(
+        table,
+        key,
+        "Similarity of pairs of collections",
+        height=min(38 + 35 * len(table), max(beside, 318)),
+        on_select=lambda: _row_clicked(key, pairs),
+        selection_mode="single-row",
+        selection_default={"selection": {"rows": [pairs.index(chosen)]}},
+        row_height=35,
+        column_config=_FIGURES,
+    )
+
+
+def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> None:
+    """The words that a pair shares most, and those that set each apart."""
+    st.subheader("A pair", anchor=False)
+    address.pick("pair", "Pair of collections", shown)
+    one, _, other = chosen.partition(SEPARATOR)
+    rows = read(overlap_select.words_of_pair, dataset=one, other=other, unit=unit)
+    titles = _titles(counted)
+    names = titles[one], titles[other]
+    heads = {
+        BOTH: "What they share most",
+        FIRST: f"More frequent in {names[0]}",
+        SECOND: f"More frequent in {names[1]}",
+    }
+    st.html(legend(names, theme=drawing.theme()))
+    with st.container(horizontal=True):
+        for side, head in heads.items():
+            with st.container(width=WIDTH):
+                st.markdown(f"**{drawing.text(head)}**")
+                own = rows[rows["side"] == side]
+                figure = words(own, names, theme=drawing.theme())
+                drawing.plot(figure, f"words_{side}", head, width="content")
+    drawing.caption(
+        f"Per million {unit} of each collection. What they share most counts a word as often as"
+        " it stands in the collection that has less of it; that is what the similarity adds up."
+        " The other two columns put first what tells the collections apart best (what a word adds"
+        " to their Jensen-Shannon divergence).",
+        figures.cut(counted[counted["dataset"].isin([one, other])]),
+    )
+
+
+def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> None:
+    """The force-directed graph, and how far its distances can be trusted."""
+    points = similarity.layout(square)
+    look = {"theme": drawing.theme(), "unit": unit}
+    figure = graphs.graph(square, points, counted, least=least, **look)
+    alt = "Collections as marks, alike ones near each other"
+    with st.container(horizontal=True):
+        with st.container(width=graphs.WIDTH):
+            drawing.plot(figure, "graph", alt, width="content")
+        with st.container(width=488):
+            table = graphs.neighbours(square, _titles(counted))
+            height = min(38 + 35 * len(table), 500)
+            options: dict[str, Any] = {"height": height, "row_height": 35, "placeholder": "–"}
+            drawing.table(
+                table, "neighbours", "The nearest collections", column_config=_FIGURES, **options
+            )
+    drawing.caption(graphs.note(similarity.faithfulness(square, points)))
+
+
+def about(counted: DataFrame, unit: str, floor: float) -> None:
+    """What was counted, how it is compared, and what is left out."""
+    drawing.caption(*figures.caption(counted, unit, floor))

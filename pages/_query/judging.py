@@ -1,0 +1,77 @@
+"""A hole judged where it is seen, on the page Query: quick, but not blind, and marked so."""
+
+import uuid
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from compute.datasets import Dataset
+from compute.judgements import IN_VIEW, PERSON, WITHDRAWN
+from compute.judgements.labels import labels
+from compute.judgements.tasks import grades as grading
+from compute.judgements.tasks.queue import Annotator
+from compute.views.annotate import select as annotate_select
+from compute.views.annotate import select_added
+from pages._annotate import person as _annotate_person
+from pages._shared import address, drawing
+from pages._shared.drawing import read
+
+
+def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
+    """Buttons with the grades under a document without an official judgement."""
+    asked = {"dataset": dataset.name, "query_id": query_id, "doc_id": doc_id}
+    judged = partial(read, annotate_select.official, added=False)
+    if not doc_id or len(judged(dataset=dataset.name, query_id=query_id, doc_id=doc_id)):
+        return
+    person = _annotate_person.annotator()
+    if person is None:
+        st.markdown("**Judge this hole here**")
+        _annotate_person.ask()
+        return
+    levels = read(annotate_select.levels, added=False, dataset=dataset.name)["relevance"]
+    given = _given(asked, person)
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown("**Judge it here:**", width="content")
+        for relevance, name in grading.of_levels(levels.tolist()):
+            chosen = "primary" if given == relevance else "secondary"
+            add = partial(_add, asked, person, relevance)
+            st.button(drawing.text(name), key=f"grade_{relevance}", type=chosen, on_click=add)
+        if given is not None:
+            back = partial(_add, asked, person, None)
+            st.button("Take it back", key="grade_back", type="tertiary", on_click=back)
+        if st.button("Have holes judged blind", icon=":material/arrow_forward:", type="tertiary"):
+            st.session_state["_arriving"] = {"dataset": dataset.name}
+            st.switch_page("pages/annotate.py", query_params={"view": "new"})
+    drawing.caption(
+        f"You judge as {person.name}. Systems and ranks are in view here, so such judgements are"
+        " marked as not blind. They count where official + added is chosen, but never in place of a"
+        " grade that you gave blind, and agreement between people leaves them out."
+    )
+
+
+def _given(pair: dict[str, str], person: Annotator) -> int | None:
+    """The grade that the person gave the pair here already, whatever they gave it blind."""
+    rows = read(select_added.of_pair, added=False, **pair)
+    mine = (rows["person"] == person.name) & (rows["task"] == IN_VIEW)
+    rows = labels(rows[mine | (rows["source"] == WITHDRAWN)], (PERSON,))
+    rows = rows[rows["person"] == person.name]
+    return int(rows["relevance"].iloc[-1]) if len(rows) else None
+
+
+@drawing.guarded
+def _add(pair: dict[str, str], person: Annotator, relevance: int | None) -> None:
+    person = _annotate_person.known_as(person.name)
+    # By difference, a judgement may bring another query to the front: stay at this one.
+    address.choose("query", pair["query_id"])
+    address.choose("document", pair["doc_id"])
+    row = pair | {
+        "relevance": relevance,
+        "person": person.name,
+        "task": IN_VIEW,
+        "guideline_version": "",
+        "source": WITHDRAWN if relevance is None else PERSON,
+        "entry": uuid.uuid4().hex,
+        "verified": int(person.verified),
+    }
+    drawing.store().add_judgements(pd.DataFrame([row]))

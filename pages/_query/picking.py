@@ -1,0 +1,110 @@
+"""Which systems' lists the page Query shows: up to four, named by the address in either manner."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from compute.views.dataset import select as dataset_select
+from compute.views.query.words import LISTS, first_pair
+from pages._shared import address, drawing
+from pages._shared.drawing import read
+
+
+def arrive() -> None:
+    """Have the address name the systems that a link named, as a and b too."""
+    named = st.session_state.get("_arriving", {})
+    if given := {key: named.pop(key) for key in ("systems", "a", "b") if key in named}:
+        st.query_params.update(given)
+    address.arrive()
+
+
+def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
+    """The systems to show, from left to right, as the address names them.
+
+    The picker is not bound to it: Streamlit takes `systems=a,b` for one name, and drops it.
+    """
+    given = [
+        name
+        for value in st.query_params.get_all("systems")
+        for name in ([value] if value in known else split(value))
+    ]
+    first = usual_pair(known, dataset)
+    given = given or _pair(first)
+    usual = list(dict.fromkeys(first))
+    last = st.session_state.get("_last_systems", ())
+    chosen = next(
+        there
+        for names in (given, last, usual)
+        if (there := [name for name in dict.fromkeys(names) if name in known][:LISTS])
+    )
+    with above:
+        said = _say(address.missing(given, known, f"run on {dataset}"))
+    if (given or usual) != chosen and not said:
+        _put(chosen)
+    st.session_state["_systems"] = chosen
+    st.multiselect(
+        "Systems",
+        list(known),
+        key="_systems",
+        max_selections=LISTS,
+        placeholder="up to four",
+        on_change=lambda: _put(st.session_state["_systems"]),
+        width=430,
+    )
+    remember(chosen)
+    return chosen
+
+
+def _say(wrong: list[str]) -> list[str]:
+    """Say what the address wrongly named when the page was opened, until it names something else.
+
+    What another dataset lacks is the picker's own, and not said.
+    """
+    kept = st.session_state.get("_wrong_systems", [])
+    now = [words for words in wrong if words in kept] if "_systems" in st.session_state else wrong
+    st.session_state["_wrong_systems"] = now
+    for words in now:
+        st.warning(drawing.text(words))
+    return now
+
+
+def _put(names: Sequence[str]) -> None:
+    for key in ("systems", "a", "b"):
+        st.query_params.pop(key, None)
+    st.query_params["systems"] = list(names)
+
+
+def usual_pair(known: Sequence[str], dataset: str) -> tuple[str, str]:
+    """The two systems that a page shows unless told, whichever judgements it counts."""
+    if "bm25" in known:
+        return first_pair(known)
+    leading = read(dataset_select.leading, added=False, dataset=dataset)
+    return first_pair(known, leading["system"].tolist())
+
+
+def _pair(first: tuple[str, str]) -> list[str]:
+    """What the address names as a and b, of which one may be left to the default."""
+    if not {"a", "b"} & set(st.query_params):
+        return []
+    usual = zip(("a", "b"), first, strict=True)
+    return [st.query_params.get(key) or default for key, default in usual]
+
+
+def remember(systems: Sequence[str]) -> None:
+    """Have the pages Query and Map start with these systems where their address names none."""
+    st.session_state["_last_systems"] = list(systems)
+    for key, name in zip(("system", "other"), systems, strict=False):
+        address.remember(key, name)
+
+
+def split(names: str) -> list[str]:
+    """Names between commas; those within the parentheses of a name part nothing."""
+    found, depth = [""], 0
+    for letter in names:
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            found.append("")
+        else:
+            found[-1] += letter
+    return [name.strip() for name in found if name.strip()]

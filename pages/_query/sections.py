@@ -1,0 +1,203 @@
+"""The sections of the page Query."""
+
+from collections.abc import Hashable, Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute.datasets import Dataset
+from compute.evaluate.measures import parse
+from compute.evaluate.score_breakdown import explain, explains
+from compute.views.dataset import select as dataset_select
+from compute.views.query import score_breakdown
+from compute.views.query import select as query_select
+from compute.views.query import words as figures
+from compute.views.query.ranked_lists import ranked_lists
+from compute.views.shared import next_steps, text
+from pages._dataset import sections as dataset_sections
+from pages._query import judging
+from pages._shared import address, drawing
+from pages._shared.drawing import read
+
+Systems = Sequence[tuple[str, str]]
+"""Name and title, from left to right."""
+_FURTHER = 100
+"""Relevant documents that no list shows are offered up to this many."""
+
+
+def known_dataset(names: Sequence[str]) -> None:
+    """Say what to do where the address names a dataset without ranked lists."""
+    asked, without = st.query_params.get("dataset", ""), ""
+    if asked not in names and len(facts := read(dataset_select.facts, dataset=asked)):
+        without = dataset_sections.without_runs(next_steps.record(facts))
+    address.known("dataset", names, "dataset with ranked lists", without)
+
+
+def choose_query(
+    dataset: str, systems: Sequence[str], measure: str, order: str, find: str
+) -> dict[Hashable, Any]:
+    """The query of the address, else the first; a picker between two steps.
+
+    Stops the page where no query contains what is looked for.
+    """
+    a, b = (*systems, "")[:2]
+    keep = st.query_params.get("query", "")
+    of: Any = {"dataset": dataset, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
+    rows = read(query_select.queries, order=order, **of)
+    if rows.empty:
+        st.info(drawing.text(f"No query contains {find!r}."))
+        st.stop()
+    if not find:
+        address.known("query", rows["query_id"], f"query of {dataset}")
+    known = {row["query_id"]: row for row in rows.to_dict("records")}
+    shown = {name: figures.option(row) for name, row in known.items()}
+    row = known[address.chosen("query", shown)]
+    address.pin("query", row["query_id"])
+    with drawing.pickers():
+        _step("Previous", row["previous"], ":material/chevron_left:", "P")
+        address.pick("query", "Query", shown)
+        _step("Next", row["next"], ":material/chevron_right:", "N")
+    drawing.caption(figures.found(row, find, len(rows)))
+    return row
+
+
+def _step(label: str, name: object, icon: str, key: str) -> None:
+    absent = not isinstance(name, str)
+    step = partial(address.choose, "query", name if isinstance(name, str) else None)
+    st.button(label, icon=icon, shortcut=key, disabled=absent, on_click=step)
+
+
+def as_shown(hits: DataFrame, systems: Sequence[str]) -> DataFrame:
+    """The hits from the leftmost list on, so that its first document is the first to be read."""
+    places = {name: place for place, name in enumerate(systems)}
+    return hits.sort_values("system", key=lambda names: names.map(places), kind="stable")
+
+
+def further(hits: DataFrame, dataset: Dataset, query_id: str, systems: Sequence[str]) -> DataFrame:
+    """Documents that no list on the page shows: doc_id, relevance, title, text.
+
+    Those that are judged relevant, and the one that the address names if a system ranks it.
+    """
+    judged = read(query_select.judged, dataset=dataset.name, query_id=query_id)
+    judged = judged[~judged["doc_id"].isin(hits["doc_id"])]
+    wanted = judged.loc[judged["relevance"] > 0, "doc_id"].head(_FURTHER).tolist()
+    named = st.query_params.get("document", "")
+    of: Any = {"dataset": dataset.name, "query_id": query_id, "systems": systems}
+    if named and named not in wanted and named not in set(hits["doc_id"]):
+        wanted += [named] if len(read(query_select.places, doc_id=named, **of)) else []
+    texts = read(query_select.documents, collection=dataset.collection, doc_ids=wanted)
+    frame = DataFrame({"doc_id": wanted}, dtype="str").merge(judged, on="doc_id", how="left")
+    return frame.merge(texts, on="doc_id", how="left").astype({"relevance": "Int64"})
+
+
+def _clicked() -> None:
+    points = st.session_state["lists"]["selection"]["points"]
+    if points:
+        address.choose("document", points[0]["customdata"])
+
+
+def lists(
+    hits: DataFrame,
+    further: DataFrame,
+    systems: Systems,
+    measure: str,
+    values: DataFrame,
+    depth: int,
+) -> str:
+    """Draw the ranked lists; returns the chosen document."""
+    chosen = address.chosen("document", figures.names(hits) | figures.names(further))
+    notes = figures.notes(values, systems, measure)
+    look: Any = {"chosen": chosen, "notes": notes, "depth": depth, "theme": drawing.theme()}
+    figure = ranked_lists(hits, systems, **look)
+    drawing.plot(figure, "lists", "Ranked lists", on_select=_clicked, selection_mode="points")
+    return chosen
+
+
+def document(
+    hits: DataFrame,
+    further: DataFrame,
+    chosen: str,
+    query_id: str,
+    query: str,
+    dataset: Dataset,
+    systems: Systems,
+) -> None:
+    """The chosen document with the query's words marked, or what brings its text.
+
+    A hole can be judged above it.
+    """
+    if not chosen:
+        return
+    missed = {name: f"{line} · in no list here" for name, line in figures.names(further).items()}
+    address.pick("document", "Document", figures.names(hits) | missed)
+    address.pin("document", chosen)
+    judging.hole(dataset, query_id, chosen)
+    row = next(f[f["doc_id"] == chosen].iloc[0] for f in (hits, further) if chosen in set(f.doc_id))
+    with st.container(border=True, height="content"):
+        if isinstance(row["text"], str):
+            st.html(text.document(row["title"], row["text"], query))
+        else:
+            st.text(next_steps.without_texts(dataset))
+        of: Any = {"dataset": dataset.name, "query_id": query_id, "doc_id": chosen}
+        places = read(query_select.places, systems=[name for name, _ in systems], **of)
+        where = figures.placed(places, systems)
+        drawing.caption(f"{chosen}: {figures.said(row['relevance'])}. {where}")
+
+
+def why(dataset: str, query_id: str, systems: Systems, measure: str, values: DataFrame) -> None:
+    """The sum that makes the score, as a figure and as a table; the best order beside it."""
+    st.subheader(f"Why this {measure}", anchor=False)
+    if not explains(measure):
+        drawing.caption(
+            f"{measure} is no sum over the top ranks of one list: choose a measure such as nDCG@10."
+        )
+        return
+    of: Any = {"dataset": dataset, "query_id": query_id}
+    names = [name for name, _ in systems]
+    hits = read(query_select.listed, systems=names, depth=parse(measure).k or 0, **of)
+    judged = read(query_select.judged, **of)
+    found = {name: explain(hits[hits["system"] == name], judged, measure) for name in names}
+    titles = dict(systems)
+    named = [(titles[name], of_system) for name, of_system in found.items()]
+    figure = score_breakdown.gains(named, theme=drawing.theme())
+    drawing.plot(figure, "gains", f"What each rank adds to {measure}")
+    drawing.caption(score_breakdown.reading(measure))
+    shown = names[0]
+    if len(names) > 1:
+        shown = _chosen_list(titles)
+    frame = score_breakdown.table(found[shown])
+    height = "content" if len(frame) <= 12 else 420
+    drawing.table(frame, "sum", f"{measure} of {titles[shown]}, rank by rank", height=height)
+    stored = values[(values["system"] == shown) & (values["measure"] == measure)]["value"]
+    drawing.caption(
+        score_breakdown.conclusion(found[shown], next(iter(stored), None), titles[shown])
+    )
+
+
+def _chosen_list(titles: Mapping[str, str]) -> str:
+    if st.session_state.get("_sum") not in titles:
+        st.session_state["_sum"] = next(iter(titles))
+    shown = st.segmented_control(
+        "The sum of",
+        list(titles),
+        format_func=lambda name: drawing.text(titles[name]),
+        key="_sum",
+        required=True,
+    )
+    return str(shown)
+
+
+def values(frame: DataFrame, systems: Systems) -> None:
+    """What the query scores by every measure."""
+    table = figures.value_table(frame, systems, drawing.measures())
+    drawing.table(table, "values", "The query by measure")
+
+
+def to_the_map(dataset: str, systems: Sequence[str], measure: str, query_id: str) -> None:
+    """The way to every query of the first two systems, at this one."""
+    named = dict(zip(("system", "other"), systems, strict=False))
+    label = "All queries of these systems, rank by rank"
+    at = {"dataset": dataset, "measure": measure, "query": query_id}
+    address.link(label, "pages/map.py", **at, **named)

@@ -1,0 +1,129 @@
+"""What the address names, where no bound widget holds it; names that there are not."""
+
+import shlex
+from collections.abc import Iterable, Sequence
+from difflib import get_close_matches
+from pathlib import Path
+
+import streamlit as st
+
+from compute.evaluate.measures import is_measure
+from pages._shared import drawing, export, navigation
+
+
+def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
+    """Say so where the address names something that there is not; pickers then show a default.
+
+    It stays through reruns until the picker is changed. What a picker has shown already is its
+    own: choosing another table may take its name away.
+    """
+    if key not in st.session_state:
+        st.session_state[f"_wrong_{key}"] = missing(
+            st.query_params.get_all(key), list(names), what, advice
+        )
+        st.session_state.pop(f"_default_{key}", None)
+    elif (
+        st.session_state.setdefault(f"_default_{key}", st.session_state[key])
+        != (st.session_state[key])
+    ):
+        st.session_state[f"_wrong_{key}"] = []
+    for words in st.session_state.get(f"_wrong_{key}", []):
+        st.warning(drawing.text(words))
+
+
+def measures() -> list[str]:
+    """The measures that a picker offers; says so where the address names none of them."""
+    offered = drawing.measures()
+    further = [name for name in st.query_params.get_all("measure") if is_measure(name)]
+    score = f"python -m compute score --measure {shlex.quote(further[0])}" if further else ""
+    known("measure", offered, "measure", f"To score the stored runs by it: {score}" * bool(score))
+    return offered
+
+
+def missing(named: Iterable[str], choices: Sequence[str], what: str, advice: str = "") -> list[str]:
+    """A sentence for each name in the address that is none of the choices."""
+    found = []
+    for name in named:
+        if name and name not in choices:
+            near = get_close_matches(name, choices, n=3, cutoff=0.5)
+            hint = f"Did you mean {' or '.join(near)}?" if near else "Choose another below."
+            found.append(f"The address names no {what} that is here: {name}. {advice or hint}")
+    return found
+
+
+def choose(key: str, name: str | None) -> None:
+    """Put a name into the address, for the `on_click` of a button."""
+    if name:
+        st.query_params[key] = name
+
+
+def begin(title: str) -> None:
+    """Begin a run of a page: what the last one showed stays pinned until this one pins its own.
+
+    A click that comes early ends a run before it has shown, and pinned, anything.
+    """
+    state = st.session_state
+    before = state.get("_pinned") or state.get("_pinned_before", {})
+    state["_pinned_before"] = before if state.get("_pinned_on") == title else {}
+    state["_pinned"], state["_pinned_on"] = {}, title
+
+
+def pin(key: str, name: str) -> None:
+    """Keep what is shown without the address naming it, for `unpin`."""
+    st.session_state["_pinned"][key] = st.session_state.get("dataset"), name
+
+
+def unpin() -> None:
+    """Have the address name what is shown, lest a change of judgements puts another first."""
+    state = st.session_state
+    pinned = state.get("_pinned_before", {}) | state.get("_pinned", {})
+    for key, (dataset, name) in pinned.items():
+        if dataset == state.get("dataset"):
+            choose(key, name)
+
+
+def link(label: str, page: str, **names: str | Sequence[str]) -> None:
+    """A link to a page, such as pages/query.py, whose address has these names."""
+    if st.button(label, icon=":material/arrow_forward:", type="tertiary"):
+        navigation.to(Path(page).stem, **names)
+        navigation.follow()
+
+
+def arrive() -> None:
+    """Set the pickers that a link named; a page calls it before it draws them."""
+    for key, name in st.session_state.pop("_arriving", {}).items():
+        st.session_state[key] = name
+
+
+def recall(key: str, names: Iterable[str]) -> None:
+    """Start a picker with what it showed last anywhere, unless a link or the address names one."""
+    last = st.session_state.get(f"_last_{key}")
+    if key not in st.query_params and key not in st.session_state and last in list(names):
+        st.session_state[key] = last
+
+
+def remember(key: str, name: str) -> None:
+    """Keep what a picker shows, for `recall` on the next page."""
+    st.session_state[f"_last_{key}"] = name
+
+
+def chosen(key: str, names: dict[str, str]) -> str:
+    """The name in the address if it is one of `names`, else their first; empty for none."""
+    name = st.query_params.get(key, "")
+    return name if name in names else next(iter(names), "")
+
+
+def pick(key: str, label: str, names: dict[str, str]) -> None:
+    """A picker of `names` (name -> what it shows), kept in the address under `key`.
+
+    A bound widget would put what it shows into the address; here that is a text, not a name.
+    """
+    st.session_state[f"_{key}"] = export.picked(key, chosen(key, names))
+    st.selectbox(
+        label,
+        list(names),
+        format_func=names.__getitem__,
+        key=f"_{key}",
+        on_change=lambda: choose(key, st.session_state[f"_{key}"]),
+        width="stretch",
+    )

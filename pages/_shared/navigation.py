@@ -1,0 +1,115 @@
+"""The ways between pages: a click in a figure or a table opens what it is about.
+
+Streamlit's own switch of pages leaves entries in the browser's history that show something else,
+and drops from an address what a widget of the page before was bound to. Here the browser itself
+goes to the whole address, as it does for Back and Forward, and `restore` takes all of it.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+from urllib.parse import parse_qs, urlencode
+
+import streamlit as st
+import streamlit.components.v2 as components
+from pandas import DataFrame
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from pages._shared import drawing
+
+_GO = components.component(
+    "way",
+    js="""
+    export default function ({ data }) {
+      const to = new URL(data.to, window.location.href);
+      if (to.href === window.location.href) return;
+      window.history.pushState({}, "", to);
+      window.dispatchEvent(new PopStateEvent("popstate"));
+    }
+    """,
+)
+_COUNTED = ("judgements", "rule", "sources")
+"""What the switch above the pages keeps in the address."""
+
+
+def restore() -> None:
+    """Take the whole address of this run, with what Streamlit dropped when the page changed."""
+    context = get_script_run_ctx()
+    given = parse_qs(context.query_string, keep_blank_values=True) if context else {}
+    if context and given.keys() - st.query_params.to_dict().keys():
+        whole = context.query_string
+        with context.session_state.query_params() as params:
+            params.from_dict(given)
+            # What pickers start with, as where a browser opens the address.
+            params.set_initial_query_params(whole)
+
+
+def to(page: str, **address: str | Sequence[str]) -> None:
+    """Have the browser go to a page (`query`), at the next `follow`; for callbacks."""
+    kept = {key: st.query_params.get_all(key) for key in _COUNTED}
+    named = {key: value for key, value in (kept | address).items() if value}
+    st.session_state["_way"] = f"{page}?{urlencode(named, doseq=True)}"
+
+
+def to_query(dataset: str, query_id: str, a: str, b: str, measure: str) -> None:
+    """Go to a query with the ranked lists of two systems."""
+    to("query", dataset=dataset, query=query_id, systems=[a, b], measure=measure)
+
+
+def to_compare(dataset: str, a: str, b: str, measure: str) -> None:
+    """Go to two systems on a dataset, query by query."""
+    to("compare", dataset=dataset, a=a, b=b, measure=measure)
+
+
+def to_run(dataset: str, system: str) -> None:
+    """Go to all that is known of a run: how it was made, and the run as a file."""
+    to("data", show="Runs", dataset=dataset, system=system)
+
+
+def follow() -> None:
+    """Go where a click said, before the page draws itself again."""
+    if way := st.session_state.pop("_way", None):
+        _GO(data={"to": way}, key="_way_to")
+        st.stop()
+
+
+def plot(figure: Any, key: str, alt: str, go: Callable[..., None]) -> None:
+    """Draw a figure; a click on a mark calls `go` with what the mark carries."""
+
+    def clicked() -> None:
+        points = st.session_state[key]["selection"]["points"]
+        carried = points[0].get("customdata") if points else None
+        if carried:
+            go(*carried)
+
+    drawing.plot(figure, key, alt, on_select=clicked, selection_mode="points")
+
+
+def table(
+    shown: DataFrame,
+    key: str,
+    carried: Sequence[Sequence[str]],
+    go: Callable[..., None],
+    title: str = "Table",
+    **options: Any,
+) -> None:
+    """Draw a table; a click into a row calls `go` with what is `carried` for that row.
+
+    `options` are those of `st.dataframe`.
+    """
+
+    def clicked() -> None:
+        cells = st.session_state[key]["selection"]["cells"]
+        if cells:
+            go(*carried[cells[0][0]])
+
+    height = 38 + 35 * min(len(shown), 20)
+    drawing.table(
+        shown,
+        key,
+        title,
+        height=height,
+        row_height=35,
+        on_select=clicked,
+        selection_mode="single-cell",
+        **options,
+    )

@@ -22,22 +22,22 @@ lint: $(READY)
 # That another Python serves: make smoke VENV=.smoke PYTHON=python3.13
 smoke: $(READY)
 	BEIRSCOPE_HOME=$$(mktemp -d) $(PY) -m compute run bm25 pydocs-networkx
-	$(PY) -m pytest tests/test_datasets_*.py
+	$(PY) -m pytest tests/datasets/test_*.py
 
 # The counts of the long runs; the rest of the suite stays as `make test` has it.
 soak: $(READY)
 	BEIRSCOPE_CASES=2000 BEIRSCOPE_KILLS=30 BEIRSCOPE_JOB_KILLS=10 BEIRSCOPE_FAULTS=216 $(PY) -m pytest \
-		tests/test_measures.py tests/test_runs.py tests/test_kills.py tests/test_worker.py \
-		tests/test_holes_bounds.py tests/test_holes_ranges.py tests/test_orders.py \
-		tests/test_overlap.py tests/test_faults.py tests/test_judgements_histories.py \
-		tests/test_overlay.py tests/test_agreement.py tests/test_judgements_labels.py \
-		tests/test_significance.py tests/test_ranks.py tests/test_boards.py \
-		tests/test_rbo.py tests/test_systems_fusion.py tests/test_systems_maxsim.py \
-		tests/test_reference.py
+		tests/evaluate/test_measures.py tests/evaluate/test_runs.py tests/store/test_kills.py tests/jobs/test_worker.py \
+		tests/evaluate/holes/test_bounds.py tests/evaluate/holes/test_ranges.py tests/judgements/test_orders.py \
+		tests/corpora/overlap/test_jaccard.py tests/store/test_faults.py tests/judgements/test_histories.py \
+		tests/reading/test_overlay.py tests/judgements/test_agreement.py tests/judgements/test_labels.py \
+		tests/evaluate/test_significance.py tests/evaluate/test_rank_intervals.py tests/views/leaderboard/test_rank_correlation.py \
+		tests/evaluate/test_rbo.py tests/systems/combine/test_fusion.py tests/systems/neural/test_maxsim.py \
+		tests/evaluate/test_reference.py
 
 # Mangled files for every reader, fresh ones each time: make fuzz SECONDS=600
 fuzz: $(READY)
-	BEIRSCOPE_FUZZ_SECONDS=$(or $(SECONDS),600) $(PY) -m tests.fuzzing
+	BEIRSCOPE_FUZZ_SECONDS=$(or $(SECONDS),600) $(PY) -m tests.support.fuzzing
 
 # On Linux PyPI's torch brings gigabytes of CUDA; TORCH_INDEX=<PyTorch's CPU index> avoids them.
 $(READY): requirements.txt

@@ -35,9 +35,9 @@ from compute.recompute import run as recompute
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.systems import system
-from tests import database, models
 from tests.benchmarks.side_by_side import Row, machine, say, show
-from tests.jobbing import worker
+from tests.support import database, models
+from tests.support.jobbing import worker
 
 NAME = "made-up"
 WORDS = 10

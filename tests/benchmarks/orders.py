@@ -24,7 +24,17 @@ from compute.base import settings
 from compute.judgements import orders
 from compute.reading.database import open_version
 from compute.store.store import Store
-from tests.simulating import PAIR, Contest, Flags, K, Rows, from_files, in_order, needed, taus
+from tests.support.simulating import (
+    PAIR,
+    Contest,
+    Flags,
+    K,
+    Rows,
+    from_files,
+    in_order,
+    needed,
+    taus,
+)
 
 SEEDS = range(20)
 Arrange = Callable[[Contest, Flags], Rows]

@@ -19,7 +19,7 @@ from compute.jobs.serve import free_port
 from compute.recompute import run
 from compute.store.store import Store
 from compute.systems import system
-from tests.tiny import write_tiny
+from tests.support.tiny import write_tiny
 
 FLAGS = [
     "--no-sandbox",

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.acting import FIGURE, click_at, go
+from tests.support.acting import FIGURE, click_at, go
 
 BOX = """([figure, words]) => {
     const found = [...document.querySelectorAll(`${figure} text`)]

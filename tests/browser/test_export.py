@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.browser.acting import go, settled
+from tests.support.acting import go, settled
 
 pytestmark = pytest.mark.browser
 

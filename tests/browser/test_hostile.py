@@ -7,10 +7,10 @@ from urllib.parse import quote, urlencode
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests import hostile
-from tests.browser.acting import settled
 from tests.browser.conftest import port, serving
-from tests.test_pages import PAGES
+from tests.pages.test_pages import PAGES
+from tests.support import hostile
+from tests.support.acting import settled
 
 A, B = hostile.SYSTEMS
 CHOSEN = {

@@ -9,8 +9,8 @@ from playwright.sync_api import Page, expect
 
 from compute.base.settings import Settings
 from compute.systems import SYSTEMS
-from tests.browser.acting import FIGURE, settled
-from tests.jobbing import worker
+from tests.support.acting import FIGURE, settled
+from tests.support.jobbing import worker
 
 TITLE = SYSTEMS["bm25-multifield"].title
 WATCH = """() => {

@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.acting import FIGURE, click_at, go, heading, settled
+from tests.support.acting import FIGURE, click_at, go, heading, settled
 
 CELL = """([figure, rank, row]) => {
     const plot = document.querySelector(`${figure} .js-plotly-plot`);

@@ -12,9 +12,9 @@ from compute.corpora import overlap
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from tests.browser.acting import click_at, settled
 from tests.browser.conftest import port, serving
-from tests.tiny import DOCUMENTS, write_tiny
+from tests.support.acting import click_at, settled
+from tests.support.tiny import DOCUMENTS, write_tiny
 
 COLLIDING = """() => {
     const boxes = (plot, names) => [...plot.querySelectorAll(names)]

@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 
 from compute.base.settings import Settings
 from compute.store.store import Store
-from tests import identity
-from tests.browser.acting import go, settled
 from tests.browser.conftest import port, serving
+from tests.support import identity
+from tests.support.acting import go, settled
 
 VERIFIED = {"email_verified": True}
 PEOPLE = {

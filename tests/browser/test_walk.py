@@ -4,7 +4,7 @@ import re
 
 from playwright.sync_api import Page, expect
 
-from tests.browser.acting import FIGURE, click_mark, go, heading, settled
+from tests.support.acting import FIGURE, click_mark, go, heading, settled
 
 
 def test_from_the_leaderboard_over_a_dataset_to_the_documents(page: Page, dashboard: str) -> None:

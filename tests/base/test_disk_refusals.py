@@ -1,0 +1,125 @@
+"""What a disk refuses, as one sentence, by whatever library it is met."""
+
+import errno
+import os
+import sqlite3
+from pathlib import Path
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+from sqlalchemy import create_engine, text
+from sqlalchemy.exc import OperationalError
+
+from compute.base import bug_reports, disk_refusals
+from compute.base.errors import Missing, Unavailable
+from compute.base.settings import Settings
+from tests.support import disks
+
+HOME = Path("/somewhere/home")
+
+
+@pytest.mark.parametrize(
+    ("error", "words"),
+    [
+        (
+            OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), "/somewhere/home/x"),
+            "no space is left on the disk of /somewhere/home/x: free some, then try again",
+        ),
+        (
+            OSError(errno.EDQUOT, os.strerror(errno.EDQUOT), "/somewhere/home/x"),
+            "the quota of disk space is used up at /somewhere/home/x: free some, then try again",
+        ),
+        (
+            OSError(errno.EROFS, os.strerror(errno.EROFS), "/elsewhere/x"),
+            "/elsewhere/x is on a read-only disk: make it writable, or choose another place",
+        ),
+        (
+            PermissionError(errno.EACCES, os.strerror(errno.EACCES), "/somewhere/home"),
+            "/somewhere/home is closed to this account: change its permissions, or set"
+            " BEIRSCOPE_HOME to another folder",
+        ),
+        (
+            duckdb.IOException('IO Error: Cannot open file "/a/b": Read-only file system'),
+            "/a/b is on a read-only disk: make it writable, or choose another place",
+        ),
+        (
+            RuntimeError("failed writing file '/a/b': No space left on device"),
+            "no space is left on the disk of /a/b: free some, then try again",
+        ),
+    ],
+)
+def test_a_refusal_names_the_place_and_what_to_do(error: Exception, words: str) -> None:
+    refused = disk_refusals.refusal(error, HOME)
+    assert isinstance(refused, Unavailable)
+    assert str(refused) == words
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        FileNotFoundError(errno.ENOENT, "No such file or directory", "/x"),
+        ZeroDivisionError("the bug"),
+        RuntimeError("Permission denied by the server"),
+        sqlite3.OperationalError("no such table: x"),
+        Missing("No space left on device: what the project says itself stays"),
+    ],
+)
+def test_what_no_disk_refused_is_left_alone(error: Exception) -> None:
+    assert disk_refusals.refusal(error, HOME) is None
+
+
+def test_what_stands_behind_an_error_counts(tmp_path: Path) -> None:
+    try:
+        try:
+            raise OSError(errno.ENOSPC, "full", str(tmp_path))
+        except OSError as error:
+            raise ValueError("no part") from error
+    except ValueError as error:
+        assert str(tmp_path) in str(disk_refusals.refusal(error, HOME))
+
+
+def test_sqlite_duckdb_and_pyarrow_on_a_full_disk(tmp_path: Path) -> None:
+    with disks.disk(tmp_path / "disk", 1) as folder:
+        engine = create_engine(f"sqlite:///{folder / 'some.sqlite'}")
+        with engine.begin() as connection:
+            connection.execute(text("create table t (x)"))
+        disks.fill(folder)
+        with pytest.raises(OperationalError) as full, engine.begin() as connection:
+            connection.execute(text("insert into t values (zeroblob(100000))"))
+        engine.dispose()
+        with pytest.raises(duckdb.Error) as written:
+            duckdb.sql(f"copy (select * from range(100000)) to '{folder / 'x.parquet'}'")
+        with pytest.raises(OSError) as arrow:
+            pq.write_table(pa.table({"x": range(100_000)}), folder / "y.parquet")
+        for raised in (full, written, arrow):
+            refused = str(disk_refusals.refusal(raised.value, folder))
+            assert refused.startswith(f"no space is left on the disk of {folder}")
+
+
+def test_sqlite_on_a_read_only_disk(tmp_path: Path) -> None:
+    with (
+        disks.disk(tmp_path / "disk", 1) as folder,
+        disks.again(folder, tmp_path / "again") as shown,
+    ):
+        with sqlite3.connect(folder / "some.sqlite") as connection:
+            connection.execute("create table t (x)")
+        connection.close()
+        disks.read_only(shown)
+        for file in ("some.sqlite", "new.sqlite"):
+            with pytest.raises(sqlite3.OperationalError) as raised:
+                sqlite3.connect(shown / file).execute("create table more (x)")
+            refused = str(disk_refusals.refusal(raised.value, shown))
+            assert refused.startswith(f"{shown} is on a read-only disk"), raised.value
+
+
+def test_a_bug_is_told_even_where_its_log_cannot_be_written(
+    tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    with disks.disk(tmp_path / "disk", 1) as folder:
+        disks.fill(folder)
+        told = bug_reports.said(Settings(home=folder), "here", ZeroDivisionError("the bug"))
+    assert told.startswith("bug ")
+    assert told.endswith(" in Beirscope, not in your input: no log of it could be written")
+    assert capfd.readouterr().err == ""

@@ -1,0 +1,315 @@
+"""The command line, run as a person runs it."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from pandas import DataFrame
+
+from compute.__main__ import COMMANDS, main, parser
+from compute.base import printable
+from compute.base.settings import PROJECT
+from tests.support.tiny import HOSTILE, write_tiny
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BEIRSCOPE_DATASETS", "")
+
+
+TWO = [str(PROJECT / "README.md"), str(PROJECT / "Makefile")]
+"""Files that are there, whatever they hold."""
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_command_has_help(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        parser().parse_args([name, "--help"])
+    assert ended.value.code == 0
+    assert COMMANDS[name].text.split()[0] in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_the_readme_names_every_command(name: str) -> None:
+    assert f"`{name}" in (PROJECT / "README.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["run", "bm25", "scifac"], "did you mean scifact"),
+        (["run", "bm52", "scifact"], "no system 'bm52'"),
+        (["run", "bm25(k1=x)", "scifact"], "k1"),
+        (["run", "seal", "scifact"], "seal is published figures only; these run here: bm25, "),
+        (["jobs", "cancel"], "name a job to cancel"),
+        (["import-run", *TWO, "--system", "x", "--dataset", "scifact"], "--system names one"),
+        (["run", "bm25", "bioasq"], "cannot be downloaded"),
+        (["run", "bm25", "nq-dpr"], "published figures only"),
+        (["check", "nowhere"], "nowhere does not exist"),
+        (["import-dataset", "--name", "x"], "give either"),
+        (["import-dataset", "nowhere", "--name", "x"], "nowhere does not exist"),
+        (["import-run", "nowhere", "--dataset", "nothing"], "no dataset 'nothing'"),
+        (["score", "nothing"], "no dataset 'nothing'"),
+        (["snapshot", "/nowhere/at/all.duckdb"], "no folder"),
+    ],
+)
+def test_wrong_input_is_one_sentence_and_status_2(
+    words: list[str], sentence: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+    assert "Traceback" not in said
+
+
+def test_a_bug_is_logged_under_the_id_that_is_shown(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(arguments: object) -> int:
+        raise ZeroDivisionError("the bug")
+
+    monkeypatch.setitem(COMMANDS, "systems", COMMANDS["systems"]._replace(run=broken))
+    assert main(["systems"]) == 1
+    (log,) = (tmp_path / "home" / "logs").glob("bug-*.log")
+    assert log.stem.removeprefix("bug-") in capsys.readouterr().err
+    assert "ZeroDivisionError: the bug" in log.read_text("utf-8")
+
+
+def test_a_collection_goes_from_folder_to_scores(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    assert main(["check", str(folder)]) == 0
+    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
+    assert "6 documents, 3 queries, 5 judgements" in capsys.readouterr().out
+    assert main(["run", "bm25", "tiny"]) == 0
+    assert main(["run", "bm25", "tiny"]) == 0
+    assert "(up to date)" in capsys.readouterr().out
+    assert main(["show", "scores", "--dataset", "tiny", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    assert {row["measure"] for row in rows} >= {"nDCG@10", "R@100", "Hole@10"}
+    assert all(row["n_queries"] == 3 for row in rows)
+    assert main(["show", "holes", "--dataset", "tiny", "--json"]) == 0
+    (hole,) = json.loads(capsys.readouterr().out)
+    assert 0 < hole["hole"] < 1
+    lows = [hole[f"{name}low"] for name in ("collection_", "pool_", "")]
+    assert 0 <= lows[0] <= lows[1] <= lows[2] <= hole["value"] <= hole["high"] <= 1
+    assert main(["show", "holes", "--dataset", "tiny", "--measure", "Bpref"]) == 2
+    assert "no interval of Bpref; known: nDCG@k" in capsys.readouterr().err
+    assert main(["show", "holes", "--dataset", "tiny", "--measure", "P@1000"]) == 0
+    assert main(["show", "holes", "--dataset", "tiny", "--measure", "P@1500"]) == 2
+    deep = "P@1500 cuts deeper than the lists of bm25 on tiny are kept, to rank 1,000"
+    assert deep in capsys.readouterr().err
+    assert main(["score", "tiny", "--again"]) == 0
+    assert (tmp_path / "home" / "beirscope.duckdb").exists()
+    assert main(["snapshot", str(tmp_path / "all.duckdb")]) == 0
+    size = (tmp_path / "all.duckdb").stat().st_size
+    assert re.search(rf"all\.duckdb: \d+ parts, {size:,} bytes\n$", capsys.readouterr().out)
+
+
+def test_published_figures_show_without_a_run(capsys: pytest.CaptureFixture[str]) -> None:
+    words = [
+        "show",
+        "scores",
+        "--published",
+        "--dataset",
+        "trec-covid",
+        "--system",
+        "bm25-multifield",
+    ]
+    assert main([*words, "--measure", "nDCG@10", "--json"]) == 0
+    rows = json.loads(capsys.readouterr().out)
+    values = {row["value"] for row in rows if row["source"] == "BEIR v4, Table 2"}
+    assert values == {0.656}
+
+
+def test_a_column_of_large_whole_numbers_has_no_decimals(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    printable.show(DataFrame({"bytes": [4680476.0, None], "share": [1.0, 0.5]}), as_json=False)
+    words = capsys.readouterr().out.split()
+    assert words == ["bytes", "share", "4680476", "1.0000", "–", "0.5000"]
+
+
+def test_tables_show_control_characters_as_codes() -> None:
+    escape = f"\x1b[31m{HOSTILE}\x07"
+    assert printable.printable(escape) == f"\\x1b[31m{HOSTILE}\\x07"
+
+
+@pytest.fixture
+def tiny(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
+    """A collection that is taken in under the name tiny."""
+    folder = write_tiny(tmp_path / "tiny")
+    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
+    capsys.readouterr()
+    return folder
+
+
+def _runs(tmp_path: Path, **texts: str) -> list[str]:
+    files = [tmp_path / name for name in texts]
+    for file, text in zip(files, texts.values(), strict=True):
+        file.write_text(text, encoding="utf-8")
+    return [str(file) for file in files]
+
+
+def test_of_several_files_a_refused_one_stops_no_other(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"a": "q1 Q0 d1 1 1 a\n", "qrels": "q1 0 d1 1\n", "z": "q1 Q0 d1 1 1 z\n"}
+    assert main(["import-run", *_runs(tmp_path, **texts), "--dataset", "tiny"]) == 2
+    said = capsys.readouterr()
+    assert said.err.startswith(f"{tmp_path / 'qrels'} is a qrels file, not a run")
+    assert len(said.err.splitlines()) == 1
+    assert [line.split(" ")[0] for line in said.out.splitlines()] == ["a", "z", "2"]
+    assert said.out.endswith("\n2 imported, 1 refused\n")
+
+
+def test_no_file_takes_the_name_that_another_has_by_right(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"a.run": "q1 Q0 d1 1 1 mine\n", "mine.run": "q1 Q0 d1 1 2 mine\n"}
+    assert main(["import-run", *_runs(tmp_path, **texts), "--dataset", "tiny"]) == 0
+    said = capsys.readouterr()
+    assert said.err == "2 files have the tag mine: they are called by their files, a, mine\n"
+    assert [line.split(" ")[0] for line in said.out.splitlines()] == ["a", "mine", "2"]
+
+
+def test_what_a_run_leaves_out_is_said(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = "q1 Q0 d1 1 3 t\nq1 Q0 d1 2 2 t\nq9 Q0 d1 1 2 t\nq9 Q0 d2 2 1 t\n"
+    words = ["import-run", *_runs(tmp_path, some=lines), "--dataset", "tiny"]
+    said = (
+        "answers 1 of 3 queries; 2 hits of queries outside the split left out;"
+        " 1 hit of documents that stand higher in the same list left out)\n"
+    )
+    assert main(words) == 0
+    assert capsys.readouterr().out.endswith(f" ({said}")
+    assert main(words) == 0
+    assert capsys.readouterr().out.endswith(f" (up to date; {said}")
+    assert main([*words, "--replace"]) == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["--dataset", "tin"], "no scores of dataset 'tin': did you mean tiny?"),
+        (["--system", "som"], "no scores of system 'som': did you mean some?"),
+        (
+            ["--dataset", "tiny", "--measure", "P@2000"],
+            "no P@2000 of some tiny: its stored hits end at rank 1,000",
+        ),
+        (["--measure", "ndgc"], "no measure 'ndgc'; known: nDCG@k"),
+        (["--published", "--measure", "nDCG@30"], "no scores of measure 'nDCG@30': did you mean"),
+        (["--published", "--dataset", "tiny"], "no scores of dataset 'tiny'"),
+    ],
+)
+def test_a_filter_that_fits_nothing_is_named(
+    tiny: Path,
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    words: list[str],
+    sentence: str,
+) -> None:
+    run = _runs(tmp_path, some="q1 Q0 d1 1 1 some\n")
+    assert main(["import-run", *run, "--dataset", "tiny"]) == 0
+    capsys.readouterr()
+    assert main(["show", "scores", *words]) == 2
+    said = capsys.readouterr().err
+    assert sentence in said
+    assert len(said.splitlines()) == 1
+
+
+def test_scores_show_the_best_first_over_the_queries_that_count(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    texts = {"a": "q1 Q0 d5 1 1 a\n", "z": "q1 Q0 d1 1 2 z\nq2 Q0 d2 1 1 z\n"}
+    assert main(["import-run", *_runs(tmp_path, **texts), "--dataset", "tiny"]) == 0
+    capsys.readouterr()
+    words = ["show", "scores", "--dataset", "tiny", "--measure", "nDCG@10", "--json"]
+    shown = {}
+    for option in ((), ("--returned-only",)):
+        assert main([*words, *option]) == 0
+        rows = json.loads(capsys.readouterr().out)
+        assert [row["system"] for row in rows] == ["z", "a"]
+        assert rows[0]["value"] > rows[1]["value"]
+        shown[option] = [row["n_queries"] for row in rows]
+    assert shown == {(): [3, 3], ("--returned-only",): [2, 1]}
+
+
+def test_other_content_under_a_name_says_what_it_replaced(
+    tiny: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["import-dataset", str(tiny), "--name", "tiny"]
+    assert main(words) == 0
+    assert "replaced" not in capsys.readouterr().out
+    with (tiny / "qrels" / "test.tsv").open("a", encoding="utf-8") as qrels:
+        qrels.write("q3\td1\t1\n")
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert said.endswith("\nreplaced what had this name: 5 judgements\n")
+
+
+def test_the_stored_datasets_alone_can_be_listed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["import-dataset", str(write_tiny(tmp_path / "tiny")), "--name", "tiny"]) == 0
+    capsys.readouterr()
+    assert main(["datasets", "--stored", "--json"]) == 0
+    names = [row["dataset"] for row in json.loads(capsys.readouterr().out)]
+    assert "tiny" in names and "fever" not in names
+
+
+def test_runs_made_before_the_dataset_changed_are_named_not_shown(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_tiny(tmp_path / "tiny")
+    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
+    assert main(["run", "bm25", "tiny"]) == 0
+    with (folder / "qrels" / "test.tsv").open("a", encoding="utf-8") as file:
+        file.write("q1\td4\t1\n")
+    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
+    capsys.readouterr()
+    main(["show", "scores", "--dataset", "tiny", "--json"])
+    assert "bm25 on tiny is left out" in capsys.readouterr().err
+    assert main(["score", "tiny"]) == 0
+    assert main(["show", "scores", "--dataset", "tiny", "--json"]) == 0
+    said = capsys.readouterr()
+    assert "left out" not in said.err
+    assert '"bm25"' in said.out
+
+
+def test_a_measure_that_is_not_stored_is_scored_and_then_shown(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = _runs(tmp_path, some="q1 Q0 d1 1 1 some\nq2 Q0 d1 1 2 some\nq2 Q0 d2 1 1 some\n")
+    assert main(["import-run", *run, "--dataset", "tiny"]) == 0
+    words = ["show", "scores", "--dataset", "tiny", "--json", "--measure"]
+    for measure, value in (("P@5", (0.2 + 0.2) / 3), ("RBP(p=0.5,rel=1)", (0.5 + 0.25) / 3)):
+        capsys.readouterr()
+        assert main([*words, measure]) == 0
+        told = capsys.readouterr()
+        assert told.err == f"scored 1 run by {measure}\n"
+        (row,) = json.loads(told.out)
+        assert row["value"] == pytest.approx(value)
+        assert main([*words, measure]) == 0
+        assert capsys.readouterr().err == ""
+
+
+def test_stored_runs_are_scored_by_a_measure_that_is_named(
+    tiny: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["import-run", *_runs(tmp_path, some=ONE_HIT), "--dataset", "tiny"]) == 0
+    capsys.readouterr()
+    assert main(["score", "tiny", "--measure", "Bpref", "--measure", "AP@1001"]) == 0
+    told = capsys.readouterr()
+    assert "Bpref 0.1667" in told.out
+    assert "no AP@1001 of some tiny: its stored hits end at rank 1,000; raise" in told.err
+    assert main(["score", "tiny", "--measure", "map"]) == 2
+    assert "no measure 'map' (here it is AP); known: " in capsys.readouterr().err
+
+
+ONE_HIT = "q1 Q0 d1 1 1 some\n"

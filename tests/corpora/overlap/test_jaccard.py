@@ -1,0 +1,118 @@
+"""Weighted Jaccard: a worked example by hand, and the properties of the definition."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, similarities
+from tests.support.worlds import CASES
+
+Counts = dict[str, int]
+
+_counts = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 30_000), min_size=1)
+
+
+def vocabularies(**corpora: Counts) -> tuple[dict[str, Vocabulary], int]:
+    """The corpora over one index of their words, and its length."""
+    places = {
+        word: place for place, word in enumerate(sorted({w for c in corpora.values() for w in c}))
+    }
+    found = {}
+    for name, counts in corpora.items():
+        ordered = sorted(counts.items())
+        tokens = max(sum(counts.values()), 1)
+        found[name] = Vocabulary(
+            np.array([places[word] for word, _ in ordered], dtype=np.int32),
+            np.array([count / tokens for _, count in ordered]),
+        )
+    return found, len(places)
+
+
+def similarity(one: Counts, other: Counts, floor: float = 0.0) -> float | None:
+    """The similarity of two corpora; None where it is absent."""
+    found = similarities(*vocabularies(one=one, other=other), ["one"])
+    values = found.loc[found["floor"] == floor, "similarity"].tolist()
+    return values[0] if values else None
+
+
+def by_definition(one: Counts, other: Counts, floor: float) -> float | None:
+    """sum min / sum max, word by word."""
+
+    def shares(counts: Counts) -> dict[str, float]:
+        total = sum(counts.values())
+        return {w: c / total for w, c in counts.items() if c / total > floor}
+
+    s, t = shares(one), shares(other)
+    most = sum(max(s.get(w, 0.0), t.get(w, 0.0)) for w in s | t)
+    return sum(min(s.get(w, 0.0), t.get(w, 0.0)) for w in s | t) / most if most else None
+
+
+def test_worked_by_hand() -> None:
+    # Shares: one 1/2, 1/4, 1/4; other 1/4, 1/4, 1/2. min 3/4, max 1/2 + 1/4 + 1/2.
+    one, other = {"cat": 2, "the": 1, "sat": 1}, {"the": 1, "cat": 1, "sat": 2}
+    assert similarity(one, other) == 0.6
+
+
+def test_a_floor_drops_words_and_does_not_renormalise() -> None:
+    # b has 1e-4 of one corpus: not above the floor. Had a been raised to 1, it would be 1.
+    one, other = {"a": 9_999, "b": 1}, {"a": 5}
+    assert similarity(one, other) == pytest.approx(0.9999 / 1.0001, abs=1e-15)
+    assert similarity(one, other, 1e-4) == 0.9999
+    assert similarity(one, other, 1e-5) == similarity(one, other)
+
+
+def test_a_word_is_dropped_from_the_corpus_where_it_is_rare_alone() -> None:
+    # b is below the floor in one corpus and not in the other, where it counts as theirs alone.
+    one, other = {"a": 9_999, "b": 1}, {"a": 1, "b": 1}
+    assert similarity(one, other, 1e-4) == pytest.approx(0.5 / (0.9999 + 0.5), abs=1e-15)
+
+
+def test_corpora_without_words_have_no_similarity() -> None:
+    assert similarity({}, {}) is None
+    assert similarity({}, {"a": 1}) == 0.0
+
+
+@CASES
+@given(_counts, _counts)
+def test_it_is_the_definition_at_every_floor_and_symmetric(one: Counts, other: Counts) -> None:
+    for floor in FLOORS:
+        expected = by_definition(one, other, floor)
+        assert similarity(one, other, floor) == pytest.approx(expected, abs=1e-12)
+        assert similarity(other, one, floor) == pytest.approx(expected, abs=1e-12)
+        assert expected is None or 0.0 <= expected <= 1.0 + 1e-12
+
+
+@CASES
+@given(_counts, st.integers(1, 50))
+def test_a_corpus_is_wholly_like_itself_however_often_it_is_repeated(
+    counts: Counts, times: int
+) -> None:
+    repeated = {word: count * times for word, count in counts.items()}
+    for floor in FLOORS:
+        assert similarity(counts, repeated, floor) == pytest.approx(1.0, abs=1e-12)
+
+
+@CASES
+@given(_counts, _counts)
+def test_corpora_without_a_common_word_are_not_alike(one: Counts, other: Counts) -> None:
+    apart = {word.upper(): count for word, count in other.items()}
+    assert {similarity(one, apart, floor) for floor in FLOORS} <= {0.0, None}
+
+
+@CASES
+@given(st.lists(_counts, min_size=2, max_size=5), st.data())
+def test_every_pair_with_a_chosen_corpus_comes_once(
+    corpora: list[Counts], data: st.DataObject
+) -> None:
+    names = [f"c{number}" for number in range(len(corpora))]
+    found, size = vocabularies(**dict(zip(names, corpora, strict=True)))
+    of = data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
+    rows = similarities(found, size, of)
+    rows = rows[rows["floor"] == 0.0]
+    pairs = [frozenset(pair) for pair in zip(rows["dataset"], rows["other"], strict=True)]
+    assert len(pairs) == len(set(pairs))
+    assert set(pairs) == {frozenset((a, b)) for a in of for b in names if a != b}
+    for dataset, other, _, value in rows.itertuples(index=False, name=None):
+        one, two = corpora[names.index(dataset)], corpora[names.index(other)]
+        assert value == pytest.approx(by_definition(one, two, 0.0), abs=1e-12)

@@ -1,0 +1,169 @@
+"""What changes the numbers of a run is said by `check` and by the import, in the same words."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compute.__main__ import main
+from compute.datasets import Dataset
+from compute.intake import doctor, imports, process
+from compute.intake.doctor import known
+from compute.intake.uploads import Upload
+from compute.store.loading import Bench
+from tests.support.tiny import write_tiny
+
+# The first is the file's own best, and the last in Beirscope's order: the scores are distances.
+DISTANCES = "".join(f"q1 Q0 d{place} {place} {place / 10} knn\n" for place in range(1, 7))
+TIED = "q1 Q0 d1 1 2 t\nq1 Q0 d2 2 2 t\nq1 Q0 d3 3 1 t\n"
+CHANGING = ("top 10 without", "lower scores", "rank contradicts", "tied with")
+
+
+def checked(bench: Bench, row: Dataset, file: Path) -> list[str]:
+    """What `check` says of all that changes numbers."""
+    report = doctor.check(file, against=known(bench.store, row))
+    return sorted(
+        f"{finding.what}: {finding.example} → {finding.treatment}"
+        for finding in report.findings
+        if finding.what.startswith(CHANGING)
+    )
+
+
+def said(bench: Bench, row: Dataset, file: Path, text: str) -> list[str]:
+    """What the import says, which `check` says as well."""
+    file.write_text(text, encoding="utf-8")
+    remarks = imports.import_run(bench, file, row).hits.provenance.get("remarks", [])
+    assert sorted(remarks) == checked(bench, row, file)
+    return remarks
+
+
+def test_distances_are_told_by_the_import_with_what_to_do(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    lower, contradicted = said(bench, tiny, tmp_path / "run", DISTANCES)
+    assert lower == (
+        "lower scores look better: scores rise with the ranks in 5 of 5 steps, as query 'q1', 0.1"
+        " before 0.2 → the highest score ranks first: if low ones are good, as distances, write"
+        " them negative"
+    )
+    assert contradicted.startswith("rank contradicts score: query 'q1', rank 1 before 2, score 0.1")
+
+
+@pytest.mark.parametrize("rank", ["0", "-", "1"])
+def test_ranks_that_say_nothing_leave_the_order_of_the_lines(
+    bench: Bench, tiny: Dataset, tmp_path: Path, rank: str
+) -> None:
+    lines = "".join(f"q1 Q0 d{place} {rank} {place} knn\n" for place in range(1, 7))
+    (lower,) = said(bench, tiny, tmp_path / "run", lines)
+    assert "scores rise with the lines in 5 of 5 steps" in lower
+
+
+def test_lists_that_are_only_turned_round_are_no_distances(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    worst_first = "".join(f"q1 Q0 d{n} {7 - n} {n} s\n" for n in range(1, 7))
+    assert said(bench, tiny, tmp_path / "run", worst_first) == []
+
+
+def test_the_share_of_tied_hits_is_told(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
+    (tied,) = said(bench, tiny, tmp_path / "run", TIED)
+    assert tied == (
+        "tied with another hit: 2 of 3 hits, as query 'q1', score 2 → ranked by document id,"
+        " descending, as trec_eval does"
+    )
+
+
+JUDGED = {
+    "capitals": ("Doc-1", "doc-1", "'doc-1' is 'Doc-1' in the judgements, in other letters"),
+    "form": ("caf\u00e9", "cafe\u0301", r"'cafe\u0301' is 'caf\xe9' in the judgements, in another"),
+    "zeros": ("007", "7", "'7' is '007' in the judgements, but for zeros"),
+    "prefix": ("MED-14", "14", "'14' is 'MED-14' in the judgements, but for what stands before"),
+    "address": ("x/Abc", "abc", "'abc' is 'x/Abc' in the judgements, but for what stands before"),
+}
+
+
+@pytest.mark.parametrize("how", JUDGED)
+def test_where_no_hit_is_judged_the_nearest_pair_of_ids_is_told(
+    bench: Bench, tmp_path: Path, how: str
+) -> None:
+    theirs, own, words = JUDGED[how]
+    qrels = tmp_path / "qrels"
+    qrels.write_text(f"q1 0 {theirs} 1\nq1 0 else 0\n", encoding="utf-8")
+    row = imports.import_dataset(bench, "bare", qrels=qrels).dataset
+    (told,) = said(bench, row, tmp_path / "run", f"q1 Q0 {own} 1 2 s\nq1 Q0 zz 2 1 s\n")
+    assert told.startswith("top 10 without judgements: 0 of 2 top-10 hits are judged; document ")
+    assert words in told
+    assert told.endswith("ids written otherwise? Unjudged counts as not relevant")
+
+
+def test_only_the_top_10_of_judged_queries_are_asked_for(bench: Bench, tmp_path: Path) -> None:
+    qrels = tmp_path / "qrels"
+    qrels.write_text("q1 0 a 1\n", encoding="utf-8")
+    row = imports.import_dataset(bench, "bare", qrels=qrels).dataset
+    lines = "".join(f"q1 Q0 x{place} {place} {90 - place} s\n" for place in range(1, 14))
+    (told,) = said(bench, row, tmp_path / "run", f"{lines}q1 Q0 a 14 1 s\n")
+    assert "0 of 10 top-10 hits are judged → wrong dataset, or ids" in told
+    assert said(bench, row, tmp_path / "other", "q1 Q0 a 1 9 o\nq1 Q0 x 2 8 o\n") == []
+
+
+def test_qrels_whose_columns_are_exchanged_are_recognised(
+    bench: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    qrels, run = tmp_path / "qrels", tmp_path / "run"
+    qrels.write_text("d1 0 q1 1\nd2 0 q2 1\n", encoding="utf-8")
+    run.write_text("q1 Q0 d1 1 2 s\nq2 Q0 d2 1 2 s\n", encoding="utf-8")
+    row = imports.import_dataset(bench, "turned", qrels=qrels).dataset
+    words = "the judgements' queries are documents of the run: exchange the columns of the qrels"
+    with pytest.raises(Exception, match=f"is a query of turned: {words}"):
+        imports.import_run(bench, run, row)
+    report = doctor.check(run, against=known(bench.store, row))
+    assert report.findings[0].treatment == words
+    # Numbers are ids of both, so that the queries are known.
+    qrels.write_text("1 0 2 1\n3 0 1 1\n2 0 3 1\n", encoding="utf-8")
+    row = imports.import_dataset(bench, "numbers", qrels=qrels).dataset
+    (told,) = said(bench, row, run, "2 Q0 1 1 2 s\n1 Q0 3 1 2 s\n3 Q0 2 1 1 s\n")
+    assert f"0 of 3 top-10 hits are judged; {words}" in told
+
+
+def test_check_beside_the_only_qrels_file_says_it_too(tmp_path: Path) -> None:
+    for name, text in (("a.run", "q1 Q0 D1 1 2 s\n"), ("qrels", "q1 0 d1 1\n")):
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    report, _ = doctor.check_all([tmp_path / "a.run", tmp_path / "qrels"])
+    (finding,) = report.findings
+    assert finding.what == "top 10 without judgements"
+    assert "document 'D1' is 'd1' in the judgements" in finding.example
+
+
+def test_the_command_and_the_page_say_the_remarks_each_time(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    assert main(["import-dataset", str(write_tiny(tmp_path / "tiny")), "--name", "tiny"]) == 0
+    file = tmp_path / "knn.run"
+    file.write_text(DISTANCES, encoding="utf-8")
+    for _ in range(2):
+        capsys.readouterr()
+        assert main(["import-run", str(file), "--dataset", "tiny"]) == 0
+        out = capsys.readouterr().out
+        assert "\n  remark: lower scores look better: scores rise" in out
+        assert "\n  remark: rank contradicts score: query 'q1'" in out
+    order = {"dataset": "tiny", "systems": ["knn"], "options": {}}
+    (answer,) = process.ask("take runs", [Upload("knn.run", file)], **order)
+    assert "; lower scores look better: scores rise" in answer["said"]
+
+
+def test_ids_that_only_case_or_normal_form_tells_apart_are_remarked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    folder = write_tiny(tmp_path / "tiny")
+    assert doctor.check(folder).findings == ()
+    with (folder / "corpus.jsonl").open("a", encoding="utf-8") as corpus:
+        for name in ("D1", "caf\u00e9", "cafe\u0301", "12"):
+            corpus.write(json.dumps({"_id": name, "title": "", "text": "Some text."}) + "\n")
+    (finding,) = doctor.check(folder).findings
+    assert finding.what == "document ids that only case or Unicode's normal form tells apart"
+    assert (finding.count, finding.refused) == (2, False)
+    assert finding.example == "'d1' and 'D1'"
+    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
+    assert "remark: 2 pairs of document ids that only case" in capsys.readouterr().out

@@ -1,0 +1,79 @@
+"""`make run`: the dashboard at once, a worker beside it, the demo in its queue."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from compute import jobs
+from compute.base.settings import PROJECT, Settings
+from compute.jobs.serve import running_at
+from compute.recompute import demo
+from tests.support.jobbing import environment, say, session, until
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Settings:
+    return Settings(home=tmp_path / "home", threads=1)
+
+
+@pytest.fixture
+def served(settings: Settings) -> Iterator["subprocess.Popen[bytes]"]:
+    start = time.monotonic()
+    words = [sys.executable, "-m", "compute", "serve"]
+    process = subprocess.Popen(
+        words,
+        cwd=PROJECT,
+        env=environment(settings),
+        stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        until(lambda: _healthy(settings), "the dashboard")
+        say(f"the dashboard answers {time.monotonic() - start:.1f} s after it was started")
+        yield process
+    finally:
+        process.kill()
+        process.wait()
+        for left in session(process.pid):
+            os.kill(left, signal.SIGKILL)
+
+
+def _healthy(settings: Settings) -> bool:
+    url = running_at(settings.home / "serve.lock")
+    if not url:
+        return False
+    try:
+        with urllib.request.urlopen(f"{url}/_stcore/health", timeout=5) as answer:
+            return answer.status == 200
+    except OSError:
+        return False
+
+
+def _demo(settings: Settings) -> jobs.Job | None:
+    return next(iter(jobs.listed(settings)), None)
+
+
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
+def test_the_demo_is_queued_and_its_worker_ends_with_the_dashboard(
+    settings: Settings, served: "subprocess.Popen[bytes]", how: signal.Signals
+) -> None:
+    queued = until(lambda: _demo(settings), "the demo in the queue")
+    assert (queued.kind, queued.targets) == ("demo", tuple(demo.pairs()))
+    (worker,) = until(lambda: jobs.workers_alive(settings), "a worker")
+    assert worker.process in session(served.pid)
+    until(lambda: any(job.progress for job in jobs.listed(settings)), "a step of the demo")
+    dashboard = json.loads((settings.home / "serve.lock").read_text("utf-8"))["process"]
+    assert dashboard == served.pid
+    served.send_signal(how)
+    served.wait(60)
+    until(lambda: not jobs.workers_alive(settings), "the end of the worker")
+    if how == signal.SIGTERM:
+        until(lambda: not session(served.pid), "the end of all that was started")

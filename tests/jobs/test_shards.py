@@ -1,0 +1,242 @@
+"""Corpora cut into shards that any worker makes: the same results as of the undivided ones."""
+
+import json
+import os
+import random
+import re
+import shutil
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from pandas import DataFrame
+
+from compute import jobs
+from compute.base.errors import Conflict
+from compute.base.settings import Settings
+from compute.intake import imports
+from compute.jobs import records
+from compute.jobs.matrix import known_datasets
+from compute.recompute import efficiency, pairs, run, shards
+from compute.store.loading import Bench
+from compute.store.store import Store, shard_path
+from compute.systems import system
+from tests.support import models
+from tests.support.jobbing import ended, session, until, worker
+
+DOCUMENTS = 4500
+"""Two whole shards of vectors, and a piece of a third."""
+FEW = 1100
+"""The same of weighted terms; with 50 documents to a shard, of BM25."""
+TWO = 800
+"""Two pieces of BM25."""
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("model")
+    """The folder of two."""
+    models.sparse_encoder(folder / "sparse", models.masked_bert(folder / "masked"))
+    models.sentence_transformer(folder / "dense", models.bert(folder / "bert"))
+    return folder
+
+
+def write_corpus(folder: Path, documents: int) -> Path:
+    """A BEIR folder of many short documents."""
+    words, chance = ["cat", "dog", "stock", "market", *"abcdefghijklmnop"], random.Random(7)
+    texts = [" ".join(chance.choices(words, k=chance.randint(1, 6))) for _ in range(documents)]
+    rows = [{"_id": f"d{place}", "title": "", "text": text} for place, text in enumerate(texts)]
+    asked = [{"_id": f"q{place}", "text": text} for place, text in enumerate(texts[:20])]
+    for name, content in (("corpus", rows), ("queries", asked)):
+        lines = "".join(json.dumps(record) + "\n" for record in content)
+        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    (folder / "qrels").mkdir()
+    judged = "".join(f"q{place}\td{place}\t1\n" for place in range(20))
+    (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}", "utf-8")
+    return folder
+
+
+def home(folder: Path, documents: int = FEW, state: str = "") -> Bench:
+    settings = Settings(
+        home=folder / "home", state=state, threads=1, latency_queries=0, shard_documents=50
+    )
+    store = Store(settings, shipped=folder / "nothing")
+    corpus = folder / "corpus"
+    corpus.mkdir()
+    source = write_corpus(corpus, documents)
+    imports.import_dataset(Bench(store, settings), "many", path=source)
+    return Bench(store, settings)
+
+
+def undivided(bench: Bench, name: str) -> DataFrame:
+    """The run by this process alone, its index built anew and as a whole."""
+    alone = Bench(bench.store, replace(bench.settings, shard_documents=0, home=bench.store.home))
+    for folder in (bench.store.home / "caches").glob("*"):
+        if folder.is_dir():
+            shutil.rmtree(folder)
+    outcome = run.run(alone, system(name), known_datasets(bench.store)["many"], again=True)
+    return run.read(outcome.hits)
+
+
+def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
+    tmp_path: Path, model: Path
+) -> None:
+    bench, row = home(tmp_path, DOCUMENTS), system(f"dense({model}/dense)")
+    pair = pairs.pair(bench, row, known_datasets(bench.store)["many"])
+    planned = shards.plan(bench, pair)
+    spans = [(0, 2048), (2048, 4096), (4096, 4500)]
+    assert [(shard.first, shard.last) for shard in planned] == spans
+    # One is missing, one is made twice.
+    assert [shards.make(bench, pair, planned[place]) for place in (0, 2, 2)] == [True, True, False]
+    encoded: list[int] = []
+    watching = replace(bench, progress=lambda done, total, unit: encoded.append(done))
+    with run.index(watching, pair) as (folder, built):
+        assert built
+        assert {file.name for file in folder.iterdir()} == {
+            *("ids.parquet", "vectors.npy", "facts.json", "built.json")
+        }
+        assert efficiency.of_index(folder, DOCUMENTS)["index_seconds"] > 0
+    # Only the second was encoded.
+    assert set(range(1, 2048)) & set(encoded) == set()
+    assert shards.plan(bench, pair) == []
+    divided = run.read(run.run(bench, row, pair.loaded.dataset).hits)
+    assert undivided(bench, row.name).equals(divided)
+
+
+def test_token_vectors_in_shards_are_those_of_the_undivided_corpus(
+    tmp_path: Path, model: Path
+) -> None:
+    divided_equals_undivided(home(tmp_path, DOCUMENTS), f"maxsim({model}/dense)")
+
+
+def test_weighted_terms_in_shards_are_those_of_the_undivided_corpus(
+    tmp_path: Path, model: Path
+) -> None:
+    divided_equals_undivided(home(tmp_path), f"sparse({model}/sparse)")
+
+
+def test_merged_indexes_score_as_the_undivided_one(tmp_path: Path) -> None:
+    divided_equals_undivided(home(tmp_path), "bm25")
+
+
+def divided_equals_undivided(bench: Bench, name: str) -> None:
+    pair = pairs.pair(bench, system(name), known_datasets(bench.store)["many"])
+    planned = shards.plan(bench, pair)
+    assert len(planned) == 3
+    # The first is missing.
+    assert all(shards.make(bench, pair, shard) for shard in planned[1:])
+    divided = run.read(run.run(bench, pair.system, pair.loaded.dataset).hits)
+    alone = undivided(bench, pair.system.name)
+    assert len(alone) > 1000
+    assert alone.equals(divided)
+
+
+def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
+    bench = home(tmp_path)
+    pair = pairs.pair(bench, system("bm25"), known_datasets(bench.store)["many"])
+    planned = shards.plan(bench, pair)[0]
+    with pytest.raises(Conflict, match="changed meanwhile"):
+        shards.make(bench, pair, replace(planned, last=7))
+    fused = pairs.pair(bench, system("rrf(bm25,bm25-rm3)"), pair.loaded.dataset)
+    # Both inputs search one index.
+    assert [shard.name for shard in shards.plan(bench, fused)] == [
+        shard.name for shard in shards.plan(bench, pair)
+    ]
+    whole = replace(bench, settings=replace(bench.settings, shard_documents=0))
+    assert shards.plan(whole, pair) == []
+    few = replace(bench, settings=replace(bench.settings, shard_documents=FEW // 16 + 1))
+    assert shards.plan(few, pair) == []
+
+
+def test_shards_go_a_day_after_they_were_used(tmp_path: Path) -> None:
+    bench = home(tmp_path, TWO)
+    pair = pairs.pair(bench, system("bm25"), known_datasets(bench.store)["many"])
+    used, unused = (bench.store.home / shard_path(shard.name) for shard in shards.plan(bench, pair))
+    used.parent.mkdir()
+    yesterday = time.time() - 25 * 3600
+    for file in (used, unused):
+        file.touch()
+        os.utime(file, (yesterday, yesterday))
+    assert not shards.make(bench, pair, shards.plan(bench, pair)[0])
+    assert bench.store.tidy() == [unused]
+    assert used.exists()
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory: pytest.TempPathFactory) -> DataFrame:
+    """The run of `bm25` on the undivided corpus."""
+    return undivided(home(tmp_path_factory.mktemp("whole"), TWO), "bm25")
+
+
+def shards_of(settings: Settings, job: str) -> list[jobs.Job]:
+    return records.named(settings, [f"{job}.0000.{number:04}" for number in range(9)])
+
+
+def made_by(settings: Settings, job: str) -> list[str]:
+    """The workers that took shards, in order."""
+    lines = jobs.log_tail(settings, f"{job}.0000", 999)
+    return re.findall(r"documents .* to .*: (worker-\w+) takes it", lines)
+
+
+def test_one_worker_makes_the_shards_of_its_own_task_and_does_not_wait_for_itself(
+    tmp_path: Path, whole: DataFrame
+) -> None:
+    bench = home(tmp_path, TWO)
+    settings = bench.settings
+    asked = jobs.start(bench.store, "run", ["bm25"], ["many"])
+    with worker(settings):
+        seen = until(lambda: told(settings, asked.job), "documents over all shards")
+        assert (seen.step, seen.total, seen.unit) == ("index", TWO, "documents")
+        done = ended(settings, asked.job)
+    assert (done.state, done.error) == ("done", "")
+    made = shards_of(settings, asked.job)
+    assert {shard.title for shard in made} == {
+        f"bm25 on many, documents {places}" for places in ("1 to 400", "401 to 800")
+    }
+    assert {shard.state for shard in made} == {"done"}
+    assert [task.id for task in jobs.tasks(settings, asked.job)] == [f"{asked.job}.0000"]
+    hits = bench.store.part("hits", "many", "bm25")
+    assert hits is not None
+    assert whole.equals(run.read(hits))
+
+
+def told(settings: Settings, job: str) -> jobs.Progress | None:
+    """How far the shards are together, once one has ended."""
+    found = jobs.job(settings, job)
+    progress = found.progress if found else None
+    return progress if progress and progress.step == "index" and progress.done else None
+
+
+def test_a_cancelled_job_ends_its_shards_too(tmp_path: Path) -> None:
+    bench = home(tmp_path, TWO)
+    settings = bench.settings
+    asked = jobs.start(bench.store, "run", ["bm25"], ["many"])
+    with worker(settings) as busy:
+        until(lambda: told(settings, asked.job), "the first shard")
+        jobs.cancel(settings, asked.job)
+        until(lambda: session(busy.pid) == {busy.pid}, "the end of the hands")
+        assert ended(settings, asked.job).state == "cancelled"
+    states = {shard.state for shard in shards_of(settings, asked.job)}
+    assert states <= {"done", "cancelled"}
+    assert "cancelled" in states
+    assert bench.store.part("hits", "many", "bm25") is None
+
+
+def test_of_two_workers_one_is_killed_and_the_other_makes_its_shard(
+    tmp_path: Path, whole: DataFrame, postgres: str
+) -> None:
+    bench = home(tmp_path, TWO, state=postgres)
+    settings = bench.settings
+    with worker(settings) as one, worker(settings) as two:
+        until(lambda: len(jobs.workers_alive(settings)) == 2, "two workers")
+        asked = jobs.start(bench.store, "run", ["bm25"], ["many"])
+        until(lambda: len(set(made_by(settings, asked.job))) == 2, "a shard begun by each")
+        # It may be the one that waits with the task itself, too.
+        one.kill()
+        done = ended(settings, asked.job)
+        assert (done.state, done.error) == ("done", "")
+        assert {found.process for found in jobs.workers_alive(settings)} == {two.pid}
+    hits = bench.store.part("hits", "many", "bm25")
+    assert hits is not None
+    assert whole.equals(run.read(hits))

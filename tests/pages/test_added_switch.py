@@ -1,0 +1,142 @@
+"""The switch above the pages: official, or official + added judgements."""
+
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.judgements import ADJUDICATION, IMPORT, PERSON, Choice
+from compute.reading.database import open_version
+from compute.reading.overlay import Overlays
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from compute.views.leaderboard import select as leaderboard_select
+from tests.pages.test_pages import PAGES, opened
+from tests.support.tiny import HOSTILE, write_tiny
+
+SCORED = [page for page in PAGES if Path(page).stem in ("leaderboard", "dataset", "query", "holes")]
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The tiny collection with a run that finds an unjudged document first."""
+    settings = Settings(home=tmp_path / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
+    (tmp_path / "some.run").write_text("q3 Q0 d4 1 2.0 t\nq1 Q0 d1 1 2.0 t\n")
+    imports.import_run(bench, tmp_path / "some.run", tiny, system="some")
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
+    return bench.store
+
+
+def judge(store: Store, relevance: int, person: str = "ada", source: str = PERSON) -> int:
+    row = {"dataset": "tiny", "query_id": "q3", "doc_id": "d4", "relevance": relevance}
+    about = {"person": person, "source": source, "task": "", "guideline_version": ""}
+    return store.add_judgements(pd.DataFrame([row | about]))
+
+
+def captions(app: AppTest) -> str:
+    return " ".join(caption.value.replace("\\", "") for caption in app.caption)
+
+
+def switches(app: AppTest) -> list[Any]:
+    groups: list[Any] = list(app.get("button_group"))
+    return [group for group in groups if group.label == "Judgements"]
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_there_is_no_switch_before_anybody_judged(store, page):
+    assert not switches(opened(page))
+
+
+@pytest.mark.parametrize("page", PAGES)
+def test_pages_with_scores_have_the_switch_and_annotators_do_not(store, page):
+    judge(store, 1, person=HOSTILE)
+    assert bool(switches(opened(page))) == (Path(page).stem not in ("annotate", "jobs", "about"))
+
+
+@pytest.mark.parametrize("page", SCORED)
+def test_the_address_opens_official_and_added(store, page):
+    judge(store, 1)
+    judge(store, 0, person="bob")
+    app = opened(page, judgements="added", rule="highest")
+    assert "2 added judgements by 2 people; of several for a pair counts the highest" in captions(
+        app
+    )
+    assert app.query_params["judgements"] == "added"
+    assert app.query_params["rule"] == "highest"
+
+
+def shown_mean(app: AppTest) -> str:
+    """What the leaderboard's first figure says of the run."""
+    return app.get("plotly_chart")[0].proto.spec
+
+
+def test_the_leaderboard_follows_the_switch_and_each_new_judgement(store):
+    judge(store, 1)
+    address = {"numbers": "Computed", "measure": "RR@10"}
+    official = shown_mean(opened(**address))
+    added = shown_mean(opened(**address, judgements="added"))
+    assert official != added
+    judge(store, 0)
+    # The document is no hole now, nor is it relevant.
+    assert shown_mean(opened(**address, judgements="added")) not in (official, added)
+    assert shown_mean(opened(**address, judgements="official")) == official
+
+
+def test_a_page_starts_with_what_was_chosen_last_and_says_so_in_the_address(store):
+    judge(store, 1)
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    app.session_state["_last_judgements"] = ["added"]
+    app.switch_page("pages/dataset.py").run()
+    assert "1 added judgement by 1 person." in captions(app)
+    assert app.query_params["judgements"] == "added"
+
+
+def test_a_settled_disagreement_counts_at_once_where_nobody_chose_whose_judgements_do(store):
+    judge(store, 0)
+    before = opened("pages/holes.py", dataset="tiny", judgements="added")
+    judge(store, 1, person="eve", source=ADJUDICATION)
+    after = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    for key in ("_last_judgements", "_last_rule", "_last_sources"):
+        if key in before.session_state:
+            after.session_state[key] = before.session_state[key]
+    after.switch_page("pages/holes.py").run()
+    assert "2 added judgements by 2 people" in captions(after)
+    assert "sources" not in after.query_params
+
+
+def test_what_does_not_come_from_people_here_counts_only_when_chosen(store):
+    judge(store, 1, person="file", source=IMPORT)
+    app = opened(judgements="added")
+    assert "No added judgement counts: choose under What counts." in captions(app)
+    app = opened(judgements="added", sources=IMPORT)
+    assert "1 added judgement by 1 person, imported files included." in captions(app)
+
+
+def test_a_new_judgement_opens_no_new_reading(store):
+    first = judge(store, 0)
+    overlays = Overlays(store, open_version(store))
+    for relevance in (0, 1):
+        last = judge(store, relevance)
+        with overlays.cursor(last, Choice()) as cursor:
+            means = leaderboard_select.means(cursor, "RR@10").set_index("dataset")
+        # The judged document stands before the one that is relevant officially, which is not found.
+        assert means.loc["tiny", "value"] == pytest.approx((1 + relevance) / 3)
+    assert last == first + 2
+
+
+def test_the_holes_page_offers_the_added_judgements_as_a_file(store):
+    def offered() -> list[str]:
+        return [
+            one.proto.label
+            for one in opened("pages/holes.py", dataset="tiny").get("download_button")
+        ]
+
+    assert "Added judgements (CSV)" not in offered()
+    judge(store, 1)
+    assert {"Added judgements (CSV)", "Added judgements (TREC qrels)"} <= set(offered())

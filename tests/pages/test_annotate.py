@@ -1,0 +1,214 @@
+"""The page Annotate without a browser: tasks are made, listed, opened; a hole judged in place."""
+
+from pathlib import Path
+
+import pytest
+from pandas import DataFrame
+from streamlit.testing.v1 import AppTest
+
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.judgements import IN_VIEW, resolve
+from compute.judgements.orders import ORDERS
+from compute.judgements.tasks import queue, tasks
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from compute.views.annotate import tables as figures
+from tests.support.annotating import ADA, answer, made
+from tests.support.tiny import HOSTILE, write_tiny
+
+LISTS = "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 2.0 t\nq2 Q0 d4 2 1.0 t\nq3 Q0 d6 1 1.0 t\n"
+NAME = "sentinel-system"
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A home with the tiny collection and one run: its holes are (q1, d2) and (q2, d4)."""
+    settings = Settings(home=tmp_path / "home", threads=1)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
+    bench = Bench(Store(settings), settings)
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
+    file = tmp_path / "some.run"
+    file.write_text(LISTS, encoding="utf-8")
+    imports.import_run(bench, file, tiny, system=NAME)
+    return bench.store
+
+
+def opened(page: str, person: str = "", **address: str) -> AppTest:
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    app.query_params.update(address)
+    if person:
+        app.session_state["_annotator"] = person
+    app.switch_page(f"pages/{page}.py")
+    app.run()
+    assert not app.exception
+    return app
+
+
+def press(app: AppTest, label: str) -> AppTest:
+    next(button for button in app.button if button.label == label).click().run()
+    assert not app.exception
+    return app
+
+
+def shown(app: AppTest) -> str:
+    elements = (*app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.subheader)
+    return "\n".join(element.value for element in elements).replace("\\", "")
+
+
+def test_without_a_task_the_page_says_what_one_is(store: Store) -> None:
+    assert "No task yet" in shown(opened("annotate"))
+    assert "computes some" not in shown(opened("annotate", "ada", view="new"))
+
+
+def test_every_order_has_words() -> None:
+    assert set(figures.ORDERS) == set(ORDERS)
+
+
+def test_a_task_is_made_at_the_page(store: Store) -> None:
+    app = opened("annotate", "ada", view="new", dataset="tiny")
+    numbers = {field.label: field for field in app.number_input}
+    numbers["Documents to judge"].set_value(1)
+    areas = {field.label: field for field in app.text_area}
+    areas["Annotators, one per line; none: anybody"].set_value("ada\n\n bob  byron\nada")
+    press(app, "Make the task")
+    (task,) = tasks.tasks(store)
+    assert (task.dataset, task.systems, task.n_pairs) == ("tiny", (NAME,), 1)
+    assert (task.person, task.annotators) == ("ada", ("ada", "bob byron"))
+    assert task.grades == ((0, "Not relevant"), (1, "Partly relevant"), (2, "Highly relevant"))
+    assert "- **Partly relevant**: it helps in part." in task.guideline
+
+
+def test_the_list_says_how_many_judgements_are_wanted_where_two_judge_a_part(store: Store) -> None:
+    made(store, double_share=0.5)
+    assert "6 documents, nothing judged yet of 9 judgements" in shown(opened("annotate", "ada"))
+
+
+def test_an_untouched_guideline_follows_the_grades_and_an_own_one_stays(store: Store) -> None:
+    for text, wanted in ((None, "- **Maybe**: it helps in part."), ("My own", "My own"), ("", "")):
+        app = opened("annotate", "ada", view="new", dataset="tiny")
+        areas = {field.label: field for field in app.text_area}
+        areas["Grades, one per line"].set_value("0 No\n1 Maybe\n2 Yes")
+        if text is not None:
+            areas["Guideline (Markdown)"].set_value(text)
+        press(app, "Make the task")
+        assert wanted in tasks.tasks(store)[0].guideline
+    assert tasks.tasks(store)[0].guideline == ""
+
+
+def test_the_details_say_who_judged_how_much_and_lead_to_what_came_of_it(store: Store) -> None:
+    task = made(store)
+    app = opened("annotate", "ada", about=task.id)
+    assert "Nobody judged yet" in shown(app)
+    first, second = queue.exchange(store, task, ADA).held[:2]
+    given = [answer(first.id, relevance=2), answer(second.id, "skip")]
+    queue.exchange(store, task, ADA, given)
+    app = opened("annotate", "ada", about=task.id)
+    assert "1 of 6 judgements made." in shown(app)
+    (row,) = app.dataframe[0].value.to_dict("records")
+    assert (row["Person"], row["Judged"], row["Skipped"]) == ("ada", 1, 1)
+    assert row["Each (median)"] == "2.5 s"
+    labels = [one.proto.label for one in app.get("download_button")]
+    assert labels == ["Added judgements (CSV)", "Added judgements (TREC qrels)"]
+    press(app, "What the judgements change, and where people disagree")
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("Grades, one per line", "yes", "grade 'yes': write a whole number and a name"),
+        ("Name of the task", " ", "Give the task a name"),
+    ],
+)
+def test_bad_input_is_answered_with_one_sentence(
+    store: Store, field: str, value: str, said: str
+) -> None:
+    app = opened("annotate", "ada", view="new", dataset="tiny")
+    next(one for one in (*app.text_area, *app.text_input) if one.label == field).set_value(value)
+    press(app, "Make the task")
+    assert said in shown(app)
+    assert tasks.tasks(store) == []
+
+
+def test_the_list_and_the_form_name_no_system_but_the_details_do(store: Store) -> None:
+    task = made(store, title=HOSTILE, systems=("one",))
+    listed, form, details = (
+        opened("annotate", "ada"),
+        opened("annotate", "ada", task=task.id),
+        opened("annotate", "ada", about=task.id),
+    )
+    for app in (listed, form):
+        assert HOSTILE in shown(app)
+        assert "one" not in [word for element in app.markdown for word in element.value.split()]
+        assert not app.dataframe and not app.multiselect
+    assert "6 documents, nothing judged yet" in shown(listed)
+    assert "You judge as ada" in shown(form)
+    assert "one" in list(details.dataframe[0].value["Value"])
+
+
+def test_who_judges_is_asked_once(store: Store) -> None:
+    task = made(store)
+    app = opened("annotate", task=task.id)
+    assert "Nobody checks it" in shown(app)
+    press(app, "Go on")
+    assert "Give a name of at most 60 letters." in shown(app)
+    app.text_input(key="_annotator_field").set_value("  Ada \n Byron ")
+    press(app, "Go on")
+    assert "You judge as Ada Byron, not signed in." in shown(app)
+    press(app, "Somebody else?")
+    assert "Nobody checks it" in shown(app)
+
+
+def test_only_those_who_are_named_may_judge(store: Store) -> None:
+    task = made(store, annotators=("bob",))
+    assert "ada is not among the annotators" in shown(opened("annotate", "ada", task=task.id))
+
+
+def test_an_address_without_its_task_says_so(store: Store) -> None:
+    assert "names no task that is here: nothing" in shown(opened("annotate", task="nothing"))
+
+
+def test_a_changed_guideline_is_kept_beside_the_old_one(store: Store) -> None:
+    task = made(store, guideline="first")
+    app = opened("annotate", "ada", about=task.id)
+    app.text_area[0].set_value("second")
+    press(app, "Save as a new version")
+    assert list(tasks.guidelines(store, task.id)["text"]) == ["first", "second"]
+
+
+def test_a_hole_is_judged_on_the_page_query_and_taken_back(store: Store) -> None:
+    asked = {"dataset": "tiny", "query": "q2", "document": "d4"}
+    press(opened("query", "ada", **asked), "Highly relevant")
+    (row,) = store.added_judgements().to_dict("records")
+    kept = {name: row[name] for name in ("query_id", "doc_id", "relevance", "person", "task")}
+    assert kept == {
+        "query_id": "q2",
+        "doc_id": "d4",
+        "relevance": 2,
+        "person": "ada",
+        "task": IN_VIEW,
+    }
+    assert (row["source"], row["verified"], row["guideline_version"]) == ("person", 0, "")
+    assert "Take it back" not in [b.label for b in opened("query", "bob", **asked).button]
+    press(opened("query", "ada", **asked), "Take it back")
+    assert list(store.added_judgements()["source"]) == ["person", "withdrawn"]
+    assert "Take it back" not in [b.label for b in opened("query", "ada", **asked).button]
+
+
+def test_taking_back_on_the_page_query_leaves_the_blind_grade(store: Store) -> None:
+    asked = {"dataset": "tiny", "query": "q2", "document": "d4"}
+    blind = {"query_id": "q2", "doc_id": "d4", "relevance": 0, "person": "ada", "source": "person"}
+    store.add_judgements(
+        DataFrame([blind]).assign(dataset="tiny", task="t1", guideline_version="1")
+    )
+    assert "Take it back" not in [b.label for b in opened("query", "ada", **asked).button]
+    press(opened("query", "ada", **asked), "Highly relevant")
+    assert resolve(store.added_judgements())["relevance"].tolist() == [0]
+    press(opened("query", "ada", **asked), "Take it back")
+    assert len(store.added_judgements()) == 3
+    assert resolve(store.added_judgements())["relevance"].tolist() == [0]
+
+
+def test_what_is_officially_judged_cannot_be_judged_in_place(store: Store) -> None:
+    app = opened("query", "ada", dataset="tiny", query="q2", document="d3")
+    assert "Relevant" not in " ".join(button.label for button in app.button)

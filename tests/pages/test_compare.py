@@ -1,0 +1,267 @@
+"""The pages Compare and Dataset with two datasets and two runs on each, one of a hostile name."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from compute.base.settings import PROJECT, Settings
+from compute.evaluate import rbo
+from compute.intake import imports
+from compute.reading.database import Reading, open_version
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.views.compare import differences
+from compute.views.compare import select as compare_select
+from compute.views.dataset import select as dataset_select
+from compute.views.dataset import select_systems
+from tests.support.tiny import write_tiny
+
+EVIL = "<b>*mine*&$x$"
+RUNS = {
+    "sure": "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
+    EVIL: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    folder = tmp_path_factory.mktemp("compare")
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings, shipped=folder / "nothing"), settings)
+    for own in ("tiny", "again"):
+        taken = imports.import_dataset(bench, own, path=write_tiny(folder / own)).dataset
+        for name, lines in RUNS.items():
+            (folder / "some.run").write_text(lines, encoding="utf-8")
+            imports.import_run(bench, folder / "some.run", taken, system=name)
+    return settings
+
+
+@pytest.fixture(scope="module")
+def reading(home: Settings, tmp_path_factory: pytest.TempPathFactory) -> Reading:
+    return open_version(Store(home, shipped=tmp_path_factory.mktemp("nothing")))
+
+
+def opened(home: Settings, monkeypatch: pytest.MonkeyPatch, page: str, **address: Any) -> AppTest:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(home.home))
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    app.query_params.update(address)
+    app.switch_page(f"pages/{page}.py")
+    app.run()
+    assert not app.exception, app.exception
+    assert not app.error, app.error
+    for element in (*app.markdown, *app.caption):
+        assert EVIL not in element.value, "a name from outside must not be read as Markdown"
+    return app
+
+
+def table_of(app: AppTest) -> Any:
+    """The first table of the page."""
+    return app.dataframe[0].value
+
+
+def said(app: AppTest) -> str:
+    elements = (*app.caption, *app.info, *app.warning)
+    return " ".join(element.value for element in elements).replace("\\", "")
+
+
+def test_two_systems_on_every_query(reading: Reading) -> None:
+    rows = compare_select.pairs(reading.cursor(), ["tiny"], "sure", EVIL, "RR@10")
+    found: Any = rows.set_index("query_id")[["value_a", "value_b", "n_relevant"]]
+    assert found.loc["q1"].tolist() == [1, 0.5, 2]
+    assert found.loc["q3"].tolist() == [1, 0, 1], "an unanswered query scores 0"
+    assert rows["query_id"].tolist() == ["q3", "q1", "q2"], "A's largest lead first"
+    holes = compare_select.pairs(reading.cursor(), ["tiny"], "sure", EVIL, "Hole@10")
+    assert len(differences.valued(holes)) == 2, "without hits there are no holes to count"
+
+
+def test_the_overlap_of_stored_runs_is_that_of_their_lists(reading: Reading) -> None:
+    cursor = reading.cursor()
+    found = compare_select.overlaps(cursor, ["tiny"], "sure", EVIL).set_index("query_id")
+    lists = cursor.execute("select * from hits where dataset = 'tiny'").df()
+    sides = [lists[lists["system"] == name] for name in ("sure", EVIL)]
+    wanted = rbo.extrapolated(*(side[["query_id", "doc_id", "rank"]] for side in sides))
+    pd.testing.assert_series_equal(found["rbo"], wanted, check_names=False)
+    assert found["shared"].to_dict() == {"q1": 2, "q2": 0, "q3": 0}
+    assert compare_select.overlaps(cursor, ["tiny"], "sure", "nobody").empty
+
+
+def test_every_dataset_that_both_have_is_a_row(reading: Reading) -> None:
+    rows = compare_select.across(reading.cursor(), "sure", EVIL, "RR@10")
+    assert set(rows["dataset"]) == {"tiny", "again"}
+    (row,) = rows[rows["dataset"] == "tiny"].to_dict("records")
+    assert (row["n"], row["a_more"], row["b_more"], row["equal"]) == (3, 2, 0, 1)
+    assert row["mean_a"] == pytest.approx(1)
+
+
+def test_tests_need_two_queries(reading: Reading) -> None:
+    cursor = reading.cursor()
+    (row,) = compare_select.tested(cursor, ["tiny"], "sure", EVIL, "RR@10").to_dict("records")
+    assert row["n"] == 3 and row["difference"] == pytest.approx(0.5)
+    assert compare_select.tested(cursor, ["tiny"], "sure", "nobody", "RR@10").empty
+
+
+def test_the_median_system_is_no_system_s_own(reading: Reading) -> None:
+    cursor = reading.cursor()
+    rows: Any = select_systems.moved(cursor, ["tiny"], "RR@10", select_systems.MEDIAN).set_index(
+        "system"
+    )
+    assert rows.loc["sure"].tolist() == [2, 1, 0]
+    assert rows.loc[EVIL].tolist() == [0, 1, 2]
+    against: Any = select_systems.moved(cursor, ["tiny"], "RR@10", "sure").set_index("system")
+    assert against.loc["sure"].tolist() == [0, 3, 0]
+
+
+def test_queries_know_who_is_best_and_who_is_next(reading: Reading) -> None:
+    rows: Any = select_systems.queries(reading.cursor(), ["tiny"], "RR@10").set_index("query_id")
+    assert rows.loc["q1", ["best", "second", "middle", "worst"]].tolist() == [1, 0.5, 0.75, 0.5]
+    assert rows.loc["q1", ["winner", "loser"]].tolist() == ["sure", EVIL]
+    assert rows.index[0] == "q2", "the easiest first"
+
+
+def test_a_document_is_found_where_it_is_ranked_and_where_it_is_judged(reading: Reading) -> None:
+    rows: Any = select_systems.ranked_at(reading.cursor(), ["tiny"], "d3")
+    (row,) = rows.to_dict("records")
+    assert (row["query_id"], row["system"], row["rank"], row["relevance"]) == ("q2", "sure", 1, 1)
+    judged = select_systems.ranked_at(reading.cursor(), ["tiny"], "d5")
+    assert judged["system"].isna().all() and judged["query_id"].tolist() == ["q1"]
+    assert select_systems.like(reading.cursor(), ["tiny"], "D")["doc_id"].tolist()[0] == "d1"
+
+
+def test_compare_opens_from_its_address(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = {"dataset": "tiny", "a": EVIL, "b": "sure", "measure": "RR@10"}
+    app = opened(home, monkeypatch, "compare", **address)
+    assert [app.selectbox(key=key).value for key in address] == list(address.values())
+    assert "A is better on 0, B on 2; equal on 1." in said(app)
+    assert len(app.get("plotly_chart")) == 4
+
+
+def test_the_best_two_come_first_where_there_is_no_bm25(
+    home: Settings, reading: Reading, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    leading = dataset_select.leading(reading.cursor(), "tiny")["system"].tolist()
+    assert leading == ["sure", EVIL]
+    app = opened(home, monkeypatch, "compare", dataset="tiny")
+    assert [app.selectbox(key=key).value for key in ("a", "b")] == leading
+
+
+def test_swapping_the_systems_is_one_click(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(home, monkeypatch, "compare", dataset="tiny", a=EVIL, b="sure", measure="RR@10")
+    (swap,) = [button for button in app.button if button.label == "Swap A and B"]
+    swap.click().run()
+    assert (app.selectbox(key="a").value, app.selectbox(key="b").value) == ("sure", EVIL)
+    assert "A is better on 2, B on 0; equal on 1." in said(app)
+
+
+def test_compare_on_all_datasets(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    address = {"dataset": "All datasets", "a": "sure", "b": EVIL, "measure": "RR@10"}
+    app = opened(home, monkeypatch, "compare", **address)
+    assert "A has the better mean on 2 of 2." in said(app)
+    assert len(table_of(app)) == 2
+
+
+FOUND = {"a": range(9), "b": range(3), "c": (9, 10, 11), "d": (8, 11)}
+"""By system the queries, of twelve, on which it ranks the relevant document first."""
+
+
+@pytest.fixture(scope="module")
+def of_four(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    """Four systems: a and b differ on six queries, always for a, which is p = 2 / 2^6 alone."""
+    folder = tmp_path_factory.mktemp("four")
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings, shipped=folder / "nothing"), settings)
+    (folder / "qrels").write_text("".join(f"q{q} 0 d{q} 1\n" for q in range(12)), encoding="utf-8")
+    own = imports.import_dataset(bench, "own", qrels=folder / "qrels").dataset
+    for name, found in FOUND.items():
+        lines = (f"q{q} Q0 {f'd{q}' if q in found else 'x'} 1 1 t\n" for q in range(12))
+        (folder / "some.run").write_text("".join(lines), encoding="utf-8")
+        imports.import_run(bench, folder / "some.run", own, system=name)
+    return settings
+
+
+def test_compare_and_dataset_both_say_p_alone_and_corrected_and_lead_to_each_other(
+    of_four: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = {"dataset": "own", "a": "a", "b": "b", "measure": "RR@10"}
+    app = opened(of_four, monkeypatch, "compare", **address)
+    assert table_of(app)[["p", "The two systems"]].iloc[0].tolist() == [".0312", "differ"]
+    told = (
+        "With all 6 pairs of systems on this dataset corrected: p = .0630, the two cannot be told"
+    )
+    assert told in said(app)
+    assert "All systems of this dataset" in {button.label for button in app.button}
+    address = {"dataset": "own", "show": "Systems", "measure": "RR@10"}
+    app = opened(of_four, monkeypatch, "dataset", **address)
+    differ = "Compared alone, a and b differ (p = .0312); with all 6 pairs corrected p = .0630."
+    assert differ in " ".join(words.value for words in app.markdown).replace("\\", "")
+    assert "The first two compared" in {button.label for button in app.button}
+
+
+def test_a_system_is_not_compared_with_itself(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(home, monkeypatch, "compare", dataset="tiny", a="sure", b="sure")
+    assert "A and B are the same system" in said(app)
+
+
+def test_a_wrong_system_in_the_address_is_said(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(home, monkeypatch, "compare", dataset="tiny", a="surr")
+    assert "names no system on tiny that is here: surr. Did you mean sure?" in said(app)
+
+
+@pytest.mark.parametrize(
+    ("view", "words"),
+    [
+        ("Systems", "two systems whose intervals overlap may still differ"),
+        ("Queries", "Of 3 queries all systems fail 0"),
+        ("Judgements", "5 judgements of 3 queries"),
+        ("Documents", "Type the id of a document"),
+    ],
+)
+def test_every_view_of_a_dataset_opens_from_its_address(
+    home: Settings, monkeypatch: pytest.MonkeyPatch, view: str, words: str
+) -> None:
+    app = opened(home, monkeypatch, "dataset", dataset="tiny", show=view, measure="RR@10")
+    assert words in said(app)
+
+
+def test_the_best_system_is_drawn_first_also_where_less_is_better(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for measure in ("RR@10", "Hole@10"):
+        app = opened(home, monkeypatch, "dataset", dataset="tiny", measure=measure)
+        (chart,) = [chart for chart in app.get("plotly_chart") if chart.key == "spread"]
+        first, _ = json.loads(chart.proto.spec)["layout"]["yaxis"]["ticktext"]
+        assert first == "sure", measure
+
+
+def test_a_document_is_searched_by_its_id(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(home, monkeypatch, "dataset", dataset="tiny", show="Documents", doc="d4")
+    assert "d4 is ranked or judged for 1 query" in said(app)
+    assert table_of(app)["Judgement"].tolist() == ["hole"]
+    app.text_input(key="doc").set_value("*d*").run()
+    assert "No system ranks *d* here" in said(app)
+
+
+def test_a_dataset_in_two_languages_shows_what_is_printed(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ("scifact", "scifact-pl"):
+        app = opened(home, monkeypatch, "dataset", dataset=name, show="Two languages")
+        table: Any = table_of(app).set_index("System")
+        row = table.loc["BM25 (Elasticsearch)"]
+        assert row["English, published"] == ".691" and row["Polish, published"] == ".625"
+        assert row["Polish − English, published"] == "−.066"
+
+
+def test_a_dataset_without_runs_says_so_in_every_view(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for view in ("Systems", "Queries", "Judgements"):
+        app = opened(Settings(home=tmp_path), monkeypatch, "dataset", dataset="fever", show=view)
+        assert "here" in said(app)

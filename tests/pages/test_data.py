@@ -1,0 +1,66 @@
+"""The page Data as addresses open it: datasets, runs, import."""
+
+from pathlib import Path
+
+import pytest
+
+from compute.base.settings import Settings
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from tests.pages.test_pages import HOSTILE, RUNS, opened
+from tests.support.tiny import write_tiny
+
+PAGE = "pages/data.py"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`tiny` with two runs, one's name hostile, and `bare` without documents or texts."""
+    folder = tmp_path_factory.mktemp("data")
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
+    qrels = folder / "qrels.txt"
+    qrels.write_text("q1 0 d1 1\n", "utf-8")
+    imports.import_dataset(bench, "bare", qrels=qrels, called="my <b>qrels.txt")
+    for name, lines in RUNS.items():
+        file = folder / "some.run"
+        file.write_text(lines, encoding="utf-8")
+        imports.import_run(bench, file, tiny, system=name)
+    return settings.home
+
+
+@pytest.fixture(autouse=True)
+def _home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
+
+
+def test_datasets_say_what_is_stored_of_them_and_where_it_came_from() -> None:
+    shown = opened(PAGE).dataframe[0].value.to_dict("records")
+    tiny, bare = (next(row for row in shown if row["Dataset"] == one) for one in ("tiny", "bare"))
+    assert [tiny[name] for name in ("Documents", "Queries", "Judgements")] == ["6", "3", "5"]
+    assert [tiny["Runs"], bare["Documents"]] == [2, "–"]
+    assert [tiny["Texts"], bare["Texts"]] == ["documents and queries", "ids only"]
+    assert bare["From"] == "Uploaded as my <b>qrels.txt"
+
+
+def test_runs_say_what_they_hold_and_where_they_came_from() -> None:
+    shown = opened(PAGE, show="Runs", datasets="tiny").dataframe[0].value.to_dict("records")
+    (hostile,) = (row for row in shown if row["System"] == HOSTILE)
+    (plain,) = (row for row in shown if row["System"] == "plain")
+    assert [hostile[name] for name in ("From", "Hits", "File")] == ["imported", 3, "some.run"]
+    assert [hostile["Queries answered"], plain["Queries answered"]] == ["2 of 3", "all 3"]
+
+
+def test_import_asks_for_files_before_anything_else() -> None:
+    app = opened(PAGE, show="Import", to="bare")
+    assert app.selectbox(key="to").value == "bare"
+    assert app.selectbox(key="to").options[0] == "A new dataset"
+    assert [button.label for button in app.button if button.label.startswith("Import")] == []
+
+
+def test_an_address_of_one_run_opens_it() -> None:
+    app = opened(PAGE, dataset="tiny", system="plain")
+    assert not app.error
+    assert "plain" in " ".join(element.value for element in (*app.subheader, *app.markdown))

@@ -1,0 +1,142 @@
+"""The page Efficiency as addresses open it: with costs of two machines, and without any."""
+
+import json
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from compute.base.errors import Missing, WrongInput
+from compute.base.settings import PROJECT, Settings
+from compute.commands import efficiency as command
+from compute.evaluate import runs
+from compute.intake import imports
+from compute.reading.database import open_version
+from compute.recompute import run as recompute
+from compute.recompute.efficiency import Costs
+from compute.store import provenance
+from compute.store.loading import Bench, Loaded
+from compute.store.store import Store
+from compute.views.efficiency import select as efficiency_select
+from tests.support.storage import hits
+from tests.support.tiny import write_tiny
+
+HOSTILE = "<b>Abacus*&$x$"
+GOOD = hits(("q1", "d1", 1), ("q2", "d2", 1), ("q3", "d6", 1))
+POOR = hits(("q1", "d4", 1), ("q2", "d2", 1))
+LATENCY = {"bm25": 2.0, "minilm": 20.0, "bm25-rm3": 50.0}
+
+
+def _run(bench: Bench, loaded: Loaded, system: str, *, costs: bool = True) -> None:
+    """Publish a run with costs as if it had been searched here; bm25-rm3 on another machine."""
+    about = provenance.record(["run", system, loaded.dataset.name], 1.0, identity={})
+    if system == "bm25-rm3":
+        about["hardware"] = {"processor": HOSTILE, "cores": 8, "memory_gib": 64.0}
+    run = runs.canonical(GOOD if system == "minilm" else POOR, depth=10, drop_self=False)
+    values = {"latency_p50_ms": LATENCY[system], "latency_p95_ms": 60.0, "index_bytes": 5e6}
+    measured = Costs(values, {"load": 40.0, "latency_queries": 3}) if costs else None
+    recompute.publish_run(bench, loaded, system, run, 10, f"{system} hits", about, measured)
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Two collections: three systems on one, one on the other and one there without costs."""
+    folder = tmp_path_factory.mktemp("efficiency")
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    source = write_tiny(folder / "tiny")
+    one, two = (imports.import_dataset(bench, name, path=source) for name in ("one", "two"))
+    for system in LATENCY:
+        _run(bench, one, system)
+    _run(bench, two, "bm25")
+    _run(bench, two, "minilm", costs=False)
+    return bench
+
+
+def opened(home: Path, **address: Any) -> AppTest:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEIRSCOPE_HOME", str(home))
+        app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+        for key, value in address.items():
+            app.query_params[key] = value
+        app.switch_page("pages/efficiency.py")
+        app.run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def captions(app: AppTest) -> str:
+    return "\n".join(element.value for element in app.caption).replace("\\", "")
+
+
+def test_a_dataset_has_two_figures_a_table_and_the_machines(bench: Bench) -> None:
+    app = opened(bench.settings.home, dataset="one")
+    assert len(app.get("plotly_chart")) == 2
+    assert list(app.dataframe[0].value["Median latency"]) == ["20 ms", "2.0 ms", "50 ms"]
+    told = captions(app)
+    assert "different hardware, which cannot be compared: filled marks " in told
+    assert f"open marks {HOSTILE}, 8 cores, 64 GiB; each has a line of its own" in told
+    assert "The machine was busy with other work (up to 40 processes" in told
+    assert "Not measured" in told
+    for element in (*app.markdown, *app.caption):
+        assert HOSTILE not in element.value
+    assert all(HOSTILE not in json.dumps(chart.proto.spec) for chart in app.get("plotly_chart"))
+
+
+def test_means_name_the_datasets_that_all_shown_systems_have(bench: Bench) -> None:
+    home = bench.settings.home
+    alone = captions(opened(home, systems=["bm25"], dataset="mean over datasets"))
+    assert "Means over the" in alone
+    assert alone.count("one, two") == 1
+    two = opened(home, systems=["bm25", "bm25-rm3"])
+    over = captions(two).partition(" Latency:")[0].rpartition(": ")[2]
+    assert "one" in over.rstrip(".").split(", ")
+    assert "two" not in over
+
+
+def test_the_papers_table_says_the_same_of_a_system_as_the_table_above_it(bench: Bench) -> None:
+    app = opened(bench.settings.home, systems=["bm25-multifield"])
+    printed = app.dataframe[-1].value
+    own = printed[printed["System"] == "BM25 (Anserini)"].iloc[0]
+    assert own["Latency here"] == app.dataframe[0].value["Median latency"].item()
+    assert own["Index here"] == app.dataframe[0].value["Index size"].item()
+
+
+def test_the_switch_shows_the_slow_queries(bench: Bench) -> None:
+    for slow, title in (("true", "95th percentile"), ("false", "median latency")):
+        app = opened(bench.settings.home, dataset="one", slow=slow)
+        layout = json.loads(app.get("plotly_chart")[0].proto.spec)["layout"]
+        assert title in layout["xaxis"]["title"]["text"]
+
+
+def test_without_costs_the_page_says_how_to_get_them_and_shows_the_papers(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path, threads=1)
+    Store(settings)
+    app = opened(tmp_path)
+    assert len(app.dataframe[-1].value) == 21
+
+
+def test_runs_without_costs_are_known(bench: Bench) -> None:
+    rows = efficiency_select.unmeasured(open_version(bench.store).cursor())
+    own = rows[rows["dataset"].isin(["one", "two"])]
+    assert own.values.tolist() == [["two", "minilm"]]
+
+
+def test_show_prints_costs(bench: Bench) -> None:
+    asked = {"dataset": None, "system": None, "measure": None, "published": False, "json": False}
+    shown = command.shown(bench, Namespace(**asked | {"dataset": "one"}))
+    assert list(shown["system"]) == ["bm25", "bm25-rm3", "minilm"]
+    assert list(shown["latency_p50_ms"]) == [2.0, 50.0, 20.0]
+    assert "index_seconds" not in shown
+    assert "index_seconds" in command.shown(bench, Namespace(**asked | {"json": True}))
+    one = command.shown(bench, Namespace(**asked | {"measure": "index_bytes"}))
+    assert list(one.columns) == ["dataset", "system", "index_bytes", "hardware", "load", "date"]
+    with pytest.raises(WrongInput, match="did you mean index_bytes"):
+        command.shown(bench, Namespace(**asked | {"measure": "index_byte"}))
+    with pytest.raises(Missing, match="run bm25 too --again"):
+        command.shown(bench, Namespace(**asked | {"system": "bm25", "dataset": "too"}))
+    printed = command.shown(bench, Namespace(**asked | {"published": True, "system": "tas-b"}))
+    assert list(printed["cpu_ms_per_query"]) == [125.0]

@@ -1,0 +1,194 @@
+"""What pages note of what they draw, and the command line that exports it."""
+
+import io
+import math
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from compute.__main__ import main
+from compute.base.settings import Settings
+from compute.exports import tables
+from compute.exports.views import Figure
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from pages._frame import render
+from tests.support.tiny import write_tiny
+
+HOSTILE = "<b>*mine*&$x$_%"
+RUNS = {
+    "plain": "q1 Q0 d2 1 3.0 t\nq2 Q0 d6 1 1.0 t\nq3 Q0 d1 1 1.0 t\n",
+    HOSTILE: "q1 Q0 d1 1 3.0 t\nq2 Q0 d2 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A home with two imported runs on the tiny collection."""
+    folder = tmp_path_factory.mktemp("export")
+    now = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(now), now)
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
+    for name, lines in RUNS.items():
+        file = folder / "some.run"
+        file.write_text(lines, encoding="utf-8")
+        imports.import_run(bench, file, tiny, system=name)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEIRSCOPE_HOME", str(now.home))
+        yield now.home
+
+
+@pytest.fixture(scope="module")
+def leaderboard(home: Path) -> AppTest:
+    given = {"numbers": ["Computed"], "view": ["Table"], "baseline": ["plain"], "group": ["own"]}
+    return render.run("leaderboard", given)
+
+
+def _label(block: Any) -> str:
+    return block.proto.popover.label
+
+
+def test_a_page_notes_its_figures_and_tables_and_nothing_is_drawn_before_it_is_asked(
+    leaderboard: AppTest,
+) -> None:
+    shown = leaderboard.session_state["_drawn"]
+    assert {"board", "wins"} <= set(shown)
+    assert isinstance(shown["wins"], Figure)
+    menus = [found for found in leaderboard.get("popover") if _label(found) == "Export"]
+    assert len(menus) == len(shown)
+    # The buttons of a menu come with it when it is opened.
+    labels = [button.proto.label for button in leaderboard.get("download_button")]
+    assert labels == ["Save this view"]
+
+
+def test_the_table_of_tests_says_what_was_tested_and_p_as_a_number(home: Path) -> None:
+    given = {"dataset": ["tiny"], "measure": ["R@100"], "a": [HOSTILE], "b": ["plain"]}
+    found = render.find(render.run("compare", given), "compare", "tests", figure=False)
+    assert isinstance(found, tables.Table)
+    (row, *_) = pd.read_csv(io.BytesIO(tables.write(found, "csv"))).to_dict("records")
+    said = [row[name] for name in ("Dataset", "Measure", "A", "B", "Test")]
+    assert said == ["tiny", "R@100", HOSTILE, "plain", "Randomisation test"]
+    assert isinstance(row["p"], float) and 0 < row["p"] <= 1
+    assert f" {row['p']:.4f}".replace(" 0", " ") in tables.write(found, "tex").decode()
+
+
+def test_the_boards_table_has_numbers_for_programs_and_marks_for_papers(
+    leaderboard: AppTest,
+) -> None:
+    board = render.find(leaderboard, "leaderboard", "board", figure=False)
+    assert isinstance(board, tables.Table)
+    frame = pd.read_csv(io.BytesIO(tables.write(board, "csv")))
+    # The first of two, 2 and 1, or 1 and 1; the only one.
+    mean = (2 / (2 + 1 / math.log2(3)) + 1 / (1 + 1 / math.log2(3)) + 1) / 3
+    assert frame.loc[frame["System"] == HOSTILE, "tiny"].item() == pytest.approx(mean)
+    written = tables.write(board, "tex").decode()
+    assert r"\textless{}b\textgreater{}{*}mine{*}\&\$x\$\_\%" in written
+    # Three queries cannot tell systems apart: no mark, but a best one.
+    assert r"\textbf{" in written
+    assert r"$^{\dagger}$" not in written
+    assert "significantly better than plain" in written
+
+
+def test_a_view_is_saved_with_every_picker_in_its_address(leaderboard: AppTest) -> None:
+    with zipfile.ZipFile(io.BytesIO(leaderboard.session_state["_save"]())) as packed:
+        where = packed.read("address.txt").decode()
+        assert {"tables/board.tex", "data/wins-board_cells.csv"} <= set(packed.namelist())
+        assert HOSTILE in packed.read("provenance.json").decode()
+    for part in ("numbers=Computed", "measure=nDCG%4010", "returned=false", "baseline=plain"):
+        assert part in where
+
+
+def test_the_command_line_writes_what_an_address_shows(
+    home: Path,
+    tmp_path: Path,
+    capfd: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    # Nobody signs in at a command line.
+    monkeypatch.setenv("BEIRSCOPE_SIGN_IN", "true")
+    file = tmp_path / "lengths.html"
+    address = "http://127.0.0.1:8501/lengths?dataset=tiny&k=5"
+    assert main(["export", "figure", "lengths", "--address", address, "--out", str(file)]) == 0
+    assert "Lengths of the top 5 of systems on tiny" in file.read_text("utf-8")
+    assert capfd.readouterr().out == f"wrote {file}\n"
+
+
+@pytest.mark.parametrize(
+    ("given", "key", "words"),
+    [
+        ({"dataset": ["tinny"]}, "lengths", "Did you mean tiny"),
+        ({"colour": ["red"]}, "lengths", "shows no picker 'colour'"),
+        ({"dataset": ["tiny"]}, "violins", "draws no figure 'violins'"),
+    ],
+)
+def test_what_is_not_there_is_said_in_a_sentence(
+    home: Path, tmp_path: Path, given: dict[str, list[str]], key: str, words: str
+) -> None:
+    asked = {"kind": "figure", "page": "lengths", "key": key, "given": given}
+    with pytest.raises(render.BeirscopeError, match=words):
+        render.write(asked | {"out": str(tmp_path / "x.html"), "width": 658})
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["figure", "lenghts", "--out", "x.svg"], "did you mean lengths"),
+        (["figure", "--out", "x.svg"], "name one"),
+        (["figure", "lengths", "--out", "x.gif"], "svg, png, pdf, html"),
+        (["table", "lengths", "--out", "table"], "csv, parquet, tex, md"),
+        (["figure", "lengths", "--out", "no/such/x.svg"], "make it first"),
+        (["figure", "wins", "--address", "lengths?k=5", "--out", "x.svg"], "on the page"),
+        (["figure", "leaderboard", "--narrow", "--out", "x.svg"], "leave out --narrow"),
+        (["table", "leaderboard", "--dataset", "tiny", "--out", "x.tex"], "leave out --dataset"),
+        (["run", "--out", "x.run"], "which run"),
+    ],
+)
+def test_a_wrong_command_is_answered_before_anything_starts(
+    words: list[str], told: str, home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["export", *words]) == 2
+    assert told in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("name", "own"), [("order", "plain"), ("difficulty", "q1")])
+def test_a_figure_of_one_dataset_is_about_that_one(
+    home: Path, tmp_path: Path, name: str, own: str
+) -> None:
+    file = tmp_path / "x.html"
+    assert main(["export", "figure", name, "--dataset", "tiny", "--out", str(file)]) == 0
+    drawn = file.read_text("utf-8")
+    assert own in drawn
+    assert "docT5query" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("picked", "key", "stem"),
+    [
+        ({"dataset": "mine/dev"}, "standing", "mine-dev-standing"),
+        ({"over": "mine"}, "order", "mine-order"),
+        ({"over": "mine"}, "wins", "wins"),
+        ({"over": "Average"}, "order-column", "order-column"),
+        ({}, "graph", "graph"),
+    ],
+)
+def test_a_saved_file_is_named_after_its_dataset(
+    picked: dict[str, str], key: str, stem: str
+) -> None:
+    def page(picked: dict[str, str], key: str) -> None:
+        import streamlit as st
+
+        from pages._shared import export
+
+        st.session_state["_picked"] = picked
+        st.text(export.file_stem(key))
+
+    app = AppTest.from_function(page, args=(picked, key)).run()
+    assert not app.exception
+    assert app.text[0].value == stem

@@ -1,0 +1,169 @@
+"""The page Jobs on real stores: what it offers, what its buttons do, what other pages say of it."""
+
+import re
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+from streamlit.testing.v1.element_tree import Button
+
+from compute import jobs
+from compute.intake import imports
+from compute.jobs import logs
+from compute.recompute import run
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.systems import system
+from tests.pages.test_pages import opened
+from tests.support.jobbing import ended, tiny_home, worker
+from tests.support.tiny import write_tiny
+
+PAGE = "pages/jobs.py"
+CHOSEN = {"systems": "bm25", "datasets": "tiny"}
+HOSTILE = "<b>*x*</b> $y$ :red[z]"
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The store of a home with the tiny collection, where the dashboard looks."""
+    made = tiny_home(tmp_path)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(made.settings.home))
+    monkeypatch.setenv("BEIRSCOPE_THREADS", "1")
+    return made
+
+
+def _button(app: AppTest, label: str) -> Button:
+    return next(button for button in app.button if button.label == label)
+
+
+def _words(app: AppTest) -> str:
+    """All that the page says, without the marks that keep it from being read as Markdown."""
+    places = (app.markdown, app.caption, app.warning, app.info, app.error, app.code)
+    return "\n".join(part.value for place in places for part in place).replace("\\", "")
+
+
+def test_without_a_worker_the_command_that_starts_one_is_shown(store: Store) -> None:
+    words = _words(opened(PAGE))
+    assert "No worker is running" in words
+    assert "python -m compute worker" in words
+    assert "No job was started here yet." in words
+
+
+def test_nothing_is_chosen_until_the_address_or_a_click_does(store: Store) -> None:
+    app = opened(PAGE)
+    assert _button(app, "Start").disabled
+    app = opened(PAGE, **CHOSEN)
+    assert app.multiselect(key="datasets").value == ["tiny"]
+    assert not _button(app, "Start").disabled
+    assert "1 run; how long it takes is not known yet" in _words(app)
+
+
+def test_datasets_that_cannot_be_had_are_rows_on_request_and_say_why(store: Store) -> None:
+    assert "msmarco" not in opened(PAGE).multiselect(key="datasets").options
+    app = opened(PAGE, systems="bm25", datasets="msmarco")
+    assert _button(app, "Start").disabled
+    assert "MSMARCO is not here: python -m compute fetch msmarco fetches it" in _words(app)
+    assert "msmarco" in opened(PAGE, all="true").multiselect(key="datasets").options
+
+
+def test_names_that_there_are_not_get_a_sentence(store: Store) -> None:
+    app = opened(PAGE, systems="bm26", datasets=["tiny", "tyni"])
+    assert "no system that runs here that is here: bm26" in _words(app)
+    assert "tyni. Did you mean tiny" in _words(app)
+
+
+def test_start_queues_once_cancel_ends_and_retry_queues_again(store: Store) -> None:
+    for _ in range(2):
+        _button(opened(PAGE, **CHOSEN), "Start").click().run()
+    (job,) = jobs.listed(store.settings)
+    assert (job.state, job.title) == ("queued", "bm25 on tiny")
+    app = _button(opened(PAGE), "Cancel").click().run()
+    assert not app.exception
+    (job,) = jobs.listed(store.settings)
+    assert job.state == "cancelled"
+    app = _button(opened(PAGE), "Retry").click().run()
+    assert not app.exception
+    assert [one.state for one in jobs.listed(store.settings)] == ["queued", "cancelled"]
+    app = opened(PAGE)
+    assert "tried again since" in [caption.value for caption in app.caption]
+    assert "Retry" not in [button.label for button in app.button]
+
+
+def test_what_was_started_is_said(store: Store) -> None:
+    app = opened(PAGE, **CHOSEN)
+    _button(app, "Start").click().run()
+    assert "1 queued as run-" in _words(app)
+
+
+def test_what_is_up_to_date_is_computed_again_by_a_switch_alone(store: Store) -> None:
+    tiny = imports.own_datasets(store)["tiny"]
+    run.run(Bench(store, store.settings), system("bm25"), tiny)
+    app = opened(PAGE, **CHOSEN)
+    assert _button(app, "Start").disabled
+    assert "All of it is up to date" in _words(app)
+    app = opened(PAGE, again="true", **CHOSEN)
+    assert not _button(app, "Start").disabled
+    assert re.search(r"1 run, about \d+ s on one worker", _words(app))
+
+
+def test_a_failed_job_shows_its_sentence_and_its_log_as_text(store: Store) -> None:
+    broken = store.settings.home / "datasets" / "scifact"
+    write_tiny(broken)
+    (broken / "corpus.jsonl").write_text('{"_id": "d1", "text"', encoding="utf-8")
+    job = jobs.start(store, "run", ["bm25"], ["scifact"]).job
+    with worker(store.settings):
+        failed = ended(store.settings, job)
+    logs.write(store.settings, job, HOSTILE)
+    app = opened(PAGE)
+    assert "corpus.jsonl" in failed.error
+    assert "1 of 1 failed; bm25 on scifact" in _words(app)
+    assert "0 of 1 done, 1 failed" in _words(app)
+    app.toggle(key=f"details {job}").set_value(True).run()
+    assert list(app.dataframe[0].value["State"]) == ["failed"]
+    assert "load: failed" in app.code[-1].value
+    app.selectbox(key=f"log {job}").set_value(job).run()
+    assert HOSTILE in app.code[-1].value
+    assert not [part for part in (*app.markdown, *app.caption) if HOSTILE in part.value]
+
+
+def test_other_pages_say_that_a_job_is_at_work_and_lead_to_it(store: Store) -> None:
+    assert not opened().get("page_link")
+    job = jobs.start(store, "run", ["bm25"], ["tiny"]).job
+    (link,) = opened().get("page_link")
+    assert link.proto.label.replace("\\", "") == "1 job at work: 0 of 1 done"
+    jobs.cancel(store.settings, job)
+    assert not opened().get("page_link")
+
+
+def test_a_system_is_added_by_its_name(store: Store) -> None:
+    app = opened(PAGE, **CHOSEN)
+    app.text_input(key="_new_system").set_value("rrf( bm25 , bm25-multifield )").run()
+    assert app.multiselect(key="systems").value == ["bm25", "rrf(bm25,bm25-multifield)"]
+    assert "2 runs" in _words(app)
+    _button(app, "Start").click().run()
+    assert not app.exception
+    (job,) = jobs.listed(store.settings, 5)
+    assert job.counts == {"queued": 2} or job.state == "queued"
+
+
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("rff(bm25,minilm)", "did you mean: rrf"),
+        (HOSTILE, "is not a system name"),
+        ("minilm(model=/etc)", "start it on the command line"),
+    ],
+)
+def test_a_wrong_name_is_answered_and_nothing_is_chosen(
+    store: Store, written: str, said: str
+) -> None:
+    app = opened(PAGE)
+    app.text_input(key="_new_system").set_value(written).run()
+    assert said in _words(app)
+    assert app.multiselect(key="systems").value == []
+
+
+def test_the_address_names_a_system_that_no_row_has(store: Store) -> None:
+    app = opened(PAGE, systems="rrf(bm25,bm25-rm3)", datasets="tiny")
+    assert app.multiselect(key="systems").value == ["rrf(bm25,bm25-rm3)"]
+    assert "1 run" in _words(app)

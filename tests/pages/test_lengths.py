@@ -1,0 +1,152 @@
+"""The page Lengths as addresses open it: on a tiny collection, on what ships, without documents."""
+
+import json
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from tests.pages.test_pages import HOSTILE, RUNS
+from tests.support.tiny import write_tiny
+
+GRADED = "q1 0 d1 1\nq2 0 d2 2\nq3 0 d3 0\n"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """`tiny` with runs, one's name hostile, one not counted; `bare` with no documents."""
+    folder = tmp_path_factory.mktemp("lengths")
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
+    qrels = folder / "qrels.txt"
+    qrels.write_text(GRADED, encoding="utf-8")
+    bare = imports.import_dataset(bench, "bare", qrels=qrels).dataset
+    for name, lines in RUNS.items():
+        file = folder / "some.run"
+        file.write_text(lines, encoding="utf-8")
+        imports.import_run(bench, file, tiny, system=name)
+        imports.import_run(bench, file, bare, system=name)
+    third = folder / "third.run"
+    third.write_text("q1 Q0 d5 1 3.0 t\nq1 Q0 nowhere 2 2.0 t\n", encoding="utf-8")
+    for name in ("third", "uncounted"):
+        imports.import_run(bench, third, tiny, system=name)
+    # As a run of an earlier version is stored.
+    with bench.store.publishing("forget") as publication:
+        publication.remove("length_counts", "tiny", "uncounted")
+    return settings.home
+
+
+@pytest.fixture(autouse=True)
+def _home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
+
+
+def opened(**address: str) -> AppTest:
+    """The page as this address opens it; it may neither raise nor show a bug."""
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    for key, value in address.items():
+        app.query_params[key] = value
+    app.switch_page("pages/lengths.py")
+    app.run()
+    assert not app.exception
+    assert not app.error
+    return app
+
+
+def captions(app: AppTest) -> str:
+    return " ".join(caption.value for caption in app.caption).replace("\\", "")
+
+
+def figures(app: AppTest) -> list[dict]:
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def rows(figure: dict) -> list[str]:
+    return figure["layout"]["yaxis"]["ticktext"]
+
+
+def test_every_picker_opens_from_the_address() -> None:
+    app = opened(dataset="tiny", k="1", axis="Logarithmic", cut="true", a="third", b="plain")
+    assert app.selectbox(key="dataset").value == "tiny"
+    assert app.selectbox(key="k").value == "1"
+    assert app.toggle(key="cut").value
+    assert (app.selectbox(key="a").value, app.selectbox(key="b").value) == ("third", "plain")
+    assert not app.warning
+    main, medians, pair, gaps, grades = figures(app)
+    assert main["layout"]["xaxis"]["type"] == pair["layout"]["xaxis"]["type"] == "log"
+    assert rows(pair) == ["third", "plain"]
+    assert "the first document of every query" in captions(app)
+    assert "Documents longer than 512 words count as 512." in captions(app)
+    assert rows(grades) == ["Whole collection", "2: relevant", "1: relevant"]
+    # q1 alone is answered by both: d5 of 9 words against d1 of 8.
+    notes = [note["text"] for note in gaps["layout"]["annotations"]]
+    assert notes == ["third<br>shorter: 0", "plain<br>shorter: 1"]
+    assert "Of 1 query," in captions(app)
+    assert "tiny" in rows(medians)
+
+
+def test_systems_stand_beside_the_collection_and_names_stay_text() -> None:
+    app = opened(dataset="tiny")
+    main = figures(app)[0]
+    assert rows(main)[:2] == ["Whole collection", "Relevant documents"]
+    assert "&lt;b&gt;*mine*&amp;&#36;x&#36;" in rows(main)
+    for chart in app.get("plotly_chart"):
+        assert HOSTILE not in chart.proto.spec
+    for element in (*app.markdown, *app.caption):
+        assert HOSTILE not in element.value
+
+
+def test_what_is_not_in_the_figure_is_said() -> None:
+    said = captions(opened(dataset="tiny"))
+    assert "Not counted yet: 1 of 4 runs; python -m compute lengths tiny does it." in said
+    assert "not counted; python -m compute lengths tiny counts 1 stored run." in said
+    assert "Left out: 1 retrieved document that the collection lacks." in said
+
+
+def test_a_collection_without_documents_says_what_would_help() -> None:
+    app = opened(dataset="bare")
+    assert "bare came without documents" in app.info[0].value
+    assert "import-dataset" in app.info[0].value.replace("\\", "")
+    # The other datasets stay in sight.
+    assert len(figures(app)) == 1
+
+
+def test_what_ships_is_shown_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    app = opened()
+    main, medians, *_ = figures(app)
+    # The collection, the relevant documents, and eight systems.
+    assert len(rows(main)) == 2 + 8
+    assert len(rows(medians)) == 7
+    words = app.dataframe[0].value.set_index("Dataset")
+    assert words.loc["SciFact", "Words per document"] == "214.63"
+    assert words.loc["NFCorpus", "of all splits"] == "3.32"
+    printed = app.dataframe[1].value
+    assert list(printed["Published (BEIR v4)"]) == ["10", "160", "14", "89", "42,000"]
+    pydocs = opened(dataset="pydocs-numpy")
+    assert rows(figures(pydocs)[0]) == ["Whole collection", "Relevant documents"]
+
+
+def test_two_systems_that_are_one_are_not_compared() -> None:
+    app = opened(dataset="tiny", a="plain", b="plain")
+    assert "Choose two systems" in app.info[0].value
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("dataset", "no dataset with lengths or runs that is here: tinny. Did you mean tiny?"),
+        ("k", "no number of documents that is here: tinny."),
+        ("axis", "no axis that is here: tinny."),
+        ("a", "no system with counted lengths that is here: tinny."),
+    ],
+)
+def test_wrong_names_in_the_address_are_said(key: str, said: str) -> None:
+    app = opened(**{"dataset": "tiny", key: "tinny"})
+    assert said in app.warning[0].value.replace("\\", "")
+    assert figures(app)

@@ -1,0 +1,208 @@
+"""The page Overlap: what it shows without counts and with, deep links, words from outside."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from pandas import DataFrame
+from streamlit.testing.v1 import AppTest
+
+from compute import jobs
+from compute.base.settings import PROJECT, Settings
+from compute.corpora import overlap
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from pages._overlap import sections
+from tests.support.tiny import DOCUMENTS, write_tiny
+
+EVIL = "<b>*mine*&$x$"
+
+RUN = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"
+COLLECTIONS = ("one", "two", "three", "four", "five")
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Five collections of the tiny documents, each without one more of them, counted; two runs."""
+    folder = tmp_path_factory.mktemp("overlap")
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    for place, name in enumerate(COLLECTIONS):
+        source = write_tiny(folder / name)
+        kept = [json.dumps(record) for record in DOCUMENTS[: 6 - place]] + [""]
+        (source / "corpus.jsonl").write_text("\n".join(kept), encoding="utf-8")
+        taken = imports.import_dataset(bench, name, path=source)
+        overlap.count(bench, taken)
+        for system, lines in (
+            ("base", RUN),
+            (EVIL, "".join(RUN.splitlines(True)[: place % 3 + 1])),
+        ):
+            file = folder / "some.run"
+            file.write_text(lines, encoding="utf-8")
+            imports.import_run(bench, file, taken.dataset, system=system)
+    overlap.compare(bench, COLLECTIONS)
+    return settings.home
+
+
+@pytest.fixture
+def home(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(filled))
+    return filled
+
+
+@pytest.fixture
+def fresh(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    return tmp_path
+
+
+def opened(**address: str | list[str]) -> AppTest:
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    for key, value in address.items():
+        app.query_params[key] = value
+    app.switch_page("pages/overlap.py")
+    app.run()
+    assert not app.exception, app.exception
+    assert not app.error, app.error
+    return app
+
+
+def figures(app: AppTest) -> list[Any]:
+    return [json.loads(chart.proto.spec) for chart in app.get("plotly_chart")]
+
+
+def heads(app: AppTest) -> list[str]:
+    """The title over each panel."""
+    return [figure["layout"]["annotations"][0]["text"] for figure in figures(app)]
+
+
+def said(app: AppTest) -> str:
+    return " ".join(e.value for e in (*app.caption, *app.info, *app.warning)).replace("\\", "")
+
+
+def test_a_fresh_home_shows_the_correlations_of_the_paper(fresh: Path) -> None:
+    app = opened(view="Domain shift")
+    assert heads(app)[:2] == [
+        "<b>SBERT (cosine)</b>  Spearman ρ = 0.77 (n = 14); with the open marks 0.55"
+        "<br>95% interval 0.34 to 0.94; with the open marks 0.05 to 0.83",
+        "<b>ANCE</b>  Spearman ρ = 0.71 (n = 14); with the open marks 0.48"
+        "<br>95% interval 0.22 to 0.91; with the open marks −0.03 to 0.79",
+    ]
+    assert app.multiselect(key="left_out").value == ["bioasq", "signal1m", "webis-touche2020"]
+    assert "chosen after seeing the results" in said(app)
+    rows = app.dataframe[0].value.drop(columns="System").to_numpy().tolist()
+    assert rows == [
+        ["unigrams", 3, "0.774", "0.34 to 0.94", 14],
+        ["unigrams", 0, "0.548", "0.05 to 0.83", 17],
+        ["unigrams", 3, "0.708", "0.22 to 0.91", 14],
+        ["unigrams", 0, "0.477", "−0.03 to 0.79", 17],
+        ["bigrams", 3, "0.647", "0.12 to 0.89", 14],
+        ["bigrams", 0, "0.435", "−0.08 to 0.77", 17],
+        ["bigrams", 3, "0.488", "−0.09 to 0.82", 14],
+        ["bigrams", 0, "0.283", "−0.24 to 0.68", 17],
+    ]
+
+
+def test_the_address_leaves_out_what_it_names(fresh: Path) -> None:
+    none = heads(opened(view="Domain shift", left_out=""))
+    assert "ρ = 0.55 (n = 17)<br>" in none[0]
+    two = heads(opened(view="Domain shift", left_out=["bioasq", "nq"], unit="bigrams"))
+    assert "(n = 15); with the open marks 0.44" in two[0]
+
+
+def test_any_printed_systems_against_any_baseline(fresh: Path) -> None:
+    app = opened(
+        view="Domain shift", table="BEIR v4, Table 2", baseline="ance", systems=["tas-b", "sparta"]
+    )
+    assert [head.split("</b>")[0] for head in heads(app)[:2]] == ["<b>TAS-B", "<b>SPARTA"]
+    assert "minus ANCE" in json.dumps(figures(app)[0])
+
+
+def test_wrong_names_in_the_address_are_said(home: Path) -> None:
+    app = opened(view="Domain shit", unit="trigrams", floor="x", order="y", pair="one,six")
+    assert "Did you mean Domain shift?" in said(app)
+    for what in ("kind of words", "bound of frequency", "order", "pair of collections"):
+        assert f"no {what} that is here" in said(app)
+    shift = opened(view="Domain shift", table="no", source="six", own_systems="none", scores="no")
+    for what in ("printed table", "counted collection", "system of these scores", "table of scor"):
+        assert f"no {what}" in said(shift)
+
+
+def test_the_heatmap_opens_the_pair_of_the_address(home: Path) -> None:
+    app = opened(view="Heatmap", pair="five,four")
+    triangle, both, *sides = figures(app)
+    (points,) = [trace for trace in triangle["data"] if "customdata" in trace]
+    ours = {tuple(sorted(pair)) for pair in points["customdata"]}
+    assert {("five", "four"), ("one", "two")} <= ours
+    assert len(triangle["layout"]["shapes"]) == 1 and len(sides) == 2
+    assert app.selectbox(key="_pair").value == "five,four"
+    assert "the" in both["layout"]["yaxis"]["ticktext"]
+    pairs = app.dataframe[0].value
+    assert list(pairs) == ["Collection", "Other", "Similarity"]
+    assert pairs["Similarity"].is_monotonic_decreasing
+
+
+def test_names_from_outside_stay_letters_on_every_view(home: Path) -> None:
+    for view in ("Heatmap", "Graph", "Domain shift"):
+        app = opened(view=view)
+        for figure in figures(app):
+            shown = json.dumps(figure, ensure_ascii=False)
+            assert "<b>*mine*" not in shown and "<script>" not in shown
+        for element in (*app.markdown, *app.caption):
+            assert EVIL not in element.value
+        for element in app.get("html"):
+            assert "<b>*mine*" not in element.proto.body
+
+
+@pytest.mark.parametrize("unit", list(overlap.UNITS))
+@pytest.mark.parametrize("view", ["Heatmap", "Graph", "Domain shift"])
+def test_every_view_of_every_unit_draws(home: Path, view: str, unit: str) -> None:
+    app = opened(view=view, unit=unit, floor="above 100 per million", order="By domain")
+    assert not app.warning
+    assert app.selectbox(key="unit").value == unit
+    assert figures(app)
+    if view == "Domain shift" and unit == "word pieces":
+        assert "The paper has no word pieces: unigrams are shown." in said(app)
+
+
+def test_the_graph_says_how_faithful_its_distances_are(home: Path) -> None:
+    app = opened(view="Graph", lines="0.9")
+    assert app.slider(key="lines").value == 0.9
+    assert "rank correlation of distance with 1 minus similarity is" in said(app)
+    assert len(app.dataframe[0].value) >= 5
+
+
+def test_computed_gains_stand_against_computed_similarities(home: Path) -> None:
+    app = opened(view="Domain shift", source="one", own_baseline="base")
+    assert app.selectbox(key="source").value == "one"
+    own = figures(app)[2]
+    assert own["layout"]["annotations"][0]["text"].startswith("<b>&lt;b&gt;*mine*")
+    assert "(n = 4)" in own["layout"]["annotations"][0]["text"]
+    left = opened(view="Domain shift", source="one", own_baseline="base", left_out="two")
+    assert "no rank correlation (n = 3: too few points); with the open marks" in heads(left)[2]
+
+
+def test_without_two_counted_collections_a_sentence_names_the_command() -> None:
+    none = DataFrame({"dataset": []})
+    assert sections.too_few(none, "bigrams") == (
+        "No collection has its bigrams counted; two are needed to compare."
+        " python -m compute overlap DATASET… counts them."
+    )
+    one = DataFrame({"dataset": ["one", "one"]})
+    assert sections.too_few(one, "bigrams").startswith("Only one collection has its bigrams")
+
+
+def test_a_collection_that_is_not_counted_is_named_and_a_click_has_it_counted(
+    fresh: Path,
+) -> None:
+    bench = Bench(Store(Settings(home=fresh)), Settings(home=fresh))
+    imports.import_dataset(bench, "mine", path=write_tiny(fresh / "mine"))
+    app = opened(view="Heatmap")
+    assert app.caption[0].value == "Not counted yet\\: mine\\."
+    (button,) = [one for one in app.button if one.label == "Count their words"]
+    button.click().run()
+    assert not app.exception
+    (job,) = jobs.listed(bench.settings)
+    assert (job.title, job.state) == ("word counts of mine", "queued")

@@ -1,0 +1,264 @@
+"""Every page of the table draws, on an empty store and on a filled one; addresses open views."""
+
+import ast
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit import config
+from streamlit.testing.v1 import AppTest
+
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from tests.support.tiny import write_tiny
+
+HOSTILE = "<b>*mine*&$x$"
+RUNS = {
+    "plain": "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
+    HOSTILE: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
+}
+
+
+def _pages() -> list[str]:
+    """The files in app.py's table."""
+    for node in ast.parse((PROJECT / "app.py").read_text("utf-8")).body:
+        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES":
+            return [file for file, _ in ast.literal_eval(node.value)]
+    raise LookupError("no PAGES in app.py")
+
+
+PAGES = _pages()
+
+
+@pytest.fixture(scope="module")
+def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with a tiny collection whose texts are hostile, and two runs on it."""
+    folder = tmp_path_factory.mktemp("pages")
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
+    for name, lines in RUNS.items():
+        file = folder / "some.run"
+        file.write_text(lines, encoding="utf-8")
+        imports.import_run(bench, file, tiny, system=name)
+    return settings.home
+
+
+@pytest.fixture(params=["empty", "filled"])
+def home(
+    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[Path]:
+    """Each kind of store in turn, as the dashboard would find it."""
+    folder = tmp_path if request.param == "empty" else request.getfixturevalue("filled")
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(folder))
+    yield folder
+
+
+@pytest.fixture
+def tiny_home(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(filled))
+    return filled
+
+
+def opened(page: str = PAGES[0], **address: str | list[str]) -> AppTest:
+    """The page as this address opens it; none may raise."""
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    for key, value in address.items():
+        app.query_params[key] = value
+    if page != PAGES[0]:
+        app.switch_page(page)
+    app.run()
+    assert not app.exception
+    assert not [error for error in app.error if "Bug" in error.value]
+    return app
+
+
+def heatmap_texts(app: AppTest) -> str:
+    """What the first figure holds, as JSON."""
+    return app.get("plotly_chart")[0].proto.spec
+
+
+@pytest.mark.parametrize("file", PAGES)
+def test_every_page_draws(home: Path, file: str) -> None:
+    app = opened(file)
+    assert len(app.title) == 1
+    assert not app.error
+
+
+@pytest.mark.parametrize("file", PAGES)
+def test_every_page_draws_what_was_computed(tiny_home: Path, file: str) -> None:
+    app = opened(file, dataset="tiny", numbers="Computed", measure="nDCG@10", query_id="q3")
+    assert not app.error
+    for element in (*app.markdown, *app.caption):
+        assert HOSTILE not in element.value, "a name from outside must not be read as Markdown"
+
+
+def test_the_first_screen_shows_the_main_table_on_an_empty_store(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    app = opened()
+    assert app.selectbox(key="numbers").value == "Published"
+    assert app.selectbox(key="table").value == "BEIR v4, Table 2"
+    assert "Average over 18 datasets" in app.caption[0].value
+    assert [chart.key for chart in app.get("plotly_chart")] == ["cells", "order", "wins", "bump"]
+
+
+@pytest.mark.parametrize("table", ["BEIR v1, Table 2", "BEIR-PL, Table 4", "BEIR v4, Table 9"])
+def test_every_picker_of_the_leaderboard_opens_from_the_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    for colour in ("Below the best", "Against the baseline", "Value"):
+        app = opened(table=table, colour=colour, family="dense")
+        assert app.selectbox(key="table").value == table
+        assert app.selectbox(key="colour").value == colour
+        assert app.multiselect(key="family").value == ["dense"]
+
+
+def test_an_address_that_names_no_table_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    app = opened(table="BEIR v4, Table 22")
+    assert "Did you mean BEIR v4, Table 2" in app.warning[0].value.replace("\\", "")
+    assert app.get("plotly_chart")
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("numbers", "no kind of numbers that is here: Computer. Did you mean Computed?"),
+        ("measure", "no measure of these numbers that is here: Computer."),
+        ("baseline", "no system that is here: Computer."),
+        ("group", "no group that is here: Computer."),
+        ("family", "no family of systems that is here: Computer."),
+    ],
+)
+def test_wrong_names_in_the_address_of_the_leaderboard_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, said: str
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    app = opened(**{key: "Computer"})
+    assert said in app.warning[0].value.replace("\\", "")
+    assert app.get("plotly_chart")
+
+
+def test_choosing_another_table_is_no_wrong_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    app = opened(table="BEIR v4, Table 9", measure="R_cap@100")
+    for table in app.selectbox(key="table").options:
+        app.selectbox(key="table").set_value(table).run()
+        assert not app.warning
+
+
+def test_every_printed_table_and_measure_draws(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    app = opened()
+    for table in app.selectbox(key="table").options:
+        app.selectbox(key="table").set_value(table).run()
+        for measure in app.selectbox(key="measure").options:
+            app.selectbox(key="measure").set_value(measure).run()
+            assert not app.error and app.get("plotly_chart"), (table, measure)
+
+
+def test_filters_leave_what_they_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+    app = opened(task="Fact Checking", domain="Scientific", family="dense")
+    # The baseline stays beside the four dense systems.
+    assert "1 dataset, 5 systems" in app.caption[0].value
+
+
+def test_the_leaderboard_opens_on_own_runs_where_there_are_any(tiny_home: Path) -> None:
+    assert opened().selectbox(key="numbers").value == "Computed"
+    assert opened(numbers="Published").selectbox(key="numbers").value == "Published"
+
+
+def test_computed_runs_stand_on_the_leaderboard_with_their_holes(tiny_home: Path) -> None:
+    app = opened(numbers="Computed", group="own")
+    assert "1 dataset, 2 systems" in app.caption[0].value
+    spec = heatmap_texts(app)
+    assert "3 queries, 1 of them unanswered" in spec
+    assert "of the top 10 unjudged" in spec
+    assert "&lt;b&gt;*mine*&amp;" in spec
+    every = opened(numbers="Computed", group="own", returned="true")
+    assert heatmap_texts(every) != spec
+
+
+def test_a_difference_without_anything_in_common_says_so(tiny_home: Path) -> None:
+    app = opened(numbers="Difference", group="own")
+    assert not app.get("plotly_chart")
+    assert "Nothing to show" in app.info[0].value
+    assert "None of the 10 systems of this table are computed" in app.info[0].value
+
+
+def test_pages_follow_what_is_published_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    app = opened()
+    assert "own" not in app.multiselect(key="group").options
+    settings = Settings(home=tmp_path / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny"))
+    # Not `app.run()`: once AppTest knows the page it runs that file alone, past app.py.
+    assert "own" in opened().multiselect(key="group").options
+
+
+def test_nothing_is_shown_at_another_address() -> None:
+    option = config.get_config_options()["server.address"]
+    before, origin = option.value, option.where_defined
+    option.set_value("0.0.0.0", "a test")
+    try:
+        app = opened()
+    finally:
+        option.set_value(before, origin)
+    assert "serves its own machine only" in app.error[0].value
+    assert not app.title
+
+
+def test_a_bug_is_logged_under_the_id_that_the_page_shows(
+    filled: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = shutil.copytree(filled, tmp_path / "home")
+    # No fault of a disk makes a state that lacks a row of its own.
+    with sqlite3.connect(home / "state.sqlite") as connection:
+        connection.execute("delete from counters where name = 'judgements'")
+    connection.close()
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60).run()
+    assert not app.exception
+    (log,) = (home / "logs").glob("bug-*.log")
+    assert log.stem.removeprefix("bug-") in app.error[0].value
+    assert "Traceback" in log.read_text("utf-8")
+
+
+def test_pages_are_short_and_neither_ask_the_database_nor_calculate() -> None:
+    for page in PAGES:
+        assert len((PROJECT / page).read_text("utf-8").splitlines()) < 60, page
+
+
+def test_a_dataset_imported_anew_names_the_runs_of_before_and_leads_to_jobs(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    folder = write_tiny(tmp_path / "tiny")
+    tiny = imports.import_dataset(bench, "tiny", path=folder).dataset
+    (tmp_path / "some.run").write_text(RUNS["plain"], encoding="utf-8")
+    imports.import_run(bench, tmp_path / "some.run", tiny, system="plain")
+    queries = folder / "queries.jsonl"
+    queries.write_text(queries.read_text("utf-8").replace("ships", "boats"), encoding="utf-8")
+    imports.import_dataset(bench, "tiny", path=folder)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
+    app = opened("pages/dataset.py", dataset="tiny")
+    assert app.info[0].value.startswith("plain\\: made before")
+    assert "Compute it" in [button.label for button in app.button]

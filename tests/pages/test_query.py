@@ -1,0 +1,307 @@
+"""The pages Dataset, Query and About: deep links, wrong names, texts from outside."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from compute.base.settings import PROJECT, Settings
+from compute.evaluate.measures import MEASURES
+from compute.intake import imports
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from pages._query.picking import split
+from tests.support.tiny import HOSTILE, write_tiny
+
+EVIL = "<b>*mine*&$x$"
+RUNS = {
+    "sure": "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
+    EVIL: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
+}
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The tiny collection, hostile texts and all, with a run of a hostile name."""
+    folder = tmp_path_factory.mktemp("pages")
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    collection = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
+    for name, lines in RUNS.items():
+        (folder / "some.run").write_text(lines, encoding="utf-8")
+        imports.import_run(bench, folder / "some.run", collection, system=name)
+    imports.import_dataset(bench, "bare", path=folder / "tiny")
+    return settings.home
+
+
+@pytest.fixture(autouse=True)
+def at_home(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
+
+
+def opened(page: str, **address: Any) -> AppTest:
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    app.query_params.update(address)
+    app.switch_page(f"pages/{page}.py")
+    app.run()
+    assert not app.exception, app.exception
+    assert not app.error, app.error
+    return app
+
+
+def figure(app: AppTest) -> Any:
+    return json.loads(app.get("plotly_chart")[0].proto.spec)
+
+
+def boxes(app: AppTest) -> list[str]:
+    """The labels in the ranked lists."""
+    return [text for trace in figure(app)["data"] for text in trace.get("text", ())]
+
+
+def plain(elements: Any) -> str:
+    """What sentences say, without what keeps them from being Markdown."""
+    return " ".join(element.value for element in elements).replace("\\", "")
+
+
+def html(app: AppTest) -> str:
+    return "\n".join(element.proto.body for element in app.get("html"))
+
+
+def test_a_link_opens_the_query_the_systems_and_the_document_that_it_names() -> None:
+    app = opened("query", dataset="tiny", a=EVIL, b="sure", query="q1", document="d4")
+    assert app.multiselect(key="_systems").value == [EVIL, "sure"]
+    assert app.selectbox(key="_query").value == "q1"
+    assert app.selectbox(key="_document").value == "d4"
+    assert sorted(label.split(" ")[0] for label in boxes(app)) == ["<b>?</b>"] * 2 + ["✓2"] * 2
+    assert "ships in the harbour" in html(app)
+
+
+def test_the_lists_stand_in_the_order_of_the_pickers() -> None:
+    heads = [
+        [
+            head["text"]
+            for head in figure(opened("query", dataset="tiny", a=a, b=b))["layout"]["annotations"]
+        ]
+        for a, b in (("sure", EVIL), (EVIL, "sure"))
+    ]
+    assert "sure" in heads[0][0] and "sure" in heads[1][1]
+
+
+@pytest.mark.parametrize(
+    ("address", "shown"),
+    [
+        ({"systems": f"sure,{EVIL}"}, ["sure", EVIL]),
+        ({"systems": [EVIL, "sure"]}, [EVIL, "sure"]),
+        ({"systems": "sure"}, ["sure"]),
+        ({"a": "sure", "b": EVIL}, ["sure", EVIL]),
+        ({"b": EVIL}, ["sure", EVIL]),
+        ({"b": "sure"}, ["sure"]),
+    ],
+)
+def test_an_address_names_the_systems_in_either_manner(
+    address: dict[str, Any], shown: list[str]
+) -> None:
+    app = opened("query", dataset="tiny", query="q1", **address)
+    assert app.multiselect(key="_systems").value == shown
+    assert len(figure(app)["layout"]["annotations"]) == len(shown)
+    assert not app.warning
+
+
+def test_commas_within_a_name_part_nothing() -> None:
+    assert split("bm25(k1=0.9,b=0.4), rrf(A,dense(x,y)),minilm") == [
+        "bm25(k1=0.9,b=0.4)",
+        "rrf(A,dense(x,y))",
+        "minilm",
+    ]
+
+
+def test_systems_go_from_the_lists_to_the_map() -> None:
+    app = opened("query", dataset="tiny", systems=f"sure,{EVIL}")
+    app.query_params.clear()
+    app.switch_page("pages/map.py").run()
+    assert (app.selectbox(key="system").value, app.selectbox(key="other").value) == ("sure", EVIL)
+
+
+def test_the_document_of_the_leftmost_list_is_read_first() -> None:
+    for systems, first in (("sure", "d1"), (f"{EVIL},sure", "d4"), (f"sure,{EVIL}", "d1")):
+        app = opened("query", dataset="tiny", systems=systems, query="q1")
+        assert app.selectbox(key="_document").value == first
+
+
+def test_keys_walk_from_query_to_query() -> None:
+    app = opened("query", dataset="tiny")
+    assert [button.proto.shortcut for button in app.button[:2]] == ["p", "n"]
+
+
+def test_the_sum_is_the_stored_score() -> None:
+    app = opened("query", dataset="tiny", systems="sure", query="q1")
+    # d1 of grade 2 first, d4 unjudged; the best order has d5 of grade 1 second.
+    table = app.dataframe[0].value
+    assert table["Adds"].tolist() == ["2", "0", "2"]
+    assert table["Best adds"].tolist() == ["2", "0.6309", "2.6309"]
+    assert "2 ÷ 2.6309 = .7602" in plain(app.caption)
+    assert "which is the stored nDCG@10 to the last digit" in plain(app.caption)
+
+
+@pytest.mark.parametrize("measure", [*MEASURES[:4], "Hole_beir@10"])
+def test_a_measure_is_taken_apart_or_said_not_to_be(measure: str) -> None:
+    words = plain(opened("query", dataset="tiny", query="q1", measure=measure).caption)
+    assert ("is the stored" in words) != ("is no sum over the top ranks" in words)
+
+
+def test_a_relevant_document_that_no_list_shows_can_be_read() -> None:
+    app = opened("query", dataset="tiny", query="q1")
+    app.selectbox(key="_document").set_value("d5").run()
+    assert "Its lamp guides" in html(app)
+    assert "Not in the list of" in plain(app.caption)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "order"), [("100", "lowest score first"), ("10", "highest score first")]
+)
+def test_deeper_lists_and_other_orders_draw(ranks: str, order: str) -> None:
+    app = opened("query", dataset="tiny", ranks=ranks, order=order)
+    assert len(boxes(app)) > 0
+
+
+def test_one_system_beside_itself_is_drawn_once() -> None:
+    app = opened("query", dataset="tiny", a="sure", b="sure", query="q1")
+    assert len(boxes(app)) == 2
+
+
+def test_next_and_previous_walk_the_order() -> None:
+    app = opened("query", dataset="tiny", order="by id", query="q1")
+    before, after = app.button[0], app.button[1]
+    assert before.disabled
+    after.click().run()
+    assert app.selectbox(key="_query").value == "q2"
+    app.button[1].click().run()
+    assert app.selectbox(key="_query").value == "q3"
+    assert app.button[1].disabled
+    app.button[0].click().run()
+    assert app.selectbox(key="_query").value == "q2"
+
+
+def test_words_narrow_the_queries() -> None:
+    app = opened("query", dataset="tiny", order="by id", find="bridge")
+    assert [option[:2] for option in app.selectbox(key="_query").options] == ["q2"]
+    app.text_input(key="find").set_value("no such words").run()
+    assert not app.exception
+    assert "No query contains 'no such words'" in plain(app.info)
+
+
+def test_looking_for_words_leaves_a_query_without_them() -> None:
+    app = opened("query", dataset="tiny", query="q1")
+    assert "3 queries." in plain(app.caption)
+    app.text_input(key="find").set_value("bridge").run()
+    assert app.selectbox(key="_query").value == "q2"
+    assert "1 of 3 queries contains 'bridge'." in plain(app.caption)
+    assert not app.warning
+    app.text_input(key="find").set_value("").run()
+    assert app.selectbox(key="_query").value == "q1"
+
+
+def test_the_signs_in_the_boxes_are_explained() -> None:
+    assert "? not judged: a hole" in plain(opened("query", dataset="tiny").caption)
+
+
+def test_the_dataset_stays_from_page_to_page_unless_the_address_names_one() -> None:
+    app = opened("dataset", dataset="fever")
+    app.query_params.clear()
+    app.switch_page("pages/about.py").run()
+    app.switch_page("pages/dataset.py").run()
+    assert app.selectbox(key="dataset").value == "fever"
+    app.switch_page("pages/query.py").run()
+    # FEVER has no ranked lists.
+    assert app.selectbox(key="dataset").value == "tiny"
+    assert not app.warning
+
+
+def test_choosing_a_document_shows_its_text_with_the_words_of_the_query() -> None:
+    app = opened("query", dataset="tiny", query="q1", systems=[EVIL, "sure"])
+    app.selectbox(key="_document").set_value("d1").run()
+    assert ">harbour</mark>" in html(app)
+    assert app.query_params["document"] == "d1"
+
+
+@pytest.mark.parametrize("where", ["query", "dataset", "about"])
+def test_hostile_words_reach_no_page_as_markup(where: str) -> None:
+    app = opened(where, dataset="tiny", query="q3", a=EVIL, document="d4")
+    for words in (HOSTILE, EVIL, "<script", "<img"):
+        assert words not in html(app)
+        for element in (*app.markdown, *app.caption, *app.subheader, *app.info, *app.warning):
+            assert words not in element.value, element
+        for chart in app.get("plotly_chart"):
+            assert words not in json.loads(chart.proto.spec).__repr__()
+
+
+def test_a_hostile_document_is_shown_word_for_word() -> None:
+    app = opened("query", dataset="tiny", query="q1", document="d4", a=EVIL)
+    assert "&lt;script&gt;alert(&#x27;x&#x27;)&lt;/script&gt;" in html(app)
+
+
+@pytest.mark.parametrize(
+    ("where", "address", "said"),
+    [
+        ("query", {"dataset": "nosuch"}, "no dataset with ranked lists that is here: nosuch"),
+        ("query", {"dataset": "tiny", "a": "nosuch"}, "no run on tiny that is here: nosuch"),
+        ("query", {"dataset": "tiny", "query": "nosuch"}, "no query of tiny that is here: nosuch"),
+        ("query", {"dataset": "tiny", "measure": "nosuch"}, "no measure that is here: nosuch"),
+        ("dataset", {"dataset": "tini"}, "Did you mean tiny"),
+        ("dataset", {"dataset": "<b>x"}, "is here"),
+        ("query", {"dataset": "fever"}, "then python -m compute run bm25 fever"),
+    ],
+)
+def test_wrong_names_in_the_address_are_said(
+    where: str, address: dict[str, str], said: str
+) -> None:
+    app = opened(where, **address)
+    assert said in app.warning[0].value.replace("\\", "")
+
+
+def test_every_measure_of_a_dataset_draws() -> None:
+    app = opened("dataset", dataset="tiny")
+    for measure in MEASURES:
+        app.selectbox(key="measure").set_value(measure).run()
+        assert not app.exception, measure
+
+
+@pytest.mark.parametrize(
+    ("dataset", "said"),
+    [
+        ("fever", "Nothing is computed on FEVER yet: python -m compute fetch fever"),
+        ("bioasq", "its documents cannot be downloaded"),
+        ("nq-dpr", "has published figures only"),
+        ("pydocs-numpy", "python -m compute run bm25 pydocs-numpy builds it"),
+        ("bare", "yet: start systems on the page Jobs, or python -m compute run bm25 bare."),
+        ("cqadupstack-pl", "python -m compute run bm25 cqadupstack-pl"),
+    ],
+)
+def test_a_dataset_without_runs_says_what_computes_one(dataset: str, said: str) -> None:
+    app = opened("dataset", dataset=dataset)
+    assert said in app.info[0].value.replace("\\", "")
+
+
+def test_the_forums_of_the_polish_cqadupstack_are_shown_as_printed() -> None:
+    app = opened("dataset", dataset="cqadupstack-pl")
+    shown = figure(app)["layout"]["yaxis"]["ticktext"]
+    assert sum("CQADupStack-PL: " in name for name in shown) == 12
+
+
+def test_a_dataset_shows_statistics_systems_and_an_example() -> None:
+    app = opened("dataset", dataset="tiny")
+    statistics, systems = app.dataframe[0].value, app.dataframe[1].value
+    assert statistics.set_index("Statistic").loc["Documents", "Here"] == "6"
+    assert sorted(systems["System"]) == sorted(RUNS)
+    assert systems["Unanswered"].tolist() == [0, 1]
+    assert "Ships" in html(app)
+
+
+def test_the_page_about_the_numbers_defines_every_measure() -> None:
+    app = opened("about")
+    table = app.table[0].value
+    assert table["Measure"].tolist() == list(MEASURES)
+    assert (table["Definition"].str.len() > 20).all()
+    assert any("CQADupStack is the mean" in element.value for element in app.markdown)

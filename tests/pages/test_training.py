@@ -1,0 +1,32 @@
+"""Training on the page Jobs: what starts it, and the losses of one that is under way."""
+
+from compute import jobs
+from compute.store.store import Store
+from compute.systems.training import losses
+from tests.pages.test_jobs import PAGE, _button, _words, store
+from tests.pages.test_pages import opened
+
+__all__ = ["store"]
+
+
+def test_a_training_under_way_shows_its_losses(store: Store) -> None:
+    jobs.start(store, "train", ["ict-herbert(epochs=1)"], ["tiny"])
+    place = losses.folder(store.settings, "0" * 64)
+    losses.begin(place, {"system": "ict-herbert[tiny](epochs=1)", "dataset": "tiny"})
+    curve = losses.Curve(place, lambda *_: None)
+    for step in range(1, 4):
+        curve(step, 9, {"loss": 3.0 / step})
+    words = _words(opened(PAGE))
+    assert "ict-herbert[tiny](epochs=1) on tiny" in words
+    assert "Step 3 of 9: loss 1.0000, at first 3.0000; 0 s so far." in words
+
+
+def test_a_recipe_that_cannot_be_trained_here_gets_a_sentence(store: Store) -> None:
+    app = opened(PAGE)
+    app.text_input(key="_recipe").set_value("bm25")
+    _button(app, "Train").click()
+    assert "bm25 is not trained here; these are:" in _words(app.run())
+    app.text_input(key="_recipe").set_value("genq(model=/nowhere)")
+    _button(app, "Train").click()
+    assert "A folder of this machine is named on the command line alone." in _words(app.run())
+    assert jobs.listed(store.settings) == []

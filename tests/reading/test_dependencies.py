@@ -1,0 +1,154 @@
+"""What an answer rests on: nothing that is published for other datasets changes it."""
+
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from pandas import DataFrame
+from pandas.testing import assert_frame_equal
+
+from compute.base.settings import Settings
+from compute.datasets import Dataset
+from compute.intake import imports
+from compute.reading import dependencies
+from compute.reading.database import open_version
+from compute.reading.dependencies import Holding
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.views.compare import select as compare_select
+from compute.views.dataset import select as dataset_select
+from compute.views.dataset import select_systems
+from compute.views.lengths import select as lengths_select
+from pages._shared import drawing
+from tests.support.tiny import write_tiny
+
+ASKED: dict[str, Any] = {
+    "dataset": "tiny",
+    "datasets": ["tiny"],
+    "collection": "tiny",
+    "collections": ["tiny"],
+    "systems": ["one", "two"],
+    "system": "one",
+    "other": "two",
+    "a": "one",
+    "b": "two",
+    "baseline": "one",
+    "measure": "nDCG@10",
+    "source": "BEIR v1, Table 2",
+    "sign": 1,
+    "k": 10,
+    "depth": 10,
+    "steps": 4,
+    "part": "d",
+    "query_id": "q1",
+    "query_ids": ["q1", "q3"],
+    "doc_id": "d1",
+    "doc_ids": ["d1", "d4"],
+}
+QUERIES = sorted(dependencies._ABOUT_DATASETS, key=lambda query: (query.__module__, query.__name__))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Iterator[Bench]:
+    """A collection with two runs."""
+    settings = Settings(home=tmp_path / "home", threads=1)
+    store = Store(settings, shipped=tmp_path / "nothing")
+    bench = Bench(store, settings)
+    added(bench, "tiny", ("one", "two"))
+    yield bench
+    store.close()
+
+
+def added(bench: Bench, name: str, systems: tuple[str, ...]) -> None:
+    """Import a collection, with the same ids as every other one, and runs."""
+    path = write_tiny(bench.store.home.parent / f"of {name}")
+    run(bench, imports.import_dataset(bench, name, path=path).dataset, systems)
+
+
+def run(bench: Bench, dataset: Dataset, systems: tuple[str, ...]) -> None:
+    """Import runs of systems, each with another document first."""
+    for number, system in enumerate(systems):
+        file = bench.store.home.parent / f"{dataset.name} {system}.run"
+        ranks = (f"q1 Q0 d{1 + number} 1 {9 - number} t\n", "q3 Q0 d4 1 2.0 t\nq3 Q0 d1 2 1.0 t\n")
+        file.write_text("".join(ranks))
+        imports.import_run(bench, file, dataset, system=system)
+
+
+def answer(store: Store, query: Callable[..., DataFrame]) -> DataFrame:
+    reading = open_version(store)
+    try:
+        with reading.cursor() as cursor:
+            return query(cursor, **asked(query))
+    finally:
+        reading.close()
+
+
+def asked(query: Callable[..., DataFrame]) -> dict[str, Any]:
+    names = [*inspect.signature(query).parameters][1:]
+    return {name: ASKED[name] for name in names if name in ASKED}
+
+
+def under(store: Store, query: Callable[..., DataFrame]) -> Any:
+    return Holding.of(store.parts()).under(query, asked(query))
+
+
+# No table in print has these systems.
+@pytest.mark.filterwarnings("ignore:invalid value encountered in cast")
+@pytest.mark.parametrize("query", QUERIES, ids=lambda query: f"{query.__module__}.{query.__name__}")
+def test_an_answer_about_a_dataset_rests_on_nothing_of_another(bench, query):
+    before, rested = answer(bench.store, query), under(bench.store, query)
+    assert rested
+    added(bench, "another", ("one", "two", "three"))
+    assert under(bench.store, query) == rested
+    assert_frame_equal(answer(bench.store, query), before)
+
+
+def test_an_answer_rests_on_every_part_of_its_dataset(bench):
+    rested = under(bench.store, compare_select.pairs)
+    run(bench, Holding.of(bench.store.parts()).records["tiny"], ("three",))
+    assert under(bench.store, compare_select.pairs) != rested
+
+
+def test_a_query_about_everything_rests_on_everything(bench):
+    holding = Holding.of(bench.store.parts())
+    assert holding.under(compare_select.runs, {}) is None
+    assert holding.under(lengths_select.medians, {"k": 10, "dataset": None}) is None
+
+
+def test_a_dataset_of_parts_rests_on_all_of_them_and_on_their_collections():
+    rested = Holding.of([]).under(select_systems.standing, {"datasets": ["cqadupstack"]})
+    names = dict(rested or ())
+    assert {"cqadupstack", "cqadupstack/android", "cqadupstack/wordpress"} <= names.keys()
+    split = Holding.of([]).under(dataset_select.facts, {"dataset": "msmarco/test"})
+    assert dict(split or ()).keys() == {"msmarco", "msmarco/test"}
+
+
+def test_pages_ask_again_only_for_what_changed(bench, monkeypatch):
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
+    calls = []
+
+    @dependencies.about_datasets
+    def counted(cursor: Any, dataset: str) -> DataFrame:
+        calls.append(dataset)
+        return cursor.execute("select count(*) as n from top where dataset = ?", [dataset]).df()
+
+    def shown() -> int:
+        store = bench.store
+        version = store.version(), store.judgement_version()
+        frame, _ = drawing._read(bench.settings, version, None, counted, {"dataset": "tiny"})
+        return int(frame["n"].iloc[0])
+
+    try:
+        before = shown()
+        added(bench, "another", ("one",))
+        judgement = {"dataset": "tiny", "query_id": "q3", "doc_id": "d4", "relevance": 1}
+        by = {"person": "ada", "source": "person", "task": "", "guideline_version": ""}
+        bench.store.add_judgements(pd.DataFrame([judgement | by]))
+        assert shown() == before and calls == ["tiny"]
+        run(bench, Holding.of(bench.store.parts()).records["tiny"], ("four",))
+        assert shown() > before and calls == ["tiny", "tiny"]
+    finally:
+        dependencies._ABOUT_DATASETS.discard(counted)

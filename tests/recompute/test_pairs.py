@@ -1,0 +1,116 @@
+"""Systems made from the runs of others: what they need, when they are stale, what they rest on."""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from compute.base.errors import Missing
+from compute.datasets import Dataset
+from compute.intake import imports
+from compute.jobs.matrix import cells, estimate
+from compute.recompute import pairs, run
+from compute.recompute.run import Bench
+from compute.store import freshness
+from compute.systems import system
+from tests.support import models
+
+FUSED = "rrf(bm25,bm25-multifield)"
+
+
+def write_run(path: Path, *docs: str) -> Path:
+    lines = [f"q1 Q0 {doc} {rank} {9 - rank} mine\n" for rank, doc in enumerate(docs, 1)]
+    path.write_text("".join(lines), encoding="utf-8")
+    return path
+
+
+def test_the_runs_that_a_system_is_made_from_are_published_too(bench: Bench, tiny: Dataset) -> None:
+    outcome = run.run(bench, system(FUSED), tiny)
+    stored = {part.system for part in bench.store.parts("hits")}
+    assert stored == {"bm25", "bm25-multifield", FUSED}
+    assert set(outcome.hits.provenance["inputs"]) == {
+        "queries",
+        "lengths",
+        "hits:bm25",
+        "hits:bm25-multifield",
+    }
+    again = run.run(bench, system(FUSED), tiny)
+    assert (again.new, again.hits.id) == (False, outcome.hits.id)
+
+
+def test_the_fused_run_is_the_sum_of_the_stored_ranks(bench: Bench, tiny: Dataset) -> None:
+    outcome = run.run(bench, system(FUSED), tiny)
+    expected: dict[tuple[str, str], float] = {}
+    for name in ("bm25", "bm25-multifield"):
+        part = bench.store.part("hits", "tiny", name)
+        assert part is not None
+        for row in run.read(part).itertuples():
+            key = str(row.query_id), str(row.doc_id)
+            expected[key] = expected.get(key, 0) + 1 / (60 + int(str(row.rank)))
+    fused = run.read(outcome.hits)
+    found = {(row.query_id, row.doc_id): row.score for row in fused.itertuples()}
+    assert found == pytest.approx(expected)
+
+
+def test_an_imported_run_is_taken_as_it_is_stored(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    fused = system("rrf(bm25,mine)")
+    with pytest.raises(Missing, match="mine has no run on tiny here"):
+        run.run(bench, fused, tiny)
+    imports.import_run(bench, write_run(tmp_path / "run.txt", "d6"), tiny)
+    first = run.run(bench, fused, tiny)
+    assert cells(bench.store, [(fused.name, "tiny")])[fused.name, "tiny"].state == "up to date"
+    imports.import_run(bench, write_run(tmp_path / "run.txt", "d2"), tiny, replace=True)
+    # Made from a run that was replaced: left out of every page, then made anew.
+    _, stale = freshness.split(
+        bench.store.parts("hits") + bench.store.parts("queries") + bench.store.parts("lengths")
+    )
+    assert [part.system for part in stale] == [fused.name]
+    assert cells(bench.store, [(fused.name, "tiny")])[fused.name, "tiny"].state == "out of date"
+    second = run.run(bench, fused, tiny)
+    assert second.hits.fingerprint != first.hits.fingerprint
+
+
+def test_runs_fuse_on_a_collection_without_documents(bench: Bench, tmp_path: Path) -> None:
+    qrels = tmp_path / "qrels.txt"
+    qrels.write_text("q1 0 d1 1\nq1 0 d2 0\n", encoding="utf-8")
+    bare = imports.import_dataset(bench, "bare", qrels=qrels).dataset
+    for name, docs in (("one", ("d2", "d1")), ("two", ("d1", "d3"))):
+        imports.import_run(bench, write_run(tmp_path / name, *docs), bare, system=name)
+    outcome = run.run(bench, system("rrf(one,two)"), bare)
+    hits = run.read(outcome.hits)
+    assert hits["doc_id"].tolist() == ["d1", "d2", "d3"]
+    assert cells(bench.store, [("rrf(one,two)", "bare")])["rrf(one,two)", "bare"].state == (
+        "up to date"
+    )
+    with pytest.raises(Missing, match="three has no run on bare"):
+        run.run(bench, system("rrf(one,three)"), bare)
+
+
+def test_an_obstacle_of_an_input_is_said_before_a_job(bench: Bench, tiny: Dataset) -> None:
+    run.run(bench, system(FUSED), tiny)
+    wanted = ("rrf(bm25,gone)", "tiny")
+    assert pairs.catalogued("gone") is None
+    run.run(bench, system("bm25"), tiny)
+    assert cells(bench.store, [(FUSED, "tiny")])[FUSED, "tiny"].state == "up to date"
+    cell = cells(bench.store, [wanted])[wanted]
+    assert cell.state == "cannot run here"
+
+
+def test_a_stored_run_outlives_the_folder_of_its_model(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    folder = models.bert(tmp_path / "model")
+    own, other = f"dense({folder})", "mine"
+    run.run(bench, system(own), tiny)
+    imports.import_run(bench, write_run(tmp_path / "run.txt", "d6"), tiny)
+    shutil.rmtree(folder)
+    found = cells(bench.store, [(own, "tiny"), ("bm25", "tiny")])
+    assert found[own, "tiny"].state == "cannot run here"
+    assert "is not a model's folder" in found[own, "tiny"].remark
+    assert found["bm25", "tiny"].state == "missing"
+    assert estimate(bench.store, [(own, "tiny")]).unknown == 0
+    fused = f"rrf({other},{own})"
+    assert run.run(bench, system(fused), tiny).new
+    assert cells(bench.store, [(fused, "tiny")])[fused, "tiny"].state == "up to date"

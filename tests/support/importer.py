@@ -1,0 +1,27 @@
+"""A process that imports a run and is killed: `python -m tests.support.importer HOME FILE WHERE N`.
+
+The places are those of `tests.support.publisher`: at the Nth time that this process comes there.
+"""
+
+import sys
+from pathlib import Path
+
+from compute.base.settings import Settings
+from compute.intake import imports
+from compute.store.loading import Bench
+from compute.store.store import Store
+from tests.support.publisher import arm
+
+
+def main() -> None:
+    """Import the run into the home's dataset `tiny`."""
+    home, file, place, calls = sys.argv[1:]
+    now = Settings(home=Path(home), threads=1)
+    bench = Bench(Store(now), now)
+    row = imports.own_datasets(bench.store)["tiny"]
+    arm(place, int(calls))
+    imports.import_run(bench, Path(file), row)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,118 @@
+"""Workers for tests: real processes on a home of their own, and waiting for what they do."""
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TypeVar
+
+from compute import jobs
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.jobs.steps import end_with_worker
+from compute.store.loading import Bench
+from compute.store.store import Store
+from tests.support.tiny import write_tiny
+
+LONGEST = 60.0
+"""Seconds a test waits for an event."""
+
+T = TypeVar("T")
+
+
+def until(happened: Callable[[], T | None], what: str) -> T:
+    """What `happened` returns once it is true; the test fails after a minute."""
+    end = time.monotonic() + LONGEST
+    while time.monotonic() < end:
+        found = happened()
+        if found:
+            return found
+        time.sleep(0.05)
+    raise AssertionError(f"not within {LONGEST:.0f} seconds: {what}")
+
+
+def say(line: str) -> None:
+    """Report a figure; `pytest -s` shows it."""
+    sys.stderr.write(f"{line}\n")
+
+
+def environment(settings: Settings) -> dict[str, str]:
+    """What a process of these settings is started with."""
+    return os.environ | {
+        "BEIRSCOPE_HOME": str(settings.home),
+        "BEIRSCOPE_STATE": settings.state,
+        "BEIRSCOPE_DATASETS": str(settings.datasets or ""),
+        "BEIRSCOPE_SHARD_DOCUMENTS": str(settings.shard_documents),
+        "BEIRSCOPE_THREADS": "1",
+    }
+
+
+def session(leader: int) -> set[int]:
+    """The processes of a session: a worker, its hands, and what those started."""
+    found = set()
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            fields = (folder / "stat").read_text("utf-8").rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[3]) == leader and fields[0] != "Z":
+            found.add(int(folder.name))
+    return found
+
+
+@contextmanager
+def worker(
+    settings: Settings, *words: str, under: Sequence[str] = ()
+) -> Iterator["subprocess.Popen[bytes]"]:
+    """A worker that is at work; it is stopped at the end if it still is.
+
+    `under` is a command that becomes the worker, such as `taskset -c 0`.
+    """
+    command = [*under, sys.executable, *(words or ("-m", "compute", "worker"))]
+    process = subprocess.Popen(
+        command,
+        cwd=PROJECT,
+        env=environment(settings),
+        start_new_session=True,
+        # Tests that are killed leave no worker behind.
+        preexec_fn=end_with_worker,
+    )
+    try:
+        yield process
+    finally:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(LONGEST)
+        finally:
+            process.kill()
+            process.wait()
+
+
+def ended(settings: Settings, job: str) -> jobs.Job:
+    """The job once it has ended."""
+
+    def now() -> jobs.Job | None:
+        found = jobs.job(settings, job)
+        return found if found and not found.active else None
+
+    return until(now, f"the end of {job}")
+
+
+def tiny_home(folder: Path, state: str = "", names: tuple[str, ...] = ("tiny",)) -> Store:
+    """A store with the tiny collection, under each of the names."""
+    settings = Settings(home=folder / "home", state=state, threads=1, latency_queries=0)
+    store = Store(settings, shipped=folder / "nothing")
+    source = write_tiny(folder / "tiny")
+    for name in names:
+        imports.import_dataset(Bench(store, settings), name, path=source)
+    return store
+
+
+def log_lines(settings: Settings) -> list[str]:
+    """The lines of all logs of jobs, without the time."""
+    files = sorted((settings.home / "logs" / "jobs").glob("*.log"))
+    return [line[24:] for file in files for line in file.read_text("utf-8").splitlines()]

@@ -1,0 +1,384 @@
+"""Dense systems on a world of seven documents, against NumPy from the models' raw outputs.
+
+The real MiniLM, and tiny models in folders, loaded as any other is.
+"""
+
+import os
+from collections.abc import Callable
+from dataclasses import replace
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+from compute.base.settings import Settings, load
+from compute.systems import SYSTEMS, system
+from compute.systems.neural import encoding
+from compute.systems.neural.dense import Dense
+from tests.support import models
+
+DOCUMENTS = [
+    ("id with blanks", "Cats", "A cat purrs\twhen it is content."),
+    ("9", "Dogs", "Dogs bark at night."),
+    ("title only", "Trains and their timetables", ""),
+    ("untitled", "", "The stock market fell by three percent. " * 40),
+    ("nothing", "", ""),
+    ("10", "Dogs", "Dogs bark at night."),
+    ("long title", "the cat " * 300, "stock market"),
+]
+QUERIES = [
+    ("q 1", "Why do kittens make that sound?"),
+    ("q2", "share prices"),
+    ("empty", ""),
+    ("long", "  the dog and the cat " * 200),
+]
+IDS = [doc_id for doc_id, _, _ in DOCUMENTS]
+
+
+def _ignore(done: int, total: int, unit: str) -> None:
+    assert 0 < done <= total
+
+
+def minilm() -> Dense:
+    searcher = SYSTEMS["minilm"].search
+    assert isinstance(searcher, Dense)
+    return searcher
+
+
+def dense(name: str) -> Dense:
+    searcher = system(name).search
+    assert isinstance(searcher, Dense)
+    return searcher
+
+
+@pytest.fixture(scope="module")
+def settings(tmp_path_factory: pytest.TempPathFactory) -> Settings:
+    home = tmp_path_factory.mktemp("home")
+    return replace(load({"BEIRSCOPE_HOME": str(home)}), threads=2)
+
+
+@pytest.fixture(scope="module")
+def documents(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("world") / "documents.parquet"
+    DataFrame(DOCUMENTS, columns=["doc_id", "title", "text"]).to_parquet(file)
+    return file
+
+
+@pytest.fixture(scope="module")
+def world(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folders of the tiny models."""
+    folder = tmp_path_factory.mktemp("models")
+    bert, other = models.bert(folder / "bert"), models.bert(folder / "other", seed=1)
+    distilbert = models.distilbert(folder / "distilbert")
+    roberta = models.roberta(folder / "roberta")
+    build = models.sentence_transformer
+    build(folder / "mean-cosine", distilbert)
+    build(folder / "mean-dot", distilbert, similarity="dot", max_length=20)
+    build(folder / "cls-dot", roberta, pooling="cls", similarity="dot")
+    build(folder / "cls-unit", bert, pooling="cls", unit_vectors=True)
+    build(folder / "contexts", bert, pooling="cls", similarity="dot")
+    build(folder / "questions", other, pooling="cls", similarity="dot")
+    prompts = {"query": "query: ", "document": "document: "}
+    build(folder / "prompted", bert, prompts=prompts)
+    return folder
+
+
+@lru_cache(maxsize=8)
+def _encoder(base: Path) -> tuple[Any, Any]:
+    from transformers import AutoModel, AutoTokenizer
+
+    return AutoTokenizer.from_pretrained(base), AutoModel.from_pretrained(base).eval()
+
+
+def _by_hand(
+    base: Path, texts: list[str], pooling: str, *, cosine: bool, most: int = 512
+) -> np.ndarray:
+    """Vectors from the token vectors of the first `most` word pieces, one text at a time."""
+    import torch
+
+    tokenizer, model = _encoder(base)
+    vectors = []
+    for text in texts:
+        pieces = tokenizer(text, truncation=True, max_length=most, return_tensors="pt")
+        with torch.no_grad():
+            tokens = model(**pieces).last_hidden_state[0].numpy()
+        vector = tokens[0] if pooling == "cls" else tokens.mean(axis=0)
+        vectors.append(vector / np.linalg.norm(vector) if cosine else vector)
+    return np.array(vectors)
+
+
+def _queries() -> DataFrame:
+    return DataFrame(QUERIES, columns=["query_id", "text"])
+
+
+def _agree(hits: DataFrame, scores: np.ndarray, depth: int, within: float = 1e-4) -> None:
+    """The hits of each query are its `depth` best `scores` (queries, documents)."""
+    assert hits["query_id"].unique().tolist() == [query_id for query_id, _ in QUERIES]
+    for row, (query_id, _) in zip(scores, QUERIES, strict=True):
+        own = hits[hits["query_id"] == query_id]
+        best = sorted(row, reverse=True)[:depth]
+        expected = dict(zip(IDS, row, strict=True))
+        assert own["score"].tolist() == pytest.approx(best, abs=within)
+        assert own["score"].tolist() == pytest.approx(
+            [expected[doc_id] for doc_id in own["doc_id"]], abs=within
+        )
+
+
+def _run(searcher: Dense, documents: Path, folder: Path, settings: Settings) -> DataFrame:
+    facts = searcher.index(documents, folder, settings, _ignore)
+    assert facts["documents"] == len(DOCUMENTS)
+    return searcher.search(folder, _queries(), 5, settings, _ignore)
+
+
+def _joined(between: str = " ") -> list[str]:
+    return [f"{title}{between}{text}".strip() for _, title, text in DOCUMENTS]
+
+
+def test_scores_of_minilm_are_cosines_of_mean_pooled_vectors(
+    documents: Path, settings: Settings, tmp_path: Path
+) -> None:
+    hits = _run(minilm(), documents, tmp_path, settings)
+    base = minilm().checkpoint.folder()
+    texts = [text for _, text in QUERIES]
+    queries = _by_hand(base, texts, "mean", cosine=True, most=256)
+    vectors = _by_hand(base, _joined(), "mean", cosine=True, most=256)
+    _agree(hits, queries @ vectors.T, 5)
+    assert hits[hits["query_id"] == "q 1"]["doc_id"].iloc[0] == "id with blanks"
+    assert os.environ["OMP_WAIT_POLICY"] == "PASSIVE"
+
+
+@pytest.mark.parametrize(
+    ("model", "base", "pooling", "cosine", "most"),
+    [
+        ("mean-cosine", "distilbert", "mean", True, 512),
+        ("mean-dot", "distilbert", "mean", False, 20),
+        ("cls-dot", "roberta", "cls", False, 512),
+        ("cls-unit", "bert", "cls", True, 512),
+    ],
+)
+def test_a_model_is_taken_as_it_says(
+    model: str,
+    base: str,
+    pooling: str,
+    cosine: bool,
+    most: int,
+    world: Path,
+    documents: Path,
+    settings: Settings,
+    tmp_path: Path,
+) -> None:
+    hits = _run(dense(f"dense({world / model})"), documents, tmp_path, settings)
+    texts = [text.strip() for _, text in QUERIES]
+    queries = _by_hand(world / base, texts, pooling, cosine=cosine, most=most)
+    vectors = _by_hand(world / base, _joined(), pooling, cosine=cosine, most=most)
+    _agree(hits, queries @ vectors.T, 5)
+
+
+def test_two_encoders_read_title_separator_text_and_the_query(
+    world: Path, documents: Path, settings: Settings, tmp_path: Path
+) -> None:
+    name = f"dpr(model={world / 'contexts'},query_model={world / 'questions'})"
+    hits = _run(dense(name), documents, tmp_path, settings)
+    texts = [text.strip() for _, text in QUERIES]
+    queries = _by_hand(world / "other", texts, "cls", cosine=False)
+    vectors = _by_hand(world / "bert", _joined(" [SEP] "), "cls", cosine=False)
+    _agree(hits, queries @ vectors.T, 5)
+    tokenizer, _ = _encoder(world / "bert")
+    # The tokens of the pair of title and text, an empty title too.
+    for title, text in (("Cats", "A cat purrs."), ("", "The stock market fell.")):
+        joined = dense("dpr").join(title, text)
+        assert tokenizer(joined)["input_ids"] == tokenizer(title, text)["input_ids"]
+
+
+def test_prompts_of_the_model_come_before_queries_and_documents(
+    world: Path, documents: Path, settings: Settings, tmp_path: Path
+) -> None:
+    hits = _run(dense(f"dense({world / 'prompted'})"), documents, tmp_path, settings)
+    asked = [f"query: {text.strip()}" for _, text in QUERIES]
+    queries = _by_hand(world / "bert", asked, "mean", cosine=True)
+    read = [f"document: {text}" for text in _joined()]
+    vectors = _by_hand(world / "bert", read, "mean", cosine=True)
+    _agree(hits, queries @ vectors.T, 5)
+
+
+def test_a_cut_can_be_asked_for(
+    world: Path, documents: Path, settings: Settings, tmp_path: Path
+) -> None:
+    hits = _run(
+        dense(f"dense({world / 'mean-cosine'},max_length=8)"), documents, tmp_path, settings
+    )
+    texts = [text.strip() for _, text in QUERIES]
+    queries = _by_hand(world / "distilbert", texts, "mean", cosine=True, most=8)
+    vectors = _by_hand(world / "distilbert", _joined(), "mean", cosine=True, most=8)
+    _agree(hits, queries @ vectors.T, 5)
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("dense({world}/mean-dot,similarity=cosine)", "compares by 'dot'; asked for is 'cosine'"),
+        ("tas-b(model={world}/mean-dot)", "pools by 'mean'; its row says 'cls'"),
+        ("dense({world}/short,max_length=65)", "reads 64 word pieces"),
+        ("dense({world}/far)", "compares by 'euclidean'; only cosine and dot"),
+    ],
+)
+def test_a_model_that_is_not_what_the_row_says_is_refused(
+    name: str, message: str, world: Path, settings: Settings, tmp_path_factory: Any
+) -> None:
+    if not (world / "short").exists():
+        base = models.bert(world / "positions", max_position_embeddings=64)
+        models.sentence_transformer(world / "short", base, max_length=64)
+        models.sentence_transformer(world / "far", world / "bert", similarity="euclidean")
+    searcher = dense(name.format(world=world))
+    with pytest.raises(WrongInput, match=message):
+        searcher.encoder(settings, "documents")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("minilm(max_length=2)", "max_length is 2; it must be 3 to 512, or 0"),
+        ("minilm(max_length=513)", "it must be 3 to 512"),
+        ("minilm(similarity=euclid)", "similarity is 'euclid'"),
+        ("minilm(index=lsh)", "index is 'lsh'; it must be one of: flat, hnsw, ivf"),
+        ("minilm(dtype=int8)", "dtype is 'int8'"),
+        ("minilm(index=ivf,nprobe=0)", "nprobe is 0; it must be 1 or more"),
+        ("dense", "name one model"),
+        ("dense(a,b)", "name one model"),
+        ("dense(a,model=b)", "stands first in the brackets"),
+    ],
+)
+def test_names_out_of_range_are_answered(name: str, message: str) -> None:
+    with pytest.raises(WrongInput) as refused:
+        system(name)
+    assert message in str(refused.value)
+
+
+def test_what_ships_keeps_its_identity() -> None:
+    weights = "53aa51172d142c89d9012cce15ae4d6cc0ca6895895114379cacb4fab128d9db"
+    vectors = {
+        "model": "sentence-transformers/all-MiniLM-L6-v2",
+        "weights": weights,
+        "pooling": "mean",
+        "vectors": "unit length",
+        "max_length": 256,
+        "fields": ["title + ' ' + text"],
+    }
+    assert minilm().index_identity() == vectors
+    assert minilm().identity() == vectors | {"ranker": "exact inner product"}
+    assert dense("minilm(index=hnsw)").index_identity() != vectors
+    # How it is searched does not matter to what is stored.
+    graph = dense("minilm(index=hnsw,ef_search=64)")
+    assert graph.index_identity() == dense("minilm(index=hnsw)").index_identity()
+    assert graph.identity() != dense("minilm(index=hnsw)").identity()
+    other = dense("dpr(query_model=a/b)")
+    assert other.index_identity() == dense("dpr").index_identity()
+    assert other.identity() != dense("dpr").identity()
+
+
+@pytest.mark.parametrize("options", ["", ",dtype=float16", ",index=hnsw", ",index=ivf"])
+def test_one_query_at_a_time_finds_the_same(
+    options: str, world: Path, documents: Path, settings: Settings, tmp_path: Path
+) -> None:
+    searcher = dense(f"dense({world / 'contexts'}{options})")
+    hits = _run(searcher, documents, tmp_path, settings)
+    with searcher.session(tmp_path, settings) as ask:
+        for query_id, text in QUERIES:
+            found: Any = ask(text, 5)
+            together = hits[hits["query_id"] == query_id]["doc_id"].tolist()
+            # Two documents are alike: either may come first.
+            assert _alike(found.to_pylist()) == _alike(together)
+
+
+def _alike(doc_ids: list[str]) -> list[str]:
+    return ["9" if doc_id == "10" else doc_id for doc_id in doc_ids]
+
+
+@pytest.mark.parametrize("kind", ["hnsw", "ivf"])
+def test_an_approximate_index_tells_its_recall(
+    kind: str, world: Path, documents: Path, settings: Settings, tmp_path: Path
+) -> None:
+    searcher = dense(f"dense({world / 'mean-cosine'},index={kind},dtype=float16)")
+    facts = searcher.index(documents, tmp_path, settings, _ignore)
+    assert facts == {"documents": 7, "candidate_recall@100": 1.0}
+    # The index has the vectors; nothing is kept twice.
+    assert {file.name for file in tmp_path.iterdir()} == {
+        "facts.json",
+        "ids.parquet",
+        "vectors.faiss",
+    }
+    hits = searcher.search(tmp_path, _queries(), 5, settings, _ignore)
+    exact = _run(replace(searcher, index_kind="flat"), documents, _new(tmp_path, "flat"), settings)
+    assert hits["score"].tolist() == pytest.approx(exact["score"].tolist(), abs=2e-3)
+
+
+def _new(folder: Path, name: str) -> Path:
+    folder = folder / name
+    folder.mkdir()
+    return folder
+
+
+def test_half_precision_halves_what_is_stored(
+    world: Path, documents: Path, settings: Settings, tmp_path: Path
+) -> None:
+    searcher = dense(f"dense({world / 'cls-dot'},dtype=float16)")
+    hits = _run(searcher, documents, tmp_path, settings)
+    stored = np.load(tmp_path / "vectors.npy", mmap_mode="r")
+    assert (stored.dtype, stored.shape) == (np.float16, (7, 16))
+    assert isinstance(stored, np.memmap)
+    texts = [text.strip() for _, text in QUERIES]
+    queries = _by_hand(world / "roberta", texts, "cls", cosine=False)
+    vectors = _by_hand(world / "roberta", _joined(), "cls", cosine=False)
+    _agree(hits, queries @ vectors.T, 5, within=0.02)
+
+
+def test_an_interrupted_encoding_goes_on_where_it_was(
+    world: Path,
+    documents: Path,
+    settings: Settings,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(encoding, "SHARD", 2)
+    searcher = dense(f"dense({world / 'mean-cosine'})")
+    whole, resumed = _new(tmp_path, "whole"), _new(tmp_path, "resumed")
+    searcher.index(documents, whole, settings, _ignore)
+
+    def interrupt(done: int, total: int, unit: str) -> None:
+        if done > 4:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        searcher.index(documents, resumed, settings, interrupt)
+    kept = sorted(file.name for file in resumed.glob("vectors-*.npy"))
+    assert kept == ["vectors-000000.npy", "vectors-000001.npy"]
+    encoded: list[int] = []
+    monkeypatch.setattr(Dense, "encoder", _counting(Dense.encoder, encoded))
+    searcher.index(documents, resumed, settings, _ignore)
+    assert encoded == [2, 1]
+    assert (np.load(whole / "vectors.npy") == np.load(resumed / "vectors.npy")).all()
+    assert not list(resumed.glob("vectors-*.npy"))
+
+
+def _counting(encoder: Callable[..., Any], encoded: list[int]) -> Callable[..., Any]:
+    """The encoder, telling how many texts each call had."""
+
+    def counted(self: Dense, settings: Settings, of: str) -> Callable[[list[str]], Any]:
+        encode = encoder(self, settings, of)
+
+        def tell(texts: list[str]) -> Any:
+            encoded.append(len(texts))
+            return encode(texts)
+
+        return tell
+
+    return counted
+
+
+def test_no_queries_are_no_hits(settings: Settings, tmp_path: Path) -> None:
+    queries = DataFrame({"query_id": [], "text": []})
+    assert minilm().search(tmp_path, queries, 10, settings, _ignore).empty

@@ -1,0 +1,143 @@
+"""Two systems query by query: values worked by hand, and equal to SciPy's and NumPy's."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas import DataFrame
+from scipy import stats
+
+from compute.views.compare import differences
+from tests.support.worlds import FEWER
+
+ROWS = [
+    ("one", "q1", 1.0, 0.5, 1, 3),
+    ("one", "q2", 0.5, 0.5, 1, 4),
+    ("one", "q3", 0.0, 0.25, 2, 9),
+    ("two", "q1", 1.0, 0.0, 5, 9),
+    ("two", "q4", None, 0.5, 5, 9),
+]
+COLUMNS = ["dataset", "query_id", "value_a", "value_b", "n_relevant", "n_words"]
+
+
+def pairs() -> DataFrame:
+    return DataFrame(ROWS, columns=COLUMNS)
+
+
+def test_a_query_without_both_values_is_left_out_and_said() -> None:
+    found = differences.verdict(pairs(), "nDCG@10")
+    assert (found.n, found.left_out) == (4, 1)
+    assert (found.a_better, found.equal, found.b_better) == (2, 1, 1)
+
+
+def test_parts_weigh_the_same_however_many_queries_they_have() -> None:
+    found = differences.verdict(pairs(), "nDCG@10")
+    # one: 1.5/3 and 1.25/3; two: 1 and 0.
+    assert found.mean_a == pytest.approx((0.5 + 1) / 2)
+    assert found.mean_b == pytest.approx((1.25 / 3 + 0) / 2)
+    assert found.difference == pytest.approx(found.mean_a - found.mean_b)
+
+
+def test_with_holes_less_is_better() -> None:
+    found = differences.verdict(pairs(), "Hole@10")
+    assert (found.a_better, found.equal, found.b_better) == (1, 1, 2)
+
+
+def test_values_that_differ_by_rounding_are_equal() -> None:
+    rounded = pairs().assign(value_b=lambda rows: rows["value_a"] + 1e-12)
+    assert differences.verdict(rounded, "nDCG@10").equal == 4
+
+
+@FEWER
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=2, max_size=30))
+def test_the_interval_is_students(values: list[tuple[float, float]]) -> None:
+    rows = DataFrame(values, columns=["value_a", "value_b"])
+    rows = rows.assign(dataset="d", query_id=[f"q{n}" for n in range(len(rows))])
+    gaps = (rows["value_a"] - rows["value_b"]).to_numpy()
+    found = differences.verdict(rows, "nDCG@10")
+    half = stats.t.ppf(0.975, len(gaps) - 1) * gaps.std(ddof=1) / np.sqrt(len(gaps))
+    assert found.difference == pytest.approx(gaps.mean(), abs=1e-12)
+    assert found.high - found.difference == pytest.approx(half, abs=1e-12)
+    assert found.difference - found.low == pytest.approx(half, abs=1e-12)
+
+
+def test_one_query_has_no_interval() -> None:
+    found = differences.verdict(pairs().head(1), "nDCG@10")
+    assert np.isnan(found.low) and np.isnan(found.high)
+
+
+def across(measure: str = "nDCG@10", without: str = "") -> DataFrame:
+    rows = DataFrame(
+        {
+            "dataset": ["forum/a", "forum/b", "plain"],
+            "n": [4, 2, 10],
+            "mean_a": [0.4, 0.8, 0.5],
+            "mean_b": [0.2, 0.6, 0.75],
+            "spread": [0.2, 0.1, 0.3],
+            "a_more": [3, 2, 1],
+            "b_more": [1, 0, 7],
+            "equal": [0, 0, 2],
+        }
+    )
+    named = DataFrame(
+        {
+            "dataset": ["plain", "forum", "forum/a", "forum/b"],
+            "title": ["Plain", "Forum", "Forum A", "Forum B"],
+            "parts": [[], ["forum/a", "forum/b"], [], []],
+        }
+    )
+    return differences.across(rows[rows["dataset"] != without], named, measure)
+
+
+def test_parts_stand_as_one_row_with_the_mean_of_their_means() -> None:
+    rows = across()
+    assert rows["dataset"].tolist() == ["plain", "forum"]
+    forum = rows.iloc[1]
+    assert forum["difference"] == pytest.approx(0.2)
+    assert (forum["n"], forum["a_better"], forum["b_better"]) == (6, 5, 1)
+    error = np.sqrt(0.2**2 / 4 + 0.1**2 / 2) / 2
+    assert forum["high"] - forum["difference"] == pytest.approx(stats.t.ppf(0.975, 4) * error)
+
+
+def test_parts_stand_alone_until_both_systems_have_all() -> None:
+    assert across(without="forum/b")["dataset"].tolist() == ["plain", "forum/a"]
+
+
+def test_across_datasets_less_is_better_with_holes() -> None:
+    assert across("Hole@10").iloc[0][["a_better", "b_better"]].tolist() == [7, 1]
+
+
+@FEWER
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=60))
+def test_groups_keep_every_query_and_equal_numbers_together(numbers: list[int]) -> None:
+    rows = DataFrame({"n_words": numbers, "difference": np.linspace(-1, 1, len(numbers))})
+    groups = differences.groups(rows, "n_words")
+    assert len(groups) <= differences.GROUPS
+    assert groups["n"].sum() == len(numbers)
+    assert np.average(groups["difference"], weights=groups["n"]) == pytest.approx(
+        rows["difference"].mean(), abs=1e-12
+    )
+    ends = [label.split(" to ") for label in groups["label"]]
+    flat = [int(end) for one in ends for end in dict.fromkeys(one)]
+    assert flat == sorted(set(flat)), "groups share no number"
+
+
+def test_the_queries_that_differ_most_by_the_measure_or_by_the_ranking() -> None:
+    both = differences.valued(pairs())
+    alike = DataFrame(
+        {
+            "dataset": ["one", "one", "one"],
+            "query_id": ["q1", "q2", "q3"],
+            "rbo": [0.9, 0.1, 0.5],
+            "shared": [9, 1, 5],
+        }
+    )
+    by_measure = differences.most_different(both, alike, differences.BY_MEASURE, 3)
+    assert by_measure[["dataset", "query_id"]].to_numpy().tolist() == [
+        ["two", "q1"],
+        ["one", "q1"],
+        ["one", "q3"],
+    ]
+    by_ranking = differences.most_different(both, alike, differences.BY_RANKING, 9)
+    assert by_ranking["query_id"].tolist() == ["q2", "q3", "q1", "q1"]
+    assert np.isnan(by_ranking["rbo"].iloc[-1]), "neither answers it: it stands last"

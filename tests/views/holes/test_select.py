@@ -1,0 +1,282 @@
+"""What the Holes page reads and shows, on a tiny store with values worked by hand."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+from streamlit.testing.v1 import AppTest
+
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.judgements import IMPORT, PERSON, Choice
+from compute.reading.database import open_version
+from compute.reading.overlay import Overlays
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from compute.views.annotate import select_added
+from compute.views.holes import select as holes_select
+from compute.views.holes import select_unjudged
+from compute.views.leaderboard import select as leaderboard_select
+from compute.views.shared.lists import held
+from tests.support.tiny import write_tiny
+
+EVIL = "<b>*mine*&$x$"
+RUNS = {
+    "sure": "q1 Q0 d1 1 3.0 t\nq1 Q0 d6 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
+    EVIL: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
+}
+ASKED: dict[str, Any] = {"dataset": "tiny", "systems": list(RUNS), "measure": "nDCG@10"}
+SECOND = 1 / math.log2(3)
+BEST_OF_Q1 = 2 + SECOND
+BEST_OF_Q2 = 1 + SECOND
+
+
+def fill(folder: Path) -> Path:
+    """A home with the tiny collection and two runs."""
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings, folder / "none"), settings)
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
+    for name, lines in RUNS.items():
+        (folder / "some.run").write_text(lines, encoding="utf-8")
+        imports.import_run(bench, folder / "some.run", tiny, system=name)
+    return settings.home
+
+
+def judge(home: Path, *rows: tuple[str, str, int], source: str = PERSON) -> int:
+    """Add judgements of one person; returns the id of the last."""
+    frame = DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+    about = {"dataset": "tiny", "person": "ada", "task": "", "guideline_version": ""}
+    return Store(Settings(home=home)).add_judgements(frame.assign(source=source, **about))
+
+
+@pytest.fixture(scope="module")
+def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home where 50 judgements were added: one hole relevant, the others never retrieved."""
+    home = fill(tmp_path_factory.mktemp("judged"))
+    judge(home, ("q1", "d6", 1), *(("q1", f"never {n}", 0) for n in range(49)))
+    return home
+
+
+@contextmanager
+def cursor(home: Path, *, added: bool) -> Iterator[DuckDBPyConnection]:
+    store = Store(Settings(home=home, threads=1), home / "none")
+    overlays = Overlays(store, open_version(store))
+    with overlays.cursor(store.judgement_version(), Choice() if added else None) as found:
+        yield found
+    overlays.reading.close()
+
+
+def by_system(frame: DataFrame) -> dict[Any, dict[Any, Any]]:
+    return {row["system"]: row for row in frame.to_dict("records")}
+
+
+def test_what_is_recorded_by_whom(judged: Path) -> None:
+    counts = ["n_judgements", "highest", "n_not_relevant", "n_added", "n_added_not_relevant"]
+    with cursor(judged, added=False) as official, cursor(judged, added=True) as both:
+        assert holes_select.recorded(official, "tiny")[counts].values.tolist() == [[5, 2, 0, 0, 0]]
+        assert holes_select.recorded(both, "tiny")[counts].values.tolist() == [[55, 2, 0, 50, 49]]
+        assert select_added.number(official, "tiny")["n_rows"].tolist() == [50]
+        assert select_added.number(official, "other")["n_rows"].tolist() == [0]
+
+
+def test_bounds_are_means_over_the_queries(judged: Path) -> None:
+    with cursor(judged, added=False) as official:
+        found = holes_select.bounds(official, **ASKED)
+    assert found["system"].tolist() == list(RUNS)
+    assert not {"expected", "condensed"} & set(found), "relevant documents alone tell no rates"
+    sure, evil = found.to_dict("records")
+    assert sure["n_queries"] == evil["n_queries"] == 3
+    # q1: d1 (2), a hole; q2: d3 of two relevant; q3: d6.
+    assert sure["value"] == pytest.approx((2 / BEST_OF_Q1 + 1 / BEST_OF_Q2 + 1) / 3)
+    better = (2 + 2 * SECOND) / (2 + 2 * SECOND + 1 / 2)
+    assert sure["high"] == pytest.approx((better + 1 / BEST_OF_Q2 + 1) / 3)
+    assert sure["low"] == pytest.approx((2 / BEST_OF_Q1 + 1 / BEST_OF_Q2 + 1) / 3)
+    assert (sure["n_holes"], sure["hole"], sure["hole_beir"]) == (1, pytest.approx(0.5 / 3), 0)
+    # q3 is not answered: Hole@10 is over two queries; d4 is judged for no query at all.
+    assert (evil["n_holes"], evil["hole"], evil["hole_beir"]) == (1, 0.25, 0.05)
+
+
+def test_a_score_in_the_interval_is_the_stored_one(judged: Path) -> None:
+    for added in (False, True):
+        with cursor(judged, added=added) as one:
+            means = leaderboard_select.means(one, "nDCG@10").set_index("system")["value"]
+            found = holes_select.bounds(one, **ASKED).set_index("system")
+        assert found["value"].to_dict() == pytest.approx(means.to_dict())
+        for column, measure in (("hole", "Hole@10"), ("hole_beir", "Hole_beir@10")):
+            with cursor(judged, added=added) as one:
+                means = leaderboard_select.means(one, measure).set_index("system")["value"]
+            assert found[column].to_dict() == pytest.approx(means.to_dict())
+        assert (found["low"] <= found["value"]).all() and (found["value"] <= found["high"]).all()
+
+
+def test_enough_added_judgements_tell_rates_by_themselves(judged: Path) -> None:
+    with cursor(judged, added=True) as both:
+        found = by_system(holes_select.bounds(both, **ASKED))
+    # Of what was added d6 at rank 2 alone was retrieved, gain 1: the rate of every rank.
+    ideal = 2 + SECOND + 1 / 2 + 1 / math.log2(5)
+    q1 = (1 + 2 * SECOND) / ideal
+    assert found[EVIL]["expected"] == pytest.approx((q1 + 1 / BEST_OF_Q2 + 0) / 3)
+    assert found["sure"]["expected"] == pytest.approx(found["sure"]["value"])
+    # Without its hole d4 the document d1 moves up.
+    closed = 2 / (2 + SECOND + 1 / 2)
+    assert found[EVIL]["condensed"] == pytest.approx((closed + 1 / BEST_OF_Q2 + 0) / 3)
+
+
+def test_deeper_than_the_extract(judged: Path) -> None:
+    deep: dict[str, Any] = ASKED | {"measure": "nDCG@20"}
+    with cursor(judged, added=False) as one:
+        assert (
+            holes_select.bounds(one, **deep)
+            .drop(columns="hole_beir")
+            .equals(holes_select.bounds(one, **ASKED).drop(columns="hole_beir"))
+        )
+        ranks = holes_select.by_rank(one, "tiny", ["sure"], 20)
+    assert ranks["n_filled"].tolist() == [3, 1] + [0] * 18
+    assert ranks["n_holes"].tolist() == [0, 1] + [0] * 18
+
+
+def test_what_is_unjudged_in_the_pool_and_in_the_collection(judged: Path) -> None:
+    with cursor(judged, added=False) as official, cursor(judged, added=True) as both:
+        (about,) = select_unjudged.ranges(official, "tiny").to_dict("records")
+        assert (list(about["systems"]), about["most_depth"]) == ([EVIL, "sure"], 1000)
+        assert (about["n_hits"], about["n_documents"]) == (7, 6)
+        for measure in ("nDCG@10", "R@10"):
+            lists = held(official, "tiny", ["sure"], 10)
+            found = select_unjudged.outside(official, "tiny", lists, measure)
+            # Of d1, d4 and d6 only d1 is judged for q1; the others judge what they found.
+            assert found["pool"].tolist() == [2, 0, 0]
+            assert found["collection"].tolist() == [4, 4, 5]
+            lists = held(both, "tiny", ["sure"], 10)
+            found = select_unjudged.outside(both, "tiny", lists, measure)
+            # d6 was added; the 49 others that were are no documents of the collection.
+            assert found["pool"].tolist() == [1, 0, 0]
+            assert found["collection"].tolist() == [3, 4, 5]
+
+
+def test_a_pool_is_left_out_where_too_many_hits_would_be_told_apart(judged: Path) -> None:
+    with cursor(judged, added=False) as one:
+        found = holes_select.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=6)
+        assert "pool_low" not in found and "collection_low" in found
+        assert "pool_low" in holes_select.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=7)
+        # The ranges of precision are the same: nothing is told apart for them.
+        same = holes_select.bounds(one, **ASKED | {"measure": "P@10"}, most_hits=0)
+        assert same["low"].tolist() == same["pool_low"].tolist() == same["collection_low"].tolist()
+
+
+def test_a_long_list_tells_by_itself_that_the_pool_has_enough(tmp_path: Path) -> None:
+    settings = Settings(home=tmp_path / "home", threads=1)
+    bench = Bench(Store(settings, tmp_path / "none"), settings)
+    (tmp_path / "q.tsv").write_text("q1 0 d1 1\nq2 0 d1 1\n", "utf-8")
+    mine = imports.import_dataset(bench, "mine", qrels=tmp_path / "q.tsv").dataset
+    for name, n in (("long", 9), ("short", 2)):
+        lines = [f"q1 Q0 d{rank} {rank} {99 - rank} t\n" for rank in range(1, n + 1)]
+        (tmp_path / "some.run").write_text("".join(lines) + "q2 Q0 x 1 1.0 t\n", "utf-8")
+        imports.import_run(bench, tmp_path / "some.run", mine, system=name)
+    with cursor(settings.home, added=False) as one:
+        lists = held(one, "mine", ["short"], 2)
+        for measure in ("nDCG@2", "R@2"):
+            found = select_unjudged.outside(one, "mine", lists, measure)
+            assert found["pool"].tolist() == [8, 1]
+            assert found["collection"].min() > 10**9, "nobody knows how large it is"
+
+
+def test_pairs_of_the_chosen_systems(judged: Path) -> None:
+    with cursor(judged, added=False) as one:
+        found = holes_select.pairs(one, **ASKED)
+        assert holes_select.pairs(one, "tiny", ["sure"], "nDCG@10").empty
+    (row,) = found.to_dict("records")
+    assert (row["first"], row["second"], row["verdict"]) == ("sure", EVIL, "first")
+
+
+def test_a_judgement_takes_the_hole_away(judged: Path) -> None:
+    with cursor(judged, added=True) as both:
+        assert by_system(holes_select.bounds(both, **ASKED))["sure"]["hole"] == 0
+
+
+def opened(home: Path, monkeypatch: pytest.MonkeyPatch, **address: Any) -> AppTest:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    app.query_params.update(address)
+    app.switch_page("pages/holes.py")
+    app.run()
+    assert not app.exception, app.exception
+    assert not app.error, app.error
+    return app
+
+
+def captions(app: AppTest) -> str:
+    return " ".join(caption.value for caption in app.caption).replace("\\", "")
+
+
+def test_the_page_says_what_relevant_documents_alone_cannot_tell(
+    judged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(judged, monkeypatch, dataset="tiny")
+    assert len(app.get("plotly_chart")) == 4
+    assert "Only relevant documents are recorded here" in captions(app)
+    assert "any grade, 0 to 2" in captions(app)
+    assert "Orders that could turn, of 1: 0 in the own lists, 0 in the pool, 1 in" in captions(app)
+    assert "2 stored runs" in captions(app) and "the collection of 6, retrieved or not" in captions(
+        app
+    )
+    app = opened(judged, monkeypatch, dataset="tiny", judgements="added")
+    assert "optimistic" in captions(app)
+    assert "Only relevant" not in captions(app)
+
+
+def test_before_and_after_whatever_the_switch_says(
+    judged: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for address in ({}, {"judgements": "added"}):
+        app = opened(judged, monkeypatch, dataset="tiny", **address)
+        table = next(frame.value for frame in app.dataframe if "Rank before" in frame.value)
+        assert "with 50 added" in captions(app)
+        assert (table["Hole@10 before"] > table["after "]).any()
+        assert any("ANCE" in frame.value["System"].tolist() for frame in app.dataframe)
+
+
+def test_without_added_judgements_the_page_says_where_to_judge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    app = opened(fill(tmp_path), monkeypatch, dataset="tiny")
+    assert "Nobody added judgements here yet" in app.info[0].value
+    assert "Have holes judged blind" in [button.label for button in app.button]
+
+
+def test_added_judgements_that_do_not_count_are_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = fill(tmp_path)
+    judge(home, ("q1", "d6", 1), source=IMPORT)
+    said = opened(home, monkeypatch, dataset="tiny").info[0].value
+    assert "Not counted: 1 added judgement. Choose under What counts" in said
+
+
+def test_pickers_open_from_the_address(judged: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(judged, monkeypatch, dataset="tiny", measure="P@5", systems=["sure"])
+    assert app.selectbox(key="measure").value == "P@5"
+    assert app.multiselect(key="systems").value == ["sure"]
+    # One system alone has no order.
+    assert len(app.get("plotly_chart")) == 2
+    assert "Hole@5" in captions(app)
+
+
+@pytest.mark.parametrize(
+    ("key", "said"),
+    [
+        ("dataset", "names no dataset with ranked lists that is here: nDCG"),
+        ("measure", "names no measure with an interval that is here: nDCG"),
+        ("systems", "names no run on tiny that is here: nDCG"),
+    ],
+)
+def test_wrong_names_in_the_address_are_said(
+    judged: Path, monkeypatch: pytest.MonkeyPatch, key: str, said: str
+) -> None:
+    app = opened(judged, monkeypatch, **{"dataset": "tiny", key: "nDCG"})
+    assert said in app.warning[0].value.replace("\\", "")
+    assert len(app.get("plotly_chart")) >= 2

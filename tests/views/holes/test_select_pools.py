@@ -1,0 +1,74 @@
+"""What the Holes page reads and shows of the pool, on a tiny store."""
+
+from pathlib import Path
+
+import pytest
+
+from compute.views.holes import select_pools
+from tests.views.holes.test_select import (
+    ASKED,
+    BEST_OF_Q1,
+    BEST_OF_Q2,
+    EVIL,
+    SECOND,
+    by_system,
+    captions,
+    cursor,
+    fill,
+    judge,
+    opened,
+)
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Two runs; a document of one of them was judged relevant afterwards."""
+    folder = fill(tmp_path_factory.mktemp("pools"))
+    judge(folder, ("q1", "d6", 1))
+    return folder
+
+
+def test_systems_left_out_by_the_official_judgements(home: Path) -> None:
+    with cursor(home, added=False) as official:
+        found = by_system(select_pools.left_out(official, **ASKED))
+    sure, evil = found["sure"], found[EVIL]
+    assert sure["value"] == pytest.approx((2 / BEST_OF_Q1 + 1 / BEST_OF_Q2 + 1) / 3)
+    # d3 for q2 and d6 for q3 are its own; q3 has nothing relevant then.
+    assert sure["value_without"] == pytest.approx(2 / BEST_OF_Q1 / 3)
+    assert sure["n_relevant_alone"] == 2
+    assert evil["value_without"] == pytest.approx(2 * SECOND / BEST_OF_Q1 / 3)
+    # Without d3 the other's d2 is the best there is for q2.
+    assert (sure["place"], sure["place_without"], evil["place"]) == (1, 2, 2)
+
+
+def test_lists_deeper_than_the_extract_are_read_too(home: Path) -> None:
+    with cursor(home, added=False) as official:
+        found = select_pools.left_out(official, **(ASKED | {"measure": "P@20"}))
+    assert by_system(found)["sure"]["value"] == pytest.approx(3 / 20 / 3)
+
+
+def test_who_gains_by_added_judgements(home: Path) -> None:
+    with cursor(home, added=True) as both, cursor(home, added=False) as official:
+        found = select_pools.gains(both, **ASKED)
+        nothing = select_pools.gains(official, **ASKED)
+    gained = by_system(found)
+    assert found["system"].tolist() == ["sure", EVIL]
+    counts = ["n_added", "n_added_relevant", "n_added_alone"]
+    assert [gained["sure"][name] for name in counts] == [1, 1, 1]
+    assert [gained[EVIL][name] for name in counts] == [0, 0, 0]
+    assert gained[EVIL]["value_added"] < gained[EVIL]["value"]
+    assert not nothing["n_added"].any()
+    assert nothing["value"].tolist() == nothing["value_added"].tolist()
+
+
+def test_the_page_shows_both(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(home, monkeypatch, dataset="tiny")
+    heads = [head.value for head in app.subheader]
+    assert heads[-2:] == ["Had a system not been judged", "Who gains by added judgements"]
+    assert "not necessarily chosen from these systems" in captions(app)
+    assert EVIL not in " ".join(caption.value for caption in app.caption)
+
+
+def test_one_system_alone_makes_no_pool(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    app = opened(home, monkeypatch, dataset="tiny", systems=["sure"])
+    assert "Had a system not been judged" not in [head.value for head in app.subheader]

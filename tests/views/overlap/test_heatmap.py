@@ -1,0 +1,304 @@
+"""The heatmap, the graph, the panels and the words: what they show, and that no names collide."""
+
+import itertools
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas import DataFrame
+
+from compute.corpora import similarity
+from compute.datasets import published
+from compute.views.overlap import domain_shift, words
+from compute.views.overlap import domain_shift_figure as shifts
+from compute.views.overlap import graph as graphs
+from compute.views.overlap import heatmap as overlap
+from compute.views.shared import labels
+from tests.support.similar import EVIL, NINETEEN, TITLES, made_up, vocabularies
+from tests.support.worlds import CASES
+
+SAFE = "&lt;b&gt;*mine*&amp;&#36;x&#36; %{x}"
+
+
+def square(count: int, seed: int = 1) -> DataFrame:
+    return similarity.matrix(made_up(NINETEEN[:count], seed))
+
+
+def heatmap(frame: DataFrame, theme: str = "light", **more: Any) -> Any:
+    return overlap.heatmap(frame, TITLES, theme=theme, **more)
+
+
+def graph(frame: DataFrame, theme: str = "light", least: float = 0.45) -> Any:
+    known = vocabularies([str(name) for name in frame.index if name in TITLES])
+    return graphs.graph(frame, similarity.layout(frame), known, least=least, theme=theme)
+
+
+def overlay(figure: Any) -> Any:
+    (trace,) = [trace for trace in figure.data if trace.customdata is not None]
+    return trace
+
+
+def test_the_heatmap_shows_every_pair_once_as_a_hundredfold() -> None:
+    frame = similarity.matrix(
+        DataFrame(
+            [("a", "b", 0.204), ("a", "c", 0.9), ("b", "c", 1.0)],
+            columns=["dataset", "other", "similarity"],
+        )
+    )
+    figure = heatmap(frame)
+    texts = {
+        (y, x): text
+        for trace in figure.data
+        if trace.type == "scatter" and trace.text is not None
+        for x, y, text in zip(trace.x, trace.y, trace.text, strict=True)
+    }
+    assert texts == {(1, 0): "20", (2, 0): "90", (2, 1): "100"}
+    assert [list(pair) for pair in overlay(figure).customdata] == [
+        ["b", "a"],
+        ["c", "a"],
+        ["c", "b"],
+    ]
+    assert "0.2040" in overlay(figure).hovertext[0]
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "print"])
+@pytest.mark.parametrize("count", [2, 3, 7, 19])
+def test_cells_names_and_the_colour_bar_fit_the_width(count: int, theme: str) -> None:
+    figure = heatmap(square(count), theme)
+    left, wide = figure.layout.margin.l, overlap.WIDTH
+    low, high = figure.layout.xaxis.range
+    cell = (wide - left) / (high - low)
+    bar = figure.layout.coloraxis.colorbar
+    starts = left + bar.x * (wide - left)
+    for place, note in enumerate(figure.layout.annotations):
+        at = left + (note.x - low) * cell + note.xshift
+        ends = at + labels.width(note.text, 13, theme)
+        assert ends <= wide
+        assert ends < starts or place * overlap.ROW > 40, "the colour bar covers a name"
+    assert starts + bar.len <= wide
+
+
+def test_the_chosen_pair_has_an_outline_whatever_its_order() -> None:
+    frame = square(4)
+    one, other = frame.index[3], frame.index[1]
+    (shape,) = heatmap(frame, chosen=(one, other)).layout.shapes
+    assert (shape.x0, shape.x1, shape.y0, shape.y1) == (0.5, 1.5, 2.5, 3.5)
+    assert heatmap(frame, chosen=(other, one)).layout.shapes[0].y0 == 2.5
+    assert not heatmap(frame, chosen=(one, "unknown")).layout.shapes
+
+
+def test_many_collections_have_no_numbers_in_their_cells() -> None:
+    names = [f"collection{place:02}" for place in range(60)]
+    figure = heatmap(similarity.matrix(made_up(names, 3)))
+    assert {trace.mode for trace in figure.data[1:]} == {"markers"}
+    assert len(overlay(figure).customdata) == 60 * 59 / 2
+
+
+def test_colours_span_what_a_kind_of_words_has() -> None:
+    frame = square(4)
+    ends = {unit: heatmap(frame, unit=unit).layout.coloraxis for unit in overlap.SPANS}
+    assert (ends["unigrams"].cmin, ends["unigrams"].cmax) == (0.15, 0.8)
+    assert (ends["bigrams"].cmin, ends["bigrams"].cmax) == (0.02, 0.4)
+    assert list(ends["bigrams"].colorbar.ticktext) == [".1", ".2", ".3", "≥.4"]
+
+
+def test_names_from_outside_stay_letters() -> None:
+    frame = similarity.matrix(
+        DataFrame([(EVIL, "b", 0.5)], columns=["dataset", "other", "similarity"])
+    )
+    rows = DataFrame({"term": [EVIL], "share": [0.1], "other_share": [0.0]})
+    marks = DataFrame({"dataset": [EVIL], "title": [EVIL], "domain": [EVIL], "similarity": [0.5]})
+    marks = marks.assign(gain=0.1, left_out=False)
+    drawn: list[Any] = [
+        overlap.heatmap(frame, {EVIL: EVIL}, theme="light"),
+        graph(frame),
+        words.words(rows, (EVIL, EVIL), theme="light"),
+        shifts.panel(
+            marks, title=EVIL, axes=(EVIL, EVIL), spans=domain_shift.ranges(marks), theme="light"
+        ),
+    ]
+    for figure in drawn:
+        # The names that a click gives back are not shown.
+        figure.update_traces(customdata=None)
+        held = figure.to_json().encode().decode("unicode_escape")
+        assert "<b>*mine*" not in held
+        assert SAFE in held
+        for trace in figure.data:
+            assert "%{x}" not in (trace.hovertemplate or "")
+
+
+@pytest.mark.parametrize("count", [0, 1, 2, 3])
+def test_figures_of_few_collections(count: int) -> None:
+    names = NINETEEN[:count]
+    frame = square(count) if count > 1 else DataFrame(1.0, index=names, columns=names)
+    figure = graph(frame)
+    assert len(figure.layout.annotations) == count
+    assert figure.layout.height < 700
+    assert len(heatmap(frame).layout.annotations) == count
+
+
+def test_hovers_of_the_graph_have_the_numbers() -> None:
+    figure = graph(square(5))
+    hovers = [text for trace in figure.data for text in trace.hovertext or ()]
+    name = TITLES[NINETEEN[0]]
+    (own,) = [text for text in hovers if text.startswith(f"<b>{name}</b><br>")]
+    assert "8,841,823 documents, 1,000 terms<br>most like " in own
+    assert [text for text in hovers if f"{name}</b> and <b>" in text]
+
+
+def collisions(placed: list[labels.Label], marks: list[labels.Box]) -> list[tuple[int, int]]:
+    """Pairs of names that cover each other, and names (mark negative) that cover a mark."""
+    names = [label.box for label in placed]
+    pairs = itertools.combinations(range(len(names)), 2)
+    found = [(a, b) for a, b in pairs if names[a].overlap(names[b]) > 0]
+    for place, box in enumerate(names):
+        found += [(place, -k) for k, mark in enumerate(marks) if k != place and box.overlap(mark)]
+    return found
+
+
+def placed(frame: DataFrame, theme: str) -> tuple[list[labels.Label], list[labels.Box], float]:
+    nodes, lines, height = graphs.nodes(
+        frame, similarity.layout(frame), vocabularies(NINETEEN), 0.45
+    )
+    found = graphs.names(nodes, lines, height, theme)
+    reach = nodes["size"] / 2
+    boxes = [
+        labels.Box(x - r, y - r, x + r, y + r)
+        for x, y, r in zip(nodes["x"], nodes["y"], reach, strict=True)
+    ]
+    return found, boxes, height
+
+
+@pytest.mark.parametrize("theme", ["light", "print"])
+@pytest.mark.parametrize("seed", range(12))
+def test_no_names_of_the_graph_of_19_collide(seed: int, theme: str) -> None:
+    found, marks, height = placed(square(19, seed), theme)
+    assert len(found) == 19
+    assert collisions(found, marks) == []
+    for label in found:
+        assert label.box.left >= 0 and label.box.right <= graphs.WIDTH
+        assert label.box.top >= 0 and label.box.bottom <= height
+
+
+@pytest.mark.parametrize("theme", ["light", "print"])
+@pytest.mark.parametrize("kind", ["unigrams", "bigrams"])
+@pytest.mark.parametrize("system", domain_shift.SYSTEMS)
+def test_no_names_of_the_papers_panels_collide(system: str, kind: str, theme: str) -> None:
+    table = published.domain_shift()
+    marks = table.rename(columns={kind: "similarity", "difference": "gain"})
+    marks["title"] = marks["dataset"].map(TITLES)
+    spans = domain_shift.ranges(marks)
+    own = marks[marks["system"] == system]
+    assert len(own) == 17
+    assert collisions(shifts.boxes(own, spans, theme), []) == []
+
+
+def test_a_name_goes_a_line_further_only_where_it_must() -> None:
+    one = labels.mark(50, 50, 5, "lonely", 13, "light")
+    (label,) = labels.place([one], labels.Box(0, 0, 700, 500))
+    assert (label.across, label.down, label.lines) == (1, 0, 0)
+    crowd = [labels.mark(60, 60, 5, "a rather long name", 13, "light") for _ in range(6)]
+    placed = labels.place(crowd, labels.Box(0, 0, 700, 500))
+    assert {label.lines for label in placed} == {0, 1}
+
+
+@CASES
+@given(
+    st.lists(
+        st.tuples(st.floats(0, 700), st.floats(0, 500), st.text(max_size=30)),
+        max_size=8,
+    )
+)
+def test_every_name_gets_one_place_beside_its_mark(rows: list[tuple[float, float, str]]) -> None:
+    marks = [labels.mark(x, y, 5, name, 13, "light") for x, y, name in rows]
+    found = labels.place(marks, labels.Box(0, 0, 700, 500))
+    assert len(found) == len(marks)
+    for mark, label in zip(marks, found, strict=True):
+        assert label.box.overlap(mark.box) == 0
+        assert label == mark.label(label.across, label.down, label.lines)
+
+
+def panel(rows: list[tuple[str, float, float, bool]]) -> Any:
+    columns = ["dataset", "similarity", "gain", "left_out"]
+    marks = DataFrame(rows, columns=columns).assign(domain="News")
+    marks["title"] = marks["dataset"]
+    axes = ("similarity to MSMARCO", "nDCG@10 minus BM25")
+    return shifts.panel(
+        marks, title="SBERT", axes=axes, spans=domain_shift.ranges(marks), theme="light"
+    )
+
+
+FIVE = [("a", 0.1, -0.2, False), ("b", 0.2, -0.1, False), ("c", 0.3, 0.2, False)]
+FIVE += [("d", 0.4, 0.1, False), ("e", 0.5, -0.4, True)]
+
+
+def test_a_panel_says_the_correlation_with_and_without_the_open_marks() -> None:
+    figure = panel(FIVE)
+    # Ranks 1 2 4 3 against 1 2 3 4: 1 - 6 * 2 / 60; with e: 2 3 5 4 1, 1 - 6 * 22 / 120.
+    assert figure.layout.annotations[0].text.startswith(
+        "<b>SBERT</b>  Spearman ρ = 0.80 (n = 4); with the open marks −0.10<br>95% interval"
+    )
+    fills = figure.data[0].marker.color
+    assert fills[4] == "#ffffff" and "#ffffff" not in fills[:4]
+
+
+def test_three_marks_have_no_correlation_and_the_panel_says_so() -> None:
+    head = panel(FIVE[:3]).layout.annotations[0].text
+    assert "no rank correlation (n = 3: too few points)" in head
+    assert "interval" not in head
+
+
+def test_the_table_of_correlations_has_three_digits_and_true_minus() -> None:
+    marks = DataFrame(FIVE, columns=["dataset", "similarity", "gain", "left_out"])
+    table = shifts.table({("SBERT", "bigrams"): marks})
+    assert table.to_numpy().tolist() == [
+        ["SBERT", "bigrams", 1, "0.800", "−0.82 to 1.00", 4],
+        ["SBERT", "bigrams", 0, "−0.100", "−0.90 to 0.86", 5],
+    ]
+    few = shifts.table({("SBERT", "bigrams"): marks[:3]})
+    assert few.to_numpy().tolist() == [["SBERT", "bigrams", 0, "–", "too few points", 3]]
+
+
+def test_words_are_shown_per_million() -> None:
+    rows = DataFrame({"term": ["the", "gene"], "share": [0.05, 3.2e-6], "other_share": [0.04, 0.0]})
+    figure: Any = words.words(rows, ("SciFact", "NFCorpus"), theme="light")
+    texts = [note.text for note in figure.layout.annotations[2:]]
+    assert texts == ["50,000", "3.2", "40,000", "0"]
+    assert "3.2 per million in SciFact<br>0 per million in NFCorpus" in figure.data[1].hovertext[1]
+
+
+def test_the_caption_counts_words_and_says_what_is_left_out() -> None:
+    known = DataFrame({"dataset": ["a", "b"], "title": ["A", "B"], "n_tokens": [1000, 2000]})
+    said = " ".join(overlap.caption(known, "unigrams", 1e-5))
+    assert "2 collections, 3,000 words of title and text" in said
+    assert "Words not above 10 per million are left out." in said
+    assert "left out" not in " ".join(overlap.caption(known, "bigrams", 0.0))
+
+
+def test_what_ships_without_rare_words_says_so() -> None:
+    known = DataFrame({"title": ["B", "A", "C"], "cut": [2.57e-6, 1e-5, 0.0]})
+    assert overlap.cut(known).startswith(
+        "What ships has no words of A below 10.0 and of B below 2.6 per million"
+    )
+    assert overlap.cut(known[2:]) == ""
+
+
+def test_the_neighbours_of_two_have_no_second() -> None:
+    frame = similarity.matrix(
+        DataFrame([("a", "b", 0.25)], columns=["dataset", "other", "similarity"])
+    )
+    rows = graphs.neighbours(frame, {"a": "A"}).fillna(-1).to_numpy().tolist()
+    assert rows == [["A", "b", 0.25, "–", -1], ["b", "A", 0.25, "–", -1]]
+
+
+def test_what_is_here_and_in_no_pair_is_named_with_what_mends_it() -> None:
+    stored = DataFrame({"collection": ["a", "b", "mine"], "dataset": ["a", "b", "mine/dev"]})
+    counted = DataFrame({"dataset": ["a", "b"], "cut": [1e-5, 0.0]})
+    found = overlap.lacking(stored, counted, {"a", "b"})
+    assert found == ("Not counted yet: mine.", ["a", "mine/dev"])
+    counted = DataFrame({"dataset": ["a", "b", "mine"], "cut": [1e-5, 0.0, 0.0]})
+    said, datasets = overlap.lacking(stored, counted, {"a", "b"})
+    assert said.startswith("Compared with none") and said.endswith(": mine.")
+    assert datasets == ["a"]
+    assert overlap.lacking(stored, counted, {"a", "b", "mine"}) == ("", [])

@@ -25,7 +25,7 @@ from compute.jobs import serve as server
 from compute.reading import database
 from compute.recompute import demo as demonstration
 from compute.recompute import run as recompute
-from compute.store import freshness
+from compute.store import damage, freshness
 from compute.store.store import SHIPPED
 from compute.systems import SYSTEMS, system
 
@@ -106,7 +106,7 @@ def ship(arguments: Namespace) -> int:
 def snapshot(arguments: Namespace) -> int:
     """Write everything to one DuckDB file."""
     store = open_bench().store
-    tell_damage(store.parts())
+    tell_damage(damage.verify(store))
     database.snapshot(store, arguments.file, texts=not arguments.without_texts)
     usual(arguments.file)
     size = arguments.file.stat().st_size

@@ -37,15 +37,15 @@ def export_run(
 
     Read again by trec_eval's rule it is the same ranking, ties included; its tag is the system's
     name. The file is there whole or not. Raises Missing for a run that is not stored, Conflict for
-    a file that exists unless `replace`, WrongInput for a folder that does not, or an id that a
+    a file that exists unless `replace`, Unavailable for a damaged run, WrongInput for a folder that
+    does not, or an id that a
     file of columns between blanks cannot hold.
     """
-    part = store.part("hits", dataset, system)
-    if part is None:
-        damage.refuse(store.parts("hits", dataset, system))
+    if not store.parts("hits", dataset, system):
         raise Missing(
             f"no run of {system} on {dataset} is stored: `datasets` and the page Data list"
         )
+    part = damage.wanted(store, "hits", dataset, system)
     if file.exists() and not replace:
         raise Conflict(f"{file} exists: remove it or name another file")
     if not file.parent.is_dir():

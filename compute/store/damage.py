@@ -64,11 +64,11 @@ def told(parts: Iterable[Part]) -> list[str]:
 
 
 def wanted(store: Store, kind: str, dataset: str, system: str = "") -> Part:
-    """The live part of an identity.
+    """The live part of an identity, its content verified once for each machine.
 
     Raises Missing where there is none, Unavailable where it is damaged.
     """
-    found = store.parts(kind, dataset, system)
+    found = [store.verify(part) for part in store.parts(kind, dataset, system)]
     if not found:
         raise missing(kind, dataset, system)
     refuse(found)

@@ -12,6 +12,7 @@ from sqlalchemy import text
 
 from compute.__main__ import main
 from compute.base import settings
+from compute.base.errors import Unavailable
 from compute.exports import shipping
 from compute.intake import imports
 from compute.reading.database import open_version
@@ -114,6 +115,30 @@ def test_a_flipped_run_is_imported_anew_though_nobody_looked_for_damage(
     assert main(["import-run", run, "--dataset", "tiny", "--system", "mine"]) == 0
     assert "up to date" not in capsys.readouterr().out
     assert part("hits", system="mine").path != file
+
+
+def test_nothing_leaves_with_a_bit_turned_over(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for kind in ("hits", "scores"):
+        file = part(kind, system="mine").path
+        # Inside the values: every reader takes the file for whole.
+        flipped(file, 8 * 40)
+        touched(file, 1)
+        with pytest.raises(Unavailable, match=f"{kind} of mine on tiny left out"):
+            shipping.ship(Store(settings.load()), ["tiny"], folder=tmp_path / "shipped")
+        assert not (tmp_path / "shipped").exists()
+        flipped(file, 8 * 40)
+        touched(file, 2)
+    flipped(part("scores", system="yours").path, 8 * 40)
+    touched(part("scores", system="yours").path, 1)
+    assert main(["snapshot", str(tmp_path / "all.duckdb")]) == 0
+    assert "scores of yours on tiny left out (damaged" in capsys.readouterr().err
+    words = ["export", "run", "--dataset", "other", "--system", "mine", "--out"]
+    flipped(part("hits", "other", "mine").path, 8 * 40)
+    touched(part("hits", "other", "mine").path, 1)
+    assert main([*words, str(tmp_path / "some.txt")]) == 2
+    assert "hits of mine on other left out (damaged" in capsys.readouterr().err
 
 
 def test_a_lost_import_advises_import_and_lost_judgements_their_source(

@@ -189,6 +189,9 @@ def test_a_fault_loses_nothing_and_halves_nothing(
         if deed == "migrate":
             _older(home)
             _older(foreign)
+        if deed == "migrate" and name == "flipped bit":
+            # An older home has no checksums: what was damaged by then is taken as found.
+            assert trial.run(deed)[0] == 0
         parts = set(home.glob("parts/*/*.parquet"))
         with fault(name, trial, foreign):
             status, marks = trial.run(deed)

@@ -5,7 +5,7 @@ import streamlit as st
 from compute.base.errors import BeirscopeError
 from pages._frame import added_switch, garbage, provenance_panel, sign_in
 from pages._frame.progress import progress
-from pages._shared import drawing, export, navigation
+from pages._shared import export, failures, navigation, reading
 
 PAGES = (
     ("pages/leaderboard.py", "Leaderboard"),
@@ -31,17 +31,17 @@ page = st.navigation(
 try:
     if sign_in.enter():
         navigation.restore()
-        drawing.begin()
+        reading.begin()
         added_switch.begin(page.title)
         navigation.follow()
         progress(page.title)
         page.run()
         provenance_panel.footer(page.title)
         export.footer(page.title, provenance_panel.later())
-        drawing.verify()
+        reading.verify()
 except BeirscopeError as error:
-    drawing.show_error(error)
+    failures.show_error(error)
 except Exception as error:
-    drawing.show_failure(error)
+    failures.show_failure(error)
 sign_in.leave()
 garbage.settle()

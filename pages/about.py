@@ -6,7 +6,7 @@ from compute.evaluate.measures import known
 from compute.views.about import contract
 from compute.views.data import select_stored
 from pages._shared import drawing
-from pages._shared.drawing import read
+from pages._shared.reading import read
 
 WIDTH = 900
 

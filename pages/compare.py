@@ -5,8 +5,9 @@ import streamlit as st
 from compute.views.compare import select
 from pages._compare import sections
 from pages._query import picking
-from pages._shared import address, drawing
-from pages._shared.drawing import pick, read
+from pages._shared import address, pickers
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 st.title("Compare", anchor=False)
 address.arrive()
@@ -19,7 +20,7 @@ address.recall("dataset", names)
 address.known("dataset", names, "dataset with two systems")
 measures = address.measures()
 above = st.container()
-with drawing.pickers():
+with pickers.pickers():
     name = pick("Dataset", names, "dataset", width=230)
     own = runs if name == sections.ALL else runs[runs["dataset"] == name]
     systems = sorted(set(own["system"]))

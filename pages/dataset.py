@@ -6,8 +6,9 @@ from compute.views.dataset import select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared import next_steps
 from pages._dataset import languages, sections, views
-from pages._shared import address, augmented_print, drawing
-from pages._shared.drawing import pick, read
+from pages._shared import address, augmented_print, pickers
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 st.title("Dataset", anchor=False)
 address.arrive()
@@ -15,7 +16,7 @@ names = list(read(select.catalogue)["dataset"])
 address.recall("dataset", names)
 address.known("dataset", names, "dataset")
 measures = address.measures()
-with drawing.pickers():
+with pickers.pickers():
     name = pick("Dataset", names, "dataset", width=280)
     measure = pick("Measure", measures, "measure", width=160)
 address.remember("dataset", name)

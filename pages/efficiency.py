@@ -4,8 +4,9 @@ import streamlit as st
 
 from compute.views.efficiency import select
 from pages._efficiency import sections
-from pages._shared import address, augmented_print, drawing
-from pages._shared.drawing import pick, pick_many, read
+from pages._shared import address, augmented_print, pickers
+from pages._shared.pickers import pick, pick_many
+from pages._shared.reading import read
 
 st.title("Efficiency", anchor=False)
 address.arrive()
@@ -18,11 +19,11 @@ choices = [sections.EVERY, *dict.fromkeys(costs["dataset"])]
 address.known("dataset", choices, "dataset with measured runs")
 measures = address.measures()
 address.known("systems", systems, "system with measured runs")
-with drawing.pickers():
+with pickers.pickers():
     dataset = pick("Dataset", choices, "dataset", width=240)
     measure = pick("Measure", measures, "measure", width=140)
     chosen = pick_many("Systems", systems, "systems", width=330)
-    slow = drawing.switch("95th percentile of latency", "slow")
+    slow = pickers.switch("95th percentile of latency", "slow")
 view = sections.view(costs, dataset, measure, chosen)
 if view is not None:
     sections.figures(view, slow=slow)

@@ -6,8 +6,9 @@ from compute.views.query import select as query_select
 from pages._frame import added_switch
 from pages._holes import agreement, pool, sections
 from pages._query import sections as query_sections
-from pages._shared import address, drawing
-from pages._shared.drawing import pick, pick_many, read
+from pages._shared import address, pickers
+from pages._shared.pickers import pick, pick_many
+from pages._shared.reading import read
 
 st.title("Holes", anchor=False)
 address.arrive()
@@ -20,7 +21,7 @@ address.recall("dataset", names)
 query_sections.known_dataset(names)
 address.known("measure", sections.MEASURES, "measure with an interval")
 above = st.container()
-with drawing.pickers():
+with pickers.pickers():
     name = pick("Dataset", names, "dataset", width=260)
     measure = pick("Measure", sections.MEASURES, "measure", width=140)
     known = list(runs.loc[runs["dataset"] == name, "system"])

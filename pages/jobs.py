@@ -5,18 +5,18 @@ import streamlit as st
 from compute import jobs
 from compute.views.jobs.matrix import able, at_hand
 from pages._jobs import sections, training
-from pages._shared import address, drawing
-from pages._shared.drawing import pick_many, switch
+from pages._shared import address, pickers, reading
+from pages._shared.pickers import pick_many, switch
 
 st.title("Jobs", anchor=False)
-store = drawing.store()
+store = reading.store()
 beat = sections.beat(store.settings)
 named = sections.named_systems()
 cells = jobs.matrix(store, named)
 asked = st.query_params.get_all("datasets")
 address.known("systems", set(cells["system"]), "system that runs here")
 address.known("datasets", set(cells["dataset"]), "dataset with runs of its own")
-with drawing.pickers():
+with pickers.pickers():
     systems = pick_many(
         "Systems", list(dict.fromkeys(cells["system"])), "systems", empty="none", width=300
     )

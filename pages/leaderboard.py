@@ -8,8 +8,9 @@ from compute.views.leaderboard import cells, select
 from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, NUMBERS
 from compute.views.leaderboard.heatmap import COLOURS
 from pages._leaderboard import boards, order, sections
-from pages._shared import address, drawing
-from pages._shared.drawing import pick, read
+from pages._shared import address, pickers
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 st.title("Leaderboard", anchor=False)
 tables, stored = read(select.published_tables), read(select.measures)
@@ -21,7 +22,7 @@ with above:
     address.known("table", sources, "printed table")
     address.known("colour", COLOURS, "colour")
     address.known("view", order.VIEWS, "view")
-with drawing.pickers():
+with pickers.pickers():
     view = pick("View", order.VIEWS, "view", width=120)
     numbers = pick("Numbers", NUMBERS, "numbers", default=sections.first(), width=130)
     source = pick("Table", sources, "table", width=230, disabled=numbers == COMPUTED)

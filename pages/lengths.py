@@ -6,8 +6,9 @@ from compute.corpora.lengths import MAX_WORDS
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.lengths import select
 from pages._lengths import sections
-from pages._shared import address, drawing
-from pages._shared.drawing import pick, read
+from pages._shared import address, escaping, pickers
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 st.title("Lengths", anchor=False)
 address.arrive()
@@ -21,11 +22,11 @@ address.recall("dataset", names)
 address.known("dataset", names, "dataset with lengths or runs")
 address.known("k", sections.TOPS, "number of documents")
 address.known("axis", sections.AXES, "axis")
-with drawing.pickers():
+with pickers.pickers():
     name = pick("Dataset", names, "dataset", width=240)
     k = pick("Top", sections.TOPS, "k", width=100)
     axis = pick("Axis", sections.AXES, "axis", width=150)
-    cut = drawing.switch(f"Cut at {MAX_WORDS} words", "cut")
+    cut = pickers.switch(f"Cut at {MAX_WORDS} words", "cut")
 address.remember("dataset", name)
 row = stored[stored["dataset"] == name].iloc[0]
 view = sections.View(row, int(k), axis == sections.LOG, MAX_WORDS if cut else None)
@@ -33,7 +34,7 @@ named = read(leaderboard_select.systems)
 if row["is_counted"]:
     sections.beside_corpus(view, named)
 else:
-    st.info(drawing.text(sections.uncounted(row)))
+    st.info(escaping.text(sections.uncounted(row)))
 if stored["is_counted"].any():
     sections.medians(view, named)
 if row["is_counted"]:

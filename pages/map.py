@@ -8,8 +8,9 @@ from compute.views.query.rank_map import ORDERS, RANKS
 from compute.views.shared import next_steps
 from pages._map import sections
 from pages._query import picking
-from pages._shared import address, drawing
-from pages._shared.drawing import pick, read
+from pages._shared import address, pickers
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 st.title("Map", anchor=False)
 address.arrive()
@@ -22,7 +23,7 @@ address.recall("dataset", names)
 address.known("dataset", names, "dataset with ranked lists")
 measures = address.measures()
 above = st.container()
-with drawing.pickers():
+with pickers.pickers():
     name = pick("Dataset", names, "dataset", width=220)
     known = runs.loc[runs["dataset"] == name, "system"].tolist()
     with above:

@@ -9,8 +9,9 @@ from compute.views.overlap.heatmap import ORDERS
 from compute.views.shared.theme import DOMAINS
 from pages._overlap import counting, sections
 from pages._overlap import domain_shift as shifts
-from pages._shared import address, drawing
-from pages._shared.drawing import pick, read
+from pages._shared import address, escaping, pickers
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 st.title("Overlap", anchor=False)
 address.arrive()
@@ -21,7 +22,7 @@ with above:
     address.known("unit", UNITS, "kind of words")
     address.known("floor", sections.FLOORS, "bound of frequency")
     address.known("order", ORDERS, "order")
-with drawing.pickers():
+with pickers.pickers():
     unit = pick("Words", list(UNITS), "unit", width=150)
     floor = sections.FLOORS[pick("Rare words", list(sections.FLOORS), "floor", width=190)]
     order = pick("Order", ORDERS, "order", width=150) if view == sections.HEATMAP else ORDERS[0]
@@ -36,7 +37,7 @@ if view == sections.SHIFT:
 square = similarity.matrix(pairs)
 counting.offer(counted, set(square.index))
 if len(square) < 2:
-    st.info(drawing.text(sections.too_few(counted, unit)))
+    st.info(escaping.text(sections.too_few(counted, unit)))
     st.stop()
 if view == sections.GRAPH:
     sections.graph(square, counted, unit, least)

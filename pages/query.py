@@ -9,8 +9,9 @@ from compute.views.query.words import LEGEND, ORDERS, RANKS, titled
 from compute.views.shared import next_steps
 from compute.views.shared.text import line
 from pages._query import augmented, picking, sections
-from pages._shared import address, drawing
-from pages._shared.drawing import pick, read
+from pages._shared import address, drawing, pickers
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 st.title("Query", anchor=False)
 picking.arrive()
@@ -23,7 +24,7 @@ address.recall("dataset", names)
 sections.known_dataset(names)
 measures = address.measures()
 above = st.container()
-with drawing.pickers():
+with pickers.pickers():
     name = pick("Dataset", names, "dataset", width=220)
     known = runs.loc[runs["dataset"] == name, "system"].tolist()
     systems = picking.systems(known, name, above)

@@ -9,7 +9,7 @@ from compute.judgements.tasks import answers, queue, tasks
 from compute.judgements.tasks.queue import Annotator
 from pages import _judge
 from pages._annotate import person as _annotate_person
-from pages._shared import drawing
+from pages._shared import escaping, reading
 
 _KEY = "_kept"
 
@@ -29,7 +29,7 @@ def save(scope: str = "") -> None:
         except BeirscopeError as error:
             number = f"{len(new)} answer{'s' if len(new) > 1 else ''}"
             words = f"{number} of {name}, kept in this browser, cannot be saved: {error}"
-            st.warning(drawing.text(words))
+            st.warning(escaping.text(words))
         else:
             saved.update(record["entry"] for record in new)
     tried = [record.get("entry") for record in found]
@@ -37,7 +37,7 @@ def save(scope: str = "") -> None:
 
 
 def _save(task_id: str, name: str, records: list[dict[str, Any]]) -> None:
-    store = drawing.store()
+    store = reading.store()
     task = tasks.task(store, task_id)
     queue.exchange(store, task, _person(task, name), answers.parsed(records), ahead=0)
 

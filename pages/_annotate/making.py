@@ -19,8 +19,8 @@ from pages._annotate import person as _annotate_person
 from pages._annotate.sections import go
 from pages._frame import added_switch
 from pages._shared import address as _address
-from pages._shared import drawing, navigation, sign_in
-from pages._shared.drawing import read
+from pages._shared import drawing, escaping, failures, navigation, pickers, reading, sign_in
+from pages._shared.reading import read
 
 
 def making() -> None:
@@ -40,13 +40,13 @@ def making() -> None:
         return
     titles = dict(zip(runs["dataset"], runs["title"], strict=True))
     _address.known("dataset", titles, "dataset with ranked lists")
-    dataset = drawing.pick("Dataset", list(titles), "dataset", width=340)
+    dataset = pickers.pick("Dataset", list(titles), "dataset", width=340)
     mine = runs[runs["dataset"] == dataset]
     if not mine["with_texts"].all():
         without = next_steps.without_texts(
             next_steps.record(read(dataset_select.facts, dataset=dataset))
         )
-        st.warning(drawing.text(f"{without} Annotators would see ids alone."))
+        st.warning(escaping.text(f"{without} Annotators would see ids alone."))
     _fields(dataset, titles[dataset], mine, person.name)
 
 
@@ -136,13 +136,13 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
             guideline=figures.guideline(grades) if guideline is None else guideline,
         )
         tasks.check(plan)
-        store = drawing.store()
+        store = reading.store()
         judged = tasks.judged(store, dataset, read(annotate_select.judged, dataset=dataset))
-        with drawing.cursor() as cursor:
+        with reading.cursor() as cursor:
             tops = annotate_select.StoredTops(cursor, dataset)
             task = tasks.make(store, plan, tops, judged, person)
     except BeirscopeError as error:
-        drawing.show_error(error)
+        failures.show_error(error)
         return
     go(about=task.id)
     st.rerun()
@@ -151,7 +151,7 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
 def details(task: Task) -> None:
     """How far a task is, what it is made of, and its guideline with its versions."""
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
-    st.subheader(drawing.text(task.title), anchor=False)
+    st.subheader(escaping.text(task.title), anchor=False)
     st.button("Judge", type="primary", on_click=go, kwargs={"task": task.id})
     address = f"{st.context.url}?task={task.id}"
     st.caption("The address for annotators; nothing behind it names a system or an order:")
@@ -166,11 +166,11 @@ def details(task: Task) -> None:
 def _progress(task: Task) -> None:
     """Who judged how much, and the way to what came of it."""
     st.markdown("**How far it is**")
-    people = queue.people(drawing.store(), task)
+    people = queue.people(reading.store(), task)
     if people.empty:
         st.caption("Nobody judged yet. When somebody did, who and how much stands here.")
         return
-    counts = queue.overview(drawing.store()).set_index("task").loc[task.id]
+    counts = queue.overview(reading.store()).set_index("task").loc[task.id]
     drawing.caption(f"{counts['given']:,} of {counts['wanted']:,} judgements made.")
     st.dataframe(figures.people(people), hide_index=True, width=760)
     there = {"dataset": task.dataset, "judgements": "added"}
@@ -195,5 +195,5 @@ def _guideline(task: Task) -> None:
     person = _annotate_person.annotator()
     if changed:
         sign_in.require(sign_in.OPERATOR)
-        tasks.change_guideline(drawing.store(), task.id, text, person.name if person else "")
+        tasks.change_guideline(reading.store(), task.id, text, person.name if person else "")
         st.rerun()

@@ -8,7 +8,7 @@ from compute.base import settings
 from compute.base.errors import WrongInput
 from compute.judgements.tasks.queue import Annotator
 from pages import _judge
-from pages._shared import drawing, sign_in
+from pages._shared import escaping, sign_in
 
 LONGEST = 60
 
@@ -61,7 +61,7 @@ def names(lines: str) -> tuple[str, ...]:
 def ask() -> None:
     """Ask for a name, once; with sign-in say what judging takes."""
     if settings.load().sign_in:
-        st.info(drawing.text(sign_in.told(sign_in.ANNOTATOR)))
+        st.info(escaping.text(sign_in.told(sign_in.ANNOTATOR)))
         return
     with st.form("annotator", width=520):
         st.text_input("Your name", key="_annotator_field", max_chars=LONGEST)
@@ -95,7 +95,7 @@ def shown(leave: Callable[[], None]) -> Annotator | None:
     person = annotator()
     if person:
         signed = "signed in" if person.verified else "not signed in"
-        st.caption(drawing.text(f"You judge as {person.name}, {signed}."), width="content")
+        st.caption(escaping.text(f"You judge as {person.name}, {signed}."), width="content")
     if person and not person.verified:
         st.button("Somebody else?", type="tertiary", on_click=_forget, args=(leave,))
     return person

@@ -23,8 +23,8 @@ from compute.views.annotate import tables as figures
 from pages import _judge
 from pages._annotate import kept
 from pages._annotate import person as _annotate_person
-from pages._shared import drawing, sign_in
-from pages._shared.drawing import read
+from pages._shared import drawing, escaping, failures, reading, sign_in
+from pages._shared.reading import read
 
 MOST = 50
 """Tasks on the list, newest first."""
@@ -33,9 +33,9 @@ MOST = 50
 def named(key: str) -> Task | None:
     """The task that the address names under `key`; says so where there is no such task."""
     task_id = st.query_params.get(key, "")
-    found = tasks.tasks(drawing.store(), [task_id]) if task_id else []
+    found = tasks.tasks(reading.store(), [task_id]) if task_id else []
     if task_id and not found:
-        st.warning(drawing.text(f"The address names no task that is here: {task_id}."))
+        st.warning(escaping.text(f"The address names no task that is here: {task_id}."))
     return found[0] if found else None
 
 
@@ -47,7 +47,7 @@ def go(**names: str) -> None:
 def listed() -> None:
     """Every task with how far it is; two buttons each."""
     kept.save()
-    store = drawing.store()
+    store = reading.store()
     found = tasks.tasks(store)
     operator = sign_in.may(sign_in.OPERATOR)
     if operator:
@@ -73,8 +73,8 @@ def listed() -> None:
 def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
     with st.container(border=True):
         words, judge, about = st.columns([0.7, 0.15, 0.15], vertical_alignment="center")
-        words.markdown(f"**{drawing.text(task.title)}**")
-        words.caption(drawing.text(figures.progress(task, dataset, progress)))
+        words.markdown(f"**{escaping.text(task.title)}**")
+        words.caption(escaping.text(figures.progress(task, dataset, progress)))
         words.progress(min(1.0, progress["given"] / max(1, progress["wanted"])))
         key = {"on_click": go, "width": "stretch"}
         judge.button("Judge", key=f"judge_{task.id}", kwargs={"task": task.id}, **key)
@@ -87,7 +87,7 @@ def judging(task: Task) -> None:
     """The form, once it is known who judges."""
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=_leave)
-        st.markdown(f"**{drawing.text(task.title)}**", width="content")
+        st.markdown(f"**{escaping.text(task.title)}**", width="content")
         person = _annotate_person.shown(_let_go)
     kept.save(_scope(task.id, person.name) if person else "")
     if person is None:
@@ -97,15 +97,15 @@ def judging(task: Task) -> None:
         _form(task.id, person)
         _stay()
     else:
-        st.info(drawing.text(f"{person.name} is not among the annotators of this task."))
+        st.info(escaping.text(f"{person.name} is not among the annotators of this task."))
 
 
 @st.fragment
-@drawing.guarded
+@failures.guarded
 def _form(task_id: str, person: Annotator) -> None:
     """Save what the form sent and send what comes next; a fragment, so that it is quick."""
-    drawing.follow()
-    store = drawing.store()
+    reading.follow()
+    store = reading.store()
     task = tasks.task(store, task_id)
     # The fragment draws itself again with the person of its first time.
     person = _annotate_person.known_as(person.name)
@@ -121,7 +121,7 @@ def _form(task_id: str, person: Annotator) -> None:
         # The form stays: it keeps the answers and sends them again by itself.
         hand, trouble = queue.before(store, task, person), str(error)
     told = {"saved": [one.entry for one in log if one.entry in saved], "trouble": trouble}
-    again = drawing.guarded(partial(queue.offer_skipped, store, task, person.name))
+    again = failures.guarded(partial(queue.offer_skipped, store, task, person.name))
     _judge.form(_sent(task, hand, person) | told, f"judge-{scope}", again)
     _rearrange(task, hand.judged, scope)
 
@@ -141,13 +141,13 @@ def _leave() -> None:
     go()
 
 
-@drawing.guarded
+@failures.guarded
 def _let_go() -> None:
     """Save what the form sent last, which it is not drawn again to save; let go of its pairs."""
     if "_at_form" in st.session_state:
         task_id, person = st.session_state.pop("_at_form")
         person = _annotate_person.known_as(person.name)
-        store = drawing.store()
+        store = reading.store()
         task = tasks.task(store, task_id)
         queue.exchange(store, task, person, _log(_scope(task_id, person.name)), ahead=0)
         queue.give_back(store, task, person.name)
@@ -158,7 +158,7 @@ def _rearrange(task: Task, judged: int, scope: str) -> None:
     last = st.session_state.setdefault(f"_arranged-{scope}", 0)
     if abs(judged - last) >= adaptive_order.EVERY:
         st.session_state[f"_arranged-{scope}"] = judged
-        adaptive_order.soon(drawing.store(), task)
+        adaptive_order.soon(reading.store(), task)
 
 
 @st.fragment(run_every="120s")

@@ -15,8 +15,9 @@ from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard import select_order
 from compute.views.shared import next_steps
-from pages._shared import address, drawing, navigation
-from pages._shared.drawing import pick, read
+from pages._shared import address, colours, drawing, escaping, navigation
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 ALL = "All datasets"
 SHOWN = 50
@@ -79,7 +80,7 @@ def one_dataset(view: View) -> None:
             f"No query has {view.measure} of both systems: a list may be kept to fewer ranks, or"
             " scored before this was a measure (python -m compute score)."
         )
-        st.info(drawing.text(why))
+        st.info(escaping.text(why))
         return
     found = comparing.verdict(pairs, view.measure)
     drawing.caption(*tables.said(found, view.titles, view.measure))
@@ -132,7 +133,7 @@ def runs(view: View) -> None:
 
 def differences(view: View, both: DataFrame) -> None:
     """Every query's difference, sorted; a click opens the query."""
-    figure = figures.bars(both, view.titles, view.measure, theme=drawing.theme())
+    figure = figures.bars(both, view.titles, view.measure, theme=colours.theme())
     navigation.plot(figure, "differences", f"{view.measure} of A minus B by query", view.go)
     many = len(both) > figures.MOST_BARS
     drawing.caption(
@@ -174,7 +175,7 @@ def tests(view: View) -> None:
 def against_each_other(view: View, both: DataFrame) -> None:
     """A's values against B's."""
     st.subheader("A against B", anchor=False)
-    figure = figures.scatter(both, view.titles, view.measure, theme=drawing.theme())
+    figure = figures.scatter(both, view.titles, view.measure, theme=colours.theme())
     navigation.plot(figure, "scatter", f"{view.measure} of A against B by query", view.go)
     drawing.caption(
         "How to read this: a mark is a query, a larger one several with the same two values."
@@ -189,7 +190,7 @@ def rankings(alike: DataFrame) -> None:
     if alike.empty:
         st.info("The ranked lists of these runs are not stored.")
         return
-    figure = figures.likeness(alike, theme=drawing.theme())
+    figure = figures.likeness(alike, theme=colours.theme())
     drawing.plot(figure, "likeness", "Queries by rank-biased overlap of their two lists")
     drawing.caption(
         "How to read this: 1 means the same documents in the same order, 0 no document in common."
@@ -206,7 +207,7 @@ def by_kind(view: View, both: DataFrame) -> None:
     if len(with_words):
         panels.insert(0, ("words of the query", comparing.groups(with_words, "n_words")))
     st.subheader("On which kinds of queries", anchor=False)
-    figure = figures.by_group(panels, view.measure, theme=drawing.theme())
+    figure = figures.by_group(panels, view.measure, theme=colours.theme())
     drawing.plot(figure, "kinds", f"{view.measure} of A minus B by kind of query")
     drawing.caption(
         "How to read this: queries in groups of about equal size; the mark is the mean difference,"
@@ -239,7 +240,7 @@ def all_datasets(view: View) -> None:
     if rows.empty:
         st.info("No dataset has both of these systems: choose others.")
         return
-    figure = figures.forest(rows, view.titles, view.measure, theme=drawing.theme())
+    figure = figures.forest(rows, view.titles, view.measure, theme=colours.theme())
     navigation.plot(figure, "datasets", "A minus B on every dataset", _choose)
     wins = comparing.ahead(rows, view.measure).sum()
     drawing.caption(

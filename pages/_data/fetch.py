@@ -9,15 +9,15 @@ from compute import jobs
 from compute.intake.fetch import offers
 from compute.store.store import Store
 from compute.views.data import fetching as figures
-from pages._shared import address, drawing, sign_in
-from pages._shared.drawing import pick_many
+from pages._shared import address, drawing, escaping, failures, pickers, reading, sign_in
+from pages._shared.pickers import pick_many
 
 Beat = list[tuple[str, str]]
 
 
 def section() -> None:
     """The archives of the catalogue's datasets: what is here, and a button that fetches others."""
-    store = drawing.store()
+    store = reading.store()
     before = _beat(store)
     rows = offers.listed(store.settings)
     names = rows.loc[rows["obstacle"] == "", "archive"].tolist()
@@ -53,7 +53,7 @@ def _start(store: Store, rows: DataFrame, names: list[str]) -> None:
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
-    with drawing.pickers():
+    with pickers.pickers():
         chosen = pick_many("Archives", names, "archives", empty="none", width=400)
         lacking = rows[rows["archive"].isin(chosen) & (rows["here"] == "")]["archive"].tolist()
         if st.button("Fetch", type="primary", icon=":material/download:", disabled=not lacking):
@@ -63,7 +63,7 @@ def _start(store: Store, rows: DataFrame, names: list[str]) -> None:
                 jobs.start(store, "fetch", datasets=wanted, person=sign_in.name())
             st.rerun()
     free = shutil.disk_usage(store.settings.home).free
-    st.markdown(drawing.text(figures.chosen(rows, chosen, free)))
+    st.markdown(escaping.text(figures.chosen(rows, chosen, free)))
 
 
 def _fetches(store: Store) -> list[jobs.Job]:
@@ -80,7 +80,7 @@ def _watch(store: Store, before: Beat) -> None:
     st.fragment(_progress, run_every="2s" if active else None)(store, before)
 
 
-@drawing.guarded
+@failures.guarded
 def _progress(store: Store, before: Beat) -> None:
     # It goes on by itself, long after app.py let somebody in.
     sign_in.require(sign_in.VIEWER)
@@ -91,9 +91,9 @@ def _progress(store: Store, before: Beat) -> None:
         if job.active:
             tasks = jobs.tasks(store.settings, job.id)
             running = [task for task in tasks if task.state == "running"]
-            st.progress(job.share, text=drawing.text(figures.title(job, running)))
+            st.progress(job.share, text=escaping.text(figures.title(job, running)))
     if any(job.active for job in found) and not jobs.workers_alive(store.settings):
         st.warning("No worker is running: fetches wait until one is started, as Jobs says how.")
     if found and found[0].state == "failed":
-        st.error(drawing.text(found[0].error))
+        st.error(escaping.text(found[0].error))
         st.page_link("pages/jobs.py", label="Retry it on the page Jobs", icon=":material/replay:")

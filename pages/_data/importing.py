@@ -15,8 +15,9 @@ from compute.intake import process, tags, uploads
 from compute.views.data import importing as figures
 from compute.views.data import select as data_select
 from pages._dataset.sections import HEAD, MOST_ROWS, ROW
-from pages._shared import address, drawing, sign_in
-from pages._shared.drawing import pick, read
+from pages._shared import address, drawing, escaping, pickers, reading, sign_in
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 NEW = "A new dataset"
 _WIDTHS = {"Troubles": 80, "Times": 70, "Line": 70, "Stops it": 80, "Outcome": 90}
@@ -39,7 +40,7 @@ def section() -> None:
     if new := st.session_state.pop("_made_dataset", ""):
         st.session_state["to"] = new
     _tell_results()
-    with drawing.pickers():
+    with pickers.pickers():
         to = pick("Into the dataset", names, "to", default=(known or names)[0], width=320)
     files, texts = _files(to)
     if not files:
@@ -97,13 +98,13 @@ def _looked_at(to: str, files: Sequence[UploadedFile], texts: Sequence[UploadedF
 def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -> Answers:
     """What a process of its own answers about the files; shows how far it is."""
     sign_in.require(sign_in.OPERATOR)
-    now = drawing.store().settings
+    now = reading.store().settings
     answers: Answers = []
     several = len(files) > 1
     bar = st.progress(0.0) if several else st.empty()
     at_work = counted(len(files), "file") if several else files[0].name
     with (
-        st.spinner(drawing.text(f"{verb} {at_work}"), show_time=True),
+        st.spinner(escaping.text(f"{verb} {at_work}"), show_time=True),
         uploads.kept(now, [(file.name, file) for file in files]) as kept,
         closing(process.ask(wanted, kept, **about)) as told,
     ):
@@ -113,7 +114,7 @@ def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -
             answers.append(answer)
             if several:
                 done = min(len(answers) / len(files), 1.0)
-                bar.progress(done, drawing.text(f"{verb} {answer['file']}"))
+                bar.progress(done, escaping.text(f"{verb} {answer['file']}"))
     bar.empty()
     return answers
 
@@ -196,13 +197,13 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
 
 def _warn(to: str, names: Sequence[str], *, replace: bool) -> bool:
     """Say which names are taken, by each other or by what is stored; whether that stops all."""
-    stored = {part.system for part in drawing.store().parts("hits", to)}
+    stored = {part.system for part in reading.store().parts("hits", to)}
     same = figures.repeated(names)
     if same:
         several = f"Several of them are called {', '.join(same)}"
-        st.warning(drawing.text(f"{several}: give each a name of its own, or leave some out."))
+        st.warning(escaping.text(f"{several}: give each a name of its own, or leave some out."))
     if words := figures.taken(names, stored, to, replace=replace):
-        st.warning(drawing.text(words))
+        st.warning(escaping.text(words))
     return bool(same)
 
 
@@ -250,7 +251,7 @@ def _new_dataset(
             **{"name": name, "as": [kind, "queries"][: 1 + len(texts)], "options": options},
         )
         if not answers[0]["ok"]:
-            st.error(drawing.text(answers[0]["said"]))
+            st.error(escaping.text(answers[0]["said"]))
             return
         st.session_state["_made_dataset"] = name
         _done(name, answers, [])
@@ -259,7 +260,7 @@ def _new_dataset(
 def _form(report: figures.Record) -> tuple[str, dict[str, Any], bool]:
     """The name, the options of the import, and whether the button was pressed."""
     with st.form("_new_dataset", border=False):
-        with drawing.pickers():
+        with pickers.pickers():
             name = st.text_input("Name", placeholder="mine", width=240)
             split = _split(report)
             language = st.text_input("Language", value="en", width=110, max_chars=8)
@@ -311,7 +312,7 @@ def _tell_results() -> None:
     if not answers:
         return
     good = sum(answer["ok"] for answer in answers)
-    st.subheader(drawing.text(f"Imported into {to}"), anchor=False)
+    st.subheader(escaping.text(f"Imported into {to}"), anchor=False)
     _table(figures.results(answers))
     drawing.caption(
         f"{good:,} imported, {len(answers) - good:,} refused.",

@@ -4,20 +4,20 @@ import streamlit as st
 
 from compute.base.errors import BeirscopeError
 from compute.jobs import removing
-from pages._shared import drawing, navigation, sign_in
+from pages._shared import drawing, escaping, navigation, reading, sign_in
 
 
 def section(dataset: str, system: str = "") -> None:
     """What goes, a box to tick, and the button; without it where nothing can be removed."""
-    store = drawing.store()
+    store = reading.store()
     try:
         told = removing.said(store, removing.planned(store, dataset, system), dataset)
     except BeirscopeError as error:
         drawing.caption(f"{str(error)[:1].upper()}{str(error)[1:]}.")
         return
     what = f"{system} on {dataset}" if system else dataset
-    st.markdown(drawing.text(f"What goes: {told}. It cannot be taken back."))
-    sure = st.checkbox(drawing.text(f"Yes, remove {what}"), key=f"sure {what}")
+    st.markdown(escaping.text(f"What goes: {told}. It cannot be taken back."))
+    sure = st.checkbox(escaping.text(f"Yes, remove {what}"), key=f"sure {what}")
     if st.button("Remove", icon=":material/delete:", disabled=not sure, key=f"remove {what}"):
         sign_in.require(sign_in.OPERATOR)
         removing.remove(store, dataset, system)
@@ -30,7 +30,7 @@ def section(dataset: str, system: str = "") -> None:
 def tell() -> None:
     """What the last removal took away, once."""
     if told := st.session_state.pop("_removed", ""):
-        st.success(drawing.text(told))
+        st.success(escaping.text(told))
 
 
 def a_run(dataset: str, system: str) -> None:

@@ -14,8 +14,8 @@ from compute.views.about import view_provenance
 from compute.views.about.view_inputs import Shown
 from compute.views.dataset import select as dataset_select
 from pages._data import removing
-from pages._shared import address, drawing, navigation, sign_in
-from pages._shared.drawing import read
+from pages._shared import address, drawing, escaping, navigation, reading, sign_in
+from pages._shared.reading import read
 
 
 def section(dataset: str, system: str) -> None:
@@ -23,12 +23,12 @@ def section(dataset: str, system: str) -> None:
     if st.button("All runs", icon=":material/arrow_back:", type="tertiary"):
         navigation.to("data", show="Runs")
         navigation.follow()
-    found = provenance.of_runs(drawing.store(), [(dataset, system)])
+    found = provenance.of_runs(reading.store(), [(dataset, system)])
     if not found:
-        st.info(drawing.text(f"No run of {system} on {dataset} is stored here."))
+        st.info(escaping.text(f"No run of {system} on {dataset} is stored here."))
         return
     run = found[0]
-    st.subheader(drawing.text(f"{run['system']} on {run['dataset']}"), anchor=False)
+    st.subheader(escaping.text(f"{run['system']} on {run['dataset']}"), anchor=False)
     drawing.caption(_said(run))
     if run["damage"]:
         st.warning("This run is left out, its file is damaged: the command below makes it anew.")
@@ -46,7 +46,7 @@ def section(dataset: str, system: str) -> None:
     with right:
         _treated(run)
         _settings(run)
-    _chain(run, view_provenance.behind(drawing.store(), dataset, system))
+    _chain(run, view_provenance.behind(reading.store(), dataset, system))
     _machine(run)
     removing.a_run(dataset, system)
 
@@ -91,13 +91,13 @@ def _again(dataset: str, system: str) -> None:
 def _whole(dataset: str, system: str) -> dict[str, Any]:
     """The record of the run, of those that it is made from, and of its dataset."""
     rests_on = Shown(frozenset({(dataset, system)}), frozenset({dataset}))
-    version = drawing.store().version(), 0
-    return view_provenance.record(drawing.store(), rests_on, version=version)
+    version = reading.store().version(), 0
+    return view_provenance.record(reading.store(), rests_on, version=version)
 
 
 def _downloads(dataset: str, system: str) -> None:
     names = dataset, system
-    store = drawing.store()
+    store = reading.store()
     st.markdown("**The ranked lists as a TREC run file**")
     with st.container(horizontal=True):
         for ending, label in ((".gz", "Packed (.gz)"), ("", "Plain text (.txt)")):
@@ -122,7 +122,7 @@ def _scores(run: Mapping[str, Any], dataset: str, system: str) -> None:
     if means.empty:
         st.caption("None that still count: `python -m compute score` scores the run again.")
         return
-    _table(figures.scores_table(means, drawing.measures()))
+    _table(figures.scores_table(means, reading.measures()))
     scored = run["scored"]
     again = f"Scored {figures.date(scored['date'])} UTC: {scored['command']}." if scored else ""
     drawing.caption(
@@ -146,7 +146,7 @@ def _settings(run: Mapping[str, Any]) -> None:
 
 
 def _chain(run: Mapping[str, Any], inputs: list[dict[str, Any]]) -> None:
-    collections = provenance.of_datasets(drawing.store(), [run["dataset"]])
+    collections = provenance.of_datasets(reading.store(), [run["dataset"]])
     if not collections:
         return
     st.markdown("**What it is made from**")

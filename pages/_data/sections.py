@@ -7,7 +7,8 @@ from compute.views.data import select as data_select
 from compute.views.data import tables as figures
 from pages._data import removing
 from pages._shared import address, drawing, navigation
-from pages._shared.drawing import pick_many, read
+from pages._shared.pickers import pick_many
+from pages._shared.reading import read
 
 _COUNT = st.column_config.NumberColumn(format="localized")
 

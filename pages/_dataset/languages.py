@@ -14,8 +14,8 @@ from compute.views.dataset import tables as statistics
 from compute.views.shared import next_steps
 from pages._dataset import sections as dataset_sections
 from pages._dataset.views import View
-from pages._shared import drawing
-from pages._shared.drawing import read
+from pages._shared import drawing, escaping
+from pages._shared.reading import read
 
 
 def known(name: str, names: list[str]) -> bool:
@@ -48,7 +48,7 @@ def _systems(view: View, english: str, polish: str) -> None:
     printed = read(select_systems.printed, measure=view.measure, **asked)
     rows = query_outcomes.side_by_side(here, printed, english, polish)
     if rows.empty:
-        st.info(drawing.text(f"Neither language has a {view.measure} here or in print."))
+        st.info(escaping.text(f"Neither language has a {view.measure} here or in print."))
         return
     rows["title"] = rows["title"].fillna(rows["system"].map(view.titles))
     title = f"{view.measure} in English and in Polish"

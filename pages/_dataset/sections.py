@@ -18,8 +18,8 @@ from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap
 from compute.views.query.words import first_pair, said
 from compute.views.shared import next_steps, text
-from pages._shared import address, drawing, navigation
-from pages._shared.drawing import read
+from pages._shared import address, colours, drawing, escaping, navigation, reading
+from pages._shared.reading import read
 
 ROW, HEAD, MOST_ROWS = 35, 38, 20
 """Pixels of a table's row and of its head with its border; rows it has before it scrolls."""
@@ -52,14 +52,14 @@ def overview(name: str, measure: str, named: DataFrame) -> None:
 
 def _to_jobs(dataset: Dataset) -> None:
     """Why nothing computed is shown, and the way to where it is computed."""
-    st.info(drawing.text(without_runs(dataset)))
+    st.info(escaping.text(without_runs(dataset)))
     if is_loaded(dataset):
         old = _outdated(dataset)
         address.link("Compute it", "pages/jobs.py", datasets=dataset.name, systems=old)
 
 
 def _outdated(dataset: Dataset) -> list[str]:
-    return freshness.outdated(drawing.parts(), [dataset.name, *dataset.parts])
+    return freshness.outdated(reading.parts(), [dataset.name, *dataset.parts])
 
 
 def _further(dataset: Dataset, measure: str, means: DataFrame) -> None:
@@ -78,7 +78,7 @@ def _further(dataset: Dataset, measure: str, means: DataFrame) -> None:
 
 def facts(dataset: Dataset) -> None:
     """What the dataset is, in one line."""
-    st.subheader(drawing.text(dataset.title), anchor=False)
+    st.subheader(escaping.text(dataset.title), anchor=False)
     zero_shot = "in the zero-shot average" if dataset.zero_shot else ""
     size = f"{len(dataset.parts)} parts" if dataset.parts else f"split {dataset.split}"
     # Of a user's own collection task, domain and licence all say no more than that it is one.
@@ -141,7 +141,7 @@ def systems(dataset: Dataset, means: DataFrame) -> None:
     """Every system with every measure; a click on a row opens how its run was made."""
     st.subheader("Systems", anchor=False)
     pinned = {"System": st.column_config.TextColumn(pinned=True)}
-    measures = drawing.measures()
+    measures = reading.measures()
     table = figures.measure_table(means, measures)
     whole = HEAD + min(means["system"].nunique(), MOST_ROWS) * ROW
     options: dict[str, Any] = {"height": whole, "row_height": ROW, "column_config": pinned}
@@ -167,7 +167,7 @@ def systems(dataset: Dataset, means: DataFrame) -> None:
 
 def _scores(means: DataFrame) -> Scores:
     """What a saved table says is the best and the second, as it is on the page."""
-    shown = [measure for measure in drawing.measures() if measure in set(means["measure"])]
+    shown = [measure for measure in reading.measures() if measure in set(means["measure"])]
     return Scores(shown, lower=[one for one in shown if better(one) < 0])
 
 
@@ -187,8 +187,8 @@ def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
     rows = rows[:: better(measure)].head(MOST_SPREAD)
     steps = read(dataset_select.histogram, datasets=names, measure=measure, steps=figures.STEPS)
     steps = steps[steps["system"].isin(rows["system"])]
-    st.subheader(drawing.text(f"{measure}, query by query"), anchor=False)
-    figure = figures.distribution(rows, steps, measure, theme=drawing.theme())
+    st.subheader(escaping.text(f"{measure}, query by query"), anchor=False)
+    figure = figures.distribution(rows, steps, measure, theme=colours.theme())
     drawing.plot(figure, "spread", f"{measure} of the queries of each system")
     pooled = "The queries of all parts together." if dataset.parts else ""
     drawing.caption(
@@ -211,11 +211,11 @@ def parts(dataset: Dataset, measure: str) -> None:
         shown = cells.printed(printed[printed["measure"] == measure])
     if shown.empty:
         return
-    st.subheader(drawing.text(f"{measure} of the parts"), anchor=False)
+    st.subheader(escaping.text(f"{measure} of the parts"), anchor=False)
     board = leaderboard.board(
         shown, read(leaderboard_select.datasets), read(leaderboard_select.systems), measure
     )
-    figure = heatmap(board, colour_by=BELOW_BEST, baseline=None, theme=drawing.theme())
+    figure = heatmap(board, colour_by=BELOW_BEST, baseline=None, theme=colours.theme())
     drawing.plot(figure, "parts", f"{measure} of systems on the parts of {dataset.title}")
     drawing.caption("Its value is the mean of its parts' means.", "Published." * means.empty)
 

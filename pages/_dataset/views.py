@@ -17,8 +17,9 @@ from compute.views.dataset import systems as figures
 from compute.views.dataset.select_systems import MEDIAN
 from compute.views.leaderboard import order_confidence, select_order
 from compute.views.query.words import first_pair
-from pages._shared import address, drawing, export, navigation
-from pages._shared.drawing import pick, read
+from pages._shared import address, colours, drawing, escaping, export, navigation, pickers
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 OVERVIEW, SYSTEMS, QUERIES = "Overview", "Systems", "Queries"
 JUDGEMENTS, DOCUMENTS, LANGUAGES = "Judgements", "Documents", "Two languages"
@@ -77,20 +78,20 @@ def systems(view: View) -> None:
     """Means with intervals and holes; who gains and loses against a baseline."""
     rows = view.ranked()
     if rows.empty:
-        st.info(drawing.text(f"No system has a {view.measure} here yet."))
+        st.info(escaping.text(f"No system has a {view.measure} here yet."))
         return
     names = sorted(rows["system"])
     address.known("against", [MEDIAN, *names], "system")
-    with drawing.pickers():
+    with pickers.pickers():
         usual = "bm25" if "bm25" in names else MEDIAN
         baseline = pick("Against", [*names, MEDIAN], "against", default=usual, width=240)
-        whole = len(rows) > MOST_SYSTEMS and drawing.switch(f"All {len(rows):,} systems", "all")
+        whole = len(rows) > MOST_SYSTEMS and pickers.switch(f"All {len(rows):,} systems", "all")
     moves = read(select_systems.moved, measure=view.measure, baseline=baseline, **view.asked)
     shown = rows.merge(moves, on="system")
     if not whole:
         shown = shown[(shown.index < MOST_SYSTEMS) | (shown["system"] == baseline)]
     against, shown = view.titles.get(baseline, baseline), shown.reset_index(drop=True)
-    figure = figures.systems(shown, view.measure, against, theme=drawing.theme())
+    figure = figures.systems(shown, view.measure, against, theme=colours.theme())
     go = partial(_compare, view, baseline if baseline != MEDIAN else shown["system"].iloc[0])
     navigation.plot(figure, "standing", f"{view.measure} of systems on {view.dataset.title}", go)
     # What takes a second on 10,000 queries comes after the figure.
@@ -118,7 +119,7 @@ def _say_whether_sure(view: View, names: list[str]) -> None:
         # One system, or too few queries: then nothing is known, and nothing said.
         return
     if said := order_confidence.verdict(order, view.titles):
-        st.markdown(drawing.text(said))
+        st.markdown(escaping.text(said))
         shown = {"numbers": "Computed", "over": view.dataset.name, "measure": view.measure}
         address.link("How sure the whole order is", "pages/leaderboard.py", **shown)
         _say_of_two(view, names, order)
@@ -136,7 +137,7 @@ def _say_of_two(view: View, names: list[str], order: DataFrame) -> None:
     titles = str(view.titles.get(a, a)), str(view.titles.get(b, b))
     ps = alone["p_randomisation"].iloc[0], among["p"].iloc[0], among["n_pairs"].iloc[0]
     if said := compare_tables.alone(titles, *ps):
-        st.markdown(drawing.text(said))
+        st.markdown(escaping.text(said))
         address.link("The first two compared", "pages/compare.py", dataset=view.dataset.name, **two)
 
 
@@ -154,10 +155,10 @@ def by_query(view: View) -> None:
         return
     rows = query_outcomes.kind(read(select_systems.queries, measure=view.measure, **view.asked))
     if rows.empty:
-        st.info(drawing.text(f"No query has a {view.measure} here yet."))
+        st.info(escaping.text(f"No query has a {view.measure} here yet."))
         return
     go = partial(_open_query, rows, view)
-    figure = difficulty.difficulty(rows, view.measure, theme=drawing.theme())
+    figure = difficulty.difficulty(rows, view.measure, theme=colours.theme())
     navigation.plot(figure, "difficulty", "Best, median and worst system of every query", go)
     drawing.caption(
         "How to read this: every query from the easiest to the hardest; the band reaches from the"
@@ -175,7 +176,7 @@ def _alone(view: View, rows: DataFrame) -> None:
         return
     st.subheader("Where a system wins alone", anchor=False)
     shown: Series = counts.head(MOST_ALONE)
-    figure = figures.alone(shown, view.titles, theme=drawing.theme())
+    figure = figures.alone(shown, view.titles, theme=colours.theme())
     drawing.plot(figure, "alone", "Queries on which one system is ahead of all others")
     drawing.caption(
         "How to read this: queries on which the system has a higher value than every other; what"
@@ -187,7 +188,7 @@ def _alone(view: View, rows: DataFrame) -> None:
 def _listed(view: View, rows: DataFrame) -> None:
     st.subheader("Queries", anchor=False)
     address.known("kind", query_outcomes.KINDS, "kind of queries")
-    with drawing.pickers():
+    with pickers.pickers():
         kind = pick("Which", query_outcomes.KINDS, "kind", width=240)
     found = query_outcomes.of_kind(rows, kind)
     if found.empty:
@@ -216,7 +217,7 @@ def judgements(view: View) -> None:
     if found.empty:
         st.info("No judgements are stored here.")
         return
-    figure = difficulty.judged(found, theme=drawing.theme())
+    figure = difficulty.judged(found, theme=colours.theme())
 
     def go(dataset: str, query_id: str) -> None:
         a, b = first_pair(sorted(view.ranked()["system"]) or [""])
@@ -243,7 +244,9 @@ def documents(view: View) -> None:
     if rows.empty:
         near = list(read(select_systems.like, part=name, **view.asked)["doc_id"])
         said = f"No system ranks {name} here, and nobody judged it."
-        st.info(drawing.text(f"{said} Ids with these letters: {', '.join(near)}" if near else said))
+        st.info(
+            escaping.text(f"{said} Ids with these letters: {', '.join(near)}" if near else said)
+        )
         return
     names = sorted(set(read(dataset_select.means_of, **view.asked)["system"]))
     table = figures.place_table(rows.head(MOST_QUERIES * 4), view.titles, len(names))

@@ -16,9 +16,9 @@ from compute.views.efficiency import select as efficiency_select
 from compute.views.efficiency import tables as efficiency_tables
 from compute.views.leaderboard import select as leaderboard_select
 from pages._dataset.sections import HEAD, MOST_ROWS, ROW
+from pages._shared import colours, sign_in
 from pages._shared import drawing as _shared
-from pages._shared import sign_in
-from pages._shared.drawing import read
+from pages._shared.reading import read
 
 EVERY = "mean over datasets"
 """Instead of one dataset: those that all shown systems have."""
@@ -60,12 +60,12 @@ def view(costs: DataFrame, dataset: str, measure: str, systems: Sequence[str]) -
 
 def figures(shown: View, *, slow: bool) -> None:
     """Quality against latency, and against the size of the index."""
-    st.html(drawing.legend(shown.rows, _shared.theme()))
+    st.html(drawing.legend(shown.rows, colours.theme()))
     latency = "latency_p95_ms" if slow else "latency_p50_ms"
     with st.container(horizontal=True):
         for cost in (latency, "index_bytes"):
             with st.container(width=drawing.WIDTH):
-                figure = drawing.panel(shown.rows, cost, shown.measure, theme=_shared.theme())
+                figure = drawing.panel(shown.rows, cost, shown.measure, theme=colours.theme())
                 alt = f"{shown.measure} of systems against {pareto.COSTS[cost]}"
                 _shared.plot(figure, cost, alt, width="content")
     _shared.caption(

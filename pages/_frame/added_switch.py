@@ -10,7 +10,7 @@ from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
 from compute.views.holes import select as holes_select
-from pages._shared import address, drawing, sign_in
+from pages._shared import address, drawing, reading, sign_in
 
 BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
@@ -26,7 +26,7 @@ def begin(title: str) -> None:
     address.begin(title)
     if title in UNSWITCHED:
         return
-    found = drawing.read(select_added.counted, sources=list(SOURCES), added=False)
+    found = reading.read(select_added.counted, sources=list(SOURCES), added=False)
     there = [source for source in SOURCES if source in set(found["source"].dropna())]
     if not there:
         return
@@ -55,14 +55,14 @@ def recorded(dataset: str) -> dict[Hashable, Any]:
 
     Where nobody added any there are none to count, which takes a second after a publication.
     """
-    (number,) = drawing.read(select_added.number, dataset=dataset, added=False)["n_rows"]
-    found = drawing.read(holes_select.recorded, dataset=dataset, added=number > 0)
+    (number,) = reading.read(select_added.number, dataset=dataset, added=False)["n_rows"]
+    found = reading.read(holes_select.recorded, dataset=dataset, added=number > 0)
     return found.to_dict("records")[0]
 
 
 def download(dataset: str) -> None:
     """Buttons that save the added judgements of a dataset: all that is known of each, and qrels."""
-    rows = drawing.read(select_added.rows, dataset=dataset, added=False)
+    rows = reading.read(select_added.rows, dataset=dataset, added=False)
     if rows.empty:
         return
     none = rows.head(0)[["query_id", "doc_id", "relevance"]]
@@ -79,7 +79,7 @@ def download(dataset: str) -> None:
         if rows["source"].isin(HUMAN).any():
             choice = st.session_state.get("_added") or Choice()
             asked = rows["query_id"].unique().tolist()
-            official = drawing.read(
+            official = reading.read(
                 annotate_select.judged_of, dataset=dataset, query_ids=asked, added=False
             )
             sign_in.download_button(
@@ -118,7 +118,7 @@ def _choose(there: Sequence[str]) -> Choice:
 
 
 def _said(choice: Choice) -> str:
-    found = drawing.read(select_added.counted, sources=list(choice.sources), added=False)
+    found = reading.read(select_added.counted, sources=list(choice.sources), added=False)
     total = found.iloc[0]
     if not total.n_judgements:
         return "No added judgement counts: choose under What counts."

@@ -5,7 +5,7 @@ import streamlit as st
 from compute import jobs
 from compute.store import damage
 from compute.views.jobs.matrix import at_work
-from pages._shared import drawing
+from pages._shared import escaping, failures, reading
 
 UNWATCHED = ("Jobs", "Annotate")
 """One page shows the jobs itself; annotators must not read the names of systems."""
@@ -13,17 +13,17 @@ UNWATCHED = ("Jobs", "Annotate")
 
 def progress(title: str) -> None:
     """Name damaged parts and watch the jobs above the page of this title."""
-    if title != "Annotate" and (lines := damage.told(drawing.parts())):
-        st.warning(drawing.text("; ".join(lines)), icon=":material/broken_image:")
+    if title != "Annotate" and (lines := damage.told(reading.parts())):
+        st.warning(escaping.text("; ".join(lines)), icon=":material/broken_image:")
     if title not in UNWATCHED:
         _watch()
 
 
 @st.fragment(run_every="2s")
-@drawing.guarded
+@failures.guarded
 def _watch() -> None:
-    if drawing.is_outdated():
+    if reading.is_outdated():
         st.rerun()
-    line = at_work(jobs.listed(drawing.store().settings, 20))
+    line = at_work(jobs.listed(reading.store().settings, 20))
     if line:
-        st.page_link("pages/jobs.py", label=drawing.text(line), icon=":material/sync:")
+        st.page_link("pages/jobs.py", label=escaping.text(line), icon=":material/sync:")

@@ -11,7 +11,7 @@ from compute.base.words import counted
 from compute.store import provenance
 from compute.views.about import tables as figures
 from compute.views.about import view_provenance
-from pages._shared import drawing, navigation, sign_in
+from pages._shared import drawing, navigation, reading, sign_in
 
 WITHOUT = ("Annotate", "Jobs", "Data", "About the numbers")
 """Pages without scores; annotators must not see what systems there are."""
@@ -21,7 +21,7 @@ _TALL = 420
 
 def footer(title: str) -> None:
     """The panel under the page of this title, where it has read any numbers."""
-    found = drawing.rests_on()
+    found = reading.rests_on()
     if title in WITHOUT or not (found.runs or found.datasets or found.sources):
         return
     panel = st.expander(
@@ -42,8 +42,8 @@ def later() -> Callable[[], dict[str, Any]]:
     """`of_page`, for what is made after this run of the page, such as a file."""
     return partial(
         view_provenance.record,
-        drawing.store(),
-        drawing.rests_on(),
+        reading.store(),
+        reading.rests_on(),
         version=st.session_state["_version"],
         choice=st.session_state.get("_choice"),
         address=_address(),
@@ -85,7 +85,7 @@ def _opened(found: dict[str, Any]) -> None:
 
 def _runs(runs: list[dict[str, Any]]) -> None:
     # A record names no folder; the run itself may.
-    named = {(d, provenance.portable(s)): s for d, s in drawing.rests_on().runs}
+    named = {(d, provenance.portable(s)): s for d, s in reading.rests_on().runs}
     keys = [(str(run["dataset"]), str(run["system"])) for run in runs]
     carried = [[dataset, named.get((dataset, name)) or name] for dataset, name in keys]
     table = figures.runs_table(runs)

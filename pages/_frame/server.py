@@ -34,7 +34,7 @@ def prepare() -> None:
     """Import what pages import, and open what is stored."""
     modules = {name: import_module(name) for name in SHARED}
     try:
-        modules["pages._shared.drawing"].prepare()
+        modules["pages._shared.reading"].prepare()
     except BeirscopeError:
         # Every page will say so.
         return

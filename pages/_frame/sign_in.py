@@ -6,7 +6,7 @@ import streamlit as st
 
 from compute.base import roles
 from compute.base.errors import BeirscopeError
-from pages._shared import drawing, sign_in
+from pages._shared import escaping, failures, sign_in
 
 
 def enter() -> bool:
@@ -28,7 +28,7 @@ def enter() -> bool:
             name = "" if provider == "default" else f" with {provider}"
             # Streamlit counts a provider without a name as none.
             go = partial(st.login, *([] if provider == "default" else [provider]))
-            st.button(drawing.text(f"Sign in{name}"), type="primary", on_click=go, key=provider)
+            st.button(escaping.text(f"Sign in{name}"), type="primary", on_click=go, key=provider)
     return False
 
 
@@ -36,11 +36,11 @@ def _turned_away() -> None:
     try:
         sign_in.require(sign_in.VIEWER)
     except BeirscopeError as error:
-        drawing.show_error(error)
+        failures.show_error(error)
     st.button("Sign out", on_click=st.logout)
 
 
-@drawing.guarded
+@failures.guarded
 def leave() -> None:
     """The line under every page: who is signed in, and the way out."""
     who = sign_in.person()
@@ -49,5 +49,5 @@ def leave() -> None:
     role = sign_in.role()
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         words = f"Signed in as {who.email}, {roles.NAMES[role] if role else 'without a role'}."
-        st.caption(drawing.text(words), width="content")
+        st.caption(escaping.text(words), width="content")
         st.button("Sign out", type="tertiary", on_click=st.logout, key="_sign_out")

@@ -18,8 +18,9 @@ from compute.views.holes import agreement as figures
 from compute.views.holes import select_agreement
 from compute.views.shared import next_steps, text
 from pages._annotate import person as _annotate_person
-from pages._shared import drawing
-from pages._shared.drawing import pick, read
+from pages._shared import drawing, escaping, failures, reading
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 MOST = 200
 """Disagreements that a table and a picker show."""
@@ -34,7 +35,7 @@ def way(dataset: str) -> None:
     pairs = read(select_agreement.disagreements, dataset=dataset, added=False)
     if n_open := int(pairs["settled"].isna().sum()):
         said = f"{counted(n_open, 'disagreement')} between people to settle"
-        st.markdown(f"[{drawing.text(said)}](#{_ANCHOR})")
+        st.markdown(f"[{escaping.text(said)}](#{_ANCHOR})")
 
 
 def agreement(dataset: str) -> None:
@@ -93,14 +94,14 @@ def _buttons(row: Row, person: Annotator) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         for relevance, name in grades.of_levels([*levels, *row["labels"].values()]):
             save = partial(_settle, row, relevance, name, person)
-            st.button(drawing.text(name), key=f"settle_{relevance}", on_click=save)
+            st.button(escaping.text(name), key=f"settle_{relevance}", on_click=save)
     drawing.caption(
         f"You settle as {person.name}. A settled grade counts for the pair before all others;"
         " what people gave stays as it is."
     )
 
 
-@drawing.guarded
+@failures.guarded
 def _settle(row: Row, relevance: int, name: str, person: Annotator) -> None:
     person = _annotate_person.known_as(person.name)
     judgement = {name: row[name] for name in ("dataset", "query_id", "doc_id")} | {
@@ -112,6 +113,6 @@ def _settle(row: Row, relevance: int, name: str, person: Annotator) -> None:
         "entry": uuid.uuid4().hex,
         "verified": int(person.verified),
     }
-    drawing.store().add_judgements(pd.DataFrame([judgement]))
+    reading.store().add_judgements(pd.DataFrame([judgement]))
     words = f"Settled as {name}: {row['doc_id']}. To change it, choose it again in the list."
-    st.toast(drawing.text(words), icon=":material/check:")
+    st.toast(escaping.text(words), icon=":material/check:")

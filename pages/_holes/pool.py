@@ -11,8 +11,8 @@ from compute.views.holes import select_pools
 from compute.views.leaderboard import select as leaderboard_select
 from pages._dataset import sections as dataset_sections
 from pages._frame import added_switch
-from pages._shared import drawing
-from pages._shared.drawing import read
+from pages._shared import colours, drawing
+from pages._shared.reading import read
 
 
 def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
@@ -22,7 +22,7 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
     asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
     rows = _titled(read(select_pools.left_out, **asked))
     st.subheader("Had a system not been judged", anchor=False)
-    figure = figures.left_out(rows, measure, theme=drawing.theme())
+    figure = figures.left_out(rows, measure, theme=colours.theme())
     drawing.plot(figure, "left_out", f"{measure} of systems left out of the pool")
     for words in figures.left_out_note(rows, measure):
         drawing.caption(words)

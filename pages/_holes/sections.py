@@ -18,8 +18,8 @@ from compute.views.holes import select as holes_select
 from compute.views.leaderboard import select as leaderboard_select
 from pages._dataset import sections as dataset_sections
 from pages._frame import added_switch
-from pages._shared import drawing, navigation
-from pages._shared.drawing import read
+from pages._shared import colours, drawing, navigation
+from pages._shared.reading import read
 
 MEASURES = (
     *(f"{name}@{k}" for k in (10, 5, 20) for name in ("nDCG", "P", "R")),
@@ -34,7 +34,7 @@ def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     """Draw every score with its ranges; returns the systems in the order of their scores."""
     rows = _bounds(dataset, systems, measure)
     (recorded,) = read(holes_select.recorded, dataset=dataset).to_dict("records")
-    figure = figures.score_intervals(rows, measure, theme=drawing.theme())
+    figure = figures.score_intervals(rows, measure, theme=colours.theme())
     drawing.plot(figure, "intervals", f"{measure} of systems and what it can be")
     waiting = None
     if "condensed" not in rows and not recorded["n_added"]:
@@ -72,7 +72,7 @@ def orders(dataset: str, rows: DataFrame, measure: str) -> None:
     st.subheader("Could unjudged documents turn the order?", anchor=False)
     asked = {"dataset": dataset, "systems": shown["system"].tolist(), "measure": measure}
     pairs = read(holes_select.pairs, **asked, most_hits=MOST_HITS)
-    figure = order_flips.order_matrix(shown, pairs, measure, theme=drawing.theme())
+    figure = order_flips.order_matrix(shown, pairs, measure, theme=colours.theme())
     drawing.plot(figure, "orders", "Which orders of two systems could turn")
     drawing.caption(*order_flips.orders_note(pairs, measure, n_left_out=len(rows) - len(shown)))
 
@@ -82,7 +82,7 @@ def ranks(dataset: str, rows: DataFrame, measure: str) -> None:
     st.subheader("Where the holes are", anchor=False)
     k = int(measure.partition("@")[2])
     counts = read(holes_select.by_rank, dataset=dataset, systems=rows["system"].tolist(), k=k)
-    figure = figures.rank_heatmap(rows, counts, theme=drawing.theme())
+    figure = figures.rank_heatmap(rows, counts, theme=colours.theme())
     drawing.plot(figure, "ranks", "Share of unjudged documents by system and rank")
     drawing.caption(
         "How to read this: of the queries with a document at this rank, the percentage where nobody"

@@ -18,7 +18,7 @@ from compute.store.store import Store
 from compute.systems import from_outside
 from compute.views.jobs import matrix as figures
 from pages._jobs import training
-from pages._shared import drawing, navigation, sign_in
+from pages._shared import colours, drawing, escaping, failures, navigation, reading, sign_in
 
 BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {
     "queued": "gray",
@@ -65,7 +65,7 @@ def name_a_system() -> None:
         )
         st.text_input("Name", key="_new_system", placeholder="rrf(bm25,minilm)", on_change=_add)
         if wrong := st.session_state.get("_wrong_system"):
-            st.error(drawing.text(wrong))
+            st.error(escaping.text(wrong))
 
 
 def _add() -> None:
@@ -102,7 +102,7 @@ def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
         if targets and not words:
             words = figures.expected(jobs.estimate(store, targets), len(targets))
             words += figures.left_out(chosen, targets)
-        st.markdown(drawing.text(words or figures.nothing_to_do(chosen)))
+        st.markdown(escaping.text(words or figures.nothing_to_do(chosen)))
 
 
 def _came_to(now: Settings, asked: object) -> str:
@@ -119,7 +119,7 @@ def _came_to(now: Settings, asked: object) -> str:
 def matrix(cells: DataFrame, chosen: DataFrame) -> None:
     """Every system on every dataset; clicks choose."""
     targets = set(zip(chosen["system"], chosen["dataset"], strict=True))
-    figure = figures.matrix(cells, chosen=targets, theme=drawing.theme())
+    figure = figures.matrix(cells, chosen=targets, theme=colours.theme())
     drawing.plot(
         figure, "matrix", "Runs of systems on datasets", on_select=_select, selection_mode="points"
     )
@@ -145,12 +145,12 @@ def watch(store: Store, before: Beat) -> None:
     st.fragment(_list, run_every="2s" if active else "10s")(store, before)
 
 
-@drawing.guarded
+@failures.guarded
 def _list(store: Store, before: Beat) -> None:
     # It goes on by itself, long after app.py let somebody in.
     sign_in.require(sign_in.VIEWER)
     found = jobs.listed(store.settings, MOST)
-    if _beat(found) != before or drawing.is_outdated():
+    if _beat(found) != before or reading.is_outdated():
         st.rerun()
     _workers(store.settings)
     ended = [job for job in found if not job.active]
@@ -186,7 +186,7 @@ def _active(store: Store, job: Job, before: int) -> None:
                 jobs.cancel(store.settings, job.id)
                 st.rerun()
             details = _asked_for_details(job)
-        st.progress(job.share, text=drawing.text(job.summary))
+        st.progress(job.share, text=escaping.text(job.summary))
         drawing.caption(figures.now(jobs.tasks(store.settings, job.id), before))
         training.going_on(store, job)
         if details:
@@ -197,7 +197,7 @@ def _ended(store: Store, job: Job, found: Sequence[Job]) -> None:
     with st.container(border=True, gap="xsmall"):
         with _line(job):
             st.caption(
-                drawing.text(f"{job.summary}; {figures.times(job, time.time())}"), width="content"
+                escaping.text(f"{job.summary}; {figures.times(job, time.time())}"), width="content"
             )
             unfinished = job.state in ("failed", "cancelled")
             if unfinished and figures.tried_again(job, jobs.tasks(store.settings, job.id), found):
@@ -210,7 +210,7 @@ def _ended(store: Store, job: Job, found: Sequence[Job]) -> None:
                 st.rerun()
             details = _asked_for_details(job)
         if job.error:
-            st.markdown(drawing.text(job.error))
+            st.markdown(escaping.text(job.error))
         if details:
             _details(store, job)
 
@@ -220,7 +220,7 @@ def _line(job: Job) -> DeltaGenerator:
     with line:
         state = figures.state(job)
         st.badge(state, color=BADGES[state])
-        st.markdown(f"**{drawing.text(figures.title(job))}**", width="content")
+        st.markdown(f"**{escaping.text(figures.title(job))}**", width="content")
     return line
 
 

@@ -13,7 +13,7 @@ from compute.systems import SYSTEMS, reads_a_folder
 from compute.systems.training import losses
 from compute.views.jobs import select as queries
 from compute.views.jobs import training as figures
-from pages._shared import drawing, sign_in
+from pages._shared import colours, drawing, escaping, reading, sign_in
 
 RECIPES = [name for name, row in SYSTEMS.items() if row.recipe]
 
@@ -34,7 +34,7 @@ def start(store: Store, datasets: Sequence[str]) -> None:
             if st.button("Train", icon=":material/model_training:"):
                 _start(store, name, dataset)
         if told := st.session_state.pop("_trained", None):
-            st.markdown(drawing.text(told))
+            st.markdown(escaping.text(told))
 
 
 def _start(store: Store, name: str, dataset: str) -> None:
@@ -48,7 +48,7 @@ def _start(store: Store, name: str, dataset: str) -> None:
         row.recipe.check()
         started = jobs.start(store, "train", [row.name], [dataset], person=sign_in.name())
     except BeirscopeError as error:
-        st.error(drawing.text(str(error)))
+        st.error(escaping.text(str(error)))
         return
     st.session_state["_trained"] = f"{started.sentence[:1].upper()}{started.sentence[1:]}."
     st.rerun()
@@ -62,7 +62,7 @@ def going_on(store: Store, job: Job) -> None:
         curve = losses.under_way(store.settings, system)
         if not curve.empty:
             total = int(curve["total"].iloc[-1])
-            figure = figures.losses(curve, total=total, theme=drawing.theme())
+            figure = figures.losses(curve, total=total, theme=colours.theme())
             drawing.plot(figure, f"losses {job.id} {system}", f"Losses of {system} by step")
             drawing.caption(figures.said(curve, total), "Lower is better; one step is one batch.")
 
@@ -72,9 +72,9 @@ def ended(job: Job) -> None:
     if job.kind != "train":
         return
     for system, _ in job.targets:
-        curve = drawing.read(queries.curve, system=system)
+        curve = reading.read(queries.curve, system=system)
         if not curve.empty:
             total = int(curve["step"].max())
-            figure = figures.losses(curve, total=total, theme=drawing.theme())
+            figure = figures.losses(curve, total=total, theme=colours.theme())
             drawing.plot(figure, f"losses {job.id} {system}", f"Losses of {system} by step")
             drawing.caption(figures.said(curve, total), "Lower is better; one step is one batch.")

@@ -17,8 +17,9 @@ from compute.views.leaderboard.bump import MOST_NAMED, bump
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.order_confidence import Ground
 from pages._leaderboard.order import Numbers
-from pages._shared import address, drawing
-from pages._shared.drawing import pick, read
+from pages._shared import address, colours, drawing
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 OFFICIAL, ADDED = "Official judgements", "Official + added judgements"
 HERE = "Computed here"
@@ -59,7 +60,7 @@ def section(of: Numbers, board: Board, ground: Ground | None) -> None:
         return
     this = of.measure if of.kind == PUBLISHED else f"{of.measure}, {_judged()}"
     rows = rows.assign(title=rows["system"].map(titles))
-    figure = bump(rows, (this, beside), drawing.theme())
+    figure = bump(rows, (this, beside), colours.theme())
     drawing.plot(figure, "bump", f"Ranks by {this} and by {beside}")
     moved = f"Named are the {MOST_NAMED} that move furthest." * (len(rows) > MOST_NAMED)
     shared = _where(board, ground, int(rows["n_datasets"].iloc[0]))
@@ -142,7 +143,7 @@ def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFram
     if found.empty:
         return
     st.subheader("Computed against published", anchor=False)
-    shown = reproduction_table.table(found, named, drawing.theme())
+    shown = reproduction_table.table(found, named, colours.theme())
     height = 38 + 35 * min(len(found), MOST_ROWS)
     drawing.table(
         shown,

@@ -14,8 +14,9 @@ from compute.views.leaderboard import intervals as figures
 from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.order_confidence import ALL, Ground
-from pages._shared import address, drawing
-from pages._shared.drawing import later, pick, read
+from pages._shared import address, colours, drawing, escaping
+from pages._shared.pickers import pick
+from pages._shared.reading import later, read
 
 HEATMAP, TABLE = "Heatmap", "Table"
 VIEWS = (HEATMAP, TABLE)
@@ -136,12 +137,12 @@ def section(of: Numbers, board: Board) -> Ground | None:
     try:
         order = ranking(of, board, ground)
     except WrongInput as error:
-        st.info(drawing.text(str(error)))
+        st.info(escaping.text(str(error)))
         return ground
     titles = short_titles(board.systems)
     if said := order_confidence.verdict(order, titles):
-        st.markdown(drawing.text(said))
-    figure = figures.intervals(order, titles, of.measure, drawing.theme())
+        st.markdown(escaping.text(said))
+    figure = figures.intervals(order, titles, of.measure, colours.theme())
     drawing.plot(figure, "order", f"Means of {of.measure} with intervals and groups")
     more = len(order) - figures.MOST_ROWS
     drawing.caption(

@@ -14,8 +14,9 @@ from compute.views.leaderboard.heatmap import heatmap, note
 from compute.views.leaderboard.wins import nothing_to_compare, strip
 from compute.views.shared.theme import FAMILIES
 from pages._leaderboard.order import Numbers
-from pages._shared import address, drawing
-from pages._shared.drawing import pick_many, read
+from pages._shared import address, colours, drawing, escaping, pickers, reading
+from pages._shared.pickers import pick_many
+from pages._shared.reading import read
 
 
 class Filter(NamedTuple):
@@ -42,7 +43,7 @@ def _has_own() -> bool:
     """Whether a run was imported, or is on a dataset that was."""
     return any(
         part.kind == "scores" and (part.dataset not in DATASETS or part.provenance.get("imported"))
-        for part in drawing.parts()
+        for part in reading.parts()
     )
 
 
@@ -60,8 +61,8 @@ def choose_filter(datasets: DataFrame, above: Any) -> Filter:
                 for column, values in choices.items()
             },
             pick_many("Family", FAMILIES, "family"),
-            drawing.switch("Returned queries only, as BEIR's code", "returned"),
-            drawing.switch("Only datasets that all systems have", "shared"),
+            pickers.switch("Returned queries only, as BEIR's code", "returned"),
+            pickers.switch("Only datasets that all systems have", "shared"),
         )
 
 
@@ -89,7 +90,7 @@ def heat(
     """The heatmap of datasets and systems, and what stands under it."""
     difference = of.kind == DIFFERENCE
     colour = DIFFERENCE if difference else colour
-    look = {"theme": drawing.theme(), "chosen": drawing.chosen_cell()}
+    look = {"theme": colours.theme(), "chosen": drawing.chosen_cell()}
     figure = heatmap(board, colour_by=colour, baseline=baseline, **look)
     drawing.plot_cells(figure, f"{board.measure} of systems on datasets", board.measure)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
@@ -103,7 +104,7 @@ def nothing(numbers: str, printed: DataFrame) -> None:
     """Say what would fill an empty board."""
     none = in_common(0, printed) if numbers == DIFFERENCE else ""
     words = "Nothing to show for these choices. python -m compute demo computes runs."
-    st.info(drawing.text(" ".join((words, none)).strip()))
+    st.info(escaping.text(" ".join((words, none)).strip()))
 
 
 def in_common(n_shown: int, printed: DataFrame) -> str:
@@ -119,5 +120,5 @@ def wins(board: leaderboard.Board, baseline: str) -> None:
         drawing.caption(missing)
         return
     st.subheader("Wins and losses", anchor=False)
-    figure = strip(board, baseline, drawing.theme())
+    figure = strip(board, baseline, colours.theme())
     drawing.plot(figure, "wins", f"Wins and losses against {baseline}")

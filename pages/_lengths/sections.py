@@ -16,8 +16,9 @@ from compute.views.lengths import violins as figures
 from compute.views.query.words import first_pair
 from compute.views.shared import next_steps
 from pages._dataset.sections import HEAD, MOST_ROWS, ROW
-from pages._shared import address, drawing
-from pages._shared.drawing import pick, read
+from pages._shared import address, colours, drawing, pickers
+from pages._shared.pickers import pick
+from pages._shared.reading import read
 
 TOPS = ("10", "5", "3", "1")
 LINEAR, LOG = "Linear", "Logarithmic"
@@ -52,7 +53,7 @@ class View:
         found = read(lengths_select.summaries, **self.choice)
         corpus = float(found.loc[found["of"] == "corpus", "p50"].iloc[0])
         figure = figures.violins(
-            rows, counts, corpus, log=self.log, cut=self.cut, theme=drawing.theme()
+            rows, counts, corpus, log=self.log, cut=self.cut, theme=colours.theme()
         )
         drawing.plot(figure, key, alt)
 
@@ -109,7 +110,7 @@ def medians(view: View, named: DataFrame) -> None:
     """Every dataset and system at a glance; a click on a row chooses the dataset."""
     rows = read(lengths_select.medians, k=view.k, cut=view.cut)
     st.subheader("All datasets", anchor=False)
-    figure = tables.heatmap(rows, named, chosen=view.dataset["dataset"], theme=drawing.theme())
+    figure = tables.heatmap(rows, named, chosen=view.dataset["dataset"], theme=colours.theme())
     label = f"Median words of the top {view.k} of systems on datasets"
     drawing.plot(figure, "medians", label, on_select=_choose, selection_mode="points")
     drawing.caption(
@@ -153,7 +154,7 @@ def head_to_head(view: View, named: DataFrame) -> None:
     for key in ("a", "b"):
         address.known(key, systems, "system with counted lengths")
     first, second = OF_THE_PAPERS if set(OF_THE_PAPERS) <= set(systems) else first_pair(systems)
-    with drawing.pickers():
+    with pickers.pickers():
         a = pick("A", systems, "a", default=first, width=240)
         b = pick("B", systems, "b", default=second, width=240)
     pairs = read(lengths_select.head_to_head, a=a, b=b, **view.choice)
@@ -168,7 +169,7 @@ def head_to_head(view: View, named: DataFrame) -> None:
         rows = rows.sort_values("system", key=lambda names: names != a)
         view.violins(rows, "pair", f"Lengths of the top {view.k} of {a} and {b}")
     with right:
-        figure = figures.differences(pairs, titles, theme=drawing.theme())
+        figure = figures.differences(pairs, titles, theme=colours.theme())
         drawing.plot(figure, "gaps", f"Differences of median length between {a} and {b}")
     drawing.caption(figures.verdict(pairs, titles, view.k), _cut(view.cut))
 

@@ -15,8 +15,8 @@ from compute.views.query import rank_map_cells, select_map
 from compute.views.query import select as query_select
 from compute.views.query import words as wording
 from compute.views.shared import next_steps, text
-from pages._shared import address, drawing
-from pages._shared.drawing import read
+from pages._shared import address, colours, drawing
+from pages._shared.reading import read
 
 NOTHING = "–"
 """In the place of a second system."""
@@ -81,10 +81,10 @@ def _start(query_ids: list[str]) -> int:
 
 def all_queries(now: Shown) -> None:
     """The picture of all queries; a click on it lists those around."""
-    st.html(figures.legend(figures.grades(now.panels), drawing.theme()))
+    st.html(figures.legend(figures.grades(now.panels), colours.theme()))
     if now.rows == slice(0, len(now.query_ids)):
         return
-    figure = figures.overview(now.panels, now.rows, theme=drawing.theme())
+    figure = figures.overview(now.panels, now.rows, theme=colours.theme())
     plot = partial(drawing.plot, figure, "all", "All queries, rank by rank")
     plot(on_select=_moved, selection_mode="points")
     drawing.caption(
@@ -110,7 +110,7 @@ def some_queries(now: Shown) -> None:
     texts = read(select_map.texts, dataset=now.dataset.name, query_ids=now.listed())
     names = figures.names(now.listed(), texts)
     panels = [figures.part(panel, now.rows) for panel in now.panels]
-    figure = figures.window(panels, names, chosen=_chosen(now), theme=drawing.theme())
+    figure = figures.window(panels, names, chosen=_chosen(now), theme=colours.theme())
     click = partial(_clicked, now)
     drawing.plot(figure, "map", "Ranks by query", on_select=click, selection_mode="points")
     drawing.caption(

@@ -8,8 +8,8 @@ from pandas import DataFrame
 from compute import jobs
 from compute.views.data import select as data_select
 from compute.views.overlap import heatmap as figures
-from pages._shared import drawing, sign_in
-from pages._shared.drawing import read
+from pages._shared import drawing, escaping, reading, sign_in
+from pages._shared.reading import read
 
 
 def offer(counted: DataFrame, compared: Collection[str]) -> None:
@@ -25,5 +25,5 @@ def offer(counted: DataFrame, compared: Collection[str]) -> None:
     if st.button("Count their words", icon=":material/play_arrow:"):
         sign_in.require(sign_in.OPERATOR)
         names, who = lacking.datasets, sign_in.name()
-        started = jobs.start(drawing.store(), "overlap", datasets=names, person=who)
-        st.markdown(drawing.text(f"{started.sentence}: the page Jobs shows how far it is."))
+        started = jobs.start(reading.store(), "overlap", datasets=names, person=who)
+        st.markdown(escaping.text(f"{started.sentence}: the page Jobs shows how far it is."))

@@ -12,8 +12,9 @@ from compute.views.leaderboard import cells
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.overlap import domain_shift
 from compute.views.overlap import domain_shift_figure as figures
-from pages._shared import address, drawing
-from pages._shared.drawing import pick, pick_many, read
+from pages._shared import address, colours, drawing, pickers
+from pages._shared.pickers import pick, pick_many
+from pages._shared.reading import read
 
 COMPUTED = "Computed"
 MEASURE = "nDCG@10"
@@ -37,7 +38,7 @@ def printed(unit: str, left_out: Sequence[str], above: Any) -> None:
     tables = domain_shift.tables(published.results(), list(near["dataset"]))
     with above:
         address.known("table", tables, "printed table")
-    with drawing.pickers():
+    with pickers.pickers():
         table = pick("Table", tables, "table", width=180)
         scores = _printed_scores(table)
         systems, baseline = _choose_systems(scores, "", above)
@@ -83,7 +84,7 @@ def computed(
     with above:
         address.known("source", sources, "counted collection")
     usual = "msmarco" if "msmarco" in sources else sources[0]
-    with drawing.pickers():
+    with pickers.pickers():
         source = pick("Similarity to", sources, "source", default=usual, width=180)
         table, measure, scores = _choose_scores(sources, above)
         systems, baseline = _choose_systems(scores, "own_", above)
@@ -159,8 +160,8 @@ def _panels(
     marks["domain"] = marks["domain"].fillna("Own")
     titles = _titles([*systems, baseline])
     axes = (f"similarity to {source}, {words}", f"{measure} minus {titles[baseline]}")
-    st.html(figures.legend(marks["domain"], drawing.theme()))
-    look = {"axes": axes, "spans": domain_shift.ranges(marks), "theme": drawing.theme()}
+    st.html(figures.legend(marks["domain"], colours.theme()))
+    look = {"axes": axes, "spans": domain_shift.ranges(marks), "theme": colours.theme()}
     look["sign"] = better(measure)
     with st.container(horizontal=True):
         for place, name in enumerate(systems):

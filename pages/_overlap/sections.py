@@ -11,8 +11,8 @@ from compute.views.overlap import graph as graphs
 from compute.views.overlap import heatmap as figures
 from compute.views.overlap import select as overlap_select
 from compute.views.overlap.words import BOTH, FIRST, SECOND, WIDTH, legend, words
-from pages._shared import address, drawing
-from pages._shared.drawing import read
+from pages._shared import address, colours, drawing, escaping
+from pages._shared.reading import read
 
 HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
 FLOORS = {figures.floor_label(floor): floor for floor in _FLOORS}
@@ -97,7 +97,7 @@ def heatmap(
         address.known("pair", shown, "pair of collections")
     chosen = address.chosen("pair", shown)
     one, _, other = chosen.partition(SEPARATOR)
-    figure = figures.heatmap(square, titles, theme=drawing.theme(), unit=unit, chosen=(one, other))
+    figure = figures.heatmap(square, titles, theme=colours.theme(), unit=unit, chosen=(one, other))
     with st.container(horizontal=True):
         with st.container(width=figures.WIDTH):
             alt = "Similarity of every pair of collections"
@@ -145,13 +145,13 @@ def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> 
         FIRST: f"More frequent in {names[0]}",
         SECOND: f"More frequent in {names[1]}",
     }
-    st.html(legend(names, theme=drawing.theme()))
+    st.html(legend(names, theme=colours.theme()))
     with st.container(horizontal=True):
         for side, head in heads.items():
             with st.container(width=WIDTH):
-                st.markdown(f"**{drawing.text(head)}**")
+                st.markdown(f"**{escaping.text(head)}**")
                 own = rows[rows["side"] == side]
-                figure = words(own, names, theme=drawing.theme())
+                figure = words(own, names, theme=colours.theme())
                 drawing.plot(figure, f"words_{side}", head, width="content")
     drawing.caption(
         f"Per million {unit} of each collection. What they share most counts a word as often as"
@@ -165,7 +165,7 @@ def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> 
 def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> None:
     """The force-directed graph, and how far its distances can be trusted."""
     points = similarity.layout(square)
-    look = {"theme": drawing.theme(), "unit": unit}
+    look = {"theme": colours.theme(), "unit": unit}
     figure = graphs.graph(square, points, counted, least=least, **look)
     alt = "Collections as marks, alike ones near each other"
     with st.container(horizontal=True):

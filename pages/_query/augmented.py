@@ -7,8 +7,9 @@ from pandas import DataFrame
 
 from compute.views.query import augmented as drawing
 from compute.views.query import select as query_select
+from pages._shared import colours, escaping
 from pages._shared import drawing as _shared
-from pages._shared.drawing import read
+from pages._shared.reading import read
 
 PLAIN = "bm25-wordpiece"
 """The same search with the query as it is."""
@@ -24,14 +25,14 @@ def section(
         return
     named = dict(titles)
     for system, query in asked.groupby("system", sort=False):
-        st.subheader(_shared.text(f"What {named.get(str(system), system)} asked"), anchor=False)
+        st.subheader(escaping.text(f"What {named.get(str(system), system)} asked"), anchor=False)
         _words(str(system), drawing.relative(query))
         _changed(dataset, query_id, str(system))
 
 
 def _words(system: str, query: DataFrame) -> None:
     with st.container(width=_BARS):
-        figure = drawing.bars(query, _shared.theme())
+        figure = drawing.bars(query, colours.theme())
         _shared.plot(figure, f"augmented-{system}", "Weights of the words of the query")
     _shared.caption(
         "How to read this: the system does not ask the query as it was typed. It gives each word"

@@ -14,8 +14,8 @@ from compute.judgements.tasks.queue import Annotator
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
 from pages._annotate import person as _annotate_person
-from pages._shared import address, drawing
-from pages._shared.drawing import read
+from pages._shared import address, drawing, escaping, failures, reading
+from pages._shared.reading import read
 
 
 def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
@@ -36,7 +36,7 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
         for relevance, name in grading.of_levels(levels.tolist()):
             chosen = "primary" if given == relevance else "secondary"
             add = partial(_add, asked, person, relevance)
-            st.button(drawing.text(name), key=f"grade_{relevance}", type=chosen, on_click=add)
+            st.button(escaping.text(name), key=f"grade_{relevance}", type=chosen, on_click=add)
         if given is not None:
             back = partial(_add, asked, person, None)
             st.button("Take it back", key="grade_back", type="tertiary", on_click=back)
@@ -59,7 +59,7 @@ def _given(pair: dict[str, str], person: Annotator) -> int | None:
     return int(rows["relevance"].iloc[-1]) if len(rows) else None
 
 
-@drawing.guarded
+@failures.guarded
 def _add(pair: dict[str, str], person: Annotator, relevance: int | None) -> None:
     person = _annotate_person.known_as(person.name)
     # By difference, a judgement may bring another query to the front: stay at this one.
@@ -74,4 +74,4 @@ def _add(pair: dict[str, str], person: Annotator, relevance: int | None) -> None
         "entry": uuid.uuid4().hex,
         "verified": int(person.verified),
     }
-    drawing.store().add_judgements(pd.DataFrame([row]))
+    reading.store().add_judgements(pd.DataFrame([row]))

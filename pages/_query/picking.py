@@ -7,8 +7,8 @@ import streamlit as st
 
 from compute.views.dataset import select as dataset_select
 from compute.views.query.words import LISTS, first_pair
-from pages._shared import address, drawing
-from pages._shared.drawing import read
+from pages._shared import address, escaping
+from pages._shared.reading import read
 
 
 def arrive() -> None:
@@ -65,7 +65,7 @@ def _say(wrong: list[str]) -> list[str]:
     now = [words for words in wrong if words in kept] if "_systems" in st.session_state else wrong
     st.session_state["_wrong_systems"] = now
     for words in now:
-        st.warning(drawing.text(words))
+        st.warning(escaping.text(words))
     return now
 
 

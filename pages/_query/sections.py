@@ -18,8 +18,8 @@ from compute.views.query.ranked_lists import ranked_lists
 from compute.views.shared import next_steps, text
 from pages._dataset import sections as dataset_sections
 from pages._query import judging
-from pages._shared import address, drawing
-from pages._shared.drawing import read
+from pages._shared import address, colours, drawing, escaping, pickers, reading
+from pages._shared.reading import read
 
 Systems = Sequence[tuple[str, str]]
 """Name and title, from left to right."""
@@ -47,7 +47,7 @@ def choose_query(
     of: Any = {"dataset": dataset, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
     rows = read(query_select.queries, order=order, **of)
     if rows.empty:
-        st.info(drawing.text(f"No query contains {find!r}."))
+        st.info(escaping.text(f"No query contains {find!r}."))
         st.stop()
     if not find:
         address.known("query", rows["query_id"], f"query of {dataset}")
@@ -55,7 +55,7 @@ def choose_query(
     shown = {name: figures.option(row) for name, row in known.items()}
     row = known[address.chosen("query", shown)]
     address.pin("query", row["query_id"])
-    with drawing.pickers():
+    with pickers.pickers():
         _step("Previous", row["previous"], ":material/chevron_left:", "P")
         address.pick("query", "Query", shown)
         _step("Next", row["next"], ":material/chevron_right:", "N")
@@ -109,7 +109,7 @@ def lists(
     """Draw the ranked lists; returns the chosen document."""
     chosen = address.chosen("document", figures.names(hits) | figures.names(further))
     notes = figures.notes(values, systems, measure)
-    look: Any = {"chosen": chosen, "notes": notes, "depth": depth, "theme": drawing.theme()}
+    look: Any = {"chosen": chosen, "notes": notes, "depth": depth, "theme": colours.theme()}
     figure = ranked_lists(hits, systems, **look)
     drawing.plot(figure, "lists", "Ranked lists", on_select=_clicked, selection_mode="points")
     return chosen
@@ -161,7 +161,7 @@ def why(dataset: str, query_id: str, systems: Systems, measure: str, values: Dat
     found = {name: explain(hits[hits["system"] == name], judged, measure) for name in names}
     titles = dict(systems)
     named = [(titles[name], of_system) for name, of_system in found.items()]
-    figure = score_breakdown.gains(named, theme=drawing.theme())
+    figure = score_breakdown.gains(named, theme=colours.theme())
     drawing.plot(figure, "gains", f"What each rank adds to {measure}")
     drawing.caption(score_breakdown.reading(measure))
     shown = names[0]
@@ -182,7 +182,7 @@ def _chosen_list(titles: Mapping[str, str]) -> str:
     shown = st.segmented_control(
         "The sum of",
         list(titles),
-        format_func=lambda name: drawing.text(titles[name]),
+        format_func=lambda name: escaping.text(titles[name]),
         key="_sum",
         required=True,
     )
@@ -191,7 +191,7 @@ def _chosen_list(titles: Mapping[str, str]) -> str:
 
 def values(frame: DataFrame, systems: Systems) -> None:
     """What the query scores by every measure."""
-    table = figures.value_table(frame, systems, drawing.measures())
+    table = figures.value_table(frame, systems, reading.measures())
     drawing.table(table, "values", "The query by measure")
 
 

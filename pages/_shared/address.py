@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from compute.evaluate.measures import is_measure
-from pages._shared import drawing, export, navigation
+from pages._shared import escaping, export, navigation, reading
 
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
@@ -28,12 +28,12 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
     ):
         st.session_state[f"_wrong_{key}"] = []
     for words in st.session_state.get(f"_wrong_{key}", []):
-        st.warning(drawing.text(words))
+        st.warning(escaping.text(words))
 
 
 def measures() -> list[str]:
     """The measures that a picker offers; says so where the address names none of them."""
-    offered = drawing.measures()
+    offered = reading.measures()
     further = [name for name in st.query_params.get_all("measure") if is_measure(name)]
     score = f"python -m compute score --measure {shlex.quote(further[0])}" if further else ""
     known("measure", offered, "measure", f"To score the stored runs by it: {score}" * bool(score))

@@ -8,7 +8,7 @@ from compute.views.efficiency import select as efficiency_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query import augmented as drawing
 from pages._shared import drawing as _shared
-from pages._shared.drawing import read
+from pages._shared.reading import read
 
 
 def section(dataset: str = "") -> None:

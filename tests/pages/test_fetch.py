@@ -8,11 +8,13 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from compute import jobs
+from compute.base import settings
 from compute.base.settings import Settings
 from compute.intake.fetch import offers
 from compute.jobs import Job, Progress
 from compute.store.store import Store
 from compute.views.data import fetching as figures
+from pages._shared import reading
 from tests.pages.test_pages import opened
 
 PAGE = "pages/data.py"
@@ -86,8 +88,8 @@ def _parts_that_go_on() -> None:
     from pages._shared import drawing
 
     st.session_state["_version"] = 0, 0
-    fetch._progress(drawing._store(drawing.settings.load()), [])
-    jobs_sections._list(drawing._store(drawing.settings.load()), [])
+    fetch._progress(reading._store(settings.load()), [])
+    jobs_sections._list(reading._store(settings.load()), [])
 
 
 def test_what_goes_on_by_itself_shows_nothing_to_who_is_signed_out(

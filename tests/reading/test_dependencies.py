@@ -22,7 +22,7 @@ from compute.views.compare import select as compare_select
 from compute.views.dataset import select as dataset_select
 from compute.views.dataset import select_systems
 from compute.views.lengths import select as lengths_select
-from pages._shared import drawing
+from pages._shared import reading as shared_reading
 from tests.support.tiny import write_tiny
 
 ASKED: dict[str, Any] = {
@@ -138,7 +138,7 @@ def test_pages_ask_again_only_for_what_changed(bench, monkeypatch):
     def shown() -> int:
         store = bench.store
         version = store.version(), store.judgement_version()
-        frame, _ = drawing._read(bench.settings, version, None, counted, {"dataset": "tiny"})
+        frame, _ = shared_reading._read(bench.settings, version, None, counted, {"dataset": "tiny"})
         return int(frame["n"].iloc[0])
 
     try:

@@ -1,0 +1,223 @@
+"""What is stored, read for pages: one version for each run, answers kept by what they rest on."""
+
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from threading import Thread
+from typing import Any
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute.base import settings
+from compute.base.bounded_cache import Kept, key
+from compute.base.settings import Settings
+from compute.evaluate import scored_measures
+from compute.judgements import Choice
+from compute.reading.database import open_version
+from compute.reading.dependencies import Holding
+from compute.reading.overlay import Overlays
+from compute.store import damage
+from compute.store.store import Part, Store
+from compute.views.about import view_inputs
+from compute.views.about.view_inputs import Shown
+from pages._shared import colours, page_files, sign_in
+
+Query = Callable[..., DataFrame]
+Version = tuple[int, int]
+"""The manifest's version and the id of the last added judgement."""
+KEPT_BYTES = 400_000_000
+"""What answers to the pages' questions take up at most, together; one alone a quarter of it."""
+
+
+@st.cache_resource(hash_funcs={Settings: repr}, show_spinner=False)
+def _store(now: Settings) -> Store:
+    opened = Store(now)
+    # Damaged files that can be seen at once are seen now: nothing is opened twice for them.
+    opened.parts()
+    return opened
+
+
+@st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
+def _verified(now: Settings, manifest: int) -> Thread:
+    return damage.verify_beside(_store(now))
+
+
+@st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
+def _overlays(now: Settings, manifest: int, noticed: int) -> Overlays:
+    stored = _store(now)
+    return Overlays(stored, open_version(stored, manifest))
+
+
+@st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
+def _holding(now: Settings, manifest: int, noticed: int) -> Holding:
+    return Holding.of(_store(now).parts(version=manifest))
+
+
+def _read(
+    now: Settings,
+    version: Version,
+    choice: Choice | None,
+    query: Query,
+    params: Mapping[str, Any],
+) -> tuple[DataFrame, Shown]:
+    manifest, judgement = version
+    # A part that is found damaged meanwhile is left out of what is read from then on.
+    noticed = _store(now).noticed
+    own = _holding(now, manifest, noticed).under(query, params)
+    rests = (version, noticed) if own is None else (own, judgement if choice else 0)
+    return _found(now, rests, choice, query, params, (*version, noticed))
+
+
+@st.cache_resource(show_spinner=False)
+def _kept() -> Kept[tuple[DataFrame, Shown]]:
+    # Streamlit's own cache bounds the number of answers, which may be of a gigabyte each.
+    return Kept(KEPT_BYTES, _size, KEPT_BYTES // 4)
+
+
+def _size(answer: tuple[DataFrame, Shown]) -> int:
+    return int(answer[0].memory_usage(deep=True).sum())
+
+
+def _found(
+    now: Settings,
+    rests: Hashable,
+    choice: Choice | None,
+    query: Query,
+    params: Mapping[str, Any],
+    version: tuple[int, int, int],
+) -> tuple[DataFrame, Shown]:
+    """What a query finds in a version, or found in another whose parts it rests on are the same."""
+    manifest, judgement, noticed = version
+
+    def ask() -> tuple[DataFrame, Shown]:
+        with _overlays(now, manifest, noticed).cursor(judgement, choice) as cursor:
+            frame = query(cursor, **params)
+        return frame, view_inputs.of(frame, params)
+
+    name = f"{query.__module__}.{query.__qualname__}"
+    frame, found = _kept().of((repr(now), rests, repr(choice), name, key(params)), ask)
+    return frame.copy(), found
+
+
+def _current() -> Version:
+    stored = _store(settings.load())
+    return stored.version(), stored.judgement_version()
+
+
+def prepare() -> None:
+    """Open what is stored before anybody asks for a page."""
+    now = settings.load()
+    stored = _store(now)
+    manifest, noticed = stored.version(), stored.noticed
+    _overlays(now, manifest, noticed)
+    _holding(now, manifest, noticed)
+
+
+def verify() -> Thread:
+    """Have files read that this machine has not read yet, beside what is shown; the thread."""
+    now = settings.load()
+    return _verified(now, _store(now).version())
+
+
+def store() -> Store:
+    """The store of this server's home folder."""
+    _through_app()
+    return _store(settings.load())
+
+
+def begin() -> None:
+    """Fix the version that this run of the page reads, and the colours it is shown in."""
+    st.session_state["_version"] = _current()
+    st.session_state["_noticed"] = _store(settings.load()).noticed
+    st.session_state["_rests_on"] = Shown()
+    colours.follow_browser()
+
+
+def follow() -> None:
+    """Read what is published now: for a fragment that stays while the run's version may go."""
+    _, judgement = st.session_state["_version"]
+    st.session_state["_version"] = store().version(), judgement
+
+
+def is_outdated() -> bool:
+    """Whether something was published, or found damaged, since this run of the page began."""
+    if st.session_state.get("_version") != _current():
+        return True
+    noticed = _store(settings.load()).noticed
+    return st.session_state.get("_noticed", noticed) != noticed
+
+
+def damaged_meanwhile() -> list[Part]:
+    """The damaged parts, if any was found only since this run of the page began."""
+    # What reports a bug must not raise itself.
+    with suppress(Exception):
+        stored = _store(settings.load())
+        noticed = st.session_state.get("_noticed", stored.noticed)
+        found = damage.verify(stored)
+        return [part for part in found if part.damage] if stored.noticed != noticed else []
+    return []
+
+
+def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame:
+    """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy.
+
+    Scores, means and judgements are those that the switch above the page says; with `added` they
+    are official + added, or official, whatever it says.
+    """
+    _through_app()
+    version = st.session_state.get("_version") or _current()
+    choice = st.session_state.get("_choice")
+    if added is not None:
+        choice = (st.session_state.get("_added") or Choice()) if added else None
+    frame, found = _read(settings.load(), version, choice, query, params)
+    st.session_state["_rests_on"] = rests_on() | found
+    return frame
+
+
+@contextmanager
+def cursor() -> Iterator[Any]:
+    """A cursor on the version of this run, for answers that are too large to be kept."""
+    _through_app()
+    manifest, judgement = st.session_state.get("_version") or _current()
+    choice, now = st.session_state.get("_choice"), settings.load()
+    with _overlays(now, manifest, _store(now).noticed).cursor(judgement, choice) as opened:
+        yield opened
+
+
+def parts() -> Sequence[Part]:
+    """The live parts of this run's version; reading them anew takes a tenth of a second."""
+    manifest, _ = st.session_state.get("_version") or _current()
+    now = settings.load()
+    return _holding(now, manifest, _store(now).noticed).parts
+
+
+def measures() -> list[str]:
+    """Every measure that a picker offers: the usual ones, the settings' and what was scored."""
+    return scored_measures.offered(settings.load(), parts())
+
+
+def rests_on() -> Shown:
+    """What the numbers that this run of the page has read come from."""
+    return st.session_state.get("_rests_on", Shown())
+
+
+def later(query: Query, **params: Any) -> Callable[[], DataFrame]:
+    """`read`, for what is made after this run of the page, such as a file; on the same version."""
+    version, choice = st.session_state["_version"], st.session_state.get("_choice")
+    now = settings.load()
+    return lambda: _read(now, version, choice, query, params)[0]
+
+
+def _through_app() -> None:
+    """Leave Streamlit's own list of the files in pages/, if it is in it, for app.py's table.
+
+    The first address that a fresh server is asked for, other than its root, it opens by that
+    list, past app.py and its checks, unless some run has called `st.navigation`.
+    """
+    if "_version" in st.session_state or "_alone" in st.session_state:
+        # Fragments and callbacks run past app.py too, long after somebody was let in.
+        sign_in.require(sign_in.VIEWER)
+        return
+    st.session_state["_alone"] = True
+    st.navigation([st.Page(file) for file in page_files.PAGES], position="hidden")
+    st.rerun()

@@ -4,8 +4,7 @@ import streamlit as st
 
 from compute.views.compare import select
 from pages._compare import sections
-from pages._query import picking
-from pages._shared import address, pickers
+from pages._shared import address, pickers, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -27,7 +26,7 @@ with pickers.pickers():
     with above:
         address.known("a", systems, f"system on {name}")
         address.known("b", systems, f"system on {name}")
-    first, second = picking.usual_pair(systems, name)
+    first, second = system_pickers.usual_pair(systems, name)
     a = pick("A", systems, "a", default=first, width=230)
     b = pick("B", systems, "b", default=second, width=230)
     measure = pick("Measure", measures, "measure", width=150)

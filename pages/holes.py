@@ -5,8 +5,7 @@ import streamlit as st
 from compute.views.query import select as query_select
 from pages._frame import added_switch
 from pages._holes import agreement, pool, sections
-from pages._query import sections as query_sections
-from pages._shared import address, pickers
+from pages._shared import address, dataset_facts, pickers
 from pages._shared.pickers import pick, pick_many
 from pages._shared.reading import read
 
@@ -18,7 +17,7 @@ if runs.empty:
     st.stop()
 names = list(dict.fromkeys(runs["dataset"]))
 address.recall("dataset", names)
-query_sections.known_dataset(names)
+dataset_facts.known_dataset(names)
 address.known("measure", sections.MEASURES, "measure with an interval")
 above = st.container()
 with pickers.pickers():

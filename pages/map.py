@@ -7,8 +7,7 @@ from compute.views.query import select as query_select
 from compute.views.query.rank_map import ORDERS, RANKS
 from compute.views.shared import next_steps
 from pages._map import sections
-from pages._query import picking
-from pages._shared import address, pickers
+from pages._shared import address, pickers, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -31,14 +30,14 @@ with pickers.pickers():
         address.known("other", known, f"run on {name}")
     for key in ("system", "other"):
         address.recall(key, known)
-    first, second = picking.usual_pair(known, name)
+    first, second = system_pickers.usual_pair(known, name)
     system = pick("System", known, "system", default=first, width=190)
     other = pick("Beside it", [*known, sections.NOTHING], "other", default=second, width=190)
     measure = pick("Measure", measures, "measure", width=140)
     order = pick("Order", list(ORDERS), "order", width=180)
     ranks = int(pick("Ranks", RANKS, "ranks", default="50", width=80))
 address.remember("dataset", name)
-picking.remember([system, other] if other in known else [system])
+system_pickers.remember([system, other] if other in known else [system])
 dataset = next_steps.record(read(dataset_select.facts, dataset=name))
 shown = sections.shown(dataset, system, other, measure, ORDERS[order], ranks)
 sections.all_queries(shown)

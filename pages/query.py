@@ -8,26 +8,26 @@ from compute.views.query import select
 from compute.views.query.words import LEGEND, ORDERS, RANKS, titled
 from compute.views.shared import next_steps
 from compute.views.shared.text import line
-from pages._query import augmented, picking, sections
-from pages._shared import address, drawing, pickers
+from pages._query import augmented, sections
+from pages._shared import address, dataset_facts, drawing, pickers, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 st.title("Query", anchor=False)
-picking.arrive()
+system_pickers.arrive()
 runs = read(select.runs)
 if runs.empty:
     st.info("No ranked lists are stored yet: python -m compute demo computes some.")
     st.stop()
 names = list(dict.fromkeys(runs["dataset"]))
 address.recall("dataset", names)
-sections.known_dataset(names)
+dataset_facts.known_dataset(names)
 measures = address.measures()
 above = st.container()
 with pickers.pickers():
     name = pick("Dataset", names, "dataset", width=220)
     known = runs.loc[runs["dataset"] == name, "system"].tolist()
-    systems = picking.systems(known, name, above)
+    systems = system_pickers.systems(known, name, above)
     measure = pick("Measure", measures, "measure", width=140)
     order = pick("Order", list(ORDERS), "order", width=180)
     ranks = int(pick("Ranks", RANKS, "ranks", width=80))

@@ -8,8 +8,7 @@ from compute.base.errors import BeirscopeError, WrongInput
 from compute.judgements.tasks import answers, queue, tasks
 from compute.judgements.tasks.queue import Annotator
 from pages import _judge
-from pages._annotate import person as _annotate_person
-from pages._shared import escaping, reading
+from pages._shared import annotators, escaping, reading
 
 _KEY = "_kept"
 
@@ -44,7 +43,7 @@ def _save(task_id: str, name: str, records: list[dict[str, Any]]) -> None:
 
 def _person(task: tasks.Task, name: str) -> Annotator:
     """Who gave the answers. Raises WrongInput for somebody who may not give them here."""
-    person = _annotate_person.known_as(name)
+    person = annotators.known_as(name)
     if not task.admits(person.name):
         raise WrongInput(f"{name} is not among the annotators of the task {task.title}")
     return person

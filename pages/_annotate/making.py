@@ -15,11 +15,19 @@ from compute.views.annotate import select as annotate_select
 from compute.views.annotate import tables as figures
 from compute.views.dataset import select as dataset_select
 from compute.views.shared import next_steps
-from pages._annotate import person as _annotate_person
 from pages._annotate.sections import go
 from pages._frame import added_switch
 from pages._shared import address as _address
-from pages._shared import drawing, escaping, failures, navigation, pickers, reading, sign_in
+from pages._shared import (
+    annotators,
+    drawing,
+    escaping,
+    failures,
+    navigation,
+    pickers,
+    reading,
+    sign_in,
+)
 from pages._shared.reading import read
 
 
@@ -34,9 +42,9 @@ def making() -> None:
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
     st.subheader("New task", anchor=False)
-    person = _annotate_person.annotator()
+    person = annotators.annotator()
     if person is None:
-        _annotate_person.ask()
+        annotators.ask()
         return
     titles = dict(zip(runs["dataset"], runs["title"], strict=True))
     _address.known("dataset", titles, "dataset with ranked lists")
@@ -131,7 +139,7 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
             order=given["order"],
             seed=given["seed"],
             grades=grades,
-            annotators=_annotate_person.names(given["annotators"]),
+            annotators=annotators.names(given["annotators"]),
             double_share=given["double"] / 100,
             guideline=figures.guideline(grades) if guideline is None else guideline,
         )
@@ -192,7 +200,7 @@ def _guideline(task: Task) -> None:
     st.caption("Judgements keep the version that they were made with.")
     if not operator:
         drawing.caption(sign_in.told(sign_in.OPERATOR))
-    person = _annotate_person.annotator()
+    person = annotators.annotator()
     if changed:
         sign_in.require(sign_in.OPERATOR)
         tasks.change_guideline(reading.store(), task.id, text, person.name if person else "")

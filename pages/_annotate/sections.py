@@ -22,8 +22,7 @@ from compute.views.annotate import select as annotate_select
 from compute.views.annotate import tables as figures
 from pages import _judge
 from pages._annotate import kept
-from pages._annotate import person as _annotate_person
-from pages._shared import drawing, escaping, failures, reading, sign_in
+from pages._shared import annotators, drawing, escaping, failures, reading, sign_in
 from pages._shared.reading import read
 
 MOST = 50
@@ -88,10 +87,10 @@ def judging(task: Task) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=_leave)
         st.markdown(f"**{escaping.text(task.title)}**", width="content")
-        person = _annotate_person.shown(_let_go)
+        person = annotators.shown(_let_go)
     kept.save(_scope(task.id, person.name) if person else "")
     if person is None:
-        _annotate_person.ask()
+        annotators.ask()
         return
     if task.admits(person.name):
         _form(task.id, person)
@@ -108,7 +107,7 @@ def _form(task_id: str, person: Annotator) -> None:
     store = reading.store()
     task = tasks.task(store, task_id)
     # The fragment draws itself again with the person of its first time.
-    person = _annotate_person.known_as(person.name)
+    person = annotators.known_as(person.name)
     scope = _scope(task_id, person.name)
     log = _log(scope)
     saved = st.session_state.setdefault(f"_saved-{scope}", set())
@@ -146,7 +145,7 @@ def _let_go() -> None:
     """Save what the form sent last, which it is not drawn again to save; let go of its pairs."""
     if "_at_form" in st.session_state:
         task_id, person = st.session_state.pop("_at_form")
-        person = _annotate_person.known_as(person.name)
+        person = annotators.known_as(person.name)
         store = reading.store()
         task = tasks.task(store, task_id)
         queue.exchange(store, task, person, _log(_scope(task_id, person.name)), ahead=0)

@@ -14,7 +14,6 @@ from compute.datasets import DATASETS
 from compute.intake import process, tags, uploads
 from compute.views.data import importing as figures
 from compute.views.data import select as data_select
-from pages._dataset.sections import HEAD, MOST_ROWS, ROW
 from pages._shared import address, drawing, escaping, pickers, reading, sign_in
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -150,15 +149,11 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
 
 def _table(rows: DataFrame) -> None:
     """All of a short table at once; more than 20 rows scroll, which is said."""
-    st.dataframe(rows, hide_index=True, height=_height(rows), row_height=ROW, column_config=NARROW)
-    if len(rows) > MOST_ROWS:
+    st.dataframe(rows, hide_index=True, column_config=NARROW, **drawing.height(len(rows)))
+    if len(rows) > drawing.MOST_ROWS:
         drawing.caption(
-            f"{len(rows):,} rows, of which {MOST_ROWS} are in sight: the table scrolls."
+            f"{len(rows):,} rows, of which {drawing.MOST_ROWS} are in sight: the table scrolls."
         )
-
-
-def _height(rows: DataFrame) -> int:
-    return HEAD + min(len(rows), MOST_ROWS) * ROW
 
 
 def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
@@ -216,8 +211,7 @@ def _names(answers: Answers) -> DataFrame:
         rows,
         hide_index=True,
         disabled=["File"],
-        height=_height(rows),
-        row_height=ROW,
+        **drawing.height(len(rows)),
         column_config={"Take in": st.column_config.CheckboxColumn(width=90)},
         key=f"_names_{hash(st.session_state['_looked_at'][0])}",
     )

@@ -12,9 +12,8 @@ from compute.views.dataset import select as dataset_select
 from compute.views.dataset import systems as figures
 from compute.views.dataset import tables as statistics
 from compute.views.shared import next_steps
-from pages._dataset import sections as dataset_sections
 from pages._dataset.views import View
-from pages._shared import drawing, escaping
+from pages._shared import dataset_facts, drawing, escaping
 from pages._shared.reading import read
 
 
@@ -65,7 +64,7 @@ def _lengths(english: str, polish: str) -> None:
     tables: list[DataFrame] = []
     for name, label in ((english, "English"), (polish, "Polish")):
         facts = read(dataset_select.facts, dataset=name)
-        counted = dataset_sections.counted(next_steps.record(facts))
+        counted = dataset_facts.counted(next_steps.record(facts))
         table = statistics.statistics_table(facts, counted).drop(columns="Difference")
         tables.append(
             table.set_index("Statistic").rename(

@@ -9,7 +9,6 @@ from pandas import DataFrame
 from compute.datasets import Dataset
 from compute.evaluate.measures import MEASURES, better
 from compute.exports.tables import Scores
-from compute.store import freshness
 from compute.views.dataset import select as dataset_select
 from compute.views.dataset import tables as figures
 from compute.views.leaderboard import board as leaderboard
@@ -19,9 +18,9 @@ from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap
 from compute.views.query.words import first_pair, said
 from compute.views.shared import next_steps, text
 from pages._shared import address, colours, drawing, escaping, navigation, reading
+from pages._shared.dataset_facts import counted, is_loaded, outdated, without_runs
 from pages._shared.reading import read
 
-ROW, HEAD, MOST_ROWS = 35, 38, 20
 """Pixels of a table's row and of its head with its border; rows it has before it scrolls."""
 
 
@@ -54,12 +53,8 @@ def _to_jobs(dataset: Dataset) -> None:
     """Why nothing computed is shown, and the way to where it is computed."""
     st.info(escaping.text(without_runs(dataset)))
     if is_loaded(dataset):
-        old = _outdated(dataset)
+        old = outdated(dataset)
         address.link("Compute it", "pages/jobs.py", datasets=dataset.name, systems=old)
-
-
-def _outdated(dataset: Dataset) -> list[str]:
-    return freshness.outdated(reading.parts(), [dataset.name, *dataset.parts])
 
 
 def _further(dataset: Dataset, measure: str, means: DataFrame) -> None:
@@ -86,24 +81,6 @@ def facts(dataset: Dataset) -> None:
     said = [dataset.task, dataset.domain * known, dataset.language, size, dataset.relevance]
     said += [f"licence: {dataset.licence}" * known, zero_shot, dataset.homepage, dataset.note]
     drawing.caption(" · ".join(word for word in said if word))
-
-
-def counted(dataset: Dataset) -> DataFrame:
-    """What is loaded of a dataset, or of its parts together, as one row."""
-    names = list(dataset.parts) or [dataset.name]
-    roots = list(dataset.parts) or [dataset.collection]
-    return read(dataset_select.statistics, datasets=names, collections=roots)
-
-
-def without_runs(dataset: Dataset) -> str:
-    """What brings a first run."""
-    outdated = _outdated(dataset)
-    return next_steps.without_runs(dataset, is_loaded=is_loaded(dataset), outdated=outdated)
-
-
-def is_loaded(dataset: Dataset) -> bool:
-    """Whether its documents are stored, or their lengths."""
-    return not dataset.parts and bool(counted(dataset)["n_documents"].notna().any())
 
 
 def statistics(dataset: Dataset, printed: DataFrame) -> None:
@@ -143,8 +120,7 @@ def systems(dataset: Dataset, means: DataFrame) -> None:
     pinned = {"System": st.column_config.TextColumn(pinned=True)}
     measures = reading.measures()
     table = figures.measure_table(means, measures)
-    whole = HEAD + min(means["system"].nunique(), MOST_ROWS) * ROW
-    options: dict[str, Any] = {"height": whole, "row_height": ROW, "column_config": pinned}
+    options: dict[str, Any] = {"column_config": pinned, **drawing.height(means["system"].nunique())}
     if not dataset.parts:
         runs = figures.in_order(means, measures)
         open_run = partial(_open_run, dataset.name, runs)

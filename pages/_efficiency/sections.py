@@ -10,14 +10,11 @@ from pandas import DataFrame
 from compute.base.words import counted
 from compute.datasets import published
 from compute.evaluate.measures import better
-from compute.views.efficiency import panels as drawing
-from compute.views.efficiency import pareto
+from compute.views.efficiency import panels, pareto
 from compute.views.efficiency import select as efficiency_select
 from compute.views.efficiency import tables as efficiency_tables
 from compute.views.leaderboard import select as leaderboard_select
-from pages._dataset.sections import HEAD, MOST_ROWS, ROW
-from pages._shared import colours, sign_in
-from pages._shared import drawing as _shared
+from pages._shared import colours, drawing, sign_in
 from pages._shared.reading import read
 
 EVERY = "mean over datasets"
@@ -60,15 +57,15 @@ def view(costs: DataFrame, dataset: str, measure: str, systems: Sequence[str]) -
 
 def figures(shown: View, *, slow: bool) -> None:
     """Quality against latency, and against the size of the index."""
-    st.html(drawing.legend(shown.rows, colours.theme()))
+    st.html(panels.legend(shown.rows, colours.theme()))
     latency = "latency_p95_ms" if slow else "latency_p50_ms"
     with st.container(horizontal=True):
         for cost in (latency, "index_bytes"):
-            with st.container(width=drawing.WIDTH):
-                figure = drawing.panel(shown.rows, cost, shown.measure, theme=colours.theme())
+            with st.container(width=panels.WIDTH):
+                figure = panels.panel(shown.rows, cost, shown.measure, theme=colours.theme())
                 alt = f"{shown.measure} of systems against {pareto.COSTS[cost]}"
-                _shared.plot(figure, cost, alt, width="content")
-    _shared.caption(
+                drawing.plot(figure, cost, alt, width="content")
+    drawing.caption(
         f"How to read this: further {_better_end(shown.measure)} is better, further left is"
         " cheaper. The stepped line joins the systems that no other beats in both.",
         _over(shown),
@@ -96,7 +93,7 @@ def _over(shown: View) -> str:
 
 
 def _machines(rows: DataFrame) -> str:
-    machines = drawing.order(rows)
+    machines = panels.order(rows)
     if len(machines) == 1:
         return f"Measured on {machines[0]}."
     return (
@@ -126,8 +123,7 @@ def _left_out(rows: DataFrame, latency: str) -> str:
 def table(shown: View) -> None:
     """Every figure of the shown systems, to read and to save."""
     rows = efficiency_tables.table(shown.rows, shown.measure)
-    whole = HEAD + min(len(rows), MOST_ROWS) * ROW
-    _shared.table(rows, "costs", "What systems cost", height=whole, row_height=ROW)
+    drawing.table(rows, "costs", "What systems cost", **drawing.height(len(rows)))
     sign_in.download_button(
         "All figures (CSV)",
         lambda: efficiency_tables.csv(shown.rows, shown.datasets, shown.measure),
@@ -135,7 +131,7 @@ def table(shown: View) -> None:
         mime="text/csv",
         icon=":material/download:",
     )
-    _shared.caption(
+    drawing.caption(
         "Queries at once: those of the split, in one go, with loading the model or starting Java"
         " counted. Memory: the most"
         " that all processes of indexing and searching held at once. A system made from others"
@@ -149,7 +145,7 @@ def unmeasured() -> None:
     if lacking.empty:
         return
     first = lacking.iloc[0]
-    _shared.caption(
+    drawing.caption(
         f"Not measured, because they were searched before costs were:"
         f" {counted(len(lacking), 'stored run')}. Searching one again measures it:"
         f" python -m compute run {shlex.quote(first['system'])} {first['dataset']} --again."
@@ -162,8 +158,8 @@ def beside_print(costs: DataFrame, titles: Sequence[str]) -> None:
     named = read(leaderboard_select.systems)
     own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
     rows = efficiency_tables.beside_print(published.efficiency(), own, named)
-    _shared.table(rows, "printed-costs", "Published and measured costs")
-    _shared.caption(
+    drawing.table(rows, "printed-costs", "Published and measured costs")
+    drawing.caption(
         "The papers searched 1 million documents of DBPedia on their own hardware; the collections"
         " here are far smaller and the machine is another, so times and sizes cannot be compared"
         " directly: compare the order of the systems. Ours: of the datasets above. –: not printed,"

@@ -17,8 +17,7 @@ from compute.views.dataset import select as dataset_select
 from compute.views.holes import agreement as figures
 from compute.views.holes import select_agreement
 from compute.views.shared import next_steps, text
-from pages._annotate import person as _annotate_person
-from pages._shared import drawing, escaping, failures, reading
+from pages._shared import annotators, drawing, escaping, failures, reading
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -65,9 +64,9 @@ def _disagreements(dataset: str) -> None:
     place = st.selectbox(
         "Settle", range(len(rows)), format_func=lambda n: figures.option(rows[n]), width=520
     )
-    person = _annotate_person.annotator()
+    person = annotators.annotator()
     if person is None:
-        _annotate_person.ask()
+        annotators.ask()
     else:
         _buttons(rows[place], person)
     _pair(rows[place])
@@ -103,7 +102,7 @@ def _buttons(row: Row, person: Annotator) -> None:
 
 @failures.guarded
 def _settle(row: Row, relevance: int, name: str, person: Annotator) -> None:
-    person = _annotate_person.known_as(person.name)
+    person = annotators.known_as(person.name)
     judgement = {name: row[name] for name in ("dataset", "query_id", "doc_id")} | {
         "relevance": relevance,
         "person": person.name,

@@ -9,7 +9,6 @@ from pandas.io.formats.style import Styler
 from compute.views.holes import pools as figures
 from compute.views.holes import select_pools
 from compute.views.leaderboard import select as leaderboard_select
-from pages._dataset import sections as dataset_sections
 from pages._frame import added_switch
 from pages._shared import colours, drawing
 from pages._shared.reading import read
@@ -51,12 +50,4 @@ def _titled(rows: DataFrame) -> DataFrame:
 
 
 def _table(table: Styler, key: str, title: str) -> None:
-    row, head = dataset_sections.ROW, dataset_sections.HEAD
-    rows = min(len(table.index), dataset_sections.MOST_ROWS)
-    drawing.table(
-        table,
-        key,
-        title,
-        row_height=row,
-        height=head + rows * row,
-    )
+    drawing.table(table, key, title, **drawing.height(len(table.index)))

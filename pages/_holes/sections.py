@@ -16,7 +16,6 @@ from compute.views.holes import intervals as figures
 from compute.views.holes import order_flips, select_unjudged
 from compute.views.holes import select as holes_select
 from compute.views.leaderboard import select as leaderboard_select
-from pages._dataset import sections as dataset_sections
 from pages._frame import added_switch
 from pages._shared import colours, drawing, navigation
 from pages._shared.reading import read
@@ -49,9 +48,7 @@ def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
 
 def _table(table: Styler, key: str, title: str) -> None:
     """A table as high as its rows, until there are many."""
-    row, head = dataset_sections.ROW, dataset_sections.HEAD
-    rows = min(len(table.index), dataset_sections.MOST_ROWS)
-    drawing.table(table, key, title, row_height=row, height=head + rows * row)
+    drawing.table(table, key, title, **drawing.height(len(table.index)))
 
 
 def _bounds(dataset: str, systems: Sequence[str], measure: str, **chosen: Any) -> DataFrame:

@@ -144,14 +144,12 @@ def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFram
         return
     st.subheader("Computed against published", anchor=False)
     shown = reproduction_table.table(found, named, colours.theme())
-    height = 38 + 35 * min(len(found), MOST_ROWS)
     drawing.table(
         shown,
         "ours-published",
         f"Computed against published: {of.measure}",
-        height=height,
-        row_height=35,
         column_config={"Likely reason": st.column_config.Column(width=_width(found["reason"]))},
+        **drawing.height(len(found), MOST_ROWS),
     )
     drawing.caption(
         f"{of.measure}: {reproduction.verdict_counts(found)}.",

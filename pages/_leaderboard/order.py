@@ -57,11 +57,10 @@ def table(of: Numbers, board: Board, baseline: str) -> None:
         "board",
         f"{of.measure} of systems on datasets",
         scores=scores(of, board, shown, baseline),
-        height=38 + 35 * min(len(shown), MOST_ROWS),
-        row_height=35,
         column_config=_columns(["Mean", *heads.values()]),
         on_select=partial(_open, by_title, shown["system"].tolist()),
         selection_mode="single-cell",
+        **drawing.height(len(shown), MOST_ROWS),
         placeholder="–",
     )
     drawing.open_dataset(of.measure)

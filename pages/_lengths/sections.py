@@ -15,7 +15,6 @@ from compute.views.lengths import select as lengths_select
 from compute.views.lengths import violins as figures
 from compute.views.query.words import first_pair
 from compute.views.shared import next_steps
-from pages._dataset.sections import HEAD, MOST_ROWS, ROW
 from pages._shared import address, colours, drawing, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -197,9 +196,8 @@ def averages() -> None:
     if means.empty:
         return
     st.subheader("Words on average", anchor=False)
-    whole = HEAD + min(len(means), MOST_ROWS) * ROW
     shown = tables.averages_table(means)
-    drawing.table(shown, "averages", "Words on average", height=whole, row_height=ROW)
+    drawing.table(shown, "averages", "Words on average", **drawing.height(len(means)))
     drawing.caption(
         "Published: the papers' statistics, whose way of splitting words is not said; here words"
         " are split at white space. The papers average over the queries of all splits. Documents"

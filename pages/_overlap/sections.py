@@ -173,8 +173,7 @@ def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> Non
             drawing.plot(figure, "graph", alt, width="content")
         with st.container(width=488):
             table = graphs.neighbours(square, _titles(counted))
-            height = min(38 + 35 * len(table), 500)
-            options: dict[str, Any] = {"height": height, "row_height": 35, "placeholder": "–"}
+            options: dict[str, Any] = {"placeholder": "–", **drawing.height(len(table), 13)}
             drawing.table(
                 table, "neighbours", "The nearest collections", column_config=_FIGURES, **options
             )

@@ -5,10 +5,9 @@ from collections.abc import Sequence
 import streamlit as st
 from pandas import DataFrame
 
-from compute.views.query import augmented as drawing
+from compute.views.query import augmented as figures
 from compute.views.query import select as query_select
-from pages._shared import colours, escaping
-from pages._shared import drawing as _shared
+from pages._shared import colours, drawing, escaping
 from pages._shared.reading import read
 
 PLAIN = "bm25-wordpiece"
@@ -26,19 +25,19 @@ def section(
     named = dict(titles)
     for system, query in asked.groupby("system", sort=False):
         st.subheader(escaping.text(f"What {named.get(str(system), system)} asked"), anchor=False)
-        _words(str(system), drawing.relative(query))
+        _words(str(system), figures.relative(query))
         _changed(dataset, query_id, str(system))
 
 
 def _words(system: str, query: DataFrame) -> None:
     with st.container(width=_BARS):
-        figure = drawing.bars(query, colours.theme())
-        _shared.plot(figure, f"augmented-{system}", "Weights of the words of the query")
-    _shared.caption(
+        figure = figures.bars(query, colours.theme())
+        drawing.plot(figure, f"augmented-{system}", "Weights of the words of the query")
+    drawing.caption(
         "How to read this: the system does not ask the query as it was typed. It gives each word"
         " of it a weight and adds words of its own; a longer bar counts more. ## begins a piece"
         " that goes on with a word.",
-        drawing.told(query),
+        figures.told(query),
     )
 
 
@@ -46,10 +45,10 @@ def _changed(dataset: str, query_id: str, system: str) -> None:
     both = [system, PLAIN]
     hits = read(query_select.listed, dataset=dataset, query_id=query_id, systems=both, depth=10)
     if PLAIN not in set(hits["system"]):
-        _shared.caption(f"What that changed shows once {PLAIN} has a run on this dataset.")
+        drawing.caption(f"What that changed shows once {PLAIN} has a run on this dataset.")
         return
-    rows = drawing.moved(hits, system, PLAIN)
-    _shared.table(rows, f"moved-{system}", "What augmentation changed in the ranking")
-    _shared.caption(
+    rows = figures.moved(hits, system, PLAIN)
+    drawing.table(rows, f"moved-{system}", "What augmentation changed in the ranking")
+    drawing.caption(
         f"The first ten documents with the augmented query, and with the query as it is ({PLAIN})."
     )

@@ -13,8 +13,7 @@ from compute.judgements.tasks import grades as grading
 from compute.judgements.tasks.queue import Annotator
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
-from pages._annotate import person as _annotate_person
-from pages._shared import address, drawing, escaping, failures, reading
+from pages._shared import address, annotators, drawing, escaping, failures, reading
 from pages._shared.reading import read
 
 
@@ -24,10 +23,10 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
     judged = partial(read, annotate_select.official, added=False)
     if not doc_id or len(judged(dataset=dataset.name, query_id=query_id, doc_id=doc_id)):
         return
-    person = _annotate_person.annotator()
+    person = annotators.annotator()
     if person is None:
         st.markdown("**Judge this hole here**")
-        _annotate_person.ask()
+        annotators.ask()
         return
     levels = read(annotate_select.levels, added=False, dataset=dataset.name)["relevance"]
     given = _given(asked, person)
@@ -61,7 +60,7 @@ def _given(pair: dict[str, str], person: Annotator) -> int | None:
 
 @failures.guarded
 def _add(pair: dict[str, str], person: Annotator, relevance: int | None) -> None:
-    person = _annotate_person.known_as(person.name)
+    person = annotators.known_as(person.name)
     # By difference, a judgement may bring another query to the front: stay at this one.
     address.choose("query", pair["query_id"])
     address.choose("document", pair["doc_id"])

@@ -10,13 +10,11 @@ from pandas import DataFrame
 from compute.datasets import Dataset
 from compute.evaluate.measures import parse
 from compute.evaluate.score_breakdown import explain, explains
-from compute.views.dataset import select as dataset_select
 from compute.views.query import score_breakdown
 from compute.views.query import select as query_select
 from compute.views.query import words as figures
 from compute.views.query.ranked_lists import ranked_lists
 from compute.views.shared import next_steps, text
-from pages._dataset import sections as dataset_sections
 from pages._query import judging
 from pages._shared import address, colours, drawing, escaping, pickers, reading
 from pages._shared.reading import read
@@ -25,14 +23,6 @@ Systems = Sequence[tuple[str, str]]
 """Name and title, from left to right."""
 _FURTHER = 100
 """Relevant documents that no list shows are offered up to this many."""
-
-
-def known_dataset(names: Sequence[str]) -> None:
-    """Say what to do where the address names a dataset without ranked lists."""
-    asked, without = st.query_params.get("dataset", ""), ""
-    if asked not in names and len(facts := read(dataset_select.facts, dataset=asked)):
-        without = dataset_sections.without_runs(next_steps.record(facts))
-    address.known("dataset", names, "dataset with ranked lists", without)
 
 
 def choose_query(

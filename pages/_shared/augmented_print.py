@@ -6,8 +6,8 @@ import streamlit as st
 from compute.datasets import published
 from compute.views.efficiency import select as efficiency_select
 from compute.views.leaderboard import select as leaderboard_select
-from compute.views.query import augmented as drawing
-from pages._shared import drawing as _shared
+from compute.views.query import augmented as augmented_figures
+from pages._shared import drawing
 from pages._shared.reading import read
 
 
@@ -16,16 +16,16 @@ def section(dataset: str = "") -> None:
     added = read(efficiency_select.added)
     added = added[added["dataset"] == dataset] if dataset else added
     figures = published.results()
-    theirs = drawing.printed(figures, [dataset] if dataset else [])
+    theirs = augmented_figures.printed(figures, [dataset] if dataset else [])
     if added.empty and (theirs.empty or not dataset):
         return
-    measures = [name for name in drawing.PRINTED if "@" in name]
+    measures = [name for name in augmented_figures.PRINTED if "@" in name]
     means = {name: read(leaderboard_select.means, measure=name) for name in measures}
-    ours = drawing.measured(means, read(efficiency_select.costs), added)
+    ours = augmented_figures.measured(means, read(efficiency_select.costs), added)
     st.subheader("Query augmentation", anchor=False)
     rows = pd.concat([ours, theirs], ignore_index=True)
-    _shared.table(rows, "augmentation", "Query augmentation, here and in its paper")
-    _shared.caption(
+    drawing.table(rows, "augmentation", "Query augmentation, here and in its paper")
+    drawing.caption(
         "How to read this: a trained model adds words to each query and weighs them; BM25 then"
         " searches as before. Words added: word pieces, the mean over queries. Success@k: the share"
         " of queries with a relevant document among the first k, which the paper calls accuracy@k."

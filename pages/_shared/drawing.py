@@ -15,6 +15,16 @@ from pages._shared import export
 from pages._shared.escaping import text
 from pages._shared.reading import measures
 
+ROW, HEAD = 35, 38
+"""Heights of a row of a table and of its head, in pixels."""
+MOST_ROWS = 20
+"""Rows of a table in sight at once; the others scroll."""
+
+
+def height(rows: int, most: int = MOST_ROWS) -> dict[str, Any]:
+    """The options of a table that is as high as its rows, until there are many."""
+    return {"height": HEAD + ROW * min(rows, most), "row_height": ROW}
+
 
 def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:
     """Draw a figure in its own colours; under it a menu that saves it as files.

@@ -102,14 +102,12 @@ def table(
         if cells:
             go(*carried[cells[0][0]])
 
-    height = 38 + 35 * min(len(shown), 20)
     drawing.table(
         shown,
         key,
         title,
-        height=height,
-        row_height=35,
         on_select=clicked,
         selection_mode="single-cell",
+        **drawing.height(len(shown)),
         **options,
     )

@@ -85,7 +85,6 @@ def _parts_that_go_on() -> None:
 
     from pages._data import fetch
     from pages._jobs import sections as jobs_sections
-    from pages._shared import drawing
 
     st.session_state["_version"] = 0, 0
     fetch._progress(reading._store(settings.load()), [])

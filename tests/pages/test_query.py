@@ -12,7 +12,7 @@ from compute.evaluate.measures import MEASURES
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from pages._query.picking import split
+from pages._shared.system_pickers import split
 from tests.support.tiny import HOSTILE, write_tiny
 
 EVIL = "<b>*mine*&$x$"

@@ -1,0 +1,44 @@
+"""What several pages say of a dataset: what is loaded, what brings a first run."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute.datasets import Dataset
+from compute.store import freshness
+from compute.views.dataset import select as dataset_select
+from compute.views.shared import next_steps
+from pages._shared import address, reading
+from pages._shared.reading import read
+
+
+def outdated(dataset: Dataset) -> list[str]:
+    """The systems whose runs on it, or on its parts, are out of date."""
+    return freshness.outdated(reading.parts(), [dataset.name, *dataset.parts])
+
+
+def counted(dataset: Dataset) -> DataFrame:
+    """What is loaded of a dataset, or of its parts together, as one row."""
+    names = list(dataset.parts) or [dataset.name]
+    roots = list(dataset.parts) or [dataset.collection]
+    return read(dataset_select.statistics, datasets=names, collections=roots)
+
+
+def without_runs(dataset: Dataset) -> str:
+    """What brings a first run."""
+    old = outdated(dataset)
+    return next_steps.without_runs(dataset, is_loaded=is_loaded(dataset), outdated=old)
+
+
+def is_loaded(dataset: Dataset) -> bool:
+    """Whether its documents are stored, or their lengths."""
+    return not dataset.parts and bool(counted(dataset)["n_documents"].notna().any())
+
+
+def known_dataset(names: Sequence[str]) -> None:
+    """Say what to do where the address names a dataset without ranked lists."""
+    asked, without = st.query_params.get("dataset", ""), ""
+    if asked not in names and len(facts := read(dataset_select.facts, dataset=asked)):
+        without = without_runs(next_steps.record(facts))
+    address.known("dataset", names, "dataset with ranked lists", without)

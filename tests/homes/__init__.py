@@ -1,0 +1,1 @@
+"""Homes that older versions made."""

@@ -15,15 +15,16 @@ import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from compute import freshness, jobs
+from compute import jobs
 from compute.__main__ import main
-from compute.annotation import tasks
-from compute.files import untar
-from compute.settings import PROJECT, Settings, load
-from compute.steps import STEPS
-from compute.store import Store
+from compute.base.files import untar
+from compute.base.settings import PROJECT, Settings, load
+from compute.judgements.tasks import tasks
+from compute.store import freshness
+from compute.store.migrations import STEPS
+from compute.store.store import Store
 from tests.homes.make import SETTINGS, commands, take_in
-from tests.jobbing import ended, worker
+from tests.support.jobbing import ended, worker
 
 HOMES = Path(__file__).parent / "homes"
 FORMATS = {"d6a32ce": 1, "c66f3ea": 3}
@@ -208,7 +209,7 @@ def values(scores: Path) -> list[tuple[Any, ...]]:
 def test_what_is_taken_in_today_has_the_same_fingerprints(
     version: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Where this fails, every home of users counts as changed (or the texts of tests.tiny are)."""
+    """Where this fails, every home of users counts as changed, or `tests/support/tiny.py` is."""
     home = tmp_path / "home"
     home.mkdir()
     (home / "settings.toml").write_text(SETTINGS, "utf-8")

@@ -9,7 +9,7 @@ file; neither is made again when the code changes.
 """
 
 import contextlib
-import importlib.util
+import importlib
 import io
 import json
 import os
@@ -28,9 +28,21 @@ import pandas as pd
 from streamlit.testing.v1 import AppTest
 
 from compute import __main__ as command_line
-from compute import settings
-from compute.store import SHIPPED, Store
-from tests.tiny import DOCUMENTS, JUDGEMENTS, QUERIES, write_tiny
+
+
+def module(*names: str) -> Any:
+    """A module by the names that versions have for it, the newest first."""
+    for name in names:
+        with contextlib.suppress(ImportError):
+            return importlib.import_module(name)
+    raise ImportError(names[0])
+
+
+settings = module("compute.base.settings", "compute.settings")
+SHIPPED, Store = (
+    getattr(module("compute.store.store", "compute.store"), name) for name in ("SHIPPED", "Store")
+)
+tiny = module("tests.support.tiny", "tests.tiny")
 
 AT = Path("/srv/beirscope")
 """Where the home is made, and the files that it takes in: parts record their paths."""
@@ -79,14 +91,14 @@ def commands() -> dict[str, list[str]]:
 
 def take_in(at: Path) -> None:
     """The collections and the run that others made, from files at a folder."""
-    command("import-dataset", str(write_tiny(at / "tiny")), "--name", "tiny")
-    half = write_tiny(at / "half")
-    lines = [json.dumps(document) + "\n" for document in DOCUMENTS[:3]]
+    command("import-dataset", str(tiny.write_tiny(at / "tiny")), "--name", "tiny")
+    half = tiny.write_tiny(at / "half")
+    lines = [json.dumps(document) + "\n" for document in tiny.DOCUMENTS[:3]]
     (half / "corpus.jsonl").write_text("".join(lines), "utf-8")
     command("import-dataset", str(half), "--name", "half")
     qrels, topics = at / "judged.qrels", at / "judged.tsv"
-    qrels.write_text("".join(f"{q} 0 {d} {r}\n" for q, d, r in JUDGEMENTS), "utf-8")
-    topics.write_text("".join(f"{q['_id']}\t{q['text']}\n" for q in QUERIES), "utf-8")
+    qrels.write_text("".join(f"{q} 0 {d} {r}\n" for q, d, r in tiny.JUDGEMENTS), "utf-8")
+    topics.write_text("".join(f"{q['_id']}\t{q['text']}\n" for q in tiny.QUERIES), "utf-8")
     words = ("--qrels", str(qrels), "--queries", str(topics), "--name", "judged")
     command("import-dataset", *words)
     mine = at / "mine.run"
@@ -113,21 +125,20 @@ def work(seconds: int = 300) -> None:
     worker.wait(60)
 
 
-def judge(store: Store) -> None:
+def judge(store: Any) -> None:
     """Judgements that people added; one is taken back."""
     about = {"dataset": "tiny", "task": "query-page", "guideline_version": "1", "source": "person"}
     names = ["query_id", "doc_id", "relevance", "person"]
     store.add_judgements(pd.DataFrame(ADDED, columns=names).assign(**about))
     store.withdraw_judgement(2, "person")
-    if importlib.util.find_spec("compute.annotation") is not None:
+    with contextlib.suppress(ImportError):
         annotate(store)
 
 
-def annotate(store: Store) -> None:
+def annotate(store: Any) -> None:
     """A task, two of whose pairs somebody judged."""
-    from compute.annotation.queue import exchange
-    from tests import annotating
-
+    exchange = module("compute.judgements.tasks.queue", "compute.annotation.queue").exchange
+    annotating = module("tests.support.annotating", "tests.annotating")
     task = annotating.made(store, title="Holes of tiny")
     held = exchange(store, task, annotating.ADA).held
     answers = [annotating.answer(pair.id, relevance=2) for pair in held[:2]]
@@ -137,7 +148,8 @@ def annotate(store: Store) -> None:
 def compute_more() -> None:
     """Runs that need no Java, and what the version can count."""
     command("run", "minilm", "tiny")
-    if importlib.util.find_spec("compute.systems.fusion") is not None:
+    with contextlib.suppress(ImportError):
+        module("compute.systems.combine.fusion", "compute.systems.fusion")
         command("run", "rrf(bm25,mine)", "tiny")
     for name in ("overlap", "lengths"):
         if name in command_line.COMMANDS:
@@ -177,7 +189,7 @@ def opened() -> list[dict[str, Any]]:
     return found
 
 
-def said(store: Store) -> dict[str, Any]:
+def said(store: Any) -> dict[str, Any]:
     """What the version says of the home."""
     with contextlib.closing(sqlite3.connect(HOME / "state.sqlite")) as state:
         (format_,) = state.execute("select max(format) from steps").fetchone()

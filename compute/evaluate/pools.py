@@ -10,9 +10,9 @@ from dataclasses import replace
 import numpy as np
 from pandas import DataFrame
 
-from compute.evaluate.holes.formulas import Gain, measured
-from compute.evaluate.holes.lists import HOLE, Flags, Lists, Numbers, Values
+from compute.evaluate.gains import Gain, measured
 from compute.evaluate.tolerance import order, ranks
+from compute.evaluate.top_lists import HOLE, Flags, Lists, Numbers, Values
 
 
 def alone(lists: Lists, among: Flags | None = None) -> Flags:

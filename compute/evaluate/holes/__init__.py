@@ -8,6 +8,7 @@ the three ranges of a score, over the holes of its own list, of the pool, and of
 Arrow tables.
 """
 
+from compute.evaluate.gains import GAINS, formula
 from compute.evaluate.holes.bounds import COLLECTION, NOTHING, POOL, Outside, intervals
 from compute.evaluate.holes.definitions import (
     FEWEST_ADDED,
@@ -20,9 +21,8 @@ from compute.evaluate.holes.definitions import (
     rates,
     tells_more,
 )
-from compute.evaluate.holes.formulas import GAINS, formula
-from compute.evaluate.holes.lists import JUDGED, TOP, Lists, arrange, arranged
 from compute.evaluate.holes.order_flips import pairs
+from compute.evaluate.top_lists import JUDGED, TOP, Lists, arrange, arranged
 
 __all__ = [
     "COLLECTION",

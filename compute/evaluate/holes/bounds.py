@@ -36,8 +36,8 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from compute.evaluate.holes.formulas import Ends, Gain, measured
-from compute.evaluate.holes.lists import HOLE, Lists, Numbers, Values
+from compute.evaluate.gains import Ends, Gain, measured
+from compute.evaluate.top_lists import HOLE, Lists, Numbers, Values
 
 Outside = Mapping[str, Numbers]
 """By the name of a wider range: (Q,) the documents of each query that nobody judged and that may be

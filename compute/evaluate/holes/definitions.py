@@ -7,9 +7,9 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
+from compute.evaluate.gains import Sum, formula, measured
 from compute.evaluate.holes.bounds import ratio
-from compute.evaluate.holes.formulas import Sum, formula, measured
-from compute.evaluate.holes.lists import HOLE, Lists, Values
+from compute.evaluate.top_lists import HOLE, Lists, Values
 
 FEWEST_ADDED = 50
 """Judgements to be added before a collection of relevant documents alone tells rates."""

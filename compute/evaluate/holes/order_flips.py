@@ -14,10 +14,10 @@ import numpy as np
 from numpy.typing import NDArray
 from pandas import DataFrame, Series
 
+from compute.evaluate.gains import Gain, Sides, measured
 from compute.evaluate.holes.bounds import NOTHING, Outside, best_orders, extremes, ratio, widened
-from compute.evaluate.holes.formulas import Gain, Sides, measured
-from compute.evaluate.holes.lists import Codes, Lists, Numbers, Values
 from compute.evaluate.tolerance import above, equal
+from compute.evaluate.top_lists import Codes, Lists, Numbers, Values
 
 FIRST, SECOND, OPEN, EQUAL = "first", "second", "open", "equal"
 """The first, or second, system is ahead wherever a score in the range lies; the order can turn, or

@@ -13,7 +13,7 @@ from pandas import DataFrame
 
 from compute.base.bounded_cache import Kept
 from compute.evaluate import holes
-from compute.evaluate.holes.lists import Numbers
+from compute.evaluate.top_lists import Numbers
 from compute.reading.dependencies import about_datasets
 from compute.views.shared.lists import added, counted, ids
 

@@ -15,8 +15,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from compute.base.errors import WrongInput
-from compute.evaluate.holes.lists import HOLE, Codes, Flags, Lists, Numbers, Values
 from compute.evaluate.measures import parse
+from compute.evaluate.top_lists import HOLE, Codes, Flags, Lists, Numbers, Values
 
 Ends = tuple[Values, Values]
 """(m + 1, N) each: what 0 to m relevant holes add to N sums at least, and at most; nan where there

@@ -1,7 +1,7 @@
 """The measures whose ranges are known: what relevant holes add, and what the sum is divided by.
 
 A measure here is a sum over the ranks of a list, over what the best order of all relevant
-documents reaches. A row of `GAINS` says of one measure what its sum is without the holes, what 0
+documents reaches. A `Gain` says of one measure what its sum is without the holes, what 0
 to m relevant holes add to it at least and at most, for one list and for the difference of two, and
 what a best order reaches. `bounds` makes ranges of these.
 """
@@ -14,9 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from compute.base.errors import WrongInput
-from compute.evaluate.measures import parse
-from compute.evaluate.top_lists import HOLE, Codes, Flags, Lists, Numbers, Values
+from compute.evaluate.top_lists import HOLE, Codes, Flags, Numbers, Values
 
 Ends = tuple[Values, Values]
 """(m + 1, N) each: what 0 to m relevant holes add to N sums at least, and at most; nan where there
@@ -287,34 +285,10 @@ def _flat(k: int) -> Values:
     return np.ones(k)
 
 
-GAINS: dict[str, Gain] = {
-    "nDCG": Sum(_logarithmic, graded=True, ideal=True),
-    "P": Share(_flat),
-    "R": Sum(_flat),
-    "R_cap": Sum(_flat, ideal=True),
-    "AP": Precisions(),
-    "RR": First(lambda k: 1 / np.arange(1.0, k + 1)),
-    "Success": First(_flat),
-}
-"""The measures that ranges and orders can be asked of, by the names of `measures`. One that goes
-on below the lists adds what may come there to the ends of the pool and of the collection."""
-
-
-def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
-    """The lists as a measure such as nDCG@10 sees them, and the measure's formula.
-
-    Raises WrongInput for a measure outside GAINS or one that cuts deeper than the lists.
-    """
-    gain, k = formula(measure)
-    top = lists.cut(k)
-    return (top if gain.graded else top.binary()), gain
-
-
-def formula(measure: str) -> tuple[Gain, int]:
-    """A measure's row and its cut. Raises WrongInput for one outside GAINS, or without a cut."""
-    parsed = parse(measure)
-    gain = GAINS.get(parsed.formula.name)
-    if gain is None or parsed.k is None:
-        known = ", ".join(f"{name}@k" for name in GAINS)
-        raise WrongInput(f"no interval of {measure}; known: {known}")
-    return gain, parsed.k
+NDCG = Sum(_logarithmic, graded=True, ideal=True)
+RECALL = Sum(_flat)
+CAPPED_RECALL = Sum(_flat, ideal=True)
+AVERAGE_PRECISION = Precisions()
+RECIPROCAL_RANK = First(lambda k: 1 / np.arange(1.0, k + 1))
+PRECISION = Share(_flat)
+SUCCESS = First(_flat)

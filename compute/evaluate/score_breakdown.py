@@ -4,21 +4,15 @@ The sums are those of `measures`, added in the same order, so that a total equal
 to the last bit.
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.evaluate.measures import parse
-
-Values = NDArray[np.float64]
-Parts = tuple[Values, Values]
-"""Gain and discount by rank; what a rank adds is one over the other."""
+from compute.evaluate.rank_terms import Lists, Terms, total
 
 
 @dataclass(frozen=True)
@@ -40,7 +34,7 @@ class Explained:
     @property
     def total(self) -> float:
         """The sum of the terms of the list."""
-        return _sum(self.listed["term"])
+        return total(self.listed["term"])
 
     @property
     def value(self) -> float:
@@ -50,91 +44,19 @@ class Explained:
     @property
     def best_total(self) -> float:
         """The sum of the terms of the best order."""
-        return _sum(self.best["term"])
-
-
-class _Row(NamedTuple):
-    """A measure: what each rank adds, and what the sum is divided by."""
-
-    parts: Callable[[Values], Parts]
-    divisor: Callable[["_Lists"], float]
-    divided_by: str
-    has_best: bool = True
-
-
-class _Lists(NamedTuple):
-    best: DataFrame
-    n_relevant: int
-    n_listed: int
-    k: int
-
-
-def _ranks(relevance: Values) -> Values:
-    return np.arange(1, len(relevance) + 1, dtype=np.float64)
-
-
-def _graded(relevance: Values) -> Parts:
-    return np.where(relevance > 0, relevance, 0.0), np.log2(_ranks(relevance) + 1)
-
-
-def _counted(relevance: Values) -> Parts:
-    return (relevance > 0).astype(np.float64), np.ones(len(relevance))
-
-
-def _precise(relevance: Values) -> Parts:
-    found = relevance > 0
-    return np.where(found, np.cumsum(found), 0.0), _ranks(relevance)
-
-
-def _is_first(relevance: Values) -> Values:
-    found = relevance > 0
-    return (found & (np.cumsum(found) == 1)).astype(np.float64)
-
-
-def _first(relevance: Values) -> Parts:
-    return _is_first(relevance), _ranks(relevance)
-
-
-def _any(relevance: Values) -> Parts:
-    return _is_first(relevance), np.ones(len(relevance))
-
-
-def _judged(relevance: Values) -> Parts:
-    return (~np.isnan(relevance)).astype(np.float64), np.ones(len(relevance))
-
-
-def _unjudged(relevance: Values) -> Parts:
-    return np.isnan(relevance).astype(np.float64), np.ones(len(relevance))
-
-
-_RELEVANT = "relevant documents"
-FILLED = "ranks that are filled"
-_ROWS = {
-    "nDCG": _Row(_graded, lambda of: _sum(of.best["term"]), "the sum of the best order"),
-    "R": _Row(_counted, lambda of: of.n_relevant, _RELEVANT),
-    "R_cap": _Row(
-        _counted,
-        lambda of: min(of.n_relevant, of.k),
-        f"{_RELEVANT}, or the ranks if those are less",
-    ),
-    "AP": _Row(_precise, lambda of: of.n_relevant, _RELEVANT),
-    "RR": _Row(_first, lambda _: 1, ""),
-    "P": _Row(_counted, lambda of: of.k, "ranks"),
-    "Success": _Row(_any, lambda _: 1, ""),
-    "Judged": _Row(_judged, lambda of: of.n_listed, FILLED, has_best=False),
-    "Hole": _Row(_unjudged, lambda of: of.n_listed, FILLED, has_best=False),
-}
+        return total(self.best["term"])
 
 
 def has_best(measure: str) -> bool:
     """Whether some order of the judged documents is best for a measure that `explains` names."""
-    return _ROWS[parse(measure).formula.name].has_best
+    terms = parse(measure).formula.terms
+    return terms is not None and terms.has_best
 
 
 def explains(measure: str) -> bool:
     """Whether a measure is a sum over the top k ranks of one query's list."""
     parsed = parse(measure)
-    return parsed.formula.name in _ROWS and parsed.k is not None
+    return parsed.formula.terms is not None and parsed.k is not None
 
 
 def explain(hits: DataFrame, judgements: DataFrame, measure: str) -> Explained:
@@ -144,7 +66,7 @@ def explain(hits: DataFrame, judgements: DataFrame, measure: str) -> Explained:
     WrongInput for a measure that is no such sum, Bpref or Hole_beir@10.
     """
     parsed = parse(measure)
-    row, k = _ROWS.get(parsed.formula.name), parsed.k
+    row, k = parsed.formula.terms, parsed.k
     if row is None or k is None:
         raise WrongInput(f"{measure} is no sum over the ranks of one list")
     judged = dict(zip(judgements["doc_id"], judgements["relevance"], strict=True))
@@ -154,17 +76,12 @@ def explain(hits: DataFrame, judgements: DataFrame, measure: str) -> Explained:
     relevant = judgements.loc[judgements["relevance"] > 0, ["relevance"]]
     order = relevant.sort_values("relevance", ascending=False).head(k if row.has_best else 0)
     best = _with_terms(order.assign(rank=range(1, len(order) + 1)).astype("Int64"), row)
-    divisor = row.divisor(_Lists(best, len(relevant), len(listed), k))
+    divisor = row.divisor(Lists(best, len(relevant), len(listed), k))
     columns = ["rank", "relevance", "gain", "discount", "term"]
     listed = _with_terms(listed, row)
     return Explained(measure, listed, best[columns], float(divisor), row.divided_by)
 
 
-def _with_terms(frame: DataFrame, row: _Row) -> DataFrame:
+def _with_terms(frame: DataFrame, row: Terms) -> DataFrame:
     gain, discount = row.parts(frame["relevance"].to_numpy(np.float64, na_value=np.nan))
     return frame.assign(gain=gain, discount=discount, term=gain / discount).reset_index(drop=True)
-
-
-def _sum(terms: pd.Series) -> float:
-    """The sum as `measures` has it: one term after the other, with no further digits kept."""
-    return float(np.add.accumulate(terms.to_numpy(np.float64))[-1]) if len(terms) else 0.0

@@ -1,15 +1,22 @@
 """How much of the ranked lists nobody judged, and what a score can be all the same.
 
-`lists` holds top ranks against judgements, as arrays; `definitions` counts holes and scores lists
-with holes left out or expected; `formulas` has the measures whose ranges are known; `bounds` gives
+`definitions` counts holes and scores lists
+with holes left out or expected; `bounds` gives
 the three ranges of a score, over the holes of its own list, of the pool, and of the collection;
-`turning` asks whether the order of two systems could turn in each. Pure functions: frames `top`
+`order_flips` asks whether the order of two systems could turn in each. Pure functions: frames `top`
 (system, query_id, doc_id, rank) and `judgements` (query_id, doc_id, relevance) in, or the same as
 Arrow tables.
 """
 
-from compute.evaluate.gains import GAINS, formula
-from compute.evaluate.holes.bounds import COLLECTION, NOTHING, POOL, Outside, intervals
+from compute.evaluate.holes.bounds import (
+    COLLECTION,
+    GAINS,
+    NOTHING,
+    POOL,
+    Outside,
+    formula,
+    intervals,
+)
 from compute.evaluate.holes.definitions import (
     FEWEST_ADDED,
     by_rank,

@@ -36,13 +36,17 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame
 
-from compute.evaluate.gains import Ends, Gain, measured
+from compute.base.errors import WrongInput
+from compute.evaluate.gains import Ends, Gain
+from compute.evaluate.measures import FORMULAS, parse
 from compute.evaluate.top_lists import HOLE, Lists, Numbers, Values
 
 Outside = Mapping[str, Numbers]
 """By the name of a wider range: (Q,) the documents of each query that nobody judged and that may be
 relevant in it, those of the lists included."""
 NOTHING: Outside = MappingProxyType({})
+GAINS = {name: row.gain for name, row in FORMULAS.items() if row.gain}
+"""What relevant holes add, for the measures that ranges and orders can be asked of."""
 POOL, COLLECTION = "pool", "collection"
 EACH = slice(None)
 
@@ -237,3 +241,23 @@ def _better(fixed: Values, gained: Values, ideal: Values, steps: Numbers, best: 
 def ratio(part: Values, whole: Values) -> Values:
     """part / whole, 0 where whole is 0: a query without a relevant document."""
     return np.divide(part, whole, out=np.zeros(part.shape), where=whole > 0)
+
+
+def measured(lists: Lists, measure: str) -> tuple[Lists, Gain]:
+    """The lists as a measure such as nDCG@10 sees them, and the measure's formula.
+
+    Raises WrongInput for a measure without a gain, or one that cuts deeper than the lists.
+    """
+    gain, k = formula(measure)
+    top = lists.cut(k)
+    return (top if gain.graded else top.binary()), gain
+
+
+def formula(measure: str) -> tuple[Gain, int]:
+    """A measure's gain and its cut. Raises WrongInput for one without either."""
+    parsed = parse(measure)
+    gain = parsed.formula.gain
+    if gain is None or parsed.k is None:
+        known = ", ".join(f"{name}@k" for name in GAINS)
+        raise WrongInput(f"no interval of {measure}; known: {known}")
+    return gain, parsed.k

@@ -7,8 +7,8 @@ import pandas as pd
 from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
-from compute.evaluate.gains import Sum, formula, measured
-from compute.evaluate.holes.bounds import ratio
+from compute.evaluate.gains import Sum
+from compute.evaluate.holes.bounds import formula, measured, ratio
 from compute.evaluate.top_lists import HOLE, Lists, Values
 
 FEWEST_ADDED = 50

@@ -14,8 +14,16 @@ import numpy as np
 from numpy.typing import NDArray
 from pandas import DataFrame, Series
 
-from compute.evaluate.gains import Gain, Sides, measured
-from compute.evaluate.holes.bounds import NOTHING, Outside, best_orders, extremes, ratio, widened
+from compute.evaluate.gains import Gain, Sides
+from compute.evaluate.holes.bounds import (
+    NOTHING,
+    Outside,
+    best_orders,
+    extremes,
+    measured,
+    ratio,
+    widened,
+)
 from compute.evaluate.tolerance import above, equal
 from compute.evaluate.top_lists import Codes, Lists, Numbers, Values
 

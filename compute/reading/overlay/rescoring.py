@@ -15,7 +15,8 @@ from duckdb import DuckDBPyConnection
 from numpy.typing import NDArray
 
 from compute.base.errors import WrongInput
-from compute.evaluate.measures import Held, Measure, Places, cuts, ideal, parse
+from compute.evaluate.measures import Measure, cuts, ideal, parse
+from compute.evaluate.query_values import Held, Places
 from compute.evaluate.scored_measures import kept, more_of, reaches
 from compute.reading.database import Reading
 from compute.store.store import Part

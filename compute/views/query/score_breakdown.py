@@ -9,7 +9,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from compute.evaluate.score_breakdown import FILLED, Explained, has_best
+from compute.evaluate.rank_terms import FILLED
+from compute.evaluate.score_breakdown import Explained, has_best
 from compute.evaluate.tolerance import equal
 from compute.views.query.words import said
 from compute.views.shared import theme as looks

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from compute.evaluate import holes
-from compute.evaluate.gains import GAINS
+from compute.evaluate.holes.bounds import GAINS
 from compute.evaluate.tolerance import TOLERANCE
 from tests.support.worlds import CASES
 

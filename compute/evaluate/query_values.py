@@ -1,0 +1,193 @@
+"""The value of each measure, query by query, for a run held against judgements.
+
+pytrec_eval is the oracle of all that trec_eval defines. A document without a judgement for the
+query is not relevant, relevance above 0 is relevant, below 0 is judged with gain 0, and a query
+without a relevant document scores 0.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+Values = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Places:
+    """Places in ranked lists, in the order of the lists, and the relevance of what stands there."""
+
+    query: Counts
+    """Number of the query, from 0."""
+    rank: Counts
+    """From 1."""
+    relevance: Counts
+
+    def where(self, chosen: NDArray[np.bool_]) -> "Places":
+        return Places(self.query[chosen], self.rank[chosen], self.relevance[chosen])
+
+    def top(self, k: int) -> "Places":
+        return self.where(self.rank <= k)
+
+    def relevant(self) -> "Places":
+        return self.where(self.relevance > 0)
+
+    def running(self, counted: NDArray[np.bool_]) -> Counts:
+        """At each place, how many of its own list were counted so far, itself included."""
+        total = np.cumsum(counted)
+        starts = np.searchsorted(self.query, self.query)
+        return total - (total - counted)[starts]
+
+
+@dataclass(frozen=True)
+class Held:
+    """A run held against the judgements of n queries; arrays by query have n elements."""
+
+    retrieved: Counts
+    """Hits by query down to the deepest cut of a measure that asks (Judged, Hole)."""
+    judged: Places
+    """Where the run has documents that are judged for their query."""
+    ideal: Places
+    """The judged documents in the best order: by query, relevance descending."""
+    known: Places
+    """Where the run has documents that are judged for any query, down to the same cut."""
+
+    def total(self, places: Places, weights: Values | None = None) -> Values:
+        """The sum of the weights, or the number of places, by query."""
+        return np.bincount(places.query, weights, len(self.retrieved)).astype(np.float64)
+
+    def relevant(self) -> Values:
+        """Relevant documents by query, retrieved or not."""
+        return self.total(self.ideal.relevant())
+
+
+def ndcg(held: Held, k: int) -> Values:
+    """Discounted cumulative gain over that of the best order; linear gain, discount log2(1+rank).
+
+    Järvelin and Kekäläinen 2002 as trec_eval's `ndcg_cut` has it; without a cut its `ndcg`.
+    """
+
+    def dcg(places: Places) -> Values:
+        top = places.top(k).relevant()
+        return held.total(top, top.relevance / np.log2(top.rank + 1))
+
+    return _ratio(dcg(held.judged), dcg(held.ideal))
+
+
+def recall(held: Held, k: int) -> Values:
+    """Relevant documents in the top k over all relevant ones (trec_eval's `recall`)."""
+    return _ratio(held.total(held.judged.top(k).relevant()), held.relevant())
+
+
+def capped_recall(held: Held, k: int) -> Values:
+    """Relevant documents in the top k over as many as fit there: min(k, relevant).
+
+    Thakur et al. 2021 (BEIR), for collections with more than k relevant documents per query.
+    """
+    return _ratio(held.total(held.judged.top(k).relevant()), np.minimum(held.relevant(), k))
+
+
+def full_recall(held: Held, k: int) -> Values:
+    """1 when every relevant document is in the top k, else 0; 0 for a query without one."""
+    relevant = held.relevant()
+    found = held.total(held.judged.top(k).relevant())
+    return ((found == relevant) & (relevant > 0)).astype(np.float64)
+
+
+def average_precision(held: Held, k: int) -> Values:
+    """Precision at each relevant document of the top k, summed, over all relevant documents.
+
+    trec_eval's `map_cut`, and without a cut its `map`.
+    """
+    top = held.judged.top(k).relevant()
+    found = top.running(top.relevance > 0)
+    return _ratio(held.total(top, found / top.rank), held.relevant())
+
+
+def reciprocal_rank(held: Held, k: int) -> Values:
+    """1 over the rank of the first relevant document, 0 when none is in the top k.
+
+    trec_eval's `recip_rank` of the list cut at k.
+    """
+    top = held.judged.top(k).relevant()
+    first = top.where(top.running(top.relevance > 0) == 1)
+    return held.total(first, 1 / first.rank)
+
+
+def precision(held: Held, k: int) -> Values:
+    """Relevant documents in the top k over k, however short the list (trec_eval's `P`)."""
+    return held.total(held.judged.top(k).relevant()) / k
+
+
+def success(held: Held, k: int) -> Values:
+    """1 when a relevant document is in the top k (trec_eval's `success`; papers: Accuracy@k)."""
+    return np.minimum(held.total(held.judged.top(k).relevant()), 1)
+
+
+def rank_biased_precision(held: Held, k: int, p: float, rel: int | None = None) -> Values:
+    """The gains of the top k, each times (1 - p) p^(rank - 1), summed.
+
+    Moffat and Zobel 2008. As in ir_measures the gain is the relevance, so that grades above 1
+    can sum to more than 1; with `rel` it is 1 for relevance from `rel` on, else 0.
+    """
+    top = held.judged.top(k).relevant()
+    gain = top.relevance if rel is None else top.relevance >= rel
+    return held.total(top, gain * _persistence(top, p))
+
+
+def rank_biased_residual(held: Held, k: int, p: float, rel: int | None = None) -> Values:
+    """How much rank-biased precision would grow if all that is not known gained 1.
+
+    The weight (1 - p) p^(rank - 1) of every rank that holds no judged document of the top k:
+    unjudged ones, ranks that the list does not fill, and all ranks below k (Moffat and Zobel
+    2008). It is the same whatever `rel` is.
+    """
+    top = held.judged.top(k)
+    return np.maximum(1 - held.total(top, _persistence(top, p)), 0.0)
+
+
+def _persistence(places: Places, p: float) -> Values:
+    """The chance that a reader who goes on with probability p stops at each place."""
+    return (1 - p) * np.power(p, places.rank - 1.0)
+
+
+def bpref(held: Held, _k: int) -> Values:
+    """How seldom documents judged 0 stand above relevant ones, over the whole list kept.
+
+    Buckley and Voorhees 2004 as trec_eval has it: unjudged documents, and those judged below 0,
+    are passed over; 1 - min(above, R) / min(N, R) summed over the relevant documents retrieved,
+    over R (R relevant documents, N judged 0).
+    """
+    relevant, nonrelevant = held.relevant(), held.total(held.ideal.where(held.ideal.relevance == 0))
+    above = held.judged.running(held.judged.relevance == 0)
+    chosen = held.judged.relevance > 0
+    top, above = held.judged.where(chosen), above[chosen]
+    lost = np.minimum(above, relevant[top.query])
+    worst = np.minimum(relevant, nonrelevant)[top.query]
+    return _ratio(held.total(top, 1 - _ratio(lost, worst)), relevant)
+
+
+def judged(held: Held, k: int) -> Values:
+    """Share of the top k that is judged for the query; short lists divide by their length."""
+    return _ratio(held.total(held.judged.top(k)), np.minimum(held.retrieved, k))
+
+
+def hole(held: Held, k: int) -> Values:
+    """Share of the top k without a judgement for that query; short lists divide by their length."""
+    filled = np.minimum(held.retrieved, k)
+    return _ratio(filled - held.total(held.judged.top(k)), filled)
+
+
+def hole_beir(held: Held, k: int) -> Values:
+    """Hits in the top k without a judgement for any query, over k, however short the list.
+
+    The definition of BEIR's own code: a document judged for another query is no hole, and empty
+    ranks are none.
+    """
+    return (np.minimum(held.retrieved, k) - held.total(held.known.top(k))) / k
+
+
+def _ratio(part: NDArray, whole: NDArray) -> Values:
+    """part / whole, 0 where whole is 0."""
+    return np.divide(part, whole, out=np.zeros(len(part)), where=np.asarray(whole) > 0)

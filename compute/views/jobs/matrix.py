@@ -227,7 +227,6 @@ def _axes(systems: Sequence[str], datasets: Sequence[str]) -> dict:
         "margin": {"l": 8, "r": 8, "t": 30, "b": 6},
         "hoverdistance": -1,
         "dragmode": False,
-        "clickmode": "event+select",
     }
 
 

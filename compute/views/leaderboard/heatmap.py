@@ -358,7 +358,6 @@ def _axes(view: _View) -> dict:
         "margin": {"l": 8, "r": 8 + max(_lean(view.board), 0), "t": 30, "b": 6},
         "hoverdistance": -1,
         "dragmode": False,
-        "clickmode": "event+select",
     }
 
 

@@ -57,7 +57,6 @@ def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) ->
         template=looks.template(theme),
         hoverdistance=-1,
         dragmode=False,
-        clickmode="event+select",
         showlegend=False,
         coloraxis=_colours(look),
         shapes=[_outline(places[chosen], len(columns), look)] if chosen in places else [],

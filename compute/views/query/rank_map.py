@@ -192,7 +192,6 @@ def _frame(
         showlegend=False,
         hoverdistance=-1,
         dragmode=False,
-        clickmode="event+select",
         yaxis={"range": [top, 0], "fixedrange": True, "showgrid": False, "zeroline": False}
         | {"automargin": False, "tickformat": ",d"},
     )

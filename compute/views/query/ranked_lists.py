@@ -126,7 +126,6 @@ def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
         showlegend=False,
         hoverdistance=-1,
         dragmode=False,
-        clickmode="event+select",
         xaxis=hidden,
         yaxis={
             "range": [depth + 0.5, 0.5],

@@ -3,6 +3,8 @@
 They lie in `jobs.sqlite` of the home folder, or in PostgreSQL where the setting `state` names it.
 """
 
+import sqlite3
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import lru_cache
@@ -18,6 +20,7 @@ from sqlalchemy import (
     MetaData,
     Table,
     Text,
+    event,
     inspect,
     literal_column,
     make_url,
@@ -79,6 +82,14 @@ operations = Table(
     Column("workflow_uuid", Text),
     Column("child_workflow_id", Text),
 )
+
+
+@event.listens_for(Engine, "connect")
+def _tell_milliseconds(connection: object, _: object) -> None:
+    # From Python 3.12 on DBOS asks SQLite for unixepoch('subsec'), and for nothing else of that
+    # name. SQLite knows it since 3.42, older ones answer null; a Python may be built with either.
+    if isinstance(connection, sqlite3.Connection) and sqlite3.sqlite_version_info < (3, 42):
+        connection.create_function("unixepoch", 1, lambda _: round(time.time(), 3))
 
 
 def address(settings: Settings) -> str:

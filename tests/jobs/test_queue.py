@@ -4,11 +4,12 @@ import json
 import shutil
 import subprocess
 import sys
+import time
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from sqlalchemy import inspect, select
+from sqlalchemy import create_engine, func, inspect, select
 
 from compute import jobs
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
@@ -216,6 +217,13 @@ def test_wrong_names_are_refused_before_anything_is_queued(store: Store) -> None
     assert jobs.listed(store.settings) == []
     with pytest.raises(Conflict, match="two kinds"):
         kinds(KINDS["run"], KINDS["run"])
+
+
+def test_dbos_gets_milliseconds_from_an_older_sqlite_too(store: Store) -> None:
+    # As DBOS opens the database, and what it asks on Python 3.12 or newer.
+    with create_engine(tables.address(store.settings)).connect() as connection:
+        told = connection.execute(select(func.unixepoch("subsec") * 1000)).scalar_one()
+    assert told / 1000 == pytest.approx(time.time(), abs=5)
 
 
 def test_a_dead_database_is_one_sentence(store: Store) -> None:

@@ -22,7 +22,7 @@ lint: $(READY)
 # That another Python serves: make smoke VENV=.smoke PYTHON=python3.13
 smoke: $(READY)
 	BEIRSCOPE_HOME=$$(mktemp -d) $(PY) -m compute run bm25 pydocs-networkx
-	$(PY) -m pytest tests/datasets/test_*.py
+	$(PY) -m pytest tests/datasets/test_*.py tests/jobs/test_serve.py
 
 # The counts of the long runs; the rest of the suite stays as `make test` has it.
 soak: $(READY)

@@ -6,8 +6,8 @@ import uuid
 from pathlib import Path
 
 from compute.base import redaction
+from compute.base.files import make_folder
 from compute.base.settings import Settings
-from compute.store.parts import make_folder
 
 
 def record(settings: Settings, where: str, error: BaseException) -> tuple[str, Path | None]:

@@ -1,8 +1,13 @@
 """Files and folders, whatever they hold."""
 
+import os
 import shutil
 import tarfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import BinaryIO
 
 from compute.base.errors import WrongInput
 
@@ -23,3 +28,38 @@ def untar(archive: tarfile.TarFile, folder: Path) -> None:
             target.parent.mkdir(parents=True, exist_ok=True)
             with content, target.open("wb") as file:
                 shutil.copyfileobj(content, file)
+
+
+@contextmanager
+def written_aside(target: Path) -> Iterator[BinaryIO]:
+    """A file to write, which has its name once it is whole and on the disk.
+
+    It is written under a name of its own, since two processes may make the same.
+    """
+    aside = target.with_name(f".{uuid.uuid4().hex}.tmp")
+    try:
+        with aside.open("wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        aside.replace(target)
+    finally:
+        aside.unlink(missing_ok=True)
+    sync_folder(target.parent)
+
+
+def make_folder(folder: Path) -> None:
+    """Make a folder and those above it, each on the disk when this returns."""
+    if not folder.is_dir():
+        make_folder(folder.parent)
+        folder.mkdir(exist_ok=True)
+        sync_folder(folder.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Bring a folder's list of names to the disk."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

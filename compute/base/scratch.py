@@ -10,8 +10,8 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
+from compute.base.files import make_folder
 from compute.base.locks import is_held, locked
-from compute.store.parts import make_folder
 
 TMP, UPLOADS = "tmp", "uploads"
 """Where scratch lies under the home."""

@@ -2,7 +2,7 @@
 
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from compute.base import disk_refusals, printable, settings
 from compute.base.errors import Unavailable
@@ -10,10 +10,9 @@ from compute.base.words import counted
 from compute.datasets import DATASETS, Dataset, dataset
 from compute.evaluate import scored_measures
 from compute.evaluate.measures import parse
-from compute.intake import imports
 from compute.reading import database
 from compute.recompute import run as recompute
-from compute.recompute.run import Bench
+from compute.recompute.run import Bench, remarks, said
 from compute.store import damage, freshness, loading
 from compute.store.store import Part, Store
 
@@ -26,7 +25,7 @@ def open_bench() -> Bench:
 
 def known(bench: Bench) -> dict[str, Dataset]:
     """The user's own datasets by name."""
-    return imports.own_datasets(bench.store)
+    return loading.own_datasets(bench.store)
 
 
 def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
@@ -86,34 +85,6 @@ def tell(
     for remark in remarks(outcome):
         sys.stdout.write(f"  remark: {printable.printable(remark)}\n")
     sys.stdout.flush()
-
-
-def remarks(outcome: recompute.Outcome) -> list[str]:
-    """What `check` says, too, of an imported run: all that changes its numbers."""
-    return outcome.hits.provenance.get("remarks", [])
-
-
-def said(bench: Bench, outcome: recompute.Outcome, measures: Iterable[str] = ()) -> str:
-    """Two means of a run or more, and what may make them lower than they should be."""
-    scores = recompute.read(outcome.scores).groupby("measure")["value"].mean()
-    wanted = dict.fromkeys(["nDCG@10", "R@100", *measures])
-    values = ", ".join(f"{m} {scores[m]:.4f}" for m in wanted if m in scores)
-    news = [*([] if outcome.new else ["up to date"]), *_remarks(bench, outcome.hits)]
-    return f"{values} ({'; '.join(news)})" if news else values
-
-
-def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
-    """What may make a score lower than it should be."""
-    about = hits.provenance
-    queries = bench.store.part("queries", hits.dataset)
-    top = bench.store.part("top", hits.dataset, hits.system)
-    answered = int((recompute.read(top)["rank"] == 1).sum()) if top else None
-    if queries and answered is not None and answered < queries.rows:
-        yield f"answers {answered:,} of {queries.rows:,} queries"
-    if others := about.get("hits_of_other_queries"):
-        yield f"{counted(others, 'hit')} of queries outside the split left out"
-    if again := about.get("duplicates"):
-        yield f"{counted(again, 'hit')} of documents that stand higher in the same list left out"
 
 
 def tell_damage(parts: Iterable[Part]) -> None:

@@ -15,8 +15,8 @@ from pandas import DataFrame
 
 from compute.base.errors import Missing
 from compute.base.identity import fingerprint
+from compute.base.scratch_database import scratch
 from compute.datasets import Dataset
-from compute.reading.database import scratch
 from compute.store import freshness, provenance
 from compute.store.loading import Bench, Loaded, load, stored
 from compute.store.store import Part, Publication, Store

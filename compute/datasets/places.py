@@ -38,3 +38,23 @@ def how_to_get(dataset: Dataset, settings: Settings) -> str:
     if not is_fetched(dataset):
         return f"{dataset.title} is not here: {by_hand}"
     return f"{dataset.title} is not here: python -m compute fetch {name} fetches it; or {by_hand}"
+
+
+def how_to_run(dataset: Dataset) -> str:
+    """What computes a first run; for an archive first what brings it here."""
+    command = f"python -m compute run bm25 {dataset.name}"
+    if dataset.group == "PyDocs":
+        return f"{command} builds it from the installed library"
+    name = dataset.collection.partition("/")[0]
+    folder = "the folder that $BEIRSCOPE_DATASETS names"
+    if not dataset.public:
+        return (
+            f"its documents cannot be downloaded; get them from {dataset.homepage}, put them as"
+            f" {name}/ in the BEIR layout into {folder}, then {command}"
+        )
+    if is_fetched(dataset):
+        return (
+            f"python -m compute fetch {name} brings {name}.zip here (the page Data does as well,"
+            f" under Fetch; or put it into {folder} by hand), then {command}"
+        )
+    return f"put {name}.zip in the BEIR layout into {folder}, then {command}"

@@ -19,8 +19,8 @@ from compute.datasets import layout, pydocs, records
 from compute.datasets.catalogue import Dataset
 from compute.datasets.layout import CORPUS, QUERIES, Files
 from compute.datasets.places import how_to_get, place
+from compute.datasets.qrels import read_qrels
 from compute.datasets.records import Document, Judgement, Problem, Trouble, refuse
-from compute.judgements import read_qrels
 
 
 class Source(ABC):

@@ -14,6 +14,7 @@ import pandas as pd
 import pyarrow as pa
 
 from compute.base.errors import WrongInput
+from compute.base.scratch_database import scratch
 from compute.base.words import shown
 from compute.evaluate import gains
 from compute.evaluate import query_values as values
@@ -21,7 +22,6 @@ from compute.evaluate import rank_terms as terms
 from compute.evaluate.gains import Gain
 from compute.evaluate.query_values import Held, Places, Values
 from compute.evaluate.rank_terms import Terms
-from compute.reading.database import scratch
 
 MEASURES = (
     "nDCG@10",

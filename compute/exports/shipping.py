@@ -15,13 +15,14 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compute.base.errors import WrongInput
+from compute.base.files import make_folder
 from compute.base.words import counted
 from compute.corpora.overlap.comparing import content_name, counts_of
 from compute.corpora.overlap.tokens import KINDS as KINDS_OF_COUNTS
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.exports import shipping_counts as overlap
 from compute.store import damage, freshness
-from compute.store.parts import make_folder, write_part
+from compute.store.parts import write_part
 from compute.store.provenance import portable
 from compute.store.store import KINDS, SHIPPED, Part, Store, constants, part_path
 from compute.systems import reads_a_folder

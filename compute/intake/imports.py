@@ -22,7 +22,6 @@ from compute.base.locks import locked
 from compute.base.words import counted
 from compute.corpora import lengths
 from compute.datasets import (
-    DATASETS,
     Dataset,
     QrelsOnly,
     Source,
@@ -32,9 +31,9 @@ from compute.datasets import (
     unpacked_size,
 )
 from compute.datasets.judged import JudgedQueries
+from compute.datasets.qrels import is_qrels
 from compute.evaluate import runs
 from compute.intake import doctor
-from compute.judgements import is_qrels
 from compute.recompute import run as recompute
 from compute.recompute.run import Outcome
 from compute.store import provenance
@@ -129,13 +128,6 @@ def alike(loaded: Loaded) -> str:
     if not pairs:
         return ""
     return f"{counted(len(pairs), 'pair')} of {twins.WHAT}, as {twins.told(pairs)}: they stay apart"
-
-
-def own_datasets(store: Store) -> dict[str, Dataset]:
-    """The collections that were taken in, by name."""
-    records = {part.dataset: part.provenance["dataset"] for part in store.parts("queries")}
-    own = {name: record for name, record in records.items() if name not in DATASETS}
-    return {name: Dataset.from_record(record) for name, record in own.items()}
 
 
 def _with_grades(row: Dataset, judgements: DataFrame) -> Dataset:

@@ -18,13 +18,14 @@ from compute.base import bug_reports, disk_refusals, settings
 from compute.base.errors import BeirscopeError, Conflict, Unavailable
 from compute.base.settings import PROJECT
 from compute.base.words import counted
-from compute.commands.common import remarks, said
 from compute.datasets import dataset, unpacked_size
 from compute.datasets.judged import JudgedQueries
 from compute.intake import doctor, imports, tags
 from compute.intake.doctor import known
 from compute.intake.uploads import Upload
 from compute.reading import database
+from compute.recompute.run import remarks, said
+from compute.store import loading
 from compute.store.loading import Bench
 from compute.store.store import Store
 
@@ -75,7 +76,7 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """The doctor's report on every file, held against a dataset if one is named."""
     against = None
     if order["dataset"]:
-        row = dataset(order["dataset"], imports.own_datasets(bench.store))
+        row = dataset(order["dataset"], loading.own_datasets(bench.store))
         against = known(bench.store, row)
     for path, called in order["files"]:
         report = doctor.check(Path(path), against=against, home=bench.settings.home)
@@ -85,7 +86,7 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Take in every file as a run of the dataset; a refused one stops no other."""
-    row = dataset(order["dataset"], imports.own_datasets(bench.store))
+    row = dataset(order["dataset"], loading.own_datasets(bench.store))
     options, taken = order["options"], set[str]()
     for (path, called), name in zip(order["files"], order["systems"], strict=True):
 

@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 from compute.base import disk_refusals
+from compute.base.files import make_folder
 from compute.base.settings import PROJECT, Settings
 from compute.jobs import logs
 from compute.store.loading import Progress
-from compute.store.parts import make_folder
 
 GRACE = 3.0
 """Seconds between asking a hand to end and killing it."""

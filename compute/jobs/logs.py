@@ -6,8 +6,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from compute.base.errors import Missing
+from compute.base.files import make_folder
 from compute.base.settings import Settings
-from compute.store.parts import make_folder
 
 _TAIL = 64 * 1024
 

@@ -12,7 +12,6 @@ from compute.base.errors import BeirscopeError, Missing
 from compute.base.settings import Settings
 from compute.datasets import DATASETS, Dataset, source
 from compute.evaluate import scored_measures
-from compute.intake import imports
 from compute.jobs import records
 from compute.recompute import pairs
 from compute.store import loading
@@ -77,7 +76,7 @@ def known_systems(store: Store, named: Iterable[str] = ()) -> dict[str, System]:
 
 def known_datasets(store: Store) -> dict[str, Dataset]:
     """The datasets that have a run of their own: no means of parts, none known only from print."""
-    rows = dict(DATASETS) | imports.own_datasets(store)
+    rows = dict(DATASETS) | loading.own_datasets(store)
     return {name: row for name, row in rows.items() if row.has_split and not row.parts}
 
 

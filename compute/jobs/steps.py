@@ -25,7 +25,6 @@ from compute.base.errors import BeirscopeError
 from compute.base.redaction import masked
 from compute.corpora import lengths, overlap
 from compute.datasets import Dataset, dataset
-from compute.intake import imports
 from compute.reading import database
 from compute.recompute import pairs, run, shards, training
 from compute.store import damage, loading
@@ -147,7 +146,7 @@ def _pair(bench: Bench, order: Order) -> pairs.Pair:
 
 
 def _dataset(bench: Bench, order: Order) -> Dataset:
-    return dataset(order["dataset"], imports.own_datasets(bench.store))
+    return dataset(order["dataset"], loading.own_datasets(bench.store))
 
 
 def sentence(error: Exception) -> str:

@@ -29,9 +29,9 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 
 from compute.base import disk_refusals
 from compute.base.errors import Unavailable
+from compute.base.files import make_folder
 from compute.base.settings import Settings
 from compute.store import state
-from compute.store.parts import make_folder
 
 _ours = MetaData()
 workers = Table(

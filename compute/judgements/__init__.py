@@ -1,6 +1,5 @@
-"""Judgements: their sources; one label of many for a pair; qrels files in and out."""
+"""Judgements: their sources, and one label of many for a pair."""
 
-from compute.datasets.qrels import is_qrels, read_qrels, write_qrels
 from compute.judgements.labels import RULES, Choice, Rule, labels, resolve
 from compute.judgements.sources import (
     ADJUDICATION,
@@ -25,9 +24,6 @@ __all__ = [
     "WITHDRAWN",
     "Choice",
     "Rule",
-    "is_qrels",
     "labels",
-    "read_qrels",
     "resolve",
-    "write_qrels",
 ]

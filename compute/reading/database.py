@@ -1,4 +1,4 @@
-"""Reading: everything is read through an in-memory DuckDB; the only module that opens one.
+"""Reading: everything is read through an in-memory DuckDB.
 
 A reading is one version of the manifest: views over its Parquet parts, and small tables built
 from them. The same tables and views stand in `beirscope.duckdb`, for DuckDB's shell and notebooks.
@@ -19,15 +19,13 @@ import duckdb
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
-from compute.base import settings as settings_module
+from compute.base import scratch_database
 from compute.base.errors import BeirscopeError, Conflict, WrongInput
 from compute.base.locks import locked
-from compute.base.settings import Settings
 from compute.datasets import published
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.reading import means, user_database, views
 from compute.store import damage, freshness, provenance
-from compute.store.parts import make_folder
 from compute.store.store import KINDS, Part, Store
 from compute.systems import SYSTEMS, System, system
 
@@ -123,23 +121,6 @@ class Reading:
         self.connection.close()
 
 
-def scratch(
-    now: Settings | None = None, *, memory: str = "", threads: int = 0
-) -> DuckDBPyConnection:
-    """An empty in-memory database. One `cursor()` per thread; spilled data goes under the home.
-
-    `memory`, such as `600MB`, is what it holds before it spills; `threads` the most it uses.
-    """
-    now = now or settings_module.load()
-    config = _config(now)
-    if memory:
-        make_folder(now.home)
-        config["memory_limit"] = memory
-    if threads:
-        config["threads"] = min(threads, now.threads)
-    return duckdb.connect(":memory:", config=config)
-
-
 def open_version(store: Store, version: int | None = None) -> Reading:
     """The store as it was at a version of the manifest (default: the newest).
 
@@ -151,8 +132,7 @@ def open_version(store: Store, version: int | None = None) -> Reading:
 
 def _opened(store: Store, version: int) -> Reading:
     parts, _ = freshness.split(store.parts(version=version))
-    config = _config(store.settings) | {"file_search_path": str(store.home)}
-    connection = duckdb.connect(":memory:", config=config)
+    connection = scratch_database.connect(store.settings, file_search_path=str(store.home))
     try:
         _fill(connection, store, parts, bulk=False)
     except BaseException:
@@ -197,16 +177,6 @@ def snapshot(store: Store, file: Path, *, texts: bool = True) -> None:
     _write_file(store, file, file.with_name(f".{uuid.uuid4().hex}.tmp"), bulk=True, texts=texts)
 
 
-def _config(now: Settings) -> dict[str, Any]:
-    return {
-        "threads": now.threads,
-        # DuckDB makes this folder, but none above it.
-        "temp_directory": str(now.home / "tmp"),
-        # What is not in the wheel would be downloaded.
-        "autoinstall_known_extensions": False,
-    }
-
-
 def _write_file(store: Store, file: Path, aside: Path, *, bulk: bool, texts: bool = True) -> None:
     _past_damage(store, lambda: _written(store, file, aside, bulk=bulk, texts=texts))
 
@@ -215,11 +185,13 @@ def _written(store: Store, file: Path, aside: Path, *, bulk: bool, texts: bool) 
     # What a killed writer left, its log too: that would not fit the new file.
     for left in (aside, _log(aside)):
         left.unlink(missing_ok=True)
-    config = _config(store.settings) | {"file_search_path": str(store.home)}
-    # DuckDB's own shell is often of an older version than what writes here.
-    config["storage_compatibility_version"] = READABLE_FROM
+    options = {
+        "file_search_path": str(store.home),
+        # DuckDB's own shell is often of an older version than what writes here.
+        "storage_compatibility_version": READABLE_FROM,
+    }
     try:
-        with duckdb.connect(str(aside), config=config) as connection:
+        with scratch_database.connect(store.settings, str(aside), **options) as connection:
             version = store.version()
             parts, _ = freshness.split(store.parts(version=version))
             _fill(connection, store, parts, bulk=bulk, texts=texts)

@@ -14,9 +14,10 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
+from compute.base.files import make_folder
 from compute.base.locks import locked
 from compute.reading import views
-from compute.store.parts import KINDS, make_folder
+from compute.store.parts import KINDS
 from compute.store.store import Part
 
 _Run = tuple[str, str]

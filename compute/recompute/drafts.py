@@ -14,9 +14,9 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compute.base.files import make_folder, written_aside
 from compute.base.settings import Settings
 from compute.evaluate.runs import Run
-from compute.store.parts import make_folder, written_aside
 
 STAYS = 24 * 3600
 """Seconds that the draft of a job that was given up stays."""

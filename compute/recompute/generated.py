@@ -10,7 +10,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, Protocol, runtime_checkable
 
-import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -22,9 +21,9 @@ from compute.store.loading import Bench, Loaded
 from compute.store.store import Part
 from compute.systems.lexical import doc2query
 from compute.systems.lexical.doc2query import Generator
+from compute.systems.training.unjudged import sampled
 
 _BATCH = 1_000
-_SEED = 20_210
 
 
 @runtime_checkable
@@ -84,13 +83,6 @@ def _publish(
             fingerprint=name,
             provenance=about,
         )
-
-
-def sampled(total: int, most: int) -> np.ndarray:
-    """The places of at most `most` of `total` documents, in file order; always the same ones."""
-    if total <= most:
-        return np.arange(total)
-    return np.sort(np.random.default_rng(_SEED).choice(total, most, replace=False))
 
 
 def _sample(documents: Path, most: int, folder: Path) -> Path:

@@ -5,7 +5,7 @@ Each step names its output by fingerprint, so a step whose output is stored is n
 
 import contextlib
 import time
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -18,6 +18,7 @@ from pandas import DataFrame
 
 from compute.base.errors import Missing
 from compute.base.identity import fingerprint
+from compute.base.words import counted
 from compute.corpora import lengths
 from compute.datasets import Dataset
 from compute.evaluate import runs, scored_measures
@@ -377,3 +378,31 @@ def read(part: Part) -> DataFrame:
     """A part as a frame; dataset and system, one value throughout, are left out."""
     table = pq.read_table(part.path)
     return table.drop_columns(list(constants(part.kind, part.dataset, part.system))).to_pandas()
+
+
+def remarks(outcome: Outcome) -> list[str]:
+    """What `check` says, too, of an imported run: all that changes its numbers."""
+    return outcome.hits.provenance.get("remarks", [])
+
+
+def said(bench: Bench, outcome: Outcome, measures: Iterable[str] = ()) -> str:
+    """Two means of a run or more, and what may make them lower than they should be."""
+    scores = read(outcome.scores).groupby("measure")["value"].mean()
+    wanted = dict.fromkeys(["nDCG@10", "R@100", *measures])
+    values = ", ".join(f"{m} {scores[m]:.4f}" for m in wanted if m in scores)
+    news = [*([] if outcome.new else ["up to date"]), *_remarks(bench, outcome.hits)]
+    return f"{values} ({'; '.join(news)})" if news else values
+
+
+def _remarks(bench: Bench, hits: Part) -> Iterator[str]:
+    """What may make a score lower than it should be."""
+    about = hits.provenance
+    queries = bench.store.part("queries", hits.dataset)
+    top = bench.store.part("top", hits.dataset, hits.system)
+    answered = int((read(top)["rank"] == 1).sum()) if top else None
+    if queries and answered is not None and answered < queries.rows:
+        yield f"answers {answered:,} of {queries.rows:,} queries"
+    if others := about.get("hits_of_other_queries"):
+        yield f"{counted(others, 'hit')} of queries outside the split left out"
+    if again := about.get("duplicates"):
+        yield f"{counted(again, 'hit')} of documents that stand higher in the same list left out"

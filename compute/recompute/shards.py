@@ -16,14 +16,13 @@ from typing import Any, BinaryIO
 
 from compute.base import scratch
 from compute.base.errors import Conflict
-from compute.base.files import untar
+from compute.base.files import make_folder, untar, written_aside
 from compute.base.identity import fingerprint
 from compute.recompute import efficiency, pairs
 from compute.recompute.generated import Expanding
 from compute.recompute.pairs import Pair
 from compute.store import caches, provenance
 from compute.store.loading import Bench
-from compute.store.parts import make_folder, written_aside
 from compute.store.store import shard_path
 from compute.systems import Combiner
 from compute.systems.searcher import Divisible, Span

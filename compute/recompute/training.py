@@ -9,7 +9,7 @@ from compute.base.errors import WrongInput
 from compute.base.identity import fingerprint
 from compute.base.locks import locked
 from compute.datasets import Dataset
-from compute.recompute import efficiency
+from compute.recompute import efficiency, materials
 from compute.store import provenance
 from compute.store.loading import Bench
 from compute.store.store import Part
@@ -51,7 +51,7 @@ def train(bench: Bench, row: System, dataset: Dataset, *, again: bool = False) -
     recipe = row.recipe
     assert recipe is not None
     recipe.check()
-    material = recipe.material(bench, dataset)
+    material = materials.load(recipe, bench, dataset)
     name = model_name(row)
     made = fingerprint("recipe", [material.fingerprint], identity=recipe.identity())
     place = losses.folder(bench.settings, made)

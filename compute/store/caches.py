@@ -12,9 +12,9 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
+from compute.base.files import make_folder, sync_folder
 from compute.base.locks import locked
 from compute.base.settings import Settings
-from compute.store.parts import make_folder, sync_folder
 
 UNFINISHED_STAYS = 24 * 3600
 """Seconds that an interrupted build waits to be gone on with."""

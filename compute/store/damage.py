@@ -12,10 +12,10 @@ from collections.abc import Iterable, Sequence
 
 from compute.base.errors import Missing, Unavailable
 from compute.base.settings import PROJECT
+from compute.datasets import places
 from compute.datasets.catalogue import DATASETS
 from compute.store.loading import Progress, quiet
 from compute.store.store import Part, Store
-from compute.views.shared import next_steps
 
 READ = ("queries", "judgements", "documents", "lengths")
 """Kinds that are read from the source of a dataset."""
@@ -34,7 +34,7 @@ def mend(part: Part) -> str:
     if part.shipped:
         return f"git checkout -- {os.path.relpath(part.path, PROJECT)} takes it from the project"
     if part.kind in READ and part.dataset in DATASETS:
-        return next_steps.how_to_run(DATASETS[part.dataset])
+        return places.how_to_run(DATASETS[part.dataset])
     if part.kind == "scores":
         return f"python -m compute score {part.dataset}"
     if part.kind == "length_counts":

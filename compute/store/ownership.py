@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any
 
 from compute.base.errors import Conflict, Unavailable, WrongInput
+from compute.base.files import make_folder, written_aside
 from compute.base.words import counted
-from compute.store.parts import KINDS, make_folder, written_aside
+from compute.store.parts import KINDS
 
 WAY_ON = (
     "set `state` (BEIRSCOPE_STATE) as it was, put state.sqlite back if it is lost,"

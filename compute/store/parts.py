@@ -3,9 +3,7 @@
 import hashlib
 import io
 import os
-import uuid
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import contextmanager
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
@@ -13,6 +11,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas import DataFrame
+
+from compute.base.files import make_folder, sync_folder
 
 _TEXT = pa.string()
 _HITS = [
@@ -177,41 +177,6 @@ def write_part(
         aside.unlink(missing_ok=True)
     sync_folder(path.parent)
     return Written(rows, summed.sha256)
-
-
-@contextmanager
-def written_aside(target: Path) -> Iterator[BinaryIO]:
-    """A file to write, which has its name once it is whole and on the disk.
-
-    It is written under a name of its own, since two processes may make the same.
-    """
-    aside = target.with_name(f".{uuid.uuid4().hex}.tmp")
-    try:
-        with aside.open("wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(target)
-    finally:
-        aside.unlink(missing_ok=True)
-    sync_folder(target.parent)
-
-
-def make_folder(folder: Path) -> None:
-    """Make a folder and those above it, each on the disk when this returns."""
-    if not folder.is_dir():
-        make_folder(folder.parent)
-        folder.mkdir(exist_ok=True)
-        sync_folder(folder.parent)
-
-
-def sync_folder(folder: Path) -> None:
-    """Bring a folder's list of names to the disk."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
 
 
 def _write(

@@ -16,11 +16,12 @@ from sqlalchemy import ColumnElement, Engine, Row, insert, or_, select, update
 
 from compute.base import scratch
 from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.files import make_folder
 from compute.base.locks import locked
 from compute.base.settings import PROJECT, Settings
 from compute.store import checksums, state, trash
 from compute.store.checksums import UNREADABLE, Checksums
-from compute.store.parts import KINDS, Content, make_folder, write_part
+from compute.store.parts import KINDS, Content, write_part
 
 SHIPPED = PROJECT / "data" / "precomputed"
 """Results that ship: a read-only second root of parts, its manifest beside them."""

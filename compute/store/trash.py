@@ -10,8 +10,8 @@ from collections.abc import Collection, Iterable
 from datetime import date, datetime, timedelta
 from pathlib import Path
 
+from compute.base.files import make_folder
 from compute.base.words import counted, sized
-from compute.store.parts import make_folder
 
 STAYS = timedelta(days=30)
 LEAST_FREE = 2 * 1024**3

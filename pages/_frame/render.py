@@ -16,10 +16,10 @@ from streamlit.testing.v1 import AppTest
 
 from compute.base import disk_refusals, settings
 from compute.base.errors import BeirscopeError, Missing, WrongInput
+from compute.base.files import written_aside
 from compute.base.settings import PROJECT
 from compute.exports import figures, tables
 from compute.exports.views import Figure, Shown
-from compute.store.parts import written_aside
 from pages._shared.page_files import PAGES
 
 SECONDS = 600

@@ -9,9 +9,9 @@ import pytrec_eval
 from hypothesis import given
 
 from compute.base.errors import WrongInput
+from compute.datasets.qrels import read_qrels
 from compute.evaluate.measures import MEASURES, better, evaluate, label, means, parse
 from compute.evaluate.runs import canonical, read_trec
-from compute.judgements import read_qrels
 from tests.support import worlds
 
 CUTS = (1, 2, 3, 5, 10)

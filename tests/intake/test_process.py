@@ -8,6 +8,7 @@ import pytest
 
 from compute.datasets import Dataset
 from compute.intake import imports, process, uploads
+from compute.store import loading
 from compute.store.loading import Bench
 from compute.views.data import importing as figures
 
@@ -61,7 +62,7 @@ def test_a_dataset_comes_from_judgements_and_texts(at_home: Bench) -> None:
     order = {"as": ["qrels", "queries"], "name": "bare", "options": options}
     (told,) = asked(at_home, "take dataset", files, **order)
     assert told["said"] == "0 documents, 1 queries, 1 judgement"
-    row = imports.own_datasets(at_home.store)["bare"]
+    row = loading.own_datasets(at_home.store)["bare"]
     assert (row.language, row.note) == ("pl", "Uploaded as qrels.txt, topics.tsv.")
 
 

@@ -15,16 +15,8 @@ from pandas import DataFrame
 from compute.__main__ import main
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.judgements import (
-    ADJUDICATION,
-    IMPORT,
-    MODEL,
-    PERSON,
-    WITHDRAWN,
-    Choice,
-    read_qrels,
-    resolve,
-)
+from compute.datasets.qrels import read_qrels
+from compute.judgements import ADJUDICATION, IMPORT, MODEL, PERSON, WITHDRAWN, Choice, resolve
 from compute.judgements.exchange import COLUMNS, exported, from_csv, from_qrels, lacking
 from compute.store.store import Store
 from tests.support import worlds

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
+from compute.base.scratch_database import scratch
 from compute.judgements import (
     ADJUDICATION,
     HUMAN,
@@ -21,7 +22,6 @@ from compute.judgements import (
     labels,
     resolve,
 )
-from compute.reading.database import scratch
 from compute.views.annotate import select_added
 from tests.support import worlds
 

@@ -8,9 +8,9 @@ from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
 
 from compute import jobs
-from compute.intake import imports
 from compute.jobs import logs
 from compute.recompute import run
+from compute.store import loading
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.systems import system
@@ -96,7 +96,7 @@ def test_what_was_started_is_said(store: Store) -> None:
 
 
 def test_what_is_up_to_date_is_computed_again_by_a_switch_alone(store: Store) -> None:
-    tiny = imports.own_datasets(store)["tiny"]
+    tiny = loading.own_datasets(store)["tiny"]
     run.run(Bench(store, store.settings), system("bm25"), tiny)
     app = opened(PAGE, **CHOSEN)
     assert _button(app, "Start").disabled

@@ -10,10 +10,11 @@ import pandas as pd
 import pytest
 
 from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.scratch_database import scratch
 from compute.base.settings import Settings
 from compute.datasets.catalogue import DATASETS, own
 from compute.exports.shipping import ship
-from compute.reading.database import open_version, scratch, snapshot, write_database
+from compute.reading.database import open_version, snapshot, write_database
 from compute.store.store import KINDS, Store
 from compute.systems import SYSTEMS
 from tests.support.storage import hits, judgement, open_store, publish_run, scores

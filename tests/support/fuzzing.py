@@ -31,9 +31,10 @@ from compute.base.printable import printable
 from compute.datasets import open_path
 from compute.datasets.judged import JudgedQueries
 from compute.datasets.layout import files, root
+from compute.datasets.qrels import read_qrels
 from compute.evaluate import runs
 from compute.intake import doctor
-from compute.judgements import exchange, read_qrels
+from compute.judgements import exchange
 from tests.support.tiny import write_tiny
 
 ODD = (

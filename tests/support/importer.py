@@ -8,6 +8,7 @@ from pathlib import Path
 
 from compute.base.settings import Settings
 from compute.intake import imports
+from compute.store import loading
 from compute.store.loading import Bench
 from compute.store.store import Store
 from tests.support.publisher import arm
@@ -18,7 +19,7 @@ def main() -> None:
     home, file, place, calls = sys.argv[1:]
     now = Settings(home=Path(home), threads=1)
     bench = Bench(Store(now), now)
-    row = imports.own_datasets(bench.store)["tiny"]
+    row = loading.own_datasets(bench.store)["tiny"]
     arm(place, int(calls))
     imports.import_run(bench, Path(file), row)
 

@@ -14,8 +14,9 @@ import pandas as pd
 from numpy.typing import NDArray
 from pandas import DataFrame
 
+from compute.datasets.qrels import read_qrels
 from compute.evaluate.runs import canonical, read_trec
-from compute.judgements import orders, read_qrels
+from compute.judgements import orders
 
 K = 10
 DISCOUNT = 1 / np.log2(np.arange(2, K + 2))

@@ -13,11 +13,11 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.base import scratch_database
 from compute.base.identity import fingerprint
 from compute.corpora.overlap.counting import THREADS, current
 from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, similarities
 from compute.corpora.overlap.tokens import KINDS, UNITS, Unit
-from compute.reading import database
 from compute.store import freshness, provenance
 from compute.store.loading import Bench
 from compute.store.store import KINDS as SCHEMAS
@@ -222,7 +222,7 @@ def _of_unit(part: Part, unit: Unit) -> Mapping[str, Any]:
 
 
 def _scratch(bench: Bench) -> DuckDBPyConnection:
-    return database.scratch(bench.settings, memory=MEMORY, threads=THREADS)
+    return scratch_database.scratch(bench.settings, memory=MEMORY, threads=THREADS)
 
 
 def _in_memory(

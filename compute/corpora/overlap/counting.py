@@ -17,13 +17,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
-from compute.base import scratch
+from compute.base import scratch, scratch_database
 from compute.base.errors import WrongInput
 from compute.base.identity import fingerprint
 from compute.base.settings import Settings
 from compute.corpora.overlap.tokens import KINDS, UNITS, tokeniser
 from compute.corpora.word_pieces import word_pieces
-from compute.reading import database
 from compute.store import provenance
 from compute.store.freshness import of_terms
 from compute.store.loading import Bench, Loaded, Progress, quiet
@@ -160,7 +159,7 @@ def counted(
     units: Sequence[str] = ("unigrams", "bigrams"),
 ) -> Iterator[DuckDBPyConnection]:
     """A database with the counts of one kind of a file of documents: `counted`, n, term, count."""
-    with closing(database.scratch(now, memory=MEMORY, threads=THREADS)) as connection:
+    with closing(scratch_database.scratch(now, memory=MEMORY, threads=THREADS)) as connection:
         connection.execute("set preserve_insertion_order = false")
         # Without the bar there is no share to ask for.
         connection.execute("set enable_progress_bar = true")

@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
+from compute.base.scratch_database import scratch
 from compute.intake.doctor.report import Tally, Where
-from compute.reading.database import scratch
 
 UNJUDGED = "top 10 without judgements"
 NEARLY_NONE = 0.005

@@ -5,13 +5,13 @@ from pathlib import Path
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
+from compute.base.scratch_database import scratch
 from compute.datasets import qrels
 from compute.intake.doctor import lines
 from compute.intake.doctor.dataset_ids import hold_qrels
 from compute.intake.doctor.ids import Ids, look_at
 from compute.intake.doctor.known import Known
 from compute.intake.doctor.report import Tally, Where
-from compute.reading.database import scratch
 
 _TABLES = """
 create table documents as

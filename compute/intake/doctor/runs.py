@@ -5,6 +5,7 @@ from pathlib import Path
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
+from compute.base.scratch_database import scratch
 from compute.datasets import trec
 from compute.evaluate.runs import RANK
 from compute.intake.doctor import lines
@@ -13,7 +14,6 @@ from compute.intake.doctor.ids import Ids, look_at
 from compute.intake.doctor.known import Known
 from compute.intake.doctor.order import remark_order
 from compute.intake.doctor.report import Tally, Where
-from compute.reading.database import scratch
 
 _NAMES = pa.dictionary(pa.int32(), pa.string())
 _LINE = trec.Layout(

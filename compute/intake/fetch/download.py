@@ -9,13 +9,13 @@ from requests import Response
 from urllib3.exceptions import HTTPError
 
 from compute.base.errors import Unavailable, WrongInput
+from compute.base.files import make_folder
 from compute.base.words import sized
 from compute.datasets.unpacked_size import RESERVE, free_disk
 from compute.intake.fetch.addresses import shown
 from compute.intake.fetch.partial import Expected, Partial
 from compute.intake.fetch.web import Cut, Meter, Patience, opened
 from compute.store.loading import Progress, quiet
-from compute.store.parts import make_folder
 
 GAIN = 1024**2
 """Bytes beyond the furthest point so far that let failures be forgotten."""

@@ -9,13 +9,13 @@ from types import ModuleType
 from typing import Any
 
 from compute.base.errors import Missing, Unavailable, WrongInput
+from compute.base.files import make_folder
 from compute.datasets import catalogue, layout
 from compute.intake import imports
 from compute.intake.fetch.offers import folder
 from compute.intake.fetch.packing import pack, remove
 from compute.intake.fetch.partial import publish
 from compute.store.loading import BATCH, Bench, Loaded
-from compute.store.parts import make_folder
 
 PREFIX = "irds:"
 """What a name of that package begins with on the command line."""

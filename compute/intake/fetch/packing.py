@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from compute.base.errors import WrongInput
+from compute.base.files import make_folder
 from compute.datasets.layout import FREELY, LARGEST_FILE, LARGEST_RATIO
-from compute.store.parts import make_folder
 
 ABOUT = "fetched.json"
 """Beside the collection: what the archive was made from."""

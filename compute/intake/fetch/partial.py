@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from compute.base.errors import Unavailable
-from compute.store.parts import make_folder, sync_folder
+from compute.base.files import make_folder, sync_folder
 
 _PIECE = 1 << 20
 

@@ -4,8 +4,8 @@ from collections.abc import Collection, Sequence
 
 from compute.base.errors import WrongInput
 from compute.datasets import dataset
-from compute.intake import imports
 from compute.intake.fetch.offers import OFFERS, here, offer
+from compute.store import loading
 from compute.store.store import Store
 
 Target = tuple[str, str]
@@ -17,7 +17,7 @@ def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> li
         raise WrongInput("this needs datasets alone, no systems: leave --systems out")
     if not datasets:
         raise WrongInput("name the datasets to fetch, such as scifact")
-    own = imports.own_datasets(store)
+    own = loading.own_datasets(store)
     found = [offer(dataset(name, own)) for name in datasets]
     return list(dict.fromkeys(("", one.rows[0].name) for one in found))
 

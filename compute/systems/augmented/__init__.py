@@ -3,8 +3,5 @@
 "BM25 Query Augmentation Learned End-to-End": an encoder reads the query alone and gives each word
 piece of the vocabulary an added amount a(q) and each word piece of the query a weight w(q); a
 document stays its BM25 vector. `vectors` holds the documents, `loss` what is minimised, `model` the
-encoder, `training` the recipe, `search` how Lucene is asked.
+encoder, `training` the loop, `recipe` what a name of the system sets, `search` how Lucene is asked.
 """
-
-# The catalogue of systems names the recipe: it is loaded before any module of this.
-import compute.systems  # noqa: F401 (see above)

@@ -24,7 +24,7 @@ from compute.systems.augmented import examples, loss, model
 from compute.systems.augmented.examples import Examples, Pairs, Queries
 from compute.systems.augmented.loss import Asked
 from compute.systems.augmented.model import Augmenter, Shape
-from compute.systems.augmented.recipe import Augmentation
+from compute.systems.augmented.parameters import Parameters
 from compute.systems.neural import weights
 from compute.systems.training.recipes import MODEL, Material, Report
 
@@ -45,7 +45,7 @@ CHECKPOINT, BEST = "checkpoint.pt", "best.pt"
 
 
 def train(
-    recipe: Augmentation, material: Material, folder: Path, settings: Settings, report: Report
+    recipe: Parameters, material: Material, folder: Path, settings: Settings, report: Report
 ) -> dict[str, Any]:
     """What `Recipe.train` says: facts, and the model of the best epoch in `folder / MODEL`."""
     weights.torch_on(settings)
@@ -71,7 +71,7 @@ def threads(number: int) -> Iterator[None]:
 class Loop:
     """One training, where it stands, and how it goes on."""
 
-    def __init__(self, recipe: Augmentation, examples: Examples, folder: Path) -> None:
+    def __init__(self, recipe: Parameters, examples: Examples, folder: Path) -> None:
         self.recipe, self.examples, self.folder = recipe, examples, folder
         self.pieces = np.flatnonzero(examples.documents.frequencies > 0)
         self._documents = weighted(examples, recipe, self.pieces)
@@ -269,7 +269,7 @@ class Loop:
         self.best, self.last = state["best"], state["last"]
 
 
-def weighted(examples: Examples, recipe: Augmentation, pieces: Any) -> Tensor:
+def weighted(examples: Examples, recipe: Parameters, pieces: Any) -> Tensor:
     """v * f(d) of every document, or bow(d): sparse, documents x `pieces`."""
     documents = examples.documents
     if recipe.vectors == "words":
@@ -280,7 +280,7 @@ def weighted(examples: Examples, recipe: Augmentation, pieces: Any) -> Tensor:
     return _tensor(matrix.tocsc()[:, pieces].tocsr())
 
 
-def prices(examples: Examples, recipe: Augmentation, pieces: Any) -> Tensor:
+def prices(examples: Examples, recipe: Parameters, pieces: Any) -> Tensor:
     """What a piece costs when it is added: sqrt(df / N), or 1."""
     documents = examples.documents
     shares = np.sqrt(documents.frequencies[pieces] / documents.total).astype(np.float32)

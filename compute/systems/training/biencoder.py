@@ -18,8 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from compute.base.files import make_folder, sync_folder
 from compute.base.settings import Settings
-from compute.store.parts import make_folder, sync_folder
 from compute.systems.neural.dense import loaded
 from compute.systems.neural.weights import refuse_longer, torch_on
 from compute.systems.training.recipes import MODEL, Report

@@ -14,18 +14,15 @@ import pyarrow.parquet as pq
 
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.datasets import Dataset
-from compute.recompute import generated
-from compute.store.loading import Bench
 from compute.systems.checkpoints import Checkpoint, from_text
 from compute.systems.lexical.doc2query import Generator
 from compute.systems.neural.dense import Dense
 from compute.systems.neural.encoding import joined
 from compute.systems.parameter_ranges import at_least
 from compute.systems.training import biencoder
-from compute.systems.training.recipes import Material, Report, material
+from compute.systems.training.recipes import Material, Report
 from compute.systems.training.sentences import sentences
-from compute.systems.training.unjudged import Unjudged, read_documents, stored_documents
+from compute.systems.training.unjudged import Unjudged, read_documents
 
 Asked = list[tuple[list[str], str]]
 """Of each document: its queries, and what they are to find."""
@@ -78,16 +75,6 @@ class GenQ(Unjudged):
         super().check()
         if self.queries == T5:
             self.generator.check()
-
-    def material(self, bench: Bench, dataset: Dataset) -> Material:
-        """The documents, and the queries that T5 asks of them."""
-        loaded, documents = stored_documents(bench, dataset)
-        about = {"queries": self.queries, "documents": self.documents}
-        about["language"] = dataset.language
-        if self.queries != T5:
-            return material(about, documents=documents)
-        asked = generated.part(bench, loaded, self.generator, most=self.documents)
-        return material(about, documents=documents, generated=asked)
 
     def train(
         self, material: Material, folder: Path, settings: Settings, report: Report

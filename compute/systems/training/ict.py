@@ -12,16 +12,14 @@ import numpy as np
 
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.datasets import Dataset
-from compute.store.loading import Bench
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural.dense import Dense
 from compute.systems.neural.encoding import joined
 from compute.systems.parameter_ranges import at_least, between
 from compute.systems.training import biencoder
-from compute.systems.training.recipes import Material, Report, material
+from compute.systems.training.recipes import Material, Report
 from compute.systems.training.sentences import sentences
-from compute.systems.training.unjudged import Unjudged, read_documents, stored_documents
+from compute.systems.training.unjudged import Unjudged, read_documents
 
 Cloze = tuple[str, list[str]]
 """The title of a document, and its sentences."""
@@ -63,11 +61,6 @@ class Ict(Unjudged):
             | length
             | {name: getattr(self, name) for name in names}
         )
-
-    def material(self, bench: Bench, dataset: Dataset) -> Material:
-        """The documents; their language says where a sentence ends."""
-        _, documents = stored_documents(bench, dataset)
-        return material({"language": dataset.language}, documents=documents)
 
     def train(
         self, material: Material, folder: Path, settings: Settings, report: Report

@@ -8,9 +8,9 @@ from typing import Any
 
 from pandas import DataFrame
 
+from compute.base.files import make_folder
 from compute.base.settings import Settings
 from compute.store.loading import Progress
-from compute.store.parts import make_folder
 
 POINTS = 1_000
 """Rows of a training, at most: a row is the mean over the steps since the one before."""

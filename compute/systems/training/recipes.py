@@ -1,4 +1,4 @@
-"""What a recipe offers: its material, a training that can be interrupted, and a system."""
+"""What a recipe offers: a training that can be interrupted, and a system; and its material."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import Field, dataclass
@@ -7,8 +7,6 @@ from typing import Any, ClassVar, Protocol
 
 from compute.base.identity import fingerprint
 from compute.base.settings import Settings
-from compute.datasets import Dataset
-from compute.store.loading import Bench
 from compute.store.store import Part
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.searcher import Searcher
@@ -60,10 +58,6 @@ class Recipe(Protocol):
 
     def saw(self, dataset: str) -> tuple[str, ...]:
         """Collections whose judgements, or other training pairs, its model knows."""
-        ...
-
-    def material(self, bench: Bench, dataset: Dataset) -> Material:
-        """What it is trained on, loaded or generated first where it is not stored."""
         ...
 
     def train(

@@ -4,15 +4,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+import numpy as np
 import pyarrow.parquet as pq
 
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.datasets import Dataset
-from compute.recompute import generated
-from compute.store import loading
-from compute.store.loading import Bench
-from compute.store.store import Part
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural.dense import LIBRARIES as TO_SEARCH
 from compute.systems.neural.dense import LONGEST
@@ -21,6 +17,8 @@ from compute.systems.parameter_ranges import at_least
 from compute.systems.training import biencoder
 from compute.systems.training.biencoder import Fit, Pairs
 from compute.systems.training.recipes import Report
+
+_SEED = 20_210
 
 
 @dataclass(frozen=True)
@@ -86,16 +84,15 @@ class Unjudged:
         return biencoder.fit(self.checkpoint.folder(), pairs, how, folder, settings, report)
 
 
-def stored_documents(bench: Bench, dataset: Dataset) -> tuple[loading.Loaded, Part]:
-    """The dataset, loaded, and its documents. Raises WrongInput where it has none."""
-    loaded = loading.load(bench, dataset)
-    if loaded.documents is None:
-        raise WrongInput(f"{dataset.name} has no documents: there is nothing to train on")
-    return loaded, loaded.documents
-
-
 def read_documents(file: Path, most: int = 2**62) -> list[tuple[str, str]]:
     """Title and text of the documents, or of a sample."""
     table = pq.read_table(file, columns=["title", "text"])
-    table = table.take(generated.sampled(table.num_rows, most))
+    table = table.take(sampled(table.num_rows, most))
     return [(row["title"] or "", row["text"] or "") for row in table.to_pylist()]
+
+
+def sampled(total: int, most: int) -> np.ndarray:
+    """The places of at most `most` of `total` documents, in file order; always the same ones."""
+    if total <= most:
+        return np.arange(total)
+    return np.sort(np.random.default_rng(_SEED).choice(total, most, replace=False))

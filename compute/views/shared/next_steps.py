@@ -5,33 +5,13 @@ from collections.abc import Sequence
 from pandas import DataFrame
 
 from compute.datasets import Dataset
-from compute.datasets.places import is_fetched
+from compute.datasets.places import how_to_run
 
 
 def record(facts: DataFrame) -> Dataset:
     """The dataset of a row of the table `datasets`."""
     row = facts.astype(object).where(facts.notna(), None).iloc[0]
     return Dataset.from_record({str(name): value for name, value in row.items()})
-
-
-def how_to_run(dataset: Dataset) -> str:
-    """What computes a first run; for an archive first what brings it here."""
-    command = f"python -m compute run bm25 {dataset.name}"
-    if dataset.group == "PyDocs":
-        return f"{command} builds it from the installed library"
-    name = dataset.collection.partition("/")[0]
-    folder = "the folder that $BEIRSCOPE_DATASETS names"
-    if not dataset.public:
-        return (
-            f"its documents cannot be downloaded; get them from {dataset.homepage}, put them as"
-            f" {name}/ in the BEIR layout into {folder}, then {command}"
-        )
-    if is_fetched(dataset):
-        return (
-            f"python -m compute fetch {name} brings {name}.zip here (the page Data does as well,"
-            f" under Fetch; or put it into {folder} by hand), then {command}"
-        )
-    return f"put {name}.zip in the BEIR layout into {folder}, then {command}"
 
 
 def without_texts(dataset: Dataset) -> str:

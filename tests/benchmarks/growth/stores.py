@@ -14,10 +14,11 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.settings import Settings
+from compute.datasets.qrels import write_qrels
 from compute.evaluate.measures import evaluate
 from compute.evaluate.runs import Run
 from compute.intake import imports
-from compute.judgements import orders, write_qrels
+from compute.judgements import orders
 from compute.reading.database import Reading, open_version
 from compute.recompute import run as recompute
 from compute.store.loading import Bench, Loaded

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from compute.datasets.qrels import read_qrels
 from compute.evaluate import holes
 from compute.evaluate.measures import evaluate
 from compute.evaluate.runs import canonical, read_trec
-from compute.judgements import read_qrels
 from tests.support import worlds
 
 TOP = pd.DataFrame(

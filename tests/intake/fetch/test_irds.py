@@ -11,9 +11,8 @@ from compute.__main__ import main
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.datasets import dataset
 from compute.intake.fetch import irds
-from compute.intake.imports import own_datasets
 from compute.store import loading
-from compute.store.loading import Bench
+from compute.store.loading import Bench, own_datasets
 from tests.support.tiny import DOCUMENTS, JUDGEMENTS, QUERIES
 
 

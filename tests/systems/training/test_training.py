@@ -35,9 +35,8 @@ _TRAIN = """
 import os, signal, sys
 from compute.base import settings
 from compute.datasets import dataset
-from compute.intake import imports
 from compute.recompute import training
-from compute.store.loading import Bench
+from compute.store.loading import Bench, own_datasets
 from compute.store.store import Store
 from compute.systems.training import biencoder
 
@@ -47,7 +46,7 @@ def die(done, total, unit):
 
 biencoder.CHECKPOINT_SECONDS = 0
 store = Store(settings.load())
-on = dataset("tiny", imports.own_datasets(store))
+on = dataset("tiny", own_datasets(store))
 training.train(Bench(store, store.settings, die), training.named(sys.argv[1], "tiny"), on)
 """
 

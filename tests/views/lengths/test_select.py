@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute.reading.database import scratch
+from compute.base.scratch_database import scratch
 from compute.views.lengths import select as queries
 from tests.support.worlds import CASES
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from compute.base.errors import WrongInput
-from compute.judgements import is_qrels, read_qrels, write_qrels
+from compute.datasets.qrels import is_qrels, read_qrels, write_qrels
 
 ROWS = [("1", "d1", 2), ("01", "d2", 0), ("01", "d1", -1)]
 TREC = "1 0 d1 2\n01 0 d2 0\n01 0 d1 -1\n"

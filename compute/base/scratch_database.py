@@ -1,0 +1,42 @@
+"""DuckDB: the only module that opens it, as an empty scratch database or for one to be filled.
+
+Every database works under the same limits, and none downloads what its wheel lacks.
+"""
+
+from typing import Any
+
+import duckdb
+from duckdb import DuckDBPyConnection
+
+from compute.base import settings as settings_module
+from compute.base.files import make_folder
+from compute.base.settings import Settings
+
+
+def scratch(
+    now: Settings | None = None, *, memory: str = "", threads: int = 0
+) -> DuckDBPyConnection:
+    """An empty in-memory database. One `cursor()` per thread; spilled data goes under the home.
+
+    `memory`, such as `600MB`, is what it holds before it spills; `threads` the most it uses.
+    """
+    now = now or settings_module.load()
+    limits: dict[str, Any] = {}
+    if memory:
+        make_folder(now.home)
+        limits["memory_limit"] = memory
+    if threads:
+        limits["threads"] = min(threads, now.threads)
+    return connect(now, **limits)
+
+
+def connect(now: Settings, file: str = ":memory:", **more: Any) -> DuckDBPyConnection:
+    """A database in a file, or in memory; `more` are settings of DuckDB."""
+    config = {
+        "threads": now.threads,
+        # DuckDB makes this folder, but none above it.
+        "temp_directory": str(now.home / "tmp"),
+        # What is not in the wheel would be downloaded.
+        "autoinstall_known_extensions": False,
+    }
+    return duckdb.connect(file, config=config | more)

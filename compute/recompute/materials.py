@@ -1,0 +1,81 @@
+"""What each recipe is trained on: parts of the store, loaded or made first where they are missing.
+
+Recipes know neither datasets nor runs; which of them a recipe learns from is said here.
+"""
+
+from functools import singledispatch
+
+from compute.base.errors import WrongInput
+from compute.datasets import DATASETS, Dataset
+from compute.recompute import generated, run
+from compute.store import loading
+from compute.store.loading import Bench
+from compute.store.store import Part
+from compute.systems import system
+from compute.systems.augmented.recipe import Augmentation
+from compute.systems.training.genq import T5, GenQ
+from compute.systems.training.ict import Ict
+from compute.systems.training.recipes import Material, Recipe, material
+
+HARD_FROM = 100
+"""Hard negatives are drawn from so many of BM25's first documents that nobody judged relevant."""
+
+
+@singledispatch
+def load(recipe: Recipe, bench: Bench, dataset: Dataset) -> Material:
+    """What a recipe is trained on. Raises WrongInput for a dataset that it cannot learn from."""
+    raise NotImplementedError(f"nothing says what {type(recipe).__name__} is trained on")
+
+
+@load.register
+def _(recipe: GenQ, bench: Bench, dataset: Dataset) -> Material:
+    """The documents, and the queries that T5 asks of them."""
+    loaded, documents = stored_documents(bench, dataset)
+    about = {"queries": recipe.queries, "documents": recipe.documents}
+    about["language"] = dataset.language
+    if recipe.queries != T5:
+        return material(about, documents=documents)
+    asked = generated.part(bench, loaded, recipe.generator, most=recipe.documents)
+    return material(about, documents=documents, generated=asked)
+
+
+@load.register
+def _(recipe: Ict, bench: Bench, dataset: Dataset) -> Material:
+    """The documents; their language says where a sentence ends."""
+    _, documents = stored_documents(bench, dataset)
+    return material({"language": dataset.language}, documents=documents)
+
+
+@load.register
+def _(recipe: Augmentation, bench: Bench, dataset: Dataset) -> Material:
+    """The train split with BM25's hits; the dev split, where there is one, is held out."""
+    train = split(bench, dataset, "train")
+    if train is None:
+        raise WrongInput(
+            f"{dataset.name} has no train split to learn from: choose a dataset that has one, "
+            "or import your own as NAME/train"
+        )
+    searched = system(f"bm25-wordpiece(k1={recipe.k1},b={recipe.b})")
+    hits = run.run(bench, searched, train).hits
+    loaded = loading.load(bench, train)
+    assert loaded.documents is not None
+    parts = {"documents": loaded.documents, "queries": loaded.queries, "hits": hits}
+    parts |= {"judgements": loaded.judgements}
+    if (dev := split(bench, dataset, "dev")) is not None and dev.name != dataset.name:
+        held = loading.load(bench, dev)
+        parts |= {"held_out_queries": held.queries, "held_out_judgements": held.judgements}
+    return material({"hard_from": HARD_FROM}, **parts)
+
+
+def split(bench: Bench, dataset: Dataset, name: str) -> Dataset | None:
+    """Another split of a dataset's collection; None where there is none."""
+    known = {**DATASETS, **loading.own_datasets(bench.store)}
+    return known.get(f"{dataset.collection}/{name}")
+
+
+def stored_documents(bench: Bench, dataset: Dataset) -> tuple[loading.Loaded, Part]:
+    """The dataset, loaded, and its documents. Raises WrongInput where it has none."""
+    loaded = loading.load(bench, dataset)
+    if loaded.documents is None:
+        raise WrongInput(f"{dataset.name} has no documents: there is nothing to train on")
+    return loaded, loaded.documents

@@ -15,8 +15,8 @@ from pandas import DataFrame
 from compute.evaluate import rbo, significance
 from compute.evaluate.tolerance import TOLERANCE
 from compute.reading.dependencies import about_datasets
-from compute.views.query.select import files
 from compute.views.shared.matrices import numbered
+from compute.views.shared.parts import files
 
 Cursor = DuckDBPyConnection
 

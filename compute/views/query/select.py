@@ -6,9 +6,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.reading.dependencies import about_datasets
-
-TOP = 10
-"""Ranks that the extract of the hits holds."""
+from compute.views.shared.parts import TOP, files
 
 
 def runs(cursor: DuckDBPyConnection) -> DataFrame:
@@ -79,21 +77,6 @@ def queries(
     """
     wanted = {"dataset": dataset, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
     return cursor.execute(_QUERIES, wanted | {"order": order}).df()
-
-
-def files(cursor: DuckDBPyConnection, kind: str, dataset: str, systems: Sequence[str]) -> list[str]:
-    """Where the parts of a kind of some systems on a dataset lie.
-
-    Naming them is quicker than a filter over a view of all, and many times so for hits.
-    """
-    found = cursor.execute(
-        """
-        select path from parts
-        where kind = $kind and dataset = $dataset and system in (select unnest($systems))
-        """,
-        {"kind": kind, "dataset": dataset, "systems": list(systems)},
-    )
-    return [path for (path,) in found.fetchall()]
 
 
 @about_datasets

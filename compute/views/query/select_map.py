@@ -6,8 +6,8 @@ from pandas import DataFrame, Index
 
 from compute.reading.dependencies import about_datasets
 from compute.views.query.rank_map_cells import EMPTY, HOLE
-from compute.views.query.select import TOP, files
 from compute.views.shared.lists import counted
+from compute.views.shared.parts import TOP, files
 
 _IDS = """
 select query_id from read_parquet($files)

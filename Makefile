@@ -18,6 +18,7 @@ lint: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
 	$(VENV)/bin/basedpyright --level error
+	$(VENV)/bin/lint-imports --no-cache
 
 # That another Python serves: make smoke VENV=.smoke PYTHON=python3.13
 smoke: $(READY)

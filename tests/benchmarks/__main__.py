@@ -58,7 +58,10 @@ BENCHMARKS = (
         "made pydocs-networkx 4 500",
     ),
     Benchmark(
-        "page_rows", "every page on a store, such as that of full_size", "HOME", "HOME 2 efficiency"
+        "pages.rows",
+        "every page on a store, such as that of full_size",
+        "HOME",
+        "HOME 2 efficiency",
     ),
     Benchmark(
         "overlap",
@@ -67,7 +70,7 @@ BENCHMARKS = (
         "0.2 5000 CountVectorizer",
     ),
 )
-NEEDS_HOME = "page_rows"
+NEEDS_HOME = "pages.rows"
 
 
 def listed() -> str:

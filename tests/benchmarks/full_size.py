@@ -33,12 +33,13 @@ from compute.store.loading import Loaded
 from compute.store.store import Store
 from compute.systems import system
 from compute.systems.combine.fusion import Rrf
-from tests.benchmarks import made_collections, made_more, made_runs
-from tests.benchmarks.made_collections import Collection, Size
-from tests.benchmarks.made_runs import SEARCHERS, Searcher
+from tests.benchmarks.made import collections, more
+from tests.benchmarks.made import runs as made_runs
+from tests.benchmarks.made.collections import Collection, Size
+from tests.benchmarks.made.runs import SEARCHERS, Searcher
 
 DEPTH = 100
-NAMES = tuple(made_collections.names())
+NAMES = tuple(collections.names())
 FUSED = ("bm25", "minilm")
 AT_ONCE = 4
 """Runs published at a time."""
@@ -57,7 +58,7 @@ def main() -> None:
     store = make(given.folder, Size(given.scale, given.documents), _reference())
     _say(f"{summary(store)}, {time.perf_counter() - start:,.0f} s, {_cpu():,.0f} s of processors")
     if not given.without_words:
-        made_more.count_words(_bench(store))
+        more.count_words(_bench(store))
         database.write_database(store)
         _say(f"words counted: {time.perf_counter() - start:,.0f} s, {_cpu():,.0f} s of processors")
     _say(f"{size_of(given.folder) / 1e9:.2f} GB in {given.folder}")
@@ -73,7 +74,7 @@ def make(folder: Path, size: Size, topics: Path, names: Sequence[str] = NAMES) -
     bench = _bench(store)
     for name in names:
         start = time.perf_counter()
-        collection = made_collections.collection(name, topics, size)
+        collection = collections.collection(name, topics, size)
         loaded = loading.load(bench, collection.dataset, collection)
         seconds = time.perf_counter() - start
         hits = add_runs(bench, collection, loaded)
@@ -82,7 +83,7 @@ def make(folder: Path, size: Size, topics: Path, names: Sequence[str] = NAMES) -
             f"{name}: {len(collection.doc_ids):,} documents in {seconds:.0f} s, {hits:,} hits in"
             f" {took - seconds:.0f} s; {_cpu():,.0f} s of processors so far"
         )
-    made_more.add_judgements(store)
+    more.add_judgements(store)
     database.write_database(store)
     return store
 

@@ -6,11 +6,11 @@ from typing import Any
 
 import pytest
 
-from tests.benchmarks import page_rows
 from tests.benchmarks.__main__ import BENCHMARKS, END, START, listed, measured, written
 from tests.benchmarks.growth import collections, stores
 from tests.benchmarks.growth.drawing import figure
 from tests.benchmarks.growth.lines import HEAD, Line, markdown
+from tests.benchmarks.pages import rows as page_rows
 from tests.benchmarks.side_by_side import Row, quicker
 
 SCORE, SEARCH = (one for one in BENCHMARKS if one.name in ("score", "search"))

@@ -11,9 +11,10 @@ import pytrec_eval
 from compute.reading import database
 from compute.recompute import run as recompute
 from compute.store.store import Store
-from tests.benchmarks import full_size, made_collections, made_runs
-from tests.benchmarks.made_collections import Size
-from tests.benchmarks.page_addresses import PAGES, Addresses, tour
+from tests.benchmarks import full_size
+from tests.benchmarks.made import collections, runs
+from tests.benchmarks.made.collections import Size
+from tests.benchmarks.pages.addresses import PAGES, Addresses, tour
 
 QUERIES = 60
 
@@ -65,20 +66,16 @@ def test_systems_are_about_as_good_as_printed(store: Store) -> None:
     rows = opened.cursor().execute("select system, value from means where measure = 'nDCG@10'")
     found = dict(rows.fetchall())
     opened.close()
-    collection = made_collections.collection("scifact", store.home.parent, Size())
-    printed = made_runs.targets(collection.dataset)
+    collection = collections.collection("scifact", store.home.parent, Size())
+    printed = runs.targets(collection.dataset)
     assert found.keys() == {*printed, "rrf(bm25,minilm)"}
     assert max(abs(found[name] - printed[name]) for name in printed) < 0.1
 
 
 def test_the_same_is_made_again(store: Store) -> None:
-    one, other = (
-        made_collections.collection("scifact", store.home.parent, Size(0.1)) for _ in range(2)
-    )
+    one, other = (collections.collection("scifact", store.home.parent, Size(0.1)) for _ in range(2))
     assert list(one.documents()) == list(other.documents())
-    first, second = (
-        made_runs.search(made_runs.Bench(c), 10)["ance"].table(c) for c in (one, other)
-    )
+    first, second = (runs.search(runs.Bench(c), 10)["ance"].table(c) for c in (one, other))
     assert first.equals(second)
 
 

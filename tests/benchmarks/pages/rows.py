@@ -1,6 +1,6 @@
 """Every page on a store, as two rows of the speed table: warm, and cold in a fresh process.
 
-    python -m tests.benchmarks.page_rows HOME [OPENINGS [PAGE …]]      (default: 10, every page)
+    python -m tests.benchmarks.pages.rows HOME [OPENINGS [PAGE …]]      (default: 10, every page)
 
 By the part `server` of `tests.benchmarks.pages`. The bars: warm at the 95th percentile under
 300 ms, with pickers that nobody chose before; cold under 2 s.

@@ -18,7 +18,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
 
 from compute.jobs import serve
-from tests.benchmarks.page_addresses import Address
+from tests.benchmarks.pages.addresses import Address
 
 PATIENCE = 120.0
 """Seconds that a page may take."""

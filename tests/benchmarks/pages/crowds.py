@@ -27,9 +27,9 @@ from compute.recompute import run as recompute
 from compute.store import provenance
 from compute.store.loading import Bench, stored
 from compute.store.store import Part, Store
-from tests.benchmarks.page_addresses import Address, Addresses
-from tests.benchmarks.page_addresses import tour as every_page
-from tests.benchmarks.page_sessions import Opening, Server, serving, session
+from tests.benchmarks.pages.addresses import Address, Addresses
+from tests.benchmarks.pages.addresses import tour as every_page
+from tests.benchmarks.pages.sessions import Opening, Server, serving, session
 
 HITS = 1_400_000
 PUBLISHED = "made-up"
@@ -79,7 +79,7 @@ def beside_publishing(home: Path, addresses: Mapping[str, list[Address]]) -> lis
         alone = _all(server, wanted)
     with copied(home) as copy, serving(copy) as server:
         _all(server, first)
-        words = [sys.executable, "-m", "tests.benchmarks.page_crowds", str(copy)]
+        words = [sys.executable, "-m", "tests.benchmarks.pages.crowds", str(copy)]
         publisher = subprocess.Popen(words, cwd=PROJECT, stdin=subprocess.PIPE)
         try:
             beside = _all(server, wanted)

@@ -17,7 +17,7 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 
 from compute.datasets import Dataset, published
-from tests.benchmarks.made_collections import Collection
+from tests.benchmarks.made.collections import Collection
 
 UNJUDGED = 260
 """Candidates of a query that nobody judged."""

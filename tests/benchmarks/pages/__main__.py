@@ -26,9 +26,10 @@ import numpy as np
 from compute.base.settings import Settings
 from compute.reading.database import open_version
 from compute.store.store import Store
-from tests.benchmarks import page_browser, page_crowds
-from tests.benchmarks.page_addresses import PAGES, Address, Addresses
-from tests.benchmarks.page_sessions import Opening, serving, session
+from tests.benchmarks.pages import browser as page_browser
+from tests.benchmarks.pages import crowds
+from tests.benchmarks.pages.addresses import PAGES, Address, Addresses
+from tests.benchmarks.pages.sessions import Opening, serving, session
 
 PARTS = ("server", "browser", "memory", "publishing")
 KNOWN = 5
@@ -59,10 +60,10 @@ def main() -> None:
         found["browser"] = list(in_browser(given.home, addresses))
         show("In the browser", found["browser"])
     if "memory" in wanted:
-        found["memory"] = [page_crowds.tour(given.home, n, given.times) for n in given.people]
+        found["memory"] = [crowds.tour(given.home, n, given.times) for n in given.people]
         show("Memory of the server", found["memory"])
     if "publishing" in wanted:
-        found["publishing"] = page_crowds.beside_publishing(given.home, addresses)
+        found["publishing"] = crowds.beside_publishing(given.home, addresses)
         show("Beside publishing", found["publishing"])
     if given.json:
         given.json.write_text(json.dumps(found, indent=1), "utf-8")

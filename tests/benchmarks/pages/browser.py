@@ -7,8 +7,8 @@ from contextlib import contextmanager
 
 from playwright.sync_api import Browser, sync_playwright
 
-from tests.benchmarks.page_addresses import Address
-from tests.benchmarks.page_sessions import PATIENCE, Server
+from tests.benchmarks.pages.addresses import Address
+from tests.benchmarks.pages.sessions import PATIENCE, Server
 from tests.browser.conftest import FLAGS
 
 QUIET = 600

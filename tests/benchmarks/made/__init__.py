@@ -1,0 +1,1 @@
+"""Made-up datasets, runs and the like of full size."""

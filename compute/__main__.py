@@ -223,7 +223,7 @@ COMMANDS = {
     ),
     "lengths": Command(
         "count the lengths of documents, of a dataset and of what its runs put first",
-        lengths.count,
+        lengths.count_lengths,
         (
             _option(
                 "datasets",

@@ -16,7 +16,7 @@ from compute.recompute.run import Bench
 from compute.views.lengths import select as lengths_select
 
 
-def count(arguments: Namespace) -> int:
+def count_lengths(arguments: Namespace) -> int:
     """Count the document lengths of datasets and of their runs; what is counted stays."""
     bench = open_bench()
     rows = named(bench, arguments.datasets)
@@ -28,11 +28,11 @@ def count(arguments: Namespace) -> int:
         rows = [dataset(name, own) for name in names]
     for row in rows:
         loaded = lengths.with_documents(bench, row)
-        _say(bench, row, lengths.count(bench, loaded, again=arguments.again))
+        _say_counted(bench, row, lengths.count(bench, loaded, again=arguments.again))
     return done(bench)
 
 
-def _say(bench: Bench, row: Dataset, new: int) -> None:
+def _say_counted(bench: Bench, row: Dataset, new: int) -> None:
     if isinstance(bench.progress, printable.Bar):
         bench.progress.close()
     runs = sum(part.system != "" for part in bench.store.parts("length_counts", row.name))
@@ -41,7 +41,7 @@ def _say(bench: Bench, row: Dataset, new: int) -> None:
     sys.stdout.flush()
 
 
-def shown(bench: Bench, arguments: Namespace) -> DataFrame:
+def lengths_shown(bench: Bench, arguments: Namespace) -> DataFrame:
     """Means and medians of the collection, its relevant documents and the top 10 of systems."""
     if arguments.published:
         rows = published.lengths()

@@ -145,7 +145,7 @@ SHOWN: Mapping[str, Callable[[Bench, Namespace], DataFrame]] = {
     "scores": _scores,
     "holes": _holes,
     "overlap": overlaps,
-    "lengths": lengths.shown,
+    "lengths": lengths.lengths_shown,
     "efficiency": efficiency.shown,
     "jobs": lambda bench, _: jobs_shown(bench),
 }

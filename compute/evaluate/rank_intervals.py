@@ -16,9 +16,8 @@ from scipy import stats
 
 from compute.base.errors import WrongInput
 from compute.evaluate import significance, tolerance
-from compute.evaluate.sign_flips import LEVEL
+from compute.evaluate.sign_flips import LEVEL, on_one_thread
 from compute.evaluate.significance import DRAWN_AT_ONCE, SEED, Aligned, Values, drawn_again
-from compute.evaluate.single_thread import on_one_thread
 from compute.evaluate.tolerance import TOLERANCE, above, equal
 
 FEWEST_DATASETS = 10

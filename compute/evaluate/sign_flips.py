@@ -4,10 +4,13 @@ One matrix of patterns serves all pairs of systems, so that what is highest amon
 """
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 
 import numpy as np
 from numpy.typing import NDArray
+from threadpoolctl import ThreadpoolController
 
 from compute.base.errors import WrongInput
 
@@ -96,3 +99,20 @@ class Signs:
         if allowed < 0 or allowed >= len(highest):
             return np.inf
         return float(np.sort(highest)[::-1][allowed])
+
+
+@contextmanager
+def on_one_thread() -> Iterator[None]:
+    """NumPy's products stay on one thread, for the whole process.
+
+    Products of tall matrices with few columns, which resampling is made of, take several times
+    longer on all threads than on one: the threads mostly wait for each other.
+    """
+    with _controller().limit(limits=1, user_api="blas"):
+        yield
+
+
+@cache
+def _controller() -> ThreadpoolController:
+    # Looking through all loaded libraries takes milliseconds.
+    return ThreadpoolController()

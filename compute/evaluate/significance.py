@@ -16,8 +16,7 @@ from scipy import stats
 from statsmodels.stats.multitest import multipletests
 
 from compute.base.errors import WrongInput
-from compute.evaluate.sign_flips import LEVEL, Signs
-from compute.evaluate.single_thread import on_one_thread
+from compute.evaluate.sign_flips import LEVEL, Signs, on_one_thread
 from compute.evaluate.tolerance import equal, levels
 
 Values = NDArray[np.float64]

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.corpora import lengths, overlap
 from compute.datasets import Dataset, dataset
-from compute.intake.fetch import work as fetching
+from compute.intake.fetch import offers
 from compute.jobs.matrix import UP_TO_DATE, Target, cells
 from compute.recompute import demo, training
 from compute.store import loading
@@ -192,9 +192,9 @@ KINDS = kinds(
     Kind(
         "fetch",
         "archives of datasets, from where they are published",
-        fetching.targets,
+        offers.targets,
         ("fetch",),
-        fetching.current,
+        offers.current,
         noun="archive",
     ),
     Kind(

@@ -27,7 +27,7 @@ class Start(NamedTuple):
     person: str
 
 
-def check(settings: Settings, person: str) -> None:
+def refuse_too_many(settings: Settings, person: str) -> None:
     """Raises Unavailable, saying when to try again, where this person may start no more for now."""
     if not tables.exist(settings):
         return

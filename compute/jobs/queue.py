@@ -102,7 +102,7 @@ def _start(
     same = _at_work(store.settings, kind, wanted, options)
     if same:
         return Started(same, True, wanted, current)
-    limits.check(store.settings, person)
+    limits.refuse_too_many(store.settings, person)
     job = f"{kind.name}-{uuid.uuid4().hex[:12]}"
     given = _enqueue(store.settings, job, kind, wanted, options, person)
     return Started(given, given != job, wanted, current)

@@ -1,15 +1,19 @@
 """Judgements: their sources, and one label of many for a pair."""
 
-from compute.judgements.labels import RULES, Choice, Rule, labels, resolve
-from compute.judgements.sources import (
+from compute.judgements.labels import (
     ADJUDICATION,
     HUMAN,
     IMPORT,
     IN_VIEW,
     MODEL,
     PERSON,
+    RULES,
     SOURCES,
     WITHDRAWN,
+    Choice,
+    Rule,
+    labels,
+    resolve,
 )
 
 __all__ = [

@@ -19,8 +19,17 @@ from compute.base.identity import canonical_json
 from compute.datasets import compressed
 from compute.datasets.qrels import as_beir, as_trec
 from compute.datasets.trec import WHOLE
-from compute.judgements.labels import Choice, place_in_order, resolve, taken_back
-from compute.judgements.sources import HUMAN, IMPORT, IN_VIEW, SOURCES, WITHDRAWN
+from compute.judgements.labels import (
+    HUMAN,
+    IMPORT,
+    IN_VIEW,
+    SOURCES,
+    WITHDRAWN,
+    Choice,
+    place_in_order,
+    resolve,
+    taken_back,
+)
 from compute.store.state import now
 
 FORMATS = ("qrels", "beir", "csv")

@@ -1,4 +1,4 @@
-"""One label of many: the rows of added judgements for a pair become one relevance, by a rule."""
+"""Where added judgements come from, and how those of a pair become one relevance, by a rule."""
 
 import math
 from collections import Counter, defaultdict
@@ -9,9 +9,25 @@ import numpy as np
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.judgements.sources import ADJUDICATION, HUMAN, IN_VIEW, SOURCES, WITHDRAWN
 
 PAIR = ["dataset", "query_id", "doc_id"]
+PERSON = "person"
+ADJUDICATION = "adjudication"
+IMPORT = "import"
+MODEL = "model"
+WITHDRAWN = "withdrawn"
+"""The values of the column `source`."""
+SOURCES: Mapping[str, str] = {
+    PERSON: "people who judged here",
+    ADJUDICATION: "settled disagreements",
+    IMPORT: "imported files",
+    MODEL: "language models",
+}
+"""What may be counted, and what pages call it; `withdrawn` marks a row that takes one back."""
+HUMAN = (PERSON, ADJUDICATION)
+"""What counts when nothing else is chosen."""
+IN_VIEW = "query-page"
+"""The task of judgements given on the page Query, with systems and ranks in view: not blind."""
 
 
 @dataclass(frozen=True)

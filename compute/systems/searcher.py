@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from pandas import DataFrame, Series
 
+from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems import checkpoints
 
@@ -197,3 +198,16 @@ def no_hits() -> DataFrame:
     """query_id, doc_id, score without a row."""
     kinds = {"query_id": "str", "doc_id": "str", "score": "float64"}
     return DataFrame({column: Series([], dtype=kind) for column, kind in kinds.items()})
+
+
+def at_least(method: object, parameter: str, low: float) -> None:
+    """Raises WrongInput unless the parameter is `low` or more."""
+    if getattr(method, parameter) < low:
+        raise WrongInput(f"{parameter} is {getattr(method, parameter)}; it must be {low} or more")
+
+
+def between(method: object, parameter: str, low: float, high: float) -> None:
+    """Raises WrongInput unless the parameter lies from `low` to `high`."""
+    value = getattr(method, parameter)
+    if not low <= value <= high:
+        raise WrongInput(f"{parameter} is {value}; it must lie from {low} to {high}")

@@ -143,7 +143,7 @@ def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFram
     if found.empty:
         return
     st.subheader("Computed against published", anchor=False)
-    shown = reproduction_table.table(found, named, colours.theme())
+    shown = reproduction_table.styled(found, named, colours.theme())
     drawing.table(
         shown,
         "ours-published",

@@ -10,7 +10,7 @@ from compute.datasets import layout
 from compute.datasets.fingerprints import CorpusCount
 from compute.datasets.reading import BeirSource
 from compute.datasets.records import Trouble, n_words
-from compute.intake.doctor import marks
+from compute.intake.doctor import lines
 from compute.intake.doctor.judged import Twins
 from compute.intake.doctor.report import Tally, Where
 
@@ -64,16 +64,16 @@ class _Collection:
         sources = [BeirSource(self.files, self.root, split, self._told) for split in splits]
         source = sources[0] if sources else BeirSource(self.files, self.root, "test", self._told)
         with self.tally.step("queries not readable", self.files.where(source.query_file)):
-            marks.remark(self.files, source.query_file, self.tally)
+            lines.remark(self.files, source.query_file, self.tally)
             self._queries(source)
         for split in sources:
             self.aside = "test" in splits and split.split != "test"
             with self._step(split):
-                marks.remark(self.files, split.qrels, self.tally)
+                lines.remark(self.files, split.qrels, self.tally)
                 self._judgements(split)
         self.aside = False
         with self.tally.step("corpus not readable", self.files.where(source.corpus)):
-            marks.remark(self.files, source.corpus, self.tally)
+            lines.remark(self.files, source.corpus, self.tally)
             self._corpus(source)
 
     def _told(self, trouble: Trouble) -> None:

@@ -1,6 +1,6 @@
 """What can be fetched, from where, and why the rest cannot: one offer per archive."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -9,10 +9,12 @@ from pandas import DataFrame
 
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
-from compute.datasets import DATASETS, Dataset
+from compute.datasets import DATASETS, Dataset, dataset
 from compute.datasets.places import place
 from compute.intake.fetch import hub_names
 from compute.intake.fetch.addresses import checked
+from compute.store import loading
+from compute.store.store import Store
 
 SIZES: Mapping[str, int] = MappingProxyType(
     {
@@ -47,6 +49,8 @@ TERMS: Mapping[str, str] = MappingProxyType(
 """Why an archive is not offered for download."""
 
 BEIR, HUB, NOWHERE = "BEIR", "Hugging Face hub", ""
+Target = tuple[str, str]
+"""What a job is given: no system, and the dataset that names an archive."""
 
 
 @dataclass(frozen=True)
@@ -163,3 +167,20 @@ def archive_address(found: Offer, settings: Settings) -> str:
         return found.address
     mirror = checked(settings.mirror, "the setting mirror (BEIRSCOPE_MIRROR)")
     return f"{mirror.rstrip('/')}/{found.name}.zip"
+
+
+def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> list[Target]:
+    """One for each archive, named by the first dataset in it. Raises for what cannot be had."""
+    if systems:
+        raise WrongInput("this needs datasets alone, no systems: leave --systems out")
+    if not datasets:
+        raise WrongInput("name the datasets to fetch, such as scifact")
+    own = loading.own_datasets(store)
+    found = [offer(dataset(name, own)) for name in datasets]
+    return list(dict.fromkeys(("", one.rows[0].name) for one in found))
+
+
+def current(store: Store, wanted: Sequence[Target]) -> Collection[Target]:
+    """Those whose archive or folder is here."""
+    archives = {one.rows[0].name: one for one in OFFERS.values()}
+    return [target for target in wanted if here(archives[target[1]], store.settings) is not None]

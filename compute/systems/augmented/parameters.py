@@ -5,7 +5,7 @@ from typing import ClassVar
 
 from compute.base.errors import WrongInput
 from compute.systems.checkpoints import Checkpoint, from_text
-from compute.systems.parameter_ranges import at_least, between
+from compute.systems.searcher import at_least, between
 
 
 @dataclass(frozen=True)

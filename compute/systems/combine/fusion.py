@@ -12,8 +12,7 @@ from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.systems.parameter_ranges import at_least, between
-from compute.systems.searcher import AskWith, Progress, no_hits
+from compute.systems.searcher import AskWith, Progress, at_least, between, no_hits
 
 NORMALS = ("minmax", "zscore", "none")
 """How scores of one query are made comparable before they are added."""

@@ -9,7 +9,7 @@ from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems.combine.rerank import Pair, Reranker, Score
 from compute.systems.neural.weights import loading, torch_on, whole_model
-from compute.systems.parameter_ranges import at_least
+from compute.systems.searcher import at_least
 
 PROMPT = "Query: {query} Document: {document} Relevant:"
 _BATCH = 32

@@ -22,8 +22,7 @@ from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural import encoding, maxsim, multivector
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
-from compute.systems.parameter_ranges import at_least
-from compute.systems.searcher import AskWith, Progress, no_hits
+from compute.systems.searcher import AskWith, Progress, at_least, no_hits
 
 PAIRS = 16_384
 """Pairs whose documents are in memory at once, and that are sorted by length."""

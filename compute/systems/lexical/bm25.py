@@ -15,8 +15,7 @@ from pandas import DataFrame
 from compute.base.settings import Settings
 from compute.corpora import word_pieces
 from compute.systems.lexical import anserini, lucene
-from compute.systems.parameter_ranges import at_least, between
-from compute.systems.searcher import Ask, Progress, Span
+from compute.systems.searcher import Ask, Progress, Span, at_least, between
 
 ANALYSERS = {
     "en": "DefaultEnglishAnalyzer, Porter stems, Lucene's stop words",

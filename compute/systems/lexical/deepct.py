@@ -13,8 +13,7 @@ from compute.systems.lexical.bm25 import Bm25
 from compute.systems.lexical.impact import Encode, Weights
 from compute.systems.neural import encoding
 from compute.systems.neural.weights import loading, refuse_longer, torch_on, whole_model
-from compute.systems.parameter_ranges import at_least
-from compute.systems.searcher import Progress, Span
+from compute.systems.searcher import Progress, Span, at_least
 
 _BATCH = 16
 """Documents encoded at once."""

@@ -18,8 +18,7 @@ from compute.systems.checkpoints import Checkpoint
 from compute.systems.lexical.bm25 import Bm25
 from compute.systems.neural import encoding
 from compute.systems.neural.weights import loading, torch_on, whole_model
-from compute.systems.parameter_ranges import at_least
-from compute.systems.searcher import Progress
+from compute.systems.searcher import Progress, at_least
 
 SHARD = 64
 """Documents in one file: what an interrupted generation loses at most."""

@@ -23,8 +23,7 @@ from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.lexical import anserini, lucene
 from compute.systems.neural import encoding
-from compute.systems.parameter_ranges import at_least
-from compute.systems.searcher import Ask, Progress, Span
+from compute.systems.searcher import Ask, Progress, Span, at_least
 
 Weights = dict[str, int]
 """Terms, without blanks, and how often each stands in the document or query: 1 or more."""

@@ -8,7 +8,7 @@ import numpy as np
 from compute.base.settings import Settings
 from compute.systems.lexical.impact import Encode, Impact, Weights, rounded
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
-from compute.systems.parameter_ranges import at_least
+from compute.systems.searcher import at_least
 
 _BATCH = 8
 """Documents encoded at once."""

@@ -18,8 +18,7 @@ from pandas import DataFrame
 from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural import encoding, maxsim, multivector, vectors
-from compute.systems.parameter_ranges import at_least
-from compute.systems.searcher import Ask, Progress, Span, no_hits
+from compute.systems.searcher import Ask, Progress, Span, at_least, no_hits
 
 INDEX = "tokens.faiss"
 _LISTS_EACH = 1024

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from compute.base.errors import WrongInput
-from compute.systems.parameter_ranges import at_least
+from compute.systems.searcher import at_least
 
 KINDS = ("flat", "hnsw", "ivf")
 FILE = "vectors.faiss"

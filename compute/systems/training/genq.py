@@ -18,7 +18,7 @@ from compute.systems.checkpoints import Checkpoint, from_text
 from compute.systems.lexical.doc2query import Generator
 from compute.systems.neural.dense import Dense
 from compute.systems.neural.encoding import joined
-from compute.systems.parameter_ranges import at_least
+from compute.systems.searcher import at_least
 from compute.systems.training import biencoder
 from compute.systems.training.recipes import Material, Report
 from compute.systems.training.sentences import sentences

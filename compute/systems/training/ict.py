@@ -15,7 +15,7 @@ from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural.dense import Dense
 from compute.systems.neural.encoding import joined
-from compute.systems.parameter_ranges import at_least, between
+from compute.systems.searcher import at_least, between
 from compute.systems.training import biencoder
 from compute.systems.training.recipes import Material, Report
 from compute.systems.training.sentences import sentences

@@ -13,7 +13,7 @@ from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural.dense import LIBRARIES as TO_SEARCH
 from compute.systems.neural.dense import LONGEST
 from compute.systems.neural.embedding import LAYOUT
-from compute.systems.parameter_ranges import at_least
+from compute.systems.searcher import at_least
 from compute.systems.training import biencoder
 from compute.systems.training.biencoder import Fit, Pairs
 from compute.systems.training.recipes import Report

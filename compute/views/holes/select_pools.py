@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute.evaluate import measures, pools
+from compute.evaluate import pools
 from compute.reading.dependencies import about_datasets
+from compute.views.holes.select import _cut
 from compute.views.shared.lists import held
 
 
@@ -25,7 +26,3 @@ def gains(
     """What the cursor's added judgements do to each system, as `pools.gains`."""
     before = held(cursor, dataset, systems, _cut(measure), official=True)
     return pools.gains(before, held(cursor, dataset, systems, _cut(measure)), measure)
-
-
-def _cut(measure: str) -> int:
-    return measures.parse(measure).k or 10

@@ -11,7 +11,7 @@ from compute.views.shared.theme import ink, palette, plain, signed
 _MARKS = {EQUAL: "✓ equal", NEAR: "≈ near", APART: "≠ differs", SUSPECT: "? suspect in print"}
 
 
-def table(found: DataFrame, named: tuple[DataFrame, DataFrame], theme: str) -> Styler:
+def styled(found: DataFrame, named: tuple[DataFrame, DataFrame], theme: str) -> Styler:
     """A frame of `against.table` with titles; the columns Difference and Verdict are coloured.
 
     `named`: dataset and title, then system and title.

@@ -6,8 +6,8 @@ from pandas import DataFrame
 
 from compute.corpora import overlap
 from compute.datasets import DATASETS
+from compute.judgements.labels import PERSON
 from compute.judgements.orders import Framed
-from compute.judgements.sources import PERSON
 from compute.judgements.tasks import tasks
 from compute.judgements.tasks.grades import of_levels
 from compute.recompute.run import read

@@ -16,7 +16,7 @@ from compute.base.errors import BeirscopeError, Missing, Unavailable, WrongInput
 from compute.base.listen_address import Origin
 from compute.base.roles import ANNOTATOR, OPERATOR, VIEWER, Person
 from compute.base.settings import PROJECT, Settings, load
-from compute.jobs import limits
+from compute.jobs import queue
 from compute.jobs.serve import options
 from compute.store.loading import Bench
 from pages._shared import sign_in
@@ -278,13 +278,13 @@ def test_starts_are_counted_by_person_and_together_across_sessions(bench: Bench)
     _start(limited, names[3], "bob@example.org")
     with pytest.raises(Unavailable, match="All together have started 3 jobs"):
         _start(limited, names[4], "eve@example.org")
-    assert sorted(one.person for one in limits.starts(now, time.time())) == [
+    assert sorted(one.person for one in queue.starts(now, time.time())) == [
         "ada@example.org",
         "ada@example.org",
         "bob@example.org",
     ]
-    later = time.time() + limits.SPAN + 2
-    assert limits.starts(now, later) == []
+    later = time.time() + queue.SPAN + 2
+    assert queue.starts(now, later) == []
 
 
 @pytest.mark.usefixtures("tiny")

@@ -18,11 +18,8 @@ from compute.commands import (
     importing,
     jobs,
     judging,
-    lengths,
     recomputing,
-    removing,
     showing,
-    training,
 )
 from compute.commands.systems import show_systems
 from compute.jobs import KINDS
@@ -113,7 +110,7 @@ COMMANDS = {
     ),
     "train": Command(
         "train a system that is a recipe (genq, ict-herbert, bm25-augmented) on a dataset",
-        training.train,
+        recomputing.train,
         (
             _option("system", metavar="SYSTEM", help="such as genq, or 'genq(epochs=2)'"),
             _option("dataset", metavar="DATASET", help=EXAMPLES),
@@ -177,7 +174,7 @@ COMMANDS = {
     ),
     "remove": Command(
         "take away a dataset with its runs, or one run; added judgements stay",
-        removing.remove,
+        importing.remove,
         (
             _option("dataset", metavar="DATASET", help="as `datasets` lists it"),
             _option("--system", default="", help="only this one's run on it"),
@@ -223,7 +220,7 @@ COMMANDS = {
     ),
     "lengths": Command(
         "count the lengths of documents, of a dataset and of what its runs put first",
-        lengths.count_lengths,
+        analysing.count_lengths,
         (
             _option(
                 "datasets",

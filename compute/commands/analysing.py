@@ -1,4 +1,4 @@
-"""The commands that analyse what is stored: overlap."""
+"""The commands that analyse what is stored: overlap, lengths; and what `show lengths` prints."""
 
 import sys
 from argparse import Namespace
@@ -8,13 +8,15 @@ from pandas import DataFrame
 
 from compute.base import printable
 from compute.base.errors import Missing
-from compute.base.words import near
-from compute.commands.common import done, open_bench
-from compute.corpora import overlap
+from compute.base.words import counted, near
+from compute.commands.common import done, known, named, open_bench
+from compute.corpora import lengths, overlap
+from compute.datasets import Dataset, dataset, published
 from compute.jobs.kinds import corpora
 from compute.reading import database
 from compute.recompute.run import Bench
 from compute.store import loading
+from compute.views.lengths import select as lengths_select
 from compute.views.overlap import select as queries
 
 
@@ -67,3 +69,57 @@ def overlaps(bench: Bench, arguments: Namespace) -> DataFrame:
     wide = wide.sort_values(order, ascending=[True, False, True, True], ignore_index=True)
     # A table has four digits: the floors would all read 0.0000.
     return wide if arguments.json else wide.assign(floor=wide["floor"].map("{:g}".format))
+
+
+def count_lengths(arguments: Namespace) -> int:
+    """Count the document lengths of datasets and of their runs; what is counted stays."""
+    bench = open_bench()
+    rows = named(bench, arguments.datasets)
+    if not rows:
+        own = known(bench)
+        names = lengths.countable(bench.store)
+        if not names:
+            raise Missing("no documents are stored: name a dataset, such as scifact")
+        rows = [dataset(name, own) for name in names]
+    for row in rows:
+        loaded = lengths.with_documents(bench, row)
+        _say_counted(bench, row, lengths.count(bench, loaded, again=arguments.again))
+    return done(bench)
+
+
+def _say_counted(bench: Bench, row: Dataset, new: int) -> None:
+    if isinstance(bench.progress, printable.Bar):
+        bench.progress.close()
+    runs = sum(part.system != "" for part in bench.store.parts("length_counts", row.name))
+    told = "counted" if new else "up to date"
+    sys.stdout.write(f"{row.name}: its documents and {counted(runs, 'run')} {told}\n")
+    sys.stdout.flush()
+
+
+def lengths_shown(bench: Bench, arguments: Namespace) -> DataFrame:
+    """Means and medians of the collection, its relevant documents and the top 10 of systems."""
+    if arguments.published:
+        rows = published.lengths()
+    else:
+        cursor = database.open_version(bench.store).cursor()
+        chosen = {"dataset": arguments.dataset, "system": arguments.system}
+        rows = lengths_select.medians(cursor, 10, **chosen).drop(columns="title")
+        if rows.empty or (arguments.system and (rows["of"] != "top").all()):
+            raise Missing(_nothing(lengths_select.medians(cursor, 10), chosen))
+        return rows
+    for column in ("dataset", "system"):
+        name = getattr(arguments, column)
+        rows = rows[rows[column] == name] if name else rows
+    return rows
+
+
+def _nothing(counted_lengths: DataFrame, chosen: dict[str, str | None]) -> str:
+    """Which of the choices has no counted lengths, and what brings them."""
+    for column, name in chosen.items():
+        there = list(counted_lengths.loc[counted_lengths[column] != "", column].unique())
+        if name and name not in there:
+            return (
+                f"no lengths of {column} {name!r}: {near(name, there)}python -m compute lengths"
+                f" counts them; there are {', '.join(there) or 'none'}"
+            )
+    return "no lengths are counted yet: python -m compute lengths"

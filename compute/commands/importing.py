@@ -1,4 +1,4 @@
-"""The commands that look at files and take them in: check, import-dataset, import-run."""
+"""The commands about files and what comes of them: check, import-dataset, import-run, remove."""
 
 import json
 import sys
@@ -13,6 +13,7 @@ from compute.commands.common import done, known, open_bench, tell
 from compute.datasets import dataset
 from compute.intake import doctor, imports, tags
 from compute.intake.doctor import known as doctor_known
+from compute.jobs import removing
 from compute.store import damage
 
 
@@ -151,3 +152,17 @@ def _names(files: Sequence[Path], system: str) -> list[str]:
     for line in tags.renamed(runs, called):
         sys.stderr.write(f"{printable.printable(line)}\n")
     return called
+
+
+def remove(arguments: Namespace) -> int:
+    """Say what goes with a dataset or a run; with `--yes` remove it."""
+    bench = open_bench()
+    what = arguments.dataset, arguments.system
+    parts = removing.planned(bench.store, *what)
+    told = printable.printable(removing.said(bench.store, parts, arguments.dataset))
+    if not arguments.yes:
+        sys.stdout.write(f"would remove {told}; --yes removes it\n")
+        return 0
+    removing.remove(bench.store, *what)
+    sys.stdout.write(f"removed {told}\n")
+    return done(bench)

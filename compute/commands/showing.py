@@ -13,7 +13,7 @@ from pandas import DataFrame
 from compute.base import printable
 from compute.base.errors import Missing, WrongInput
 from compute.base.words import near
-from compute.commands import efficiency, lengths
+from compute.commands import analysing, efficiency
 from compute.commands.analysing import overlaps
 from compute.commands.common import known, open_bench, scored_by, tell_damage
 from compute.commands.jobs import jobs_shown
@@ -25,7 +25,7 @@ from compute.reading import database
 from compute.reading.overlay import Overlays
 from compute.recompute.run import Bench
 from compute.store import freshness
-from compute.views.data import select_stored
+from compute.views.data import select as data_select
 from compute.views.holes import select as holes_select
 from compute.views.query import select as query_select
 
@@ -125,7 +125,7 @@ def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFram
     lacking = scored_by(bench, measure, *of) if measure and not arguments.published else []
     chosen = {"dataset": arguments.dataset, "system": arguments.system, "measure": measure}
     with _cursor(bench, arguments) as cursor:
-        frame = select_stored.scores_shown(
+        frame = data_select.scores_shown(
             cursor,
             **chosen,
             published=arguments.published,
@@ -136,7 +136,7 @@ def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFram
             raise Missing(lacking[0])
         sys.stderr.writelines(f"{line}\n" for line in lacking)
         if frame.empty:
-            everything = select_stored.scores_shown(cursor, published=arguments.published)
+            everything = data_select.scores_shown(cursor, published=arguments.published)
             _name_the_wrong(everything, chosen, published=arguments.published)
     return frame
 
@@ -145,7 +145,7 @@ SHOWN: Mapping[str, Callable[[Bench, Namespace], DataFrame]] = {
     "scores": _scores,
     "holes": _holes,
     "overlap": overlaps,
-    "lengths": lengths.lengths_shown,
+    "lengths": analysing.lengths_shown,
     "efficiency": efficiency.shown,
     "jobs": lambda bench, _: jobs_shown(bench),
 }

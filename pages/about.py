@@ -4,7 +4,7 @@ import streamlit as st
 
 from compute.evaluate.measures import known
 from compute.views.about import contract
-from compute.views.data import select_stored
+from compute.views.data import select as data_select
 from pages._shared import drawing
 from pages._shared.reading import read
 
@@ -36,7 +36,7 @@ st.markdown(
     " are recorded beside it and do not make it another result.",
     width=WIDTH,
 )
-origins = read(select_stored.origins)
+origins = read(data_select.origins)
 heads = {"rows": "Hits", "created": "Stored", "shipped": "Came with the project"}
 shown = origins.rename(columns=heads).rename(columns=str.capitalize)
 shown["Stored"] = shown["Stored"].str.replace("T", " ")

@@ -15,7 +15,7 @@ from compute.judgements.tasks.queue import Annotator
 from compute.views.annotate import select as annotate_select
 from compute.views.dataset import select as dataset_select
 from compute.views.holes import agreement as figures
-from compute.views.holes import select_agreement
+from compute.views.holes import select
 from compute.views.shared import next_steps, text
 from pages._shared import annotators, drawing, escaping, failures, reading
 from pages._shared.pickers import pick
@@ -31,7 +31,7 @@ Row = dict[Hashable, Any]
 
 def way(dataset: str) -> None:
     """At the top of the page, a way down to the disagreements that wait to be settled."""
-    pairs = read(select_agreement.disagreements, dataset=dataset, added=False)
+    pairs = read(select.disagreements, dataset=dataset, added=False)
     if n_open := int(pairs["settled"].isna().sum()):
         said = f"{counted(n_open, 'disagreement')} between people to settle"
         st.markdown(f"[{escaping.text(said)}](#{_ANCHOR})")
@@ -40,19 +40,19 @@ def way(dataset: str) -> None:
 def agreement(dataset: str) -> None:
     """How far people who judged the same pairs agree, and what they disagree on."""
     asked: dict[str, Any] = {"dataset": dataset, "added": False}
-    if read(select_agreement.kappas, weights="none", **asked).empty:
+    if read(select.kappas, weights="none", **asked).empty:
         return
     st.subheader("How far people agree", anchor=_ANCHOR)
     weights = pick("Weights of kappa", list(figures.WEIGHTS), "weights", width=200)
-    kappas = read(select_agreement.kappas, weights=weights, **asked)
+    kappas = read(select.kappas, weights=weights, **asked)
     drawing.table(figures.kappa_table(kappas), "kappas", f"Agreement of people on {dataset}")
-    (row,) = read(select_agreement.alpha, level="ordinal", **asked).to_dict("records")
+    (row,) = read(select.alpha, level="ordinal", **asked).to_dict("records")
     drawing.caption(figures.alpha_line(row), f"Kappa: {figures.WEIGHTS[weights]}.")
     _disagreements(dataset)
 
 
 def _disagreements(dataset: str) -> None:
-    pairs = read(select_agreement.disagreements, dataset=dataset, added=False)
+    pairs = read(select.disagreements, dataset=dataset, added=False)
     if pairs.empty:
         st.caption("Nobody disagrees.")
         return

@@ -7,7 +7,7 @@ from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
 from compute.views.holes import pools as figures
-from compute.views.holes import select_pools
+from compute.views.holes import select
 from compute.views.leaderboard import select as leaderboard_select
 from pages._frame import added_switch
 from pages._shared import colours, drawing
@@ -19,7 +19,7 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
     if len(systems) < 2:
         return
     asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
-    rows = _titled(read(select_pools.left_out, **asked))
+    rows = _titled(read(select.left_out, **asked))
     st.subheader("Had a system not been judged", anchor=False)
     figure = figures.left_out(rows, measure, theme=colours.theme())
     drawing.plot(figure, "left_out", f"{measure} of systems left out of the pool")
@@ -31,7 +31,7 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
         )
     if not added_switch.recorded(dataset)["n_added"]:
         return
-    gains = _titled(read(select_pools.gains, added=True, **asked))
+    gains = _titled(read(select.gains, added=True, **asked))
     if gains["n_added"].any():
         st.subheader("Who gains by added judgements", anchor=False)
         _table(

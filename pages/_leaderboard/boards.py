@@ -10,7 +10,7 @@ from compute.datasets import published
 from compute.evaluate.measures import better
 from compute.judgements import SOURCES
 from compute.views.annotate import select_added
-from compute.views.leaderboard import cells, rank_correlation, reproduction, reproduction_table
+from compute.views.leaderboard import cells, rank_correlation, reproduction
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.bump import MOST_NAMED, bump
@@ -143,7 +143,7 @@ def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFram
     if found.empty:
         return
     st.subheader("Computed against published", anchor=False)
-    shown = reproduction_table.styled(found, named, colours.theme())
+    shown = reproduction.styled(found, named, colours.theme())
     drawing.table(
         shown,
         "ours-published",

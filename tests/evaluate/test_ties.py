@@ -12,7 +12,7 @@ from compute.evaluate import pools, rank_intervals, significance
 from compute.exports.tables import places
 from compute.views.compare import differences
 from compute.views.compare import select as compare_select
-from compute.views.data.select_stored import scores_shown
+from compute.views.data.select import scores_shown
 from compute.views.dataset import query_outcomes
 from compute.views.dataset import select as dataset_select
 from compute.views.dataset import select_systems as asked

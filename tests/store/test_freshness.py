@@ -13,7 +13,7 @@ from compute.recompute.run import Bench
 from compute.store import freshness, loading
 from compute.store.store import Store
 from compute.systems import system
-from compute.views.data import select_stored
+from compute.views.data import select as data_select
 from tests.support.tiny import write_tiny
 
 RUN = "q1 Q0 d1 1 3.0 mine\nq2 Q0 d2 1 1.0 mine\n"
@@ -33,7 +33,7 @@ def folder(bench: Bench, tmp_path: Path) -> Path:
 
 def _shown(bench: Bench) -> dict[str, float]:
     opened = database.open_version(bench.store)
-    frame = select_stored.scores_shown(opened.cursor(), dataset="tiny", measure="nDCG@10")
+    frame = data_select.scores_shown(opened.cursor(), dataset="tiny", measure="nDCG@10")
     opened.close()
     return dict(zip(frame["system"], frame["value"], strict=True))
 

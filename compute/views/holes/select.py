@@ -1,4 +1,4 @@
-"""What the Holes page reads: holes, intervals and pairs of stored runs.
+"""What the Holes page reads: holes, intervals, pairs and the pool of stored runs; agreement.
 
 Judgements are those of the cursor: official, or official and added.
 """
@@ -8,9 +8,11 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute.evaluate import holes, measures
+from compute.evaluate import holes, measures, pools
 from compute.evaluate.tolerance import order
+from compute.judgements import agreement
 from compute.reading.dependencies import about_datasets
+from compute.views.annotate import select_added
 from compute.views.holes import select_unjudged
 from compute.views.shared.lists import ADDED, OFFICIAL, held, judged
 
@@ -109,3 +111,35 @@ _TELLING = ("n_not_relevant", "n_added", "n_added_not_relevant")
 
 def _cut(measure: str) -> int:
     return measures.parse(measure).k or 10
+
+
+@about_datasets
+def left_out(
+    cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
+) -> DataFrame:
+    """Each system scored without the judgements it alone brought, as `pools.leave_one_out`."""
+    return pools.leave_one_out(held(cursor, dataset, systems, _cut(measure)), measure)
+
+
+@about_datasets
+def gains(
+    cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
+) -> DataFrame:
+    """What the cursor's added judgements do to each system, as `pools.gains`."""
+    before = held(cursor, dataset, systems, _cut(measure), official=True)
+    return pools.gains(before, held(cursor, dataset, systems, _cut(measure)), measure)
+
+
+def kappas(cursor: DuckDBPyConnection, dataset: str, weights: str) -> DataFrame:
+    """Cohen's kappa of every two people: see `agreement.kappas`."""
+    return agreement.kappas(select_added.rows(cursor, dataset), weights)
+
+
+def alpha(cursor: DuckDBPyConnection, dataset: str, level: str) -> DataFrame:
+    """Krippendorff's alpha of all people, one row: see `agreement.alpha`."""
+    return DataFrame([agreement.alpha(select_added.rows(cursor, dataset), level)])
+
+
+def disagreements(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """The pairs with different grades, unsettled ones first: see `agreement.disagreements`."""
+    return agreement.disagreements(select_added.rows(cursor, dataset))

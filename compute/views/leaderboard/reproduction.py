@@ -1,17 +1,20 @@
 """Ours against published: does a computed score agree with the printed one, and if not, why?"""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 from pandas import DataFrame
+from pandas.io.formats.style import Styler
 
 from compute.evaluate.tolerance import above, ranks
+from compute.views.shared.theme import ink, palette, plain, signed
 
 EQUAL, NEAR, APART, SUSPECT = "equal", "near", "differs", "print suspect"
 """Rounds to the printed digits; is within CLOSE of it; is not; the print contradicts itself."""
 VERDICTS = (EQUAL, NEAR, APART, SUSPECT)
 CLOSE = 0.005
 NO_REASON = "No reason is known."
+_MARKS = {EQUAL: "✓ equal", NEAR: "≈ near", APART: "≠ differs", SUSPECT: "? suspect in print"}
 
 
 def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
@@ -80,3 +83,41 @@ def verdict_counts(found: DataFrame) -> str:
     words |= {SUSPECT: "suspect in print"}
     counts = found["verdict"].value_counts()
     return ", ".join(f"{counts[name]} {words[name]}" for name in VERDICTS if name in counts)
+
+
+def styled(found: DataFrame, named: tuple[DataFrame, DataFrame], theme: str) -> Styler:
+    """A frame of `table` with titles; the columns Difference and Verdict are coloured.
+
+    `named`: dataset and title, then system and title.
+    """
+    datasets, systems = (
+        dict(zip(names[column], names["title"], strict=True))
+        for names, column in zip(named, ("dataset", "system"), strict=True)
+    )
+    shown = DataFrame(
+        {
+            "Dataset": [datasets.get(name, name) for name in found["dataset"]],
+            "System": [systems.get(name, name) for name in found["system"]],
+            "Printed in": found["source"],
+            "Computed": [plain(value, 4) for value in found["computed"]],
+            "Published": [plain(value) for value in found["published"]],
+            "Difference": [signed(value, 4) for value in found["difference"]],
+            "Verdict": found["verdict"].map(_MARKS),
+            "Likely reason": found["reason"],
+        }
+    )
+    fills = _fills(theme)
+    return shown.style.apply(
+        lambda column: [_css(fills.get(verdict)) for verdict in found["verdict"]],
+        subset=["Difference", "Verdict"],
+    )
+
+
+def _fills(theme: str) -> Mapping[str, str]:
+    """What agrees is blue, what does not orange; the rest stays as it is."""
+    look = palette(theme)
+    return {EQUAL: look.diverging[-3], APART: look.diverging[2]}
+
+
+def _css(fill: str | None) -> str:
+    return f"background-color: {fill}; color: {ink(fill)}" if fill else ""

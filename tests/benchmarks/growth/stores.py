@@ -25,7 +25,6 @@ from compute.store.loading import Bench, Loaded
 from compute.store.store import Store, top
 from compute.views.annotate import select as annotate_select
 from compute.views.holes import select as holes_select
-from compute.views.holes import select_pools
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard import select_order
 from tests.benchmarks.growth.lines import Line, grown, least
@@ -202,7 +201,7 @@ def holes(reading: Reading, dataset: str, systems: list[str]) -> None:
         holes_select.bounds(cursor, dataset, systems, MEASURE)
         holes_select.pairs(cursor, dataset, systems, MEASURE)
         holes_select.by_rank(cursor, dataset, systems, 10)
-        select_pools.left_out(cursor, dataset, systems, MEASURE)
+        holes_select.left_out(cursor, dataset, systems, MEASURE)
 
 
 DESIGN = {"Leaderboard": 2, "Holes": 2, "pool ordering": 2}

@@ -15,7 +15,7 @@ from compute.intake import imports
 from compute.reading.database import open_version
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from compute.views.data import select_stored
+from compute.views.data import select as data_select
 from compute.views.dataset import select as dataset_select
 from compute.views.query import select as query_select
 from compute.views.shared import next_steps
@@ -293,6 +293,6 @@ def test_printed_figures_are_found_by_dataset(cursor: DuckDBPyConnection) -> Non
 def test_runs_and_their_origins_are_those_stored(cursor: DuckDBPyConnection) -> None:
     runs = [("tiny", "lost"), ("tiny", "sure")]
     assert listed(query_select.runs(cursor), "dataset", "system") == runs
-    origins = select_stored.origins(cursor)
+    origins = data_select.origins(cursor)
     assert listed(origins, "dataset", "system", "rows") == [(*runs[0], 3), (*runs[1], 4)]
     assert origins["command"].str.startswith("python -m compute").all()

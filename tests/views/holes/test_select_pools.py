@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from compute.views.holes import select_pools
+from compute.views.holes import select as holes_select
 from tests.views.holes.test_select import (
     ASKED,
     BEST_OF_Q1,
@@ -30,7 +30,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def test_systems_left_out_by_the_official_judgements(home: Path) -> None:
     with cursor(home, added=False) as official:
-        found = by_system(select_pools.left_out(official, **ASKED))
+        found = by_system(holes_select.left_out(official, **ASKED))
     sure, evil = found["sure"], found[EVIL]
     assert sure["value"] == pytest.approx((2 / BEST_OF_Q1 + 1 / BEST_OF_Q2 + 1) / 3)
     # d3 for q2 and d6 for q3 are its own; q3 has nothing relevant then.
@@ -43,14 +43,14 @@ def test_systems_left_out_by_the_official_judgements(home: Path) -> None:
 
 def test_lists_deeper_than_the_extract_are_read_too(home: Path) -> None:
     with cursor(home, added=False) as official:
-        found = select_pools.left_out(official, **(ASKED | {"measure": "P@20"}))
+        found = holes_select.left_out(official, **(ASKED | {"measure": "P@20"}))
     assert by_system(found)["sure"]["value"] == pytest.approx(3 / 20 / 3)
 
 
 def test_who_gains_by_added_judgements(home: Path) -> None:
     with cursor(home, added=True) as both, cursor(home, added=False) as official:
-        found = select_pools.gains(both, **ASKED)
-        nothing = select_pools.gains(official, **ASKED)
+        found = holes_select.gains(both, **ASKED)
+        nothing = holes_select.gains(official, **ASKED)
     gained = by_system(found)
     assert found["system"].tolist() == ["sure", EVIL]
     counts = ["n_added", "n_added_relevant", "n_added_alone"]

@@ -5,7 +5,7 @@ from pandas import DataFrame
 
 from compute.datasets import published
 from compute.datasets.catalogue import DATASETS
-from compute.views.leaderboard import reproduction_table
+from compute.views.leaderboard import reproduction
 from compute.views.leaderboard.reproduction import (
     APART,
     EQUAL,
@@ -110,7 +110,7 @@ def test_what_agrees_is_blue_and_what_does_not_orange(theme: str) -> None:
     )
     named = DataFrame({"dataset": ["scifact"], "title": ["SciFact"]})
     systems = DataFrame({"system": ["bm25-multifield"], "title": ["BM25"]})
-    shown = reproduction_table.styled(found, (named, systems), theme)
+    shown = reproduction.styled(found, (named, systems), theme)
     page = shown.to_html()
     assert "≠ differs" in page and "✓ equal" in page and "−.0003" in page
     styles = [line for line in page.splitlines() if "background-color" in line]

@@ -11,7 +11,7 @@ from compute.datasets import Dataset
 from compute.intake import imports
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.support import database
+from tests.support.processes import database
 from tests.support.tiny import write_tiny
 
 # For the processes that tests start: timing single queries starts one more Java for each run.

@@ -36,8 +36,9 @@ from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.systems import system
 from tests.benchmarks.side_by_side import Row, machine, say, show
-from tests.support import database, models
-from tests.support.jobbing import worker
+from tests.support import models
+from tests.support.processes import database
+from tests.support.processes.jobbing import worker
 
 NAME = "made-up"
 WORDS = 10

@@ -1,37 +1,20 @@
 """A real dashboard on a small home, and a real Chromium to look at it."""
 
 import os
-import shutil
-import subprocess
-import sys
-import time
-import urllib.request
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect, sync_playwright
 
-from compute.base.settings import PROJECT, Settings
+from compute.base.settings import Settings
 from compute.intake import imports
-from compute.jobs.serve import free_port
 from compute.recompute import run
 from compute.store.store import Store
 from compute.systems import system
+from tests.support.browsers import FLAGS, chromium
+from tests.support.processes.dashboards import WAIT, port, serving
 from tests.support.tiny import write_tiny
-
-FLAGS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
-WAIT = 60_000
-"""Milliseconds: a test waits for an event this long, never for a time to pass."""
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
@@ -44,19 +27,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         if here in item.path.parents:
             item.add_marker(pytest.mark.flaky(reruns=1))
-
-
-def chromium() -> str | None:
-    """The browser to drive: `$BEIRSCOPE_CHROMIUM`, or one on the PATH."""
-    names = ("chromium", "chromium-browser", "google-chrome")
-    found = (shutil.which(name) for name in names)
-    return os.environ.get("BEIRSCOPE_CHROMIUM") or next(filter(None, found), None)
-
-
-def port(first: int) -> int:
-    """A free port from `first` on, apart from those of tests that run beside this one."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw")
-    return free_port(first + 1000 * int(worker))
 
 
 @pytest.fixture(scope="session")
@@ -78,47 +48,6 @@ def dashboard(home: Path) -> Iterator[str]:
     """The address of a running dashboard."""
     with serving(home, port(8700)) as address:
         yield address
-
-
-@contextmanager
-def serving(home: Path, port: int, *told: str) -> Iterator[str]:
-    """A dashboard on a home, with options of the server; its address."""
-    server = start_server(home, port, *told)
-    try:
-        yield f"http://127.0.0.1:{port}"
-    finally:
-        server.terminate()
-        server.wait()
-
-
-def start_server(home: Path, port: int, *told: str) -> subprocess.Popen[bytes]:
-    """The process of a dashboard on a home, once it answers at the port."""
-    server = subprocess.Popen(
-        [sys.executable, "-m", "pages._frame.server", f"--server.port={port}", *told],
-        cwd=PROJECT,
-        env={**os.environ, "BEIRSCOPE_HOME": str(home)},
-        stdout=subprocess.DEVNULL,
-    )
-    try:
-        _until_healthy(f"http://127.0.0.1:{port}/_stcore/health", server)
-    except BaseException:
-        server.kill()
-        raise
-    return server
-
-
-def _until_healthy(url: str, server: subprocess.Popen[bytes]) -> None:
-    end = time.monotonic() + WAIT / 1000
-    while time.monotonic() < end:
-        if server.poll() is not None:
-            pytest.fail(f"the dashboard ended with status {server.returncode}")
-        try:
-            with urllib.request.urlopen(url, timeout=5) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.1)
-    pytest.fail("the dashboard did not answer")
 
 
 @pytest.fixture(scope="session")

@@ -24,10 +24,10 @@ from compute.recompute import run
 from compute.store.store import Store
 from compute.systems import system
 from compute.views.annotate import select as annotate_select
-from tests.browser.conftest import WAIT, port, serving, start_server
 from tests.support import disks
 from tests.support.acting import FIGURE, heading, settled
 from tests.support.annotating import answer
+from tests.support.processes.dashboards import WAIT, port, serving, start_server
 from tests.support.tiny import HOSTILE, write_tiny
 
 DATASET = "pydocs-networkx"

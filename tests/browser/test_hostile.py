@@ -7,10 +7,10 @@ from urllib.parse import quote, urlencode
 import pytest
 from playwright.sync_api import Page, Route, expect
 
-from tests.browser.conftest import port, serving
-from tests.pages.test_pages import PAGES
 from tests.support import hostile
 from tests.support.acting import settled
+from tests.support.pages import PAGES
+from tests.support.processes.dashboards import port, serving
 
 A, B = hostile.SYSTEMS
 CHOSEN = {

@@ -11,8 +11,8 @@ from playwright.sync_api import Page
 from compute.base.settings import Settings
 from compute.recompute import run
 from compute.store.store import Store
-from tests.browser.conftest import port, serving
 from tests.support.acting import go, settled
+from tests.support.processes.dashboards import port, serving
 
 FILES = "input[type=file]"
 

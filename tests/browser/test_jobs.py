@@ -10,7 +10,7 @@ from playwright.sync_api import Page, expect
 from compute.base.settings import Settings
 from compute.systems import SYSTEMS
 from tests.support.acting import FIGURE, settled
-from tests.support.jobbing import worker
+from tests.support.processes.jobbing import worker
 
 TITLE = SYSTEMS["bm25-multifield"].title
 WATCH = """() => {

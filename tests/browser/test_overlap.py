@@ -12,8 +12,8 @@ from compute.corpora import overlap
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from tests.browser.conftest import port, serving
 from tests.support.acting import click_at, settled
+from tests.support.processes.dashboards import port, serving
 from tests.support.tiny import DOCUMENTS, write_tiny
 
 COLLIDING = """() => {

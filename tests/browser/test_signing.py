@@ -9,9 +9,9 @@ from playwright.sync_api import Page, expect
 
 from compute.base.settings import Settings
 from compute.store.store import Store
-from tests.browser.conftest import port, serving
-from tests.support import identity
 from tests.support.acting import go, settled
+from tests.support.processes import identity
+from tests.support.processes.dashboards import port, serving
 
 VERIFIED = {"email_verified": True}
 PEOPLE = {

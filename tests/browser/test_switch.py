@@ -11,8 +11,8 @@ from playwright.sync_api import Page, expect
 from compute.base.settings import Settings
 from compute.judgements import PERSON
 from compute.store.store import Store
-from tests.browser.conftest import port, serving
 from tests.support.acting import settled
+from tests.support.processes.dashboards import port, serving
 
 
 @pytest.fixture

@@ -10,8 +10,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from compute.base.settings import Settings
 from compute.store.store import Store
-from tests.browser.conftest import port, serving
 from tests.support.acting import click_mark, heading, settled
+from tests.support.processes.dashboards import port, serving
 
 
 @pytest.fixture

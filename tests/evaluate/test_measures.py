@@ -2,10 +2,8 @@ import math
 import os
 from pathlib import Path
 
-import ir_measures
 import pandas as pd
 import pytest
-import pytrec_eval
 from hypothesis import given
 
 from compute.base.errors import WrongInput
@@ -13,12 +11,17 @@ from compute.datasets.qrels import read_qrels
 from compute.evaluate.measures import MEASURES, better, evaluate, label, means, parse
 from compute.evaluate.runs import canonical, read_trec
 from tests.support import worlds
-
-CUTS = (1, 2, 3, 5, 10)
-ORACLE = {"nDCG": "ndcg_cut", "R": "recall", "AP": "map_cut", "P": "P", "Success": "success"}
-WHOLE = {"Bpref": "bpref", "AP": "map", "RR": "recip_rank", "nDCG": "ndcg"}
-DEPTH = 10
-BIASED = {"p=0.8": (0.8, None), "p=0.95,rel=1": (0.95, 1), "p=0.5,rel=2": (0.5, 2)}
+from tests.support.oracles import (
+    BIASED,
+    CUTS,
+    DEPTH,
+    ORACLE,
+    WHOLE,
+    by_definition,
+    by_ir_measures,
+    by_pytrec_eval,
+    qrels,
+)
 
 
 def run_of(**lists: str) -> pd.DataFrame:
@@ -41,92 +44,8 @@ def values(run: pd.DataFrame, judgements: pd.DataFrame, measure: str) -> dict[st
     return dict(zip(scores["query_id"], scores["value"], strict=True))
 
 
-def qrels(judgements: pd.DataFrame) -> dict[str, dict[str, int]]:
-    return {
-        str(query_id): dict(zip(part["doc_id"], part["relevance"].tolist(), strict=True))
-        for query_id, part in judgements.groupby("query_id")
-    }
-
-
 def rows(frame: pd.DataFrame) -> list[tuple]:
     return list(frame.itertuples(index=False, name=None))
-
-
-Expected = dict[tuple[str, str], float]
-
-
-def by_pytrec_eval(judged: dict, lists: dict) -> Expected:
-    """Values by measure and query; a query that it leaves out scores 0, as with trec_eval -c."""
-    # trec_eval reads stray memory for a query judged below 0 alone; a 0 never retrieved mends it.
-    judged = {
-        query: grades if max(grades.values()) >= 0 else {"never": 0} | grades
-        for query, grades in judged.items()
-    }
-    cuts = ",".join(map(str, CUTS))
-    wanted = {f"{name}.{cuts}" for name in ORACLE.values()} | {*WHOLE.values()}
-    found = pytrec_eval.RelevanceEvaluator(judged, wanted).evaluate(lists)
-    first = pytrec_eval.RelevanceEvaluator(judged, {"recip_rank"})
-    expected = {
-        (ours, query): found.get(query, {}).get(theirs, 0.0)
-        for query in judged
-        for ours, theirs in WHOLE.items()
-    }
-    for k in CUTS:
-        cut = first.evaluate({query: dict([*hits.items()][:k]) for query, hits in lists.items()})
-        for query in judged:
-            expected[f"RR@{k}", query] = cut.get(query, {}).get("recip_rank", 0.0)
-            for ours, theirs in ORACLE.items():
-                expected[f"{ours}@{k}", query] = found.get(query, {}).get(f"{theirs}_{k}", 0.0)
-    return expected
-
-
-def by_ir_measures(judged: dict, lists: dict) -> Expected:
-    """Judged@k, and Hole@k as what it leaves, of the queries with hits."""
-    # It breaks ties the other way round, so it is given places as scores.
-    placed = {
-        query: {doc_id: -place for place, doc_id in enumerate(hits)}
-        for query, hits in lists.items()
-    }
-    measures = [ir_measures.parse_measure(f"Judged@{k}") for k in CUTS]
-    expected = {}
-    for query, measure, value in ir_measures.iter_calc(measures, judged, placed):
-        if query in lists:
-            expected[str(measure), query] = value
-            expected[str(measure).replace("Judged", "Hole"), query] = 1 - value
-    return expected
-
-
-def by_definition(judged: dict, lists: dict) -> Expected:
-    """R_cap@k, R_full@k, RBP and Hole_beir@k, read word by word."""
-    anywhere = {doc_id for grades in judged.values() for doc_id in grades}
-    expected = {}
-    for query, grades in judged.items():
-        relevant = {doc_id for doc_id, grade in grades.items() if grade > 0}
-        for k in CUTS:
-            top = list(lists.get(query, {}))[:k]
-            found = len(relevant & set(top))
-            expected[f"R_cap@{k}", query] = found / min(k, len(relevant)) if relevant else 0.0
-            expected[f"R_full@{k}", query] = float(bool(relevant) and relevant <= set(top))
-            if top:
-                holes = [doc_id for doc_id in top if doc_id not in anywhere]
-                expected[f"Hole_beir@{k}", query] = len(holes) / k
-        for name, (p, rel) in BIASED.items():
-            for k, cut in ((DEPTH, ""), *((k, f"@{k}") for k in CUTS)):
-                known = [
-                    (rank, grades[doc]) for rank, doc in ranked(lists, query, k) if doc in grades
-                ]
-                gained = [
-                    (1 - p) * p ** (rank - 1) * (max(grade, 0) if rel is None else grade >= rel)
-                    for rank, grade in known
-                ]
-                left = 1 - sum((1 - p) * p ** (rank - 1) for rank, _ in known)
-                expected[f"RBP({name}){cut}", query] = sum(gained)
-                expected[f"RBP_residual({name}){cut}", query] = left
-    return expected
-
-
-def ranked(lists: dict, query: str, k: int) -> list[tuple[int, str]]:
-    return [*enumerate(lists.get(query, {}), start=1)][:k]
 
 
 @worlds.CASES

@@ -10,7 +10,7 @@ from pandas import DataFrame
 
 from compute.evaluate import holes, pools
 from compute.evaluate.measures import evaluate
-from tests.judgements.test_orders import FEWER, PAIR, grades, judged, ranked, tops
+from tests.support.ranked_lists import FEWER, PAIR, grades, judged, ranked, tops
 
 TOP = tops(a={"q1": "r x"}, b={"q1": "s x"}, c={"q1": "x n"})
 JUDGED = judged(q1={"r": 2, "s": 1, "x": 1, "n": 0, "far": 1})

@@ -21,7 +21,7 @@ from compute.recompute import run as recompute
 from compute.recompute.run import Outcome
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.reading.test_overlay import added
+from tests.support.scored import added
 
 RUN = "".join(
     f"{query} Q0 d{place} {place} {9 - place} mine\n"

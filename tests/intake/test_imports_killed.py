@@ -30,7 +30,7 @@ def test_a_killed_import_leaves_nothing_to_see(
     words = [
         sys.executable,
         "-m",
-        "tests.support.importer",
+        "tests.support.processes.importer",
         str(bench.store.home),
         str(file),
         place,

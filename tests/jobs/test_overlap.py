@@ -10,7 +10,7 @@ from compute.__main__ import main
 from compute.base.errors import Missing, WrongInput
 from compute.corpora import overlap
 from compute.jobs.records import tasks
-from tests.support.jobbing import ended, tiny_home, worker
+from tests.support.processes.jobbing import ended, tiny_home, worker
 from tests.support.storage import open_store
 from tests.support.tiny import write_tiny
 

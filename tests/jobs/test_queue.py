@@ -22,7 +22,7 @@ from compute.recompute import pairs, run
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.systems import system
-from tests.support.jobbing import ended, log_lines, tiny_home, until, worker
+from tests.support.processes.jobbing import ended, log_lines, tiny_home, until, worker
 from tests.support.tiny import DOCUMENTS, write_tiny
 
 

@@ -16,7 +16,7 @@ from compute import jobs
 from compute.base.settings import PROJECT, Settings
 from compute.jobs.serve import running_at
 from compute.recompute import demo
-from tests.support.jobbing import environment, say, session, until
+from tests.support.processes.jobbing import environment, say, session, until
 
 
 @pytest.fixture

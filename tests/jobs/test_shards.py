@@ -23,7 +23,7 @@ from compute.store.loading import Bench
 from compute.store.store import Store, shard_path
 from compute.systems import system
 from tests.support import models
-from tests.support.jobbing import ended, session, until, worker
+from tests.support.processes.jobbing import ended, session, until, worker
 
 DOCUMENTS = 4500
 """Two whole shards of vectors, and a piece of a third."""

@@ -25,7 +25,7 @@ from compute.store import loading
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.systems import system
-from tests.support.jobbing import ended, say, session, tiny_home, until, worker
+from tests.support.processes.jobbing import ended, say, session, tiny_home, until, worker
 
 KILLS = int(os.environ.get("BEIRSCOPE_JOB_KILLS", "3"))
 PLACES = [
@@ -79,7 +79,7 @@ def test_a_killed_worker_loses_nothing_and_nothing_is_done_twice(
     clear(store)
     asked = jobs.start(store, "run", ["bm25"], [DATASET], again=True)
     when, step = PLACES[kill % len(PLACES)]
-    words = ("-m", "tests.support.dying_worker", when, step)
+    words = ("-m", "tests.support.processes.dying_worker", when, step)
     with worker(settings, *words) as dying:
         if when == "at any time":
             until(lambda: step_of(settings, asked.job), "the first step")

@@ -16,30 +16,11 @@ from compute.judgements import orders
 from compute.judgements.orders import ORDERS, Framed, expected_gain, lists, movement, openness, pool
 from compute.reading.database import open_version
 from compute.views.annotate.select import StoredTops
+from tests.support.ranked_lists import FEWER, PAIR, TOP, grades, judged, ranked, tops
 from tests.support.storage import hits, open_store, publish_run, scores
-from tests.support.worlds import CASES, DOCUMENTS, QUERIES
+from tests.support.worlds import CASES
 
-TOP = ["system", "query_id", "doc_id", "rank"]
-PAIR = ["query_id", "doc_id"]
 NO_SCORES = scores("nDCG@10", q1=1.0)
-FEWER = settings(CASES, max_examples=CASES.max_examples // 8)
-
-
-def tops(**systems: dict[str, str]) -> DataFrame:
-    """Ranked lists such as `a={"q1": "x y z"}`."""
-    rows = [
-        (system, query_id, doc_id, rank)
-        for system, found in systems.items()
-        for query_id, documents in found.items()
-        for rank, doc_id in enumerate(documents.split(), start=1)
-    ]
-    return DataFrame(rows, columns=TOP).astype(dict.fromkeys(TOP[:3], "str"))
-
-
-def judged(**grades: dict[str, int]) -> DataFrame:
-    rows = [(query, doc, grade) for query, docs in grades.items() for doc, grade in docs.items()]
-    frame = DataFrame(rows, columns=[*PAIR, "relevance"])
-    return frame.astype(dict.fromkeys(PAIR, "str") | {"relevance": "int64"})
 
 
 def asked(name: str, top: DataFrame, judgements: DataFrame, depth: int, seed: int) -> DataFrame:
@@ -143,27 +124,6 @@ def test_an_unknown_order_is_answered_with_the_known() -> None:
 
 def test_the_default_and_the_adaptive_are_orders() -> None:
     assert {orders.DEFAULT, *orders.ADAPTIVE} <= set(ORDERS)
-
-
-@st.composite
-def ranked(draw: st.DrawFn) -> DataFrame:
-    """The lists of up to four systems; any may be empty, or lack a query."""
-    rows = []
-    for system in "abcd"[: draw(st.integers(0, 4))]:
-        for query_id in draw(st.sets(st.sampled_from(QUERIES), max_size=4)):
-            found = draw(st.lists(st.sampled_from(DOCUMENTS), unique=True, max_size=12))
-            rows += [(system, query_id, doc_id, place + 1) for place, doc_id in enumerate(found)]
-    return DataFrame(rows, columns=TOP).astype(dict.fromkeys(TOP[:3], "str") | {"rank": "int64"})
-
-
-@st.composite
-def grades(draw: st.DrawFn) -> DataFrame:
-    pairs = st.tuples(st.sampled_from(QUERIES), st.sampled_from(DOCUMENTS))
-    found = draw(st.dictionaries(pairs, st.integers(-1, 2), max_size=25))
-    frame = DataFrame([(*pair, grade) for pair, grade in found.items()])
-    frame = frame if len(frame) else DataFrame(columns=range(3))
-    frame.columns = [*PAIR, "relevance"]
-    return frame.astype(dict.fromkeys(PAIR, "str") | {"relevance": "int64"})
 
 
 @FEWER

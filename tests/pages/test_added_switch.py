@@ -15,7 +15,7 @@ from compute.reading.overlay import Overlays
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.leaderboard import select as leaderboard_select
-from tests.pages.test_pages import PAGES, opened
+from tests.support.pages import PAGES, opened
 from tests.support.tiny import HOSTILE, write_tiny
 
 SCORED = [page for page in PAGES if Path(page).stem in ("leaderboard", "dataset", "query", "holes")]

@@ -8,7 +8,7 @@ from compute.base.settings import Settings
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from tests.pages.test_pages import HOSTILE, RUNS, opened
+from tests.support.pages import HOSTILE, RUNS, opened
 from tests.support.tiny import write_tiny
 
 PAGE = "pages/data.py"

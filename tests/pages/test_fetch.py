@@ -5,7 +5,6 @@ from pathlib import Path
 import pandas as pd
 import pytest
 from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Button
 
 from compute import jobs
 from compute.base import settings
@@ -15,7 +14,7 @@ from compute.jobs import Job, Progress
 from compute.store.store import Store
 from compute.views.data import fetching as figures
 from pages._shared import reading
-from tests.pages.test_pages import opened
+from tests.support.pages import button_named, opened, words_of
 
 PAGE = "pages/data.py"
 
@@ -28,15 +27,6 @@ def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
     (settings.home / "datasets" / "scifact.zip").touch()
     monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
     return Store(settings)
-
-
-def _button(app: AppTest) -> Button:
-    return next(button for button in app.button if button.label == "Fetch")
-
-
-def _words(app: AppTest) -> str:
-    places = (app.markdown, app.caption, app.warning, app.error)
-    return "\n".join(part.value for place in places for part in place).replace("\\", "")
 
 
 def test_the_tables_say_what_there_is_and_why_the_rest_cannot_be_had(store: Store) -> None:
@@ -53,30 +43,30 @@ def test_the_tables_say_what_there_is_and_why_the_rest_cannot_be_had(store: Stor
     assert list(others.index[:4]) == ["bioasq", "signal1m", "trec-news", "robust04"]
     assert "NIST" in str(others.loc["robust04", "Why not"])
     assert "pydocs-numpy" not in [*possible.index, *others.index]
-    assert "into the folder datasets of the server's home folder." in _words(app)
-    assert str(store.settings.home) not in _words(app)
+    assert "into the folder datasets of the server's home folder." in words_of(app)
+    assert str(store.settings.home) not in words_of(app)
 
 
 def test_the_button_queues_what_is_chosen_and_not_here(store: Store) -> None:
     app = opened(PAGE, show="Fetch", archives=["scifact", "nfcorpus", "fiqa-pl"])
-    assert "To fetch: 2.4 MB, and 1 archive of which the hub tells the size later" in _words(app)
-    _button(app).click().run()
+    assert "To fetch: 2.4 MB, and 1 archive of which the hub tells the size later" in words_of(app)
+    button_named(app, "Fetch").click().run()
     assert not app.exception
     (job,) = jobs.listed(store.settings)
     assert (job.kind, job.targets) == ("fetch", (("", "nfcorpus"), ("", "fiqa-pl")))
     said = opened(PAGE, show="Fetch")
-    assert "No worker is running" in _words(said)
+    assert "No worker is running" in words_of(said)
 
 
 def test_nothing_to_fetch_leaves_the_button_off(store: Store) -> None:
     app = opened(PAGE, show="Fetch")
-    assert _button(app).disabled
-    assert "Choose what to fetch" in _words(app)
+    assert button_named(app, "Fetch").disabled
+    assert "Choose what to fetch" in words_of(app)
     app = opened(PAGE, show="Fetch", archives=["scifact"])
-    assert _button(app).disabled
-    assert "All of these are here already." in _words(app)
+    assert button_named(app, "Fetch").disabled
+    assert "All of these are here already." in words_of(app)
     app = opened(PAGE, show="Fetch", archives=["bioasq"])
-    assert "bioasq" in _words(app)
+    assert "bioasq" in words_of(app)
     assert not app.multiselect(key="archives").value
 
 
@@ -98,10 +88,10 @@ def test_what_goes_on_by_itself_shows_nothing_to_who_is_signed_out(
     monkeypatch.setenv("BEIRSCOPE_SIGN_IN", "true")
     app = AppTest.from_function(_parts_that_go_on).run()
     assert [error.value for error in app.error] == ["sign in first"] * 2
-    assert "nfcorpus" not in _words(app)
+    assert "nfcorpus" not in words_of(app)
 
 
-def test_a_choice_is_told_in_words(store: Store) -> None:
+def test_a_choice_is_told_inwords_of(store: Store) -> None:
     rows = offers.listed(store.settings)
     said = figures.chosen(rows, ["scifact-pl", "fiqa-pl"], 10**9)
     assert said == (

@@ -11,9 +11,9 @@ import pytest
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
-from tests.browser.conftest import port, start_server
-from tests.support import knocking
-from tests.support.knocking import asked, put, rerun, socket
+from tests.support.processes import knocking
+from tests.support.processes.dashboards import port, start_server
+from tests.support.processes.knocking import asked, put, rerun, socket
 
 MEGABYTE = 1024**2
 OPERATOR, VIEWER = "op@example.org", "vi@example.org"

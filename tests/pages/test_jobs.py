@@ -1,11 +1,8 @@
 """The page Jobs on real stores: what it offers, what its buttons do, what other pages say of it."""
 
 import re
-from pathlib import Path
 
 import pytest
-from streamlit.testing.v1 import AppTest
-from streamlit.testing.v1.element_tree import Button
 
 from compute import jobs
 from compute.jobs import logs
@@ -14,8 +11,8 @@ from compute.store import loading
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.systems import system
-from tests.pages.test_pages import opened
-from tests.support.jobbing import ended, tiny_home, worker
+from tests.support.pages import button_named, opened, words_of
+from tests.support.processes.jobbing import ended, worker
 from tests.support.tiny import write_tiny
 
 PAGE = "pages/jobs.py"
@@ -23,27 +20,8 @@ CHOSEN = {"systems": "bm25", "datasets": "tiny"}
 HOSTILE = "<b>*x*</b> $y$ :red[z]"
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """The store of a home with the tiny collection, where the dashboard looks."""
-    made = tiny_home(tmp_path)
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(made.settings.home))
-    monkeypatch.setenv("BEIRSCOPE_THREADS", "1")
-    return made
-
-
-def _button(app: AppTest, label: str) -> Button:
-    return next(button for button in app.button if button.label == label)
-
-
-def _words(app: AppTest) -> str:
-    """All that the page says, without the marks that keep it from being read as Markdown."""
-    places = (app.markdown, app.caption, app.warning, app.info, app.error, app.code)
-    return "\n".join(part.value for place in places for part in place).replace("\\", "")
-
-
 def test_without_a_worker_the_command_that_starts_one_is_shown(store: Store) -> None:
-    words = _words(opened(PAGE))
+    words = words_of(opened(PAGE))
     assert "No worker is running" in words
     assert "python -m compute worker" in words
     assert "No job was started here yet." in words
@@ -51,37 +29,37 @@ def test_without_a_worker_the_command_that_starts_one_is_shown(store: Store) -> 
 
 def test_nothing_is_chosen_until_the_address_or_a_click_does(store: Store) -> None:
     app = opened(PAGE)
-    assert _button(app, "Start").disabled
+    assert button_named(app, "Start").disabled
     app = opened(PAGE, **CHOSEN)
     assert app.multiselect(key="datasets").value == ["tiny"]
-    assert not _button(app, "Start").disabled
-    assert "1 run; how long it takes is not known yet" in _words(app)
+    assert not button_named(app, "Start").disabled
+    assert "1 run; how long it takes is not known yet" in words_of(app)
 
 
 def test_datasets_that_cannot_be_had_are_rows_on_request_and_say_why(store: Store) -> None:
     assert "msmarco" not in opened(PAGE).multiselect(key="datasets").options
     app = opened(PAGE, systems="bm25", datasets="msmarco")
-    assert _button(app, "Start").disabled
-    assert "MSMARCO is not here: python -m compute fetch msmarco fetches it" in _words(app)
+    assert button_named(app, "Start").disabled
+    assert "MSMARCO is not here: python -m compute fetch msmarco fetches it" in words_of(app)
     assert "msmarco" in opened(PAGE, all="true").multiselect(key="datasets").options
 
 
 def test_names_that_there_are_not_get_a_sentence(store: Store) -> None:
     app = opened(PAGE, systems="bm26", datasets=["tiny", "tyni"])
-    assert "no system that runs here that is here: bm26" in _words(app)
-    assert "tyni. Did you mean tiny" in _words(app)
+    assert "no system that runs here that is here: bm26" in words_of(app)
+    assert "tyni. Did you mean tiny" in words_of(app)
 
 
 def test_start_queues_once_cancel_ends_and_retry_queues_again(store: Store) -> None:
     for _ in range(2):
-        _button(opened(PAGE, **CHOSEN), "Start").click().run()
+        button_named(opened(PAGE, **CHOSEN), "Start").click().run()
     (job,) = jobs.listed(store.settings)
     assert (job.state, job.title) == ("queued", "bm25 on tiny")
-    app = _button(opened(PAGE), "Cancel").click().run()
+    app = button_named(opened(PAGE), "Cancel").click().run()
     assert not app.exception
     (job,) = jobs.listed(store.settings)
     assert job.state == "cancelled"
-    app = _button(opened(PAGE), "Retry").click().run()
+    app = button_named(opened(PAGE), "Retry").click().run()
     assert not app.exception
     assert [one.state for one in jobs.listed(store.settings)] == ["queued", "cancelled"]
     app = opened(PAGE)
@@ -91,19 +69,19 @@ def test_start_queues_once_cancel_ends_and_retry_queues_again(store: Store) -> N
 
 def test_what_was_started_is_said(store: Store) -> None:
     app = opened(PAGE, **CHOSEN)
-    _button(app, "Start").click().run()
-    assert "1 queued as run-" in _words(app)
+    button_named(app, "Start").click().run()
+    assert "1 queued as run-" in words_of(app)
 
 
 def test_what_is_up_to_date_is_computed_again_by_a_switch_alone(store: Store) -> None:
     tiny = loading.own_datasets(store)["tiny"]
     run.run(Bench(store, store.settings), system("bm25"), tiny)
     app = opened(PAGE, **CHOSEN)
-    assert _button(app, "Start").disabled
-    assert "All of it is up to date" in _words(app)
+    assert button_named(app, "Start").disabled
+    assert "All of it is up to date" in words_of(app)
     app = opened(PAGE, again="true", **CHOSEN)
-    assert not _button(app, "Start").disabled
-    assert re.search(r"1 run, about \d+ s on one worker", _words(app))
+    assert not button_named(app, "Start").disabled
+    assert re.search(r"1 run, about \d+ s on one worker", words_of(app))
 
 
 def test_a_failed_job_shows_its_sentence_and_its_log_as_text(store: Store) -> None:
@@ -116,8 +94,8 @@ def test_a_failed_job_shows_its_sentence_and_its_log_as_text(store: Store) -> No
     logs.write(store.settings, job, HOSTILE)
     app = opened(PAGE)
     assert "corpus.jsonl" in failed.error
-    assert "1 of 1 failed; bm25 on scifact" in _words(app)
-    assert "0 of 1 done, 1 failed" in _words(app)
+    assert "1 of 1 failed; bm25 on scifact" in words_of(app)
+    assert "0 of 1 done, 1 failed" in words_of(app)
     app.toggle(key=f"details {job}").set_value(True).run()
     assert list(app.dataframe[0].value["State"]) == ["failed"]
     assert "load: failed" in app.code[-1].value
@@ -139,8 +117,8 @@ def test_a_system_is_added_by_its_name(store: Store) -> None:
     app = opened(PAGE, **CHOSEN)
     app.text_input(key="_new_system").set_value("rrf( bm25 , bm25-multifield )").run()
     assert app.multiselect(key="systems").value == ["bm25", "rrf(bm25,bm25-multifield)"]
-    assert "2 runs" in _words(app)
-    _button(app, "Start").click().run()
+    assert "2 runs" in words_of(app)
+    button_named(app, "Start").click().run()
     assert not app.exception
     (job,) = jobs.listed(store.settings, 5)
     assert job.counts == {"queued": 2} or job.state == "queued"
@@ -159,11 +137,11 @@ def test_a_wrong_name_is_answered_and_nothing_is_chosen(
 ) -> None:
     app = opened(PAGE)
     app.text_input(key="_new_system").set_value(written).run()
-    assert said in _words(app)
+    assert said in words_of(app)
     assert app.multiselect(key="systems").value == []
 
 
 def test_the_address_names_a_system_that_no_row_has(store: Store) -> None:
     app = opened(PAGE, systems="rrf(bm25,bm25-rm3)", datasets="tiny")
     assert app.multiselect(key="systems").value == ["rrf(bm25,bm25-rm3)"]
-    assert "1 run" in _words(app)
+    assert "1 run" in words_of(app)

@@ -13,7 +13,7 @@ from compute.intake import imports
 from compute.judgements import PERSON
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.pages.test_pages import opened
+from tests.support.pages import opened
 
 HOSTILE = "<b>*mine*&$x$"
 RANKS = {"good": 1, "alike": 1, HOSTILE: 6}

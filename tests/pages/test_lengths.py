@@ -10,7 +10,7 @@ from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from tests.pages.test_pages import HOSTILE, RUNS
+from tests.support.pages import HOSTILE, RUNS
 from tests.support.tiny import write_tiny
 
 GRADED = "q1 0 d1 1\nq2 0 d2 2\nq3 0 d3 0\n"

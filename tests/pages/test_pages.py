@@ -1,6 +1,5 @@
 """Every page of the table draws, on an empty store and on a filled one; addresses open views."""
 
-import ast
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -14,24 +13,8 @@ from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
+from tests.support.pages import HOSTILE, PAGES, RUNS, opened
 from tests.support.tiny import write_tiny
-
-HOSTILE = "<b>*mine*&$x$"
-RUNS = {
-    "plain": "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
-    HOSTILE: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
-}
-
-
-def _pages() -> list[str]:
-    """The files in app.py's table."""
-    for node in ast.parse((PROJECT / "app.py").read_text("utf-8")).body:
-        if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES":
-            return [file for file, _ in ast.literal_eval(node.value)]
-    raise LookupError("no PAGES in app.py")
-
-
-PAGES = _pages()
 
 
 @pytest.fixture(scope="module")
@@ -62,19 +45,6 @@ def home(
 def tiny_home(filled: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(filled))
     return filled
-
-
-def opened(page: str = PAGES[0], **address: str | list[str]) -> AppTest:
-    """The page as this address opens it; none may raise."""
-    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-    for key, value in address.items():
-        app.query_params[key] = value
-    if page != PAGES[0]:
-        app.switch_page(page)
-    app.run()
-    assert not app.exception
-    assert not [error for error in app.error if "Bug" in error.value]
-    return app
 
 
 def heatmap_texts(app: AppTest) -> str:

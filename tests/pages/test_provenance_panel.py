@@ -10,7 +10,7 @@ from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.pages.test_pages import HOSTILE, PAGES, RUNS, opened
+from tests.support.pages import HOSTILE, PAGES, RUNS, opened
 from tests.support.tiny import write_tiny
 
 NUMBERS = [page for page in PAGES if Path(page).stem not in ("annotate", "jobs", "data", "about")]

@@ -3,10 +3,9 @@
 from compute import jobs
 from compute.store.store import Store
 from compute.systems.training import losses
-from tests.pages.test_jobs import PAGE, _button, _words, store
-from tests.pages.test_pages import opened
+from tests.support.pages import button_named, opened, words_of
 
-__all__ = ["store"]
+PAGE = "pages/jobs.py"
 
 
 def test_a_training_under_way_shows_its_losses(store: Store) -> None:
@@ -16,7 +15,7 @@ def test_a_training_under_way_shows_its_losses(store: Store) -> None:
     curve = losses.Curve(place, lambda *_: None)
     for step in range(1, 4):
         curve(step, 9, {"loss": 3.0 / step})
-    words = _words(opened(PAGE))
+    words = words_of(opened(PAGE))
     assert "ict-herbert[tiny](epochs=1) on tiny" in words
     assert "Step 3 of 9: loss 1.0000, at first 3.0000; 0 s so far." in words
 
@@ -24,9 +23,9 @@ def test_a_training_under_way_shows_its_losses(store: Store) -> None:
 def test_a_recipe_that_cannot_be_trained_here_gets_a_sentence(store: Store) -> None:
     app = opened(PAGE)
     app.text_input(key="_recipe").set_value("bm25")
-    _button(app, "Train").click()
-    assert "bm25 is not trained here; these are:" in _words(app.run())
+    button_named(app, "Train").click()
+    assert "bm25 is not trained here; these are:" in words_of(app.run())
     app.text_input(key="_recipe").set_value("genq(model=/nowhere)")
-    _button(app, "Train").click()
-    assert "A folder of this machine is named on the command line alone." in _words(app.run())
+    button_named(app, "Train").click()
+    assert "A folder of this machine is named on the command line alone." in words_of(app.run())
     assert jobs.listed(store.settings) == []

@@ -13,7 +13,6 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from compute.datasets.catalogue import DATASETS
-from compute.evaluate.measures import evaluate
 from compute.evaluate.runs import canonical
 from compute.judgements import (
     ADJUDICATION,
@@ -27,26 +26,19 @@ from compute.judgements import (
 )
 from compute.reading.database import open_version
 from compute.reading.overlay import Overlays, versions
-from compute.store.store import Store, top
+from compute.store.store import Store
 from compute.views.annotate import select_added
 from compute.views.leaderboard import select as leaderboard_select
-from tests.evaluate.test_measures import (
-    BIASED,
-    CUTS,
-    ORACLE,
-    WHOLE,
+from tests.support import worlds
+from tests.support.oracles import (
     by_definition,
     by_ir_measures,
     by_pytrec_eval,
     qrels,
 )
-from tests.support import worlds
+from tests.support.scored import DEPTH, MEASURES, added, publish
 from tests.support.storage import open_store
 
-DEPTH = 10
-RANK_BIASED = [f"{name}({of})" for name in ("RBP", "RBP_residual") for of in BIASED]
-NAMES = [*ORACLE, "RR", "Judged", "Hole", "R_cap", "R_full", "Hole_beir", *RANK_BIASED]
-MEASURES = [*WHOLE, *RANK_BIASED, *(f"{name}@{k}" for name in NAMES for k in CUTS)]
 SYSTEMS = ("one", "two")
 # Each case publishes a store of its own: to shrink one would take minutes.
 CASES = settings(
@@ -66,41 +58,6 @@ _row = st.tuples(
     st.none() | st.sampled_from(["2026-06-01", "2026-06-02"]),
     st.sampled_from(["", "", IN_VIEW]),
 )
-
-
-def added(rows: list[tuple], dataset: str = "scifact") -> DataFrame:
-    """Rows for `Store.add_judgements` from query_id, doc_id, relevance, person, source and, if
-    need be, the time and the task; what has a time came from a file."""
-    columns = ["query_id", "doc_id", "relevance", "person", "source", "time", "task"]
-    frame = DataFrame([(*row, *(None, "")[len(row) - 5 :]) for row in rows], columns=columns)
-    frame = frame.astype({"relevance": "Int64"})
-    frame["imported"] = frame["time"]
-    return frame.assign(dataset=dataset, guideline_version="", entry=None, takes_back=None)
-
-
-def publish(
-    store: Store,
-    dataset: str,
-    judgements: DataFrame,
-    lists: dict[str, DataFrame],
-    *,
-    depth: int = DEPTH,
-    cut: int | None = None,
-) -> None:
-    """A dataset of all queries, its judgements, and the hits of systems with their scores."""
-    asked = DataFrame({"query_id": worlds.QUERIES, "text": "", "n_words": 0})
-    with store.publishing(f"make {dataset}") as parts:
-        for kind, content in (("queries", asked), ("judgements", judgements)):
-            parts.add(kind, content, dataset=dataset, fingerprint="f", provenance={})
-        for system, found in lists.items():
-            run = canonical(found, depth=depth, drop_self=False).frame
-            scores = evaluate(run, judgements, MEASURES, depth=depth)
-            kept = run[run["rank"] <= (cut or depth)]
-            about = {"depth": depth} | ({"cut": cut} if cut else {})
-            for kind, content in (("hits", kept), ("top", top(run)), ("scores", scores)):
-                parts.add(
-                    kind, content, dataset=dataset, system=system, fingerprint="f", provenance=about
-                )
 
 
 def counted_in(judgements: DataFrame, rows: DataFrame, choice: Choice) -> DataFrame:

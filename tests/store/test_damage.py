@@ -21,7 +21,7 @@ from compute.store.loading import Bench
 from compute.store.migrations import STEPS
 from compute.store.store import Part, Store
 from compute.views.about.tables import FOUND, remark
-from tests.pages.test_pages import opened
+from tests.support.pages import opened
 from tests.support.storage import hits, open_store, publish_run, scores
 from tests.support.tiny import write_tiny
 

@@ -25,8 +25,8 @@ from compute.store import damage
 from compute.store.loading import Bench
 from compute.store.store import Store
 from tests.support import disks
-from tests.support.faulty import DEEDS
-from tests.support.publisher import PLACES
+from tests.support.processes.faulty import DEEDS
+from tests.support.processes.publisher import PLACES
 from tests.support.tiny import write_tiny
 
 TRIALS = int(os.environ.get("BEIRSCOPE_FAULTS", "6"))
@@ -64,7 +64,7 @@ class Trial:
         """The status of the process, and the marks of the rounds that it acknowledged."""
         words = [self.home, deed, self.place, self.calls, self.hours]
         ended = subprocess.run(
-            [sys.executable, "-m", "tests.support.faulty", *map(str, words)],
+            [sys.executable, "-m", "tests.support.processes.faulty", *map(str, words)],
             cwd=PROJECT,
             capture_output=True,
             text=True,

@@ -21,7 +21,7 @@ import pytest
 from compute.base.settings import PROJECT
 from compute.reading.database import open_version
 from compute.store.store import Store
-from tests.support.publisher import PLACES, ROWS
+from tests.support.processes.publisher import PLACES, ROWS
 from tests.support.storage import hits, open_store, publish_run, scores
 
 KILLS = int(os.environ.get("BEIRSCOPE_KILLS", "5"))
@@ -31,7 +31,14 @@ LONGEST = 60
 @contextmanager
 def publisher(home: Path, place: str, calls: int) -> Iterator[subprocess.Popen[str]]:
     """A publisher that is at work; it is killed at the end if it still is."""
-    words = [sys.executable, "-m", "tests.support.publisher", str(home), place, str(calls)]
+    words = [
+        sys.executable,
+        "-m",
+        "tests.support.processes.publisher",
+        str(home),
+        place,
+        str(calls),
+    ]
     process = subprocess.Popen(words, cwd=PROJECT, stdout=subprocess.PIPE, text=True)
     watchdog = Timer(LONGEST, process.terminate)
     watchdog.start()

@@ -258,7 +258,7 @@ def test_processes_that_open_a_new_home_at_once_agree(tmp_path: Path) -> None:
 OPENER = """
 import sys
 from pathlib import Path
-from tests.support.publisher import arm
+from tests.support.processes.publisher import arm
 from tests.support.storage import open_store
 arm(sys.argv[2], int(sys.argv[3]))
 open_store(Path(sys.argv[1]))

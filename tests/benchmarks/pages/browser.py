@@ -9,7 +9,7 @@ from playwright.sync_api import Browser, sync_playwright
 
 from tests.benchmarks.pages.addresses import Address
 from tests.benchmarks.pages.sessions import PATIENCE, Server
-from tests.browser.conftest import FLAGS
+from tests.support.browsers import FLAGS
 
 QUIET = 600
 """Milliseconds that a page stays whole; it counts from their beginning."""

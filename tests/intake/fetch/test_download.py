@@ -15,7 +15,7 @@ from compute.intake.fetch.addresses import checked, shown
 from compute.intake.fetch.download import download, require_room
 from compute.intake.fetch.partial import Expected
 from compute.intake.fetch.web import Patience
-from tests.support.hostile_server import Answer, Hostile, hostile
+from tests.support.processes.hostile_server import Answer, Hostile, hostile
 
 CASES = int(os.environ.get("BEIRSCOPE_CASES", "40"))
 CONTENT = b"PK" + bytes(range(256)) * 40

@@ -24,8 +24,8 @@ from compute.intake.fetch.web import Patience
 from compute.jobs import kinds, steps
 from compute.store import loading
 from compute.store.loading import Bench
-from tests.support import hub
-from tests.support.hostile_server import Answer, Hostile, hostile
+from tests.support.processes import hub
+from tests.support.processes.hostile_server import Answer, Hostile, hostile
 from tests.support.tiny import write_tiny
 
 PATIENCE = Patience(first=0, longest=5, connect=5, silence=2)

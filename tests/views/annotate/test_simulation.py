@@ -12,7 +12,7 @@ from pandas import DataFrame
 
 from compute.evaluate.measures import evaluate
 from compute.judgements import orders
-from tests.judgements.test_orders import judged, tops
+from tests.support.ranked_lists import judged, tops
 from tests.support.simulating import Contest, K, from_files, in_order, needed, taus
 
 REFERENCE = os.environ.get("BEIRSCOPE_REFERENCE", "")

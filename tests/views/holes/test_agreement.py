@@ -12,7 +12,7 @@ from compute.judgements import ADJUDICATION, PERSON
 from compute.judgements.agreement import disagreements
 from compute.store.store import Store
 from compute.views.holes import agreement as figures
-from tests.views.holes.test_select import captions, fill, opened
+from tests.support.holes import captions, fill, opened
 
 EVIL = "<b>*bob*"
 KAPPAS = DataFrame(

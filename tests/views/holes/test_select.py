@@ -1,21 +1,14 @@
 """What the Holes page reads and shows, on a tiny store with values worked by hand."""
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
-from duckdb import DuckDBPyConnection
-from pandas import DataFrame
-from streamlit.testing.v1 import AppTest
 
-from compute.base.settings import PROJECT, Settings
+from compute.base.settings import Settings
 from compute.intake import imports
-from compute.judgements import IMPORT, PERSON, Choice
-from compute.reading.database import open_version
-from compute.reading.overlay import Overlays
+from compute.judgements import IMPORT
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.annotate import select_added
@@ -23,35 +16,20 @@ from compute.views.holes import select as holes_select
 from compute.views.holes import select_unjudged
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared.lists import held
-from tests.support.tiny import write_tiny
-
-EVIL = "<b>*mine*&$x$"
-RUNS = {
-    "sure": "q1 Q0 d1 1 3.0 t\nq1 Q0 d6 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
-    EVIL: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
-}
-ASKED: dict[str, Any] = {"dataset": "tiny", "systems": list(RUNS), "measure": "nDCG@10"}
-SECOND = 1 / math.log2(3)
-BEST_OF_Q1 = 2 + SECOND
-BEST_OF_Q2 = 1 + SECOND
-
-
-def fill(folder: Path) -> Path:
-    """A home with the tiny collection and two runs."""
-    settings = Settings(home=folder / "home", threads=1)
-    bench = Bench(Store(settings, folder / "none"), settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
-    for name, lines in RUNS.items():
-        (folder / "some.run").write_text(lines, encoding="utf-8")
-        imports.import_run(bench, folder / "some.run", tiny, system=name)
-    return settings.home
-
-
-def judge(home: Path, *rows: tuple[str, str, int], source: str = PERSON) -> int:
-    """Add judgements of one person; returns the id of the last."""
-    frame = DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
-    about = {"dataset": "tiny", "person": "ada", "task": "", "guideline_version": ""}
-    return Store(Settings(home=home)).add_judgements(frame.assign(source=source, **about))
+from tests.support.holes import (
+    ASKED,
+    BEST_OF_Q1,
+    BEST_OF_Q2,
+    EVIL,
+    RUNS,
+    SECOND,
+    by_system,
+    captions,
+    cursor,
+    fill,
+    judge,
+    opened,
+)
 
 
 @pytest.fixture(scope="module")
@@ -60,19 +38,6 @@ def judged(tmp_path_factory: pytest.TempPathFactory) -> Path:
     home = fill(tmp_path_factory.mktemp("judged"))
     judge(home, ("q1", "d6", 1), *(("q1", f"never {n}", 0) for n in range(49)))
     return home
-
-
-@contextmanager
-def cursor(home: Path, *, added: bool) -> Iterator[DuckDBPyConnection]:
-    store = Store(Settings(home=home, threads=1), home / "none")
-    overlays = Overlays(store, open_version(store))
-    with overlays.cursor(store.judgement_version(), Choice() if added else None) as found:
-        yield found
-    overlays.reading.close()
-
-
-def by_system(frame: DataFrame) -> dict[Any, dict[Any, Any]]:
-    return {row["system"]: row for row in frame.to_dict("records")}
 
 
 def test_what_is_recorded_by_whom(judged: Path) -> None:
@@ -196,21 +161,6 @@ def test_pairs_of_the_chosen_systems(judged: Path) -> None:
 def test_a_judgement_takes_the_hole_away(judged: Path) -> None:
     with cursor(judged, added=True) as both:
         assert by_system(holes_select.bounds(both, **ASKED))["sure"]["hole"] == 0
-
-
-def opened(home: Path, monkeypatch: pytest.MonkeyPatch, **address: Any) -> AppTest:
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
-    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-    app.query_params.update(address)
-    app.switch_page("pages/holes.py")
-    app.run()
-    assert not app.exception, app.exception
-    assert not app.error, app.error
-    return app
-
-
-def captions(app: AppTest) -> str:
-    return " ".join(caption.value for caption in app.caption).replace("\\", "")
 
 
 def test_the_page_says_what_relevant_documents_alone_cannot_tell(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from compute.views.holes import select as holes_select
-from tests.views.holes.test_select import (
+from tests.support.holes import (
     ASKED,
     BEST_OF_Q1,
     BEST_OF_Q2,

@@ -12,7 +12,7 @@ from compute.judgements import PERSON, Choice
 from compute.reading.database import Reading, open_version
 from compute.reading.overlay import Overlays
 from compute.views.shared.matrices import of_boards
-from tests.reading.test_overlay import publish
+from tests.support.scored import publish
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 
 FORUMS = DATASETS["cqadupstack"].parts

@@ -1,6 +1,6 @@
 """A process that publishes without end and is killed.
 
-`python -m tests.support.publisher HOME WHERE N`
+`python -m tests.support.processes.publisher HOME WHERE N`
 
 Each round publishes three parts that carry the round's number, adds a judgement, and says so on a
 line of its own: what was said is acknowledged and may never be lost. Production code has no hook

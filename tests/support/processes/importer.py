@@ -1,6 +1,7 @@
-"""A process that imports a run and is killed: `python -m tests.support.importer HOME FILE WHERE N`.
+"""A process that imports a run and is killed.
 
-The places are those of `tests.support.publisher`: at the Nth time that this process comes there.
+`python -m tests.support.processes.importer HOME FILE WHERE N`: the places are those of
+`tests.support.processes.publisher`, at the Nth time that this process comes there.
 """
 
 import sys
@@ -11,7 +12,7 @@ from compute.intake import imports
 from compute.store import loading
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.support.publisher import arm
+from tests.support.processes.publisher import arm
 
 
 def main() -> None:

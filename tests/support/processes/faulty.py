@@ -1,8 +1,8 @@
 """A process that does one thing again and again, for `test_faults` to disturb.
 
-`python -m tests.support.faulty HOME DEED PLACE CALLS HOURS`: PLACE and CALLS say where it kills
-itself, as in `tests.support.publisher`; HOURS by how much its clock is ahead. A line for each
-round: what it says is acknowledged.
+`python -m tests.support.processes.faulty HOME DEED PLACE CALLS HOURS`: PLACE and CALLS say where
+it kills itself, as in `tests.support.processes.publisher`; HOURS by how much its clock is ahead.
+A line for each round: what it says is acknowledged.
 The status is that of the command line: 2 after one sentence, 1 after a bug.
 """
 
@@ -20,7 +20,7 @@ from compute.base.errors import BeirscopeError
 from compute.base.settings import Settings
 from compute.exports import shipping
 from compute.store.store import Store
-from tests.support.publisher import arm
+from tests.support.processes.publisher import arm
 
 ROUNDS = 3
 

@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from tests.support.hostile_server import Answer, Hostile
+from tests.support.processes.hostile_server import Answer, Hostile
 from tests.support.tiny import write_tiny
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"

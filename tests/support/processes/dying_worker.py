@@ -1,6 +1,6 @@
 """A worker that kills itself, as kill -9 does, at a step.
 
-`python -m tests.support.dying_worker WHEN STEP`
+`python -m tests.support.processes.dying_worker WHEN STEP`
 
 WHEN is `before` (the step is about to begin), `during` (it has reported progress) or `after` (it
 is done and nobody has been told). Production code has no hook for this: the process wraps its own.

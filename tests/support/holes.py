@@ -1,0 +1,81 @@
+"""What the tests of the page Holes share: a tiny store with values worked by hand."""
+
+import math
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+from streamlit.testing.v1 import AppTest
+
+from compute.base.settings import PROJECT, Settings
+from compute.intake import imports
+from compute.judgements import PERSON, Choice
+from compute.reading.database import open_version
+from compute.reading.overlay import Overlays
+from compute.recompute.run import Bench
+from compute.store.store import Store
+from tests.support.tiny import write_tiny
+
+EVIL = "<b>*mine*&$x$"
+RUNS = {
+    "sure": "q1 Q0 d1 1 3.0 t\nq1 Q0 d6 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n",
+    EVIL: "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n",
+}
+ASKED: dict[str, Any] = {"dataset": "tiny", "systems": list(RUNS), "measure": "nDCG@10"}
+SECOND = 1 / math.log2(3)
+
+
+BEST_OF_Q1 = 2 + SECOND
+
+
+BEST_OF_Q2 = 1 + SECOND
+
+
+def fill(folder: Path) -> Path:
+    """A home with the tiny collection and two runs."""
+    settings = Settings(home=folder / "home", threads=1)
+    bench = Bench(Store(settings, folder / "none"), settings)
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
+    for name, lines in RUNS.items():
+        (folder / "some.run").write_text(lines, encoding="utf-8")
+        imports.import_run(bench, folder / "some.run", tiny, system=name)
+    return settings.home
+
+
+def judge(home: Path, *rows: tuple[str, str, int], source: str = PERSON) -> int:
+    """Add judgements of one person; returns the id of the last."""
+    frame = DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+    about = {"dataset": "tiny", "person": "ada", "task": "", "guideline_version": ""}
+    return Store(Settings(home=home)).add_judgements(frame.assign(source=source, **about))
+
+
+@contextmanager
+def cursor(home: Path, *, added: bool) -> Iterator[DuckDBPyConnection]:
+    store = Store(Settings(home=home, threads=1), home / "none")
+    overlays = Overlays(store, open_version(store))
+    with overlays.cursor(store.judgement_version(), Choice() if added else None) as found:
+        yield found
+    overlays.reading.close()
+
+
+def by_system(frame: DataFrame) -> dict[Any, dict[Any, Any]]:
+    return {row["system"]: row for row in frame.to_dict("records")}
+
+
+def opened(home: Path, monkeypatch: pytest.MonkeyPatch, **address: Any) -> AppTest:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
+    app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+    app.query_params.update(address)
+    app.switch_page("pages/holes.py")
+    app.run()
+    assert not app.exception, app.exception
+    assert not app.error, app.error
+    return app
+
+
+def captions(app: AppTest) -> str:
+    return " ".join(caption.value for caption in app.caption).replace("\\", "")

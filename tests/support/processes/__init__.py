@@ -1,0 +1,1 @@
+"""What tests start, and the programs that they start, disturb and kill."""

@@ -11,11 +11,18 @@ from compute.datasets import Dataset
 from compute.intake import imports
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.support.processes import database
+from tests.support.processes import database, java
 from tests.support.tiny import write_tiny
 
 # For the processes that tests start: timing single queries starts one more Java for each run.
 os.environ.setdefault("BEIRSCOPE_LATENCY_QUERIES", "0")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Every Java that tests start, also through other processes, starts quickly."""
+    # Once, before there are workers: they inherit it.
+    if not hasattr(config, "workerinput"):
+        os.environ.setdefault("JAVA_TOOL_OPTIONS", java.options())
 
 
 @pytest.fixture

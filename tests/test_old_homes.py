@@ -24,7 +24,7 @@ from compute.store import freshness
 from compute.store.migrations import STEPS
 from compute.store.store import Store
 from tests.homes.make import SETTINGS, commands, take_in
-from tests.support.jobbing import ended, worker
+from tests.support.processes.jobbing import ended, worker
 
 HOMES = Path(__file__).parent / "homes"
 FORMATS = {"d6a32ce": 1, "c66f3ea": 3}

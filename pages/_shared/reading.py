@@ -14,8 +14,8 @@ from compute.base.settings import Settings
 from compute.evaluate import scored_measures
 from compute.judgements import Choice
 from compute.reading.database import open_version
-from compute.reading.dependencies import Holding
 from compute.reading.overlay import Overlays
+from compute.reading.questions import Holding, declared
 from compute.store import damage
 from compute.store.store import Part, Store
 from compute.views.about import view_inputs
@@ -92,7 +92,7 @@ def _found(
     def ask() -> tuple[DataFrame, Shown]:
         with _overlays(now, manifest, noticed).cursor(judgement, choice) as cursor:
             frame = query(cursor, **params)
-        return frame, view_inputs.of(frame, params)
+        return frame, view_inputs.of(frame, declared(query), params)
 
     name = f"{query.__module__}.{query.__qualname__}"
     frame, found = _kept().of((repr(now), rests, repr(choice), name, key(params)), ask)

@@ -1,13 +1,12 @@
-"""What the numbers of a view rest on, told by the frames that were read for it."""
+"""What the numbers of a view rest on, told by the questions that were asked for it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pandas import DataFrame
 
-_SYSTEMS = ("systems", "system", "a", "b")
-"""Parameters of a query that name systems."""
+from compute.reading.questions import Question, named
 
 
 @dataclass(frozen=True)
@@ -30,56 +29,36 @@ class Shown:
         )
 
 
-def of(frame: DataFrame, params: Mapping[str, Any]) -> Shown:
+def of(frame: DataFrame, asked: Question, params: Mapping[str, Any]) -> Shown:
     """Where the numbers of a frame come from, which a query gave for these parameters.
 
-    Nothing where it holds no numbers: it then only lists what may be picked. Where its columns do
-    not name the runs, the parameters do: every system of theirs on every dataset.
+    Nothing where no row is there. Where its columns do not name the runs, the parameters do: every
+    system of theirs on every dataset; the datasets alone where no system is named.
     """
-    # The columns of a map of ranks are the ranks, not words.
-    numbers = not all(isinstance(name, str) for name in frame)
-    if frame.empty or not (numbers or len(frame.select_dtypes("number").columns)):
+    if frame.empty or not asked.shows:
         return Shown()
-    measures = frozenset(_named(params, "measure"))
-    printed = _named(params, "source") or _column(frame, "source")
-    if printed and _systems(frame, params):
+    measures = frozenset(named(params, ["measure"]))
+    if asked.shows == "tables in print":
+        printed = named(params, ["source"]) or _column(frame, "source")
         return Shown(sources=frozenset(printed), measures=measures)
-    runs = _runs(frame, params)
+    runs = _runs(frame, asked, params) if asked.shows == "runs" else set[tuple[str, str]]()
     datasets = {dataset for dataset, _ in runs}
-    # Whole numbers without a system count what may be picked.
-    if not runs and len(frame.select_dtypes("float").columns):
-        datasets = {*_datasets(frame, params), *_column(frame, "other")}
+    if not runs:
+        datasets = {*_datasets(frame, asked, params), *_column(frame, "other")}
     return Shown(frozenset(runs), frozenset(datasets), measures=measures)
 
 
-def _runs(frame: DataFrame, params: Mapping[str, Any]) -> set[tuple[str, str]]:
+def _runs(frame: DataFrame, asked: Question, params: Mapping[str, Any]) -> set[tuple[str, str]]:
     if {"dataset", "system"} <= set(frame):
         pairs = frame[["dataset", "system"]].drop_duplicates().dropna().to_numpy().tolist()
         return {(dataset, system) for dataset, system in pairs if system}
-    systems = _systems(frame, params)
-    return {(dataset, system) for dataset in _datasets(frame, params) for system in systems}
+    systems = _column(frame, "system") or named(params, asked.systems)
+    return {(dataset, system) for dataset in _datasets(frame, asked, params) for system in systems}
 
 
-def _datasets(frame: DataFrame, params: Mapping[str, Any]) -> list[str]:
-    return _column(frame, "dataset") or _named(params, "dataset", "datasets")
-
-
-def _systems(frame: DataFrame, params: Mapping[str, Any]) -> list[str]:
-    """The systems that the numbers are of; `other` is one beside a `system`, else a dataset."""
-    named = _named(params, *_SYSTEMS, *(["other"] if "system" in params else []))
-    return _column(frame, "system") or named
+def _datasets(frame: DataFrame, asked: Question, params: Mapping[str, Any]) -> list[str]:
+    return _column(frame, "dataset") or named(params, asked.datasets)
 
 
 def _column(frame: DataFrame, name: str) -> list[str]:
     return [value for value in frame[name].dropna().unique() if value] if name in frame else []
-
-
-def _named(params: Mapping[str, Any], *keys: str) -> list[str]:
-    found: list[str] = []
-    for key in keys:
-        value = params.get(key)
-        if isinstance(value, str):
-            found += [value] if value else []
-        elif isinstance(value, Iterable):
-            found += [str(name) for name in value]
-    return found

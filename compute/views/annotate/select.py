@@ -7,13 +7,14 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.judgements import orders
-from compute.reading.dependencies import about_datasets
+from compute.reading.questions import question
 from compute.views.shared.parts import TOP, files
 
 BLOCK = 500_000
 """Hits that are read at a time: with 15 systems they take about 300 MB on their way."""
 
 
+@question()
 def judgeable(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, title, system, with_texts: every run whose ranked lists are stored.
 
@@ -35,7 +36,7 @@ def judgeable(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",))
 def levels(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """relevance: the levels that the dataset's judgements have, ascending."""
     return cursor.execute(
@@ -108,7 +109,7 @@ def _spans(
         yield query_ids[begin], query_ids[-1], len(query_ids) - begin
 
 
-@about_datasets
+@question(datasets=("dataset",))
 def judged(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """query_id, doc_id, relevance of a dataset's judgements."""
     return cursor.execute(
@@ -116,7 +117,7 @@ def judged(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",))
 def judged_of(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) -> DataFrame:
     """query_id, doc_id, relevance of the judgements of some of a dataset's queries."""
     return cursor.execute(
@@ -128,7 +129,7 @@ def judged_of(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]
     ).df()
 
 
-@about_datasets
+@question(collections=("collection",))
 def texts(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -> DataFrame:
     """doc_id, title, text of the documents that are stored."""
     return cursor.execute(
@@ -140,7 +141,7 @@ def texts(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",))
 def asked(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) -> DataFrame:
     """query_id, text (absent where texts are not here) of some queries."""
     return cursor.execute(
@@ -152,7 +153,7 @@ def asked(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) ->
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",))
 def collection(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """collection: one row, where the documents of a dataset stand."""
     return cursor.execute(
@@ -161,7 +162,7 @@ def collection(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",))
 def official(cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str) -> DataFrame:
     """relevance: one row if the pair has a judgement, else none."""
     return cursor.execute(

@@ -6,12 +6,14 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.judgements.labels import PAIR, labels
+from compute.reading.questions import question
 
 _COUNTING = ["dataset", "query_id", "doc_id", "relevance", "person", "task", "source", "time"]
 _COUNTING += ["imported", "entry", "takes_back"]
 """The columns that `judgements.labels` reads."""
 
 
+@question()
 def counted(cursor: DuckDBPyConnection, sources: Sequence[str]) -> DataFrame:
     """What stands of the added judgements: source, n_judgements, n_people, n_pairs.
 
@@ -27,6 +29,7 @@ def counted(cursor: DuckDBPyConnection, sources: Sequence[str]) -> DataFrame:
     return DataFrame(found, columns=["source", "n_judgements", "n_people", "n_pairs"])
 
 
+@question(datasets=("dataset",), confined=False)
 def rows(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """Every row of the added judgements of a dataset, in the order they were saved."""
     frame = cursor.execute(
@@ -35,6 +38,7 @@ def rows(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     return frame.astype({"relevance": "Int64"})
 
 
+@question(datasets=("dataset",), confined=False)
 def number(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """n_rows of the added judgements of a dataset, one row."""
     return cursor.execute(
@@ -42,6 +46,7 @@ def number(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     ).df()
 
 
+@question(datasets=("dataset",), confined=False)
 def of_pair(cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str) -> DataFrame:
     """Every row of the added judgements of a query and document, in the order they were saved."""
     frame = cursor.execute(

@@ -14,13 +14,14 @@ from pandas import DataFrame
 
 from compute.evaluate import rbo, significance
 from compute.evaluate.tolerance import TOLERANCE
-from compute.reading.dependencies import about_datasets
+from compute.reading.questions import question
 from compute.views.shared.matrices import numbered
 from compute.views.shared.parts import files
 
 Cursor = DuckDBPyConnection
 
 
+@question()
 def runs(cursor: Cursor) -> DataFrame:
     """dataset, title, system: what is scored, of datasets with two systems or more."""
     return cursor.execute(
@@ -58,7 +59,7 @@ order by value_a - value_b desc nulls last, dataset, query_id
 """
 
 
-@about_datasets
+@question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def pairs(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
     """What two systems score on every query, A's largest lead first.
 
@@ -69,7 +70,7 @@ def pairs(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str)
     return cursor.execute(_PAIRS, wanted).df()
 
 
-@about_datasets
+@question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def tested(cursor: Cursor, datasets: Sequence[str], a: str, b: str, measure: str) -> DataFrame:
     """The fields of `significance.Comparison` of two systems: one row, none under two queries."""
     rows = pairs(cursor, datasets, a, b, measure).dropna(subset=["value_a", "value_b"])
@@ -91,7 +92,7 @@ join (select query_id, doc_id, rank from read_parquet($other) where rank <= $dep
 """
 
 
-@about_datasets
+@question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFrame:
     """How alike the two rankings of every answered query are: dataset, query_id, rbo, shared.
 
@@ -121,6 +122,7 @@ def _overlaps(cursor: Cursor, dataset: str, a: str, b: str) -> DataFrame:
     return frame.assign(rbo=values, shared=shared)
 
 
+@question(systems=("a", "b"), shows="runs")
 def across(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
     """Two systems on every dataset and part that both are scored on, a row each, in order.
 
@@ -154,6 +156,7 @@ def across(cursor: Cursor, a: str, b: str, measure: str) -> DataFrame:
     ).df()
 
 
+@question()
 def parts(cursor: Cursor) -> DataFrame:
     """dataset, title, parts (a list, empty for most): the datasets in their order."""
     return cursor.execute("select name as dataset, title, parts from datasets").df()

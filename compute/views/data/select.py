@@ -6,6 +6,7 @@ from pandas import DataFrame, Series
 
 from compute.evaluate.measures import FORMULAS
 from compute.evaluate.tolerance import ranks
+from compute.reading.questions import question
 
 _DATASETS = """
 with own as (
@@ -61,6 +62,7 @@ _PUBLISHED_SHOWN = """
 """
 
 
+@question()
 def datasets(cursor: DuckDBPyConnection) -> DataFrame:
     """What is stored of each dataset that has queries, judgements or runs here, as listed.
 
@@ -73,6 +75,7 @@ def datasets(cursor: DuckDBPyConnection) -> DataFrame:
     return cursor.execute(_DATASETS).df()
 
 
+@question(shows="runs")
 def runs(cursor: DuckDBPyConnection) -> DataFrame:
     """Every stored run: where it comes from and what is in it, by dataset, then system.
 
@@ -103,6 +106,7 @@ def runs(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
+@question(shows="runs")
 def origins(cursor: DuckDBPyConnection) -> DataFrame:
     """Where the stored runs come from: dataset, system, rows, created, shipped, command."""
     return cursor.execute(
@@ -115,6 +119,7 @@ def origins(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
+@question(datasets=("dataset",), confined=False)
 def scores_shown(
     cursor: DuckDBPyConnection,
     *,

@@ -6,9 +6,10 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.evaluate.tolerance import TOLERANCE, order
-from compute.reading.dependencies import about_datasets
+from compute.reading.questions import question
 
 
+@question()
 def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, title, computed (systems scored here): those with any first, then as listed."""
     return cursor.execute(
@@ -21,13 +22,13 @@ def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",), shows="datasets")
 def facts(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """The record of a dataset: one row with the fields of `Dataset`."""
     return cursor.execute("select * from datasets where name = ?", [dataset]).df()
 
 
-@about_datasets
+@question(datasets=("datasets",), collections=("collections",), shows="datasets")
 def statistics(
     cursor: DuckDBPyConnection, datasets: Sequence[str], collections: Sequence[str]
 ) -> DataFrame:
@@ -63,7 +64,7 @@ def statistics(
     ).df()
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="runs")
 def means_of(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """Every mean of some datasets: dataset, system, measure, value, n_queries, n_unanswered."""
     return cursor.execute(
@@ -77,7 +78,7 @@ def means_of(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     ).df()
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="runs")
 def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) -> DataFrame:
     """How a measure spreads over the queries of datasets (one, or all parts), a row per system.
 
@@ -101,7 +102,7 @@ def spread(cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str) ->
     return found.iloc[order(found["mean"], found["system"])].reset_index(drop=True)
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="runs")
 def histogram(
     cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str, steps: int
 ) -> DataFrame:
@@ -119,7 +120,7 @@ def histogram(
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",), collections=("collection",))
 def example(cursor: DuckDBPyConnection, dataset: str, collection: str) -> DataFrame:
     """The first query in file order with a relevant document, and its first most relevant one.
 
@@ -148,7 +149,7 @@ def example(cursor: DuckDBPyConnection, dataset: str, collection: str) -> DataFr
     ).df()
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="tables in print")
 def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """The papers' figures for datasets: dataset, source, system, printed, measure, value,
     in_domain, suspect, note."""
@@ -162,7 +163,7 @@ def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> Da
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",))
 def leading(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """system: by the mean of nDCG@10 on the dataset, the best first."""
     return cursor.execute(

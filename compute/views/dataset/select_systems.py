@@ -9,7 +9,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.evaluate.tolerance import TOLERANCE
-from compute.reading.dependencies import about_datasets
+from compute.reading.questions import question
 
 Cursor = DuckDBPyConnection
 
@@ -17,7 +17,7 @@ MEDIAN = "Median system"
 """Per query the median of all systems' values: a baseline of no system's own."""
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="runs")
 def standing(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
     """The mean of every system on every part: dataset, system, n, mean, spread (the standard
     deviation over its queries, n - 1 below; absent for one), hole (mean Hole@10)."""
@@ -40,7 +40,7 @@ def standing(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame
     ).df()
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="runs")
 def moved(cursor: Cursor, datasets: Sequence[str], measure: str, baseline: str) -> DataFrame:
     """How many queries every system has above and below a baseline: system, above, same, below.
 
@@ -106,7 +106,7 @@ order by middle desc, best desc, worst desc, dataset, query_id
 """
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="datasets")
 def queries(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
     """What all systems make of every query: easiest first, by the median.
 
@@ -118,7 +118,7 @@ def queries(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
     return cursor.execute(_QUERIES, wanted).df()
 
 
-@about_datasets
+@question(datasets=("datasets",))
 def grades(cursor: Cursor, datasets: Sequence[str]) -> DataFrame:
     """How many documents are judged for every query: dataset, query_id, relevance, n."""
     return cursor.execute(
@@ -132,7 +132,7 @@ def grades(cursor: Cursor, datasets: Sequence[str]) -> DataFrame:
     ).df()
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="runs")
 def ranked_at(cursor: Cursor, datasets: Sequence[str], doc_id: str) -> DataFrame:
     """Where the systems rank a document: dataset, query_id, text, system, rank, relevance.
 
@@ -160,7 +160,7 @@ def ranked_at(cursor: Cursor, datasets: Sequence[str], doc_id: str) -> DataFrame
     ).df()
 
 
-@about_datasets
+@question(datasets=("datasets",))
 def like(cursor: Cursor, datasets: Sequence[str], part: str) -> DataFrame:
     """doc_id: the first ids, of ranked (top 10) and judged documents, that contain some letters."""
     return cursor.execute(
@@ -177,7 +177,7 @@ def like(cursor: Cursor, datasets: Sequence[str], part: str) -> DataFrame:
     ).df()
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="tables in print")
 def printed(cursor: Cursor, datasets: Sequence[str], measure: str) -> DataFrame:
     """What papers print for datasets by a measure: dataset, source, system, printed, value."""
     return cursor.execute(

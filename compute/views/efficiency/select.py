@@ -3,6 +3,8 @@
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.reading.questions import question
+
 _COSTS = """
 with costs as (
     select dataset, system,
@@ -38,6 +40,7 @@ order by datasets.rowid, dataset, system
 """
 
 
+@question(shows="runs")
 def costs(cursor: DuckDBPyConnection) -> DataFrame:
     """A row for each run whose cost was measured.
 
@@ -48,6 +51,7 @@ def costs(cursor: DuckDBPyConnection) -> DataFrame:
     return cursor.execute(_COSTS).df()
 
 
+@question()
 def unmeasured(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, system: the runs that were searched here before their cost was measured."""
     return cursor.execute(
@@ -61,6 +65,7 @@ def unmeasured(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
+@question(shows="runs")
 def added(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, system, added: word pieces that a system adds to a query, the mean over queries."""
     return cursor.execute(

@@ -11,7 +11,7 @@ from pandas import DataFrame
 from compute.evaluate import holes, measures, pools
 from compute.evaluate.tolerance import order
 from compute.judgements import agreement
-from compute.reading.dependencies import about_datasets
+from compute.reading.questions import question
 from compute.views.annotate import select_added
 from compute.views.holes import select_unjudged
 from compute.views.shared.lists import ADDED, OFFICIAL, held, judged
@@ -19,7 +19,7 @@ from compute.views.shared.lists import ADDED, OFFICIAL, held, judged
 Cursor = DuckDBPyConnection
 
 
-@about_datasets
+@question(datasets=("dataset",))
 def recorded(cursor: Cursor, dataset: str) -> DataFrame:
     """What judgements a dataset has, one row: n_judgements and highest (relevance) of all,
     n_not_relevant of the official ones, n_added and n_added_not_relevant of the others."""
@@ -35,6 +35,7 @@ def recorded(cursor: Cursor, dataset: str) -> DataFrame:
     return DataFrame([counts])
 
 
+@question()
 def kept(cursor: Cursor) -> DataFrame:
     """dataset, system, depth: the rank down to which the list of each stored run is kept."""
     return cursor.execute(
@@ -46,7 +47,7 @@ def kept(cursor: Cursor) -> DataFrame:
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
 def bounds(
     cursor: Cursor,
     dataset: str,
@@ -86,7 +87,7 @@ def bounds(
     return frame.iloc[order(frame["value"], frame.index)].reset_index()
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
 def pairs(
     cursor: Cursor,
     dataset: str,
@@ -100,7 +101,7 @@ def pairs(
     return holes.pairs(lists, measure, outside)
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
 def by_rank(cursor: Cursor, dataset: str, systems: Sequence[str], k: int) -> DataFrame:
     """Queries by system and rank: n_filled, n_holes, n_relevant, as `holes.by_rank`."""
     return holes.by_rank(held(cursor, dataset, systems, k))
@@ -113,7 +114,7 @@ def _cut(measure: str) -> int:
     return measures.parse(measure).k or 10
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
 def left_out(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
 ) -> DataFrame:
@@ -121,7 +122,7 @@ def left_out(
     return pools.leave_one_out(held(cursor, dataset, systems, _cut(measure)), measure)
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
 def gains(
     cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], measure: str
 ) -> DataFrame:
@@ -130,16 +131,19 @@ def gains(
     return pools.gains(before, held(cursor, dataset, systems, _cut(measure)), measure)
 
 
+@question(datasets=("dataset",), confined=False, shows="datasets")
 def kappas(cursor: DuckDBPyConnection, dataset: str, weights: str) -> DataFrame:
     """Cohen's kappa of every two people: see `agreement.kappas`."""
     return agreement.kappas(select_added.rows(cursor, dataset), weights)
 
 
+@question(datasets=("dataset",), confined=False, shows="datasets")
 def alpha(cursor: DuckDBPyConnection, dataset: str, level: str) -> DataFrame:
     """Krippendorff's alpha of all people, one row: see `agreement.alpha`."""
     return DataFrame([agreement.alpha(select_added.rows(cursor, dataset), level)])
 
 
+@question(datasets=("dataset",), confined=False)
 def disagreements(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """The pairs with different grades, unsettled ones first: see `agreement.disagreements`."""
     return agreement.disagreements(select_added.rows(cursor, dataset))

@@ -14,7 +14,7 @@ from pandas import DataFrame
 from compute.base.bounded_cache import Kept
 from compute.evaluate import holes
 from compute.evaluate.top_lists import Numbers
-from compute.reading.dependencies import about_datasets
+from compute.reading.questions import question
 from compute.views.shared.lists import added, counted, ids
 
 UNKNOWN = 2**40
@@ -70,7 +70,7 @@ group by query_id
 _KEPT: Kept[Numbers | None] = Kept(_MOST_KEPT, lambda _: 1)
 
 
-@about_datasets
+@question(datasets=("dataset",))
 def ranges(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """What the wider ranges of a score are over, one row: systems (names of the stored runs),
     least_depth and most_depth (to which they are kept), n_hits, n_documents of the collection

@@ -3,7 +3,10 @@
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.reading.questions import question
 
+
+@question()
 def curve(cursor: DuckDBPyConnection, *, system: str) -> DataFrame:
     """step, name, value: the losses of a trained system, by step."""
     return cursor.execute(

@@ -3,7 +3,10 @@
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.reading.questions import question
 
+
+@question()
 def datasets(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, title, collection, task, domain, group, zero_shot: the catalogue and own ones."""
     return cursor.execute(
@@ -14,11 +17,13 @@ def datasets(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
+@question()
 def systems(cursor: DuckDBPyConnection) -> DataFrame:
     """system, title, family: the catalogue and what else was computed or imported."""
     return cursor.execute("select name as system, title, family from systems").df()
 
 
+@question()
 def published_tables(cursor: DuckDBPyConnection) -> DataFrame:
     """source, measure: which printed table holds figures of which measure."""
     return cursor.execute(
@@ -29,6 +34,7 @@ def published_tables(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
+@question(shows="tables in print")
 def published(cursor: DuckDBPyConnection, source: str, measure: str) -> DataFrame:
     """dataset, system, value, in_domain, suspect, note: one printed table."""
     return cursor.execute(
@@ -40,6 +46,7 @@ def published(cursor: DuckDBPyConnection, source: str, measure: str) -> DataFram
     ).df()
 
 
+@question(shows="tables in print")
 def printed_of(cursor: DuckDBPyConnection, measure: str) -> DataFrame:
     """source, dataset, system, value, suspect: what all tables print of a measure."""
     return cursor.execute(
@@ -51,16 +58,19 @@ def printed_of(cursor: DuckDBPyConnection, measure: str) -> DataFrame:
     ).df()
 
 
+@question()
 def trained_pairs(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, system: what the papers mark as in-domain."""
     return cursor.execute("select distinct dataset, system from published where in_domain").df()
 
 
+@question()
 def measures(cursor: DuckDBPyConnection) -> DataFrame:
     """measure: those that stored runs have."""
     return cursor.execute("select distinct measure from means order by measure").df()
 
 
+@question(shows="runs")
 def means(cursor: DuckDBPyConnection, measure: str) -> DataFrame:
     """dataset, system, value, value_returned, n_queries, n_unanswered of stored runs."""
     return cursor.execute(
@@ -72,6 +82,7 @@ def means(cursor: DuckDBPyConnection, measure: str) -> DataFrame:
     ).df()
 
 
+@question(shows="runs")
 def holes(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, system, hole: the mean Hole@10 of stored runs, 0 to 1."""
     return cursor.execute(

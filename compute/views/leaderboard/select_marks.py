@@ -9,13 +9,13 @@ from statsmodels.stats.multitest import multipletests
 
 from compute.evaluate.significance import aligned, pairs
 from compute.evaluate.tolerance import above
-from compute.reading.dependencies import about_datasets
+from compute.reading.questions import question
 
 FEW = 100
 """Resamples of the effect size, which is not asked for here."""
 
 
-@about_datasets
+@question(datasets=("datasets",), systems=("systems",), shows="runs")
 def against(
     cursor: DuckDBPyConnection,
     measure: str,

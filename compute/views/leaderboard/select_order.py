@@ -8,13 +8,13 @@ from pandas import DataFrame
 
 from compute.evaluate import rank_intervals, significance
 from compute.evaluate.rank_intervals import Ranking
-from compute.reading.dependencies import about_datasets
+from compute.reading.questions import question
 from compute.views.shared import matrices
 
 COLUMNS = ("mean", "low", "high", "rank", "rank_low", "rank_high", "first", "group")
 
 
-@about_datasets
+@question(datasets=("datasets",), systems=("systems",), shows="runs")
 def of_runs(
     cursor: DuckDBPyConnection,
     measure: str,
@@ -31,7 +31,7 @@ def of_runs(
     return _frame(rank_intervals.of_scores(boards, sign=sign), systems)
 
 
-@about_datasets
+@question(datasets=("datasets",), systems=("systems", "a", "b"), shows="runs")
 def among_all(
     cursor: DuckDBPyConnection,
     measure: str,
@@ -52,7 +52,7 @@ def among_all(
     return DataFrame({"p": row["p_adjusted"].to_numpy(), "n_pairs": len(found)})
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="tables in print")
 def of_print(
     cursor: DuckDBPyConnection,
     source: str,

@@ -9,9 +9,10 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute.reading.dependencies import about_datasets
+from compute.reading.questions import question
 
 
+@question()
 def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, title, is_counted, has_documents, n_runs, n_counted, n_left_out: what is there.
 
@@ -61,7 +62,7 @@ with complete as (
 """
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="runs")
 def histogram(
     cursor: DuckDBPyConnection, datasets: Sequence[str], k: int, cut: int | None = None
 ) -> DataFrame:
@@ -97,7 +98,7 @@ _SUMMARIES = """
 """
 
 
-@about_datasets
+@question(datasets=("datasets",), shows="runs")
 def summaries(
     cursor: DuckDBPyConnection, datasets: Sequence[str], k: int, cut: int | None = None
 ) -> DataFrame:
@@ -170,7 +171,7 @@ order by place, "of", system
 """
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("system",), shows="runs")
 def medians(
     cursor: DuckDBPyConnection,
     k: int,
@@ -189,7 +190,7 @@ def medians(
     ).df()
 
 
-@about_datasets
+@question(datasets=("datasets",), systems=("a", "b"), shows="runs")
 def head_to_head(
     cursor: DuckDBPyConnection,
     datasets: Sequence[str],
@@ -266,6 +267,7 @@ order by place
 """
 
 
+@question(shows="datasets")
 def averages(cursor: DuckDBPyConnection) -> DataFrame:
     """What the papers print beside what is counted, a row per dataset that is.
 

@@ -4,11 +4,13 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.corpora.overlap.tokens import UNITS
+from compute.reading.questions import question
 
 CANDIDATES = 20_000
 """Of each corpus, the most frequent words among which the telling ones are looked for."""
 
 
+@question(shows="datasets")
 def similarities(cursor: DuckDBPyConnection, unit: str, floor: float) -> DataFrame:
     """dataset, other, similarity: every stored pair once, dataset < other.
 
@@ -32,6 +34,7 @@ def similarities(cursor: DuckDBPyConnection, unit: str, floor: float) -> DataFra
     ).df()
 
 
+@question(shows="datasets")
 def vocabularies(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, title, domain, task, n_documents, unit, n_terms, n_tokens, cut, shipped.
 
@@ -59,6 +62,7 @@ def vocabularies(cursor: DuckDBPyConnection) -> DataFrame:
     ).df()
 
 
+@question(datasets=("dataset",), confined=False, shows="datasets")
 def words_of_pair(
     cursor: DuckDBPyConnection, dataset: str, other: str, unit: str, limit: int = 15
 ) -> DataFrame:

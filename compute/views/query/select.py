@@ -5,10 +5,11 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute.reading.dependencies import about_datasets
+from compute.reading.questions import question
 from compute.views.shared.parts import TOP, files
 
 
+@question()
 def runs(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, system: the runs whose ranked lists are stored.
 
@@ -57,7 +58,7 @@ order by place
 """
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("a", "b"), shows="runs")
 def queries(
     cursor: DuckDBPyConnection,
     *,
@@ -79,7 +80,7 @@ def queries(
     return cursor.execute(_QUERIES, wanted | {"order": order}).df()
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
 def listed(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str], depth: int
 ) -> DataFrame:
@@ -106,7 +107,7 @@ def listed(
     return frame.astype({"relevance": "Int64"})
 
 
-@about_datasets
+@question(collections=("collection",))
 def documents(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -> DataFrame:
     """doc_id, title, text of those of the documents whose text is loaded."""
     # The ids go in as values: DuckDB then skips row groups instead of joining the corpus.
@@ -119,7 +120,7 @@ def documents(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",), collections=("collection",), systems=("systems",), shows="runs")
 def ranked(
     cursor: DuckDBPyConnection,
     dataset: str,
@@ -134,7 +135,7 @@ def ranked(
     return hits.merge(texts, on="doc_id", how="left")
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
 def augmented(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
 ) -> DataFrame:
@@ -152,7 +153,7 @@ def augmented(
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",))
 def judged(cursor: DuckDBPyConnection, dataset: str, query_id: str) -> DataFrame:
     """The judgements of a query: doc_id, relevance; the most relevant first."""
     return cursor.execute(
@@ -164,7 +165,7 @@ def judged(cursor: DuckDBPyConnection, dataset: str, query_id: str) -> DataFrame
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
 def places(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, doc_id: str, systems: Sequence[str]
 ) -> DataFrame:
@@ -181,7 +182,7 @@ def places(
     ).df()
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
 def query_values(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]
 ) -> DataFrame:

@@ -4,7 +4,7 @@ import numpy as np
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame, Index
 
-from compute.reading.dependencies import about_datasets
+from compute.reading.questions import question
 from compute.views.query.rank_map_cells import EMPTY, HOLE
 from compute.views.shared.lists import counted
 from compute.views.shared.parts import TOP, files
@@ -41,7 +41,7 @@ order by try_cast(query_id as bigint) nulls last, query_id
 """
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("system", "other"), shows="runs")
 def values(
     cursor: DuckDBPyConnection, dataset: str, measure: str, system: str, other: str = ""
 ) -> DataFrame:
@@ -56,7 +56,7 @@ def values(
     return cursor.execute(_VALUES, wanted | {"asked": asked}).df()
 
 
-@about_datasets
+@question(datasets=("dataset",), systems=("system",), shows="runs")
 def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> DataFrame:
     """What stands at each rank: a row per query, by query_id, a column per rank down to `depth`.
 
@@ -79,7 +79,7 @@ def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> 
     return DataFrame(array, index=Index(names, name="query_id"), columns=range(1, depth + 1))
 
 
-@about_datasets
+@question(datasets=("dataset",))
 def texts(cursor: DuckDBPyConnection, dataset: str, query_ids: list[str]) -> DataFrame:
     """query_id, text (absent where texts are not stored) of some queries."""
     asked = files(cursor, "queries", dataset, [""])

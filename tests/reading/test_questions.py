@@ -13,9 +13,9 @@ from pandas.testing import assert_frame_equal
 from compute.base.settings import Settings
 from compute.datasets import Dataset
 from compute.intake import imports
-from compute.reading import dependencies
+from compute.reading import questions
 from compute.reading.database import open_version
-from compute.reading.dependencies import Holding
+from compute.reading.questions import Holding
 from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.views.compare import select as compare_select
@@ -48,7 +48,12 @@ ASKED: dict[str, Any] = {
     "doc_id": "d1",
     "doc_ids": ["d1", "d4"],
 }
-QUERIES = sorted(dependencies._ABOUT_DATASETS, key=lambda query: (query.__module__, query.__name__))
+CONFINED = {
+    query
+    for query, asked in questions._DECLARED.items()
+    if asked.confined and (asked.datasets or asked.collections)
+}
+QUERIES = sorted(CONFINED, key=lambda query: (query.__module__, query.__name__))
 
 
 @pytest.fixture
@@ -130,7 +135,7 @@ def test_pages_ask_again_only_for_what_changed(bench, monkeypatch):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
     calls = []
 
-    @dependencies.about_datasets
+    @questions.question(datasets=("dataset",))
     def counted(cursor: Any, dataset: str) -> DataFrame:
         calls.append(dataset)
         return cursor.execute("select count(*) as n from top where dataset = ?", [dataset]).df()
@@ -151,4 +156,4 @@ def test_pages_ask_again_only_for_what_changed(bench, monkeypatch):
         run(bench, Holding.of(bench.store.parts()).records["tiny"], ("four",))
         assert shown() > before and calls == ["tiny", "tiny"]
     finally:
-        dependencies._ABOUT_DATASETS.discard(counted)
+        questions._DECLARED.pop(counted)

@@ -1,0 +1,119 @@
+"""Questions: what the answer to a query rests on, said where the query is declared.
+
+Most are about some datasets. Their answers stay as they are when something is published
+for others, and need not be found again then.
+"""
+
+import hashlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeVar
+
+from pandas import DataFrame
+
+from compute.datasets.catalogue import DATASETS, Dataset
+from compute.store import freshness
+from compute.store.store import Part
+
+Query = TypeVar("Query", bound=Callable[..., DataFrame])
+Shows = Literal["", "runs", "datasets", "tables in print"]
+
+Rests = tuple[tuple[str, str], ...]
+"""Datasets and collections, each with a digest of its parts."""
+
+
+@dataclass(frozen=True)
+class Question:
+    """What is declared of a query: what its answer rests on, and what its numbers are of."""
+
+    datasets: tuple[str, ...] = ()
+    """The parameters that name datasets."""
+    collections: tuple[str, ...] = ()
+    """The parameters that name collections."""
+    systems: tuple[str, ...] = ()
+    """The parameters that name the systems whose runs the numbers are of."""
+    shows: Shows = ""
+    """What the numbers come from; nothing where the answer only lists what may be picked."""
+    confined: bool = True
+    """It reads no parts but those of the named datasets, of these datasets' parts, and of the
+    collections of both; and no added judgements but what counts of them. One that names none rests
+    on everything."""
+
+
+_DECLARED: dict[Callable[..., DataFrame], Question] = {}
+
+
+def question(
+    *,
+    datasets: tuple[str, ...] = (),
+    collections: tuple[str, ...] = (),
+    systems: tuple[str, ...] = (),
+    shows: Shows = "",
+    confined: bool = True,
+) -> Callable[[Query], Query]:
+    """Declare a query, as `Question` says. Pages read declared ones alone."""
+
+    def declare(query: Query) -> Query:
+        _DECLARED[query] = Question(datasets, collections, systems, shows, confined)
+        return query
+
+    return declare
+
+
+def declared(query: Callable[..., DataFrame]) -> Question:
+    """What is declared of a query. Raises KeyError where it is none."""
+    return _DECLARED[query]
+
+
+def named(params: Mapping[str, Any], keys: Iterable[str]) -> list[str]:
+    """What the parameters of these keys name, one name or several each."""
+    found: list[str] = []
+    for key in keys:
+        value = params.get(key) or ()
+        found += [value] if isinstance(value, str) else list(value)
+    return found
+
+
+@dataclass(frozen=True)
+class Holding:
+    """What a version of the store holds of each dataset."""
+
+    parts: Sequence[Part]
+    """All of them, those that are out of date, too."""
+    digests: Mapping[str, str]
+    """By dataset, of the ids of its parts, which never change; those out of date do not count."""
+    records: Mapping[str, Dataset]
+
+    @classmethod
+    def of(cls, parts: Iterable[Part]) -> "Holding":
+        """What these live parts are."""
+        parts = list(parts)
+        fresh, _ = freshness.split(parts)
+        ids: dict[str, list[str]] = {}
+        for part in fresh:
+            ids.setdefault(part.dataset, []).append(part.id)
+        digests = {
+            name: hashlib.sha256(" ".join(of).encode()).hexdigest() for name, of in ids.items()
+        }
+        own = [
+            Dataset.from_record(part.provenance["dataset"])
+            for part in fresh
+            if part.kind == "queries" and part.dataset not in DATASETS
+        ]
+        return cls(parts, digests, {**DATASETS, **{dataset.name: dataset for dataset in own}})
+
+    def under(self, query: Callable[..., DataFrame], params: Mapping[str, Any]) -> Rests | None:
+        """What the answer rests on, equal while nothing of it is replaced; None for everything."""
+        asked = declared(query)
+        about = set(named(params, [*asked.datasets, *asked.collections]))
+        if not asked.confined or not about:
+            return None
+        return tuple((name, self.digests.get(name, "")) for name in sorted(self._kin(about)))
+
+    def _kin(self, names: set[str]) -> set[str]:
+        """Datasets with their parts, and the collections of all these."""
+        known = [self.records[name] for name in names if name in self.records]
+        parts = {part for dataset in known for part in dataset.parts}
+        if not parts <= names:
+            return self._kin(names | parts)
+        return names | {dataset.collection for dataset in known}

@@ -1,7 +1,9 @@
 """Fixtures that several test modules share."""
 
 import os
+import sys
 from collections.abc import Iterator
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -23,6 +25,20 @@ def pytest_configure(config: pytest.Config) -> None:
     # Once, before there are workers: they inherit it.
     if not hasattr(config, "workerinput"):
         os.environ.setdefault("JAVA_TOOL_OPTIONS", java.options())
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _packages_are_looked_through_once() -> Iterator[None]:
+    """Each AppTest looks through all installed packages for Streamlit components, for 0.2 s."""
+    if "streamlit.testing.v1" not in sys.modules:
+        yield
+        return
+    from streamlit.components.v2 import manifest_scanner
+
+    found = cache(manifest_scanner.scan_component_manifests)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(manifest_scanner, "scan_component_manifests", found)
+        yield
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """The switch above the pages: official, or official + added judgements."""
 
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -21,16 +22,43 @@ from tests.support.tiny import HOSTILE, write_tiny
 SCORED = [page for page in PAGES if Path(page).stem in ("leaderboard", "dataset", "query", "holes")]
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
-    """The tiny collection with a run that finds an unjudged document first."""
-    settings = Settings(home=tmp_path / "home", threads=1)
+@pytest.fixture(scope="module")
+def unjudged(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the tiny collection and a run that finds an unjudged document first."""
+    folder = tmp_path_factory.mktemp("switch")
+    settings = Settings(home=folder / "home", threads=1)
     bench = Bench(Store(settings), settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
-    (tmp_path / "some.run").write_text("q3 Q0 d4 1 2.0 t\nq1 Q0 d1 1 2.0 t\n")
-    imports.import_run(bench, tmp_path / "some.run", tiny, system="some")
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
-    return bench.store
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
+    (folder / "some.run").write_text("q3 Q0 d4 1 2.0 t\nq1 Q0 d1 1 2.0 t\n")
+    imports.import_run(bench, folder / "some.run", tiny, system="some")
+    bench.store.close()
+    return settings.home
+
+
+@pytest.fixture(scope="module")
+def judged(unjudged: Path) -> Path:
+    """The same, judged by one person."""
+    home = shutil.copytree(unjudged, unjudged.with_name("judged"))
+    judge(Store(Settings(home=home)), 1, person=HOSTILE)
+    return home
+
+
+@pytest.fixture(scope="module")
+def twice(unjudged: Path) -> Path:
+    """The same, judged by two people, who disagree."""
+    home = shutil.copytree(unjudged, unjudged.with_name("twice"))
+    store = Store(Settings(home=home))
+    judge(store, 1)
+    judge(store, 0, person="bob")
+    return home
+
+
+@pytest.fixture
+def store(unjudged: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """A home of the test's own, which nobody has judged."""
+    home = shutil.copytree(unjudged, tmp_path / "home")
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
+    return Store(Settings(home=home, threads=1))
 
 
 def judge(store: Store, relevance: int, person: str = "ada", source: str = PERSON) -> int:
@@ -49,20 +77,20 @@ def switches(app: AppTest) -> list[Any]:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_there_is_no_switch_before_anybody_judged(store, page):
+def test_there_is_no_switch_before_anybody_judged(unjudged, monkeypatch, page):
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(unjudged))
     assert not switches(opened(page))
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_pages_with_scores_have_the_switch_and_annotators_do_not(store, page):
-    judge(store, 1, person=HOSTILE)
+def test_pages_with_scores_have_the_switch_and_annotators_do_not(judged, monkeypatch, page):
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(judged))
     assert bool(switches(opened(page))) == (Path(page).stem not in ("annotate", "jobs", "about"))
 
 
 @pytest.mark.parametrize("page", SCORED)
-def test_the_address_opens_official_and_added(store, page):
-    judge(store, 1)
-    judge(store, 0, person="bob")
+def test_the_address_opens_official_and_added(twice, monkeypatch, page):
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(twice))
     app = opened(page, judgements="added", rule="highest")
     assert "2 added judgements by 2 people; of several for a pair counts the highest" in captions(
         app

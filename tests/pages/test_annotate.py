@@ -1,5 +1,6 @@
 """The page Annotate without a browser: tasks are made, listed, opened; a hole judged in place."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -21,17 +22,25 @@ LISTS = "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 2.0 t\nq2 Q0 d4 2 1.0 t\
 NAME = "sentinel-system"
 
 
-@pytest.fixture
-def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A home with the tiny collection and one run: its holes are (q1, d2) and (q2, d4)."""
-    settings = Settings(home=tmp_path / "home", threads=1)
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
+    folder = tmp_path_factory.mktemp("annotate")
+    settings = Settings(home=folder / "home", threads=1)
     bench = Bench(Store(settings), settings)
-    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(tmp_path / "tiny")).dataset
-    file = tmp_path / "some.run"
-    file.write_text(LISTS, encoding="utf-8")
-    imports.import_run(bench, file, tiny, system=NAME)
-    return bench.store
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
+    (folder / "some.run").write_text(LISTS, encoding="utf-8")
+    imports.import_run(bench, folder / "some.run", tiny, system=NAME)
+    bench.store.close()
+    return settings.home
+
+
+@pytest.fixture
+def store(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Store:
+    """The store of a copy of that home, where the dashboard looks."""
+    own = shutil.copytree(home, tmp_path / "home")
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(own))
+    return Store(Settings(home=own, threads=1))
 
 
 def opened(page: str, person: str = "", **address: str) -> AppTest:

@@ -31,14 +31,24 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return settings.home
 
 
+@pytest.fixture(scope="module")
+def empty(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home in which nothing was done yet, for tests that only look."""
+    return tmp_path_factory.mktemp("empty")
+
+
 @pytest.fixture(params=["empty", "filled"])
-def home(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Path]:
+def home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Each kind of store in turn, as the dashboard would find it."""
-    folder = tmp_path if request.param == "empty" else request.getfixturevalue("filled")
+    folder = request.getfixturevalue(request.param)
     monkeypatch.setenv("BEIRSCOPE_HOME", str(folder))
     yield folder
+
+
+@pytest.fixture
+def empty_home(empty: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(empty))
+    return empty
 
 
 @pytest.fixture
@@ -67,10 +77,7 @@ def test_every_page_draws_what_was_computed(tiny_home: Path, file: str) -> None:
         assert HOSTILE not in element.value, "a name from outside must not be read as Markdown"
 
 
-def test_the_first_screen_shows_the_main_table_on_an_empty_store(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+def test_the_first_screen_shows_the_main_table_on_an_empty_store(empty_home: Path) -> None:
     app = opened()
     assert app.selectbox(key="numbers").value == "Published"
     assert app.selectbox(key="table").value == "BEIR v4, Table 2"
@@ -80,9 +87,8 @@ def test_the_first_screen_shows_the_main_table_on_an_empty_store(
 
 @pytest.mark.parametrize("table", ["BEIR v1, Table 2", "BEIR-PL, Table 4", "BEIR v4, Table 9"])
 def test_every_picker_of_the_leaderboard_opens_from_the_address(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, table: str
+    empty_home: Path, table: str
 ) -> None:
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
     for colour in ("Below the best", "Against the baseline", "Value"):
         app = opened(table=table, colour=colour, family="dense")
         assert app.selectbox(key="table").value == table
@@ -90,10 +96,7 @@ def test_every_picker_of_the_leaderboard_opens_from_the_address(
         assert app.multiselect(key="family").value == ["dense"]
 
 
-def test_an_address_that_names_no_table_says_so(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+def test_an_address_that_names_no_table_says_so(empty_home: Path) -> None:
     app = opened(table="BEIR v4, Table 22")
     assert "Did you mean BEIR v4, Table 2" in app.warning[0].value.replace("\\", "")
     assert app.get("plotly_chart")
@@ -110,28 +113,21 @@ def test_an_address_that_names_no_table_says_so(
     ],
 )
 def test_wrong_names_in_the_address_of_the_leaderboard_are_said(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, said: str
+    empty_home: Path, key: str, said: str
 ) -> None:
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
     app = opened(**{key: "Computer"})
     assert said in app.warning[0].value.replace("\\", "")
     assert app.get("plotly_chart")
 
 
-def test_choosing_another_table_is_no_wrong_address(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+def test_choosing_another_table_is_no_wrong_address(empty_home: Path) -> None:
     app = opened(table="BEIR v4, Table 9", measure="R_cap@100")
     for table in app.selectbox(key="table").options:
         app.selectbox(key="table").set_value(table).run()
         assert not app.warning
 
 
-def test_every_printed_table_and_measure_draws(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+def test_every_printed_table_and_measure_draws(empty_home: Path) -> None:
     app = opened()
     for table in app.selectbox(key="table").options:
         app.selectbox(key="table").set_value(table).run()
@@ -140,8 +136,7 @@ def test_every_printed_table_and_measure_draws(
             assert not app.error and app.get("plotly_chart"), (table, measure)
 
 
-def test_filters_leave_what_they_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
+def test_filters_leave_what_they_name(empty_home: Path) -> None:
     app = opened(task="Fact Checking", domain="Scientific", family="dense")
     # The baseline stays beside the four dense systems.
     assert "1 dataset, 5 systems" in app.caption[0].value

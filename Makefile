@@ -10,9 +10,10 @@ READY := $(VENV)/installed
 run: $(READY)
 	@$(PY) -m compute serve
 
-# Two at a time: much of the suite waits for browsers, Java and disks.
+# Two at a time: much of the suite waits for browsers, Java and disks. In the order of the folders,
+# for a file of few and long tests must not come last.
 test: $(READY) lint
-	$(PY) -m pytest -n $(TESTERS) --dist loadfile
+	$(PY) -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)
 	$(VENV)/bin/ruff check .
@@ -34,7 +35,7 @@ soak: $(READY)
 		tests/reading/test_overlay.py tests/judgements/test_agreement.py tests/judgements/test_labels.py \
 		tests/evaluate/test_significance.py tests/evaluate/test_rank_intervals.py tests/views/leaderboard/test_rank_correlation.py \
 		tests/evaluate/test_rbo.py tests/systems/combine/test_fusion.py tests/systems/neural/test_maxsim.py \
-		tests/evaluate/test_reference.py
+		tests/evaluate/test_reference.py tests/corpora/test_similarity.py
 
 # Mangled files for every reader, fresh ones each time: make fuzz SECONDS=600
 fuzz: $(READY)

@@ -14,7 +14,7 @@ from pandas import DataFrame
 from compute.corpora import similarity
 from compute.views.shared.theme import DOMAINS
 from tests.support.similar import NINETEEN, made_up
-from tests.support.worlds import CASES
+from tests.support.worlds import SOME
 
 
 def pairs(*rows: tuple[str, str, float]) -> DataFrame:
@@ -76,7 +76,7 @@ def test_a_pair_without_a_similarity_is_absent_and_still_has_a_place() -> None:
     assert len(similarity.edges(square, 0)) == 2
 
 
-@CASES
+@SOME
 @given(st.integers(0, 2**32 - 1), st.integers(3, 19))
 def test_the_layout_depends_on_nothing_but_the_similarities(seed: int, count: int) -> None:
     rows = made_up(NINETEEN[:count], seed)

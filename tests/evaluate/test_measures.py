@@ -48,7 +48,7 @@ def rows(frame: pd.DataFrame) -> list[tuple]:
     return list(frame.itertuples(index=False, name=None))
 
 
-@worlds.CASES
+@worlds.SOME
 @given(worlds.hits(), worlds.judgements())
 def test_every_measure_of_every_query_equals_its_oracle(hits, judgements):
     judged = qrels(judgements)

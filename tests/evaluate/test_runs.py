@@ -225,7 +225,7 @@ def test_several_tags_are_several_runs_unless_asked(tmp_path):
     assert (tag, len(found)) == ("sys", 4)
 
 
-@worlds.CASES
+@worlds.SOME
 @given(worlds.hits().map(worlds.of_32_bits).filter(len))
 def test_a_written_run_comes_back_in_the_same_order(tmp_path_factory, hits):
     file = tmp_path_factory.getbasetemp() / "round-trip.txt"

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, similarities
-from tests.support.worlds import CASES
+from tests.support.worlds import SOME
 
 Counts = dict[str, int]
 
@@ -73,7 +73,7 @@ def test_corpora_without_words_have_no_similarity() -> None:
     assert similarity({}, {"a": 1}) == 0.0
 
 
-@CASES
+@SOME
 @given(_counts, _counts)
 def test_it_is_the_definition_at_every_floor_and_symmetric(one: Counts, other: Counts) -> None:
     for floor in FLOORS:
@@ -83,7 +83,7 @@ def test_it_is_the_definition_at_every_floor_and_symmetric(one: Counts, other: C
         assert expected is None or 0.0 <= expected <= 1.0 + 1e-12
 
 
-@CASES
+@SOME
 @given(_counts, st.integers(1, 50))
 def test_a_corpus_is_wholly_like_itself_however_often_it_is_repeated(
     counts: Counts, times: int
@@ -93,14 +93,14 @@ def test_a_corpus_is_wholly_like_itself_however_often_it_is_repeated(
         assert similarity(counts, repeated, floor) == pytest.approx(1.0, abs=1e-12)
 
 
-@CASES
+@SOME
 @given(_counts, _counts)
 def test_corpora_without_a_common_word_are_not_alike(one: Counts, other: Counts) -> None:
     apart = {word.upper(): count for word, count in other.items()}
     assert {similarity(one, apart, floor) for floor in FLOORS} <= {0.0, None}
 
 
-@CASES
+@SOME
 @given(st.lists(_counts, min_size=2, max_size=5), st.data())
 def test_every_pair_with_a_chosen_corpus_comes_once(
     corpora: list[Counts], data: st.DataObject

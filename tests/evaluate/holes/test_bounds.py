@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from compute.base.errors import WrongInput
 from compute.evaluate import holes
-from tests.support.worlds import CASES
+from tests.support.worlds import SOME
 
 GRADES = {"nDCG": "ndcg_cut", "P": "P", "R": "recall"}
 TOP_GRADE = 2
@@ -78,7 +78,7 @@ def held(lists: list[list[str]], grades: dict[str, int], k: int) -> holes.Lists:
     return holes.arrange(top, judgements, k, systems=("A", "B"))
 
 
-@CASES
+@SOME
 @given(worlds(), st.sampled_from(["nDCG", "P", "R"]))
 def test_no_judging_leaves_the_interval_and_both_ends_are_reached(world, name):
     lists, grades, k = world
@@ -94,7 +94,7 @@ def test_no_judging_leaves_the_interval_and_both_ends_are_reached(world, name):
         assert row["n_holes"] == len(set(documents[:k]) - set(grades))
 
 
-@CASES
+@SOME
 @given(worlds(), st.sampled_from(["nDCG", "P", "R"]))
 def test_differences_over_every_judging_of_shared_holes(world, name):
     lists, grades, k = world
@@ -114,7 +114,7 @@ def test_differences_over_every_judging_of_shared_holes(world, name):
     assert ahead.get(row["verdict"], min(every) <= 1e-11 and max(every) >= -1e-11)
 
 
-@CASES
+@SOME
 @given(worlds(), st.sampled_from(["nDCG", "P", "R"]))
 def test_an_expected_score_lies_in_the_interval(world, name):
     lists, grades, k = world

@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from compute.evaluate import holes
 from compute.evaluate.holes.bounds import GAINS
 from compute.evaluate.tolerance import TOLERANCE
-from tests.support.worlds import CASES
+from tests.support.worlds import SOME
 
 DOCUMENTS = "abcdefgh"
 ALL = tuple(GAINS)
@@ -124,7 +124,7 @@ def _near(found: float, wanted: float) -> bool:
 
 
 @pytest.mark.parametrize("name", ALL)
-@CASES
+@SOME
 @given(worlds())
 def test_every_range_of_a_score_is_what_every_grading_gives(name: str, world: World) -> None:
     found = holes.intervals(world.held(), f"{name}@{world.k}", world.outside)
@@ -141,7 +141,7 @@ def test_every_range_of_a_score_is_what_every_grading_gives(name: str, world: Wo
 
 
 @pytest.mark.parametrize("name", ALL)
-@CASES
+@SOME
 @given(worlds())
 def test_every_range_of_a_difference_is_what_every_grading_gives(name: str, world: World) -> None:
     (row,) = holes.pairs(world.held(), f"{name}@{world.k}", world.outside).to_dict("records")

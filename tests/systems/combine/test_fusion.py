@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems.combine.fusion import Interpolation, Rrf
-from tests.support.worlds import CASES
+from tests.support.worlds import SOME
 
 NOW = Settings(threads=1)
 
@@ -83,7 +83,7 @@ def test_three_runs_share_what_the_first_leaves() -> None:
 lists = st.lists(st.sampled_from("abcdefgh"), unique=True, max_size=6)
 
 
-@CASES
+@SOME
 @given(st.lists(lists, min_size=2, max_size=4), st.integers(0, 100))
 def test_fusion_equals_a_loop(ranked: list[list[str]], k: int) -> None:
     runs = [run(q=[(doc, -float(i)) for i, doc in enumerate(docs)]) for docs in ranked]

@@ -11,46 +11,36 @@ from compute.base.words import counted
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import above
 from compute.views.compare import differences
+from compute.views.shared import axes as shared_axes
+from compute.views.shared import neighbours, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
-from compute.views.shared.theme import escape, precise, signed
+from compute.views.shared.theme import escape, precise
 
-MOST_BARS = 600
-"""Bars of a figure: with more queries each stands for neighbours, for a screen has no room."""
 GRID = 40
 """Steps between 0 and 1 that marks are put on where there are more than MOST_MARKS queries."""
 MOST_MARKS = 1500
 ROW = 34
 """Height of a dataset in pixels."""
-_STILL = {"fixedrange": True}
 
 Titles = tuple[str, str]
 
 
-def _name(row: Any) -> str:
-    text = f"<br>{escape(row.text, 90)}" if isinstance(row.text, str) and row.text else ""
-    return f"<b>{escape(row.query_id)}</b>{text}"
-
-
-def _values(row: Any, titles: Titles) -> str:
-    return (
-        f"<br>{escape(titles[0], 40)} {precise(row.value_a)}"
-        f"<br>{escape(titles[1], 40)} {precise(row.value_b)}"
-    )
+def _values(a: float, b: float, titles: Titles) -> str:
+    return f"<br>{escape(titles[0], 40)} {precise(a)}<br>{escape(titles[1], 40)} {precise(b)}"
 
 
 @drawing
 def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
     """The difference on every query, A's largest lead left, as a bar each.
 
-    `both`: dataset, query_id, text, value_a, value_b, difference, sorted. Of more than MOST_BARS
-    queries a bar stands for neighbours and shows their mean. A bar's customdata is the dataset and
-    the id of its query (its first).
+    `both`: dataset, query_id, text, value_a, value_b, difference, sorted. Of very
+    many queries a bar stands for neighbours and shows their mean. A bar's customdata is the dataset
+    and the id of its query (its first).
     """
-    n = len(both)
-    edges = np.linspace(0, n, min(n, MOST_BARS) + 1).astype(int)
-    gaps = both["difference"].to_numpy(float)
-    height = np.add.reduceat(gaps, edges[:-1]) / np.diff(edges) if n else gaps
+    n, gaps = len(both), both["difference"].to_numpy(float)
+    edges = neighbours.groups(n)
+    height = neighbours.means(gaps, edges)
     first = both.iloc[edges[:-1]]
     hover = [
         _bar_hover(row, titles, (start, end, n), (gaps[start], gaps[end - 1]))
@@ -59,7 +49,7 @@ def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Fig
     look = looks.palette(theme)
     figure = go.Figure()
     figure.add_bar(
-        x=(edges[:-1] + edges[1:]) / 2 + 0.5,
+        x=neighbours.places(edges),
         y=height,
         width=np.diff(edges),
         marker={
@@ -67,10 +57,8 @@ def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Fig
             "line": {"width": 0},
         },
         customdata=first[["dataset", "query_id"]].to_numpy().tolist(),
-        hovertext=hover,
-        hovertemplate="%{hovertext}<extra></extra>",
-        selected={"marker": {"opacity": 1}},
-        unselected={"marker": {"opacity": 1}},
+        **traces.hover(hover),
+        **traces.UNFADED,
     )
     figure.update_layout(**_bars_layout(n, measure, look))
     return figure.update_layout(template=looks.template(theme))
@@ -79,12 +67,12 @@ def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Fig
 def _bar_hover(
     row: Any, titles: Titles, place: tuple[int, int, int], ends: tuple[float, float]
 ) -> str:
-    start, end, n = place
+    (start, end, n), query = place, neighbours.name(row)
     if end - start == 1:
         gap = precise(ends[0], with_sign=True)
-        return f"{_name(row)}{_values(row, titles)}<br>difference {gap}"
+        return f"{query}{_values(row.value_a, row.value_b, titles)}<br>difference {gap}"
     gaps = " to ".join(precise(gap, with_sign=True) for gap in ends)
-    return f"Queries {start + 1:,} to {end:,} of {n:,}<br>differences {gaps}<br>first: {_name(row)}"
+    return f"Queries {start + 1:,} to {end:,} of {n:,}<br>differences {gaps}<br>first: {query}"
 
 
 def _bars_layout(n: int, measure: str, look: looks.Palette) -> dict[str, Any]:
@@ -94,41 +82,27 @@ def _bars_layout(n: int, measure: str, look: looks.Palette) -> dict[str, Any]:
     )
     return {
         "height": 330,
-        "showlegend": False,
         "hovermode": "x",
         "hoverdistance": -1,
-        "dragmode": False,
         "bargap": 0,
         "annotations": _leaders(measure, look),
-        "xaxis": _STILL
-        | {
-            "range": [0.5, n + 0.5],
-            "title": {"text": across},
-            "showgrid": False,
-            "tickformat": ",",
-        },
-        "yaxis": _STILL
-        | _difference_ticks()
-        | {"title": {"text": f"{escape(measure)} of A minus B"}, "zeroline": True},
+        "xaxis": neighbours.axis(n, across),
+        "yaxis": shared_axes.differences([-1, -0.5, 0, 0.5, 1], 1)
+        | {"range": [-1.04, 1.04], "zeroline": True}
+        | {"title": {"text": f"{escape(measure)} of A minus B"}},
     }
 
 
 def _leaders(measure: str, look: looks.Palette) -> list[dict[str, Any]]:
     """Who is ahead at the left end and at the right end."""
     left, right = ("A", "B") if better(measure) > 0 else ("B", "A")
-    at = {"xref": "paper", "yref": "paper", "showarrow": False}
+    at = {"xref": "paper", "yref": "paper"}
     inks = {"A": {"color": look.win}, "B": {"color": look.loss}}
     said = "{} is better"
     return [
         at | {"x": 0.2, "y": 0.86, "text": said.format(left), "font": inks[left]},
         at | {"x": 0.8, "y": 0.14, "text": said.format(right), "font": inks[right]},
     ]
-
-
-def _difference_ticks() -> dict[str, Any]:
-    values = [-1, -0.5, 0, 0.5, 1]
-    words = ["−1", "−.5", "0", "+.5", "+1"]
-    return {"range": [-1.04, 1.04], "tickvals": values, "ticktext": words}
 
 
 @drawing
@@ -140,16 +114,13 @@ def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.
     """
     look = looks.palette(theme)
     line = {"width": 1.25, "dash": "dot", "color": look.muted}
-    ticks = {"range": [-0.05, 1.05], "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1]}
-    ticks |= _STILL | {"ticktext": ["0", ".2", ".4", ".6", ".8", "1"], "zeroline": False}
+    ticks = shared_axes.SHARES | {"range": [-0.05, 1.05], "zeroline": False}
     figure = go.Figure()
     figure.add_scatter(x=[0, 1], y=[0, 1], mode="lines", line=line, hoverinfo="skip")
     figure.add_scatter(**_marks(_places(both), titles, measure, look))
     return figure.update_layout(
         template=looks.template(theme),
         height=400,
-        showlegend=False,
-        dragmode=False,
         xaxis=ticks | {"title": {"text": f"B: {escape(titles[1], 40)}"}},
         yaxis=ticks | {"title": {"text": f"A: {escape(titles[0], 40)}"}},
     )
@@ -177,8 +148,7 @@ def _marks(places: DataFrame, titles: Titles, measure: str, look: looks.Palette)
         "mode": "markers",
         "marker": marker | opacity["marker"],
         "customdata": places[["dataset", "query_id"]].to_numpy().tolist(),
-        "hovertext": [_mark_hover(row, titles) for row in places.itertuples()],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **traces.hover([_mark_hover(row, titles) for row in places.itertuples()]),
         "selected": opacity,
         "unselected": opacity,
     }
@@ -198,12 +168,10 @@ def _sizes(n: Series) -> list[float]:
 
 
 def _mark_hover(row: Any, titles: Titles) -> str:
-    values = (
-        f"<br>{escape(titles[0], 40)} {precise(row.y)}<br>{escape(titles[1], 40)} {precise(row.x)}"
-    )
+    values = _values(row.y, row.x, titles)
     if row.n == 1:
-        return _name(row) + values
-    return f"{row.n:,} queries{values}<br>one of them: {_name(row)}"
+        return neighbours.name(row) + values
+    return f"{row.n:,} queries{values}<br>one of them: {neighbours.name(row)}"
 
 
 @drawing
@@ -227,13 +195,11 @@ def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
     note = {"text": f"mean {looks.plain(mean)}", "yref": "paper", "yanchor": "bottom"}
     # Near to 0 the text would lie on the numbers of the axis.
     note["xanchor"] = "left" if mean < 0.1 else "center"
-    figure.add_annotation(x=mean, y=1, showarrow=False, **note)
-    figure.update_layout(template=looks.template(theme), height=400, dragmode=False, bargap=0)
-    figure.update_layout(margin={"t": 24})
+    figure.add_annotation(x=mean, y=1, **note)
+    figure.update_layout(template=looks.template(theme), height=400, bargap=0, margin={"t": 24})
     across = "rank-biased overlap of a query's two lists"
-    ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "ticktext": ["0", ".2", ".4", ".6", ".8", "1"]}
-    figure.update_xaxes(title_text=across, range=[0, 1], fixedrange=True, **ticks)
-    figure.update_yaxes(title_text="queries", fixedrange=True, rangemode="tozero")
+    figure.update_xaxes(title_text=across, range=[0, 1], **shared_axes.SHARES)
+    figure.update_yaxes(title_text="queries", rangemode="tozero")
     return figure
 
 
@@ -252,16 +218,14 @@ def by_group(panels: Sequence[tuple[str, DataFrame]], measure: str, *, theme: st
         wide = (1 - 0.06 * (len(panels) - 1)) / len(panels)
         left = place * (wide + 0.06)
         figure.update_layout(
-            {f"xaxis{number}": _STILL | _group_axis(title, rows) | {"domain": [left, left + wide]}}
+            {f"xaxis{number}": _group_axis(title, rows) | {"domain": [left, left + wide]}}
         )
         ends += rows[["low", "high", "difference"]].abs().max().dropna().tolist()
     reach = min(max(ends) * 1.08, 1.05)
     return figure.update_layout(
         template=looks.template(theme),
         height=300,
-        showlegend=False,
-        dragmode=False,
-        yaxis=_STILL | _ticks(reach) | {"title": {"text": f"mean {escape(measure)} of A minus B"}},
+        yaxis=_ticks(reach) | {"title": {"text": f"mean {escape(measure)} of A minus B"}},
     )
 
 
@@ -269,11 +233,8 @@ def _ticks(reach: float) -> dict[str, Any]:
     """An axis of differences from −reach to reach."""
     step = next((one for one in (0.01, 0.02, 0.05, 0.1, 0.2) if reach / one <= 5), 0.5)
     places = np.arange(-int(reach / step), int(reach / step) + 1)
-    words = [signed(place * step, 2 if step < 0.1 else 1) if place else "0" for place in places]
-    return {"range": [-reach, reach], "zeroline": True} | {
-        "tickvals": (places * step).tolist(),
-        "ticktext": words,
-    }
+    ticks = shared_axes.differences((places * step).tolist(), 2 if step < 0.1 else 1)
+    return ticks | {"range": [-reach, reach], "zeroline": True}
 
 
 def _group_axis(title: str, rows: DataFrame) -> dict[str, Any]:
@@ -283,8 +244,7 @@ def _group_axis(title: str, rows: DataFrame) -> dict[str, Any]:
         "ticktext": labels,
         "range": [-0.6, len(rows) - 0.4],
         "title": {"text": title},
-        "showgrid": False,
-        "zeroline": False,
+        **shared_axes.BARE,
     }
 
 
@@ -293,13 +253,7 @@ def _intervals(rows: DataFrame, measure: str, theme: str, *, across: bool) -> di
     look = looks.palette(theme)
     shade = _shades(rows["difference"], measure, look)
     fill = np.where(differences.sure(rows), shade, look.background).tolist()
-    error = {
-        "type": "data",
-        "array": (rows["high"] - rows["difference"]).fillna(0).tolist(),
-        "color": look.muted,
-        "thickness": 1.5,
-        "width": 0,
-    }
+    error = traces.error_bars((rows["high"] - rows["difference"]).fillna(0).tolist(), look.muted)
     places, gaps = list(range(len(rows))), rows["difference"].tolist()
     return {
         "x": gaps if across else places,
@@ -307,8 +261,7 @@ def _intervals(rows: DataFrame, measure: str, theme: str, *, across: bool) -> di
         "error_x" if across else "error_y": error,
         "mode": "markers",
         "marker": {"size": 11, "opacity": 1, "color": fill, "line": {"width": 2, "color": shade}},
-        "hovertext": [_interval_hover(row) for row in rows.itertuples()],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **traces.hover([_interval_hover(row) for row in rows.itertuples()]),
     }
 
 
@@ -327,36 +280,26 @@ def forest(rows: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.F
     `rows` as `comparing.across` gives them. A mark's customdata is its dataset.
     """
     trace = _intervals(rows, measure, theme, across=True)
-    trace["customdata"] = [[name] for name in rows["dataset"]]
-    trace |= {"selected": {"marker": {"opacity": 1}}, "unselected": {"marker": {"opacity": 1}}}
+    trace |= {"customdata": [[name] for name in rows["dataset"]], **traces.UNFADED}
     ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()
     reach = min(max([0.02, *ends]) * 1.08, 1.05)
     figure = go.Figure(data=[{"type": "scatter", **trace}])
     figure.update_layout(
         template=looks.template(theme),
         height=ROW * len(rows) + 92,
-        showlegend=False,
-        dragmode=False,
         hovermode="y",
         hoverdistance=-1,
         margin={"r": 150, "t": 26},
         annotations=_counts(rows, theme),
-        xaxis=_STILL | _ticks(reach) | {"title": {"text": f"mean {escape(measure)} of A minus B"}},
-        yaxis=_STILL
-        | {
-            "range": [len(rows) - 0.4, -0.7],
-            "tickvals": list(range(len(rows))),
-            "ticktext": [escape(title, 28) for title in rows["title"]],
-            "showgrid": False,
-            "zeroline": False,
-        },
+        xaxis=_ticks(reach) | {"title": {"text": f"mean {escape(measure)} of A minus B"}},
+        yaxis=shared_axes.names_down(rows["title"].tolist(), above=0.7, below=0.6),
     )
     return figure
 
 
 def _counts(rows: DataFrame, theme: str) -> list[dict[str, Any]]:
     muted = looks.palette(theme).muted
-    at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 12, "showarrow": False}
+    at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 12}
     notes = [
         at
         | {"y": place}

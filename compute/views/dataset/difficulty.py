@@ -10,27 +10,13 @@ from pandas import DataFrame, Series
 
 from compute.views.dataset.query_outcomes import HIGH
 from compute.views.dataset.systems import counted_queries
+from compute.views.shared import axes, neighbours, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import escape, precise
 
-MOST_PLACES = 600
-"""Queries that a figure shows one by one; of more each place stands for neighbours."""
 MOST_STEPS = 6
 """Judged documents of a query that get a mark each on the axis."""
-_STILL = {"fixedrange": True, "zeroline": False}
-_PLAIN = {"marker": {"opacity": 1}}
-"""Of chosen marks and of the others: a click opens a page and fades nothing."""
-
-
-def _groups(n: int) -> NDArray[np.int64]:
-    """Where the neighbours that share a place begin, and n."""
-    return np.linspace(0, n, min(n, MOST_PLACES) + 1).astype(np.int64)
-
-
-def _means(values: Any, edges: NDArray[np.int64]) -> NDArray[np.float64]:
-    given = np.asarray(values, dtype=np.float64)
-    return np.add.reduceat(given, edges[:-1]) / np.diff(edges)
 
 
 @drawing
@@ -40,37 +26,39 @@ def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     `rows`: dataset, query_id, text, best, middle, worst in the order to show. A mark's customdata
     is the dataset and id of its query.
     """
-    look, edges = looks.palette(theme), _groups(len(rows))
+    look, edges = looks.palette(theme), neighbours.groups(len(rows))
     line = {"width": 2, "color": look.text, "shape": "hvh"}
     median = {"mode": "lines", "name": "median system", "line": line, "hoverinfo": "skip"}
     figure = go.Figure()
     figure.add_bar(**_bands(rows, edges, look))
-    figure.add_scatter(x=_places(edges), y=_means(rows["middle"], edges), **median)
-    ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "ticktext": ["0", ".2", ".4", ".6", ".8", "1"]}
+    figure.add_scatter(
+        x=neighbours.places(edges), y=neighbours.means(rows["middle"], edges), **median
+    )
     across = "queries, the easiest for the median system first"
     return figure.update_layout(
         template=looks.template(theme),
         height=330,
         hovermode="x",
         hoverdistance=-1,
-        dragmode=False,
+        showlegend=True,
         bargap=0,
         margin={"t": 26},
-        xaxis=_across(len(rows), across),
-        yaxis=_STILL | ticks | {"range": [-0.03, 1.03], "title": {"text": escape(measure)}},
+        xaxis=neighbours.axis(len(rows), across),
+        yaxis=axes.SHARES
+        | {"range": [-0.03, 1.03], "zeroline": False, "title": {"text": escape(measure)}},
     )
 
 
 def _bands(rows: DataFrame, edges: NDArray[np.int64], look: looks.Palette) -> dict[str, Any]:
     """A bar per query, or per group of neighbours, from the worst system to the best."""
     first = rows.iloc[edges[:-1]]
-    best, worst = (_means(rows[name], edges) for name in ("best", "worst"))
+    best, worst = (neighbours.means(rows[name], edges) for name in ("best", "worst"))
     hover = [
         _hover(row, end - start)
         for row, start, end in zip(first.itertuples(), edges[:-1], edges[1:], strict=True)
     ]
     return {
-        "x": _places(edges),
+        "x": neighbours.places(edges),
         # A query on which all are equal is a thin line: it shall be there for the pointer too.
         "y": np.maximum(best - worst, 0.006),
         "base": worst,
@@ -78,28 +66,15 @@ def _bands(rows: DataFrame, edges: NDArray[np.int64], look: looks.Palette) -> di
         "name": "worst to best system",
         "marker": {"color": look.sequential[3], "line": {"width": 0}},
         "customdata": first[["dataset", "query_id"]].to_numpy().tolist(),
-        "hovertext": hover,
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "selected": _PLAIN,
-        "unselected": _PLAIN,
+        **traces.hover(hover),
+        **traces.UNFADED,
     }
 
 
-def _places(edges: NDArray[np.int64]) -> NDArray[np.float64]:
-    """Where the bar of each group stands: the first query is at 1."""
-    return (edges[:-1] + edges[1:]) / 2 + 0.5
-
-
-def _across(n: int, title: str) -> dict[str, Any]:
-    axis = {"range": [0.5, n + 0.5], "showgrid": False, "tickformat": ","}
-    return _STILL | axis | {"title": {"text": title}}
-
-
 def _hover(row: Any, n: int) -> str:
-    text = f"<br>{escape(row.text, 90)}" if isinstance(row.text, str) and row.text else ""
     many = f"<br>first of {n:,} neighbours" if n > 1 else ""
     return (
-        f"<b>{escape(row.query_id)}</b>{text}"
+        f"{neighbours.name(row)}"
         f"<br>best {precise(row.best)}, median {precise(row.middle)},"
         f" worst {precise(row.worst)}{many}"
     )
@@ -114,21 +89,20 @@ def judged(grades: DataFrame, *, theme: str) -> go.Figure:
     """
     wide = by_query(grades)
     levels = [int(str(level)) for level in wide]
-    edges = _groups(len(wide))
+    edges = neighbours.groups(len(wide))
     named = wide.index.to_frame(index=False).iloc[edges[:-1]]
     figure = go.Figure()
     for level in sorted(levels, key=lambda one: (one <= 0, one)):
         figure.add_bar(
-            x=_places(edges),
-            y=_means(wide[level], edges),
+            x=neighbours.places(edges),
+            y=neighbours.means(wide[level], edges),
             width=np.diff(edges),
             name=_said(level),
             marker={"color": _shade(level, max(levels), theme), "line": {"width": 0}},
             customdata=named.to_numpy().tolist(),
             hovertext=[f"<b>{escape(name)}</b><br>{_said(level)}" for name in named["query_id"]],
             hovertemplate="%{hovertext}: %{y:,.3~f}<extra></extra>",
-            selected=_PLAIN,
-            unselected=_PLAIN,
+            **traces.UNFADED,
         )
     return figure.update_layout(template=looks.template(theme), **_judged_layout(wide))
 
@@ -144,10 +118,9 @@ def _judged_layout(wide: DataFrame) -> dict[str, Any]:
         "bargap": 0,
         "showlegend": True,
         "legend": {"traceorder": "normal"},
-        "dragmode": False,
         "margin": {"t": 30},
-        "xaxis": _across(len(wide), "queries, those with most relevant documents first"),
-        "yaxis": _STILL | counts,
+        "xaxis": neighbours.axis(len(wide), "queries, those with most relevant documents first"),
+        "yaxis": counts | {"zeroline": False},
     }
 
 

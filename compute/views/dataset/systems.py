@@ -10,13 +10,13 @@ from pandas import DataFrame, Series
 from compute.base.words import counted
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import equal
+from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import escape, plain, precise
 
 ROW, NARROW, MANY = 30, 19, 24
 """Height of a system in pixels; above MANY systems."""
-_STILL = {"fixedrange": True, "zeroline": False, "showgrid": False}
 _LEFT, _RIGHT = (0.0, 0.6), (0.66, 1.0)
 
 
@@ -42,15 +42,12 @@ def systems(
     return figure.update_layout(
         template=looks.template(theme),
         height=(ROW if len(rows) <= MANY else NARROW) * len(rows) + 112,
-        showlegend=False,
         barmode="stack",
         bargap=0.3,
-        hovermode="closest",
-        dragmode=False,
         margin={"r": 64, "t": 46},
         annotations=_notes(rows, measure, against, size, theme),
         xaxis=_value_axis(rows, measure),
-        xaxis2=_STILL | share | {"domain": _RIGHT, "title": {"text": "share of the queries"}},
+        xaxis2=axes.BARE | share | {"domain": _RIGHT, "title": {"text": "share of the queries"}},
         yaxis=_names([str(title) for title in rows["title"]], size),
     )
 
@@ -61,7 +58,6 @@ def _column(rows: DataFrame, measure: str, theme: str) -> dict[str, Any]:
     return {
         "template": looks.template(theme),
         "height": NARROW * len(rows) + 112,
-        "showlegend": False,
         "margin": {"r": 64, "t": 30},
         "annotations": [note for note in notes if note["x"] == 1],
         "xaxis": _value_axis(rows, measure) | {"domain": (0, 1), "nticks": 5},
@@ -74,16 +70,15 @@ def _value_axis(rows: DataFrame, measure: str) -> dict[str, Any]:
     low, high = float(np.nanmin(ends)), float(np.nanmax(ends))
     pad = 0.04 * max(high - low, 0.05)
     shown = {"range": [max(low - pad, -0.02), min(high + pad, 1.02)], "showgrid": True, "nticks": 7}
-    return _STILL | shown | {"domain": _LEFT, "title": {"text": f"mean {escape(measure)}"}}
+    return shown | {
+        "zeroline": False,
+        "domain": _LEFT,
+        "title": {"text": f"mean {escape(measure)}"},
+    }
 
 
 def _names(titles: list[str], size: int, most: int = 28) -> dict[str, Any]:
-    return _STILL | {
-        "range": [len(titles) - 0.4, -0.6],
-        "tickvals": list(range(len(titles))),
-        "ticktext": [escape(title, most) for title in titles],
-        "tickfont": {"size": size},
-    }
+    return axes.names_down(titles, above=0.6, below=0.6, longest=most, tickfont={"size": size})
 
 
 def _means(rows: DataFrame, theme: str) -> dict[str, Any]:
@@ -92,18 +87,13 @@ def _means(rows: DataFrame, theme: str) -> dict[str, Any]:
         "x": rows["value"],
         "y": list(range(len(rows))),
         "mode": "markers",
-        "error_x": {
-            "array": (rows["high"] - rows["value"]).fillna(0).tolist(),
-            "color": looks.palette(theme).muted,
-            "thickness": 1.5,
-            "width": 0,
-        },
+        "error_x": traces.error_bars(
+            (rows["high"] - rows["value"]).fillna(0).tolist(), looks.palette(theme).muted
+        ),
         "marker": {"size": 10, "opacity": 1, "color": colours},
         "customdata": [[name] for name in rows["system"]],
-        "hovertext": [_hover(row) for row in rows.itertuples()],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "selected": {"marker": {"opacity": 1}},
-        "unselected": {"marker": {"opacity": 1}},
+        **traces.hover([_hover(row) for row in rows.itertuples()]),
+        **traces.UNFADED,
     }
 
 
@@ -135,10 +125,8 @@ def _bars(rows: DataFrame, measure: str, theme: str) -> list[dict[str, Any]]:
                 "xaxis": "x2",
                 "marker": {"color": colour, "line": {"width": 0}},
                 "customdata": [[name] for name in rows["system"]],
-                "hovertext": hover,
-                "hovertemplate": "%{hovertext}<extra></extra>",
-                "selected": {"marker": {"opacity": 1}},
-                "unselected": {"marker": {"opacity": 1}},
+                **traces.hover(hover),
+                **traces.UNFADED,
             }
         )
     return bars
@@ -148,7 +136,7 @@ def _notes(
     rows: DataFrame, measure: str, against: str, size: int, theme: str
 ) -> list[dict[str, Any]]:
     look = looks.palette(theme)
-    at = {"xref": "paper", "showarrow": False, "font": {"size": size}}
+    at = {"xref": "paper", "font": {"size": size}}
     holes = [
         at | {"x": 1, "xanchor": "left", "xshift": 12, "y": place}
         | {"text": "–" if np.isnan(hole) else f"{hole:.0%}"}
@@ -184,19 +172,18 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
         text=[f"{n:,}" for n in counts],
         textposition="outside",
         cliponaxis=False,
-        hovertext=[
-            f"<b>{escape(titles.get(name, name))}</b><br>alone ahead on {counted_queries(n)}"
-            for name, n in zip(names, counts, strict=True)
-        ],
-        hovertemplate="%{hovertext}<extra></extra>",
+        **traces.hover(
+            [
+                f"<b>{escape(titles.get(name, name))}</b><br>alone ahead on {counted_queries(n)}"
+                for name, n in zip(names, counts, strict=True)
+            ]
+        ),
     )
     return figure.update_layout(
         template=looks.template(theme),
         height=26 * len(counts) + 60,
-        showlegend=False,
-        dragmode=False,
         margin={"r": 48},
-        xaxis=_STILL
+        xaxis=axes.BARE
         | {"rangemode": "tozero", "title": {"text": "queries"}, "tickformat": ",d"}
         | ({"dtick": 1} if counts.max() < 8 else {}),
         yaxis=_names([titles.get(name, name) for name in names], 13),

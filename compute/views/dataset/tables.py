@@ -11,6 +11,7 @@ from pandas.io.formats.style import Styler
 from compute.datasets.published import sources
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import order, ranks
+from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 
@@ -46,13 +47,17 @@ def distribution(spread: DataFrame, histogram: DataFrame, measure: str, *, theme
     shares["share"] = shares["n_queries"] / shares["n_queries_all"]
     tallest = float(shares["share"].max()) if len(shares) else 1.0
     figure = go.Figure()
-    notes = []
-    for place, row in enumerate(spread.to_dict("records")):
+    notes, records = [], spread.to_dict("records")
+    for place, row in enumerate(records):
         colour, _ = looks.mark(row["family"], looks.FAMILIES, theme)
         own = shares[shares["system"] == row["system"]]
         _columns(figure, own.assign(share=own["share"] / tallest * _SHOULDER), place, colour)
-        _quantiles(figure, row, place, theme)
         notes += _values(row, place, theme)
+    ends = [(spread[low], spread[high]) for low, high in (("p5", "p95"), ("p25", "p75"))]
+    rows, hover = [place + 0.1 for place in range(len(records))], [_hover(row) for row in records]
+    figure.add_traces(
+        traces.quantiles(ends, spread["p50"].tolist(), rows, hover, looks.palette(theme))
+    )
     _layout(figure, spread["title"].tolist(), measure, notes, theme)
     return figure
 
@@ -65,29 +70,6 @@ def _columns(figure: go.Figure, shares: DataFrame, place: int, colour: str) -> N
         base=place,
         marker={"color": colour, "opacity": 0.85, "line": {"width": 0}},
         hoverinfo="skip",
-    )
-
-
-def _quantiles(figure: go.Figure, row: Row, place: int, theme: str) -> None:
-    look = looks.palette(theme)
-    y = place + 0.1
-    for ends, width in (((row["p5"], row["p95"]), 1.25), ((row["p25"], row["p75"]), 5)):
-        figure.add_scatter(
-            x=list(ends),
-            y=[y, y],
-            mode="lines",
-            line={"width": width, "color": look.muted},
-            hoverinfo="skip",
-        )
-    ring = {"size": 10, "opacity": 1, "color": look.background}
-    figure.add_scatter(
-        x=[row["p50"]],
-        y=[y],
-        mode="markers",
-        marker=ring | {"line": {"width": 2, "color": look.text}},
-        hovertext=[_hover(row)],
-        # Not the text itself: a template would read a title's `%{x}`.
-        hovertemplate="%{hovertext}<extra></extra>",
     )
 
 
@@ -116,29 +98,17 @@ def _layout(
     notes: list[dict[str, Any]],
     theme: str,
 ) -> None:
-    still = {"fixedrange": True, "zeroline": False}
     across = {"range": [-0.07, 1.07], "title": {"text": f"{looks.escape(measure)} of a query"}}
-    ticks = {"tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1], "ticktext": ["0", ".2", ".4", ".6", ".8", "1"]}
-    names = {
-        "range": [len(titles) - 0.7, -0.75],
-        "tickvals": list(range(len(titles))),
-        "ticktext": [looks.escape(title, 28) for title in titles],
-        "ticksuffix": "  ",
-        "showgrid": False,
-    }
     figure.update_layout(
         template=looks.template(theme),
         # All at once: adding them one by one takes a second with twenty systems.
         annotations=[*notes, *_heads(theme)],
         height=ROW * len(titles) + 96,
-        showlegend=False,
         barmode="overlay",
         bargap=0,
-        hovermode="closest",
-        dragmode=False,
         margin={"r": 114 if theme == "print" else 92, "t": 30},
-        xaxis=still | across | ticks,
-        yaxis=still | names,
+        xaxis=axes.SHARES | across | {"zeroline": False},
+        yaxis=axes.names_down(titles, above=0.75, below=0.3, ticksuffix="  "),
     )
 
 
@@ -154,7 +124,7 @@ def _heads(theme: str) -> list[dict[str, Any]]:
 
 
 def _note(x: float, y: float, text: str, **placing: Any) -> dict[str, Any]:
-    return {"x": x, "y": y, "text": text, "showarrow": False, **placing}
+    return {"x": x, "y": y, "text": text, **placing}
 
 
 def in_order(means: DataFrame, measures: Sequence[str]) -> list[str]:

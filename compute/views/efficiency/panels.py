@@ -3,7 +3,6 @@
 The panel has a fixed size, so that names can be kept apart; on a narrow screen panels stack.
 """
 
-import html
 import itertools
 import math
 from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
@@ -14,7 +13,7 @@ from pandas import DataFrame
 
 from compute.evaluate.measures import better
 from compute.views.efficiency import pareto
-from compute.views.shared import labels
+from compute.views.shared import labels, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 
@@ -123,23 +122,13 @@ def _marks(
     rows: DataFrame, cost: str, measure: str, machines: Sequence[str], theme: str
 ) -> go.Scatter:
     looked = [looks.mark(family, looks.FAMILIES, theme) for family in rows["family"]]
-    inside = looks.palette(theme).background
     open_ = [machine != machines[0] for machine in rows["hardware"]]
-    fills = [inside if out else look[0] for look, out in zip(looked, open_, strict=True)]
-    rings = [look[0] if out else inside for look, out in zip(looked, open_, strict=True)]
     return go.Scatter(
         x=rows[cost].tolist(),
         y=rows["value"].tolist(),
         mode="markers",
-        marker={
-            "size": SIZE,
-            "opacity": 1,
-            "symbol": [look[1] for look in looked],
-            "color": fills,
-            "line": {"color": rings, "width": [2 if out else 0.5 for out in open_]},
-        },
-        hovertext=[_hover(row, measure) for row in rows.to_dict("records")],
-        hovertemplate="%{hovertext}<extra></extra>",
+        marker=traces.marker(looked, open_, looks.palette(theme), SIZE),
+        **traces.hover([_hover(row, measure) for row in rows.to_dict("records")]),
         cliponaxis=False,
     )
 
@@ -263,16 +252,13 @@ def _names(
 
 
 def _frame(cost: str, measure: str, spans: tuple[Span, Span]) -> dict[str, Any]:
-    still = {"fixedrange": True, "zeroline": False, "automargin": False}
+    still = {"zeroline": False, "automargin": False}
     across = _ticks(spans[0])
     said = size if cost == "index_bytes" else milliseconds
     return {
         "width": WIDTH,
         "height": HEIGHT,
         "margin": {"l": LEFT, "r": RIGHT, "t": HEAD, "b": FOOT, "autoexpand": False},
-        "showlegend": False,
-        "dragmode": False,
-        "hovermode": "closest",
         "xaxis": still
         | {"type": "log", "range": list(spans[0]), "tickvals": across}
         | {"ticktext": [said(value).replace(".0", "") for value in across]}
@@ -291,22 +277,11 @@ def _ticks(span: Span) -> list[float]:
     return [value for value in values if span[0] <= math.log10(value) <= span[1]]
 
 
-_GLYPHS: dict[str, str] = dict(zip(looks.FAMILIES, "●■◆▲●⬢★▼", strict=True))
-
-
 def legend(rows: DataFrame, theme: str) -> str:
     """The marks of the families, and of the machines where there are several, as HTML."""
     families = [name for name in looks.FAMILIES if name in set(rows["family"])]
-    entries = [
-        f'<span style="color:{looks.mark(name, looks.FAMILIES, theme)[0]}">{_GLYPHS[name]}</span> '
-        f"{html.escape(name)}"
-        for name in families
-    ]
+    entries = [looks.legend_entry(name, looks.FAMILIES, theme) for name in families]
     machines = order(rows)
     if len(machines) > 1:
-        entries += [
-            f"{'○' if place else '●'} {html.escape(name)}" for place, name in enumerate(machines)
-        ]
-    entries += ["┄ best value for the cost"]
-    parts = [f'<span style="white-space:nowrap;margin-right:1.1rem">{e}</span> ' for e in entries]
-    return f'<div style="font-size:0.87rem">{"".join(parts)}</div>'
+        entries += [("", "○" if place else "●", name) for place, name in enumerate(machines)]
+    return looks.legend([*entries, ("", "┄", "best value for the cost")])

@@ -13,13 +13,13 @@ from pandas.io.formats.style import Styler
 from compute.base.words import counted
 from compute.evaluate import holes
 from compute.evaluate.tolerance import above, order, ranks
+from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import Palette
 
 ROW = 30
 """Height of a system in pixels."""
-LETTERS = 28
 _RUNS = 4
 """Runs of the pool that are named where there are more."""
 _NAMED = 3
@@ -47,16 +47,14 @@ def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """
     look = looks.palette(theme)
     marks = [*_bars(rows, measure, look), *_guesses(rows, look), _dots(rows, measure, look)]
-    across = {"title": {"text": measure}, "fixedrange": True, "zeroline": False}
-    # Made at once from plain values: Plotly checks a figure again at every change.
+    across = {"title": {"text": measure}, "zeroline": False}
     layout = {
         "template": looks.template(theme),
         "height": ROW * len(rows) + 120,
-        "hovermode": "closest",
-        "dragmode": False,
+        "showlegend": True,
         "margin": {"r": 132, "t": 40},
         "xaxis": _scale(rows) | across,
-        "yaxis": names(rows["title"].tolist()) | {"range": [len(rows) - 0.4, -0.6]},
+        "yaxis": axes.names_down(rows["title"].tolist(), above=0.6, below=0.6, ticks=""),
         "annotations": list(_shares(rows, measure.partition("@")[2], look)),
     }
     return go.Figure(marks, layout)
@@ -85,17 +83,12 @@ def _bars(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, An
     hover = [text for row in rows.to_dict("records") for text in (_said(row, measure),) * 3]
     for column, name in reversed(ranges(rows)):
         width, shade = _LINES[column]
-        # Nothing between two rows: one trace draws all bars, and the legend has one entry.
-        ends = zip(rows[f"{column}low"], rows[f"{column}high"], strict=True)
+        ends = rows[f"{column}low"], rows[f"{column}high"]
         yield {
-            "type": "scatter",
-            "x": [value for low, high in ends for value in (low, high, None)],
-            "y": [value for place in range(len(rows)) for value in (place, place, None)],
-            "mode": "lines",
+            **traces.lines(*ends, range(len(rows))),
             "line": {"width": width, "color": looks.colour(shade, look.sequential)},
             "name": name,
-            "hovertext": hover,
-            "hovertemplate": "%{hovertext}<extra></extra>",
+            **traces.hover(hover),
         }
 
 
@@ -124,9 +117,7 @@ def _dots(rows: DataFrame, measure: str, look: Palette) -> dict[str, Any]:
         "mode": "markers",
         "marker": marker | {"line": {"width": 1, "color": look.background}},
         "name": "score (holes count as not relevant)",
-        "hovertext": [_said(row, measure) for row in rows.to_dict("records")],
-        # Not the text itself: a template would read a title's `%{x}`.
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **traces.hover([_said(row, measure) for row in rows.to_dict("records")]),
     }
 
 
@@ -149,7 +140,7 @@ def _said(row: Row, measure: str) -> str:
 
 def _shares(rows: DataFrame, cut: str, look: Palette) -> Iterator[dict]:
     muted = {"color": look.muted}
-    place = {"x": 1, "xref": "paper", "xanchor": "right", "showarrow": False}
+    place = {"x": 1, "xref": "paper", "xanchor": "right"}
     for y, row in enumerate(rows.to_dict("records")):
         yield place | {"y": y, "xshift": 58, "text": f"<b>{percent(row['hole'])}</b>"}
         said = {"text": percent(row["hole_beir"]), "font": muted}
@@ -186,16 +177,14 @@ def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
         "showscale": False,
         "xgap": 2,
         "ygap": 2,
-        "hovertext": hover.reindex(rows["system"]).to_numpy().tolist(),
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **traces.hover(hover.reindex(rows["system"]).to_numpy().tolist()),
         "hoverongaps": False,
     }
     layout = {
         "template": looks.template(theme),
         "height": 26 * len(rows) + 70,
-        "dragmode": False,
         "xaxis": _ranks_across(len(wide.columns)),
-        "yaxis": names(rows["title"].tolist()) | {"range": [len(rows) - 0.5, -0.5]},
+        "yaxis": axes.names_down(rows["title"].tolist(), ticks=""),
     }
     return go.Figure([heat, *_rank_texts(wide, stops)], layout)
 
@@ -207,7 +196,6 @@ def _ranks_across(k: int) -> dict[str, Any]:
         "range": [0.5, k + 0.5],
         "side": "top",
         "title": {"text": "rank"},
-        "fixedrange": True,
         "showgrid": False,
     }
 
@@ -222,38 +210,16 @@ def _rank_hovers(rows: DataFrame, ranks: DataFrame) -> DataFrame:
     return ranks.assign(said=said).pivot(index="system", columns="rank", values="said")
 
 
-def _rank_texts(wide: DataFrame, stops: Sequence[str]) -> Iterator[dict[str, Any]]:
+def _rank_texts(wide: DataFrame, stops: Sequence[str]) -> list[dict[str, Any]]:
     cells = [
-        (rank, y, share, looks.ink(looks.colour(share, stops)))
+        (rank, y, share)
         for y, (_, shares) in enumerate(wide.iterrows())
         for rank, share in shares.items()
         if pd.notna(share)
     ]
-    for ink in looks.INKS:
-        chosen = [cell for cell in cells if cell[3] == ink]
-        if chosen:
-            yield {
-                "type": "scatter",
-                "x": [cell[0] for cell in chosen],
-                "y": [cell[1] for cell in chosen],
-                "text": [f"{100 * cell[2]:.0f}" for cell in chosen],
-                "mode": "text",
-                "textfont": {"size": 12, "color": ink},
-                "hoverinfo": "skip",
-                "showlegend": False,
-            }
-
-
-def names(titles: Sequence[str]) -> dict[str, Any]:
-    """The axis that names a system per row."""
-    return {
-        "tickvals": list(range(len(titles))),
-        "ticktext": [looks.escape(title, LETTERS) for title in titles],
-        "showgrid": False,
-        "zeroline": False,
-        "fixedrange": True,
-        "ticks": "",
-    }
+    words = [f"{100 * share:.0f}" for *_, share in cells]
+    inks = [looks.ink(looks.colour(share, stops)) for *_, share in cells]
+    return traces.texts([cell[:2] for cell in cells], words, inks, 12)
 
 
 def interval_table(rows: DataFrame, measure: str) -> Styler:

@@ -10,7 +10,8 @@ from pandas import DataFrame
 from compute.base.words import counted
 from compute.evaluate import holes
 from compute.evaluate.holes.order_flips import EQUAL, OPEN
-from compute.views.holes.intervals import LETTERS, RANGES, names, ranges
+from compute.views.holes.intervals import RANGES, ranges
+from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import Palette
@@ -45,7 +46,6 @@ def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str)
     n = len(rows)
     fills = {OPEN: look.second, EQUAL: look.line}
     fills |= {column: looks.colour(shade, look.sequential) for column, shade in _SHADES.items()}
-    scale = [[place / (len(fills) - 1), colour] for place, colour in enumerate(fills.values())]
     z = {kind: place for place, kind in enumerate(fills)}
     grid: list[list[float | None]] = [[None] * (n - 1) for _ in range(n)]
     hover = [[""] * (n - 1) for _ in range(n)]
@@ -58,12 +58,11 @@ def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str)
         "y0": 1,
         "zmin": 0,
         "zmax": len(fills) - 1,
-        "colorscale": scale,
+        "colorscale": looks.colorscale(list(fills.values())),
         "showscale": False,
         "xgap": 2,
         "ygap": 2,
-        "hovertext": hover[1:],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **traces.hover(hover[1:]),
         "hoverongaps": False,
     }
     return go.Figure([heat, *_numbers(cells, fills, look, n)], _matrix_layout(rows, theme))
@@ -104,35 +103,25 @@ def _kind(pair: Row) -> str:
 
 def _numbers(
     cells: Sequence[Row], fills: Mapping[str, str], look: Palette, n: int
-) -> Iterator[dict[str, Any]]:
+) -> list[dict[str, Any]]:
+    if n > MOST_WITH_NUMBERS:
+        return []
     inks = {OPEN: look.muted, EQUAL: look.text}
     inks |= {column: looks.ink(fills[column]) for column in _SHADES}
-    for kind, ink in inks.items():
-        chosen = [cell for cell in cells if cell["kind"] == kind and n <= MOST_WITH_NUMBERS]
-        if chosen:
-            yield {
-                "type": "scatter",
-                "x": [cell["x"] for cell in chosen],
-                "y": [cell["y"] for cell in chosen],
-                "text": [looks.plain(cell["lead"]) for cell in chosen],
-                "mode": "text",
-                "textfont": {"size": 12, "color": ink},
-                "hoverinfo": "skip",
-                "showlegend": False,
-            }
+    words = [looks.plain(cell["lead"]) for cell in cells]
+    places = [(cell["x"], cell["y"]) for cell in cells]
+    return traces.texts(places, words, [inks[cell["kind"]] for cell in cells], 12)
 
 
 def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
     titles, n = rows["title"].tolist(), len(rows)
     row = 26 if n <= MOST_WITH_NUMBERS else 18
     size = 12 if n <= MOST_WITH_NUMBERS else 10
-    down = names(titles) | {"range": [n - 0.45, -0.5]}
-    down |= {"tickvals": list(range(1, n)), "tickfont": {"size": size}}
-    down["ticktext"] = down["ticktext"][1:]
+    down = axes.names_down(titles, below=0.55, tickfont={"size": size}, ticks="")
+    down |= {key: down[key][1:] for key in ("tickvals", "ticktext")}
     return {
         "template": looks.template(theme),
         "height": row * n + 24,
-        "dragmode": False,
         # The last names across begin where the cells end.
         "margin": {"r": 60},
         "annotations": list(_across(titles, size)),
@@ -140,7 +129,6 @@ def _matrix_layout(rows: DataFrame, theme: str) -> dict[str, Any]:
         "xaxis": {
             "range": [-0.5, max(n, FEWEST_COLUMNS) - 0.5],
             "visible": False,
-            "fixedrange": True,
         },
         "yaxis": down,
     }
@@ -152,9 +140,8 @@ def _across(titles: Sequence[str], size: int) -> Iterator[dict[str, Any]]:
         yield {
             "x": place - 0.45,
             "y": place,
-            "text": looks.escape(title, LETTERS if size > 10 else SHORT),
+            "text": looks.escape(title, 28 if size > 10 else SHORT),
             "xanchor": "left",
-            "showarrow": False,
             "font": {"size": size},
         }
 

@@ -7,7 +7,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute.views.holes.intervals import names
+from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import Palette
@@ -37,11 +37,10 @@ def left_out(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     figure.update_layout(
         template=looks.template(theme),
         height=ROW * len(rows) + 110,
-        hovermode="closest",
-        dragmode=False,
+        showlegend=True,
         margin={"r": 222, "t": 30},
-        xaxis=_scale(rows) | {"title": {"text": measure}, "fixedrange": True, "zeroline": False},
-        yaxis=names(rows["title"].tolist()) | {"range": [len(rows) - 0.4, -0.6]},
+        xaxis=_scale(rows) | {"title": {"text": measure}, "zeroline": False},
+        yaxis=axes.names_down(rows["title"].tolist(), above=0.6, below=0.6, ticks=""),
         annotations=_columns(rows, look),
     )
     return figure
@@ -57,13 +56,8 @@ def _scale(rows: DataFrame) -> dict[str, Any]:
 
 
 def _lines(rows: DataFrame, look: Palette) -> dict[str, Any]:
-    # Nothing between two rows: one trace draws all lines.
-    ends = zip(rows["value_without"], rows["value"], strict=True)
     return {
-        "type": "scatter",
-        "x": [value for without, full in ends for value in (without, full, None)],
-        "y": [value for place in range(len(rows)) for value in (place, place, None)],
-        "mode": "lines",
+        **traces.lines(rows["value_without"], rows["value"], range(len(rows))),
         "line": {"width": 3, "color": looks.colour(0.4, look.sequential)},
         "hoverinfo": "skip",
         "showlegend": False,
@@ -84,9 +78,7 @@ def _marks(
         "mode": "markers",
         "marker": marker,
         "name": name,
-        "hovertext": hover,
-        # Not the text itself: a template would read a title's `%{x}`.
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **traces.hover(hover),
     }
 
 
@@ -103,7 +95,7 @@ def _said(row: Row, measure: str) -> str:
 
 
 def _columns(rows: DataFrame, look: Palette) -> list[dict[str, Any]]:
-    place = {"x": 1, "xref": "paper", "xanchor": "right", "showarrow": False}
+    place = {"x": 1, "xref": "paper", "xanchor": "right"}
     muted = {"color": look.muted}
     head = place | {"y": 1, "yref": "paper", "yanchor": "bottom", "font": muted}
     notes = [

@@ -2,7 +2,7 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Hashable, Iterator, Sequence
+from collections.abc import Collection, Hashable, Sequence
 from typing import Any
 
 import plotly.graph_objects as go
@@ -12,8 +12,9 @@ from compute.base.words import counted
 from compute.jobs import Estimate, Job, Progress
 from compute.jobs.matrix import CANNOT, MISSING, SHIPPED, STALE, STATES, UP_TO_DATE, Target
 from compute.jobs.records import ACTIVE, DONE, FAILED, QUEUED, RUNNING
+from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing
-from compute.views.shared.theme import Palette, escape, ink, palette, template
+from compute.views.shared.theme import Palette, colorscale, escape, ink, palette, template
 
 ROW, LOW_ROW = 28, 21
 """Pixels; the lower one where there are many rows."""
@@ -127,15 +128,14 @@ def _colours(look: Palette) -> dict[str, str]:
 
 def _fill(rows: Sequence[Row], look: Palette) -> dict:
     colours = _colours(look)
-    last = len(STATES) - 1
     return {
         "type": "heatmap",
         "x": [row["x"] for row in rows],
         "y": [row["y"] for row in rows],
         "z": [STATES.index(row["state"]) for row in rows],
         "zmin": 0,
-        "zmax": last,
-        "colorscale": [[place / last, colours[state]] for place, state in enumerate(STATES)],
+        "zmax": len(STATES) - 1,
+        "colorscale": colorscale([colours[state] for state in STATES]),
         "showscale": False,
         "hoverinfo": "skip",
         "xgap": 2,
@@ -143,23 +143,15 @@ def _fill(rows: Sequence[Row], look: Palette) -> dict:
     }
 
 
-def _words(rows: Sequence[Row], look: Palette, width: int) -> Iterator[dict]:
-    """One trace per ink: a selection would fade the text of all the others."""
-    colours = _colours(look)
-    inks = {state: ink(colour) for state, colour in colours.items()} | {CANNOT: look.muted}
-    for name in dict.fromkeys(inks.values()):
-        of_ink = [row for row in rows if inks[row["state"]] == name]
-        yield {
-            "type": "scatter",
-            "x": [row["x"] for row in of_ink],
-            "y": [row["y"] for row in of_ink],
-            "text": [_word(row["state"], width) for row in of_ink],
-            "mode": "text",
-            "textfont": {"color": name, "size": 13 if width <= 6 else 12},
-            "unselected": {"textfont": {"color": name}},
-            "hoverinfo": "skip",
-            "showlegend": False,
-        }
+def _words(rows: Sequence[Row], look: Palette, width: int) -> list[dict]:
+    inks = {state: ink(colour) for state, colour in _colours(look).items()}
+    inks[CANNOT] = look.muted
+    return traces.texts(
+        [(row["x"], row["y"]) for row in rows],
+        [_word(row["state"], width) for row in rows],
+        [inks[row["state"]] for row in rows],
+        13 if width <= 6 else 12,
+    )
 
 
 def _word(state: str, width: int) -> str:
@@ -176,17 +168,9 @@ def signs(cells: DataFrame) -> str:
 
 
 def _overlay(rows: Sequence[Row]) -> dict:
-    return {
-        "type": "scatter",
-        "x": [row["x"] for row in rows],
-        "y": [row["y"] for row in rows],
-        "customdata": [[row["system"], row["dataset"]] for row in rows],
-        "hovertext": [_hover(row) for row in rows],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "mode": "markers",
-        "marker": {"opacity": 0, "size": 20},
-        "showlegend": False,
-    }
+    x, y = [row["x"] for row in rows], [row["y"] for row in rows]
+    cells = [[row["system"], row["dataset"]] for row in rows]
+    return traces.targets(x, y, [_hover(row) for row in rows], cells)
 
 
 def _hover(row: Row) -> str:
@@ -196,37 +180,17 @@ def _hover(row: Row) -> str:
 
 def _outline(row: Row, look: Palette) -> dict:
     x, y = row["x"], row["y"]
-    corners = {"x0": x - 0.48, "x1": x + 0.48, "y0": y - 0.46, "y1": y + 0.46}
-    return {"type": "rect", "line": {"color": look.outline, "width": 2}, **corners}
-
-
-_STILL = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
+    return traces.outline(look, (x - 0.48, x + 0.48), (y - 0.46, y + 0.46), 2)
 
 
 def _axes(systems: Sequence[str], datasets: Sequence[str]) -> dict:
-    across = {
-        "side": "top",
-        "range": [-0.5, max(len(systems), FEWEST_COLUMNS) - 0.5],
-        "tickvals": list(range(len(systems))),
-        # Blanks around a name turn the names before they touch.
-        "ticktext": [f"  {escape(name, 28)}  " for name in systems],
-        "autotickangles": [0, -40],
-        "ticklabeloverflow": "allow",
-    }
-    down = {
-        "range": [len(datasets) - 0.5, -0.5],
-        "tickvals": list(range(len(datasets))),
-        "ticktext": [escape(name, 32) for name in datasets],
-        "ticklabelstandoff": 6,
-    }
     row = LOW_ROW if len(datasets) > MANY_ROWS else ROW
     return {
-        "xaxis": _STILL | across,
-        "yaxis": _STILL | down,
+        "xaxis": axes.names_across(systems, fewest=FEWEST_COLUMNS) | {"ticklabelstandoff": 0},
+        "yaxis": axes.names_down(datasets, longest=32, ticklabelstandoff=6, ticks=""),
         "height": row * len(datasets) + 40,
         "margin": {"l": 8, "r": 8, "t": 30, "b": 6},
-        "hoverdistance": -1,
-        "dragmode": False,
+        **axes.CLICKED,
     }
 
 

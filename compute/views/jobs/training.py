@@ -32,8 +32,11 @@ def losses(curve: DataFrame, *, total: int, theme: str) -> go.Figure:
         template=looks.template(theme),
         height=HEIGHT,
         showlegend=len(names) > 1,
-        xaxis={"title": {"text": "step"}, "range": [0, max(total, 1)], "tickformat": ",d"},
-        yaxis={"title": {"text": "loss"}, "rangemode": "tozero"},
+        # The end of a long training is read in a part of the figure.
+        dragmode="zoom",
+        xaxis={"title": {"text": "step"}, "range": [0, max(total, 1)], "tickformat": ",d"}
+        | {"fixedrange": False},
+        yaxis={"title": {"text": "loss"}, "rangemode": "tozero", "fixedrange": False},
     )
     return figure
 

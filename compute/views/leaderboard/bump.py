@@ -3,6 +3,7 @@
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute.views.shared import traces
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import Palette, escape, palette, plain, template
 
@@ -10,7 +11,6 @@ ROW, TIGHT = 24, 14
 """Pixels per system, and where there are many."""
 MOST_NAMED = 30
 """Of more systems, those that move furthest are named."""
-_STILL = {"fixedrange": True, "zeroline": False, "showgrid": False}
 
 
 @drawing
@@ -49,9 +49,7 @@ def _line(row: dict, look: Palette) -> dict:
         "mode": "lines+markers",
         "line": {"color": shade, "width": 3 if rise else 1.5},
         "marker": {"color": shade, "size": 7, "opacity": 1},
-        "hovertext": [hover, hover],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "showlegend": False,
+        **traces.hover([hover, hover]),
     }
 
 
@@ -60,7 +58,7 @@ def _names(rows: DataFrame, look: Palette, names: tuple[str, str]) -> list[dict]
     moved = (rows["left_rank"] - rows["right_rank"]).abs().rank(method="first", ascending=False)
     notes = []
     for place, side, anchor, shift in ((0, "left", "right", -10), (1, "right", "left", 10)):
-        base = {"x": place, "xanchor": anchor, "xshift": shift, "showarrow": False}
+        base = {"x": place, "xanchor": anchor, "xshift": shift}
         notes.append(base | {"y": -1.2, "text": f"<b>{escape(names[place], 44)}</b>"})
         for row, nth in zip(rows.to_dict("records"), moved, strict=True):
             if many and nth > MOST_NAMED:
@@ -74,9 +72,8 @@ def _names(rows: DataFrame, look: Palette, names: tuple[str, str]) -> list[dict]
 
 def _layout(n: int, names: tuple[str, str]) -> dict:
     return {
-        "xaxis": _STILL | {"range": [-1, 2], "visible": False},
-        "yaxis": _STILL | {"range": [n - 0.4, -2], "visible": False},
+        "xaxis": {"range": [-1, 2], "visible": False},
+        "yaxis": {"range": [n - 0.4, -2], "visible": False},
         "height": (TIGHT if n > MOST_NAMED else ROW) * (n + 2) + 20,
-        "dragmode": False,
         "hoverdistance": 12,
     }

@@ -14,9 +14,9 @@ from compute.evaluate.tolerance import equal
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.board import Board
 from compute.views.leaderboard.cells import DIFFERENCE
+from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import (
-    INKS,
     Palette,
     colorscale,
     colour,
@@ -44,8 +44,6 @@ AVERAGE = ""
 
 ROW = 28
 GAP = 0.3
-NARROW = 560
-"""Pixels that the columns share on a screen 800 wide."""
 CLIP = 0.2
 """Differences beyond this have the strongest colour."""
 MOST_WITH_NUMBERS = 24
@@ -106,13 +104,16 @@ def heatmap(
     numbered = len(board.systems) <= (MOST_IN_PRINT if theme == "print" else MOST_WITH_NUMBERS)
     stops = look.diverging if view.signed else look.sequential
     scale = {"cmin": 0, "cmax": 1, "colorscale": colorscale(stops), "showscale": False}
-    # Made at once from plain values: Plotly checks a figure again at every change.
     return go.Figure(
         data=[*_fills(cells), *(_texts(cells, stops, look) if numbered else ()), _overlay(cells)],
         layout={
             "template": template(theme),
             "coloraxis": scale,
-            "shapes": _outline(cells, chosen, look) if chosen else [],
+            "shapes": [
+                traces.around(cell.x, cell.y, look)
+                for cell in cells
+                if (cell.dataset, cell.system) == chosen
+            ],
             **_axes(view),
         },
     )
@@ -273,26 +274,10 @@ def _fills(cells: list[_Cell]) -> Iterator[dict]:
         yield {"type": "heatmap", "z": [row], **place, **look}
 
 
-def _texts(cells: list[_Cell], stops: tuple[str, ...], look: Palette) -> Iterator[dict]:
-    """One trace per ink: a selection would fade the text of all the others."""
-    width = 1 + max(cell.x for cell in cells)
-    by_ink: dict[str, list[_Cell]] = {name: [] for name in (*INKS, look.text, look.muted)}
-    for cell in cells:
-        by_ink[_ink_of(cell, stops, look)].append(cell)
-    size = 13 if width <= 12 else 12 if width <= 16 else 11
-    for name, of_ink in by_ink.items():
-        if of_ink:
-            yield {
-                "type": "scatter",
-                "x": [cell.x for cell in of_ink],
-                "y": [cell.y for cell in of_ink],
-                "text": [_styled(cell) for cell in of_ink],
-                "mode": "text",
-                "textfont": {"color": name, "size": size},
-                "unselected": {"textfont": {"color": name}},
-                "hoverinfo": "skip",
-                "showlegend": False,
-            }
+def _texts(cells: list[_Cell], stops: tuple[str, ...], look: Palette) -> list[dict]:
+    places, words = [(cell.x, cell.y) for cell in cells], [_styled(cell) for cell in cells]
+    inks = [_ink_of(cell, stops, look) for cell in cells]
+    return traces.texts(places, words, inks, traces.text_size(1 + max(cell.x for cell in cells)))
 
 
 def _ink_of(cell: _Cell, stops: tuple[str, ...], look: Palette) -> str:
@@ -308,92 +293,39 @@ def _styled(cell: _Cell) -> str:
 
 
 def _overlay(cells: list[_Cell]) -> dict:
-    return {
-        "type": "scatter",
-        "x": [cell.x for cell in cells],
-        "y": [cell.y for cell in cells],
-        "customdata": [[cell.dataset, cell.system] for cell in cells],
-        "hovertext": [cell.hover for cell in cells],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "mode": "markers",
-        "marker": {"opacity": 0, "size": 20},
-        "showlegend": False,
-    }
-
-
-def _outline(cells: list[_Cell], chosen: tuple[str, str], look: Palette) -> list[dict]:
-    return [
-        {
-            "type": "rect",
-            "x0": cell.x - 0.5,
-            "x1": cell.x + 0.5,
-            "y0": cell.y - 0.5,
-            "y1": cell.y + 0.5,
-            "line": {"color": look.outline, "width": 3},
-        }
-        for cell in cells
-        if (cell.dataset, cell.system) == chosen
-    ]
-
-
-_STILL = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
+    return traces.targets(
+        [cell.x for cell in cells],
+        [cell.y for cell in cells],
+        [cell.hover for cell in cells],
+        [[cell.dataset, cell.system] for cell in cells],
+    )
 
 
 def _axes(view: _View) -> dict:
     places = _places(view.board)
     last = max(places.values())
+    titles = leaderboard.short_titles(view.board.systems)
+    shown = [titles[name] for name in view.board.systems["system"]]
     rows = {name: escape(view.rows[name], 32) for name in places}
-    tall = _rise(view.board)
+    across = {"fewest": FEWEST_COLUMNS, "longest": LETTERS}
+    crowded = len(shown) > MOST_WITH_NUMBERS
     down = {
         "range": [last + 0.5, -0.5],
         "tickvals": list(places.values()),
         "ticktext": [f"<b>{row}</b>" if name == AVERAGE else row for name, row in rows.items()],
         "ticklabelstandoff": 6,
-        "tickfont": {"size": 13},
     }
     return {
-        "xaxis": _STILL | _across(view.board),
-        "yaxis": _STILL | down,
-        "height": round(ROW * (last + 1)) + 14 + tall,
-        "margin": {"l": 8, "r": 8 + max(_lean(view.board), 0), "t": 30, "b": 6},
-        "hoverdistance": -1,
-        "dragmode": False,
+        "xaxis": axes.names_across(shown, **across, crowded=crowded),
+        "yaxis": axes.CELLS | down,
+        "height": round(ROW * (last + 1))
+        + 14
+        + axes.height_of_names(shown, **across, crowded=crowded),
+        "margin": {"l": 8, "r": 8 + max(_lean(shown), 0), "t": 30, "b": 6},
+        **axes.CLICKED,
     }
 
 
-def _across(board: Board) -> dict:
-    short, width = leaderboard.short_titles(board.systems), len(board.systems)
-    crowded = width > MOST_WITH_NUMBERS
-    return {
-        "side": "top",
-        "range": [-0.5, max(width, FEWEST_COLUMNS) - 0.5],
-        "tickvals": list(range(width)),
-        # Blanks around a name turn the names before they touch.
-        "ticktext": [f"  {escape(short[name], LETTERS)}  " for name in board.systems["system"]],
-        "ticklabelstandoff": 2,
-        "tickfont": {"size": 9 if crowded else 13},
-        "tickangle": -90 if crowded else None,
-        "autotickangles": [0, -40],
-        # Turned names of the last columns lean past the edge, where Plotly would drop them.
-        "ticklabeloverflow": "allow",
-    }
-
-
-def _lean(board: Board) -> int:
+def _lean(titles: list[str]) -> int:
     """Pixels that the turned names of the last columns need at the right."""
-    titles = leaderboard.short_titles(board.systems)
-    last = [titles[name] for name in board.systems["system"][-3:]]
-    return min(max(6 * (len(title) - 7) for title in last), 110) if last else 0
-
-
-def _rise(board: Board) -> int:
-    """Pixels above the rows for the names, turned as on a narrow screen where they may touch.
-
-    Plotly makes the room for turned names itself, at the cost of the rows' height.
-    """
-    titles = leaderboard.short_titles(board.systems)
-    longest = min(max(map(len, titles.values())), LETTERS)
-    if len(titles) > MOST_WITH_NUMBERS:
-        return 12 + 6 * longest
-    touching = 8 * (longest + 2) > NARROW / max(len(titles), FEWEST_COLUMNS)
-    return 14 + round(4.7 * longest) if touching else 30
+    return min(max((6 * (len(title) - 7) for title in titles[-3:]), default=0), 110)

@@ -8,6 +8,7 @@ from pandas import DataFrame
 from compute.views.leaderboard import order_confidence
 from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.select_order import COLUMNS
+from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import Palette, escape, palette, plain, precise, template
 
@@ -25,7 +26,6 @@ _HEADS = ("System", "Mean", "95% interval", "Rank", "First in", "Group")
 _SHORT = 18
 """Letters of a name in one column of a page."""
 _LETTERS = {"xshift": 66, "xanchor": "left"}
-_STILL = {"fixedrange": True, "zeroline": False}
 
 
 @drawing
@@ -75,20 +75,11 @@ def _means(rows: DataFrame, titles: Mapping[str, str], measure: str, look: Palet
         "y": list(range(len(rows))),
         "mode": "markers",
         "marker": {"size": 9, "color": look.primary, "opacity": 1},
-        "error_x": {
-            "type": "data",
-            "symmetric": False,
-            "array": (rows["high"] - rows["mean"]).tolist(),
-            "arrayminus": (rows["mean"] - rows["low"]).tolist(),
-            "color": look.primary,
-            "thickness": 2,
-            "width": 0,
-            "visible": bool(sure),
-        },
+        "error_x": traces.error_bars((rows["high"] - rows["mean"]).tolist(), look.primary, 2)
+        | {"symmetric": False, "arrayminus": (rows["mean"] - rows["low"]).tolist()}
+        | {"visible": bool(sure)},
         "customdata": rows["system"].tolist(),
-        "hovertext": [_hover(row, titles, measure) for row in rows.to_dict("records")],
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "showlegend": False,
+        **traces.hover([_hover(row, titles, measure) for row in rows.to_dict("records")]),
     }
 
 
@@ -111,13 +102,12 @@ def _bar(place: int, letter: str, places: list[int], look: Palette) -> dict:
         "line": {"width": 2, "color": look.muted},
         "marker": {"size": 9, "color": look.muted, "opacity": 1},
         "hovertemplate": f"group {letter}: cannot be told apart<extra></extra>",
-        "showlegend": False,
     }
 
 
 def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> Iterator[dict]:
     # Right of the means' panel: the rank interval, then the share of resamples or the groups.
-    place = {"xref": "x domain", "x": 1, "xanchor": "right", "showarrow": False}
+    place = {"xref": "x domain", "x": 1, "xanchor": "right"}
     sure = rows["low"].notna().all()
     for y, row in enumerate(rows.to_dict("records")):
         yield place | {"y": y, "xshift": 58, "text": ranks_of(row)}
@@ -140,24 +130,17 @@ def _share(share: float) -> str:
 def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapping) -> dict:
     many = len(rows) > _MANY
     right = 0.97 - 0.02 * max(len(bars), 2)
-    down = {
-        "range": [len(rows) - 0.4, -1.5],
-        "tickvals": list(range(len(rows))),
-        "ticktext": [escape(titles[name], 28) for name in rows["system"]],
-        "tickfont": {"size": 11 if many else 13},
-        "showgrid": False,
-    }
+    names, font = [titles[name] for name in rows["system"]], {"size": 11 if many else 13}
     return {
-        "xaxis": _STILL | {"domain": [0, right - 0.19], "title": {"text": measure}, "nticks": 7},
+        "xaxis": {"domain": [0, right - 0.19], "title": {"text": measure}, "nticks": 7}
+        | {"zeroline": False},
         "xaxis2": {
             "domain": [right, 1],
             "range": [-0.5, max(len(bars), 4) - 0.5],
             "visible": False,
-            "fixedrange": True,
         },
-        "yaxis": _STILL | down,
+        "yaxis": axes.names_down(names, above=1.5, below=0.6, tickfont=font),
         "height": (TIGHT if many else ROW) * (len(rows) + 1) + 60,
-        "dragmode": False,
         "hoverdistance": 12,
     }
 

@@ -9,8 +9,9 @@ from pandas import DataFrame
 from compute.evaluate.tolerance import above, equal
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.board import Board
+from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing
-from compute.views.shared.theme import Palette, escape, palette, precise, signed, template
+from compute.views.shared.theme import Palette, escape, palette, precise, template
 
 LANE, LOW_LANE = 45, 26
 """Pixels per system, and where one dot is all that it has."""
@@ -97,25 +98,14 @@ def _dot_trace(dots: DataFrame, look: Palette, win: bool | None) -> dict:
     else:
         chosen = dots[above(dots["worth"], 0) if win else above(0, dots["worth"])]
         shade = look.win if win else look.loss
-    open_mark = chosen["in_domain"].tolist()
+    looked = [(shade, _symbol(gap)) for gap in chosen["difference"]]
     return {
         "type": "scatter",
         "x": chosen["x"].tolist(),
         "y": chosen["y"].tolist(),
         "mode": "markers",
-        "marker": {
-            "size": 10,
-            "opacity": 1,
-            "symbol": [_symbol(gap) for gap in chosen["difference"]],
-            "color": [look.background if is_open else shade for is_open in open_mark],
-            "line": {
-                "width": [2 if is_open else 1 for is_open in open_mark],
-                "color": [shade if is_open else look.background for is_open in open_mark],
-            },
-        },
-        "hovertext": chosen["hover"].tolist(),
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "showlegend": False,
+        "marker": traces.marker(looked, chosen["in_domain"].tolist(), look, 10, (1, 2)),
+        **traces.hover(chosen["hover"].tolist()),
     }
 
 
@@ -134,7 +124,6 @@ def _medians(counts: DataFrame, look: Palette) -> dict:
         "mode": "markers",
         "marker": {"symbol": "line-ns", "size": 14, "opacity": 1, "line": line},
         "hoverinfo": "skip",
-        "showlegend": False,
     }
 
 
@@ -148,28 +137,20 @@ def _layout(board: Board, baseline: str, counts: DataFrame, dots: DataFrame, loo
         note += f"; {more} more systems win less"
     if dots["difference"].abs().max() > BEYOND:
         note += f"; ◂ ▸ beyond {BEYOND}"
-    down = {
-        "range": [len(counts) - 0.4, -1.1],
-        "tickvals": list(range(len(counts))),
-        "ticktext": [escape(short[name], 28) for name in counts["system"]],
-        "showgrid": False,
-        "zeroline": False,
-        "fixedrange": True,
-    }
-    across = {"fixedrange": True, "zeroline": True, "zerolinewidth": 1, "title": {"text": note}}
+    names = [short[name] for name in counts["system"]]
+    across = {"zeroline": True, "zerolinewidth": 1, "title": {"text": note}}
     return {
         "xaxis": across | _ticks(dots["x"].tolist()),
-        "yaxis": down,
+        "yaxis": axes.names_down(names, above=1.1, below=0.6),
         "annotations": list(_notes(counts, look)),
         "height": (LANE if dots["line"].duplicated().any() else LOW_LANE) * (len(counts) + 1) + 60,
         "margin": {"l": 8, "r": 110, "t": 8, "b": 50},
-        "dragmode": False,
         "hoverdistance": 12,
     }
 
 
 def _notes(counts: DataFrame, look: Palette) -> Iterator[dict]:
-    place = {"x": 1, "xref": "paper", "xshift": 12, "xanchor": "left", "showarrow": False}
+    place = {"x": 1, "xref": "paper", "xshift": 12, "xanchor": "left"}
     for y, row in enumerate(counts.to_dict("records")):
         equal = f", {row['equal']} equal" if row["equal"] else ""
         yield place | {"y": y, "text": f"<b>{row['won']}</b> : {row['lost']}{equal}"}
@@ -182,8 +163,5 @@ def _ticks(x: list[float]) -> dict:
     step = next(step for step in (0.02, 0.05, 0.1) if (high - low) / step <= 8)
     first, last = math.floor(low / step - 0.2), math.ceil(high / step + 0.2)
     values = [round(step * place, 2) for place in range(first, last + 1)]
-    return {
-        "range": [low - step / 4, high + step / 4],
-        "tickvals": values,
-        "ticktext": ["0" if not v else signed(v, 1 if step == 0.1 else 2) for v in values],
-    }
+    ticks = axes.differences(values, 1 if step == 0.1 else 2)
+    return ticks | {"range": [low - step / 4, high + step / 4]}

@@ -12,6 +12,7 @@ from pandas import DataFrame
 from compute.datasets.published import MEDIAN_LENGTH
 from compute.views.leaderboard.board import short_titles
 from compute.views.lengths.violins import RELEVANT, words
+from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 
@@ -27,7 +28,6 @@ CORPUS, JUDGED = " corpus", " relevant"
 
 Columns = Mapping[str, str]
 """What stands above each column, by its name."""
-_STILL = {"showgrid": False, "zeroline": False, "ticks": "", "fixedrange": True}
 
 
 @drawing
@@ -48,18 +48,19 @@ def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) ->
     figure = go.Figure(
         data=[
             _fill(cells, len(rows), len(columns)),
-            *_texts(cells, len(columns), look),
-            *_gaps(cells, len(rows), len(columns), look),
+            *_texts(cells, len(rows), len(columns), look),
             _overlay(cells, columns),
         ]
     )
     figure.update_layout(
         template=looks.template(theme),
-        hoverdistance=-1,
-        dragmode=False,
-        showlegend=False,
+        **axes.CLICKED,
         coloraxis=_colours(look),
-        shapes=[_outline(places[chosen], len(columns), look)] if chosen in places else [],
+        shapes=[
+            traces.outline(look, (-0.5, len(columns) - 0.5), (place - 0.5, place + 0.5), 2)
+            for name, place in places.items()
+            if name == chosen
+        ],
         **_axes(list(rows["title"]), columns),
     )
     return figure
@@ -101,65 +102,30 @@ def _fill(cells: DataFrame, n_rows: int, n_columns: int) -> dict[str, Any]:
     return {"type": "heatmap", "z": shares, "hoverongaps": False, **look}
 
 
-def _texts(cells: DataFrame, width: int, look: looks.Palette) -> list[dict[str, Any]]:
-    """One trace per ink: a selection would fade the text of all the others."""
-    if width > MOST_WITH_NUMBERS:
+def _texts(
+    cells: DataFrame, n_rows: int, n_columns: int, look: looks.Palette
+) -> list[dict[str, Any]]:
+    """The medians, and a dash where there is no run."""
+    if n_columns > MOST_WITH_NUMBERS:
         return []
     shares = (cells["ratio"].clip(-FAR, FAR) + FAR) / (2 * FAR)
     inks = [
         look.text if column == CORPUS else looks.ink(looks.colour(share, look.diverging))
         for column, share in zip(cells["column"], shares, strict=True)
     ]
-    return [
-        {
-            "type": "scatter",
-            "x": of_ink["x"].tolist(),
-            "y": of_ink["y"].tolist(),
-            # Halves stand in the hover: a narrow cell has no room for them.
-            "text": [f"{math.floor(median + 0.5):,}" for median in of_ink["median"]],
-            "mode": "text",
-            "textfont": {"color": ink, "size": 13 if width <= 12 else 12 if width <= 16 else 11},
-            "unselected": {"textfont": {"color": ink}},
-            "hoverinfo": "skip",
-        }
-        for ink, of_ink in cells.groupby(pd.Series(inks, index=cells.index))
-    ]
-
-
-def _gaps(
-    cells: DataFrame, n_rows: int, n_columns: int, look: looks.Palette
-) -> list[dict[str, Any]]:
-    """A dash where there is no run."""
-    filled = set(zip(cells["x"], cells["y"], strict=True))
+    places = list(zip(cells["x"], cells["y"], strict=True))
+    # Halves stand in the hover: a narrow cell has no room for them.
+    words = [f"{math.floor(median + 0.5):,}" for median in cells["median"]]
+    filled = set(places)
     empty = [(x, y) for y in range(n_rows) for x in range(n_columns) if (x, y) not in filled]
-    if not empty or n_columns > MOST_WITH_NUMBERS:
-        return []
-    return [
-        {
-            "type": "scatter",
-            "x": [x for x, _ in empty],
-            "y": [y for _, y in empty],
-            "text": ["–"] * len(empty),
-            "mode": "text",
-            "textfont": {"color": look.muted},
-            "unselected": {"textfont": {"color": look.muted}},
-            "hoverinfo": "skip",
-        }
-    ]
+    dashes = traces.texts(empty, ["–"] * len(empty), [look.muted] * len(empty))
+    return traces.texts(places, words, inks, traces.text_size(n_columns)) + dashes
 
 
 def _overlay(cells: DataFrame, columns: Columns) -> dict[str, Any]:
-    return {
-        "type": "scatter",
-        "x": cells["x"].tolist(),
-        "y": cells["y"].tolist(),
-        "customdata": [[name] for name in cells["dataset"]],
-        "hovertext": [_hover(row, columns) for row in cells.to_dict("records")],
-        # Not the text itself: a template would read a title's `%{x}`.
-        "hovertemplate": "%{hovertext}<extra></extra>",
-        "mode": "markers",
-        "marker": {"opacity": 0, "size": 20},
-    }
+    hover = [_hover(row, columns) for row in cells.to_dict("records")]
+    datasets = [[name] for name in cells["dataset"]]
+    return traces.targets(cells["x"].tolist(), cells["y"].tolist(), hover, datasets)
 
 
 def _hover(row: Mapping[Hashable, Any], columns: Columns) -> str:
@@ -180,41 +146,18 @@ def _colours(look: looks.Palette) -> dict[str, Any]:
     return {"colorscale": scale, "cmin": -FAR, "cmax": FAR, "showscale": False}
 
 
-def _outline(row: int, n_columns: int, look: looks.Palette) -> dict[str, Any]:
-    corners = {"x0": -0.5, "x1": n_columns - 0.5, "y0": row - 0.5, "y1": row + 0.5}
-    return {"type": "rect", **corners, "line": {"color": look.outline, "width": 2}}
-
-
 def _axes(titles: list[str], columns: Columns) -> dict[str, Any]:
     """Datasets down, systems across, and the room that their names take."""
-    width = len(columns)
+    shown, width = list(columns.values()), len(columns)
+    size = {"fewest": FEWEST_COLUMNS, "longest": LETTERS}
     crowded = width > MOST_WITH_NUMBERS
-    letters = min(max(map(len, columns.values())), LETTERS)
-    # Turned as on a narrow screen where the names may touch.
-    touching = 8 * (letters + 2) * max(width, FEWEST_COLUMNS) > 560
-    rise = 12 + 6 * letters if crowded else 14 + round(4.7 * letters) if touching else 30
-    across = {
-        "side": "top",
-        "range": [-0.5, max(width, FEWEST_COLUMNS) - 0.5],
-        "tickvals": list(range(width)),
-        "ticktext": [f"  {looks.escape(name, LETTERS)}  " for name in columns.values()],
-        "ticklabelstandoff": 2,
-        "tickfont": {"size": 9 if crowded else 13},
-        "tickangle": -90 if crowded else None,
-        "autotickangles": [0, -40],
-        "ticklabeloverflow": "allow",
-    }
-    down = {
-        "range": [len(titles) - 0.5, -0.5],
-        "tickvals": list(range(len(titles))),
-        "ticktext": [looks.escape(title, 32) for title in titles],
-        "ticklabelstandoff": 6,
-    }
+    leaning = axes.touching(shown, **size) and width >= FEWEST_COLUMNS
+    rise = axes.height_of_names(shown, **size, crowded=crowded)
     return {
-        "xaxis": _STILL | across,
-        "yaxis": _STILL | down,
+        "xaxis": axes.names_across(shown, **size, crowded=crowded),
+        "yaxis": axes.names_down(titles, longest=32, ticklabelstandoff=6, ticks=""),
         "height": ROW * len(titles) + 14 + rise,
-        "margin": {"l": 8, "r": 70 if touching and width >= FEWEST_COLUMNS else 8, "t": 30, "b": 6},
+        "margin": {"l": 8, "r": 70 if leaning else 8, "t": 30, "b": 6},
     }
 
 

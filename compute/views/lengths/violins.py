@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 from scipy.ndimage import gaussian_filter1d
 
+from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 
@@ -99,7 +100,7 @@ def violins(
                 for place, (row, one) in enumerate(zip(records, own, strict=True))
             ),
             _dotted(corpus, len(records), theme),
-            *_quantiles(records, high, theme),
+            *_quantiles(records, high, looks.palette(theme)),
         ]
     )
     notes = [*_medians(records, corpus, theme), *_longer(records, own, high, theme)]
@@ -198,32 +199,13 @@ def _violin(
     }
 
 
-def _quantiles(records: Sequence[Row], high: float, theme: str) -> list[dict[str, Any]]:
-    """All thin bars, all thick ones, all rings."""
-    look = looks.palette(theme)
-    bars = []
-    for ends, width in ((("p5", "p95"), 1.25), (("p25", "p75"), 5)):
-        x: list[float | None] = []
-        y: list[float | None] = []
-        for place, row in enumerate(records):
-            x += [*(min(max(row[end], 1), high) for end in ends), None]
-            y += [place + _BELOW, place + _BELOW, None]
-        line = {"width": width, "color": look.muted}
-        bars.append(
-            {"type": "scatter", "x": x, "y": y, "mode": "lines", "line": line, "hoverinfo": "skip"}
-        )
-    ring = {"size": 10, "opacity": 1, "color": look.background}
-    rings = {
-        "type": "scatter",
-        "x": [min(max(row["p50"], 1), high) for row in records],
-        "y": [place + _BELOW for place in range(len(records))],
-        "mode": "markers",
-        "marker": ring | {"line": {"width": 2, "color": look.text}},
-        "hovertext": [_hover(row) for row in records],
-        # Not the text itself: a template would read a title's `%{x}`.
-        "hovertemplate": "%{hovertext}<extra></extra>",
-    }
-    return [*bars, rings]
+def _quantiles(records: Sequence[Row], high: float, look: looks.Palette) -> list[dict[str, Any]]:
+    def shown(end: str) -> list[float]:
+        return [min(max(row[end], 1), high) for row in records]
+
+    ends = [(shown(low), shown(top)) for low, top in (("p5", "p95"), ("p25", "p75"))]
+    rows = [place + _BELOW for place in range(len(records))]
+    return traces.quantiles(ends, shown("p50"), rows, [_hover(row) for row in records], look)
 
 
 def _hover(row: Row) -> str:
@@ -246,7 +228,7 @@ def _dotted(median: float, n_rows: int, theme: str) -> dict[str, Any]:
 def _medians(records: Sequence[Row], corpus: float, theme: str) -> list[dict[str, Any]]:
     """The right column: each median, and how far it is from the corpus's."""
     muted = looks.palette(theme).muted
-    at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 12, "showarrow": False}
+    at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 12}
     notes = []
     for place, row in enumerate(records):
         text = f"<b>{words(row['p50'])}</b>"
@@ -261,7 +243,7 @@ def _longer(
     records: Sequence[Row], counts: Sequence[DataFrame], high: float, theme: str
 ) -> list[dict[str, Any]]:
     """What lies beyond the end of the axis: `62 longer, to 1,541 ▸`."""
-    at = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -4, "showarrow": False}
+    at: dict[str, Any] = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -4}
     at["font"] = {"color": looks.palette(theme).muted, "size": 11}
     notes = []
     for place, (row, one) in enumerate(zip(records, counts, strict=True)):
@@ -273,22 +255,11 @@ def _longer(
 
 
 def _axes(titles: Sequence[str]) -> dict[str, Any]:
-    still = {"fixedrange": True, "zeroline": False}
-    names = {
-        "range": [len(titles) - 0.6, -1.15],
-        "tickvals": list(range(len(titles))),
-        "ticktext": [looks.escape(title, 28) for title in titles],
-        "ticklabelstandoff": 6,
-        "showgrid": False,
-    }
     return {
         "height": (ROW if len(titles) <= MANY else NARROW) * len(titles) + 84,
-        "showlegend": False,
-        "hovermode": "closest",
-        "dragmode": False,
         "margin": {"r": 104, "t": 4},
-        "xaxis": still | {"title": {"text": "words per document"}},
-        "yaxis": still | names,
+        "xaxis": {"title": {"text": "words per document"}, "zeroline": False},
+        "yaxis": axes.names_down(titles, above=1.15, below=0.4, ticklabelstandoff=6),
     }
 
 
@@ -316,16 +287,16 @@ def differences(pairs: DataFrame, titles: tuple[str, str], *, theme: str) -> go.
         "<extra></extra>",
     )
     figure.update_layout(template=looks.template(theme), annotations=_sides(gaps, titles, theme))
-    figure.update_layout(height=ROW * 2 + 104, margin={"t": 44}, bargap=0.08, dragmode=False)
+    figure.update_layout(height=ROW * 2 + 104, margin={"t": 44}, bargap=0.08)
     across = "median words of A minus B, per query"
-    figure.update_xaxes(title_text=across, fixedrange=True, zeroline=True, range=[-reach, reach])
-    figure.update_yaxes(title_text="queries", fixedrange=True, rangemode="tozero")
+    figure.update_xaxes(title_text=across, zeroline=True, range=[-reach, reach])
+    figure.update_yaxes(title_text="queries", rangemode="tozero")
     return figure
 
 
 def _sides(gaps: Values, titles: tuple[str, str], theme: str) -> list[dict[str, Any]]:
     look = looks.palette(theme)
-    at = {"yref": "paper", "y": 1, "yanchor": "bottom", "xref": "paper", "showarrow": False}
+    at = {"yref": "paper", "y": 1, "yanchor": "bottom", "xref": "paper"}
     names = [looks.escape(title, 22) for title in titles]
     shorter = f"{names[0]}<br>shorter: {int((gaps < 0).sum()):,}"
     longer = f"{names[1]}<br>shorter: {int((gaps > 0).sum()):,}"

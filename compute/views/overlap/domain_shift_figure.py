@@ -3,7 +3,6 @@
 A panel has a fixed size, so that names can be kept apart; on a narrow screen panels stack.
 """
 
-import html
 from collections.abc import Hashable, Iterable, Mapping
 from typing import Any
 
@@ -13,7 +12,8 @@ from pandas import DataFrame
 
 from compute.corpora.similarity import FEWEST_FOR_RANKS
 from compute.views.overlap.domain_shift import Correlation, correlation
-from compute.views.shared import labels
+from compute.views.shared import axes as shared_axes
+from compute.views.shared import labels, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 
@@ -59,22 +59,12 @@ def panel(
 def _trace(marks: DataFrame, axes: tuple[str, str], theme: str) -> go.Scatter:
     looked = [looks.mark(domain, looks.DOMAINS, theme) for domain in marks["domain"]]
     open_ = marks["left_out"].tolist()
-    inside = looks.palette(theme).background
-    fills = [inside if out else look[0] for look, out in zip(looked, open_, strict=True)]
-    rings = [look[0] if out else inside for look, out in zip(looked, open_, strict=True)]
     return go.Scatter(
         x=marks["similarity"].tolist(),
         y=marks["gain"].tolist(),
         mode="markers",
-        marker={
-            "size": SIZE,
-            "opacity": 1,
-            "symbol": [look[1] for look in looked],
-            "color": fills,
-            "line": {"color": rings, "width": [1.5 if out else 0.5 for out in open_]},
-        },
-        hovertext=[_hover(row, axes) for row in marks.to_dict("records")],
-        hovertemplate="%{hovertext}<extra></extra>",
+        marker=traces.marker(looked, open_, looks.palette(theme), SIZE, (0.5, 1.5)),
+        **traces.hover([_hover(row, axes) for row in marks.to_dict("records")]),
         cliponaxis=False,
     )
 
@@ -92,7 +82,7 @@ def _head(marks: DataFrame, title: str) -> dict[str, Any]:
     name = f"<b>{looks.escape(title, 40)}</b>"
     text = "<br>".join([f"{name}  {said(marks)}", *intervals(marks)])
     place = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "paper"}
-    return place | {"yanchor": "bottom", "align": "left", "showarrow": False, "text": text}
+    return place | {"yanchor": "bottom", "align": "left", "text": text}
 
 
 def said(marks: DataFrame) -> str:
@@ -146,20 +136,11 @@ def table(groups: Mapping[tuple[str, str], DataFrame]) -> DataFrame:
     return DataFrame(rows, columns=heads)
 
 
-_GLYPHS: dict[str, str] = dict(zip(looks.DOMAINS, "●■◆▲●⬢★▼✚", strict=True))
-
-
 def legend(domains: Iterable[str], theme: str) -> str:
     """The marks of these domains as one line of HTML."""
     found = set(domains)
     names = [name for name in looks.DOMAINS if name in found] + sorted(found - set(looks.DOMAINS))
-    entries = [
-        f'<span style="white-space:nowrap;margin-right:1.1rem">'
-        f'<span style="color:{looks.mark(name, looks.DOMAINS, theme)[0]}">'
-        f"{_GLYPHS.get(name, '●')}</span> {html.escape(name)}</span> "
-        for name in names
-    ]
-    return f'<div style="font-size:0.87rem">{"".join(entries)}</div>'
+    return looks.legend(looks.legend_entry(name, looks.DOMAINS, theme) for name in names)
 
 
 def _names(
@@ -209,22 +190,19 @@ def _band(end: float, look: looks.Palette) -> list[dict[str, Any]]:
 
 
 def _frame(axes: tuple[str, str], spans: tuple[Span, Span]) -> dict[str, Any]:
-    still = {"fixedrange": True, "zeroline": False, "automargin": False}
+    still = {"zeroline": False, "automargin": False}
     across, up = _ticks(spans[0]), _ticks(spans[1])
     titles = [{"text": looks.escape(text, 80), "standoff": 6} for text in axes]
     return {
         "width": WIDTH,
         "height": HEIGHT,
         "margin": {"l": LEFT, "r": RIGHT, "t": HEAD, "b": FOOT, "autoexpand": False},
-        "showlegend": False,
-        "dragmode": False,
-        "hovermode": "closest",
         "xaxis": still
         | {"range": list(spans[0]), "title": titles[0]}
         | {"tickvals": across, "ticktext": [looks.plain(value, 2) for value in across]},
         "yaxis": still
         | {"range": list(spans[1]), "title": titles[1]}
-        | {"tickvals": up, "ticktext": [_signed(value) for value in up]},
+        | shared_axes.differences(up, 2),
     }
 
 
@@ -235,7 +213,3 @@ def _ticks(span: Span) -> list[float]:
         if last - first < 7:
             return [round(float(place) * step, 2) for place in np.arange(first, last + 1)]
     return [0.0]
-
-
-def _signed(value: float) -> str:
-    return looks.signed(value, 2) if value else "0"

@@ -13,7 +13,7 @@ from pandas import DataFrame
 
 from compute.corpora import similarity
 from compute.views.overlap.heatmap import SPANS
-from compute.views.shared import labels
+from compute.views.shared import labels, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 
@@ -143,31 +143,25 @@ def _lines(
     gap = np.full((len(lines), 2), np.nan)
     path = np.stack([*ends, gap], axis=1)
     colour = looks.palette(theme).line
-    traces = []
+    drawn = []
     for level in sorted(set(levels.tolist())):
         along = path[levels == level].reshape(-1, 2)
         wide = THINNEST + (THICKEST - THINNEST) * level / (LEVELS - 1)
         look: dict[str, Any] = {"mode": "lines", "line": {"width": wide, "color": colour}}
         look |= {"hoverinfo": "skip", "showlegend": False}
-        traces.append(go.Scatter(x=along[:, 0], y=along[:, 1], **look))
-    return [*traces, _middles(lines, (ends[0] + ends[1]) / 2, nodes)]
+        drawn.append(go.Scatter(x=along[:, 0], y=along[:, 1], **look))
+    return [*drawn, _middles(lines, (ends[0] + ends[1]) / 2, nodes)]
 
 
 def _middles(lines: DataFrame, middle: np.ndarray, nodes: DataFrame) -> go.Scatter:
     titles = dict(zip(nodes["dataset"], nodes["title"].map(looks.escape), strict=True))
     triples = zip(lines["dataset"], lines["other"], lines["similarity"], strict=True)
-    return go.Scatter(
-        x=middle[:, 0],
-        y=middle[:, 1],
-        mode="markers",
-        marker={"opacity": 0, "size": 14},
-        hovertext=[
-            f"<b>{titles[one]}</b> and <b>{titles[other]}</b><br>similarity {value:.4f}"
-            for one, other, value in triples
-        ],
-        hovertemplate="%{hovertext}<extra></extra>",
-        showlegend=False,
-    )
+    hover = [
+        f"<b>{titles[one]}</b> and <b>{titles[other]}</b><br>similarity {value:.4f}"
+        for one, other, value in triples
+    ]
+    points = traces.targets(middle[:, 0], middle[:, 1], hover, size=14)
+    return go.Scatter(points, showlegend=False)
 
 
 def _marks(own: DataFrame, square: DataFrame, nodes: DataFrame, theme: str) -> go.Scatter:
@@ -186,8 +180,7 @@ def _marks(own: DataFrame, square: DataFrame, nodes: DataFrame, theme: str) -> g
             "opacity": 1,
             "line": ring,
         },
-        hovertext=[_hover(row, square, titles) for row in own.to_dict("records")],
-        hovertemplate="%{hovertext}<extra></extra>",
+        **traces.hover([_hover(row, square, titles) for row in own.to_dict("records")]),
     )
 
 
@@ -201,7 +194,7 @@ def _hover(row: Row, square: DataFrame, titles: Mapping[str, str]) -> str:
 
 
 def _frame(domains: Sequence[str], height: float, theme: str) -> dict[str, Any]:
-    still = {"visible": False, "fixedrange": True, "automargin": False}
+    still = {"visible": False, "automargin": False}
     rows = _legend_rows(domains, theme)
     return {
         "template": looks.template(theme),
@@ -212,8 +205,6 @@ def _frame(domains: Sequence[str], height: float, theme: str) -> dict[str, Any]:
         "yaxis": still | {"range": [height, 0]},
         "legend": {"itemsizing": "constant", "font": {"size": FONT}, "itemclick": False},
         "showlegend": True,
-        "hovermode": "closest",
-        "dragmode": False,
     }
 
 

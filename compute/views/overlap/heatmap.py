@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from pandas import DataFrame
 
-from compute.views.shared import labels
+from compute.views.shared import axes, labels, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 
@@ -105,44 +105,23 @@ def _fill(square: DataFrame) -> list[go.Heatmap]:
 
 def _numbers(
     cells: Sequence[Any], grid: _Grid, span: tuple[float, float], look: looks.Palette
-) -> list[go.Scatter]:
-    """The numbers, one trace per ink: a selection fades the text of every trace."""
+) -> list[dict[str, Any]]:
     if grid.cell < NARROWEST_WITH_NUMBER:
         return []
     low, high = span
     shares = [(value - low) / (high - low) for _, _, value in cells]
     inks = [looks.ink(looks.colour(share, look.sequential)) for share in shares]
-    traces = []
-    for ink in sorted(set(inks)):
-        own = [cell for cell, used in zip(cells, inks, strict=True) if used == ink]
-        traces.append(
-            go.Scatter(
-                x=[column for _, column, _ in own],
-                y=[row for row, _, _ in own],
-                text=[f"{100 * value:.0f}" for _, _, value in own],
-                mode="text",
-                textfont={"size": grid.digits, "color": ink},
-                unselected={"textfont": {"color": ink}},
-                hoverinfo="skip",
-            )
-        )
-    return traces
+    places = [(column, row) for row, column, _ in cells]
+    return traces.texts(places, [f"{100 * value:.0f}" for *_, value in cells], inks, grid.digits)
 
 
-def _overlay(cells: Sequence[Any], names: Sequence[str], shown: Sequence[str]) -> go.Scatter:
-    return go.Scatter(
-        x=[column for _, column, _ in cells],
-        y=[row for row, _, _ in cells],
-        mode="markers",
-        marker={"opacity": 0, "size": 20},
-        customdata=[[names[row], names[column]] for row, column, _ in cells],
-        hovertext=[
-            f"<b>{shown[row]}</b> and <b>{shown[column]}</b><br>similarity {value:.4f}"
-            for row, column, value in cells
-        ],
-        # Not the text itself: a template would read a title's `%{x}`.
-        hovertemplate="%{hovertext}<extra></extra>",
-    )
+def _overlay(cells: Sequence[Any], names: Sequence[str], shown: Sequence[str]) -> dict[str, Any]:
+    hover = [
+        f"<b>{shown[row]}</b> and <b>{shown[column]}</b><br>similarity {value:.4f}"
+        for row, column, value in cells
+    ]
+    pairs = [[names[row], names[column]] for row, column, _ in cells]
+    return traces.targets([cell[1] for cell in cells], [cell[0] for cell in cells], hover, pairs)
 
 
 def _scale(look: looks.Palette, grid: _Grid, span: tuple[float, float]) -> dict[str, Any]:
@@ -170,7 +149,7 @@ def _scale(look: looks.Palette, grid: _Grid, span: tuple[float, float]) -> dict[
 
 def _names(shown: Sequence[str], look: looks.Palette) -> list[dict[str, Any]]:
     """Each name again at the end of its row, over its column."""
-    common = {"showarrow": False, "xanchor": "left", "font": {"size": 13, "color": look.text}}
+    common = {"xanchor": "left", "font": {"size": 13, "color": look.text}}
     return [
         {"x": place - 0.5, "y": place, "text": name, "xshift": 4, **common}
         for place, name in enumerate(shown)
@@ -183,8 +162,7 @@ def _outline(
     if chosen is None or not set(chosen) <= set(names):
         return []
     column, row = sorted(names.index(name) for name in chosen)
-    corners = {"x0": column - 0.5, "x1": column + 0.5, "y0": row - 0.5, "y1": row + 0.5}
-    return [{"type": "rect", "line": {"width": 3, "color": look.outline}, **corners}]
+    return [traces.around(column, row, look)]
 
 
 def height(count: int) -> int:
@@ -196,14 +174,11 @@ def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
     """Axes and sizes: every cell as wide as the grid says, whatever the page's width."""
     count = len(grid.names)
     rows = max(count, 3)
-    still = {"fixedrange": True, "showgrid": False, "zeroline": False, "automargin": False}
+    still = {**axes.BARE, "automargin": False}
     return {
         "width": WIDTH,
         "height": height(count),
         "margin": {"l": grid.left, "r": 0, "t": 8, "b": 8, "autoexpand": False},
-        "showlegend": False,
-        "dragmode": False,
-        "hovermode": "closest",
         "hoverdistance": -1,
         "xaxis": still | {"range": [-0.5, grid.across - 0.5], "visible": False},
         "yaxis": still
@@ -211,10 +186,7 @@ def _frame(grid: _Grid, shown: Sequence[str]) -> dict[str, Any]:
             "range": [rows - 0.5, -0.5],
             "tickvals": list(range(count)),
             "ticktext": list(shown),
-            "tickfont": {"size": 13},
-            "ticks": "outside",
-            "ticklen": 5,
-            "tickcolor": "rgba(0,0,0,0)",
+            **axes.TICKS_AWAY,
         },
     }
 

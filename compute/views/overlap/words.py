@@ -1,13 +1,12 @@
 """The words of two collections: what they share, and what sets one apart from the other."""
 
-import html
 import math
 from typing import Any
 
 import plotly.graph_objects as go
 from pandas import DataFrame
 
-from compute.views.shared import labels
+from compute.views.shared import axes, labels, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 
@@ -54,12 +53,7 @@ def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
 def legend(titles: tuple[str, str], theme: str) -> str:
     """Which mark is which collection, as one line of HTML."""
     look = looks.palette(theme)
-    entries = [
-        f'<span style="margin-right:1.1rem"><span style="color:{colour}">{glyph}</span>'
-        f" {html.escape(title)}</span>"
-        for title, colour, glyph in zip(titles, (look.win, look.loss), _GLYPHS, strict=True)
-    ]
-    return f'<div style="font-size:0.87rem">{"".join(entries)}</div>'
+    return looks.legend(zip((look.win, look.loss), _GLYPHS, titles, strict=True))
 
 
 def _fitting(term: str, theme: str) -> str:
@@ -74,21 +68,15 @@ def _million(share: float) -> str:
     return f"{share:,.0f}" if share >= 10 or not share else f"{share:.1f}"
 
 
-# Names keep away from the marks at the left end.
-_AWAY = {"ticks": "outside", "ticklen": 6, "tickcolor": "rgba(0,0,0,0)"}
-
-
 def _placed(values: list[float], shares: list[list[float]]) -> list[float]:
     low, _ = _ends(shares)
     return [max(value, low) for value in values]
 
 
 def _line(shares: list[list[float]], y: list[int], look: looks.Palette) -> go.Scatter:
-    ends = [_placed(values, shares) for values in shares]
-    xs = [x for one, other in zip(*ends, strict=True) for x in (one, other, None)]
-    ys = [place for row in y for place in (row, row, None)]
+    one, other = (_placed(values, shares) for values in shares)
     line = {"color": look.line, "width": 3}
-    return go.Scatter(x=xs, y=ys, mode="lines", line=line, hoverinfo="skip")
+    return go.Scatter(traces.lines(one, other, y), line=line, hoverinfo="skip")
 
 
 def _dots(
@@ -101,8 +89,7 @@ def _dots(
             y=y,
             mode="markers",
             marker={"size": 9, "color": colour, "symbol": symbol, "opacity": 1},
-            hovertext=hover,
-            hovertemplate="%{hovertext}<extra></extra>",
+            **traces.hover(hover),
             cliponaxis=False,
         )
         for values, colour, symbol in looked
@@ -127,7 +114,7 @@ def _numbers(shares: list[list[float]], colours: tuple[str, str]) -> list[dict[s
 
 def _beside(side: int, colour: str, text: str) -> dict[str, Any]:
     place = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": _COLUMN * (side + 1)}
-    return place | {"showarrow": False, "text": text, "font": {"color": colour, "size": 12}}
+    return place | {"text": text, "font": {"color": colour, "size": 12}}
 
 
 def _ends(shares: list[list[float]]) -> tuple[float, float]:
@@ -148,19 +135,16 @@ def _ticks(low: float, high: float) -> list[float]:
 
 
 def _frame(terms: list[str], shares: list[list[float]]) -> dict[str, Any]:
-    still = {"fixedrange": True, "zeroline": False, "automargin": False}
+    still = {"zeroline": False, "automargin": False}
     low, high = _ends(shares)
     ticks = _ticks(low, high)
-    names = {"range": [len(terms) - 0.5, -0.5], "tickvals": list(range(len(terms)))}
+    names = axes.names_down(terms) | axes.TICKS_AWAY | {"ticktext": terms, "ticklen": 6}
     return {
         "width": WIDTH,
         "height": ROW * len(terms) + _HEAD + 26,
         "margin": {"l": _LEFT, "r": _RIGHT, "t": _HEAD, "b": 26, "autoexpand": False},
-        "showlegend": False,
-        "dragmode": False,
-        "hovermode": "closest",
         "xaxis": still
         | {"type": "log", "range": [math.log10(low * 0.9), math.log10(high)]}
         | {"tickvals": ticks, "ticktext": [f"{value:,g}" for value in ticks]},
-        "yaxis": still | names | {"ticktext": terms, "showgrid": False, **_AWAY},
+        "yaxis": still | names,
     }

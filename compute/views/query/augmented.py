@@ -6,8 +6,9 @@ import plotly.graph_objects as go
 from pandas import DataFrame, concat, isna
 
 from compute.base.words import counted
+from compute.views.shared import axes
 from compute.views.shared.drawing import drawing
-from compute.views.shared.theme import escape, palette, plain, template
+from compute.views.shared.theme import palette, plain, template
 
 PAPER = "BM25 Query Augmentation"
 PRINTED = {
@@ -52,15 +53,13 @@ def bars(query: DataFrame, theme: str) -> go.Figure:
             cliponaxis=False,
             hoverinfo="skip",
         )
-    names = [escape(piece, 24) for piece in shown["piece"]]
-    figure.update_yaxes(
-        tickvals=list(range(len(shown))), ticktext=names, autorange="reversed", showgrid=False
-    )
+    names = axes.names_down(shown["piece"].tolist(), longest=24)
+    figure.update_yaxes(names | {"range": None, "zeroline": None, "autorange": "reversed"})
     figure.update_xaxes(
         range=[0, 1.15], title="weight, the heaviest word is 1", tickvals=[0, 0.5, 1]
     )
     height = 80 + _ROW * max(len(shown), 2)
-    figure.update_layout(template=template(theme), height=height, bargap=0.25)
+    figure.update_layout(template=template(theme), height=height, bargap=0.25, showlegend=True)
     return figure
 
 

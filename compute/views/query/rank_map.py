@@ -1,7 +1,6 @@
 """The query x rank map: queries down, ranks across, the cell coloured by relevance."""
 
 import base64
-import html
 import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -15,7 +14,9 @@ from PIL import Image, ImageColor
 
 from compute.views.query.rank_map_cells import EMPTY, HOLE, bands
 from compute.views.query.words import said
+from compute.views.shared import axes as shared_axes
 from compute.views.shared import theme as looks
+from compute.views.shared import traces
 from compute.views.shared.drawing import drawing
 
 ROW = 22
@@ -27,7 +28,6 @@ _HEAD, _FOOT = 26, 24
 _WIDE, _HIGH = 800, ALL
 _STRIPS = 160
 _ACROSS = 6
-_CLEAR = "rgba(0,0,0,0)"
 ORDERS = {
     "highest score first": "highest",
     "lowest score first": "lowest",
@@ -111,13 +111,11 @@ def legend(levels: Sequence[int], theme: str) -> str:
     relevant = ["relevant" if one else f"relevant, grade {level}" for level in levels]
     entries = list(zip(blues, relevant, strict=True))[::-1]
     entries += [(judged, "judged not relevant"), (hole, "a hole: nobody judged it")]
-    squares = [
-        f'<span style="margin-right:1.1rem;white-space:nowrap"><span style="display:inline-block;'
-        f"width:0.8rem;height:0.8rem;background:{colour};margin-right:0.35rem;"
-        f'vertical-align:-0.08rem"></span>{html.escape(words)}</span>'
-        for colour, words in entries
-    ]
-    return f'<div style="font-size:0.87rem">{"".join(squares)}</div>'
+    square = (
+        '<span style="display:inline-block;width:0.8rem;height:0.8rem;background:currentcolor;'
+        'vertical-align:-0.08rem"></span>'
+    )
+    return looks.legend((colour, square, words) for colour, words in entries)
 
 
 @drawing
@@ -189,16 +187,13 @@ def _frame(
         template=looks.template(theme),
         height=height + head + _FOOT,
         margin={"l": left, "r": 8, "t": head, "b": _FOOT},
-        showlegend=False,
-        hoverdistance=-1,
-        dragmode=False,
-        yaxis={"range": [top, 0], "fixedrange": True, "showgrid": False, "zeroline": False}
-        | {"automargin": False, "tickformat": ",d"},
+        yaxis=shared_axes.BARE | {"range": [top, 0], "automargin": False, "tickformat": ",d"},
+        **shared_axes.CLICKED,
     )
     for place, panel in enumerate(panels):
         start = place * (width + gap)
         axis = {"domain": [start, start + width], "range": [0.5, depth + 0.5], "anchor": "y"}
-        still = {"fixedrange": True, "showgrid": False, "zeroline": False, "automargin": False}
+        still = {**shared_axes.BARE, "automargin": False}
         step = 10 if depth <= 50 else 20
         ticks = {"tickvals": [1, *range(step, depth + 1, step)]}
         figure.update_layout({_axes(place)["xaxis"].replace("x", "xaxis"): axis | still | ticks})
@@ -207,7 +202,7 @@ def _frame(
             text=f"<b>{looks.escape(panel.title, 26)}</b>{after}{remark}",
             align="left",
             **{"x": start, "y": 1, "xref": "paper", "yref": "paper", "yshift": 4},
-            **{"xanchor": "left", "yanchor": "bottom", "showarrow": False, "font": {"size": 13}},
+            **{"xanchor": "left", "yanchor": "bottom", "font": {"size": 13}},
         )
 
 
@@ -219,17 +214,14 @@ def _strips(figure: go.Figure, panel: Panel, axes: dict[str, str]) -> None:
     across = np.linspace(0.5, depth + 0.5, 2 * _ACROSS + 1)[1::2]
     middles = (starts + ends) / 2
     words = [_strip_said(panel, int(a), int(b)) for a, b in zip(starts, ends, strict=True)]
-    figure.add_scatter(
-        x=np.tile(across, len(starts)).astype(np.float32),
-        y=np.repeat(middles, len(across)).astype(np.float32),
-        mode="markers",
-        marker={"opacity": 0, "size": 14},
-        unselected={"marker": {"opacity": 0}},
-        customdata=np.repeat(starts, len(across)).astype(np.int32),
-        hovertext=[said for said in words for _ in across],
-        hovertemplate="%{hovertext}<extra></extra>",
-        **axes,
+    points = traces.targets(
+        np.tile(across, len(starts)).astype(np.float32),
+        np.repeat(middles, len(across)).astype(np.float32),
+        [said for said in words for _ in across],
+        np.repeat(starts, len(across)).astype(np.int32),
+        size=14,
     )
+    figure.add_trace(points | {"unselected": {"marker": {"opacity": 0}}} | axes)
 
 
 def _strip_said(panel: Panel, start: int, stop: int) -> str:
@@ -256,29 +248,19 @@ def window(
     levels = grades(panels)
     rows, depth = panels[0].cells.shape
     figure = go.Figure()
-    shown = [looks.escape(name, 30) for name in names]
     # What prints is in a wider font.
     most, letter = (260, 8.2) if theme == "print" else (NAMES, 7)
     left = round(min(most, 30 + letter * max(map(len, names), default=0)))
     _frame(figure, panels, depth, theme, height=ROW * rows, top=rows - 0.5, left=left)
-    figure.update_yaxes(
-        range=[rows - 0.5, -0.5],
-        tickvals=list(range(rows)),
-        ticktext=shown,
-        ticks="",
-        ticksuffix=" ",
-    )
+    figure.update_yaxes(**shared_axes.names_down(names, longest=30, ticks="", ticksuffix=" "))
     for place, panel in enumerate(panels):
         axes = _axes(place)
         _heat(figure, panel, levels, theme, axes)
         _targets(figure, panel, place, levels, axes)
         _scores(figure, panel, theme, axes)
     for place, row, rank in chosen:
-        outline = {"color": looks.palette(theme).outline, "width": 3}
-        figure.add_shape(
-            type="rect", xref=_axes(place)["xaxis"], yref="y", line=outline,
-            x0=rank - 0.5, x1=rank + 0.5, y0=row - 0.5, y1=row + 0.5,
-        )  # fmt: skip
+        outline = traces.around(rank, row, looks.palette(theme))
+        figure.add_shape(outline, xref=_axes(place)["xaxis"], yref="y")
     return figure
 
 

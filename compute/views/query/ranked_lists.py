@@ -11,6 +11,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.views.query.words import judgement, name_of, said
+from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 
@@ -25,7 +26,6 @@ _LETTERS = {1: 200, 2: 98, 3: 60, 4: 42}
 _PADDING = 0.008
 # Of the colour that links a document's boxes.
 _TAB = 0.005
-_CLEAR = "rgba(0,0,0,0)"
 
 
 class Hit(NamedTuple):
@@ -117,25 +117,19 @@ def _span(place: int, n_lists: int) -> tuple[float, float]:
 def _axes(figure: go.Figure, n_lists: int, depth: int, theme: str) -> None:
     """One axis pair over the whole plot, and one per list, whose edges cut long labels off."""
     head = 50 if theme == "print" else _HEADS.get(n_lists, 50)
-    hidden = {"visible": False, "fixedrange": True, "range": [-0.002, 1.002]}
+    hidden = {"visible": False, "range": [-0.002, 1.002]}
     figure.update_layout(
         template=looks.template(theme),
-        plot_bgcolor=_CLEAR,  # the lists' own axes lie over the boxes
+        plot_bgcolor=axes.CLEAR,  # the lists' own axes lie over the boxes
         height=head + ROW * depth + 8,
         margin={"l": 30, "r": 4, "t": head, "b": 8},
-        showlegend=False,
-        hoverdistance=-1,
-        dragmode=False,
+        **axes.CLICKED,
         xaxis=hidden,
         yaxis={
             "range": [depth + 0.5, 0.5],
-            "fixedrange": True,
-            "showgrid": False,
-            "zeroline": False,
             "tickvals": list(range(1, depth + 1)),
-            "ticks": "outside",
-            "ticklen": 5,
-            "tickcolor": _CLEAR,
+            **axes.BARE,
+            **axes.TICKS_AWAY,
             "automargin": False,
         },
     )
@@ -263,18 +257,15 @@ def _targets(figure: go.Figure, hits: Sequence[Hit], titles: Sequence[str]) -> N
             for doc_id, found in ranks.items()
         }
         points = [(x, hit) for hit in hits if hit.place == place for x in (0.1, 0.3, 0.5, 0.7, 0.9)]
-        figure.add_scatter(
-            x=[x for x, _ in points],
-            y=[hit.rank for _, hit in points],
-            xaxis=f"x{place + 2}",
-            mode="markers",
-            marker={"opacity": 0, "size": 24},
-            customdata=[hit.doc_id for _, hit in points],
-            hovertext=[hit.hover(title, also[hit.doc_id]) for _, hit in points],
-            hovertemplate="%{hovertext}<extra></extra>",
-            unselected={"marker": {"opacity": 0}},
-            zorder=3,
+        unseen = traces.targets(
+            [x for x, _ in points],
+            [hit.rank for _, hit in points],
+            [hit.hover(title, also[hit.doc_id]) for _, hit in points],
+            [hit.doc_id for _, hit in points],
+            size=24,
         )
+        on = {"xaxis": f"x{place + 2}", "zorder": 3, "unselected": {"marker": {"opacity": 0}}}
+        figure.add_trace(unseen | on)
 
 
 def _heads(
@@ -301,7 +292,6 @@ def _heads(
             xanchor="left",
             yanchor="bottom",
             yshift=6,
-            showarrow=False,
             align="left",
             text=f"<b>{looks.escape(title, 20 if many else 30)}</b>{apart}{remark}",
             font={"size": 14},

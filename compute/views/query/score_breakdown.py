@@ -13,7 +13,9 @@ from compute.evaluate.rank_terms import FILLED
 from compute.evaluate.score_breakdown import Explained, has_best
 from compute.evaluate.tolerance import equal
 from compute.views.query.words import said
+from compute.views.shared import axes as shared_axes
 from compute.views.shared import theme as looks
+from compute.views.shared import traces
 from compute.views.shared.drawing import drawing
 
 ROW = 62
@@ -45,7 +47,6 @@ def gains(explained: Named, *, theme: str) -> go.Figure:
             text=f"<b>{looks.escape(title, 30)}</b>  {_worked(found)}",
             y=_top(row, len(explained)),
             **{"x": 0, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"},
-            showarrow=False,
             font={"size": 13},
         )
     return figure
@@ -75,8 +76,7 @@ def _bars(terms: DataFrame, found: Explained, width: float) -> dict[str, Any]:
         "x": shown["rank"].to_numpy(np.int64),
         "y": _share(shown["term"], found),
         "width": width,
-        "hovertext": [_hover(row, found) for row in shown.to_dict("records")],
-        "hovertemplate": "%{hovertext}<extra></extra>",
+        **traces.hover([_hover(row, found) for row in shown.to_dict("records")]),
     }
 
 
@@ -122,13 +122,11 @@ def _frame(explained: Named, look: looks.Palette) -> dict[str, Any]:
     ]  # fmt: skip
     highest = max(shares, default=0.0) or 1.0
     ticks = {"dtick": 1} if deepest <= 20 else {"nticks": 8}
-    still = {"fixedrange": True, "showgrid": False, "zeroline": False}
+    still = shared_axes.BARE
     frame: dict[str, Any] = {
         "height": len(explained) * (ROW + _WORDS) + _FOOT,
         "margin": {"l": 6, "r": 6, "t": 0, "b": _FOOT},
         "barmode": "overlay",
-        "showlegend": False,
-        "dragmode": False,
         "xaxis": still | ticks | {"range": [0.4, deepest + 0.6], "automargin": False},
     }
     for row in range(len(explained)):

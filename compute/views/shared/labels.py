@@ -61,7 +61,7 @@ class Label:
         edge = {-1: self.box.right, 0: middle, 1: self.box.left}[self.across]
         anchor = {-1: "right", 0: "center", 1: "left"}[self.across]
         y = (self.box.top + self.box.bottom) / 2
-        common = {"showarrow": False, "borderpad": 0, "yanchor": "middle", "font": dict(font)}
+        common = {"borderpad": 0, "yanchor": "middle", "font": dict(font)}
         return {"x": edge, "y": y, "xanchor": anchor, "text": text, **common}
 
 

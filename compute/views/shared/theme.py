@@ -5,9 +5,10 @@ Text in Plotly is a small HTML: names and notes from outside go through `escape`
 
 import html
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
 import plotly.graph_objects as go
 
@@ -110,6 +111,10 @@ SYMBOLS = (
 )
 
 
+_GLYPHS: dict[str, str] = dict(zip(SYMBOLS, "●■◆▲●⬢★▼✚", strict=True))
+"""The symbols as letters."""
+
+
 def palette(theme: str) -> Palette:
     """The palette of a theme. Raises WrongInput for a theme that there is not."""
     if theme not in PALETTES:
@@ -123,6 +128,28 @@ def mark(name: str, known: Sequence[str], theme: str) -> tuple[str, str]:
         return palette(theme).muted, "circle"
     place = list(known).index(name)
     return palette(theme).categories[place], SYMBOLS[place]
+
+
+def legend(entries: Iterable[tuple[str, str, str]]) -> str:
+    """Entries of colour, sign and name as one line of HTML; without a colour in that of the text.
+
+    Names are escaped here; a sign is HTML of our own.
+    """
+    signs = [
+        (f'<span style="color:{colour}">{sign}</span>' if colour else sign, html.escape(name))
+        for colour, sign, name in entries
+    ]
+    parts = [
+        f'<span style="white-space:nowrap;margin-right:1.1rem">{sign} {name}</span> '
+        for sign, name in signs
+    ]
+    return f'<div style="font-size:0.87rem">{"".join(parts)}</div>'
+
+
+def legend_entry(name: str, known: Sequence[str], theme: str) -> tuple[str, str, str]:
+    """A domain or family for `legend`."""
+    colour, symbol = mark(name, known, theme)
+    return colour, _GLYPHS[symbol], name
 
 
 def _channels(colour: str) -> tuple[int, int, int]:
@@ -202,26 +229,32 @@ def precise(value: float, *, with_sign: bool = False) -> str:
     return sign + f"{abs(value):.4f}".removesuffix("0")
 
 
-@cache
-def template(theme: str) -> go.layout.Template:
-    """What every figure of a theme shares: font, inks, grid, hover, no margin to spare."""
-    look = palette(theme)
-    font = {"family": look.font, "size": 13, "color": look.text}
-    axis = {
+def _axis(look: Palette) -> dict[str, Any]:
+    return {
         "gridcolor": look.line,
         "linecolor": look.line,
         "zerolinecolor": look.muted,
         "automargin": True,
+        "fixedrange": True,
         "title": {"font": {"color": look.muted, "size": 13}},
     }
+
+
+@cache
+def template(theme: str) -> go.layout.Template:
+    """What every figure of a theme shares: font, inks, grid, hover, no margin to spare; a drag
+    moves no axis, there is no legend unless asked for, and a note has no arrow.
+    """
+    look = palette(theme)
+    font = {"family": look.font, "size": 13, "color": look.text}
     layout = go.Layout(
         font=font,
         paper_bgcolor=look.background,
         plot_bgcolor=look.background,
         colorway=list(look.categories),
         margin={"l": 8, "r": 8, "t": 8, "b": 8},
-        xaxis=axis,
-        yaxis=axis,
+        xaxis=_axis(look),
+        yaxis=_axis(look),
         hoverlabel={
             "bgcolor": look.second,
             "bordercolor": look.line,
@@ -229,5 +262,9 @@ def template(theme: str) -> go.layout.Template:
             "align": "left",
         },
         legend={"orientation": "h", "x": 0, "y": 1, "yanchor": "bottom", "title": {"text": ""}},
+        annotationdefaults={"showarrow": False},
+        showlegend=False,
+        dragmode=False,
+        hovermode="closest",
     )
     return go.layout.Template(layout=layout)

@@ -1,0 +1,88 @@
+"""Axes that several figures have: names down and across, shares, differences."""
+
+from collections.abc import Sequence
+from typing import Any
+
+from compute.views.shared.theme import escape, signed
+
+Axis = dict[str, Any]
+
+BARE: Axis = {"showgrid": False, "zeroline": False}
+"""An axis of names or ranks, without lines."""
+CELLS: Axis = {**BARE, "ticks": ""}
+"""An axis whose names stand beside cells: no ticks."""
+SHARES: Axis = {
+    "tickvals": [0, 0.2, 0.4, 0.6, 0.8, 1],
+    "ticktext": ["0", ".2", ".4", ".6", ".8", "1"],
+}
+"""Ticks from 0 to 1."""
+CLEAR = "rgba(0,0,0,0)"
+TICKS_AWAY: Axis = {"ticks": "outside", "ticklen": 5, "tickcolor": CLEAR}
+"""Names keep away from the marks at the left end."""
+CLICKED: dict[str, Any] = {"hoverdistance": -1}
+"""The layout of a figure with `traces.targets`."""
+_NARROW = 560
+"""Pixels that columns share on a screen 800 wide."""
+
+
+def names_down(
+    titles: Sequence[str], *, above: float = 0.5, below: float = 0.5, longest: int = 28, **more: Any
+) -> Axis:
+    """A row for each title, the first at the top; `above` and `below`: the room, in rows, from the
+    middle of the first row and of the last."""
+    return {
+        **BARE,
+        "range": [len(titles) - (1 - below), -above],
+        "tickvals": list(range(len(titles))),
+        "ticktext": [escape(title, longest) for title in titles],
+        **more,
+    }
+
+
+def names_across(
+    titles: Sequence[str], *, fewest: int, longest: int = 28, crowded: bool = False
+) -> Axis:
+    """A column for each title, named above, turned where names would touch.
+
+    With fewer columns than `fewest` the right stays empty: cells would become bars. Where it is
+    `crowded`, names are small and upright.
+    """
+    return {
+        **CELLS,
+        "side": "top",
+        "range": [-0.5, max(len(titles), fewest) - 0.5],
+        "tickvals": list(range(len(titles))),
+        # Blanks around a name turn the names before they touch.
+        "ticktext": [f"  {escape(title, longest)}  " for title in titles],
+        "ticklabelstandoff": 2,
+        "tickfont": {"size": 9 if crowded else 13},
+        "tickangle": -90 if crowded else None,
+        "autotickangles": [0, -40],
+        # Turned names of the last columns lean past the edge, where Plotly would drop them.
+        "ticklabeloverflow": "allow",
+    }
+
+
+def touching(titles: Sequence[str], *, fewest: int, longest: int) -> bool:
+    """Whether names across touch, and are turned, on a narrow screen."""
+    letters = min(max(map(len, titles)), longest)
+    return 8 * (letters + 2) > _NARROW / max(len(titles), fewest)
+
+
+def height_of_names(
+    titles: Sequence[str], *, fewest: int, longest: int, crowded: bool = False
+) -> int:
+    """Pixels above the rows for the names across, turned as on a narrow screen.
+
+    Plotly makes the room for turned names itself, at the cost of the rows' height.
+    """
+    letters = min(max(map(len, titles)), longest)
+    if crowded:
+        return 12 + 6 * letters
+    return 14 + round(4.7 * letters) if touching(titles, fewest=fewest, longest=longest) else 30
+
+
+def differences(values: Sequence[float], digits: int) -> Axis:
+    """Ticks of an axis of differences: `−.2`, `0`, `+.2`, `+1`."""
+    said = [signed(value, digits).removesuffix(".0") if value else "0" for value in values]
+    return {"tickvals": list(values), "ticktext": said}

@@ -1,0 +1,40 @@
+"""All queries of a dataset in a row, neighbours put together where they are too many."""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compute.views.shared.theme import escape
+
+MOST = 600
+"""Queries that a figure shows one by one, as many as a screen has room for; of more each place
+stands for neighbours."""
+
+
+def groups(n: int) -> NDArray[np.int64]:
+    """Where the neighbours that share a place begin, and n."""
+    return np.linspace(0, n, min(n, MOST) + 1).astype(np.int64)
+
+
+def means(values: Any, edges: NDArray[np.int64]) -> NDArray[np.float64]:
+    """The mean of each group."""
+    given = np.asarray(values, dtype=np.float64)
+    return np.add.reduceat(given, edges[:-1]) / np.diff(edges) if len(given) else given
+
+
+def places(edges: NDArray[np.int64]) -> NDArray[np.float64]:
+    """Where the bar of each group stands: the first query is at 1."""
+    return (edges[:-1] + edges[1:]) / 2 + 0.5
+
+
+def axis(n: int, title: str) -> dict[str, Any]:
+    """The axis of so many queries."""
+    axis = {"range": [0.5, n + 0.5], "showgrid": False, "zeroline": False, "tickformat": ","}
+    return axis | {"title": {"text": title}}
+
+
+def name(row: Any) -> str:
+    """The id of a query and, where it is stored, its text, for a hover."""
+    text = f"<br>{escape(row.text, 90)}" if isinstance(row.text, str) and row.text else ""
+    return f"<b>{escape(row.query_id)}</b>{text}"

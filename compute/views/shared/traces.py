@@ -1,0 +1,141 @@
+"""Traces and parts of traces that several figures have, as plain values.
+
+Made at once from plain values a figure is fast: Plotly checks it again at every change.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from compute.views.shared.theme import Palette
+
+Trace = dict[str, Any]
+
+UNFADED: Trace = {key: {"marker": {"opacity": 1}} for key in ("selected", "unselected")}
+"""Chosen marks look as the others: a click opens something and fades nothing."""
+
+
+def hover(texts: Sequence[Any]) -> Trace:
+    """What the pointer shows at each point. Not as the template itself, which would read a title's
+    `%{x}`."""
+    return {"hovertext": texts, "hovertemplate": "%{hovertext}<extra></extra>"}
+
+
+def targets(x: Any, y: Any, texts: Sequence[str], data: Any = None, *, size: int = 20) -> Trace:
+    """Unseen points for hover and clicks, over what gives none; `data` is their customdata."""
+    return {
+        "type": "scatter",
+        "x": x,
+        "y": y,
+        "customdata": data,
+        "mode": "markers",
+        "marker": {"opacity": 0, "size": size},
+        **hover(texts),
+    }
+
+
+def texts(
+    places: Iterable[tuple[Any, Any]], words: Iterable[str], inks: Iterable[str], size: int = 13
+) -> list[Trace]:
+    """Words at places (x, y), one trace per ink: a selection would fade the text of all others."""
+    by_ink: dict[str, list[tuple[tuple[Any, Any], str]]] = {}
+    for place, word, ink in zip(places, words, inks, strict=True):
+        by_ink.setdefault(ink, []).append((place, word))
+    return [
+        {
+            "type": "scatter",
+            "x": [x for (x, _), _ in own],
+            "y": [y for (_, y), _ in own],
+            "text": [word for _, word in own],
+            "mode": "text",
+            "textfont": {"color": ink, "size": size},
+            "unselected": {"textfont": {"color": ink}},
+            "hoverinfo": "skip",
+            "showlegend": False,
+        }
+        for ink, own in sorted(by_ink.items())
+    ]
+
+
+def text_size(columns: int) -> int:
+    """Of the numbers in the cells of so many columns."""
+    return 13 if columns <= 12 else 12 if columns <= 16 else 11
+
+
+def outline(
+    look: Palette, x: tuple[float, float], y: tuple[float, float], width: float = 3
+) -> dict[str, Any]:
+    """The shape around what is chosen, between two ends each way."""
+    corners = {"x0": x[0], "x1": x[1], "y0": y[0], "y1": y[1]}
+    return {"type": "rect", **corners, "line": {"color": look.outline, "width": width}}
+
+
+def around(x: float, y: float, look: Palette) -> dict[str, Any]:
+    """The outline of the cell in the middle of which a point is."""
+    return outline(look, (x - 0.5, x + 0.5), (y - 0.5, y + 0.5))
+
+
+def lines(starts: Iterable[float], ends: Iterable[float], rows: Iterable[float]) -> Trace:
+    """A lying line for each row. Nothing between two rows: so one trace draws all of them."""
+    return {
+        "type": "scatter",
+        "x": [x for pair in zip(starts, ends, strict=True) for x in (*pair, None)],
+        "y": [y for row in rows for y in (row, row, None)],
+        "mode": "lines",
+    }
+
+
+def error_bars(lengths: Sequence[float], colour: str, thickness: float = 1.5) -> dict[str, Any]:
+    """Lines to both sides of marks, without ends across."""
+    found = {"type": "data", "array": lengths, "color": colour}
+    return found | {"thickness": thickness, "width": 0}
+
+
+def marker(
+    looked: Sequence[tuple[str, str]],
+    hollow: Sequence[bool],
+    look: Palette,
+    size: float,
+    widths: tuple[float, float] = (0.5, 2),
+) -> dict[str, Any]:
+    """Marks by colour and symbol; `widths`: of the lines around the full and the hollow ones."""
+    inside = look.background
+    pairs = [(colour, out) for (colour, _), out in zip(looked, hollow, strict=True)]
+    return {
+        "size": size,
+        # Of sizes in a list Plotly would make marks transparent.
+        "opacity": 1,
+        "symbol": [symbol for _, symbol in looked],
+        "color": [inside if out else colour for colour, out in pairs],
+        "line": {
+            "color": [colour if out else inside for colour, out in pairs],
+            "width": [widths[out] for out in hollow],
+        },
+    }
+
+
+def quantiles(
+    ends: Sequence[tuple[Iterable[float], Iterable[float]]],
+    medians: Sequence[float],
+    rows: Sequence[float],
+    words: Sequence[str],
+    look: Palette,
+) -> list[Trace]:
+    """A thin line, a thick one and the median as a ring for each row.
+
+    `ends`: the starts and the ends of the thin lines (5 to 95 %), then of the thick ones (25 to
+    75 %).
+    """
+    bars = [
+        lines(*pair, rows) | {"line": {"width": width, "color": look.muted}, "hoverinfo": "skip"}
+        for pair, width in zip(ends, (1.25, 5), strict=True)
+    ]
+    ring = {"size": 10, "opacity": 1, "color": look.background}
+    rings = {
+        "type": "scatter",
+        "x": medians,
+        "y": rows,
+        "mode": "markers",
+        "marker": ring | {"line": {"width": 2, "color": look.text}},
+        **hover(words),
+    }
+    return [*bars, rings]

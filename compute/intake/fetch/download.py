@@ -5,8 +5,7 @@ import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from requests import Response
-from urllib3.exceptions import HTTPError
+from httpx2 import HTTPError, Response
 
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.files import make_folder
@@ -19,7 +18,6 @@ from compute.store.loading import Progress, quiet
 
 GAIN = 1024**2
 """Bytes beyond the furthest point so far that let failures be forgotten."""
-_PIECE = 1 << 16
 _RANGE = re.compile(r"bytes (\d{1,18})-(\d{1,18})/(\d{1,18}|\*)")
 _UNSATISFIED = re.compile(r"bytes \*/(\d{1,18})")
 
@@ -183,8 +181,7 @@ def _add(
 def _pieces(response: Response) -> Iterator[bytes]:
     """The body as it comes in, not decoded. Raises Cut."""
     try:
-        while piece := response.raw.read1(_PIECE, decode_content=False):
-            yield piece
+        yield from response.iter_raw()
     except HTTPError:
         raise Cut("the connection broke off") from None
 

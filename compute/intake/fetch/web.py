@@ -1,34 +1,23 @@
 """Asking a web address: redirects followed by hand, every trouble as a sentence or worth a retry.
 
-Proxies are those of the environment (HTTPS_PROXY, NO_PROXY …), as `requests` reads them.
+Proxies and certificates are those of the environment (HTTPS_PROXY, NO_PROXY, SSL_CERT_FILE …), as
+`httpx2` reads them, which the hub's library asks with too.
 """
 
+import socket
+import ssl
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
 from urllib.parse import urljoin, urlsplit
+from urllib.request import getproxies
 
-import requests
-from requests import Response
-from requests.exceptions import (
-    ConnectTimeout,
-    InvalidProxyURL,
-    InvalidSchema,
-    InvalidURL,
-    ProxyError,
-    RequestException,
-    SSLError,
-    Timeout,
-)
-from urllib3.exceptions import (
-    HTTPError,
-    LocationValueError,
-    NameResolutionError,
-    NewConnectionError,
-)
+import httpx2
+from httpx2 import Response
 
 from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.intake.fetch.addresses import checked, shown
@@ -76,12 +65,8 @@ class Cut(Exception):
         self.wait = wait
 
 
-class _Session(requests.Session):
-    """A session that leaves redirects alone: it would read their body whole to prepare the next."""
-
-    def get_redirect_target(self, resp: Response) -> None:
-        """None: they are followed here, one by one."""
-        return None
+# Reading the certificates of this machine takes a while.
+_certificates = cache(httpx2.create_ssl_context)
 
 
 @contextmanager
@@ -93,9 +78,9 @@ def opened(
     Raises Cut for what may pass; Missing, Unavailable or WrongInput for what will not.
     """
     at = checked(address, "the address")
-    with _Session() as session:
+    with _client(patience) as client:
         for _ in range(patience.redirects + 1):
-            with _answer(session, at, {**_HEADERS, **(headers or {})}, patience) as response:
+            with closing(_answer(client, at, headers or {})) as response:
                 if response.status_code not in _MOVED:
                     _refuse(response, address, patience)
                     yield response
@@ -107,37 +92,45 @@ def opened(
     )
 
 
-def _answer(
-    session: requests.Session, at: str, headers: Mapping[str, str], patience: Patience
-) -> Response:
-    times = (patience.connect, patience.silence)
+def _client(patience: Patience) -> httpx2.Client:
+    times = httpx2.Timeout(patience.silence, connect=patience.connect)
     try:
-        return session.get(at, headers=headers, stream=True, allow_redirects=False, timeout=times)
-    except (InvalidProxyURL, InvalidSchema) as error:
+        return httpx2.Client(headers=_HEADERS, timeout=times, verify=_certificates())
+    except (ValueError, httpx2.InvalidURL) as error:
         raise WrongInput(
             f"the proxy of the environment cannot be used ({type(error).__name__}):"
             " mend or unset HTTP_PROXY and HTTPS_PROXY"
         ) from None
-    except (InvalidURL, LocationValueError, UnicodeError):
+
+
+def _answer(client: httpx2.Client, at: str, headers: Mapping[str, str]) -> Response:
+    try:
+        return client.send(client.build_request("GET", at, headers=headers), stream=True)
+    except (httpx2.InvalidURL, UnicodeError):
         raise WrongInput(f"{shown(at)} is no web address: mend it") from None
-    except SSLError:
-        raise Unavailable(
-            f"the certificate of {urlsplit(at).hostname} is not trusted here: if a proxy opens"
-            " encrypted traffic, name its certificate in REQUESTS_CA_BUNDLE"
-        ) from None
-    except (RequestException, HTTPError) as error:
+    except httpx2.HTTPError as error:
+        refused = isinstance(error, httpx2.ConnectError)
+        if refused and any(isinstance(cause, ssl.SSLError) for cause in _causes(error)):
+            raise Unavailable(
+                f"the certificate of {urlsplit(at).hostname} is not trusted here: if a proxy opens"
+                " encrypted traffic, name its certificate in SSL_CERT_FILE"
+            ) from None
         raise _trouble(error) from None
 
 
-def _trouble(error: Exception) -> Cut:
-    reason = getattr(error.args[0] if error.args else None, "reason", None)
-    if isinstance(error, ProxyError):
-        return Cut("the proxy of the environment does not answer", reached=False)
-    if isinstance(reason, NameResolutionError):
+def _causes(error: BaseException | None) -> Iterator[BaseException]:
+    while error is not None:
+        yield error
+        error = error.__cause__ or error.__context__
+
+
+def _trouble(error: httpx2.HTTPError) -> Cut:
+    if any(isinstance(cause, socket.gaierror) for cause in _causes(error)):
         return Cut("its name is not known, so there may be no network here", reached=False)
-    if isinstance(error, ConnectTimeout) or isinstance(reason, NewConnectionError):
-        return Cut("nobody answers there", reached=False)
-    if isinstance(error, Timeout):
+    if isinstance(error, httpx2.ConnectError | httpx2.ConnectTimeout | httpx2.ProxyError):
+        proxy = " or at the proxy of the environment" if set(getproxies()) - {"no"} else ""
+        return Cut(f"nobody answers there{proxy}", reached=False)
+    if isinstance(error, httpx2.TimeoutException):
         return Cut("it does not answer in time")
     return Cut("the connection broke off")
 

@@ -5,8 +5,9 @@ from collections.abc import Iterable
 
 
 def counted(number: int, noun: str) -> str:
-    """`1 column`, `2 columns`, `8,674 hits`: for nouns whose plural ends in s."""
-    return f"{number:,} {noun}" if number == 1 else f"{number:,} {noun}s"
+    """`1 column`, `8,674 hits`, `2 queries`: for nouns whose plural ends in s."""
+    several = f"{noun[:-1]}ies" if noun.endswith("ry") else f"{noun}s"
+    return f"{number:,} {noun if number == 1 else several}"
 
 
 def shown(text: str, most: int = 60) -> str:

@@ -7,6 +7,7 @@ import streamlit as st
 from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
+from compute.base.words import counted
 from compute.datasets import Dataset
 from compute.evaluate.measures import better
 from compute.views.compare import select as compare_select
@@ -202,7 +203,7 @@ def _listed(view: View, rows: DataFrame) -> None:
         table, "kinds", carried, partial(_open_query, rows, view), "Queries of this kind"
     )
     drawing.caption(
-        f"{len(shown):,} of {figures.counted_queries(len(found))} of this kind. A click on a row"
+        f"{len(shown):,} of {counted(len(found), 'query')} of this kind. A click on a row"
         " opens the query with its best and its worst system."
     )
 
@@ -259,7 +260,7 @@ def documents(view: View) -> None:
     carried = rows[["dataset", "query_id", "first"]].fillna("").to_numpy().tolist()
     navigation.table(table, "places", carried, go, "Where a document is ranked")
     drawing.caption(
-        f"{name} is ranked or judged for {figures.counted_queries(len(rows))}. A click on a row"
+        f"{name} is ranked or judged for {counted(len(rows), 'query')}. A click on a row"
         " opens the query. Ranks down to the depth that is kept of a run.",
         f"The first {len(table):,} are shown." * (len(table) < len(rows)),
     )

@@ -8,6 +8,7 @@ from compute.base.words import counted, near
 )
 def test_a_noun_goes_with_its_number(number: int, words: str) -> None:
     assert counted(number, "hit") == words
+    assert counted(number, "query") == words.replace("hits", "queries").replace("hit", "query")
 
 
 def test_a_mistyped_name_is_answered_with_those_near_it() -> None:

@@ -4,6 +4,7 @@ from collections.abc import Hashable, Mapping
 
 from pandas import DataFrame
 
+from compute.base.words import counted
 from compute.judgements.tasks.grades import Grades
 from compute.judgements.tasks.tasks import Task
 
@@ -42,10 +43,10 @@ def progress(task: Task, dataset: str, row: Mapping[Hashable, int]) -> str:
     if row["wanted"] != task.n_pairs:
         made += f" of {row['wanted']:,} judgements"
     if row["given"]:
-        people = _number(row["people"], "person", "people")
+        people = "1 person" if row["people"] == 1 else f"{row['people']:,} people"
         made = f"{row['given']:,} of {row['wanted']:,} judgements made by {people}"
     now = f", {row['held']:,} being judged now" if row["held"] else ""
-    documents = _number(task.n_pairs, "document", "documents")
+    documents = counted(task.n_pairs, "document")
     return f"{dataset} · {documents}, {made}{now} · {task.created[:10]}, {task.person}"
 
 
@@ -77,7 +78,3 @@ def facts(task: Task) -> DataFrame:
         ("Guideline", f"version {task.guideline_version}"),
     ]
     return DataFrame(rows, columns=["What", "Value"])
-
-
-def _number(n: int, one: str, more: str) -> str:
-    return f"{n:,} {one if n == 1 else more}"

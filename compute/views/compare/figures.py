@@ -181,13 +181,9 @@ def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
     count, edges = np.histogram(alike["rbo"].clip(0, 1), bins=20, range=(0, 1))
     figure = go.Figure()
     figure.add_bar(
-        x=(edges[:-1] + edges[1:]) / 2,
-        y=count,
+        **traces.histogram(count, edges, "overlap ", digits=2),
         width=0.05,
         marker={"color": look.primary, "line": {"width": 1, "color": look.background}},
-        customdata=np.column_stack([edges[:-1], edges[1:]]),
-        hovertemplate="%{y:,} queries: overlap %{customdata[0]:.2f} to %{customdata[1]:.2f}"
-        "<extra></extra>",
     )
     mean = float(alike["rbo"].mean())
     ink = {"color": look.text, "width": 1.5, "dash": "dot"}
@@ -270,7 +266,7 @@ def _interval_hover(row: Any) -> str:
     ends = f"{precise(row.low, with_sign=True)} to {precise(row.high, with_sign=True)}"
     interval = "" if np.isnan(row.low) else f"<br>95%: {ends}"
     gap = precise(row.difference, with_sign=True)
-    return f"{head}{counted(row.n, 'query').replace('querys', 'queries')}: {gap}{interval}"
+    return f"{head}{counted(row.n, 'query')}: {gap}{interval}"
 
 
 @drawing

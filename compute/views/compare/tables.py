@@ -6,6 +6,7 @@ from typing import Any
 
 from pandas import DataFrame
 
+from compute.base.words import counted
 from compute.evaluate import sign_flips
 from compute.evaluate.measures import better
 from compute.views.compare.differences import Verdict
@@ -26,10 +27,9 @@ def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
     """What two systems come to, in sentences: means, difference, who is better how often."""
     names = [f"{title} (A)" if place == 0 else f"{title} (B)" for place, title in enumerate(titles)]
     less = " Less is better." if better(measure) < 0 else ""
-    queries = "1 query" if found.n == 1 else f"{found.n:,} queries"
     sentences = [
-        f"{measure} over {queries}: {names[0]} {looks.plain(found.mean_a)}, {names[1]}"
-        f" {looks.plain(found.mean_b)}; A minus B {signed(found.difference)}.{less}",
+        f"{measure} over {counted(found.n, 'query')}: {names[0]} {looks.plain(found.mean_a)},"
+        f" {names[1]} {looks.plain(found.mean_b)}; A minus B {signed(found.difference)}.{less}",
         f"A is better on {found.a_better:,}, B on {found.b_better:,}; equal on {found.equal:,}.",
     ]
     if found.left_out:

@@ -8,8 +8,8 @@ import plotly.graph_objects as go
 from numpy.typing import NDArray
 from pandas import DataFrame, Series
 
+from compute.base.words import counted
 from compute.views.dataset.query_outcomes import HIGH
-from compute.views.dataset.systems import counted_queries
 from compute.views.shared import axes, neighbours, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
@@ -159,17 +159,17 @@ def judged_note(grades: DataFrame) -> str:
     relevant = relevant_of(wide)
     none = int((relevant == 0).sum())
     said = (
-        f"{int(wide.to_numpy().sum()):,} judgements of {counted_queries(len(wide))}; relevant"
+        f"{int(wide.to_numpy().sum()):,} judgements of {counted(len(wide), 'query')}; relevant"
         f" documents per query: {relevant.min():,.0f} to {relevant.max():,.0f}, median"
         f" {relevant.median():,.1f}".removesuffix(".0")
     )
-    return f"{said}. " + (f"{counted_queries(none)} without a relevant one." if none else "")
+    return f"{said}. " + (f"{counted(none, 'query')} without a relevant one." if none else "")
 
 
 def kinds_note(rows: DataFrame) -> str:
     """How many queries every system fails or answers well; `rows` as `standing.kind` gives them."""
     return (
-        f"Of {counted_queries(len(rows))} all systems fail {int(rows['all_fail'].sum()):,} (0 for"
+        f"Of {counted(len(rows), 'query')} all systems fail {int(rows['all_fail'].sum()):,} (0 for"
         f" each) and all do well on {int(rows['all_succeed'].sum()):,} ({HIGH:g} or more for each);"
         f" on {int(rows['alone'].sum()):,} one system alone is ahead."
     )

@@ -174,7 +174,7 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
         cliponaxis=False,
         **traces.hover(
             [
-                f"<b>{escape(titles.get(name, name))}</b><br>alone ahead on {counted_queries(n)}"
+                f"<b>{escape(titles.get(name, name))}</b><br>alone ahead on {counted(n, 'query')}"
                 for name, n in zip(names, counts, strict=True)
             ]
         ),
@@ -188,11 +188,6 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
         | ({"dtick": 1} if counts.max() < 8 else {}),
         yaxis=_names([titles.get(name, name) for name in names], 13),
     )
-
-
-def counted_queries(n: int) -> str:
-    """`1 query`, `12 queries`."""
-    return "1 query" if n == 1 else f"{n:,} queries"
 
 
 def place_table(rows: DataFrame, titles: dict[str, str], n_systems: int) -> DataFrame:

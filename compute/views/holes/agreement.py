@@ -28,15 +28,9 @@ def kappa_table(kappas: DataFrame) -> DataFrame:
             "Pairs both judged": kappas["n_pairs"],
             "Same grade": [f"{share:.0%}" for share in kappas["same"]],
             "Cohen's kappa": [looks.plain(value, 2) for value in kappas["kappa"]],
-            "95% of resamples": [_between(low, high) for low, high in ends],
+            "95% of resamples": [looks.between(low, high, 2) for low, high in ends],
         }
     )
-
-
-def _between(low: float, high: float) -> str:
-    if pd.isna(low) or pd.isna(high):
-        return "–"
-    return f"{looks.plain(low, 2)} to {looks.plain(high, 2)}"
 
 
 def _all(n_people: int) -> str:
@@ -50,8 +44,9 @@ def alpha_line(row: Row) -> str:
     else:
         all_of = (
             f"{_all(row['n_people'])} together: agreement {looks.plain(row['alpha'], 2)}"
-            f" ({_between(row['low'], row['high'])}) over {counted(row['n_pairs'], 'pair')} that"
-            " two or more judged: Krippendorff's alpha, grades read as an order."
+            f" ({looks.between(row['low'], row['high'], 2)}) over"
+            f" {counted(row['n_pairs'], 'pair')} that two or more judged: Krippendorff's"
+            " alpha, grades read as an order."
         )
     return (
         f"{all_of} How to read this: 1 where people always agree, 0 where they agree as often as by"

@@ -3,6 +3,7 @@
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute.views.jobs.matrix import duration
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 
@@ -69,10 +70,3 @@ def said(curve: DataFrame, total: int) -> str:
     step = int(last["step"].iloc[0])
     took = f"; {duration(float(last['seconds'].iloc[0]))} so far" if "seconds" in last else ""
     return f"Step {step:,} of {max(total, step):,}: {values}{took}."
-
-
-def duration(seconds: float) -> str:
-    """`45 s`, `12 min`, `3.5 h`."""
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 2 * 3600 else f"{seconds / 3600:.1f} h"

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
+from compute.base.words import counted
 from compute.datasets.catalogue import DATASETS
 from compute.evaluate.measures import better
 from compute.evaluate.tolerance import above, equal, order, ranks
@@ -219,7 +220,7 @@ def short_titles(systems: DataFrame) -> dict[str, str]:
 
 def caption(board: Board, origin: str) -> list[str]:
     """What stands under the figure: source and counts, the average's ground, what is left out."""
-    sizes = f"{_count(len(board.datasets), 'dataset')}, {_count(len(board.systems), 'system')}"
+    sizes = f"{counted(len(board.datasets), 'dataset')}, {counted(len(board.systems), 'system')}"
     sentences = [f"{origin}: {board.measure}, {sizes}.", _average_note(board)]
     if board.cells["in_domain"].any():
         sentences.append("Italic: the system was trained on the dataset; in no average, no best.")
@@ -228,10 +229,6 @@ def caption(board: Board, origin: str) -> list[str]:
     if len(board.cells) < len(board.datasets) * len(board.systems):
         sentences.append("–: no figure; nothing is filled in.")
     return [sentence for sentence in sentences if sentence]
-
-
-def _count(number: int, thing: str) -> str:
-    return f"{number} {thing}" + ("" if number == 1 else "s")
 
 
 def _average_note(board: Board) -> str:
@@ -245,7 +242,7 @@ def _average_note(board: Board) -> str:
 
 def averaged_note(board: Board) -> str:
     """`Average over 18 datasets that 9 of 10 systems have`: what stands beside an average."""
-    number, ranked = _count(len(board.averaged), "dataset"), board.systems["rank"].notna()
+    number, ranked = counted(len(board.averaged), "dataset"), board.systems["rank"].notna()
     who = "all systems" if ranked.all() else f"{ranked.sum()} of {len(ranked)} systems"
     return f"Average over {number} that {who} have"
 
@@ -268,4 +265,4 @@ def _fewer_note(board: Board) -> str:
 
 def _named(names: Sequence[str], thing: str) -> str:
     more = len(names) - MOST_NAMED
-    return ", ".join(names[:MOST_NAMED]) + (f" and {_count(more, f'more {thing}')}" * (more > 0))
+    return ", ".join(names[:MOST_NAMED]) + (f" and {counted(more, f'more {thing}')}" * (more > 0))

@@ -10,7 +10,7 @@ from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.select_order import COLUMNS
 from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing
-from compute.views.shared.theme import Palette, escape, palette, plain, precise, template
+from compute.views.shared.theme import Palette, between, escape, palette, precise, template
 
 MOST_ROWS = 40
 """Systems that the figure shows; the table has all."""
@@ -159,7 +159,7 @@ def table(ranking: DataFrame | None, board: Board) -> DataFrame:
     found = {
         "System": [titles[row["system"]] for row in records],
         "Mean": rows["mean"].tolist(),
-        "95% interval": [_span(row["low"], row["high"]) for row in records],
+        "95% interval": [between(row["low"], row["high"]) for row in records],
         "Rank": [ranks_of(row) for row in records],
         "First in": [
             _share(row["first"]) if row["first"] == row["first"] else "–" for row in records
@@ -182,10 +182,6 @@ def headings(board: Board) -> dict[str, str]:
     unclear = rows["title"].duplicated(keep=False) | rows["title"].isin([*_HEADS, "system"])
     heads = rows["title"].where(~unclear, rows["title"] + " (" + rows["dataset"] + ")")
     return dict(zip(rows["dataset"], heads, strict=True))
-
-
-def _span(low: float, high: float) -> str:
-    return f"{plain(low)} to {plain(high)}" if low == low else "–"
 
 
 def ranks_of(row: Mapping) -> str:

@@ -108,7 +108,7 @@ def about(ranking: DataFrame, board: Board, ground: Ground) -> str:
 def _size(ranking: DataFrame, board: Board, ground: Ground) -> str:
     titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     n = int(ranking["n_queries"].iloc[0])
-    queries = f", {n:,} judged {'query' if n == 1 else 'queries'}" if n else ""
+    queries = f", {counted(n, 'judged query')}" if n else ""
     if len(ground.datasets) == 1:
         return f"{titles[ground.datasets[0]]}{queries}."
     left_out = len(board.systems) - len(ground.systems)

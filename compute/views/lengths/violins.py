@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 from scipy.ndimage import gaussian_filter1d
 
+from compute.base.words import counted
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
@@ -274,17 +275,12 @@ def differences(pairs: DataFrame, titles: tuple[str, str], *, theme: str) -> go.
     reach = max(float(np.quantile(np.abs(gaps), 0.98)), 1.0)
     edges = np.linspace(-reach, reach, BARS + 1)
     count, _ = np.histogram(np.clip(gaps, -reach, reach), bins=edges)
-    middle = (edges[:-1] + edges[1:]) / 2
     look = looks.palette(theme)
     sides = [look.loss] * (BARS // 2), [look.muted], [look.win] * (BARS // 2)
     figure = go.Figure()
     figure.add_bar(
-        x=middle,
-        y=count,
+        **traces.histogram(count, edges, "", " words"),
         marker={"color": [colour for side in sides for colour in side], "line": {"width": 0}},
-        customdata=np.column_stack([edges[:-1], edges[1:]]),
-        hovertemplate="%{y:,} queries: %{customdata[0]:.0f} to %{customdata[1]:.0f} words"
-        "<extra></extra>",
     )
     figure.update_layout(template=looks.template(theme), annotations=_sides(gaps, titles, theme))
     figure.update_layout(height=ROW * 2 + 104, margin={"t": 44}, bargap=0.08)
@@ -319,10 +315,10 @@ def verdict(pairs: DataFrame, titles: tuple[str, str], k: int) -> str:
     """What the differences come to, in sentences: `pairs` has words_a and words_b per query."""
     gaps = pairs["words_a"] - pairs["words_b"]
     shorter, longer = int((gaps < 0).sum()), int((gaps > 0).sum())
-    asked = "1 query" if len(gaps) == 1 else f"{len(gaps):,} queries"
     return (
         f"How to read this: for each query the median length of {first(k)} of A minus that of B."
-        f" Of {asked}, {titles[0]} has the shorter documents in {shorter:,} and {titles[1]} in"
-        f" {longer:,}; in {len(gaps) - shorter - longer:,} they are equally long."
-        f" The median difference is {words(float(gaps.median()), with_sign=True)} words."
+        f" Of {counted(len(gaps), 'query')}, {titles[0]} has the shorter documents in {shorter:,}"
+        f" and {titles[1]} in {longer:,}; in {len(gaps) - shorter - longer:,} they are"
+        " equally long. The median difference is"
+        f" {words(float(gaps.median()), with_sign=True)} words."
     )

@@ -223,6 +223,12 @@ def signed(value: float, digits: int = 3) -> str:
     return f"+{text}" if value > 0 and float(text) else text
 
 
+def between(low: float, high: float, digits: int = 3) -> str:
+    """The ends of an interval as text: `.21 to .35`."""
+    known = not (math.isnan(low) or math.isnan(high))
+    return f"{plain(low, digits)} to {plain(high, digits)}" if known else "–"
+
+
 def precise(value: float, *, with_sign: bool = False) -> str:
     """A value as a hover shows it: `0.757`; a fourth digit where it says something."""
     sign = "−" if value < 0 else "+" if with_sign else ""

@@ -6,6 +6,8 @@ Made at once from plain values a figure is fast: Plotly checks it again at every
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+import numpy as np
+
 from compute.views.shared.theme import Palette
 
 Trace = dict[str, Any]
@@ -81,6 +83,17 @@ def lines(starts: Iterable[float], ends: Iterable[float], rows: Iterable[float])
         "x": [x for pair in zip(starts, ends, strict=True) for x in (*pair, None)],
         "y": [y for row in rows for y in (row, row, None)],
         "mode": "lines",
+    }
+
+
+def histogram(counts: Any, edges: Any, what: str, unit: str = "", digits: int = 0) -> Trace:
+    """Columns of queries by a number, `what` names it and `unit` its unit in the hover."""
+    ends = " to ".join(f"%{{customdata[{end}]:.{digits}f}}" for end in (0, 1))
+    return {
+        "x": (edges[:-1] + edges[1:]) / 2,
+        "y": counts,
+        "customdata": np.column_stack([edges[:-1], edges[1:]]),
+        "hovertemplate": f"%{{y:,}} queries: {what}{ends}{unit}<extra></extra>",
     }
 
 

@@ -1,12 +1,20 @@
-"""From a dataset to a page, one module per station.
+"""Everything behind the pages, in rooms. Each imports only rooms above it in this list.
 
-`datasets` reads a collection: documents, queries, judgements. `systems` search it and
-give back hits. `runs` ranks those hits once, canonically: the *run*. `measures` holds
-a run against judgements: scores per query. `store` keeps all of it as immutable parts
-and publishes a job's parts in one transaction. `reading` opens one published version
-in memory; `queries` asks it; `figures` draw the answers; pages show the figures. `judgements`
-that people add meet the official ones in `overlay`, which scores what they move again.
-`recompute` walks a dataset and a system through these stations; `jobs` has workers do so
-in the background. A station knows only the one before it, and nothing here knows
-Streamlit.
+- `base`: settings, errors, identity, locks, files; what all others stand on
+- `datasets`: collections, and the files they come in
+- `store`: immutable parts, and the manifest that makes them visible
+- `evaluate`: runs and judgements into scores, tests and ranges
+- `judgements`: what people add to the official judgements, and the tasks in which they do
+- `corpora`: texts into counts: lengths, words, how alike two collections are
+- `systems`: what searches
+- `reading`: one published version, open for questions; added judgements counted in
+- `recompute`: a system on a dataset becomes a published run
+- `intake`: files from outside: looked at, taken in, fetched
+- `jobs`: recomputes in the background
+- `views`: a folder for each page: its SELECTs, its arithmetic, its figures
+- `exports`: figures, tables, runs and snapshots that leave
+- `commands`: the command line, under `__main__`
+
+Nothing here knows Streamlit. `ARCHITECTURE.md` follows a score, a judgement and a bigram through
+these rooms, function by function.
 """

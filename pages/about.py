@@ -1,7 +1,10 @@
 """About the numbers: what every number here means, and where it comes from."""
 
+import tomllib
+
 import streamlit as st
 
+from compute.base.settings import PROJECT
 from compute.evaluate.measures import known
 from compute.views.about import contract
 from compute.views.data import select as data_select
@@ -45,4 +48,6 @@ drawing.caption(
     f"{len(origins):,} runs; those that came with the project are cut to their top 100."
 )
 st.subheader("Versions", anchor=False)
+project = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["project"]
+drawing.caption(f"Beirscope {project['version']}, and the packages that its numbers depend on:")
 drawing.table(contract.versions(), "versions", "Versions", width=420)

@@ -6,7 +6,7 @@ defines.
 """
 
 import re
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -306,21 +306,6 @@ def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:
     deep = max((measure.k or depth for measure in measures), default=0)
     shallow = max((m.k or 0 for m in measures if m.formula.answered_only), default=0)
     return deep, shallow
-
-
-def means(scores: pd.DataFrame, answered: Collection[str]) -> pd.DataFrame:
-    """Means of per-query scores: measure, value, value_returned, n_queries, n_unanswered.
-
-    `value` is over every query that has the measure; `value_returned` over those `answered`, as
-    BEIR's code averages. n_unanswered counts the evaluated queries that are not answered.
-    """
-    returned = scores[scores["query_id"].isin(list(answered))]
-    frame = scores.groupby("measure", sort=False)["value"].agg(value="mean", n_queries="count")
-    frame["value_returned"] = returned.groupby("measure")["value"].mean()
-    evaluated = scores["query_id"].nunique()
-    frame["n_unanswered"] = evaluated - returned["query_id"].nunique()
-    columns = ["measure", "value", "value_returned", "n_queries", "n_unanswered"]
-    return frame.reset_index()[columns]
 
 
 def _held(run: pd.DataFrame, judgements: pd.DataFrame, *, deep: int, shallow: int) -> Held:

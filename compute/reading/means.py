@@ -64,24 +64,29 @@ left join (select id, dataset, system from parts where kind = 'top') using (data
 order by dataset, system, measure
 """
 
-_MEANS_OF_MEANS = """
-insert into means
-with forums as (
-    select name, len(parts) as n_parts, unnest(parts) as part from datasets
-)
+FORUMS = "select name, len(parts) as n_parts, unnest(parts) as part from datasets"
+"""A row for each part of a dataset that has parts, such as the forums of CQADupStack."""
+
+OF_PARTS = """
 select
     name,
     system,
     measure,
     favg(value),
     case when count(value_returned) = n_parts then favg(value_returned) end,
-    sum(n_queries),
-    case when count(n_unanswered) = n_parts then sum(n_unanswered) end
-from forums join means on part = dataset
+    sum(n_queries)::bigint,
+    case when count(n_unanswered) = n_parts then sum(n_unanswered) end::bigint
+from {forums} join {means} on part = dataset
 group by name, n_parts, system, measure
 having count(*) = n_parts
-order by name, system, measure
 """
+"""The mean of a dataset of parts: that of the means of its parts, once all have one.
+`forums`: FORUMS or some of them; `means`: a table with the columns of the one of that name."""
+
+_MEANS_OF_MEANS = (
+    f"insert into means with forums as ({FORUMS})"
+    f" {OF_PARTS.format(forums='forums', means='means')} order by name, system, measure"
+)
 
 _MADE_BY = hashlib.sha256(f"{duckdb.__version__} {_MEANS}".encode()).hexdigest()
 """What was counted in another way is not remembered."""

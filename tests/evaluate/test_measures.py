@@ -8,7 +8,7 @@ from hypothesis import given
 
 from compute.base.errors import WrongInput
 from compute.datasets.qrels import read_qrels
-from compute.evaluate.measures import MEASURES, better, evaluate, label, means, parse
+from compute.evaluate.measures import MEASURES, better, evaluate, label, parse
 from compute.evaluate.runs import canonical, read_trec
 from tests.support import worlds
 from tests.support.oracles import (
@@ -20,6 +20,7 @@ from tests.support.oracles import (
     by_definition,
     by_ir_measures,
     by_pytrec_eval,
+    means,
     qrels,
 )
 

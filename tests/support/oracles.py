@@ -1,5 +1,7 @@
 """Measures from outside: pytrec_eval and ir_measures, and definitions read word by word."""
 
+from collections.abc import Collection
+
 import ir_measures
 import pandas as pd
 import pytrec_eval
@@ -93,3 +95,18 @@ def by_definition(judged: dict, lists: dict) -> Expected:
 
 def ranked(lists: dict, query: str, k: int) -> list[tuple[int, str]]:
     return [*enumerate(lists.get(query, {}), start=1)][:k]
+
+
+def means(scores: pd.DataFrame, answered: Collection[str]) -> pd.DataFrame:
+    """Means of per-query scores: measure, value, value_returned, n_queries, n_unanswered.
+
+    `value` is over every query that has the measure; `value_returned` over those `answered`, as
+    BEIR's code averages. n_unanswered counts the evaluated queries that are not answered.
+    """
+    returned = scores[scores["query_id"].isin(list(answered))]
+    frame = scores.groupby("measure", sort=False)["value"].agg(value="mean", n_queries="count")
+    frame["value_returned"] = returned.groupby("measure")["value"].mean()
+    evaluated = scores["query_id"].nunique()
+    frame["n_unanswered"] = evaluated - returned["query_id"].nunique()
+    columns = ["measure", "value", "value_returned", "n_queries", "n_unanswered"]
+    return frame.reset_index()[columns]

@@ -5,11 +5,13 @@ search path, and the variables `seen`, the id of the last judgement there is for
 `overlay`, the number of a choice.
 """
 
+from compute.reading.means import FORUMS, OF_PARTS
+
 NEVER = 2**62
 """When a row ends that holds still."""
 
 # A row holds for the versions from `born` to before `died`: readers of several see their own.
-SCHEMAS = """
+SCHEMAS = f"""
 create schema kept;
 create table kept.official (dataset text, query_id text, doc_id text, relevance integer);
 create table kept.documents (dataset text, doc_id text, code integer);
@@ -63,20 +65,10 @@ select * from main.means where dataset not in (select dataset from added.rescore
 union all
 select * from added.means_moved;
 create view added.means as
-with forums as (
-    select name, len(parts) as n_parts, unnest(parts) as part from datasets
-), moved as (
+with forums as ({FORUMS}), moved as (
     select * from forums
     where name in (select name from forums where part in (select dataset from added.rescored))
 )
 select * from added.means_of_parts where dataset not in (select name from moved)
-union all
-select
-    name, system, measure, favg(value),
-    case when count(value_returned) = n_parts then favg(value_returned) end,
-    sum(n_queries)::bigint,
-    case when count(n_unanswered) = n_parts then sum(n_unanswered) end::bigint
-from moved join added.means_of_parts on part = dataset
-group by name, n_parts, system, measure
-having count(*) = n_parts;
+union all {OF_PARTS.format(forums="moved", means="added.means_of_parts")};
 """

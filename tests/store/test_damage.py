@@ -30,17 +30,41 @@ FLIPS = int(os.environ.get("BEIRSCOPE_FLIPS", "150"))
 PAGES = ("leaderboard", "dataset", "compare", "query", "holes", "annotate")
 
 
-@pytest.fixture
-def home(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Two collections with two imported runs each, as commands and pages find them."""
-    file = tmp_path / "some.run"
+def _made(bench: Bench, folder: Path) -> Path:
+    """A home with two collections and two imported runs on each; their sources stay beside it."""
+    file = folder / "some.run"
     file.write_text(RUN, encoding="utf-8")
     for name in ("tiny", "other"):
-        row = imports.import_dataset(bench, name, path=write_tiny(tmp_path / name)).dataset
+        row = imports.import_dataset(bench, name, path=write_tiny(folder / name)).dataset
         for system in ("mine", "yours"):
             imports.import_run(bench, file, row, system=system)
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
     return bench.store.home
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of such a home."""
+    folder = tmp_path_factory.mktemp("damage")
+    now = settings.Settings(home=folder / "home", threads=1, latency_queries=0)
+    store = Store(now, shipped=folder / "nothing")
+    _made(Bench(store, now), folder)
+    store.close()
+    return folder
+
+
+@pytest.fixture
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A copy of it, as commands and pages find it."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    return tmp_path / "home"
+
+
+@pytest.fixture
+def written(bench: Bench, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The same, no copy: this machine knows its files, for it wrote them."""
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.store.home))
+    return _made(bench, tmp_path)
 
 
 def part(kind: str, dataset: str = "tiny", system: str = "") -> Part:
@@ -229,7 +253,7 @@ def test_the_thread_beside_the_first_page_finds_a_flip_and_later_processes_know_
     assert ("scores", "other", "mine") in after
 
 
-def test_an_unchanged_file_is_read_once_on_a_machine(home: Path) -> None:
+def test_an_unchanged_file_is_read_once_on_a_machine(written: Path) -> None:
     store = Store(settings.load())
     (found,) = store.parts("hits", "tiny", "mine")
     at = found.path.stat()
@@ -285,10 +309,10 @@ def test_check_takes_either_files_or_the_store(home: Path, words: list[str]) -> 
     assert main(["check", *words]) == 2
 
 
-def test_parts_of_an_old_home_are_taken_as_found(home: Path) -> None:
+def test_parts_of_an_old_home_are_taken_as_found(written: Path) -> None:
     with state.engine_of(settings.load()).begin() as connection:
         connection.execute(text("update parts set sha256 = '', sha256_as = 'found'"))
-    (home / "checksums.txt").unlink()
+    (written / "checksums.txt").unlink()
     broken = part("scores", system="mine")
     broken.path.write_bytes(bytes(broken.bytes))
     assert part("hits", system="mine").sha256 == ""

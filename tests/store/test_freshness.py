@@ -1,5 +1,6 @@
 """What is shown after a dataset changed: only what was made from what is stored now."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -19,16 +20,32 @@ from tests.support.tiny import write_tiny
 RUN = "q1 Q0 d1 1 3.0 mine\nq2 Q0 d2 1 1.0 mine\n"
 
 
-@pytest.fixture
-def folder(bench: Bench, tmp_path: Path) -> Path:
-    """The tiny collection, taken in, with a computed and an imported run."""
-    folder = write_tiny(tmp_path / "tiny")
-    row = imports.import_dataset(bench, "tiny", path=folder).dataset
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the tiny collection, a computed and an imported run, and their source."""
+    place = tmp_path_factory.mktemp("made")
+    now = Settings(home=place / "home", threads=1, latency_queries=0)
+    bench = Bench(Store(now, shipped=place / "nothing"), now)
+    row = imports.import_dataset(bench, "tiny", path=write_tiny(place / "tiny")).dataset
     run.run(bench, system("bm25"), row)
-    file = tmp_path / "mine.run"
-    file.write_text(RUN, encoding="utf-8")
-    imports.import_run(bench, file, row)
-    return folder
+    (place / "mine.run").write_text(RUN, encoding="utf-8")
+    imports.import_run(bench, place / "mine.run", row)
+    bench.store.close()
+    return place
+
+
+@pytest.fixture
+def bench(made: Path, tmp_path: Path) -> Bench:
+    """A copy of that home."""
+    home = shutil.copytree(made / "home", tmp_path / "home")
+    now = Settings(home=home, threads=1, latency_queries=0)
+    return Bench(Store(now, shipped=tmp_path / "nothing"), now)
+
+
+@pytest.fixture
+def folder(made: Path, tmp_path: Path) -> Path:
+    """The tiny collection from which it was taken in."""
+    return shutil.copytree(made / "tiny", tmp_path / "tiny")
 
 
 def _shown(bench: Bench) -> dict[str, float]:

@@ -88,7 +88,8 @@ class Judging:
 def judging(tmp_path_factory: pytest.TempPathFactory) -> Judging:
     """PyDocs networkx with BM25 and an imported run: BM25's lists, each three places on."""
     home = tmp_path_factory.mktemp("judging")
-    bench = run.Bench(Store(Settings(home=home)), Settings(home=home))
+    now = Settings(home=home, latency_queries=0)
+    bench = run.Bench(Store(now), now)
     run.run(bench, system("bm25"), DATASETS[DATASET])
     with open_version(bench.store).cursor() as cursor:
         top = cursor.execute("select * from top where dataset = ?", [DATASET]).df()

@@ -2,6 +2,7 @@
 
 import json
 import re
+import shutil
 from pathlib import Path
 
 import pytest
@@ -139,13 +140,21 @@ def test_tables_show_control_characters_as_codes() -> None:
     assert printable.printable(escape) == f"\\x1b[31m{HOSTILE}\\x07"
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home that has a collection under the name tiny, and the collection."""
+    place = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEIRSCOPE_HOME", str(place / "home"))
+        assert main(["import-dataset", str(write_tiny(place / "tiny")), "--name", "tiny"]) == 0
+    return place
+
+
 @pytest.fixture
-def tiny(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Path:
-    """A collection that is taken in under the name tiny."""
-    folder = write_tiny(tmp_path / "tiny")
-    assert main(["import-dataset", str(folder), "--name", "tiny"]) == 0
-    capsys.readouterr()
-    return folder
+def tiny(made: Path, tmp_path: Path) -> Path:
+    """The collection, taken in under the name tiny; both are copies."""
+    shutil.copytree(made, tmp_path, dirs_exist_ok=True)
+    return tmp_path / "tiny"
 
 
 def _runs(tmp_path: Path, **texts: str) -> list[str]:

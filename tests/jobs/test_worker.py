@@ -52,7 +52,7 @@ def step_of(settings: Settings, job: str) -> str:
 def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
     """A home with one PyDocs collection; tests share it and recompute what is there."""
     home = tmp_path_factory.mktemp("jobs")
-    settings = Settings(home=home, threads=1)
+    settings = Settings(home=home, threads=1, latency_queries=0)
     store = Store(settings, shipped=home / "nothing")
     loading.load(Bench(store, settings), DATASETS[DATASET])
     return store

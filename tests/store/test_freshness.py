@@ -125,7 +125,7 @@ def test_the_slower_of_two_scorers_cannot_bring_old_judgements_back(
 def test_shipped_results_go_with_the_dataset_that_they_were_made_on(tmp_path: Path) -> None:
     """Another collection under the name of a shipped one takes its shipped runs off the pages."""
     write_tiny(tmp_path / "sets" / "scifact")
-    now = Settings(home=tmp_path / "home", datasets=tmp_path / "sets", threads=1)
+    now = Settings(home=tmp_path / "home", datasets=tmp_path / "sets", threads=1, latency_queries=0)
     bench = Bench(Store(now), now)
     fresh, stale = freshness.split(bench.store.parts())
     assert "bm25" in {part.system for part in fresh if part.dataset == "scifact"}

@@ -242,12 +242,13 @@ def interval_table(rows: DataFrame, measure: str) -> Styler:
     table = rows[[column for column in heads if column in rows]].rename(columns=heads)
     shares = [heads["hole"], heads["hole_beir"]]
     numbers = [name for name in list(heads.values())[1:10] if name in table]
-    return _styled(table, numbers, [], shares)
+    return styled(table, numbers, [], shares)
 
 
-def _styled(
-    table: DataFrame, values: Sequence[str], changes: Sequence[str], shares: Sequence[str]
+def styled(
+    table: DataFrame, values: Sequence[str], changes: Sequence[str], shares: Sequence[str] = ()
 ) -> Styler:
+    """The table with its columns of values, of differences and of shares as text."""
     formats: dict[Any, Any] = {}
     for columns, shown in ((values, looks.plain), (changes, looks.signed), (shares, percent)):
         formats |= dict.fromkeys(columns, shown)
@@ -374,7 +375,7 @@ def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Style
         }
     )
     shares = [f"Hole@{cut} before", "after "]
-    return _styled(table, [f"{measure} before", "after"], ["change"], shares)
+    return styled(table, [f"{measure} before", "after"], ["change"], shares)
 
 
 def order_note(before: DataFrame, after: DataFrame) -> str:
@@ -405,4 +406,4 @@ def published_effect(effect: DataFrame) -> Styler:
             "Hole@10 before": effect["hole"],
         }
     ).sort_values("after", ascending=False, kind="stable")
-    return _styled(table, ["nDCG@10 before", "after"], ["change"], ["Hole@10 before"])
+    return styled(table, ["nDCG@10 before", "after"], ["change"], ["Hole@10 before"])

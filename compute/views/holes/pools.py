@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
+from compute.views.holes.intervals import styled
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
@@ -150,9 +151,7 @@ def left_out_table(rows: DataFrame, measure: str) -> Styler:
             "Only here ": rows["n_relevant_alone"],
         }
     )
-    formats: dict[Any, Any] = dict.fromkeys([measure, "Left out"], looks.plain)
-    formats["Change"] = looks.signed
-    return table.style.format(formats)
+    return styled(table, [measure, "Left out"], ["Change"])
 
 
 def gains_table(rows: DataFrame, measure: str) -> Styler:
@@ -168,6 +167,4 @@ def gains_table(rows: DataFrame, measure: str) -> Styler:
             "gain": rows["value_added"] - rows["value"],
         }
     )
-    formats: dict[Any, Any] = dict.fromkeys([f"{measure} before", "after"], looks.plain)
-    formats["gain"] = looks.signed
-    return table.style.format(formats)
+    return styled(table, [f"{measure} before", "after"], ["gain"])

@@ -20,8 +20,6 @@ ROW = 26
 TIGHT = 18
 """Pixels per system, and where there are many."""
 _MANY = 16
-_BAR = 16
-"""Pixels from bar to bar."""
 _HEADS = ("System", "Mean", "95% interval", "Rank", "First in", "Group")
 _SHORT = 18
 """Letters of a name in one column of a page."""

@@ -5,7 +5,6 @@ import streamlit as st
 from compute.datasets import published
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells, select
-from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, NUMBERS
 from compute.views.leaderboard.heatmap import COLOURS
 from pages._leaderboard import boards, order, sections
 from pages._shared import address, pickers
@@ -18,19 +17,19 @@ datasets, systems = read(select.datasets), read(select.systems)
 sources = published.sources(tables)
 above = st.container()
 with above:
-    address.known("numbers", NUMBERS, "kind of numbers")
+    address.known("numbers", cells.NUMBERS, "kind of numbers")
     address.known("table", sources, "printed table")
     address.known("colour", COLOURS, "colour")
     address.known("view", order.VIEWS, "view")
 with pickers.pickers():
     view = pick("View", order.VIEWS, "view", width=120)
-    numbers = pick("Numbers", NUMBERS, "numbers", default=sections.first(), width=130)
-    source = pick("Table", sources, "table", width=230, disabled=numbers == COMPUTED)
+    numbers = pick("Numbers", cells.NUMBERS, "numbers", default=sections.first(), width=130)
+    source = pick("Table", sources, "table", width=230, disabled=numbers == cells.COMPUTED)
     known = cells.measures(numbers, stored, tables, source)
     with above:
         address.known("measure", known, "measure of these numbers")
     measure = pick("Measure", known, "measure", default="nDCG@10", width=150)
-    coloured = numbers != DIFFERENCE and view == order.HEATMAP
+    coloured = numbers != cells.DIFFERENCE and view == order.HEATMAP
     colour = pick("Colour", COLOURS, "colour", disabled=not coloured)
     place_of_baseline = st.container(width=190)
     chosen = sections.choose_filter(datasets, above)
@@ -45,15 +44,17 @@ with above:
     address.known("baseline", names, "system")
 with place_of_baseline:
     usual = cells.baseline(names)
-    baseline = pick("Baseline", names, "baseline", default=usual, disabled=numbers == DIFFERENCE)
+    baseline = pick(
+        "Baseline", names, "baseline", default=usual, disabled=numbers == cells.DIFFERENCE
+    )
 shown = sections.filtered(shown, systems, chosen, baseline)
 board = leaderboard.board(shown, datasets, systems, measure)
 of = order.Numbers(numbers, source, measure, chosen.returned)
-if view == order.TABLE and numbers != DIFFERENCE:
+if view == order.TABLE and numbers != cells.DIFFERENCE:
     order.table(of, board, baseline)
 else:
     sections.heat(board, of, printed, colour, baseline)
-if numbers != DIFFERENCE:
+if numbers != cells.DIFFERENCE:
     ground = order.section(of, board)
     sections.wins(board, baseline)
     boards.section(of, board, ground)

@@ -257,7 +257,7 @@ def test_a_file_that_is_made_after_its_page_asks_for_the_role_again(
 def test_every_page_downloads_by_the_button_that_asks_again() -> None:
     files = sorted((PROJECT / "pages").rglob("*.py"))
     own = [file.name for file in files if "st.download_button" in file.read_text("utf-8")]
-    assert own == ["_signing.py"]
+    assert own == ["sign_in.py"]
 
 
 def _start(bench: Bench, system: str, person: str) -> jobs.Started:

@@ -4,8 +4,7 @@ import streamlit as st
 
 from compute.datasets import published
 from compute.views.leaderboard import board as leaderboard
-from compute.views.leaderboard import cells, select
-from compute.views.leaderboard.heatmap import COLOURS
+from compute.views.leaderboard import cells, heatmap, select
 from pages._leaderboard import boards, order, sections
 from pages._shared import address, pickers
 from pages._shared.pickers import pick
@@ -19,7 +18,7 @@ above = st.container()
 with above:
     address.known("numbers", cells.NUMBERS, "kind of numbers")
     address.known("table", sources, "printed table")
-    address.known("colour", COLOURS, "colour")
+    address.known("colour", heatmap.COLOURS, "colour")
     address.known("view", order.VIEWS, "view")
 with pickers.pickers():
     view = pick("View", order.VIEWS, "view", width=120)
@@ -29,8 +28,9 @@ with pickers.pickers():
     with above:
         address.known("measure", known, "measure of these numbers")
     measure = pick("Measure", known, "measure", default="nDCG@10", width=150)
-    coloured = numbers != cells.DIFFERENCE and view == order.HEATMAP
-    colour = pick("Colour", COLOURS, "colour", disabled=not coloured)
+    gaps = numbers == cells.DIFFERENCE
+    coloured = not gaps and view == order.HEATMAP
+    colour = pick("Colour", heatmap.COLOURS, "colour", disabled=not coloured)
     place_of_baseline = st.container(width=190)
     chosen = sections.choose_filter(datasets, above)
 printed = cells.printed(read(select.published, source=source, measure=measure))
@@ -44,17 +44,15 @@ with above:
     address.known("baseline", names, "system")
 with place_of_baseline:
     usual = cells.baseline(names)
-    baseline = pick(
-        "Baseline", names, "baseline", default=usual, disabled=numbers == cells.DIFFERENCE
-    )
+    baseline = pick("Baseline", names, "baseline", default=usual, disabled=gaps)
 shown = sections.filtered(shown, systems, chosen, baseline)
 board = leaderboard.board(shown, datasets, systems, measure)
 of = order.Numbers(numbers, source, measure, chosen.returned)
-if view == order.TABLE and numbers != cells.DIFFERENCE:
+if view == order.TABLE and not gaps:
     order.table(of, board, baseline)
 else:
     sections.heat(board, of, printed, colour, baseline)
-if numbers != cells.DIFFERENCE:
+if not gaps:
     ground = order.section(of, board)
     sections.wins(board, baseline)
     boards.section(of, board, ground)

@@ -41,11 +41,12 @@ def pool(tops: DataFrame, judgements: DataFrame, depth: int) -> DataFrame:
 
 
 @dataclass(frozen=True)
-class Lists:
+class RankedPairs:
     """The top k of every system beside the judgements, for all queries or some that follow.
 
-    Arrays have a row per pair of a query and a document that stands in a top k or is judged, by
-    the ids of the pairs.
+    Sparse, where `evaluate.top_lists.Lists` is dense: the lists here go to depth 1,000 and pass by
+    block after block. Arrays have a row per pair of a query and a document that stands in a top k
+    or is judged, by the ids of the pairs.
     """
 
     query_ids: pa.Array
@@ -79,7 +80,7 @@ class Lists:
         return asked, self.doc_ids.take(pa.array(self.document[rows]))
 
 
-Blocks = Callable[[], Iterator[Lists]]
+Blocks = Callable[[], Iterator[RankedPairs]]
 """All lists, some queries at a time in the order of their ids; asked as often as is needed."""
 
 
@@ -103,7 +104,7 @@ class Framed:
         return lambda: iter([found])
 
 
-Keys = Callable[[Lists], tuple[NDArray[Any], ...]]
+Keys = Callable[[RankedPairs], tuple[NDArray[Any], ...]]
 """What the holes of some lists are sorted by, the first key last; equal ones go by their ids."""
 Order = Callable[[Blocks, int, int], Keys]
 """(blocks, depth, seed) -> keys. The systems have columns by their names."""
@@ -162,7 +163,7 @@ def _frame(query_ids: pa.Array, doc_ids: pa.Array) -> DataFrame:
     )
 
 
-def lists(tops: DataFrame, judgements: DataFrame, depth: int) -> Lists:
+def lists(tops: DataFrame, judgements: DataFrame, depth: int) -> RankedPairs:
     """The arrays of the systems' top `depth`, systems by name."""
     top = tops[tops["rank"] <= depth]
     names = sorted(top["system"].unique())
@@ -173,7 +174,7 @@ def lists(tops: DataFrame, judgements: DataFrame, depth: int) -> Lists:
     return arranged(table, judgements, len(names))
 
 
-def arranged(top: pa.Table, judgements: DataFrame, n_systems: int, first: int = 0) -> Lists:
+def arranged(top: pa.Table, judgements: DataFrame, n_systems: int, first: int = 0) -> RankedPairs:
     """The arrays of ranked lists: system (its number), query_id, doc_id, rank.
 
     The judgements are those of the same queries; `first` is the number of the first of them.
@@ -189,7 +190,7 @@ def arranged(top: pa.Table, judgements: DataFrame, n_systems: int, first: int = 
     relevance = judgements["relevance"].to_numpy(np.float64, na_value=np.nan)
     gain[row[n_top:]] = relevance.clip(min=0)
     query, document = np.divmod(pairs, max(len(documents), 1))
-    return Lists(asked, documents, first, query + first, document, rank, gain)
+    return RankedPairs(asked, documents, first, query + first, document, rank, gain)
 
 
 def _numbered(retrieved: pa.ChunkedArray, judged: pd.Series) -> tuple[pa.Array, Counts]:
@@ -208,7 +209,7 @@ def _numbered(retrieved: pa.ChunkedArray, judged: pd.Series) -> tuple[pa.Array, 
 def by_fusion(blocks: Blocks, depth: int, seed: int) -> Keys:
     """By the sum of 1 / (60 + rank) over the systems (Cormack, Clarke and Büttcher 2009)."""
 
-    def keys(found: Lists) -> tuple[NDArray[Any], ...]:
+    def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         rank = found.rank[found.holes]
         share = np.divide(1, 60 + rank, out=np.zeros(rank.shape), where=rank > 0)
         return (-np.round(share.sum(axis=1), 12),)
@@ -219,7 +220,7 @@ def by_fusion(blocks: Blocks, depth: int, seed: int) -> Keys:
 def by_depth(blocks: Blocks, depth: int, seed: int) -> Keys:
     """By the best rank that a system gives the pair; then by how many have it so high."""
 
-    def keys(found: Lists) -> tuple[NDArray[Any], ...]:
+    def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         rank = found.rank[found.holes]
         best = _best(rank, depth)
         return -(rank == best[:, None]).sum(axis=1), best
@@ -235,7 +236,7 @@ def _best(rank: NDArray[np.int32], depth: int) -> NDArray[np.int32]:
 def at_random(blocks: Blocks, depth: int, seed: int) -> Keys:
     """By a hash of seed and pair: what else is in the pool changes nothing between two pairs."""
 
-    def keys(found: Lists) -> tuple[NDArray[Any], ...]:
+    def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         pairs = zip(*(ids.to_pylist() for ids in found.ids(found.holes)), strict=True)
         digests = b"".join(
             hashlib.blake2b(f"{seed}\0{query_id}\0{doc_id}".encode(), digest_size=16).digest()
@@ -259,7 +260,7 @@ def move_to_front(blocks: Blocks, depth: int, seed: int) -> Keys:
     a pair's turn is the first, over its systems, by misses, depth, query and system.
     """
 
-    def keys(found: Lists) -> tuple[NDArray[Any], ...]:
+    def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         row, system = np.nonzero(found.rank)
         below = np.lexsort((found.rank[row, system], system, found.query[row]))
         row, system = row[below], system[below]
@@ -288,14 +289,14 @@ def impact(blocks: Blocks, depth: int, seed: int) -> Keys:
     """
     moving = _Movement.of(blocks)
 
-    def keys(found: Lists) -> tuple[NDArray[Any], ...]:
+    def keys(found: RankedPairs) -> tuple[NDArray[Any], ...]:
         moved = np.round(moving.of_holes(found), 12)
         return _best(found.rank[found.holes], depth), -moved
 
     return keys
 
 
-def movement(found: Lists) -> Values:
+def movement(found: RankedPairs) -> Values:
     """The expected change that `impact` sorts by, per hole."""
     return _Movement.of(lambda: iter([found])).of_holes(found)
 
@@ -337,7 +338,7 @@ class _Movement:
         open_orders = openness(np.abs(level[one] - level[other]), np.sqrt(variance))
         return cls(expected, dcg, inverse, grown, n_judged, open_orders)
 
-    def of_holes(self, found: Lists) -> Values:
+    def of_holes(self, found: RankedPairs) -> Values:
         """The expected change of each hole."""
         expected = self.expected.of_rows(found)
         moved = [
@@ -346,7 +347,7 @@ class _Movement:
         ]
         return np.concatenate(moved) if moved else np.zeros(0)
 
-    def differences(self, found: Lists, rows: Counts) -> Values:
+    def differences(self, found: RankedPairs, rows: Counts) -> Values:
         """(rows, pairs of systems) What a relevant document changes between two systems."""
         query, dcg = found.query[rows], self.dcg
         one, other = np.triu_indices(dcg.shape[1], 1)
@@ -355,7 +356,7 @@ class _Movement:
         return np.abs(change[:, one] - change[:, other])
 
 
-def _portions(found: Lists) -> list[Counts]:
+def _portions(found: RankedPairs) -> list[Counts]:
     holes = found.holes
     return [holes[at : at + _ROWS] for at in range(0, len(holes), _ROWS)]
 
@@ -417,7 +418,7 @@ def _ideals(known: _Known) -> tuple[Values, Values]:
     return now, grown
 
 
-def expected_gain(found: Lists) -> Values:
+def expected_gain(found: RankedPairs) -> Values:
     """The relevance to be expected of every pair, from what is judged in the systems' top k.
 
     The mean relevance of the pairs that as many systems have, of those with the same best rank,
@@ -460,7 +461,7 @@ class _Expected:
             multiple(having.sum(axis=0), gain @ having, 10),
         )
 
-    def of_rows(self, found: Lists) -> Values:
+    def of_rows(self, found: RankedPairs) -> Values:
         """Of every row of some lists."""
         having = found.rank > 0
         reliable = having @ self.systems / np.maximum(having.sum(axis=1), 1)

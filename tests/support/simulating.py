@@ -35,7 +35,7 @@ class Contest:
     judgements: DataFrame
 
     @cached_property
-    def lists(self) -> orders.Lists:
+    def lists(self) -> orders.RankedPairs:
         return orders.lists(self.tops, self.judgements, K)
 
     def blocks(self, known: Flags) -> orders.Blocks:

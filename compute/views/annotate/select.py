@@ -66,7 +66,7 @@ class StoredTops:
         spans = list(_spans(sorted(sizes), sizes, self.block))
         held = judgements.sort_values("query_id", ignore_index=True)
 
-        def read() -> Iterator[orders.Lists]:
+        def read() -> Iterator[orders.RankedPairs]:
             number = 0
             for low, high, n_queries in spans:
                 about = asked | {"systems": names, "low": low, "high": high}

@@ -209,7 +209,7 @@ def test_the_log_of_a_step_that_met_a_bug_has_no_secret(
 
 
 def test_every_job_that_a_page_starts_names_who_started_it() -> None:
-    pages = [ast.parse(file.read_text("utf-8")) for file in PROJECT.glob("pages/*.py")]
+    pages = [ast.parse(file.read_text("utf-8")) for file in PROJECT.glob("pages/**/*.py")]
     calls = [node for tree in pages for node in ast.walk(tree) if isinstance(node, ast.Call)]
     starts = [call for call in calls if _name(call.func) == "jobs.start"]
     assert len(starts) >= 3

@@ -81,11 +81,14 @@ def describe(connection: DuckDBPyConnection) -> None:
         group by all
         """
     ).fetchall()
+    # In one transaction: each of some 300 comments alone would be written to the disk.
+    connection.begin()
     for name, kind, columns in found:
         meaning = TABLES[name]
         connection.execute(_comment(f"{kind} {name}", meaning.text))
         for column in columns:
             connection.execute(_comment(f'column {name}."{column}"', meaning.columns[column]))
+    connection.commit()
 
 
 def _comment(what: str, text: str) -> str:

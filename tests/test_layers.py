@@ -4,6 +4,7 @@ import ast
 import json
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -101,3 +102,15 @@ def _compute_modules(file: Path) -> Iterator[str]:
     for node in ast.walk(ast.parse(file.read_text("utf-8"))):
         if isinstance(node, ast.ImportFrom) and node.module and node.module.startswith("compute"):
             yield node.module
+
+
+def test_contracts_name_every_page() -> None:
+    """A page's folder that no contract names could import another's unnoticed."""
+    told = tomllib.loads((PROJECT / "pyproject.toml").read_text("utf-8"))["tool"]["importlinter"]
+    named = {one["id"]: one for one in told["contracts"]}
+    pages = {file.stem for file in (PROJECT / "pages").glob("[a-z]*.py")}
+    folders = {f"pages._{page}" for page in pages if (PROJECT / "pages" / f"_{page}").is_dir()}
+    assert set(named["pages"]["modules"]) == folders
+    views = {folder.parent.name for folder in (PROJECT / "compute" / "views").glob("*/__init__.py")}
+    forbidden = {f"compute.views.{view}" for view in views - {"shared"}}
+    assert set(named["views"]["forbidden_modules"]) == forbidden

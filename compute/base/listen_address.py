@@ -95,7 +95,7 @@ def check(settings: Settings, address: str | None) -> None:
     if not settings.sign_in and not is_loopback(address):
         raise Unavailable(
             "without sign-in whoever reaches the dashboard may do everything, so it serves its own"
-            f" machine only, not {address or 'every network'}: set sign_in (README, Deployment), or"
+            f" machine only, not {address or 'every network'}: set sign_in (docs/deployment.md), or"
             " start it with the address 127.0.0.1"
         )
 
@@ -117,7 +117,7 @@ def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
     where, auth = _auth(files)
     providers = _providers(where, auth)
     if missing := [key for key in _NEEDED if not auth.get(key)]:
-        raise Missing(f"{where}: [auth] lacks {' and '.join(missing)} (README, Deployment)")
+        raise Missing(f"{where}: [auth] lacks {' and '.join(missing)} (docs/deployment.md)")
     if len(str(auth["cookie_secret"])) < SHORTEST_SECRET:
         raise WrongInput(
             f"{where}: cookie_secret has fewer than {SHORTEST_SECRET} characters: make one with"
@@ -135,7 +135,7 @@ def sign_in(settings: Settings, files: Sequence[Path]) -> SignIn | None:
         )
     found = origin(f"{back.scheme}://{back.netloc}".lower())
     if found is None:
-        raise WrongInput(f"{where}: redirect_uri is no address: mend it (README, Deployment)")
+        raise WrongInput(f"{where}: redirect_uri is no address: mend it (docs/deployment.md)")
     return SignIn(found, providers)
 
 
@@ -154,7 +154,7 @@ def _auth(files: Sequence[Path]) -> tuple[Path, Mapping[str, Any]]:
     if found is None:
         raise Missing(
             "sign_in is set, but no secrets.toml has a section [auth] with the provider: make"
-            f" {files[-1]} (README, Deployment)"
+            f" {files[-1]} (docs/deployment.md)"
         )
     return found
 
@@ -169,5 +169,5 @@ def _providers(where: Path, auth: Mapping[str, Any]) -> tuple[str, ...]:
     for name, part in sections.items():
         if missing := [key for key in _OF_PROVIDER if not part.get(key)]:
             place = "[auth]" if name == "default" else f"[auth.{name}]"
-            raise Missing(f"{where}: {place} lacks {' and '.join(missing)} (README, Deployment)")
+            raise Missing(f"{where}: {place} lacks {' and '.join(missing)} (docs/deployment.md)")
     return tuple(sections)

@@ -10,6 +10,7 @@ from typing import Any
 
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.settings import PROJECT
+from compute.datasets.pydocs import LIBRARIES
 
 PUBLISHED = PROJECT / "data" / "published"
 
@@ -42,14 +43,6 @@ OPEN_DOMAIN = {
     "nq-dpr": ("Natural Questions (DPR's split)", "https://github.com/facebookresearch/DPR"),
     "entity-questions": ("EntityQuestions", "https://github.com/princeton-nlp/EntityQuestions"),
     "triviaqa": ("TriviaQA", "https://nlp.cs.washington.edu/triviaqa/"),
-}
-
-PYDOCS = {
-    "numpy": "https://numpy.org",
-    "scipy": "https://scipy.org",
-    "pandas": "https://pandas.pydata.org",
-    "scikit-learn": "https://scikit-learn.org",
-    "networkx": "https://networkx.org",
 }
 
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
@@ -337,7 +330,7 @@ def _open_domain() -> Iterator[Dataset]:
 
 
 def _pydocs() -> Iterator[Dataset]:
-    for library, homepage in PYDOCS.items():
+    for library, (_, homepage) in LIBRARIES.items():
         yield Dataset(
             name=f"pydocs-{library}",
             title=f"PyDocs {library}",

@@ -28,14 +28,22 @@ from compute.datasets.records import Document, Judgement, Query
 BUILDER_VERSION = 3
 """Raised by hand whenever the same library would give another collection than before."""
 
-PACKAGES = {
-    "numpy": "numpy",
-    "scipy": "scipy",
-    "pandas": "pandas",
-    "scikit-learn": "sklearn",
-    "networkx": "networkx",
+
+class Library(NamedTuple):
+    """A library whose documentation is a collection."""
+
+    package: str
+    """What is imported."""
+    homepage: str
+
+
+LIBRARIES = {
+    "numpy": Library("numpy", "https://numpy.org"),
+    "scipy": Library("scipy", "https://scipy.org"),
+    "pandas": Library("pandas", "https://pandas.pydata.org"),
+    "scikit-learn": Library("sklearn", "https://scikit-learn.org"),
+    "networkx": Library("networkx", "https://networkx.org"),
 }
-"""The package to import for each library."""
 
 ABBREVIATIONS = {"np": "numpy", "sp": "scipy", "pd": "pandas", "nx": "networkx"}
 
@@ -86,9 +94,9 @@ def build(library: str) -> Collection:
     A process of its own reads the docstrings, because libraries edit each other's: importing
     SciPy lengthens that of numpy.sinc.
     """
-    if library not in PACKAGES:
-        raise Missing(f"no PyDocs collection of {library!r}; there are: {', '.join(PACKAGES)}")
-    if importlib.util.find_spec(PACKAGES[library]) is None:
+    if library not in LIBRARIES:
+        raise Missing(f"no PyDocs collection of {library!r}; there are: {', '.join(LIBRARIES)}")
+    if importlib.util.find_spec(LIBRARIES[library].package) is None:
         raise Unavailable(f"{library} is not installed: make run installs it")
     # SciPy samples from its distributions for their docstrings; NumPy asks `secrets` for a seed.
     script = (
@@ -116,7 +124,7 @@ def build(library: str) -> Collection:
 
 def write(library: str) -> None:
     """Write the collection to standard output as one JSON array."""
-    sys.stdout.write(json.dumps(collect(PACKAGES[library])))
+    sys.stdout.write(json.dumps(collect(LIBRARIES[library].package)))
 
 
 def collect(package: str) -> Collection:

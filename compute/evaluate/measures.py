@@ -203,7 +203,7 @@ class Measure:
 
 
 _NAME = re.compile(
-    r"(?P<name>[A-Za-z_]+)"
+    r"(?P<name>[A-Za-z_][A-Za-z_0-9]*)"
     r"(?:\(p=(?P<p>0\.\d{0,3}[1-9])(?:,rel=(?P<rel>[1-9]\d{0,8}))?\))?"
     r"(?:@(?P<k>[1-9]\d{0,8}))?"
 )

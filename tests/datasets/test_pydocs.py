@@ -12,7 +12,7 @@ from compute.datasets import DATASETS, source
 from compute.datasets.fingerprints import Fingerprint
 from compute.datasets.pydocs import (
     BUILDER_VERSION,
-    PACKAGES,
+    LIBRARIES,
     build,
     collect,
     listed_names,
@@ -101,9 +101,9 @@ def test_a_function_with_many_names_has_one_id() -> None:
     assert "numpy.absolute" not in names.objects
 
 
-@pytest.mark.parametrize("library", PACKAGES)
+@pytest.mark.parametrize("library", LIBRARIES)
 def test_a_collection_keeps_its_promises(library: str) -> None:
-    documents, queries, judgements = collect(PACKAGES[library])
+    documents, queries, judgements = collect(LIBRARIES[library].package)
     ids = [document.doc_id for document in documents]
     assert ids == sorted(set(ids))
     assert 500 < len(ids) < 2000

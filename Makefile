@@ -35,7 +35,7 @@ soak: $(READY)
 		tests/reading/test_overlay.py tests/judgements/test_agreement.py tests/judgements/test_labels.py \
 		tests/evaluate/test_significance.py tests/evaluate/test_rank_intervals.py tests/views/leaderboard/test_rank_correlation.py \
 		tests/evaluate/test_rbo.py tests/systems/combine/test_fusion.py tests/systems/neural/test_maxsim.py \
-		tests/evaluate/test_reference.py tests/corpora/test_similarity.py
+		tests/evaluate/test_reference.py tests/corpora/test_similarity_matrix.py
 
 # Mangled files for every reader, fresh ones each time: make fuzz SECONDS=600
 fuzz: $(READY)

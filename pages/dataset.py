@@ -6,7 +6,7 @@ from compute.views.dataset import select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared import next_steps
 from pages._dataset import languages, sections, views
-from pages._shared import address, augmented_print, pickers
+from pages._shared import address, augmented_published, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -29,7 +29,7 @@ view = views.View(dataset, measure, named)
 match chosen:
     case views.SYSTEMS:
         views.systems(view)
-        augmented_print.section(name)
+        augmented_published.section(name)
     case views.QUERIES:
         views.by_query(view)
     case views.JUDGEMENTS:

@@ -4,7 +4,7 @@ import streamlit as st
 
 from compute.views.efficiency import select
 from pages._efficiency import sections
-from pages._shared import address, augmented_print, pickers
+from pages._shared import address, augmented_published, pickers
 from pages._shared.pickers import pick, pick_many
 from pages._shared.reading import read
 
@@ -30,4 +30,4 @@ if view is not None:
     sections.table(view)
 sections.unmeasured()
 sections.beside_print(costs, view.datasets if view is not None else [])
-augmented_print.section()
+augmented_published.section()

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from compute.corpora import similarity
+from compute.corpora import similarity_matrix
 from compute.corpora.overlap import UNITS
 from compute.views.overlap import select
 from compute.views.overlap.heatmap import ORDERS
@@ -34,7 +34,7 @@ if view == sections.SHIFT:
     shifts.printed(unit, chosen, above)
     shifts.computed(pairs, counted, unit, chosen, above)
     st.stop()
-square = similarity.matrix(pairs)
+square = similarity_matrix.matrix(pairs)
 counting.offer(counted, set(square.index))
 if len(square) < 2:
     st.info(escaping.text(sections.too_few(counted, unit)))
@@ -44,8 +44,8 @@ if view == sections.GRAPH:
     sections.about(counted, unit, floor)
 else:
     if order == ORDERS[0]:
-        names = similarity.by_likeness(square)
+        names = similarity_matrix.by_likeness(square)
     else:
         domains = dict(zip(counted["dataset"], counted["domain"], strict=True))
-        names = similarity.by_domain(square, domains, DOMAINS)
+        names = similarity_matrix.by_domain(square, domains, DOMAINS)
     sections.heatmap(square.loc[names, names], pairs, counted, (unit, floor), above)

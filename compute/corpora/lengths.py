@@ -14,7 +14,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.base.errors import Missing
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.base.scratch_database import scratch
 from compute.datasets import Dataset
 from compute.store import freshness, provenance

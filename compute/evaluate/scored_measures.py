@@ -7,7 +7,7 @@ fingerprint; a part without any keeps the fingerprint that it always had.
 from collections.abc import Iterable
 
 from compute.base.errors import WrongInput
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
 from compute.evaluate.measures import MEASURES, Measure, parse
 from compute.store.loading import Loaded

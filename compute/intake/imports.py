@@ -17,8 +17,8 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.base.errors import Conflict, WrongInput
-from compute.base.identity import fingerprint
 from compute.base.locks import locked
+from compute.base.result_identity import fingerprint
 from compute.base.words import counted
 from compute.corpora import lengths
 from compute.datasets import (
@@ -30,8 +30,8 @@ from compute.datasets import (
     origins,
     unpacked_size,
 )
-from compute.datasets.judged import JudgedQueries
 from compute.datasets.qrels import is_qrels
+from compute.datasets.without_documents import JudgedQueries
 from compute.evaluate import runs
 from compute.intake import doctor
 from compute.recompute import run as recompute

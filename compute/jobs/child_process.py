@@ -1,4 +1,4 @@
-"""What a worker sees of its hands: child processes that do heavy steps, watched and ended here."""
+"""The child processes that do a worker's heavy steps, watched and ended here."""
 
 import contextlib
 import json
@@ -21,9 +21,9 @@ from compute.jobs import logs
 from compute.store.loading import Progress
 
 GRACE = 3.0
-"""Seconds between asking a hand to end and killing it."""
+"""Seconds between asking a child to end and killing it."""
 SPARE = 5.0
-"""Seconds that the hand of a shard waits for the next one, with all that it has loaded."""
+"""Seconds that the child of a shard waits for the next one, with all that it has loaded."""
 LOOK = 0.5
 """Seconds between two looks at whether the task is still wanted."""
 
@@ -37,13 +37,13 @@ class Stopped(Exception):
 
 
 class Crew:
-    """What one worker has at work: its workflows, and the hands, to be ended all at once."""
+    """What one worker has at work: its workflows, and the children, to be ended all at once."""
 
     def __init__(self, settings: Settings) -> None:
         self.settings = settings
         self.ending = threading.Event()
-        self._hands: set[Hand] = set()
-        self._spare: Hand | None = None
+        self._children: set[Child] = set()
+        self._spare: Child | None = None
         self._at_work: set[str] = set()
         self._lock = threading.Lock()
 
@@ -64,64 +64,64 @@ class Crew:
             return set(given) - self._at_work
 
     @contextlib.contextmanager
-    def hand(self, job: str) -> Iterator["Hand"]:
-        """A hand for one task, ended with the block."""
-        hand = Hand(self, job)
+    def child(self, job: str) -> Iterator["Child"]:
+        """A child for one task, ended with the block."""
+        child = Child(self, job)
         with self._lock:
-            self._hands.add(hand)
+            self._children.add(child)
         try:
-            yield hand
+            yield child
         finally:
-            self._dismiss(hand)
+            self._dismiss(child)
 
     @contextlib.contextmanager
-    def hand_of_shards(self, task: str) -> Iterator["Hand"]:
-        """A hand for one shard of a task: the one of the shard before, where it still waits."""
-        hand = self._spare_of(task) or Hand(self, task)
+    def child_of_shards(self, task: str) -> Iterator["Child"]:
+        """A child for one shard of a task: the one of the shard before, where it still waits."""
+        child = self._spare_of(task) or Child(self, task)
         with self._lock:
-            self._hands.add(hand)
+            self._children.add(child)
         try:
-            yield hand
+            yield child
         except BaseException:
-            self._dismiss(hand)
+            self._dismiss(child)
             raise
         with self._lock:
-            self._spare = hand
-        waiting = threading.Timer(SPARE, self._let_go, [hand])
+            self._spare = child
+        waiting = threading.Timer(SPARE, self._let_go, [child])
         waiting.daemon = True
         waiting.start()
 
-    def _spare_of(self, task: str) -> "Hand | None":
+    def _spare_of(self, task: str) -> "Child | None":
         with self._lock:
-            hand, self._spare = self._spare, None
-        if hand is None or (hand.job == task and hand.lives):
-            return hand
-        self._dismiss(hand)
+            child, self._spare = self._spare, None
+        if child is None or (child.job == task and child.lives):
+            return child
+        self._dismiss(child)
         return None
 
-    def _let_go(self, hand: "Hand") -> None:
+    def _let_go(self, child: "Child") -> None:
         with self._lock:
             # It may have been taken, and have come back, meanwhile: then another timer runs.
-            spare = self._spare is hand and time.monotonic() - hand.idle_since >= SPARE
+            spare = self._spare is child and time.monotonic() - child.idle_since >= SPARE
             if spare:
                 self._spare = None
         if spare:
-            self._dismiss(hand)
+            self._dismiss(child)
 
-    def _dismiss(self, hand: "Hand") -> None:
-        hand.close()
+    def _dismiss(self, child: "Child") -> None:
+        child.close()
         with self._lock:
-            self._hands.discard(hand)
+            self._children.discard(child)
 
     def end(self) -> None:
-        """Kill all hands; threads that wait for one never come back."""
+        """Kill all children; threads that wait for one never come back."""
         self.ending.set()
         with self._lock:
-            for hand in self._hands:
-                hand.kill()
+            for child in self._children:
+                child.kill()
 
 
-class Hand:
+class Child:
     """One child process in a process group of its own, started at the first step."""
 
     def __init__(self, crew: Crew, job: str) -> None:
@@ -160,7 +160,7 @@ class Hand:
         raise StepFailed(self._ended(process))
 
     def stop(self) -> None:
-        """End the hand in the midst of a step: for a moment it may clean up, then it is killed."""
+        """End the child in the midst of a step: for a moment it may clean up, then it is killed."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError, subprocess.TimeoutExpired):
                 os.killpg(self._process.pid, signal.SIGTERM)
@@ -168,7 +168,7 @@ class Hand:
             self.close()
 
     def close(self) -> None:
-        """Let a hand go that has nothing to do, with all that it started."""
+        """Let a child go that has nothing to do, with all that it started."""
         process = self._process
         if process is not None:
             self.kill()
@@ -180,7 +180,7 @@ class Hand:
             self._process = None
 
     def kill(self) -> None:
-        """Kill the hand's whole group at once."""
+        """Kill the child's whole group at once."""
         if self._process is not None:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)

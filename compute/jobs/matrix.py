@@ -13,7 +13,7 @@ from compute.base.settings import Settings
 from compute.datasets import DATASETS, Dataset, source
 from compute.evaluate import scored_measures
 from compute.jobs import records
-from compute.recompute import pairs
+from compute.recompute import targets as pairs
 from compute.store import loading
 from compute.store.store import Part, Store
 from compute.systems import SYSTEMS, Combiner, System, system

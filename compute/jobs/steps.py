@@ -1,4 +1,4 @@
-"""The hand: a child process of a worker that does the heavy steps of one task, one after another.
+"""The child process of a worker that does the heavy steps of one task, one after another.
 
 It reads orders and writes answers, a line of JSON each. It ends when its worker does: by the
 kernel's signal on Linux, and everywhere because the pipe of its orders closes.
@@ -26,7 +26,7 @@ from compute.base.redaction import masked
 from compute.corpora import lengths, overlap
 from compute.datasets import Dataset, dataset
 from compute.reading import database
-from compute.recompute import pairs, run, shards, training
+from compute.recompute import run, shards, targets, training
 from compute.store import damage, loading
 from compute.store.loading import Bench
 from compute.store.store import Store
@@ -139,10 +139,10 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
 """Each finds what is done already, and tells whether it had to do anything."""
 
 
-def _pair(bench: Bench, order: Order) -> pairs.Pair:
+def _pair(bench: Bench, order: Order) -> targets.Pair:
     drop = order["options"]["drop_equal_ids"]
     row = system(order["system"])
-    return pairs.pair(bench, row, _dataset(bench, order), drop_equal_ids=drop)
+    return targets.pair(bench, row, _dataset(bench, order), drop_equal_ids=drop)
 
 
 def _dataset(bench: Bench, order: Order) -> Dataset:

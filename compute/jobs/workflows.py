@@ -24,7 +24,7 @@ from sqlalchemy.exc import SQLAlchemyError
 from compute.base.errors import Unavailable
 from compute.base.settings import Settings
 from compute.jobs import logs, queue, records
-from compute.jobs.child_process import Crew, Hand, StepFailed, Stopped
+from compute.jobs.child_process import Child, Crew, StepFailed, Stopped
 from compute.jobs.kinds import KINDS
 from compute.jobs.watching import Watch
 from compute.store.store import shard_path
@@ -150,9 +150,9 @@ def _run_shard(crew: Crew, worker: str, about: Mapping[str, Any]) -> None:
     task = name.rpartition(".")[0]
     logs.write(crew.settings, task, f"{about['title']}: {worker} takes it")
     watch = Watch(crew.settings, name, "shard", log=task)
-    with crew.hand_of_shards(task) as hand:
+    with crew.child_of_shards(task) as child:
         order = {**about, "step": "shard"}
-        DBOS.run_step({"name": "shard"}, lambda: _do(hand, order, watch, worker))
+        DBOS.run_step({"name": "shard"}, lambda: _do(child, order, watch, worker))
 
 
 def _ending(error: Exception) -> str:
@@ -172,25 +172,25 @@ def _steps(
 ) -> None:
     """Go through the steps; those whose results are kept are skipped by DBOS."""
     name = _id()
-    with crew.hand(name) as hand:
+    with crew.child(name) as child:
         for step in steps:
             watch = Watch(crew.settings, name, step)
 
             def work(step: str = step, watch: Watch = watch) -> dict[str, Any]:
-                return _do(hand, {**about, "step": step}, watch, worker)
+                return _do(child, {**about, "step": step}, watch, worker)
 
             answer = DBOS.run_step({"name": step}, work)
             if divide and answer.get("shards"):
                 # It would wait, too, with all that it holds in memory.
-                hand.close()
+                child.close()
                 divide(about, answer["shards"])
 
 
-def _do(hand: Hand, order: Mapping[str, Any], watch: "Watch", worker: str) -> dict[str, Any]:
+def _do(child: Child, order: Mapping[str, Any], watch: "Watch", worker: str) -> dict[str, Any]:
     start = time.monotonic()
     watch.begin()
     try:
-        answer = hand.do(order, watch=watch, wanted=lambda: watch.wanted(worker))
+        answer = child.do(order, watch=watch, wanted=lambda: watch.wanted(worker))
     except Exception as error:
         watch.log(f"{order['step']}: {_ending(error)}")
         raise

@@ -15,7 +15,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.base.identity import canonical_json
+from compute.base.result_identity import canonical_json
 from compute.datasets import compressed
 from compute.datasets.qrels import as_beir, as_trec
 from compute.datasets.trec import WHOLE

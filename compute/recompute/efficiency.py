@@ -21,7 +21,7 @@ import psutil
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.store import freshness, provenance
 from compute.store.store import Part, Publication, Store
 

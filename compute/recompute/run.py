@@ -17,14 +17,14 @@ import pyarrow.parquet as pq
 from pandas import DataFrame
 
 from compute.base.errors import Missing
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.base.words import counted
 from compute.corpora import lengths
 from compute.datasets import Dataset
 from compute.evaluate import runs, scored_measures
 from compute.evaluate.measures import MEASURES, evaluate, parse
-from compute.recompute import drafts, efficiency, generated, latency, shards
-from compute.recompute.pairs import (
+from compute.recompute import efficiency, generated_queries, latency, shards, unpublished_hits
+from compute.recompute.targets import (
     EQUAL_IDS_DROPPED,
     Pair,
     catalogued,
@@ -93,7 +93,7 @@ def index(bench: Bench, pair: Pair) -> Iterator[tuple[Path, bool]]:
         assert not isinstance(pair.searcher, Combiner)
         resumed = any(aside.iterdir())
         made = shards.gather(bench, pair, aside)
-        texts = generated.expanded(bench, pair.loaded, pair.searcher)
+        texts = generated_queries.expanded(bench, pair.loaded, pair.searcher)
         with texts as (documents, asking), efficiency.watched() as cost:
             facts = pair.searcher.index(documents, aside, bench.settings, bench.progress)
         shards.clear(aside)
@@ -106,19 +106,19 @@ def index(bench: Bench, pair: Pair) -> Iterator[tuple[Path, bool]]:
         yield folder, built
 
 
-def search(bench: Bench, pair: Pair) -> tuple[drafts.Draft, bool]:
+def search(bench: Bench, pair: Pair) -> tuple[unpublished_hits.Draft, bool]:
     """The third step: the canonical run of every query of the split, and whether it is new.
 
     It is kept as a draft until it is published.
     """
-    draft = drafts.kept(bench.settings, pair.names.hits)
+    draft = unpublished_hits.kept(bench.settings, pair.names.hits)
     if draft is not None:
         return draft, False
     made = _combined if isinstance(pair.searcher, Combiner) else _searched
     found, facts, costs = made(bench, pair)
     run = runs.canonical(found, depth=bench.settings.depth, drop_self=pair.drop_self)
-    draft = drafts.Draft(run, facts, asdict(costs))
-    drafts.keep(bench.settings, pair.names.hits, draft)
+    draft = unpublished_hits.Draft(run, facts, asdict(costs))
+    unpublished_hits.keep(bench.settings, pair.names.hits, draft)
     return draft, True
 
 
@@ -165,7 +165,7 @@ def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
         return score(bench, pair.loaded, stored)
     if again and not bench.job:
         # A draft of a job may be its own, from before it was interrupted.
-        drafts.drop(bench.settings, pair.names.hits)
+        unpublished_hits.drop(bench.settings, pair.names.hits)
     draft, _ = search(bench, pair)
     about = provenance.record(
         _command(pair),
@@ -183,7 +183,7 @@ def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
     outcome = publish_run(
         bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more
     )
-    drafts.drop(bench.settings, name)
+    unpublished_hits.drop(bench.settings, name)
     return outcome
 
 
@@ -194,7 +194,7 @@ def _asked(bench: Bench, pair: Pair) -> dict[str, DataFrame]:
     return {"augmented": pair.searcher.queries(read(pair.loaded.queries), bench.settings)}
 
 
-def _timed(bench: Bench, pair: Pair, draft: drafts.Draft) -> efficiency.Costs | None:
+def _timed(bench: Bench, pair: Pair, draft: unpublished_hits.Draft) -> efficiency.Costs | None:
     """What the run cost, its latency measured now; None for a draft of an earlier version."""
     if not draft.costs:
         return None

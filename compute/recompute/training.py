@@ -6,10 +6,10 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from compute.base.errors import WrongInput
-from compute.base.identity import fingerprint
 from compute.base.locks import locked
+from compute.base.result_identity import fingerprint
 from compute.datasets import Dataset
-from compute.recompute import efficiency, materials
+from compute.recompute import efficiency, training_material
 from compute.store import provenance
 from compute.store.loading import Bench
 from compute.store.store import Part
@@ -51,7 +51,7 @@ def train(bench: Bench, row: System, dataset: Dataset, *, again: bool = False) -
     recipe = row.recipe
     assert recipe is not None
     recipe.check()
-    material = materials.load(recipe, bench, dataset)
+    material = training_material.load(recipe, bench, dataset)
     name = model_name(row)
     made = fingerprint("recipe", [material.fingerprint], identity=recipe.identity())
     place = losses.folder(bench.settings, made)

@@ -9,7 +9,7 @@ import pyarrow as pa
 from pandas import DataFrame
 
 from compute.base.errors import Conflict, Missing
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
 from compute.datasets import DATASETS, Dataset, Document, Source, origins, source
 from compute.datasets.fingerprints import (

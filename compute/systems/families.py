@@ -1,4 +1,4 @@
-"""Families: systems that a name makes rather than a row, and the reading of every system name.
+"""Families: systems that a name makes rather than a row; `names` reads and writes the names.
 
 rrf(bm25,minilm)  interpolate(bm25,minilm,weight=0.3)  dense(some/model)
 sparse(some/model,max_length=256)  maxsim(some/model)

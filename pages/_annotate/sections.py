@@ -21,7 +21,7 @@ from compute.views.annotate import adaptive_order, judging_form
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import tables as figures
 from pages import _judge
-from pages._annotate import kept
+from pages._annotate import late_answers
 from pages._shared import annotators, drawing, escaping, failures, reading, sign_in
 from pages._shared.reading import read
 
@@ -45,7 +45,7 @@ def go(**names: str) -> None:
 
 def listed() -> None:
     """Every task with how far it is; two buttons each."""
-    kept.save()
+    late_answers.save()
     store = reading.store()
     found = tasks.tasks(store)
     operator = sign_in.may(sign_in.OPERATOR)
@@ -88,7 +88,7 @@ def judging(task: Task) -> None:
         st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=_leave)
         st.markdown(f"**{escaping.text(task.title)}**", width="content")
         person = annotators.shown(_let_go)
-    kept.save(_scope(task.id, person.name) if person else "")
+    late_answers.save(_scope(task.id, person.name) if person else "")
     if person is None:
         annotators.ask()
         return

@@ -14,7 +14,7 @@ from compute.views.dataset import query_outcomes, select_systems
 from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard import select_order
-from compute.views.shared import neighbours, next_steps
+from compute.views.shared import binned_queries, next_steps
 from pages._shared import address, colours, drawing, escaping, navigation
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -135,7 +135,7 @@ def differences(view: View, both: DataFrame) -> None:
     """Every query's difference, sorted; a click opens the query."""
     figure = figures.bars(both, view.titles, view.measure, theme=colours.theme())
     navigation.plot(figure, "differences", f"{view.measure} of A minus B by query", view.go)
-    many = len(both) > neighbours.MOST
+    many = len(both) > binned_queries.MOST
     drawing.caption(
         "How to read this: the queries side by side, blue where A is better, orange where B is;"
         " the more of the picture a colour fills, the more that system is ahead. A click opens the"

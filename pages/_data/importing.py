@@ -11,7 +11,7 @@ from streamlit.runtime.uploaded_file_manager import UploadedFile
 from compute.base.errors import WrongInput
 from compute.base.words import counted
 from compute.datasets import DATASETS
-from compute.intake import process, tags, uploads
+from compute.intake import tags, upload_process, uploads
 from compute.views.data import importing as figures
 from compute.views.data import select as data_select
 from pages._shared import address, drawing, escaping, pickers, reading, sign_in
@@ -105,7 +105,7 @@ def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -
     with (
         st.spinner(escaping.text(f"{verb} {at_work}"), show_time=True),
         uploads.kept(now, [(file.name, file) for file in files]) as kept,
-        closing(process.ask(wanted, kept, **about)) as told,
+        closing(upload_process.ask(wanted, kept, **about)) as told,
     ):
         for answer in told:
             if "error" in answer:

@@ -21,9 +21,6 @@ from pages._shared import address, colours, drawing, escaping, navigation, readi
 from pages._shared.dataset_facts import counted, is_loaded, outdated, without_runs
 from pages._shared.reading import read
 
-"""Pixels of a table's row and of its head with its border; rows it has before it scrolls."""
-
-
 MOST_SPREAD = 20
 """Systems whose values are drawn query by query."""
 

@@ -18,7 +18,7 @@ from compute.views.dataset import systems as figures
 from compute.views.dataset.select_systems import MEDIAN
 from compute.views.leaderboard import order_confidence, select_order
 from compute.views.query.words import first_pair
-from compute.views.shared import neighbours
+from compute.views.shared import binned_queries
 from pages._shared import address, colours, drawing, escaping, export, navigation, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -232,7 +232,7 @@ def judgements(view: View) -> None:
         " systems that find others. A click opens the query.",
         difficulty.judged_note(found),
         "With many queries a column is the mean of neighbours."
-        * (found.drop_duplicates(["dataset", "query_id"]).shape[0] > neighbours.MOST),
+        * (found.drop_duplicates(["dataset", "query_id"]).shape[0] > binned_queries.MOST),
     )
 
 

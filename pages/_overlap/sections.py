@@ -5,7 +5,7 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame
 
-from compute.corpora import similarity
+from compute.corpora import similarity_matrix
 from compute.corpora.overlap import FLOORS as _FLOORS
 from compute.views.overlap import graph as graphs
 from compute.views.overlap import heatmap as figures
@@ -164,7 +164,7 @@ def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> 
 
 def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> None:
     """The force-directed graph, and how far its distances can be trusted."""
-    points = similarity.layout(square)
+    points = similarity_matrix.layout(square)
     look = {"theme": colours.theme(), "unit": unit}
     figure = graphs.graph(square, points, counted, least=least, **look)
     alt = "Collections as marks, alike ones near each other"
@@ -177,7 +177,7 @@ def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> Non
             drawing.table(
                 table, "neighbours", "The nearest collections", column_config=_FIGURES, **options
             )
-    drawing.caption(graphs.note(similarity.faithfulness(square, points)))
+    drawing.caption(graphs.note(similarity_matrix.faithfulness(square, points)))
 
 
 def about(counted: DataFrame, unit: str, floor: float) -> None:

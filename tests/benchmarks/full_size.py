@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from compute.base.errors import WrongInput
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
 from compute.evaluate import runs
 from compute.reading import database

@@ -12,7 +12,7 @@ import pytest
 from compute.__main__ import main
 from compute.base.errors import BeirscopeError, Unavailable
 from compute.datasets import Dataset, unpacked_size
-from compute.intake import imports, process
+from compute.intake import imports, upload_process
 from compute.recompute.run import Bench
 from tests.support.tiny import write_tiny
 
@@ -43,7 +43,7 @@ def test_a_packed_run_without_room_is_refused_before_the_work(
     with pytest.raises(Unavailable, match=r"unpacks to more than 1\.0 MB, but 1\.0 MB are free"):
         imports.import_run(bench, file, tiny)
     assert bench.store.parts("hits") == []
-    (looked,) = process.look(bench, {"dataset": "", "files": [(str(file), "mine.gz")]})
+    (looked,) = upload_process.look(bench, {"dataset": "", "files": [(str(file), "mine.gz")]})
     assert looked["report"]["refused"] and "1.0 MB are free" in str(looked["report"])
     # As plain text it holds what its person sees.
     plain = tmp_path / "plain.run"

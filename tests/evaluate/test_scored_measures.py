@@ -7,7 +7,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from compute.base.errors import WrongInput
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.base.settings import load
 from compute.datasets import Dataset
 from compute.evaluate import scored_measures

@@ -18,7 +18,7 @@ from compute.base.settings import Settings
 from compute.intake import imports
 from compute.jobs import records
 from compute.jobs.matrix import known_datasets
-from compute.recompute import efficiency, pairs, run, shards
+from compute.recompute import efficiency, run, shards, targets
 from compute.store.loading import Bench
 from compute.store.store import Store, shard_path
 from compute.systems import system
@@ -83,7 +83,7 @@ def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
     tmp_path: Path, model: Path
 ) -> None:
     bench, row = home(tmp_path, DOCUMENTS), system(f"dense({model}/dense)")
-    pair = pairs.pair(bench, row, known_datasets(bench.store)["many"])
+    pair = targets.pair(bench, row, known_datasets(bench.store)["many"])
     planned = shards.plan(bench, pair)
     spans = [(0, 2048), (2048, 4096), (4096, 4500)]
     assert [(shard.first, shard.last) for shard in planned] == spans
@@ -121,7 +121,7 @@ def test_merged_indexes_score_as_the_undivided_one(tmp_path: Path) -> None:
 
 
 def divided_equals_undivided(bench: Bench, name: str) -> None:
-    pair = pairs.pair(bench, system(name), known_datasets(bench.store)["many"])
+    pair = targets.pair(bench, system(name), known_datasets(bench.store)["many"])
     planned = shards.plan(bench, pair)
     assert len(planned) == 3
     # The first is missing.
@@ -134,11 +134,11 @@ def divided_equals_undivided(bench: Bench, name: str) -> None:
 
 def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
     bench = home(tmp_path)
-    pair = pairs.pair(bench, system("bm25"), known_datasets(bench.store)["many"])
+    pair = targets.pair(bench, system("bm25"), known_datasets(bench.store)["many"])
     planned = shards.plan(bench, pair)[0]
     with pytest.raises(Conflict, match="changed meanwhile"):
         shards.make(bench, pair, replace(planned, last=7))
-    fused = pairs.pair(bench, system("rrf(bm25,bm25-rm3)"), pair.loaded.dataset)
+    fused = targets.pair(bench, system("rrf(bm25,bm25-rm3)"), pair.loaded.dataset)
     # Both inputs search one index.
     assert [shard.name for shard in shards.plan(bench, fused)] == [
         shard.name for shard in shards.plan(bench, pair)
@@ -151,7 +151,7 @@ def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
 
 def test_shards_go_a_day_after_they_were_used(tmp_path: Path) -> None:
     bench = home(tmp_path, TWO)
-    pair = pairs.pair(bench, system("bm25"), known_datasets(bench.store)["many"])
+    pair = targets.pair(bench, system("bm25"), known_datasets(bench.store)["many"])
     used, unused = (bench.store.home / shard_path(shard.name) for shard in shards.plan(bench, pair))
     used.parent.mkdir()
     yesterday = time.time() - 25 * 3600

@@ -7,13 +7,11 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from compute import jobs
-from compute.base import settings
 from compute.base.settings import Settings
 from compute.intake.fetch import offers
 from compute.jobs import Job, Progress
 from compute.store.store import Store
 from compute.views.data import fetching as figures
-from pages._shared import reading
 from tests.support.pages import button_named, opened, words_of
 
 PAGE = "pages/data.py"
@@ -71,10 +69,13 @@ def test_nothing_to_fetch_leaves_the_button_off(store: Store) -> None:
 
 
 def _parts_that_go_on() -> None:
+    # Run as a script of its own.
     import streamlit as st
 
+    from compute.base import settings
     from pages._data import fetch
     from pages._jobs import sections as jobs_sections
+    from pages._shared import reading
 
     st.session_state["_version"] = 0, 0
     fetch._progress(reading._store(settings.load()), [])
@@ -91,7 +92,7 @@ def test_what_goes_on_by_itself_shows_nothing_to_who_is_signed_out(
     assert "nfcorpus" not in words_of(app)
 
 
-def test_a_choice_is_told_inwords_of(store: Store) -> None:
+def test_a_choice_is_told_in_words(store: Store) -> None:
     rows = offers.listed(store.settings)
     said = figures.chosen(rows, ["scifact-pl", "fiqa-pl"], 10**9)
     assert said == (

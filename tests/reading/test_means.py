@@ -56,6 +56,12 @@ def test_remembered_means_are_those_counted_anew(store: Store) -> None:
     assert kept(store).read_bytes() == written
 
 
+def test_a_dataset_of_forums_has_the_mean_of_their_means(store: Store) -> None:
+    (whole,) = [row for row in check(store) if row[0] == "cqadupstack"]
+    # Forum i of 0 to 11 has (i/11 + 1/3 + 0)/3: on average (1/2 + 1/3)/3.
+    assert whole[2:4] == ("R@10", pytest.approx(5 / 18))
+
+
 def test_what_is_published_replaced_and_removed_shows(store: Store) -> None:
     check(store)
     publish_run(store, "other", "bm25", RUN, scores("nDCG@10", q1=0.3))

@@ -8,7 +8,7 @@ from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.datasets import DATASETS, Dataset
 from compute.intake import imports
-from compute.recompute import pairs, run
+from compute.recompute import run, targets
 from compute.recompute.run import Bench
 from compute.store.store import Part
 from compute.systems import SYSTEMS, system
@@ -143,7 +143,7 @@ def test_everything_that_changes_the_hits_changes_their_name(bench: Bench, tmp_p
     ) -> str:
         chosen = system(title)
         assert chosen.search is not None
-        found = pairs.names(
+        found = targets.names(
             chosen, chosen.search, queries, corpus, depth=depth, drop_self=drop_self
         )
         return found.hits

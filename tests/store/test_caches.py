@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.base.settings import PROJECT, Settings
 from compute.store import caches
 

@@ -14,7 +14,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.base import scratch_database
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.corpora.overlap.counting import THREADS, current
 from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, similarities
 from compute.corpora.overlap.tokens import KINDS, UNITS, Unit

@@ -19,7 +19,7 @@ from duckdb import DuckDBPyConnection
 
 from compute.base import scratch, scratch_database
 from compute.base.errors import WrongInput
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
 from compute.corpora.overlap.tokens import KINDS, UNITS, tokeniser
 from compute.corpora.word_pieces import word_pieces

@@ -1,7 +1,7 @@
 """The import doctor: what files hold, each trouble in them, and what an import does about it."""
 
 from compute.intake.doctor.checking import check, check_all, files
-from compute.intake.doctor.judged import Twins, exchanged
+from compute.intake.doctor.judged_hits import Twins, exchanged
 from compute.intake.doctor.known import Known, known, pairs
 from compute.intake.doctor.remarks import changing
 from compute.intake.doctor.report import Finding, Kind, Report, Where

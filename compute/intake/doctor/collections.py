@@ -11,7 +11,7 @@ from compute.datasets.fingerprints import CorpusCount
 from compute.datasets.reading import BeirSource
 from compute.datasets.records import Trouble, n_words
 from compute.intake.doctor import lines
-from compute.intake.doctor.judged import Twins
+from compute.intake.doctor.judged_hits import Twins
 from compute.intake.doctor.report import Tally, Where
 
 _TITLE_ONLY = ("document with a title only", "kept")

@@ -5,7 +5,7 @@ from duckdb import DuckDBPyConnection
 
 from compute.base.words import counted
 from compute.intake.doctor.ids import Ids, look_at
-from compute.intake.doctor.judged import exchanged, remark_judged
+from compute.intake.doctor.judged_hits import exchanged, remark_judged
 from compute.intake.doctor.known import Known
 from compute.intake.doctor.report import Tally, Where
 

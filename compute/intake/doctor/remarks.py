@@ -2,7 +2,7 @@
 
 import pyarrow as pa
 
-from compute.intake.doctor.judged import UNJUDGED, remark_judged
+from compute.intake.doctor.judged_hits import UNJUDGED, remark_judged
 from compute.intake.doctor.order import CONTRADICTED, LOWER, TIED, remark_order
 from compute.intake.doctor.report import Tally, Where
 

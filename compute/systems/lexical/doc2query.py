@@ -143,7 +143,8 @@ class Doc2Query(Bm25):
     """BM25 over title, text and generated queries, joined with blanks.
 
     Nogueira and Lin, "From doc2query to docTTTTTquery", 2019. What is indexed has the queries in
-    its text already: they are a part of the store, made once (`compute.recompute.generated`).
+    its text already: they are a part of the store, made once by
+    `compute.recompute.generated_queries`.
     """
 
     checkpoint: Checkpoint = _T5

@@ -1,4 +1,4 @@
-"""Run a command that ends when its caller does: `python leash.py COMMAND…`.
+"""Run a command that ends when its caller does: `python end_with_parent.py COMMAND…`.
 
 Standard input is the leash: the caller holds its other end, and however the caller dies, kill -9
 included, the pipe closes and the command is killed. A signal handler could not promise that.

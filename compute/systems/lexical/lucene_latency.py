@@ -1,4 +1,4 @@
-"""Answer queries one at a time on one Lucene index: `python asking.py JAR HEAP OPTION…`.
+"""Answer queries one at a time on one Lucene index: `python lucene_latency.py JAR HEAP OPTION…`.
 
 The options are those of Anserini's SearchCollection, and its own searcher answers, so that a query
 is built, expanded and ranked as in a batch. Two more it has none for: with `-disMax TIE` a document

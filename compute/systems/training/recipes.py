@@ -5,7 +5,7 @@ from dataclasses import Field, dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
 from compute.store.store import Part
 from compute.systems.checkpoints import Checkpoint

@@ -8,7 +8,7 @@ from pandas import DataFrame
 
 from compute.judgements import orders
 from compute.reading.questions import question
-from compute.views.shared.parts import TOP, files
+from compute.views.shared.part_files import TOP, files
 
 BLOCK = 500_000
 """Hits that are read at a time: with 15 systems they take about 300 MB on their way."""

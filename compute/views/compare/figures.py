@@ -12,7 +12,7 @@ from compute.evaluate.measures import better
 from compute.evaluate.tolerance import above
 from compute.views.compare import differences
 from compute.views.shared import axes as shared_axes
-from compute.views.shared import neighbours, traces
+from compute.views.shared import binned_queries, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import escape, precise
@@ -39,8 +39,8 @@ def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Fig
     and the id of its query (its first).
     """
     n, gaps = len(both), both["difference"].to_numpy(float)
-    edges = neighbours.groups(n)
-    height = neighbours.means(gaps, edges)
+    edges = binned_queries.groups(n)
+    height = binned_queries.means(gaps, edges)
     first = both.iloc[edges[:-1]]
     hover = [
         _bar_hover(row, titles, (start, end, n), (gaps[start], gaps[end - 1]))
@@ -49,7 +49,7 @@ def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Fig
     look = looks.palette(theme)
     figure = go.Figure()
     figure.add_bar(
-        x=neighbours.places(edges),
+        x=binned_queries.places(edges),
         y=height,
         width=np.diff(edges),
         marker={
@@ -67,7 +67,7 @@ def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Fig
 def _bar_hover(
     row: Any, titles: Titles, place: tuple[int, int, int], ends: tuple[float, float]
 ) -> str:
-    (start, end, n), query = place, neighbours.name(row)
+    (start, end, n), query = place, binned_queries.name(row)
     if end - start == 1:
         gap = precise(ends[0], with_sign=True)
         return f"{query}{_values(row.value_a, row.value_b, titles)}<br>difference {gap}"
@@ -86,7 +86,7 @@ def _bars_layout(n: int, measure: str, look: looks.Palette) -> dict[str, Any]:
         "hoverdistance": -1,
         "bargap": 0,
         "annotations": _leaders(measure, look),
-        "xaxis": neighbours.axis(n, across),
+        "xaxis": binned_queries.axis(n, across),
         "yaxis": shared_axes.differences([-1, -0.5, 0, 0.5, 1], 1)
         | {"range": [-1.04, 1.04], "zeroline": True}
         | {"title": {"text": f"{escape(measure)} of A minus B"}},
@@ -170,8 +170,8 @@ def _sizes(n: Series) -> list[float]:
 def _mark_hover(row: Any, titles: Titles) -> str:
     values = _values(row.y, row.x, titles)
     if row.n == 1:
-        return neighbours.name(row) + values
-    return f"{row.n:,} queries{values}<br>one of them: {neighbours.name(row)}"
+        return binned_queries.name(row) + values
+    return f"{row.n:,} queries{values}<br>one of them: {binned_queries.name(row)}"
 
 
 @drawing

@@ -16,7 +16,7 @@ from compute.evaluate import rbo, significance
 from compute.evaluate.tolerance import TOLERANCE
 from compute.reading.questions import question
 from compute.views.shared.matrices import numbered
-from compute.views.shared.parts import files
+from compute.views.shared.part_files import files
 
 Cursor = DuckDBPyConnection
 

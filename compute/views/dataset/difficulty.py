@@ -10,7 +10,7 @@ from pandas import DataFrame, Series
 
 from compute.base.words import counted
 from compute.views.dataset.query_outcomes import HIGH
-from compute.views.shared import axes, neighbours, traces
+from compute.views.shared import axes, binned_queries, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import escape, precise
@@ -26,13 +26,13 @@ def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     `rows`: dataset, query_id, text, best, middle, worst in the order to show. A mark's customdata
     is the dataset and id of its query.
     """
-    look, edges = looks.palette(theme), neighbours.groups(len(rows))
+    look, edges = looks.palette(theme), binned_queries.groups(len(rows))
     line = {"width": 2, "color": look.text, "shape": "hvh"}
     median = {"mode": "lines", "name": "median system", "line": line, "hoverinfo": "skip"}
     figure = go.Figure()
     figure.add_bar(**_bands(rows, edges, look))
     figure.add_scatter(
-        x=neighbours.places(edges), y=neighbours.means(rows["middle"], edges), **median
+        x=binned_queries.places(edges), y=binned_queries.means(rows["middle"], edges), **median
     )
     across = "queries, the easiest for the median system first"
     return figure.update_layout(
@@ -43,7 +43,7 @@ def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
         showlegend=True,
         bargap=0,
         margin={"t": 26},
-        xaxis=neighbours.axis(len(rows), across),
+        xaxis=binned_queries.axis(len(rows), across),
         yaxis=axes.SHARES
         | {"range": [-0.03, 1.03], "zeroline": False, "title": {"text": escape(measure)}},
     )
@@ -52,13 +52,13 @@ def difficulty(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
 def _bands(rows: DataFrame, edges: NDArray[np.int64], look: looks.Palette) -> dict[str, Any]:
     """A bar per query, or per group of neighbours, from the worst system to the best."""
     first = rows.iloc[edges[:-1]]
-    best, worst = (neighbours.means(rows[name], edges) for name in ("best", "worst"))
+    best, worst = (binned_queries.means(rows[name], edges) for name in ("best", "worst"))
     hover = [
         _hover(row, end - start)
         for row, start, end in zip(first.itertuples(), edges[:-1], edges[1:], strict=True)
     ]
     return {
-        "x": neighbours.places(edges),
+        "x": binned_queries.places(edges),
         # A query on which all are equal is a thin line: it shall be there for the pointer too.
         "y": np.maximum(best - worst, 0.006),
         "base": worst,
@@ -74,7 +74,7 @@ def _bands(rows: DataFrame, edges: NDArray[np.int64], look: looks.Palette) -> di
 def _hover(row: Any, n: int) -> str:
     many = f"<br>first of {n:,} neighbours" if n > 1 else ""
     return (
-        f"{neighbours.name(row)}"
+        f"{binned_queries.name(row)}"
         f"<br>best {precise(row.best)}, median {precise(row.middle)},"
         f" worst {precise(row.worst)}{many}"
     )
@@ -89,13 +89,13 @@ def judged(grades: DataFrame, *, theme: str) -> go.Figure:
     """
     wide = by_query(grades)
     levels = [int(str(level)) for level in wide]
-    edges = neighbours.groups(len(wide))
+    edges = binned_queries.groups(len(wide))
     named = wide.index.to_frame(index=False).iloc[edges[:-1]]
     figure = go.Figure()
     for level in sorted(levels, key=lambda one: (one <= 0, one)):
         figure.add_bar(
-            x=neighbours.places(edges),
-            y=neighbours.means(wide[level], edges),
+            x=binned_queries.places(edges),
+            y=binned_queries.means(wide[level], edges),
             width=np.diff(edges),
             name=_said(level),
             marker={"color": _shade(level, max(levels), theme), "line": {"width": 0}},
@@ -119,7 +119,9 @@ def _judged_layout(wide: DataFrame) -> dict[str, Any]:
         "showlegend": True,
         "legend": {"traceorder": "normal"},
         "margin": {"t": 30},
-        "xaxis": neighbours.axis(len(wide), "queries, those with most relevant documents first"),
+        "xaxis": binned_queries.axis(
+            len(wide), "queries, those with most relevant documents first"
+        ),
         "yaxis": counts | {"zeroline": False},
     }
 

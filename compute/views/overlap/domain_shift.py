@@ -11,7 +11,7 @@ import numpy as np
 from pandas import DataFrame
 from scipy.stats import norm, spearmanr
 
-from compute.corpora.similarity import FEWEST_FOR_RANKS
+from compute.corpora.similarity_matrix import FEWEST_FOR_RANKS
 from compute.datasets import published
 from compute.datasets.catalogue import DATASETS
 from compute.evaluate.tolerance import levels

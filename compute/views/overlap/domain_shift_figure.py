@@ -10,7 +10,7 @@ import numpy as np
 import plotly.graph_objects as go
 from pandas import DataFrame
 
-from compute.corpora.similarity import FEWEST_FOR_RANKS
+from compute.corpora.similarity_matrix import FEWEST_FOR_RANKS
 from compute.views.overlap.domain_shift import Correlation, correlation
 from compute.views.shared import axes as shared_axes
 from compute.views.shared import labels, traces

@@ -11,7 +11,7 @@ import numpy as np
 import plotly.graph_objects as go
 from pandas import DataFrame
 
-from compute.corpora import similarity
+from compute.corpora import similarity_matrix
 from compute.views.overlap.heatmap import SPANS
 from compute.views.shared import labels, traces
 from compute.views.shared import theme as looks
@@ -78,7 +78,7 @@ def nodes(
     marks["size"] = [_size(count) for count in marks["n_documents"]]
     marks["title"] = marks["title"].fillna(marks["dataset"])
     marks["domain"] = marks["domain"].fillna("Other")
-    return marks, similarity.edges(square, least), height
+    return marks, similarity_matrix.edges(square, least), height
 
 
 def names(nodes: DataFrame, lines: DataFrame, height: float, theme: str) -> list[labels.Label]:
@@ -185,7 +185,7 @@ def _marks(own: DataFrame, square: DataFrame, nodes: DataFrame, theme: str) -> g
 
 
 def _hover(row: Row, square: DataFrame, titles: Mapping[str, str]) -> str:
-    near = similarity.nearest(square, str(row["dataset"]))
+    near = similarity_matrix.nearest(square, str(row["dataset"]))
     said = [f"{titles[str(name)]} {value:.3f}" for name, value in near.items()]
     sizes = [("documents", row["n_documents"]), ("terms", row["n_terms"])]
     counts = ", ".join(f"{int(n):,} {what}" for what, n in sizes if not math.isnan(n))
@@ -220,7 +220,7 @@ def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:
     for name in square.index:
         near = [
             (titles.get(str(other), str(other)), round(float(value), 4))
-            for other, value in similarity.nearest(square, str(name), 2).items()
+            for other, value in similarity_matrix.nearest(square, str(name), 2).items()
         ]
         first, second = [*near, ("–", math.nan), ("–", math.nan)][:2]
         rows.append((titles.get(str(name), str(name)), *first, *second))

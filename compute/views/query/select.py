@@ -6,7 +6,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.reading.questions import question
-from compute.views.shared.parts import TOP, files
+from compute.views.shared.part_files import TOP, files
 
 
 @question()

@@ -7,7 +7,7 @@ from pandas import DataFrame, Index
 from compute.reading.questions import question
 from compute.views.query.rank_map_cells import EMPTY, HOLE
 from compute.views.shared.lists import counted
-from compute.views.shared.parts import TOP, files
+from compute.views.shared.part_files import TOP, files
 
 _IDS = """
 select query_id from read_parquet($files)

@@ -12,7 +12,7 @@ from duckdb import DuckDBPyConnection
 
 from compute.base.bounded_cache import Kept
 from compute.evaluate import holes
-from compute.views.shared.parts import TOP, files
+from compute.views.shared.part_files import TOP, files
 
 MOST_BYTES = 150_000_000
 """What is kept at most; the lists that were asked for last stay in any case."""

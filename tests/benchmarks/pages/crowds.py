@@ -17,7 +17,7 @@ import numpy as np
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.base.settings import PROJECT, Settings
 from compute.datasets import DATASETS
 from compute.evaluate import runs

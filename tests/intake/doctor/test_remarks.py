@@ -7,7 +7,7 @@ import pytest
 
 from compute.__main__ import main
 from compute.datasets import Dataset
-from compute.intake import doctor, imports, process
+from compute.intake import doctor, imports, upload_process
 from compute.intake.doctor import known
 from compute.intake.uploads import Upload
 from compute.store.loading import Bench
@@ -148,7 +148,7 @@ def test_the_command_and_the_page_say_the_remarks_each_time(
         assert "\n  remark: lower scores look better: scores rise" in out
         assert "\n  remark: rank contradicts score: query 'q1'" in out
     order = {"dataset": "tiny", "systems": ["knn"], "options": {}}
-    (answer,) = process.ask("take runs", [Upload("knn.run", file)], **order)
+    (answer,) = upload_process.ask("take runs", [Upload("knn.run", file)], **order)
     assert "; lower scores look better: scores rise" in answer["said"]
 
 

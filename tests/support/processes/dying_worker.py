@@ -14,7 +14,7 @@ from typing import Any
 
 from compute.base import settings
 from compute.jobs import worker
-from compute.jobs.child_process import Hand
+from compute.jobs.child_process import Child
 from compute.store.loading import Progress
 
 
@@ -25,10 +25,10 @@ def die() -> None:
 
 def arm(when: str, step: str) -> None:
     """Set the trap."""
-    inner = Hand.do
+    inner = Child.do
 
     def do(
-        self: Hand, order: Mapping[str, Any], *, watch: Progress, wanted: Callable[[], bool]
+        self: Child, order: Mapping[str, Any], *, watch: Progress, wanted: Callable[[], bool]
     ) -> dict[str, Any]:
         here = order["step"] == step
 
@@ -44,7 +44,7 @@ def arm(when: str, step: str) -> None:
             die()
         return answer
 
-    Hand.do = do
+    Child.do = do
 
 
 if __name__ == "__main__":

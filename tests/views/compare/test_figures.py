@@ -12,7 +12,7 @@ from compute.views.compare import figures as compare_figures
 from compute.views.compare import tables as compare_tables
 from compute.views.dataset import difficulty, query_outcomes
 from compute.views.dataset import systems as standings
-from compute.views.shared import neighbours
+from compute.views.shared import binned_queries
 from compute.views.shared.theme import palette
 
 HOSTILE = "<b>*mine*&$x$ %{x}"
@@ -48,7 +48,7 @@ def test_many_queries_share_bars_that_keep_their_sum() -> None:
     rows = both(10_000)
     figure: Any = compare_figures.bars(rows, TITLES, "nDCG@10", theme="dark")
     (bar,) = figure.data
-    assert len(bar.y) == neighbours.MOST
+    assert len(bar.y) == binned_queries.MOST
     assert (bar.y * bar.width).sum() == pytest.approx(rows["difference"].sum(), abs=1e-6)
     assert bar.width.sum() == len(rows)
     assert len(figure.to_json()) < 300_000

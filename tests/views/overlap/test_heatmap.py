@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame
 
-from compute.corpora import similarity
+from compute.corpora import similarity_matrix
 from compute.datasets import published
 from compute.views.overlap import domain_shift, words
 from compute.views.overlap import domain_shift_figure as shifts
@@ -22,7 +22,7 @@ SAFE = "&lt;b&gt;*mine*&amp;&#36;x&#36; %{x}"
 
 
 def square(count: int, seed: int = 1) -> DataFrame:
-    return similarity.matrix(made_up(NINETEEN[:count], seed))
+    return similarity_matrix.matrix(made_up(NINETEEN[:count], seed))
 
 
 def heatmap(frame: DataFrame, theme: str = "light", **more: Any) -> Any:
@@ -31,7 +31,7 @@ def heatmap(frame: DataFrame, theme: str = "light", **more: Any) -> Any:
 
 def graph(frame: DataFrame, theme: str = "light", least: float = 0.45) -> Any:
     known = vocabularies([str(name) for name in frame.index if name in TITLES])
-    return graphs.graph(frame, similarity.layout(frame), known, least=least, theme=theme)
+    return graphs.graph(frame, similarity_matrix.layout(frame), known, least=least, theme=theme)
 
 
 def overlay(figure: Any) -> Any:
@@ -40,7 +40,7 @@ def overlay(figure: Any) -> Any:
 
 
 def test_the_heatmap_shows_every_pair_once_as_a_hundredfold() -> None:
-    frame = similarity.matrix(
+    frame = similarity_matrix.matrix(
         DataFrame(
             [("a", "b", 0.204), ("a", "c", 0.9), ("b", "c", 1.0)],
             columns=["dataset", "other", "similarity"],
@@ -90,7 +90,7 @@ def test_the_chosen_pair_has_an_outline_whatever_its_order() -> None:
 
 def test_many_collections_have_no_numbers_in_their_cells() -> None:
     names = [f"collection{place:02}" for place in range(60)]
-    figure = heatmap(similarity.matrix(made_up(names, 3)))
+    figure = heatmap(similarity_matrix.matrix(made_up(names, 3)))
     assert {trace.mode for trace in figure.data[1:]} == {"markers"}
     assert len(overlay(figure).customdata) == 60 * 59 / 2
 
@@ -104,7 +104,7 @@ def test_colours_span_what_a_kind_of_words_has() -> None:
 
 
 def test_names_from_outside_stay_letters() -> None:
-    frame = similarity.matrix(
+    frame = similarity_matrix.matrix(
         DataFrame([(EVIL, "b", 0.5)], columns=["dataset", "other", "similarity"])
     )
     rows = DataFrame({"term": [EVIL], "share": [0.1], "other_share": [0.0]})
@@ -159,7 +159,7 @@ def collisions(placed: list[labels.Label], marks: list[labels.Box]) -> list[tupl
 
 def placed(frame: DataFrame, theme: str) -> tuple[list[labels.Label], list[labels.Box], float]:
     nodes, lines, height = graphs.nodes(
-        frame, similarity.layout(frame), vocabularies(NINETEEN), 0.45
+        frame, similarity_matrix.layout(frame), vocabularies(NINETEEN), 0.45
     )
     found = graphs.names(nodes, lines, height, theme)
     reach = nodes["size"] / 2
@@ -285,7 +285,7 @@ def test_what_ships_without_rare_words_says_so() -> None:
 
 
 def test_the_neighbours_of_two_have_no_second() -> None:
-    frame = similarity.matrix(
+    frame = similarity_matrix.matrix(
         DataFrame([("a", "b", 0.25)], columns=["dataset", "other", "similarity"])
     )
     rows = graphs.neighbours(frame, {"a": "A"}).fillna(-1).to_numpy().tolist()

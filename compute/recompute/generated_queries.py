@@ -15,7 +15,7 @@ import pyarrow.parquet as pq
 
 from compute.base import scratch
 from compute.base.errors import WrongInput
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.store import caches, freshness, provenance
 from compute.store.loading import Bench, Loaded
 from compute.store.store import Part

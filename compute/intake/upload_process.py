@@ -19,7 +19,7 @@ from compute.base.errors import BeirscopeError, Conflict, Unavailable
 from compute.base.settings import PROJECT
 from compute.base.words import counted
 from compute.datasets import dataset, unpacked_size
-from compute.datasets.judged import JudgedQueries
+from compute.datasets.without_documents import JudgedQueries
 from compute.intake import doctor, imports, tags
 from compute.intake.doctor import known
 from compute.intake.uploads import Upload
@@ -39,7 +39,7 @@ def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]
     """
     names = [(str(path.resolve()), name) for name, path in files]
     order = {"wanted": wanted, "files": names} | about
-    words = [sys.executable, "-m", "compute.intake.process"]
+    words = [sys.executable, "-m", "compute.intake.upload_process"]
     pipe = subprocess.PIPE
     with subprocess.Popen(words, cwd=PROJECT, stdin=pipe, stdout=pipe) as process:
         assert process.stdin is not None and process.stdout is not None

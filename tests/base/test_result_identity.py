@@ -2,7 +2,7 @@
 
 import pytest
 
-from compute.base.identity import canonical_json, fingerprint
+from compute.base.result_identity import canonical_json, fingerprint
 from compute.store.store import KINDS
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from compute.base.errors import Missing, WrongInput
-from compute.datasets.judged import JudgedQueries
+from compute.datasets.without_documents import JudgedQueries
 
 QRELS = "q1 0 d1 1\nq2 0 d2 0\n"
 TEXTS = {

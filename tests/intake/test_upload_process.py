@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from compute.datasets import Dataset
-from compute.intake import imports, process, uploads
+from compute.intake import imports, upload_process, uploads
 from compute.store import loading
 from compute.store.loading import Bench
 from compute.views.data import importing as figures
@@ -30,7 +30,7 @@ def at_home(bench: Bench, tiny: Dataset, monkeypatch: pytest.MonkeyPatch) -> Ben
 def asked(bench: Bench, wanted: str, files: dict[str, bytes], **about: object) -> list[dict]:
     content = [(name, io.BytesIO(data)) for name, data in files.items()]
     with uploads.kept(bench.settings, content) as kept:
-        found = list(process.ask(wanted, kept, **about))
+        found = list(upload_process.ask(wanted, kept, **about))
     assert list((bench.store.home / "uploads").iterdir()) == []
     return found
 

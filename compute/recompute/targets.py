@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from compute.base.errors import Missing, Unavailable, WrongInput
-from compute.base.identity import fingerprint
+from compute.base.result_identity import fingerprint
 from compute.datasets import Dataset
 from compute.store import damage
 from compute.store.loading import Bench, Loaded, load

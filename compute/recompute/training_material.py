@@ -7,7 +7,7 @@ from functools import singledispatch
 
 from compute.base.errors import WrongInput
 from compute.datasets import DATASETS, Dataset
-from compute.recompute import generated, run
+from compute.recompute import generated_queries, run
 from compute.store import loading
 from compute.store.loading import Bench
 from compute.store.store import Part
@@ -35,7 +35,7 @@ def _(recipe: GenQ, bench: Bench, dataset: Dataset) -> Material:
     about["language"] = dataset.language
     if recipe.queries != T5:
         return material(about, documents=documents)
-    asked = generated.part(bench, loaded, recipe.generator, most=recipe.documents)
+    asked = generated_queries.part(bench, loaded, recipe.generator, most=recipe.documents)
     return material(about, documents=documents, generated=asked)
 
 

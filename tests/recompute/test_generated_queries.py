@@ -11,7 +11,7 @@ import pytest
 from compute.base.errors import WrongInput
 from compute.datasets import Dataset
 from compute.intake import imports
-from compute.recompute import generated, run
+from compute.recompute import generated_queries, run
 from compute.store.loading import Bench, load
 from compute.systems import System
 from compute.systems.checkpoints import Checkpoint
@@ -45,10 +45,10 @@ def test_queries_are_asked_once_and_appended_to_the_documents(
     shutil.rmtree(bench.settings.home / "caches")
     loaded = load(bench, tiny)
     other = Doc2Query(k1=1.2, checkpoint=t5, number=2, max_length=5)
-    assert generated.part(bench, loaded, other.generator).id == part.id
+    assert generated_queries.part(bench, loaded, other.generator).id == part.id
     assert not (bench.settings.home / "caches").exists()
     # Other settings are other queries, of their own.
-    assert generated.part(bench, loaded, replace(other, seed=2).generator).id != part.id
+    assert generated_queries.part(bench, loaded, replace(other, seed=2).generator).id != part.id
     assert len(bench.store.parts("generated")) == 2
 
 
@@ -57,15 +57,15 @@ def test_what_is_indexed_is_the_text_and_then_its_queries(
 ) -> None:
     searcher = Doc2Query(checkpoint=t5, number=3, max_length=5)
     loaded = load(bench, tiny)
-    with generated.expanded(bench, loaded, searcher) as (file, _):
+    with generated_queries.expanded(bench, loaded, searcher) as (file, _):
         found = pd.read_parquet(file).set_index("doc_id")
-    queries = run.read(generated.part(bench, loaded, searcher.generator))
+    queries = run.read(generated_queries.part(bench, loaded, searcher.generator))
     for document in DOCUMENTS:
         own = queries[queries["doc_id"] == document["_id"]]["text"]
         assert len(own) == 3
         assert found.loc[document["_id"], "title"] == document["title"]
         assert found.loc[document["_id"], "text"] == " ".join([document["text"], *own])
-    with generated.expanded(bench, loaded, object()) as (file, seconds):
+    with generated_queries.expanded(bench, loaded, object()) as (file, seconds):
         assert loaded.documents is not None
         assert (file, seconds) == (loaded.documents.path, 0.0)
     assert not any(bench.settings.home.rglob("documents.parquet"))
@@ -76,7 +76,7 @@ def test_documents_are_found_by_the_queries_that_were_asked_of_them(
 ) -> None:
     loaded = load(bench, tiny)
     searcher = Doc2Query(checkpoint=t5, number=2, max_length=5)
-    with generated.expanded(bench, loaded, searcher) as (file, _):
+    with generated_queries.expanded(bench, loaded, searcher) as (file, _):
         documents = pd.read_parquet(file)
     documents.loc[documents["doc_id"] == "d5", "text"] += " zeppelin"
     documents.to_parquet(tmp_path / "documents.parquet")
@@ -128,7 +128,7 @@ def test_a_collection_without_documents_cannot_be_asked_about(
     qrels.write_text("1 0 a 1\n", encoding="utf-8")
     row = imports.import_dataset(bench, "bare", qrels=qrels).dataset
     with pytest.raises(WrongInput, match="no documents to ask about"):
-        generated.part(bench, load(bench, row), Generator(t5))
+        generated_queries.part(bench, load(bench, row), Generator(t5))
 
 
 @pytest.mark.parametrize(

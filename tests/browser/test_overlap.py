@@ -48,19 +48,6 @@ CELL = """datasets => {
     return [columns[1 - lower].left + 20, rows[lower].top + rows[lower].height / 2];
 }"""
 
-AT_FIRST = f"""names => {{
-    const look = () => {{
-        const place = ({CELL})(names);
-        if (!place) return requestAnimationFrame(look);
-        const [clientX, clientY] = place, about = {{bubbles: true, view: window, clientX, clientY}};
-        const cell = document.elementFromPoint(clientX, clientY);
-        for (const what of ['mousemove', 'mousedown', 'mouseup', 'click'])
-            cell.dispatchEvent(new MouseEvent(what, about));
-    }};
-    look();
-}}"""
-"""Clicks a cell in the frame that first has it, before any later drawing of the figure."""
-
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
@@ -89,13 +76,6 @@ def test_a_click_on_a_cell_opens_its_pair_and_stays_in_the_address(
     page.wait_for_url("**pair=three*two*")
     expect(page.get_by_text("More frequent in three")).to_be_visible()
     expect(head).to_be_hidden()
-
-
-def test_a_click_on_a_figure_that_has_just_come_counts(page: Page, address: str) -> None:
-    page.goto(f"{address}/overlap?view=Heatmap&pair=one,two", wait_until="commit")
-    page.evaluate(AT_FIRST, ["two", "three"])
-    page.wait_for_url("**pair=three*two*")
-    expect(page.get_by_text("More frequent in three")).to_be_visible()
 
 
 @pytest.mark.parametrize("width", [1440, 800])

@@ -82,6 +82,12 @@ def said(app: AppTest) -> str:
     return " ".join(e.value for e in (*app.caption, *app.info, *app.warning)).replace("\\", "")
 
 
+def test_a_figure_takes_clicks_from_its_first_drawing_on(home: Path) -> None:
+    """Streamlit itself sets it only once the figure is drawn; a click before that would be lost."""
+    heatmap, *_ = figures(opened(view="Heatmap"))
+    assert heatmap["layout"]["clickmode"] == "event+select"
+
+
 def test_a_fresh_home_shows_the_correlations_of_the_paper(fresh: Path) -> None:
     app = opened(view="Domain shift")
     assert heads(app)[:2] == [

@@ -1,0 +1,39 @@
+"""The papers name files and functions that there are."""
+
+import re
+
+import pytest
+
+from compute.base.settings import PROJECT
+
+PAPERS = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md"]
+PAPERS += [f"docs/{file.name}" for file in sorted((PROJECT / "docs").glob("*.md"))]
+MADE_UP = {"pages/x.py", "pages/judged.py", "pages/_judged/", "data/local/datasets/"}
+"""What examples call a page, and what users make."""
+FILE = re.compile(r"`((?:compute|pages|tests|data|docs)/[\w/.*-]*|app\.py)`(?: `(\w+(?:\.\w+)?)`)?")
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_every_file_that_a_paper_names_is_there(paper: str) -> None:
+    text = (PROJECT / paper).read_text("utf-8").replace("\n", " ").replace("   ", " ")
+    named = [
+        (file, name)
+        for file, name in FILE.findall(text)
+        if file not in MADE_UP and "judged/" not in file and "/x/" not in file and "_x" not in file
+    ]
+    lost = [file for file, _ in named if not list(PROJECT.glob(file))]
+    assert lost == []
+    absent = [
+        (file, name)
+        for file, name in named
+        if name and file.endswith(".py")
+        for text in [(PROJECT / file).read_text("utf-8")]
+        if not re.search(rf"\b{name.rpartition('.')[2]}\b", text)
+    ]
+    assert absent == []
+
+
+def test_architecture_names_functions() -> None:
+    """The expression above finds what it is meant to find."""
+    text = (PROJECT / "ARCHITECTURE.md").read_text("utf-8").replace("\n", " ").replace("   ", " ")
+    assert len([name for _, name in FILE.findall(text) if name]) > 25

@@ -92,7 +92,7 @@ def describe(connection: DuckDBPyConnection) -> None:
 
 
 def _comment(what: str, text: str) -> str:
-    # The statement takes no parameters; names and texts are those of `meanings`.
+    # The statement takes no parameters; names and texts are those of `schema`.
     quoted = text.replace("'", "''")
     return f"comment on {what} is '{quoted}'"
 

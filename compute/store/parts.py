@@ -112,7 +112,7 @@ KINDS: Mapping[str, pa.Schema] = {
         ],
     }.items()
 }
-"""The kinds of parts; `meanings` says what their columns hold."""
+"""The kinds of parts; `schema` says what their columns hold."""
 
 Content = DataFrame | pa.Table | Iterable[pa.RecordBatch]
 

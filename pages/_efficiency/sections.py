@@ -28,7 +28,7 @@ class View(NamedTuple):
     """What the pickers say, and the rows that it shows."""
 
     rows: DataFrame
-    """Rows of `tradeoff.points` with title and family."""
+    """Rows of `pareto.points` with title and family."""
     datasets: list[str]
     """Their titles."""
     measure: str

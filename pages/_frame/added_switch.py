@@ -51,7 +51,7 @@ def begin(title: str) -> None:
 
 
 def recorded(dataset: str) -> dict[Hashable, Any]:
-    """What judgements a dataset has, as `queries.holes.recorded`, with the added ones.
+    """What judgements a dataset has, as `holes.select.recorded`, with the added ones.
 
     Where nobody added any there are none to count, which takes a second after a publication.
     """

@@ -3,13 +3,11 @@
 from collections.abc import Sequence
 
 import streamlit as st
-from pandas import DataFrame
-from pandas.io.formats.style import Styler
 
 from compute.views.holes import pools as figures
 from compute.views.holes import select
-from compute.views.leaderboard import select as leaderboard_select
 from pages._frame import added_switch
+from pages._holes.sections import table, titled
 from pages._shared import colours, drawing
 from pages._shared.reading import read
 
@@ -19,35 +17,24 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
     if len(systems) < 2:
         return
     asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
-    rows = _titled(read(select.left_out, **asked))
+    rows = titled(read(select.left_out, **asked))
     st.subheader("Had a system not been judged", anchor=False)
     figure = figures.left_out(rows, measure, theme=colours.theme())
     drawing.plot(figure, "left_out", f"{measure} of systems left out of the pool")
     for words in figures.left_out_note(rows, measure):
         drawing.caption(words)
     with st.expander("The numbers of the pool"):
-        _table(
+        table(
             figures.left_out_table(rows, measure), "left-out-table", "Systems left out of the pool"
         )
     if not added_switch.recorded(dataset)["n_added"]:
         return
-    gains = _titled(read(select.gains, added=True, **asked))
+    gains = titled(read(select.gains, added=True, **asked))
     if gains["n_added"].any():
         st.subheader("Who gains by added judgements", anchor=False)
-        _table(
-            figures.gains_table(gains, measure), "pool-gains", "What systems brought to the pool"
-        )
+        table(figures.gains_table(gains, measure), "pool-gains", "What systems brought to the pool")
         drawing.caption(
             "How to read this: added judgements of documents in a system's lists, how many of them"
             " say relevant, and how many of those no other system shown has. A system can lose by"
             " what others are found to have right."
         )
-
-
-def _titled(rows: DataFrame) -> DataFrame:
-    rows = rows.merge(read(leaderboard_select.systems), on="system", how="left")
-    return rows.assign(title=rows["title"].fillna(rows["system"]))
-
-
-def _table(table: Styler, key: str, title: str) -> None:
-    drawing.table(table, key, title, **drawing.height(len(table.index)))

@@ -42,21 +42,22 @@ def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     for words in figures.intervals_note(rows, measure, recorded, about, waiting):
         drawing.caption(words)
     with st.expander("The numbers"):
-        _table(figures.interval_table(rows, measure), "bounds", f"{measure} and what it can be")
+        table(figures.interval_table(rows, measure), "bounds", f"{measure} and what it can be")
     return rows
 
 
-def _table(table: Styler, key: str, title: str) -> None:
+def table(shown: Styler, key: str, title: str) -> None:
     """A table as high as its rows, until there are many."""
-    drawing.table(table, key, title, **drawing.height(len(table.index)))
+    drawing.table(shown, key, title, **drawing.height(len(shown.index)))
 
 
 def _bounds(dataset: str, systems: Sequence[str], measure: str, **chosen: Any) -> DataFrame:
     asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
-    return _titled(read(holes_select.bounds, **asked, most_hits=MOST_HITS, **chosen))
+    return titled(read(holes_select.bounds, **asked, most_hits=MOST_HITS, **chosen))
 
 
-def _titled(rows: DataFrame) -> DataFrame:
+def titled(rows: DataFrame) -> DataFrame:
+    """Rows with the title of each system."""
     rows = rows.merge(read(leaderboard_select.systems), on="system", how="left")
     return rows.assign(title=rows["title"].fillna(rows["system"]))
 
@@ -97,7 +98,7 @@ def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None
         if recorded["n_added"]:
             before = _bounds(dataset, systems, measure, added=False)
             after = _bounds(dataset, systems, measure, added=True)
-            _table(
+            table(
                 figures.before_and_after(before, after, measure),
                 "before-after",
                 f"{measure} before and after added judgements",
@@ -130,8 +131,8 @@ def _nothing_added(dataset: str) -> str:
 
 def _published() -> None:
     printed = read(dataset_select.published_figures, datasets=["trec-covid"])
-    effect = _titled(published.annotation_effect(printed).reset_index())
-    _table(figures.published_effect(effect), "published-effect", "Published before and after")
+    effect = titled(published.annotation_effect(printed).reset_index())
+    table(figures.published_effect(effect), "published-effect", "Published before and after")
     drawing.caption(
         "In print: TREC-COVID before and after 980 added judgements (BEIR v4, Table 4)."
     )

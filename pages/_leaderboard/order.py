@@ -34,7 +34,7 @@ class Numbers(NamedTuple):
 
 
 def ranking(of: Numbers, board: Board, ground: Ground) -> DataFrame:
-    """The order on this ground: a frame of `queries.ranking`. Raises WrongInput."""
+    """The order on this ground: a frame of `leaderboard.select_order`. Raises WrongInput."""
     about = {"measure": of.measure, "sign": board.sign} | ground._asdict()
     if of.kind == PUBLISHED:
         return read(select_order.of_print, source=of.source, **about)

@@ -34,7 +34,7 @@ class View:
     """What the pickers say."""
 
     dataset: Series
-    """A row of `queries.lengths.catalogue`."""
+    """A row of `lengths.select.catalogue`."""
     k: int
     log: bool
     cut: int | None

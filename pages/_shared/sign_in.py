@@ -51,7 +51,10 @@ def check_server() -> None:
 
 
 def sign_in() -> listen_address.SignIn | None:
-    """The sign-in by the server's secrets; none where there is none. Raises as binding's does."""
+    """The sign-in by the server's secrets; none where there is none.
+
+    Raises as `listen_address.sign_in`.
+    """
     return listen_address.sign_in(
         settings.load(), [Path(file) for file in st.get_option("secrets.files")]
     )

@@ -26,7 +26,7 @@ def true_mean(mean: float = 0.45) -> float:
 
 
 def one_dataset(values: np.ndarray) -> Aligned:
-    """Systems x queries as `ranks` takes them."""
+    """Systems x queries as `rank_intervals` takes them."""
     queries = pd.DataFrame({"dataset": "made", "query_id": np.arange(values.shape[1]).astype(str)})
     return Aligned(tuple(map(str, range(len(values)))), queries, values, None, 0)
 

@@ -1,6 +1,6 @@
 """Two systems on the same queries: who is better how often, by how much, on which queries.
 
-`pairs` are what `queries.compare.pairs` gives: a row per query with value_a and value_b. Of a
+`pairs` are what `compare.select.pairs` gives: a row per query with value_a and value_b. Of a
 dataset of parts every part weighs the same, as in its mean.
 """
 
@@ -73,7 +73,7 @@ def verdict(pairs: DataFrame, measure: str) -> Verdict:
 
 
 def by_part(both: DataFrame, measure: str) -> DataFrame:
-    """A row per part, as `queries.compare.across` has them, with who is better."""
+    """A row per part, as `compare.select.across` has them, with who is better."""
     worth = better(measure) * both["difference"]
     told = both.assign(a=above(worth, 0), b=above(0, worth), same=equal(worth, 0))
     return (
@@ -106,7 +106,7 @@ def _mean_of_means(rows: DataFrame) -> dict[str, float]:
 def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
     """A row per dataset that both systems have, in the order of `datasets`.
 
-    `rows`: what `queries.compare.across` gives; `datasets`: dataset, title, parts. Returns dataset,
+    `rows`: what `compare.select.across` gives; `datasets`: dataset, title, parts. Returns dataset,
     title, n, mean_a, mean_b, difference, low, high (95 %), a_better, equal, b_better. Parts stand
     as one row once both systems have all of them, else alone.
     """

@@ -273,7 +273,7 @@ def _interval_hover(row: Any) -> str:
 def forest(rows: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
     """The difference on every dataset with its interval, a row each; counts at the right.
 
-    `rows` as `comparing.across` gives them. A mark's customdata is its dataset.
+    `rows` as `differences.across` gives them. A mark's customdata is its dataset.
     """
     trace = _intervals(rows, measure, theme, across=True)
     trace |= {"customdata": [[name] for name in rows["dataset"]], **traces.UNFADED}

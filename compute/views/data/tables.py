@@ -17,7 +17,7 @@ ORIGINS = {
 
 
 def datasets_table(rows: DataFrame) -> DataFrame:
-    """`queries.data.datasets` as people read it, a row per dataset."""
+    """`data.select.datasets` as people read it, a row per dataset."""
     return DataFrame(
         {
             "Dataset": rows["dataset"],
@@ -64,7 +64,7 @@ def origin(row: Mapping[Hashable, Any]) -> str:
 
 
 def runs_table(rows: DataFrame) -> DataFrame:
-    """`queries.data.runs` as people read it, a row per run."""
+    """`data.select.runs` as people read it, a row per run."""
     return DataFrame(
         {
             "System": rows["system"],

@@ -169,7 +169,7 @@ def judged_note(grades: DataFrame) -> str:
 
 
 def kinds_note(rows: DataFrame) -> str:
-    """How many queries every system fails or answers well; `rows` as `standing.kind` gives them."""
+    """How many queries every system fails or answers well; `rows` as of `query_outcomes.kind`."""
     return (
         f"Of {counted(len(rows), 'query')} all systems fail {int(rows['all_fail'].sum()):,} (0 for"
         f" each) and all do well on {int(rows['all_succeed'].sum()):,} ({HIGH:g} or more for each);"

@@ -22,8 +22,8 @@ KINDS = (APART, ALL_FAIL, ALL_SUCCEED, ALONE)
 def ranked(rows: DataFrame, measure: str) -> DataFrame:
     """A row per system, the best first: system, n, value, low, high (Student's 95 %), hole.
 
-    `rows`: what `queries.standing.standing` gives, a row per part; parts weigh the same, and a
-    system that lacks one is left out.
+    `rows`: what `dataset.select_systems.standing` gives, a row per part; parts weigh the same,
+    and a system that lacks one is left out.
     """
     n_parts = rows["dataset"].nunique()
     rows = rows.assign(error=rows["spread"] ** 2 / rows["n"])
@@ -56,8 +56,8 @@ def parts_note(rows: DataFrame, n_parts: int) -> str:
 
 
 def kind(rows: DataFrame) -> DataFrame:
-    """`queries.standing.queries` with what each query is: all_fail, all_succeed, alone (its winner
-    is better than every other system)."""
+    """`dataset.select_systems.queries` with what each query is: all_fail, all_succeed, alone (its
+    winner is better than every other system)."""
     several = rows["n_systems"] > 1
     return rows.assign(
         all_fail=~above(rows["best"], 0),
@@ -89,7 +89,7 @@ def found(places: DataFrame) -> DataFrame:
     """Where a document is ranked or judged, a row per query: dataset, query_id, text, relevance,
     systems (that rank it), best and middle (ranks), first (a system that has it highest).
 
-    `places`: what `queries.standing.ranked_at` gives. Highest ranked first.
+    `places`: what `dataset.select_systems.ranked_at` gives. Highest ranked first.
     """
     keys = ["dataset", "query_id"]
     by_query = places.sort_values("rank", kind="stable").groupby(keys, sort=False)

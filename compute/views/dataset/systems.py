@@ -193,7 +193,7 @@ def alone(counts: Series, titles: dict[str, str], *, theme: str) -> go.Figure:
 def place_table(rows: DataFrame, titles: dict[str, str], n_systems: int) -> DataFrame:
     """Where a document stands, as text: Query, Text, Judgement, Systems, Best, Median, First by.
 
-    `rows` as `standing.found` gives them.
+    `rows` as `query_outcomes.found` gives them.
     """
     judged = rows["relevance"]
     table = DataFrame({"Query": rows["query_id"].astype(str)})
@@ -238,7 +238,7 @@ def _best(row: Mapping[Hashable, Any], titles: Mapping[str, str]) -> str:
 
 
 def language_table(rows: DataFrame) -> DataFrame:
-    """Systems in two languages, as text: `rows` as `standing.side_by_side` gives them."""
+    """Systems in two languages, as text: `rows` as `query_outcomes.side_by_side` gives them."""
 
     def gap(one: Any, other: Any) -> list[str]:
         return [looks.signed(value) for value in other - one]

@@ -33,7 +33,7 @@ Row = Mapping[Hashable, Any]
 def panel(rows: DataFrame, cost: str, measure: str, *, theme: str) -> go.Figure:
     """Systems by a cost of `tradeoff.COSTS` and by quality; those without that cost are left out.
 
-    `rows` are those of `tradeoff.points` with title and family. Marks of every machine but the
+    `rows` are those of `pareto.points` with title and family. Marks of every machine but the
     first are open; each machine has its own front.
     """
     shown = rows[rows[cost].notna()].sort_values(["value", "system"]).reset_index(drop=True)

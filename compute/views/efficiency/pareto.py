@@ -56,7 +56,7 @@ def points(
     """The systems (all, if none are named) on a dataset, or their means over several.
 
     Means are over the datasets that every one of the systems has. `costs` are rows of
-    `queries.efficiency.costs`, `means` dataset, system, value of one measure.
+    `efficiency.select.costs`, `means` dataset, system, value of one measure.
     """
     of_systems = costs.drop(columns="title", errors="ignore")
     rows = of_systems.merge(means[["dataset", "system", "value"]], on=["dataset", "system"])

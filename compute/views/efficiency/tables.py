@@ -11,7 +11,7 @@ from compute.views.shared import theme as looks
 
 
 def table(rows: DataFrame, measure: str) -> DataFrame:
-    """Every figure of these rows of `tradeoff.points`, as text, the best value first."""
+    """Every figure of these rows of `pareto.points`, as text, the best value first."""
     ordered = rows.iloc[order(better(measure) * rows["value"], rows["system"])]
     shown = [
         {"System": row["title"], measure: looks.plain(row["value"], 4)}
@@ -35,7 +35,7 @@ def csv(rows: DataFrame, datasets: list[str], measure: str) -> str:
 def beside_print(printed: DataFrame, costs: DataFrame, named: DataFrame) -> DataFrame:
     """The papers' efficiency tables beside what is measured here, as text.
 
-    `printed` as `published.efficiency` has it, `costs` rows of `queries.efficiency.costs`: where
+    `printed` as `published.efficiency` has it, `costs` rows of `efficiency.select.costs`: where
     several datasets are among them, the means. `named`: system and title. Systems that are
     measured here come first.
     """

@@ -261,7 +261,7 @@ def intervals_note(
     """How to read the ranges, and what this collection's judgements cannot tell: paragraphs.
 
     `recorded`: n_judgements, n_not_relevant, highest, n_added, n_added_not_relevant, of those that
-    count; `about`: what the ranges are over, as `queries.unjudged.ranges`; `waiting`: recorded
+    count; `about`: what the ranges are over, as `holes.select_unjudged.ranges`; `waiting`: recorded
     with the added ones, where they do not count now.
     """
     cut, grade = measure.partition("@")[2], int(recorded["highest"])

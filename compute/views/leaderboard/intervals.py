@@ -37,8 +37,8 @@ def intervals(
 ) -> go.Figure:
     """Systems down, the best first; at the right rank interval, share first and groups.
 
-    `ranking` is a frame of `queries.ranking`. Every mark's customdata is its system. A `narrow` one
-    has the groups as letters, and no share.
+    `ranking` is a frame of `leaderboard.select_order`. Every mark's customdata is its system. A
+    `narrow` one has the groups as letters, and no share.
     """
     look, rows = palette(theme), ranking.head(MOST_ROWS)
     bars = {} if narrow else groups_drawn(ranking)

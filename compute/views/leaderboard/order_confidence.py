@@ -68,7 +68,8 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
     """Whether the first of an order is surely the best, in one sentence; empty where nothing is
     known of that.
 
-    `ranking` is a frame of `queries.ranking`; systems with a letter in common cannot be told apart.
+    `ranking` is a frame of `leaderboard.select_order`; systems with a letter in common
+    cannot be told apart.
     """
     if len(ranking) < 2 or not ranking["drawn"].iloc[0]:
         return ""

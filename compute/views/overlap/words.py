@@ -18,7 +18,7 @@ _COLUMN = 54
 
 _GLYPHS = "●◆"
 BOTH, FIRST, SECOND = "both", "dataset", "other"
-"""The sides of `queries.overlap.words_of_pair`."""
+"""The sides of `overlap.select.words_of_pair`."""
 
 
 @drawing

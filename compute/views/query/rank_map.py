@@ -35,7 +35,7 @@ ORDERS = {
     "by difference": "difference",
     "by id": "id",
 }
-"""How the page orders the queries, by what `rankmap.order` calls it."""
+"""How the page orders the queries, by what `rank_map_cells.order` calls it."""
 RANKS = ("10", "20", "50", "100")
 """How many ranks can be shown."""
 
@@ -48,7 +48,7 @@ class Panel:
 
     title: str
     cells: Cells
-    """Rows of `queries.rankmap.cells`, in the order to show."""
+    """Rows of `query.select_map.cells`, in the order to show."""
     values: NDArray[np.float64]
     """What the system scores, by row; NaN where it scores nothing."""
     remark: str = ""

@@ -60,8 +60,8 @@ def values(
 def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> DataFrame:
     """What stands at each rank: a row per query, by query_id, a column per rank down to `depth`.
 
-    int8: the relevance, `rankmap.HOLE` or `rankmap.EMPTY`. The stored extract serves the first
-    ten ranks; deeper ones come from the hits.
+    int8: the relevance, `rank_map_cells.HOLE` or `rank_map_cells.EMPTY`. The stored extract
+    serves the first ten ranks; deeper ones come from the hits.
     """
     asked = files(cursor, "queries", dataset, [""])
     names = cursor.execute(_IDS, {"files": asked}).df()["query_id"] if asked else []

@@ -15,7 +15,7 @@ ORDERS = {
     "highest score first": "highest",
     "by id": "id",
 }
-"""How a page orders the queries of a dataset, by what `queries.query.queries` calls it."""
+"""How a page orders the queries of a dataset, by what `query.select.queries` calls it."""
 LISTS = 4
 """Ranked lists that stand beside each other at most."""
 RANKS = ("10", "20", "50", "100")

@@ -50,7 +50,7 @@ def judged(store: Store) -> DataFrame:
 
 
 def publish(store: Store) -> None:
-    """Both systems' lists, which `rearranging.soon` reads by itself."""
+    """Both systems' lists, which `adaptive_order.soon` reads by itself."""
     for system, run in LISTS.tops.groupby("system"):
         run = run.drop(columns="system").astype({"rank": "int32"})
         run["score"] = 1.0 / run["rank"]

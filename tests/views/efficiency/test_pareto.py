@@ -16,7 +16,7 @@ MACHINE = {"processor": "Abacus", "cores": 2, "memory_gib": 15.6, "load": 0.5}
 
 
 def cost(dataset: str, system: str, **given: Any) -> dict[str, Any]:
-    """One row of `queries.efficiency.costs`."""
+    """One row of `efficiency.select.costs`."""
     about = {"dataset": dataset, "title": dataset.upper(), "system": system, "n_documents": 10}
     return dict.fromkeys(MEASURED, NAN) | about | MACHINE | given
 

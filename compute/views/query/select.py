@@ -5,8 +5,9 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.reading import top_ranks
 from compute.reading.questions import question
-from compute.views.shared.part_files import TOP, files
+from compute.views.shared.part_files import files
 
 
 @question()
@@ -88,7 +89,7 @@ def listed(
 
     relevance is absent for a hole. The stored extract serves the first ten ranks.
     """
-    found = files(cursor, "top" if depth <= TOP else "hits", dataset, systems)
+    found = files(cursor, "top" if depth <= top_ranks.DEPTH else "hits", dataset, systems)
     if not found:
         found = files(cursor, "top", dataset, systems)
     if not found:
@@ -127,7 +128,7 @@ def ranked(
     collection: str,
     query_id: str,
     systems: Sequence[str],
-    depth: int = TOP,
+    depth: int = top_ranks.DEPTH,
 ) -> DataFrame:
     """`listed` with title and text, absent where texts are not loaded."""
     hits = listed(cursor, dataset, query_id, systems, depth)

@@ -4,10 +4,11 @@ import numpy as np
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame, Index
 
+from compute.reading import top_ranks
 from compute.reading.questions import question
 from compute.views.query.rank_map_cells import EMPTY, HOLE
 from compute.views.shared.lists import counted
-from compute.views.shared.part_files import TOP, files
+from compute.views.shared.part_files import files
 
 _IDS = """
 select query_id from read_parquet($files)
@@ -66,7 +67,7 @@ def cells(cursor: DuckDBPyConnection, dataset: str, system: str, depth: int) -> 
     asked = files(cursor, "queries", dataset, [""])
     names = cursor.execute(_IDS, {"files": asked}).df()["query_id"] if asked else []
     array = np.full((len(names), depth), EMPTY, np.int8)
-    found = files(cursor, "top" if depth <= TOP else "hits", dataset, [system])
+    found = files(cursor, "top" if depth <= top_ranks.DEPTH else "hits", dataset, [system])
     if asked and found:
         with counted(cursor, dataset):
             wanted = {"asked": asked, "files": found, "depth": depth}

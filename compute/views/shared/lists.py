@@ -12,7 +12,8 @@ from duckdb import DuckDBPyConnection
 
 from compute.base.bounded_cache import Kept
 from compute.evaluate import holes
-from compute.views.shared.part_files import TOP, files
+from compute.reading import top_ranks
+from compute.views.shared.part_files import files
 
 MOST_BYTES = 150_000_000
 """What is kept at most; the lists that were asked for last stay in any case."""
@@ -87,7 +88,7 @@ def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Tab
     official = files(cursor, "judgements", dataset, [""])
     if official and which != ADDED:
         found.append(cursor.sql(_OFFICIAL, params={"files": official}).to_arrow_table())
-    if which != OFFICIAL and _counts_added(cursor):
+    if which != OFFICIAL and counts_added(cursor):
         found.append(cursor.sql(_LABELS, params={"dataset": dataset}).to_arrow_table())
     tables = [table.cast(holes.JUDGED) for table in found]
     return pa.concat_tables([holes.JUDGED.empty_table(), *tables])
@@ -104,8 +105,9 @@ def counted(cursor: DuckDBPyConnection, dataset: str) -> Iterator[None]:
 
 
 def _top(cursor: DuckDBPyConnection, dataset: str, systems: list[str], k: int) -> pa.Table:
-    # The extract holds ten ranks and is read many times faster.
-    found = files(cursor, "top" if k <= TOP else "hits", dataset, systems)
+    if k <= top_ranks.DEPTH:
+        return top_ranks.of_systems(cursor, dataset, systems, k)
+    found = files(cursor, "hits", dataset, systems)
     if not found:
         return holes.TOP.empty_table()
     return (
@@ -132,13 +134,13 @@ def ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[s
 
 def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
     """What counts of the added judgements, which changes with each and has no name; or nothing."""
-    if not _counts_added(cursor):
+    if not counts_added(cursor):
         return ()
     (found,) = cursor.execute(_DIGEST, {"dataset": dataset}).fetchall()
     return found if found[0] else ()
 
 
-def _counts_added(cursor: DuckDBPyConnection) -> bool:
+def counts_added(cursor: DuckDBPyConnection) -> bool:
     """Whether the cursor is one of an overlay's, where added judgements count."""
     ((overlay,),) = cursor.execute("select getvariable('overlay')").fetchall()
     return overlay is not None

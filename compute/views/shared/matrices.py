@@ -8,16 +8,20 @@ import pyarrow.compute as pc
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute.evaluate.significance import Aligned, Values, by_part
+from compute.evaluate.significance import Aligned, by_part
+from compute.reading import score_arrays
+from compute.reading.score_arrays import Scores
+from compute.views.shared.lists import counts_added
 
 _PARTS = """
 select name, case when len(parts) > 0 then parts else [name] end
 from datasets where list_contains($datasets, name)
 """
+_MOVED = "select distinct dataset from added.rescored where list_contains($parts, dataset)"
 # Names as literals, not joined: so only these datasets' files are opened.
 _SCORES = """
-select dataset, system, query_id, value from scores
-where list_contains($parts, dataset) and measure = $measure
+select system, query_id, value from scores
+where dataset = $dataset and measure = $measure
   and list_contains($systems, system) and not isnan(value)
 """
 
@@ -29,18 +33,33 @@ def of_boards(
     known = cursor.execute(_PARTS, {"datasets": list(datasets)}).fetchall()
     parts = {name: [name] for name in datasets} | dict(known)
     wanted = sorted({part for name in datasets for part in parts[name]})
-    asked = {"parts": wanted, "measure": measure, "systems": list(systems)}
-    rows = cursor.sql(_SCORES, params=asked).to_arrow_table()
-    dataset, number = (
-        numbered(rows[name], pa.array(among, pa.string()))
-        for name, among in (("dataset", wanted), ("system", systems))
-    )
-    value = rows["value"].to_numpy()
-    found = {}
-    for place, part in enumerate(wanted):
-        own = np.flatnonzero(dataset == place)
-        found[part] = _matrix(rows["query_id"].take(own), number[own], value[own], len(systems))
+    moved = _moved(cursor, wanted)
+    official = [part for part in wanted if part not in moved]
+    nothing = Scores(pa.array([], pa.string()), np.empty((len(systems), 0)))
+    found = dict.fromkeys(wanted, nothing)
+    found |= score_arrays.of_measure(cursor, official, measure, systems)
+    found |= {part: _scores(cursor, part, measure, systems) for part in moved}
     return [_board(found, sorted(parts[name]), systems) for name in datasets]
+
+
+def _moved(cursor: DuckDBPyConnection, parts: Sequence[str]) -> set[str]:
+    """The datasets where added judgements that count for the cursor moved scores."""
+    if not counts_added(cursor):
+        return set()
+    return {name for (name,) in cursor.execute(_MOVED, {"parts": list(parts)}).fetchall()}
+
+
+def _scores(
+    cursor: DuckDBPyConnection, dataset: str, measure: str, systems: Sequence[str]
+) -> Scores:
+    """The values of systems on a dataset as the cursor's judgements have them."""
+    asked = {"dataset": dataset, "measure": measure, "systems": list(systems)}
+    rows = cursor.sql(_SCORES, params=asked).to_arrow_table()
+    queries = rows["query_id"].unique().sort()
+    values = np.full((len(systems), len(queries)), np.nan)
+    system = numbered(rows["system"], pa.array(systems, pa.string()))
+    values[system, numbered(rows["query_id"], queries)] = rows["value"].to_numpy()
+    return Scores(queries, values)
 
 
 def numbered(names: pa.ChunkedArray, among: pa.Array) -> np.ndarray:
@@ -48,24 +67,12 @@ def numbered(names: pa.ChunkedArray, among: pa.Array) -> np.ndarray:
     return pc.call_function("index_in", [names], pc.SetLookupOptions(among)).to_numpy()
 
 
-def _matrix(
-    query_id: pa.ChunkedArray, system: np.ndarray, value: np.ndarray, n_systems: int
-) -> tuple[pa.Array, Values]:
-    """The queries in order, and systems x queries; nan where a system has no value."""
-    queries = query_id.unique().sort()
-    table = np.full((n_systems, len(queries)), np.nan)
-    table[system, numbered(query_id, queries)] = value
-    return queries, table
-
-
-def _board(
-    found: dict[str, tuple[pa.Array, Values]], parts: Sequence[str], systems: Sequence[str]
-) -> Aligned:
+def _board(found: dict[str, Scores], parts: Sequence[str], systems: Sequence[str]) -> Aligned:
     """The parts side by side, without the queries that one of the systems has no value for."""
-    table = np.concatenate([found[part][1] for part in parts], axis=1)
+    table = np.concatenate([found[part].values for part in parts], axis=1)
     whole = np.logical_not(np.isnan(table).any(axis=0))
-    ids = pa.chunked_array([found[part][0] for part in parts])
-    names = np.repeat(parts, [len(found[part][0]) for part in parts])
+    ids = pa.chunked_array([found[part].queries for part in parts])
+    names = np.repeat(parts, [len(found[part].queries) for part in parts])
     queries = DataFrame({"dataset": names[whole], "query_id": ids.filter(whole).to_pandas()})
     values = np.ascontiguousarray(table[:, whole])
     left_out = table.shape[1] - len(queries)

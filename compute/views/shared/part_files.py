@@ -4,9 +4,6 @@ from collections.abc import Sequence
 
 from duckdb import DuckDBPyConnection
 
-TOP = 10
-"""Ranks that the extract of the hits holds."""
-
 
 def files(cursor: DuckDBPyConnection, kind: str, dataset: str, systems: Sequence[str]) -> list[str]:
     """Where the parts of a kind of some systems on a dataset lie.

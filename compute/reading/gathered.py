@@ -1,0 +1,108 @@
+"""Gathered: all runs on a dataset in one file, made from their parts of one kind and kept.
+
+A part is of one run, and names all in full. A page that asks about all runs on all datasets would
+open 450 files and match millions of ids; here it opens one for each dataset, in which an id is
+written once. The file, under the home's caches, stands for the parts that it names, which never
+change; where one was replaced, it is made again.
+"""
+
+import contextlib
+import hashlib
+import json
+import uuid
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+from duckdb import DuckDBPyConnection
+
+from compute.base.files import make_folder
+
+_RUNS = """
+select dataset, list(system order by system), list(id order by system), list(path order by system)
+from parts
+where kind = $kind and list_contains($datasets, dataset) and rows > 0
+group by dataset
+"""
+_HOME = "select current_setting('file_search_path')"
+_MADE = b"made"
+_LARGEST_DICTIONARY = 2**30
+"""Bytes: all ids of a column stand in one dictionary, whose places are their numbers."""
+
+
+class Runs(NamedTuple):
+    """The parts of one kind on a dataset, in the order of their systems."""
+
+    kind: str
+    home: Path
+    dataset: str
+    systems: list[str]
+    parts: list[str]
+    """Their ids."""
+    paths: list[str]
+
+    @property
+    def files(self) -> list[Path]:
+        """Of the parts."""
+        return [self.home / path for path in self.paths]
+
+    @property
+    def file(self) -> Path:
+        """Where all are gathered."""
+        # A dataset may be called anything.
+        name = hashlib.sha256(self.dataset.encode()).hexdigest()
+        return self.home / "caches" / f"{self.kind}-{name}.parquet"
+
+
+def runs(cursor: DuckDBPyConnection, kind: str, datasets: Sequence[str]) -> list[Runs]:
+    """The parts of each of the datasets that has some."""
+    ((home,),) = cursor.execute(_HOME).fetchall()
+    rows = cursor.execute(_RUNS, {"kind": kind, "datasets": list(datasets)}).fetchall()
+    return [Runs(kind, Path(home), *row) for row in rows]
+
+
+def table(
+    of: Runs, ids: Sequence[str], columns: Sequence[str], make: Callable[[Runs], pa.Table]
+) -> pa.Table:
+    """Some columns of what `make` makes of the parts, all where it was made only now.
+
+    Those of `ids` are dictionaries. One chunk, and what `make` says in the metadata is lost.
+    """
+    kept = _kept(of, ids, columns)
+    if kept is not None:
+        return kept
+    made = make(of).replace_schema_metadata({_MADE: json.dumps(of.parts)})
+    # A home that cannot be written, or has no room, is read all the same.
+    with contextlib.suppress(OSError):
+        _write(made, ids, of.file)
+    return made
+
+
+def _kept(of: Runs, ids: Sequence[str], columns: Sequence[str]) -> pa.Table | None:
+    """Nothing where the file is of other parts, or damaged."""
+    with contextlib.suppress(OSError, pa.ArrowException, ValueError, KeyError):
+        file = pq.ParquetFile(of.file, read_dictionary=ids, page_checksum_verification=True)
+        if json.loads(file.schema_arrow.metadata[_MADE]) == of.parts:
+            return file.read(columns=list(columns), use_threads=False).combine_chunks()
+    return None
+
+
+def _write(made: pa.Table, ids: Sequence[str], file: Path) -> None:
+    make_folder(file.parent)
+    aside = file.with_name(f"{file.stem}-{uuid.uuid4().hex}.tmp")
+    try:
+        pq.write_table(
+            made,
+            aside,
+            row_group_size=max(len(made), 1),
+            compression="lz4",
+            use_dictionary=list(ids),
+            dictionary_pagesize_limit=_LARGEST_DICTIONARY,
+            write_statistics=False,
+            write_page_checksum=True,
+        )
+        aside.replace(file)
+    finally:
+        aside.unlink(missing_ok=True)

@@ -4,31 +4,26 @@ import argparse
 import contextlib
 import logging
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
+from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
 from compute.base import bug_reports, disk_refusals, permissions, printable, redaction, settings
 from compute.base.errors import BeirscopeError
-from compute.commands import (
-    analysing,
-    exporting,
-    fetching,
-    housekeeping,
-    importing,
-    jobs,
-    judging,
-    recomputing,
-    showing,
+from compute.commands.choices import (
+    EXPORTED,
+    EXPORTS,
+    FORMATS,
+    HUMAN,
+    JUDGEMENTS,
+    KINDS,
+    OFFICIAL,
+    RULES,
+    SHOWN,
+    SOURCES,
 )
-from compute.commands.systems import show_systems
-from compute.jobs import KINDS
-from compute.judgements import HUMAN, RULES, SOURCES
-from compute.judgements.exchange import FORMATS
-from compute.store import damage
-from compute.store.store import Store
 
-Arguments = argparse.Namespace
 Option = tuple[tuple[str, ...], dict[str, object]]
 
 
@@ -59,8 +54,8 @@ AS_BEIR = _option(
     help="as BEIR's code: drop documents whose id equals the query's on every dataset",
 )
 COUNTED = (
-    _option("--rule", choices=tuple(RULES), default="majority", help="one grade of several"),
-    _option("--source", nargs="+", choices=tuple(SOURCES), default=HUMAN, help="which count"),
+    _option("--rule", choices=RULES, default="majority", help="one grade of several"),
+    _option("--source", nargs="+", choices=SOURCES, default=HUMAN, help="which count"),
 )
 """Which added judgements count."""
 
@@ -69,24 +64,31 @@ class Command(NamedTuple):
     """A command: what it does, its options, and the function that does it."""
 
     text: str
-    run: Callable[[Arguments], int]
+    does: str
+    """Module and function below `compute.commands`, by name: only the command that is called is
+    imported, so that none waits for the libraries of another."""
     options: tuple[Option, ...] = ()
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Do it; the exit status."""
+        module, function = self.does.split(".")
+        return getattr(import_module(f"compute.commands.{module}"), function)(arguments)
 
 
 COMMANDS = {
     "datasets": Command(
         "every dataset and what is stored of it",
-        showing.datasets,
+        "showing.datasets",
         (_option("--stored", action="store_true", help="only those that are stored here"), JSON),
     ),
     "systems": Command(
         "every system, what it was verified against and whether it runs here",
-        show_systems,
+        "systems.show_systems",
         (JSON,),
     ),
     "check": Command(
         "report what is in BEIR folders or archives, run or qrels files, or in the store",
-        importing.check,
+        "importing.check",
         (
             _option("paths", nargs="*", type=Path, metavar="PATH", help="a file or a folder"),
             _option(
@@ -100,7 +102,7 @@ COMMANDS = {
     ),
     "run": Command(
         "load, index, search, score and publish a system on datasets",
-        recomputing.run,
+        "recomputing.run",
         (
             SYSTEM,
             _option("datasets", nargs="+", metavar="DATASET", help=EXAMPLES),
@@ -110,7 +112,7 @@ COMMANDS = {
     ),
     "train": Command(
         "train a system that is a recipe (genq, ict-herbert, bm25-augmented) on a dataset",
-        recomputing.train,
+        "recomputing.train",
         (
             _option("system", metavar="SYSTEM", help="such as genq, or 'genq(epochs=2)'"),
             _option("dataset", metavar="DATASET", help=EXAMPLES),
@@ -127,7 +129,7 @@ COMMANDS = {
     ),
     "fetch": Command(
         "fetch the archives of datasets; without a dataset, list those that there are",
-        fetching.fetch,
+        "fetching.fetch",
         (
             _option(
                 "datasets",
@@ -142,7 +144,7 @@ COMMANDS = {
     ),
     "import-dataset": Command(
         "take in an own collection: a BEIR folder or archive, or judgements alone",
-        importing.import_dataset,
+        "importing.import_dataset",
         (
             _option("path", type=Path, nargs="?", help="a BEIR folder or archive"),
             _option("--qrels", type=Path, help="judgements alone, where documents cannot be had"),
@@ -161,7 +163,7 @@ COMMANDS = {
     ),
     "import-run": Command(
         "take in TREC run files as systems of a dataset",
-        importing.import_run,
+        "importing.import_run",
         (
             _option("files", nargs="+", type=Path, metavar="FILE"),
             _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
@@ -174,7 +176,7 @@ COMMANDS = {
     ),
     "remove": Command(
         "take away a dataset with its runs, or one run; added judgements stay",
-        importing.remove,
+        "importing.remove",
         (
             _option("dataset", metavar="DATASET", help="as `datasets` lists it"),
             _option("--system", default="", help="only this one's run on it"),
@@ -183,17 +185,17 @@ COMMANDS = {
     ),
     "adopt": Command(
         "have the state at hand take over a home whose own state is lost or another",
-        housekeeping.adopt,
+        "housekeeping.adopt",
         (_option("--yes", action="store_true", help="do it, not only say what goes"),),
     ),
     "trash": Command(
         "say what housekeeping has moved to the trash",
-        housekeeping.rubbish,
+        "housekeeping.rubbish",
         (_option("--empty", action="store_true", help="delete it for good"),),
     ),
     "score": Command(
         "score stored runs again",
-        recomputing.score,
+        "recomputing.score",
         (
             DATASETS,
             _option(
@@ -207,7 +209,7 @@ COMMANDS = {
     ),
     "overlap": Command(
         "count the words of collections and compare them with all that are counted",
-        analysing.compare,
+        "analysing.compare",
         (
             _option(
                 "datasets",
@@ -220,7 +222,7 @@ COMMANDS = {
     ),
     "lengths": Command(
         "count the lengths of documents, of a dataset and of what its runs put first",
-        analysing.count_lengths,
+        "analysing.count_lengths",
         (
             _option(
                 "datasets",
@@ -233,7 +235,7 @@ COMMANDS = {
     ),
     "judgements": Command(
         "write added judgements to a file, take a file's in as added ones, or take those back",
-        judging.judgements,
+        "judging.judgements",
         (
             _option("what", choices=("export", "import", "withdraw")),
             _option(
@@ -261,7 +263,7 @@ COMMANDS = {
     ),
     "jobs": Command(
         "start, list, cancel and retry jobs, which workers do",
-        jobs.job,
+        "jobs.job",
         (
             _option("what", choices=("start", "list", "cancel", "retry")),
             _option("names", nargs="*", metavar="KIND|JOB", help=JOB_NAMES),
@@ -274,22 +276,22 @@ COMMANDS = {
     ),
     "worker": Command(
         "do jobs until stopped; several workers at once are fine",
-        jobs.work,
+        "jobs.work",
         (_option("--concurrency", type=_count, default=1, help="this many workers (default: 1)"),),
     ),
     "show": Command(
         "print what is stored, or the jobs",
-        showing.show,
+        "showing.show",
         (
-            _option("what", choices=showing.WHAT),
+            _option("what", choices=SHOWN),
             _option("--dataset", help="only this one, such as scifact"),
             _option("--system", help="only this one, such as bm25"),
             _option("--measure", help="only this one, such as nDCG@10"),
             _option("--published", action="store_true", help="the papers' figures instead"),
             _option(
                 "--judgements",
-                choices=showing.JUDGEMENTS,
-                default=showing.JUDGEMENTS[0],
+                choices=JUDGEMENTS,
+                default=OFFICIAL,
                 help="scores and holes: as published, or with the added judgements counted in",
             ),
             *COUNTED,
@@ -301,10 +303,10 @@ COMMANDS = {
             JSON,
         ),
     ),
-    "demo": Command("the four systems on the five PyDocs collections", recomputing.demo),
+    "demo": Command("the four systems on the five PyDocs collections", "recomputing.demo"),
     "serve": Command(
         "start the dashboard, and a worker with the demo behind it",
-        recomputing.serve,
+        "recomputing.serve",
         (
             _option("--address", help="where it listens (default: 127.0.0.1); others need sign-in"),
             _option("--port", type=_count, help="default: the first free one from 8501 on"),
@@ -312,7 +314,7 @@ COMMANDS = {
     ),
     "ship": Command(
         "write what is stored of datasets to data/precomputed, without texts",
-        recomputing.ship,
+        "recomputing.ship",
         (
             _option("datasets", nargs="+", metavar="DATASET", help=EXAMPLES),
             _option("--only", action="store_true", help="ship nothing of other datasets"),
@@ -321,10 +323,10 @@ COMMANDS = {
     ),
     "export": Command(
         "write a figure, a table, a whole view or a run to a file, without a browser window",
-        exporting.export,
+        "exporting.export",
         (
-            _option("what", choices=exporting.WHAT),
-            _option("name", nargs="?", default="", help=f"{exporting.ALL}; of a view, its page"),
+            _option("what", choices=EXPORTED),
+            _option("name", nargs="?", default="", help=f"{EXPORTS}; of a view, its page"),
             _option(
                 "--out",
                 type=Path,
@@ -351,7 +353,7 @@ COMMANDS = {
     ),
     "snapshot": Command(
         "write everything that is stored to one DuckDB file",
-        recomputing.snapshot,
+        "recomputing.snapshot",
         (
             _option("file", type=Path),
             _option(
@@ -407,6 +409,10 @@ def main(words: Sequence[str] | None = None) -> int:
 def _is_damage() -> bool:
     """Whether the error comes of damaged files of the store, which are named then."""
     with contextlib.suppress(Exception):
+        # Imported late: the store brings SQLAlchemy, which help and wrong words do without.
+        from compute.store import damage
+        from compute.store.store import Store
+
         damaged = damage.found_anew(Store(settings.load()))
         sys.stderr.write("".join(f"{printable.printable(damage.said(part))}\n" for part in damaged))
         return bool(damaged)

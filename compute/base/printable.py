@@ -1,10 +1,15 @@
 """What a terminal shows: tables without control characters, and a progress bar."""
 
-import sys
-from typing import Any
+from __future__ import annotations
 
-from pandas import DataFrame
+import sys
+from typing import TYPE_CHECKING, Any
+
 from tqdm import tqdm
+
+# For types alone: what only prints words needs no pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 
 class Bar:

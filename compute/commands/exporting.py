@@ -13,14 +13,12 @@ from compute.base.errors import WrongInput
 from compute.base.permissions import usual
 from compute.base.printable import printable
 from compute.base.settings import PROJECT
+from compute.commands.choices import EXPORTS
 from compute.commands.common import open_bench, scored_by
 from compute.evaluate import scored_measures
 from compute.exports import named, runs
 from compute.exports.formats import WIDTHS, check
 from compute.store.store import Store
-
-WHAT = ("figure", "table", "view", "run")
-ALL = "figures: {}; tables: {}".format(", ".join(named.FIGURES), ", ".join(named.TABLES))
 
 
 def export(arguments: Namespace) -> int:
@@ -65,7 +63,7 @@ def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
             in_address |= named.of_dataset(shown, likely, arguments.dataset)
         return shown, "", in_address | options
     if not arguments.name:
-        raise WrongInput(f"name one: {ALL}")
+        raise WrongInput(f"name one: {EXPORTS}")
     found = named.named(arguments.what, arguments.name)
     if arguments.narrow and arguments.name not in named.NARROW:
         raise WrongInput(

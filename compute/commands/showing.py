@@ -15,6 +15,7 @@ from compute.base.errors import Missing, WrongInput
 from compute.base.words import near
 from compute.commands import analysing, efficiency
 from compute.commands.analysing import overlaps
+from compute.commands.choices import ADDED, OFFICIAL
 from compute.commands.common import known, open_bench, scored_by, tell_damage
 from compute.commands.jobs import jobs_shown
 from compute.commands.systems import show_systems
@@ -28,9 +29,6 @@ from compute.store import freshness
 from compute.views.data import select as data_select
 from compute.views.holes import select as holes_select
 from compute.views.query import select as query_select
-
-JUDGEMENTS = OFFICIAL, ADDED = ("official", "added")
-"""What `show --judgements` takes, in the words that addresses of pages have."""
 
 
 def datasets(arguments: Namespace) -> int:
@@ -150,8 +148,6 @@ SHOWN: Mapping[str, Callable[[Bench, Namespace], DataFrame]] = {
     "jobs": lambda bench, _: jobs_shown(bench),
 }
 """What `show` prints of the store: a row each."""
-WHAT = (*SHOWN, "systems")
-"""What `show` prints."""
 
 
 def _tell_stale(bench: Bench, dataset: str | None) -> None:

@@ -11,6 +11,7 @@ from pandas import DataFrame
 from compute.__main__ import COMMANDS, main, parser
 from compute.base import printable
 from compute.base.settings import PROJECT
+from compute.commands import systems
 from tests.support.tiny import HOSTILE, write_tiny
 
 
@@ -72,7 +73,7 @@ def test_a_bug_is_logged_under_the_id_that_is_shown(
     def broken(arguments: object) -> int:
         raise ZeroDivisionError("the bug")
 
-    monkeypatch.setitem(COMMANDS, "systems", COMMANDS["systems"]._replace(run=broken))
+    monkeypatch.setattr(systems, "show_systems", broken)
     assert main(["systems"]) == 1
     (log,) = (tmp_path / "home" / "logs").glob("bug-*.log")
     assert log.stem.removeprefix("bug-") in capsys.readouterr().err

@@ -1,0 +1,24 @@
+"""The words that options may take, as far as a table of a room defines them.
+
+They are written out once more, for the rooms load pandas, and who asks for help or mistypes a
+command waits for none of it; `tests/commands/test_starting.py` holds them equal.
+"""
+
+from compute.exports import named
+
+KINDS = ("run", "score", "demo", "overlap", "lengths", "fetch", "train")
+"""Jobs, in `compute.jobs.kinds`."""
+RULES = ("majority", "latest", "lowest", "highest", "mean")
+SOURCES = ("person", "adjudication", "import", "model")
+HUMAN = ("person", "adjudication")
+"""Of added judgements, in `compute.judgements.labels`."""
+FORMATS = ("qrels", "beir", "csv")
+"""Files of added judgements, in `compute.judgements.exchange`."""
+SHOWN = ("scores", "holes", "overlap", "lengths", "efficiency", "jobs", "systems")
+"""What `show` prints, in `compute.commands.showing`."""
+JUDGEMENTS = OFFICIAL, ADDED = ("official", "added")
+"""What `show --judgements` takes, in the words that addresses of pages have."""
+EXPORTED = ("figure", "table", "view", "run")
+"""What `export` writes."""
+EXPORTS = "figures: {}; tables: {}".format(", ".join(named.FIGURES), ", ".join(named.TABLES))
+"""What it may be told to write by name."""

@@ -9,6 +9,7 @@ import pyarrow as pa
 from compute.base.errors import WrongInput
 from compute.base.words import shown
 from compute.datasets import trec
+from compute.datasets.records import WHOLE
 
 _COLUMNS = pa.schema(
     [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("relevance", pa.int64())]
@@ -149,7 +150,7 @@ def _first_line(path: Path) -> tuple[int, str]:
 
 
 def _whole(text: str) -> bool:
-    return trec.WHOLE.fullmatch(text.strip()) is not None
+    return WHOLE.fullmatch(text.strip()) is not None
 
 
 def _is_number(text: str) -> bool:

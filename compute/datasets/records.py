@@ -7,13 +7,15 @@ from typing import Any, BinaryIO, NamedTuple, NoReturn, TypeVar
 
 from compute.base.errors import WrongInput
 from compute.base.words import counted, shown
-from compute.datasets.trec import WHOLE
 
 LONGEST_LINE = 64 * 1024 * 1024
 """Bytes. A document above this is no document; reading on would only fill the memory."""
 
 HEADER = "query-id corpus-id score, separated by tabs"
 """The first line of a qrels file, in words."""
+
+WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
+"""A whole number as trec_eval takes a relevance: a plus before it or zeros behind it do no harm."""
 
 _BOM = b"\xef\xbb\xbf"
 _DIGITS = 9

@@ -22,14 +22,13 @@ import pyarrow.csv as pa_csv
 from compute.base.errors import WrongInput
 from compute.base.words import counted, shown
 from compute.datasets import compressed
+from compute.datasets.records import WHOLE
 
 _BLOCK = 16 * 1024**2
 _LONGEST_LINE = 64 * 1024**2
 _MARK = b"\xef\xbb\xbf"
 _FEW = 8
 """Lines that are looked at one by one; more are parsed together."""
-WHOLE = re.compile(r"([+-]?[0-9]+)(?:\.0*)?")
-"""A whole number as trec_eval takes a relevance: a plus before it or zeros behind it do no harm."""
 _WHOLE_LAST = re.compile(rb"(?m)(?<=[\t ])(?:\+(?=[0-9]))?(-?[0-9]+)(?:\.0*)?$")
 _BLANKS = bytes.maketrans(b"\t\r\v\f", b"    ")
 

@@ -22,9 +22,9 @@ from compute.corpora.overlap.tokens import KINDS as KINDS_OF_COUNTS
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.exports import shipping_counts as overlap
 from compute.store import damage, freshness
-from compute.store.parts import write_part
+from compute.store.parts import KINDS, write_part
 from compute.store.provenance import portable
-from compute.store.store import KINDS, SHIPPED, Part, Store, constants, part_path
+from compute.store.store import SHIPPED, Part, Store, constants, part_path
 from compute.systems import reads_a_folder
 
 DEPTH = 100

@@ -21,16 +21,9 @@ from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted
 from compute.corpora import lengths
-from compute.datasets import (
-    Dataset,
-    QrelsOnly,
-    Source,
-    catalogue,
-    open_path,
-    origins,
-    unpacked_size,
-)
+from compute.datasets import Dataset, catalogue, origins, unpacked_size
 from compute.datasets.qrels import is_qrels
+from compute.datasets.reading import QrelsOnly, Source, open_path
 from compute.datasets.without_documents import JudgedQueries
 from compute.evaluate import runs
 from compute.intake import doctor

@@ -10,7 +10,8 @@ from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError, Missing
 from compute.base.settings import Settings
-from compute.datasets import DATASETS, Dataset, source
+from compute.datasets import DATASETS, Dataset
+from compute.datasets.reading import source
 from compute.evaluate import scored_measures
 from compute.jobs import records
 from compute.recompute import targets as pairs

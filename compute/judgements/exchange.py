@@ -18,7 +18,7 @@ from compute.base.errors import WrongInput
 from compute.base.result_identity import canonical_json
 from compute.datasets import compressed
 from compute.datasets.qrels import as_beir, as_trec
-from compute.datasets.trec import WHOLE
+from compute.datasets.records import WHOLE
 from compute.judgements.labels import (
     HUMAN,
     IMPORT,

@@ -26,7 +26,8 @@ from compute.datasets import published
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.reading import means, user_database, views
 from compute.store import damage, freshness, provenance
-from compute.store.store import KINDS, Part, Store
+from compute.store.parts import KINDS
+from compute.store.store import Part, Store
 from compute.systems import SYSTEMS, System, system
 
 PARTS = pa.schema(

@@ -12,9 +12,6 @@ from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import NamedTuple
 
-import pyarrow as pa
-import pyarrow.parquet as pq
-
 from compute.base.locks import locked
 
 UNREADABLE = "unreadable"
@@ -108,6 +105,10 @@ def computed(path: Path, *, is_new: bool) -> tuple[Stamp, str] | None:
 
 
 def _is_readable(path: Path) -> bool:
+    # Imported late: PyArrow loads for a file of an old home alone, whose SHA-256 nobody knows.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
     try:
         with pq.ParquetFile(path) as file:
             return sum(batch.num_rows for batch in file.iter_batches()) == file.metadata.num_rows

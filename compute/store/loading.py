@@ -11,15 +11,17 @@ from pandas import DataFrame
 from compute.base.errors import Conflict, Missing
 from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
-from compute.datasets import DATASETS, Dataset, Document, Source, origins, source
+from compute.datasets import DATASETS, Dataset, Document, origins
 from compute.datasets.fingerprints import (
     CorpusCount,
     judgements_fingerprint,
     queries_fingerprint,
 )
+from compute.datasets.reading import Source, source
 from compute.datasets.records import n_words
 from compute.store import provenance
-from compute.store.store import KINDS, Part, Publication, Store
+from compute.store.parts import KINDS
+from compute.store.store import Part, Publication, Store
 
 Progress = Callable[[int, int, str], None]
 """Told how far a step is: done, total and the unit, such as documents."""

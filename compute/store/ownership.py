@@ -14,7 +14,7 @@ from typing import Any
 from compute.base.errors import Conflict, Unavailable, WrongInput
 from compute.base.files import make_folder, written_aside
 from compute.base.words import counted
-from compute.store.parts import KINDS
+from compute.store.kinds import COLUMNS
 
 WAY_ON = (
     "set `state` (BEIRSCOPE_STATE) as it was, put state.sqlite back if it is lost,"
@@ -88,7 +88,7 @@ def write(home: Path, marks: Marks) -> None:
 
 def part_files(home: Path) -> list[Path]:
     """The files that lie where parts do, whoever lists them."""
-    folders = (home / "parts" / kind for kind in KINDS)
+    folders = (home / "parts" / kind for kind in COLUMNS)
     return [file for folder in folders for file in sorted(folder.glob("*.parquet"))]
 
 

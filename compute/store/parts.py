@@ -1,4 +1,4 @@
-"""Parts: their kinds, and one immutable Parquet file written so that it is there whole or not."""
+"""Parts: their schemas, and one immutable Parquet file written so that it is there whole or not."""
 
 import hashlib
 import io
@@ -13,106 +13,18 @@ import pyarrow.parquet as pq
 from pandas import DataFrame
 
 from compute.base.files import make_folder, sync_folder
+from compute.store.kinds import COLUMNS
 
-_TEXT = pa.string()
-_HITS = [
-    ("dataset", _TEXT),
-    ("system", _TEXT),
-    ("query_id", _TEXT),
-    ("doc_id", _TEXT),
-    ("rank", pa.int32()),
-    ("score", pa.float64()),
-]
-_TERMS = [("dataset", _TEXT), ("n", pa.int32()), ("term", _TEXT), ("count", pa.int64())]
 KINDS: Mapping[str, pa.Schema] = {
-    kind: pa.schema([pa.field(name, type_, nullable=name == "text") for name, type_ in columns])
-    for kind, columns in {
-        "hits": _HITS,
-        "top": _HITS,
-        "scores": [
-            ("dataset", _TEXT),
-            ("system", _TEXT),
-            ("query_id", _TEXT),
-            ("measure", _TEXT),
-            ("value", pa.float64()),
-        ],
-        "documents": [
-            ("dataset", _TEXT),
-            ("doc_id", _TEXT),
-            ("title", _TEXT),
-            ("text", _TEXT),
-            ("n_words", pa.int32()),
-        ],
-        "queries": [
-            ("dataset", _TEXT),
-            ("query_id", _TEXT),
-            ("text", _TEXT),
-            ("n_words", pa.int32()),
-        ],
-        "judgements": [
-            ("dataset", _TEXT),
-            ("query_id", _TEXT),
-            ("doc_id", _TEXT),
-            ("relevance", pa.int32()),
-        ],
-        "lengths": [("dataset", _TEXT), ("doc_id", _TEXT), ("n_words", pa.int32())],
-        "length_counts": [
-            ("dataset", _TEXT),
-            ("system", _TEXT),
-            ("of", _TEXT),
-            ("level", pa.int32()),
-            ("n_words", pa.int32()),
-            ("count", pa.int64()),
-        ],
-        "efficiency": [
-            ("dataset", _TEXT),
-            ("system", _TEXT),
-            ("measure", _TEXT),
-            ("value", pa.float64()),
-        ],
-        "ngrams": _TERMS,
-        "wordpieces": _TERMS,
-        "generated": [
-            ("dataset", _TEXT),
-            ("system", _TEXT),
-            ("doc_id", _TEXT),
-            ("number", pa.int32()),
-            ("text", _TEXT),
-        ],
-        "model": [
-            ("dataset", _TEXT),
-            ("system", _TEXT),
-            ("file", _TEXT),
-            ("number", pa.int32()),
-            ("content", pa.binary()),
-        ],
-        "training": [
-            ("dataset", _TEXT),
-            ("system", _TEXT),
-            ("step", pa.int64()),
-            ("name", _TEXT),
-            ("value", pa.float64()),
-        ],
-        "augmented": [
-            ("dataset", _TEXT),
-            ("system", _TEXT),
-            ("query_id", _TEXT),
-            ("piece", _TEXT),
-            ("in_query", pa.bool_()),
-            ("weight", pa.float64()),
-        ],
-        "overlap": [
-            ("dataset", _TEXT),
-            ("other", _TEXT),
-            ("unit", _TEXT),
-            ("floor", pa.float64()),
-            ("similarity", pa.float64()),
-            ("fingerprint", _TEXT),
-            ("other_fingerprint", _TEXT),
-        ],
-    }.items()
+    kind: pa.schema(
+        [
+            pa.field(name, pa.type_for_alias(type_), nullable=name == "text")
+            for name, type_ in columns
+        ]
+    )
+    for kind, columns in COLUMNS.items()
 }
-"""The kinds of parts; `schema` says what their columns hold."""
+"""The schemas of the kinds of parts."""
 
 Content = DataFrame | pa.Table | Iterable[pa.RecordBatch]
 

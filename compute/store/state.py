@@ -1,14 +1,15 @@
 """State: the small mutable tables, in SQLite or PostgreSQL: the manifest and added judgements."""
 
+from __future__ import annotations
+
 import sqlite3
 import uuid
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from pandas import DataFrame
 from sqlalchemy import (
     URL,
     BigInteger,
@@ -38,6 +39,10 @@ from compute.base.settings import Settings
 from compute.store import ownership
 from compute.store.migrations import STEPS, Steps
 from compute.store.ownership import Marks
+
+# For types alone: a command that only lists what is stored needs no pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 metadata = MetaData()
 parts = Table(

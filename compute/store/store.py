@@ -1,5 +1,7 @@
 """The store: immutable Parquet parts, made visible by one transaction of the manifest."""
 
+from __future__ import annotations
+
 import json
 import os
 import re
@@ -9,9 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from pandas import DataFrame
 from sqlalchemy import ColumnElement, Engine, Row, insert, or_, select, update
 
 from compute.base import scratch
@@ -21,7 +22,13 @@ from compute.base.locks import locked
 from compute.base.settings import PROJECT, Settings
 from compute.store import checksums, state, trash
 from compute.store.checksums import UNREADABLE, Checksums
-from compute.store.parts import KINDS, Content, write_part
+from compute.store.kinds import COLUMNS
+
+# For types alone: a command that only lists what is stored needs no pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
+    from compute.store.parts import Content
 
 SHIPPED = PROJECT / "data" / "precomputed"
 """Results that ship: a read-only second root of parts, its manifest beside them."""
@@ -84,10 +91,13 @@ class Publication:
     ) -> Part:
         """Write a part; it replaces the live one of the same kind, dataset and system.
 
-        `content` has the columns of `KINDS[kind]` without dataset and system, as a frame, a table
+        `content` has the columns of the kind without dataset and system, as a frame, a table
         or a stream of record batches. Raises ValueError for a missing column or an empty value,
         Conflict for a second part of one identity.
         """
+        # Imported late: pandas and PyArrow load for who writes, not for who lists.
+        from compute.store.parts import KINDS, write_part
+
         identity = (kind, dataset, system)
         if identity in self.added:
             raise Conflict(f"{kind} of {dataset} {system} written twice by one job: keep one")
@@ -268,6 +278,9 @@ class Store:
 
         Of every dataset unless one is named.
         """
+        # Imported late: pandas loads for who reads judgements, not for who lists parts.
+        from pandas import DataFrame
+
         table = state.added_judgements
         query = select(table).where(table.c.id > since).order_by(table.c.id)
         if dataset:
@@ -360,8 +373,8 @@ _PART_COLUMNS = [c.name for c in state.parts.c if c.name in Part.__dataclass_fie
 
 def part_path(kind: str, part_id: str) -> Path:
     """Where a part lies under its root: nothing from outside is in it."""
-    if kind not in KINDS:
-        raise KeyError(f"no kind {kind!r}; known: {', '.join(KINDS)}")
+    if kind not in COLUMNS:
+        raise KeyError(f"no kind {kind!r}; known: {', '.join(COLUMNS)}")
     return Path("parts") / kind / f"{part_id}.parquet"
 
 
@@ -376,7 +389,7 @@ def shard_path(name: str) -> Path:
 def constants(kind: str, dataset: str, system: str) -> dict[str, str]:
     """The columns that have one value throughout a part."""
     names = {"dataset": dataset, "system": system}
-    return {name: value for name, value in names.items() if name in KINDS[kind].names}
+    return {name: value for name, value in names.items() if name in dict(COLUMNS[kind])}
 
 
 def top(hits: DataFrame) -> DataFrame:

@@ -3,7 +3,7 @@
 import pytest
 
 from compute.base.result_identity import canonical_json, fingerprint
-from compute.store.store import KINDS
+from compute.store.parts import KINDS
 
 
 def test_a_fingerprint_stays_what_it_was() -> None:

@@ -33,7 +33,7 @@ from scipy import sparse
 from compute.base.settings import Settings
 from compute.corpora.overlap.counting import counted
 from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, similarities
-from compute.store.store import KINDS
+from compute.store.parts import KINDS
 from tests.benchmarks.side_by_side import Row, peak, quicker, say, show
 from tests.benchmarks.side_by_side import seconds as told
 

@@ -24,7 +24,8 @@ import numpy as np
 import pandas as pd
 
 from compute.base.settings import load
-from compute.datasets import DATASETS, source
+from compute.datasets import DATASETS
+from compute.datasets.reading import source
 from compute.systems import SYSTEMS
 from compute.systems.neural import encoding, vectors
 from compute.systems.neural.dense import Dense

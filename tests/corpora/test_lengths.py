@@ -16,7 +16,8 @@ from compute.__main__ import main
 from compute.base.errors import Missing, WrongInput
 from compute.base.settings import Settings
 from compute.corpora import lengths
-from compute.datasets import DATASETS, Dataset, open_path
+from compute.datasets import DATASETS, Dataset
+from compute.datasets.reading import open_path
 from compute.intake import imports
 from compute.jobs.kinds import KINDS
 from compute.jobs.steps import STEPS

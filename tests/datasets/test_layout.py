@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 
 from compute.base.errors import WrongInput
-from compute.datasets import layout, open_path
+from compute.datasets import layout
+from compute.datasets.reading import open_path
 from compute.intake import doctor
 from tests.support.tiny import write_tiny
 

@@ -8,7 +8,7 @@ import pytest
 
 from compute.base.errors import Missing
 from compute.base.settings import PROJECT, Settings
-from compute.datasets import DATASETS, source
+from compute.datasets import DATASETS
 from compute.datasets.fingerprints import Fingerprint
 from compute.datasets.pydocs import (
     BUILDER_VERSION,
@@ -21,6 +21,7 @@ from compute.datasets.pydocs import (
     summary_line,
     without_see_also,
 )
+from compute.datasets.reading import source
 from compute.datasets.records import Judgement
 
 FINGERPRINTS = {

@@ -14,14 +14,14 @@ from hypothesis import strategies as st
 
 from compute.base.errors import BeirscopeError, Missing, WrongInput
 from compute.base.settings import Settings
-from compute.datasets import DATASETS, QrelsOnly, open_path, source
+from compute.datasets import DATASETS
 from compute.datasets.fingerprints import (
     CorpusCount,
     corpus_fingerprint,
     judgements_fingerprint,
     queries_fingerprint,
 )
-from compute.datasets.reading import BeirSource
+from compute.datasets.reading import BeirSource, QrelsOnly, open_path, source
 from compute.datasets.records import Document, n_words
 from tests.support.tiny import DOCUMENTS, write_tiny
 from tests.support.worlds import CASES

@@ -17,8 +17,9 @@ from compute.intake import imports
 from compute.reading import database
 from compute.reading.user_database import EXAMPLES
 from compute.store.loading import Bench
+from compute.store.parts import KINDS
 from compute.store.schema import TABLES
-from compute.store.store import KINDS, Store
+from compute.store.store import Store
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 from tests.support.tiny import HOSTILE, write_tiny
 

@@ -15,7 +15,8 @@ from compute.base.settings import Settings
 from compute.datasets.catalogue import DATASETS, own
 from compute.exports.shipping import ship
 from compute.reading.database import open_version, snapshot, write_database
-from compute.store.store import KINDS, Store
+from compute.store.parts import KINDS
+from compute.store.store import Store
 from compute.systems import SYSTEMS
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 

@@ -17,7 +17,8 @@ import pytest
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.settings import PROJECT
 from compute.reading.database import open_version
-from compute.store.store import KINDS, Store, top
+from compute.store.parts import KINDS
+from compute.store.store import Store, top
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 
 RUN = hits(("q1", "d1", 1), ("q1", "d2", 2), ("q2", "d1", 1))

@@ -10,7 +10,7 @@ import pyarrow.parquet as pq
 from compute.datasets.records import n_words
 from compute.intake import imports
 from compute.store.loading import Bench, Loaded
-from compute.store.store import KINDS
+from compute.store.parts import KINDS
 
 Text = tuple[str, str]
 """Title and text."""

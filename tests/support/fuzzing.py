@@ -28,9 +28,9 @@ from hypothesis import strategies as st
 from compute.base import settings as settings_module
 from compute.base.errors import BeirscopeError
 from compute.base.printable import printable
-from compute.datasets import open_path
 from compute.datasets.layout import files, root
 from compute.datasets.qrels import read_qrels
+from compute.datasets.reading import open_path
 from compute.datasets.without_documents import JudgedQueries
 from compute.evaluate import runs
 from compute.intake import doctor

@@ -20,7 +20,7 @@ from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, similarities
 from compute.corpora.overlap.tokens import KINDS, UNITS, Unit
 from compute.store import freshness, provenance
 from compute.store.loading import Bench
-from compute.store.store import KINDS as SCHEMAS
+from compute.store.parts import KINDS as SCHEMAS
 from compute.store.store import Part, Store
 
 IN_MEMORY = 20_000_000

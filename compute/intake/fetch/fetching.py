@@ -8,7 +8,8 @@ from typing import Any
 
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.base.locks import sole
-from compute.datasets import BeirSource, Dataset, layout
+from compute.datasets import Dataset, layout
+from compute.datasets.reading import BeirSource
 from compute.intake.fetch import hub_names
 from compute.intake.fetch.addresses import shown
 from compute.intake.fetch.download import download, require_room

@@ -19,8 +19,9 @@ import pyarrow.compute as pc
 from numpy.typing import NDArray
 from pandas import DataFrame
 
-from compute.datasets import DATASETS, Dataset, Document, Source
+from compute.datasets import DATASETS, Dataset, Document
 from compute.datasets.qrels import read_qrels
+from compute.datasets.reading import Source
 
 LEAST, MOST_WORDS = 40_000, 8_000_000
 """A corpus is cut to so many words, but not below so many documents."""

@@ -14,6 +14,7 @@ from compute.reading import database
 from compute.recompute import run as recompute
 from compute.recompute.run import Bench, remarks, said
 from compute.store import damage, freshness, loading
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Part, Store
 
 
@@ -25,7 +26,7 @@ def open_bench() -> Bench:
 
 def known(bench: Bench) -> dict[str, Dataset]:
     """The user's own datasets by name."""
-    return loading.own_datasets(bench.store)
+    return own_datasets(bench.store)
 
 
 def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:

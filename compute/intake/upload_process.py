@@ -25,8 +25,8 @@ from compute.intake.doctor import known
 from compute.intake.uploads import Upload
 from compute.reading import database
 from compute.recompute.run import remarks, said
-from compute.store import loading
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 
 Answer = dict[str, Any]
@@ -76,7 +76,7 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """The doctor's report on every file, held against a dataset if one is named."""
     against = None
     if order["dataset"]:
-        row = dataset(order["dataset"], loading.own_datasets(bench.store))
+        row = dataset(order["dataset"], own_datasets(bench.store))
         against = known(bench.store, row)
     for path, called in order["files"]:
         report = doctor.check(Path(path), against=against, home=bench.settings.home)
@@ -86,7 +86,7 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Take in every file as a run of the dataset; a refused one stops no other."""
-    row = dataset(order["dataset"], loading.own_datasets(bench.store))
+    row = dataset(order["dataset"], own_datasets(bench.store))
     options, taken = order["options"], set[str]()
     for (path, called), name in zip(order["files"], order["systems"], strict=True):
 

@@ -11,6 +11,7 @@ from compute.intake.fetch import offers
 from compute.jobs.matrix import UP_TO_DATE, Target, cells
 from compute.recompute import demo, training
 from compute.store import loading
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.systems import system
 
@@ -87,7 +88,7 @@ def _current_runs(store: Store, targets: Targets) -> Collection[Target]:
 
 def corpora(store: Store, datasets: Named) -> list[Dataset]:
     """One dataset of each collection: of those named, else of all whose documents are stored."""
-    own = loading.own_datasets(store)
+    own = own_datasets(store)
     names = _datasets(store, datasets) or [part.dataset for part in store.parts("queries")]
     # The dataset that is named like its collection stands for it before its other splits.
     rows = sorted(
@@ -116,7 +117,7 @@ def one_per_corpus(store: Store, systems: Named, datasets: Named) -> list[Target
 
 
 def _current_overlaps(store: Store, targets: Targets) -> Collection[Target]:
-    own = loading.own_datasets(store)
+    own = own_datasets(store)
     collections = {target: dataset(target[1], own).collection for target in targets}
     current = overlap.up_to_date(store, list(collections.values()))
     return [target for target, collection in collections.items() if collection in current]
@@ -133,7 +134,7 @@ def _with_documents(store: Store, systems: Named, datasets: Named) -> list[Targe
 
 
 def _current_lengths(store: Store, targets: Targets) -> Collection[Target]:
-    own = loading.own_datasets(store)
+    own = own_datasets(store)
     rows = {target: loading.stored(store, dataset(target[1], own)) for target in targets}
     return [target for target, row in rows.items() if row and lengths.is_counted(store, row)]
 
@@ -150,7 +151,7 @@ def _trainings(store: Store, systems: Named, datasets: Named) -> list[Target]:
 
 
 def _datasets(store: Store, names: Named) -> list[str]:
-    own = loading.own_datasets(store)
+    own = own_datasets(store)
     rows = [dataset(name, own) for name in names]
     return list(dict.fromkeys(part for row in rows for part in row.parts or (row.name,)))
 

@@ -16,6 +16,7 @@ from compute.evaluate import scored_measures
 from compute.jobs import records
 from compute.recompute import targets as pairs
 from compute.store import loading
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Part, Store
 from compute.systems import SYSTEMS, Combiner, System, system
 
@@ -77,7 +78,7 @@ def known_systems(store: Store, named: Iterable[str] = ()) -> dict[str, System]:
 
 def known_datasets(store: Store) -> dict[str, Dataset]:
     """The datasets that have a run of their own: no means of parts, none known only from print."""
-    rows = dict(DATASETS) | loading.own_datasets(store)
+    rows = dict(DATASETS) | own_datasets(store)
     return {name: row for name, row in rows.items() if row.has_split and not row.parts}
 
 

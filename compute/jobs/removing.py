@@ -11,7 +11,8 @@ from compute.base.errors import Conflict, Missing
 from compute.base.words import counted, near, sized
 from compute.datasets import dataset as named
 from compute.jobs import records
-from compute.store import freshness, loading
+from compute.store import freshness
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Part, Store
 
 CORPUS = ("documents", "lengths", "ngrams", "wordpieces", "overlap", "generated")
@@ -41,7 +42,7 @@ def planned(store: Store, dataset: str, system: str = "") -> list[Part]:
 
 def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
     """The parts of the dataset's collection, unless another dataset has it too."""
-    own = loading.own_datasets(store)
+    own = own_datasets(store)
     collection = named(dataset, own).collection
     stored = {part.dataset for part in parts if part.kind == "queries"} - {dataset}
     if any(named(name, own).collection == collection for name in stored):

@@ -29,6 +29,7 @@ from compute.reading import database
 from compute.recompute import run, shards, targets, training
 from compute.store import damage, loading
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.systems import system
 
@@ -146,7 +147,7 @@ def _pair(bench: Bench, order: Order) -> targets.Pair:
 
 
 def _dataset(bench: Bench, order: Order) -> Dataset:
-    return dataset(order["dataset"], loading.own_datasets(bench.store))
+    return dataset(order["dataset"], own_datasets(bench.store))
 
 
 def sentence(error: Exception) -> str:

@@ -10,6 +10,7 @@ from compute.datasets import DATASETS, Dataset
 from compute.recompute import generated_queries, run
 from compute.store import loading
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Part
 from compute.systems import system
 from compute.systems.augmented.recipe import Augmentation
@@ -69,7 +70,7 @@ def _(recipe: Augmentation, bench: Bench, dataset: Dataset) -> Material:
 
 def split(bench: Bench, dataset: Dataset, name: str) -> Dataset | None:
     """Another split of a dataset's collection; None where there is none."""
-    known = {**DATASETS, **loading.own_datasets(bench.store)}
+    known = {**DATASETS, **own_datasets(bench.store)}
     return known.get(f"{dataset.collection}/{name}")
 
 

@@ -11,7 +11,7 @@ from pandas import DataFrame
 from compute.base.errors import Conflict, Missing
 from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
-from compute.datasets import DATASETS, Dataset, Document, origins
+from compute.datasets import Dataset, Document, origins
 from compute.datasets.fingerprints import (
     CorpusCount,
     judgements_fingerprint,
@@ -94,13 +94,6 @@ def stored(store: Store, dataset: Dataset) -> Loaded | None:
     if lost and queries.provenance["documents"] and not queries.shipped:
         return None
     return Loaded(dataset, documents, queries, judgements, lengths)
-
-
-def own_datasets(store: Store) -> dict[str, Dataset]:
-    """The collections that were taken in, by name."""
-    records = {part.dataset: part.provenance["dataset"] for part in store.parts("queries")}
-    own = {name: record for name, record in records.items() if name not in DATASETS}
-    return {name: Dataset.from_record(record) for name, record in own.items()}
 
 
 def _read(bench: Bench, dataset: Dataset, origin: Source) -> Loaded:

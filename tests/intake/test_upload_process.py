@@ -8,8 +8,8 @@ import pytest
 
 from compute.datasets import Dataset
 from compute.intake import imports, upload_process, uploads
-from compute.store import loading
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.views.data import importing as figures
 
 RUN = b"q1 Q0 d1 1 2.0 mine\nq1 Q0 d2 2 1.0 mine\nq2 Q0 d3 1 1.0 mine\n"
@@ -62,7 +62,7 @@ def test_a_dataset_comes_from_judgements_and_texts(at_home: Bench) -> None:
     order = {"as": ["qrels", "queries"], "name": "bare", "options": options}
     (told,) = asked(at_home, "take dataset", files, **order)
     assert told["said"] == "0 documents, 1 queries, 1 judgement"
-    row = loading.own_datasets(at_home.store)["bare"]
+    row = own_datasets(at_home.store)["bare"]
     assert (row.language, row.note) == ("pl", "Uploaded as qrels.txt, topics.tsv.")
 
 

@@ -13,7 +13,7 @@ from compute.intake import imports
 from compute.jobs import removing
 from compute.reading import database
 from compute.recompute.run import Bench
-from compute.store import loading
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.views.query import select as query_select
 from tests.support.tiny import write_tiny
@@ -63,7 +63,7 @@ def test_a_collection_goes_with_the_last_of_its_splits(bench: Bench) -> None:
     assert not kinds(bench, "tiny") & {"queries", "judgements", "hits", "scores"}
     removing.remove(bench.store, "tiny/dev")
     assert kinds(bench, "tiny") == kinds(bench, "tiny/dev") == set()
-    assert "tiny" not in loading.own_datasets(bench.store)
+    assert "tiny" not in own_datasets(bench.store)
 
 
 def test_added_judgements_stay_and_count_again(bench: Bench, tmp_path: Path) -> None:
@@ -116,7 +116,7 @@ def test_the_page_removes_a_dataset_after_a_tick(
     assert not app.exception
     assert app.success[0].value.startswith("Removed tiny")
     assert data_page().selectbox(key="_removing").options == ["tiny/dev"]
-    assert "tiny" not in loading.own_datasets(bench.store)
+    assert "tiny" not in own_datasets(bench.store)
 
 
 def test_a_queued_job_keeps_its_dataset(bench: Bench) -> None:

@@ -7,8 +7,8 @@ import pytest
 from compute import jobs
 from compute.jobs import logs
 from compute.recompute import run
-from compute.store import loading
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.systems import system
 from tests.support.pages import button_named, opened, words_of
@@ -74,7 +74,7 @@ def test_what_was_started_is_said(store: Store) -> None:
 
 
 def test_what_is_up_to_date_is_computed_again_by_a_switch_alone(store: Store) -> None:
-    tiny = loading.own_datasets(store)["tiny"]
+    tiny = own_datasets(store)["tiny"]
     run.run(Bench(store, store.settings), system("bm25"), tiny)
     app = opened(PAGE, **CHOSEN)
     assert button_named(app, "Start").disabled

@@ -12,6 +12,7 @@ from compute.reading import database
 from compute.recompute import run
 from compute.recompute.run import Bench
 from compute.store import freshness, loading
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.systems import system
 from compute.views.data import select as data_select
@@ -109,7 +110,7 @@ def test_a_run_that_keeps_self_hits_is_left_out_once_they_are_to_go(
 def test_the_slower_of_two_scorers_cannot_bring_old_judgements_back(
     bench: Bench, folder: Path
 ) -> None:
-    row = loading.own_datasets(bench.store)["tiny"]
+    row = own_datasets(bench.store)["tiny"]
     old = run.stored_dataset(bench.store, row)
     hits = bench.store.part("hits", "tiny", "mine")
     assert hits is not None
@@ -137,7 +138,7 @@ def test_shipped_results_go_with_the_dataset_that_they_were_made_on(tmp_path: Pa
 
 
 def test_a_run_on_dropped_equal_ids_stands_beside_the_contracts(bench: Bench, folder: Path) -> None:
-    row = loading.own_datasets(bench.store)["tiny"]
+    row = own_datasets(bench.store)["tiny"]
     outcome = run.run(bench, system("bm25"), row, drop_equal_ids=True)
     assert outcome.hits.provenance["command"].endswith("run bm25 tiny --drop-equal-ids")
     assert set(_shown(bench)) == {"bm25", "mine", "bm25+drop-equal-ids"}
@@ -149,7 +150,7 @@ def test_a_lost_file_comes_back_by_running_again(bench: Bench, folder: Path, kin
     part = bench.store.part(kind, "tiny", name)
     assert part is not None
     part.path.unlink()
-    row = loading.own_datasets(bench.store)["tiny"]
+    row = own_datasets(bench.store)["tiny"]
     if kind in ("lengths", "documents"):
         imports.import_dataset(bench, "tiny", path=folder)
     run.run(bench, system("bm25"), row)

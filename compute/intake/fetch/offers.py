@@ -13,7 +13,7 @@ from compute.datasets import DATASETS, Dataset, dataset
 from compute.datasets.places import place
 from compute.intake.fetch import hub_names
 from compute.intake.fetch.addresses import checked
-from compute.store import loading
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 
 SIZES: Mapping[str, int] = MappingProxyType(
@@ -175,7 +175,7 @@ def targets(store: Store, systems: Sequence[str], datasets: Sequence[str]) -> li
         raise WrongInput("this needs datasets alone, no systems: leave --systems out")
     if not datasets:
         raise WrongInput("name the datasets to fetch, such as scifact")
-    own = loading.own_datasets(store)
+    own = own_datasets(store)
     found = [offer(dataset(name, own)) for name in datasets]
     return list(dict.fromkeys(("", one.rows[0].name) for one in found))
 

@@ -12,7 +12,8 @@ from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.datasets import dataset
 from compute.intake.fetch import irds
 from compute.store import loading
-from compute.store.loading import Bench, own_datasets
+from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from tests.support.tiny import DOCUMENTS, JUDGEMENTS, QUERIES
 
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from compute.base.settings import Settings
 from compute.intake import imports
-from compute.store import loading
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from tests.support.processes.publisher import arm
 
@@ -20,7 +20,7 @@ def main() -> None:
     home, file, place, calls = sys.argv[1:]
     now = Settings(home=Path(home), threads=1)
     bench = Bench(Store(now), now)
-    row = loading.own_datasets(bench.store)["tiny"]
+    row = own_datasets(bench.store)["tiny"]
     arm(place, int(calls))
     imports.import_run(bench, Path(file), row)
 

@@ -36,7 +36,8 @@ import os, signal, sys
 from compute.base import settings
 from compute.datasets import dataset
 from compute.recompute import training
-from compute.store.loading import Bench, own_datasets
+from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.systems.training import biencoder
 

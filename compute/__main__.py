@@ -78,7 +78,7 @@ class Command(NamedTuple):
 COMMANDS = {
     "datasets": Command(
         "every dataset and what is stored of it",
-        "showing.datasets",
+        "listing.datasets",
         (_option("--stored", action="store_true", help="only those that are stored here"), JSON),
     ),
     "systems": Command(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
@@ -10,6 +12,10 @@ from tqdm import tqdm
 # For types alone: what only prints words needs no pandas.
 if TYPE_CHECKING:
     from pandas import DataFrame
+
+Word = str | int | None
+_ABSENT = "–"
+_NOTHING = "nothing is stored that fits\n"
 
 
 class Bar:
@@ -36,10 +42,30 @@ def show(frame: DataFrame, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(frame.to_json(orient="records", force_ascii=False, indent=1) + "\n")
     elif frame.empty:
-        sys.stderr.write("nothing is stored that fits\n")
+        sys.stderr.write(_NOTHING)
     else:
         sys.stdout.write(_table(frame) + "\n")
     return 0
+
+
+def show_rows(rows: Sequence[Mapping[str, Word]], as_json: bool) -> int:
+    """As `show`, of rows of words and whole numbers, without pandas."""
+    if as_json:
+        told = json.dumps(list(rows), ensure_ascii=False, indent=1, separators=(",", ":"))
+        sys.stdout.write(told + "\n")
+    elif not rows:
+        sys.stderr.write(_NOTHING)
+    else:
+        lines = [list(rows[0]), *(list(map(_cell, row.values())) for row in rows)]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        for line in lines:
+            padded = (word.rjust(width) for word, width in zip(line, widths, strict=True))
+            sys.stdout.write(" ".join(padded) + "\n")
+    return 0
+
+
+def _cell(value: Word) -> str:
+    return _ABSENT if value is None else printable(str(value))
 
 
 def _table(frame: DataFrame) -> str:
@@ -49,7 +75,7 @@ def _table(frame: DataFrame) -> str:
         there = shown[name].dropna()
         if len(there) and (there % 1 == 0).all() and there.max() >= 1000:  # bytes, say
             shown[name] = shown[name].map("{:.0f}".format, na_action="ignore").astype(object)
-    return shown.to_string(index=False, na_rep="–", float_format=lambda value: f"{value:.4f}")
+    return shown.to_string(index=False, na_rep=_ABSENT, float_format=lambda value: f"{value:.4f}")
 
 
 def printable(text: str) -> str:

@@ -1,4 +1,4 @@
-"""The commands that print what there is: datasets and show."""
+"""The command that prints what is stored: show."""
 
 import shlex
 import sys
@@ -16,10 +16,9 @@ from compute.base.words import near
 from compute.commands import analysing, efficiency
 from compute.commands.analysing import overlaps
 from compute.commands.choices import ADDED, OFFICIAL
-from compute.commands.common import known, open_bench, scored_by, tell_damage
+from compute.commands.common import open_bench, scored_by, tell_damage
 from compute.commands.jobs import jobs_shown
 from compute.commands.systems import show_systems
-from compute.datasets import DATASETS
 from compute.evaluate import measures
 from compute.judgements import Choice
 from compute.reading import database
@@ -29,27 +28,6 @@ from compute.store import freshness
 from compute.views.data import select as data_select
 from compute.views.holes import select as holes_select
 from compute.views.query import select as query_select
-
-
-def datasets(arguments: Namespace) -> int:
-    """List every dataset, or those that are stored, with what is stored of it."""
-    bench = open_bench()
-    stored = {part.dataset for part in bench.store.parts("queries")}
-    runs = pd.Series([part.dataset for part in bench.store.parts("hits")]).value_counts()
-    rows = [
-        {
-            "dataset": row.name,
-            "title": row.title,
-            "group": row.group,
-            "split": row.split if row.has_split else None,
-            "task": row.task,
-            "stored": "yes" if row.name in stored else "no",
-            "runs": int(runs.get(row.name, 0)),
-        }
-        for row in (dict(DATASETS) | known(bench)).values()
-        if row.name in stored or not arguments.stored
-    ]
-    return printable.show(DataFrame(rows), arguments.json)
 
 
 def show(arguments: Namespace) -> int:

@@ -1,16 +1,20 @@
 """What a family of systems offers: a searcher of documents, or a combiner of other runs."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from dataclasses import Field, replace
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, TypeVar, runtime_checkable
-
-from pandas import DataFrame, Series
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems import checkpoints
+
+# For types alone: the catalogue of systems loads no pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Progress = Callable[[int, int, str], None]
 """Told (done, total, unit) now and then, such as (500, 3633, "documents")."""
@@ -18,7 +22,7 @@ Ask = Callable[[str, int], object]
 """Answer one query: its text, and how many hits it may have."""
 Span = tuple[int, int]
 """Documents by their places in the file: the first, and the one after the last."""
-AskWith = Callable[[str, Sequence[DataFrame]], object]
+AskWith = Callable[[str, Sequence["DataFrame"]], object]
 """The same from the hits of each input for the query (query_id, doc_id, rank, score)."""
 
 
@@ -196,6 +200,9 @@ def in_language(method: Method, language: str) -> Method:
 
 def no_hits() -> DataFrame:
     """query_id, doc_id, score without a row."""
+    # Imported late: the catalogue of systems, which imports this, loads no pandas.
+    from pandas import DataFrame, Series
+
     kinds = {"query_id": "str", "doc_id": "str", "score": "float64"}
     return DataFrame({column: Series([], dtype=kind) for column, kind in kinds.items()})
 

@@ -3,24 +3,26 @@
 The weights go to Lucene as boosts, w (bow + a), without IDF, which Lucene multiplies by itself.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from pandas import DataFrame
-
 from compute.base.settings import Settings
 from compute.corpora import word_pieces
-from compute.systems.augmented import vectors
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.lexical import anserini, lucene
 from compute.systems.lexical.bm25 import WordPiece
 from compute.systems.neural import weights
 from compute.systems.searcher import Ask, Progress, Span
 
+# For types alone: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
+    from pandas import DataFrame
+
     from compute.systems.augmented.model import Augmenter
 
 AT_ONCE = 32
@@ -100,6 +102,8 @@ class Augmented:
         progress: Progress,
     ) -> DataFrame:
         """query_id, doc_id, score; of equal ones those of the first ids are found."""
+        # Imported late: the catalogue of systems, which imports this, loads no pandas.
+
         asked = self._augment(queries["text"].fillna("").tolist(), settings)
         texts = [boosts(query) for query in asked]
         options = self._options()
@@ -152,7 +156,7 @@ def boosts(query: Weighted) -> str:
 def _augmenter(checkpoint: Checkpoint, settings: Settings) -> Callable[[list[str]], list[Weighted]]:
     """The model, loaded, as a function from texts to augmented queries."""
     weights.torch_on(settings)
-    from compute.systems.augmented import model
+    from compute.systems.augmented import model, vectors
 
     loaded: Augmenter = model.load(checkpoint.folder())
     pieces, names = vectors.piece_ids(), vectors.names()

@@ -1,18 +1,22 @@
 """Fusion: runs of several systems made into one, from their ranks or their scores alone."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pandas as pd
-from pandas import DataFrame, Series
 
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems.searcher import AskWith, Progress, at_least, between, no_hits
+
+# For types alone: the catalogue of systems loads no pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
 
 NORMALS = ("minmax", "zscore", "none")
 """How scores of one query are made comparable before they are added."""
@@ -109,8 +113,7 @@ class Interpolation:
             # Above the list's end, so that what it lacks can be added once for all.
             above = scores.to_numpy() - run["query_id"].map(lowest).to_numpy(np.float64)
             parts.append(_scored(run, above))
-        floor = pd.concat(floors).groupby(level=0).sum()
-        return _summed(parts, floor)
+        return _summed(parts, floors)
 
     @contextmanager
     def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
@@ -132,22 +135,29 @@ def _comparable(run: DataFrame, normal: str) -> Series:
 
 
 def _scored(run: DataFrame, scores: np.ndarray) -> DataFrame:
-    return DataFrame({"query_id": run["query_id"], "doc_id": run["doc_id"], "score": scores})
+    return run[["query_id", "doc_id"]].assign(score=scores)
 
 
-def _summed(parts: Sequence[DataFrame], floor: Series | None = None) -> DataFrame:
-    """Every document of a query with the sum of the parts; `floor` is added to every sum."""
+def _summed(parts: Sequence[DataFrame], floors: Sequence[Series] = ()) -> DataFrame:
+    """Every document of a query with the sum of the parts; the query's `floors` are added to it."""
+    # Imported late: the catalogue of systems, which imports this, loads no pandas.
+    import pandas as pd
+
     rows = pd.concat(parts, ignore_index=True)
     if rows.empty:
         return no_hits()
     summed = rows.groupby(["query_id", "doc_id"], sort=False).sum().reset_index()
-    if floor is not None:
+    if floors:
+        floor = pd.concat(floors).groupby(level=0).sum()
         summed["score"] += summed["query_id"].map(floor).to_numpy(np.float64)
     return summed
 
 
 def _one_query(combine: Callable[..., DataFrame], settings: Settings) -> AskWith:
     def ask(text: str, inputs: Sequence[DataFrame]) -> DataFrame:
+        # Imported late: the catalogue of systems, which imports this, loads no pandas.
+        from pandas import DataFrame
+
         queries = DataFrame({"query_id": ["q"], "text": [text]})
         return combine(inputs, None, queries, settings.depth, settings, _quiet)
 

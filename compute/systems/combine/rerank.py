@@ -5,17 +5,18 @@ Every reranker is a combiner of one run. torch and its libraries are imported in
 that compute.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pandas import DataFrame, Series
 
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
@@ -23,6 +24,10 @@ from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural import encoding, maxsim, multivector
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
 from compute.systems.searcher import AskWith, Progress, at_least, no_hits
+
+# For types alone: the catalogue of systems loads no pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
 
 PAIRS = 16_384
 """Pairs whose documents are in memory at once, and that are sorted by length."""

@@ -1,5 +1,7 @@
 """BM25 and its relatives, by Anserini and Lucene, from the index straight to the run file."""
 
+from __future__ import annotations
+
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
@@ -7,15 +9,18 @@ from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import pyarrow.parquet as pq
-from pandas import DataFrame
 
 from compute.base.settings import Settings
 from compute.corpora import word_pieces
 from compute.systems.lexical import anserini, lucene
 from compute.systems.searcher import Ask, Progress, Span, at_least, between
+
+# For types alone: the catalogue of systems loads no pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 ANALYSERS = {
     "en": "DefaultEnglishAnalyzer, Porter stems, Lucene's stop words",

@@ -4,6 +4,8 @@ Weights are rounded to whole numbers, which Lucene keeps as frequencies of a ter
 document is the inner product of the rounded weights, exactly.
 """
 
+from __future__ import annotations
+
 import json
 import os
 import shutil
@@ -13,17 +15,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 import pyarrow.parquet as pq
-from pandas import DataFrame
 
 from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.lexical import anserini, lucene
 from compute.systems.neural import encoding
 from compute.systems.searcher import Ask, Progress, Span, at_least
+
+# For types alone: the catalogue of systems loads no pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Weights = dict[str, int]
 """Terms, without blanks, and how often each stands in the document or query: 1 or more."""

@@ -5,19 +5,20 @@ numbers, padded, in the byte order of the ids: any id survives, and the run is t
 ids themselves would give.
 """
 
+from __future__ import annotations
+
 import json
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.parquet as pq
-from pandas import DataFrame, Series
 from pyarrow import csv
 
 from compute.base import scratch
@@ -26,6 +27,10 @@ from compute.base.settings import Settings
 from compute.systems.lexical import anserini
 from compute.systems.neural import encoding
 from compute.systems.searcher import Progress, Span, no_hits
+
+# For types alone: the catalogue of systems loads no pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
 
 CLAUSES = 1024
 """Lucene refuses queries of more distinct terms."""
@@ -258,6 +263,9 @@ def search_singly(
 
 def _named(table: pa.Table, folder: Path, query_ids: np.ndarray) -> DataFrame:
     """The hits with the ids that the serial numbers of `query` and `doc` stand for."""
+    # Imported late: the catalogue of systems, which imports this, loads no pandas.
+    from pandas import DataFrame
+
     ids = pq.ParquetFile(folder / "ids.parquet").read()["doc_id"].combine_chunks()
     return DataFrame(
         {

@@ -3,6 +3,8 @@
 faiss and the models are imported inside the functions that compute.
 """
 
+from __future__ import annotations
+
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -10,17 +12,20 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pandas import DataFrame
 
 from compute.base.settings import Settings
 from compute.systems.neural import encoding, vectors
 from compute.systems.neural.encoding import Encode
 from compute.systems.searcher import Ask, Progress, Span, no_hits
+
+# For types alone: the catalogue of systems loads no pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 NAME = "vectors"
 LAYOUT = ("index", "dtype", "m", "ef_construction", "ef_search", "nlist", "nprobe")
@@ -190,6 +195,9 @@ class Embedding(ABC):
             scores, places = vectors.nearest(asked, stored, depth, settings.threads)
         hits, rows = places.ravel() >= 0, np.repeat(np.arange(len(asked)), places.shape[1])
         ids = encoding.read_ids(folder)
+        # Imported late: the catalogue of systems, which imports this, loads no pandas.
+        from pandas import DataFrame
+
         return DataFrame(
             {
                 "query_id": queries["query_id"].to_numpy()[rows[hits]],

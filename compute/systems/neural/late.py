@@ -3,22 +3,26 @@
 faiss, torch and sentence-transformers are imported inside the functions that compute.
 """
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
-import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
-from pandas import DataFrame
 
 from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural import encoding, maxsim, multivector, vectors
 from compute.systems.searcher import Ask, Progress, Span, at_least, no_hits
+
+# For types alone: the catalogue of systems loads no pandas.
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 INDEX = "tokens.faiss"
 _LISTS_EACH = 1024
@@ -152,6 +156,9 @@ class LateInteraction:
                 places, scores = rank(query, depth)
                 found.append(_hits(query_id, ids, places, scores))
                 progress(done, len(texts), "queries")
+        # Imported late: the catalogue of systems, which imports this, loads no pandas.
+        import pandas as pd
+
         return pd.concat(found, ignore_index=True)
 
     @contextmanager
@@ -165,7 +172,7 @@ class LateInteraction:
             ).to_pylist()
 
     @contextmanager
-    def _ranking(self, folder: Path, settings: Settings) -> Iterator[tuple[Any, "Rank"]]:
+    def _ranking(self, folder: Path, settings: Settings) -> Iterator[tuple[Any, Rank]]:
         """The model, and a function from a query's vectors to places and scores, best first."""
         tokens = maxsim.read(folder)
         index = _open(folder / INDEX, self.probes, settings.threads)
@@ -303,6 +310,9 @@ def _beginnings(documents: Path, counts: np.ndarray) -> list[str]:
 
 
 def _hits(query_id: str, ids: pa.Array, places: np.ndarray, scores: np.ndarray) -> DataFrame:
+    # As above.
+    from pandas import DataFrame
+
     frame = DataFrame({"doc_id": ids.take(pa.array(places)).to_pandas()})
     frame["score"] = scores.astype(np.float64)
     frame.insert(0, "query_id", query_id)

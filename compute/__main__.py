@@ -5,10 +5,10 @@ import contextlib
 import logging
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 from pathlib import Path
 from typing import NamedTuple, NoReturn
 
+from compute import commands
 from compute.base import bug_reports, disk_refusals, permissions, printable, redaction, settings
 from compute.base.errors import BeirscopeError
 from compute.commands.choices import (
@@ -65,14 +65,12 @@ class Command(NamedTuple):
 
     text: str
     does: str
-    """Module and function below `compute.commands`, by name: only the command that is called is
-    imported, so that none waits for the libraries of another."""
+    """Module and function, as `commands.named` takes them."""
     options: tuple[Option, ...] = ()
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Do it; the exit status."""
-        module, function = self.does.split(".")
-        return getattr(import_module(f"compute.commands.{module}"), function)(arguments)
+        return commands.named(self.does)(arguments)
 
 
 COMMANDS = {
@@ -88,7 +86,7 @@ COMMANDS = {
     ),
     "check": Command(
         "report what is in BEIR folders or archives, run or qrels files, or in the store",
-        "importing.check",
+        "checking.check",
         (
             _option("paths", nargs="*", type=Path, metavar="PATH", help="a file or a folder"),
             _option(
@@ -283,7 +281,7 @@ COMMANDS = {
         "print what is stored, or the jobs",
         "showing.show",
         (
-            _option("what", choices=SHOWN),
+            _option("what", choices=(*SHOWN, "systems")),
             _option("--dataset", help="only this one, such as scifact"),
             _option("--system", help="only this one, such as bm25"),
             _option("--measure", help="only this one, such as nDCG@10"),

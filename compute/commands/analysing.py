@@ -9,13 +9,14 @@ from pandas import DataFrame
 from compute.base import printable
 from compute.base.errors import Missing
 from compute.base.words import counted, near
-from compute.commands.common import done, known, named, open_bench
+from compute.commands.bench import known, named, open_bench
+from compute.commands.common import done
 from compute.corpora import lengths, overlap
 from compute.datasets import Dataset, dataset, published
 from compute.jobs.kinds import corpora
 from compute.reading import database
-from compute.recompute.run import Bench
 from compute.store import loading
+from compute.store.loading import Bench
 from compute.views.lengths import select as lengths_select
 from compute.views.overlap import select as queries
 

@@ -14,8 +14,15 @@ HUMAN = ("person", "adjudication")
 """Of added judgements, in `compute.judgements.labels`."""
 FORMATS = ("qrels", "beir", "csv")
 """Files of added judgements, in `compute.judgements.exchange`."""
-SHOWN = ("scores", "holes", "overlap", "lengths", "efficiency", "jobs", "systems")
-"""What `show` prints, in `compute.commands.showing`."""
+SHOWN = {
+    "scores": "showing.scores",
+    "holes": "showing_holes.holes",
+    "overlap": "analysing.overlaps",
+    "lengths": "analysing.lengths_shown",
+    "efficiency": "efficiency.shown",
+    "jobs": "jobs.jobs_shown",
+}
+"""What `show` prints of the store, and what makes a frame of it, as `commands.named` takes it."""
 JUDGEMENTS = OFFICIAL, ADDED = ("official", "added")
 """What `show --judgements` takes, in the words that addresses of pages have."""
 EXPORTED = ("figure", "table", "view", "run")

@@ -1,39 +1,22 @@
-"""What the commands share: the bench they work at, the datasets they name, what they tell."""
+"""What the commands that compute share: scores that are lacking, and what they tell."""
 
 import shlex
 import sys
 from collections.abc import Iterable
 
-from compute.base import disk_refusals, printable, settings
+from compute.base import disk_refusals, printable
 from compute.base.errors import Unavailable
 from compute.base.words import counted
-from compute.datasets import DATASETS, Dataset, dataset
+from compute.commands.bench import known
+from compute.datasets import DATASETS, Dataset
 from compute.evaluate import scored_measures
 from compute.evaluate.measures import parse
 from compute.reading import database
 from compute.recompute import run as recompute
-from compute.recompute.run import Bench, remarks, said
-from compute.store import damage, freshness, loading
-from compute.store.own_datasets import own_datasets
-from compute.store.store import Part, Store
-
-
-def open_bench() -> Bench:
-    """The store of this home, with a progress bar where a person watches."""
-    now = settings.load()
-    return Bench(Store(now), now, printable.Bar() if sys.stderr.isatty() else loading.quiet)
-
-
-def known(bench: Bench) -> dict[str, Dataset]:
-    """The user's own datasets by name."""
-    return own_datasets(bench.store)
-
-
-def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
-    """The datasets of these names, a dataset of parts as its parts. Raises Missing."""
-    found = known(bench)
-    rows = [dataset(name, found) for name in names]
-    return [dataset(part, found) for row in rows for part in row.parts or (row.name,)]
+from compute.recompute.run import remarks, said
+from compute.store import freshness
+from compute.store.loading import Bench
+from compute.store.store import Part
 
 
 def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -> list[str]:
@@ -86,12 +69,6 @@ def tell(
     for remark in remarks(outcome):
         sys.stdout.write(f"  remark: {printable.printable(remark)}\n")
     sys.stdout.flush()
-
-
-def tell_damage(parts: Iterable[Part]) -> None:
-    """Name on stderr the damaged parts, which are left out, and what makes them again."""
-    for line in damage.told(parts):
-        sys.stderr.write(f"{printable.printable(line)}\n")
 
 
 def done(bench: Bench) -> int:

@@ -9,7 +9,7 @@ from compute.base.words import near
 from compute.datasets import published
 from compute.reading import database
 from compute.recompute.efficiency import MEASURED
-from compute.recompute.run import Bench
+from compute.store.loading import Bench
 from compute.views.efficiency import pareto
 from compute.views.efficiency import select as efficiency_select
 

@@ -13,8 +13,9 @@ from compute.base.errors import WrongInput
 from compute.base.permissions import usual
 from compute.base.printable import printable
 from compute.base.settings import PROJECT
+from compute.commands.bench import open_bench
 from compute.commands.choices import EXPORTS
-from compute.commands.common import open_bench, scored_by
+from compute.commands.common import scored_by
 from compute.evaluate import scored_measures
 from compute.exports import named, runs
 from compute.exports.formats import WIDTHS, check

@@ -8,10 +8,11 @@ from pandas import DataFrame
 from compute.base import printable
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.base.words import counted, sized
-from compute.commands.common import done, known, open_bench
+from compute.commands.bench import known, open_bench
+from compute.commands.common import done
 from compute.datasets import dataset
 from compute.intake.fetch import irds, offers
-from compute.recompute.run import Bench
+from compute.store.loading import Bench
 
 
 def fetch(arguments: Namespace) -> int:

@@ -11,16 +11,16 @@ from pandas import DataFrame
 from compute import jobs
 from compute.base import printable, settings
 from compute.base.errors import WrongInput
-from compute.commands.common import open_bench
+from compute.commands.bench import open_bench
 from compute.jobs import worker
-from compute.recompute.run import Bench
+from compute.store.loading import Bench
 
 
 def job(arguments: Namespace) -> int:
     """Start, list, cancel or retry jobs."""
     bench = open_bench()
     if arguments.what == "list":
-        return printable.show(jobs_shown(bench), arguments.json)
+        return printable.show(jobs_shown(bench, arguments), arguments.json)
     if arguments.what in ("cancel", "retry") and not arguments.names:
         raise WrongInput(
             f"name a job to {arguments.what}: python -m compute jobs list has their ids"
@@ -63,7 +63,7 @@ def work(arguments: Namespace) -> int:
     return worker.several(arguments.concurrency)
 
 
-def jobs_shown(bench: Bench) -> DataFrame:
+def jobs_shown(bench: Bench, _: Namespace) -> DataFrame:
     """The last 50 jobs, a row each."""
     rows = [
         {

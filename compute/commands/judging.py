@@ -12,14 +12,15 @@ from compute.base import printable, settings
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.permissions import usual
 from compute.base.words import counted
-from compute.commands.common import done, known, open_bench
+from compute.commands.bench import known, open_bench
+from compute.commands.common import done
 from compute.datasets import Dataset, dataset, trec, unpacked_size
 from compute.datasets.qrels import read_qrels
 from compute.datasets.reading import open_path
 from compute.judgements import ADJUDICATION, IMPORT, PERSON, SOURCES, Choice, exchange, labels
 from compute.judgements.exchange import Found
 from compute.recompute import run
-from compute.recompute.run import Bench
+from compute.store.loading import Bench
 
 _SUFFIXES = {".csv": "csv", ".tsv": "beir"}
 

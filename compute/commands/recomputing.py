@@ -10,15 +10,8 @@ from compute.base import printable, settings
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.permissions import usual
 from compute.base.words import counted
-from compute.commands.common import (
-    done,
-    known,
-    named,
-    open_bench,
-    tell,
-    tell_damage,
-    too_deep,
-)
+from compute.commands.bench import known, named, open_bench, tell_damage
+from compute.commands.common import done, tell, too_deep
 from compute.datasets import dataset
 from compute.evaluate import scored_measures
 from compute.exports import shipping

@@ -3,47 +3,42 @@
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-import pandas as pd
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute import commands
 from compute.base import printable
 from compute.base.errors import Missing, WrongInput
 from compute.base.words import near
-from compute.commands import analysing, efficiency
-from compute.commands.analysing import overlaps
-from compute.commands.choices import ADDED, OFFICIAL
-from compute.commands.common import open_bench, scored_by, tell_damage
-from compute.commands.jobs import jobs_shown
-from compute.commands.systems import show_systems
+from compute.commands.bench import open_bench, tell_damage
+from compute.commands.choices import ADDED, OFFICIAL, SHOWN
+from compute.commands.common import scored_by
 from compute.evaluate import measures
 from compute.judgements import Choice
 from compute.reading import database
 from compute.reading.overlay import Overlays
-from compute.recompute.run import Bench
 from compute.store import freshness
+from compute.store.loading import Bench
 from compute.views.data import select as data_select
-from compute.views.holes import select as holes_select
-from compute.views.query import select as query_select
 
 
 def show(arguments: Namespace) -> int:
     """Print scores, holes or jobs; the papers' figures where asked for."""
     if arguments.what == "systems":
-        return show_systems(arguments)
+        return commands.named("systems.show_systems")(arguments)
     if arguments.judgements == ADDED and (
         arguments.published or arguments.what not in ("scores", "holes")
     ):
         raise WrongInput("--judgements added is for our scores and holes: leave it out here")
     bench = open_bench()
-    return printable.show(SHOWN[arguments.what](bench, arguments), arguments.json)
+    return printable.show(commands.named(SHOWN[arguments.what])(bench, arguments), arguments.json)
 
 
 @contextmanager
-def _cursor(bench: Bench, arguments: Namespace) -> Iterator[DuckDBPyConnection]:
+def cursor_of(bench: Bench, arguments: Namespace) -> Iterator[DuckDBPyConnection]:
     """The stored results, with the added judgements counted in where asked for."""
     opened = database.open_version(bench.store)
     if arguments.judgements == OFFICIAL:
@@ -54,81 +49,34 @@ def _cursor(bench: Bench, arguments: Namespace) -> Iterator[DuckDBPyConnection]:
         yield cursor
 
 
-def _scores(bench: Bench, arguments: Namespace) -> DataFrame:
-    return _values(bench, arguments, arguments.measure)
+def scores(bench: Bench, arguments: Namespace) -> DataFrame:
+    """A row for each score, ours or the papers'."""
+    return values(bench, arguments, arguments.measure)
 
 
-def _holes(bench: Bench, arguments: Namespace) -> DataFrame:
-    """Holes of stored runs beside a score and what it can be; the papers' Hole@10."""
-    if arguments.published or arguments.returned_only:
-        return _values(bench, arguments, arguments.measure or "Hole@10")
-    with _cursor(bench, arguments) as cursor:
-        return _bounds(bench, cursor, arguments, arguments.measure or "nDCG@10")
-
-
-def _bounds(
-    bench: Bench, cursor: DuckDBPyConnection, arguments: Namespace, measure: str
-) -> DataFrame:
-    runs = query_select.runs(cursor)
-    chosen = {"dataset": arguments.dataset, "system": arguments.system}
-    _tell_stale(bench, arguments.dataset)
-    _name_the_wrong(runs, chosen)
-    for column, name in chosen.items():
-        runs = runs[runs[column] == name] if name else runs
-    _check_depth(runs.merge(holes_select.kept(cursor)), measure)
-    frames = []
-    for dataset, systems in runs.groupby("dataset", sort=False)["system"]:
-        bounds = holes_select.bounds(cursor, str(dataset), systems.tolist(), measure)
-        bounds.insert(0, "dataset", dataset)
-        bounds.insert(2, "measure", measure)
-        frames.append(bounds)
-    return pd.concat(frames, ignore_index=True) if frames else runs
-
-
-def _check_depth(runs: DataFrame, measure: str) -> None:
-    """Raises WrongInput where a measure cuts deeper than the list of a run is kept."""
-    deep = measures.parse(measure).k or 0
-    for dataset, system, depth in runs.sort_values("depth").itertuples(index=False):
-        if deep > depth:
-            raise WrongInput(
-                f"{measure} cuts deeper than the lists of {printable.printable(system)} on"
-                f" {dataset} are kept, to rank {depth:,}: choose a smaller k"
-            )
-
-
-def _values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame:
+def values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame:
+    """A row for each score by a measure, or by all; Missing says which choice has none."""
     of = (arguments.dataset or "", arguments.system or "")
     lacking = scored_by(bench, measure, *of) if measure and not arguments.published else []
     chosen = {"dataset": arguments.dataset, "system": arguments.system, "measure": measure}
-    with _cursor(bench, arguments) as cursor:
+    with cursor_of(bench, arguments) as cursor:
         frame = data_select.scores_shown(
             cursor,
             **chosen,
             published=arguments.published,
             returned_only=arguments.returned_only,
         )
-        _tell_stale(bench, arguments.dataset)
+        tell_stale(bench, arguments.dataset)
         if frame.empty and lacking:
             raise Missing(lacking[0])
         sys.stderr.writelines(f"{line}\n" for line in lacking)
         if frame.empty:
             everything = data_select.scores_shown(cursor, published=arguments.published)
-            _name_the_wrong(everything, chosen, published=arguments.published)
+            name_the_wrong(everything, chosen, published=arguments.published)
     return frame
 
 
-SHOWN: Mapping[str, Callable[[Bench, Namespace], DataFrame]] = {
-    "scores": _scores,
-    "holes": _holes,
-    "overlap": overlaps,
-    "lengths": analysing.lengths_shown,
-    "efficiency": efficiency.shown,
-    "jobs": lambda bench, _: jobs_shown(bench),
-}
-"""What `show` prints of the store: a row each."""
-
-
-def _tell_stale(bench: Bench, dataset: str | None) -> None:
+def tell_stale(bench: Bench, dataset: str | None) -> None:
     """Name on stderr what is stored and not shown, of one dataset or of all."""
     parts = bench.store.parts()
     tell_damage(part for part in parts if part.dataset == (dataset or part.dataset))
@@ -152,7 +100,7 @@ _UNSCORED = (
 )
 
 
-def _name_the_wrong(
+def name_the_wrong(
     stored: DataFrame, chosen: dict[str, str | None], *, published: bool = False
 ) -> None:
     """Raises Missing or WrongInput for the first choice that nothing stored has."""

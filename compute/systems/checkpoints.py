@@ -155,6 +155,11 @@ class Checkpoint:
 
     def _cached(self) -> Path | None:
         """Its folder in the hub's cache, with weights; None where it is not there whole."""
+        from huggingface_hub import constants
+
+        # What looks closer loads the hub's whole client, for whoever lists systems, too.
+        if not Path(constants.HF_HUB_CACHE, f"models--{self.model.replace('/', '--')}").is_dir():
+            return None
         from huggingface_hub import snapshot_download
         from huggingface_hub.errors import LocalEntryNotFoundError
 

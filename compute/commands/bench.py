@@ -1,0 +1,35 @@
+"""What all commands share: the bench they work at, the datasets they name, what is damaged."""
+
+import sys
+from collections.abc import Iterable
+
+from compute.base import printable, settings
+from compute.datasets import Dataset, dataset
+from compute.store import damage
+from compute.store.loading import Bench, quiet
+from compute.store.own_datasets import own_datasets
+from compute.store.store import Part, Store
+
+
+def open_bench() -> Bench:
+    """The store of this home, with a progress bar where a person watches."""
+    now = settings.load()
+    return Bench(Store(now), now, printable.Bar() if sys.stderr.isatty() else quiet)
+
+
+def known(bench: Bench) -> dict[str, Dataset]:
+    """The user's own datasets by name."""
+    return own_datasets(bench.store)
+
+
+def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
+    """The datasets of these names, a dataset of parts as its parts. Raises Missing."""
+    found = known(bench)
+    rows = [dataset(name, found) for name in names]
+    return [dataset(part, found) for row in rows for part in row.parts or (row.name,)]
+
+
+def tell_damage(parts: Iterable[Part]) -> None:
+    """Name on stderr the damaged parts, which are left out, and what makes them again."""
+    for line in damage.told(parts):
+        sys.stderr.write(f"{printable.printable(line)}\n")

@@ -1,0 +1,77 @@
+"""The command that only looks, at files or at the store: check."""
+
+import json
+import sys
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+
+from compute.base import printable, settings
+from compute.base.errors import WrongInput
+from compute.base.words import counted, sized
+from compute.commands.bench import known, open_bench
+from compute.datasets import dataset
+from compute.intake import doctor, tags
+from compute.intake.doctor import known as doctor_known
+from compute.store import damage
+
+
+def check(arguments: Namespace) -> int:
+    """Report what is in files and folders, or in the store; nothing is changed."""
+    if arguments.store == bool(arguments.paths):
+        raise WrongInput("check what? Name files or folders, or --store for what is stored here")
+    if arguments.store:
+        return _check_store(arguments)
+    against = None
+    if arguments.dataset:
+        bench = open_bench()
+        against = doctor_known(bench.store, dataset(arguments.dataset, known(bench)))
+    reports = doctor.check_all(arguments.paths, against=against, home=settings.load().home)
+    if arguments.json:
+        # In ASCII: a program reads it, and no name of a file can act on a terminal.
+        sys.stdout.write(json.dumps([r.record() for r in reports], indent=1) + "\n")
+    else:
+        for report in reports:
+            lines = [printable.printable(line) for line in report.lines()]
+            sys.stdout.write("\n".join(lines) + "\n")
+        for line in _of_all(reports):
+            sys.stdout.write(f"{printable.printable(line)}\n")
+    return 2 if any(report.refused for report in reports) else 0
+
+
+def _check_store(arguments: Namespace) -> int:
+    """Read every stored part and name the damaged ones; status 2 where there are any."""
+    bench = open_bench()
+    parts = damage.verify(bench.store, anew=True, progress=bench.progress)
+    damaged = [part for part in parts if part.damage]
+    found = sum(part.sha256_as == "found" for part in parts)
+    if arguments.json:
+        records = [
+            {
+                **{name: getattr(part, name) for name in ("kind", "dataset", "system", "damage")},
+                "file": str(part.path),
+                "command": damage.mend(part),
+            }
+            for part in damaged
+        ]
+        whole = {"parts": len(parts), "taken_as_found": found, "damaged": records}
+        sys.stdout.write(json.dumps(whole, indent=1) + "\n")
+    else:
+        lines = [f"{damage.said(part)} ({part.path})" for part in damaged]
+        sys.stdout.writelines(f"{printable.printable(line)}\n" for line in lines)
+        size = sized(sum(part.bytes for part in parts))
+        as_found = f", {found:,} taken as found" if found else ""
+        sys.stdout.write(
+            f"{counted(len(parts), 'part')}, {size}: {len(damaged):,} damaged{as_found}\n"
+        )
+    return 2 if damaged else 0
+
+
+def _of_all(reports: Sequence[doctor.Report]) -> list[str]:
+    """What the reports on several files come to, which tags name no run among it."""
+    if len(reports) < 2:
+        return []
+    paths = [Path(report.path) for report in reports if report.kind == "run"]
+    runs = [tags.Tagged(path.name, tags.tag(path)) for path in paths]
+    fit = sum(not report.refused for report in reports)
+    return [*tags.renamed(runs, tags.names(runs)), f"{fit} of {len(reports)} fit for import"]

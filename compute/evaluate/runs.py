@@ -38,10 +38,11 @@ _LINE = trec.Layout(
         ("tag", _NAMES),
     ),
 )
-_RANKED_LINE = trec.Layout(
+RANKED_LINE = trec.Layout(
     _LINE.what,
     tuple((name, RANK if name == "rank" else kind) for name, kind in _LINE.columns),
 )
+"""With all that `check` looks at."""
 _HITS = pa.schema(
     [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("score", pa.float64())]
 )
@@ -228,7 +229,7 @@ def read(path: Path, *, any_tag: bool = False, ranks: bool = False) -> tuple[str
     are several runs; with `any_tag` they are read as one, under the first. Raises Missing or
     WrongInput, with file and line.
     """
-    table = trec.read_columns(path, _RANKED_LINE if ranks else _LINE)
+    table = trec.read_columns(path, RANKED_LINE if ranks else _LINE)
     tags = table["tag"].unique().cast(pa.string()).to_pylist()
     if len(tags) > 1 and not any_tag:
         raise WrongInput(

@@ -1,11 +1,12 @@
 """`check`: reports on folders, archives, runs and qrels files; changes nothing."""
 
-import contextlib
 import zipfile
 from collections.abc import Iterable
 from pathlib import Path
 
-from compute.base.errors import BeirscopeError, Missing
+import pyarrow as pa
+
+from compute.base.errors import Missing
 from compute.datasets import layout, trec, unpacked_size
 from compute.datasets import qrels as judged
 from compute.intake.doctor import collections, qrels, runs
@@ -26,7 +27,15 @@ def check(path: Path, *, against: Known | None = None, home: Path | None = None)
     """
     if not path.exists():
         raise Missing(f"{path} does not exist: give a folder, an archive, a run or a qrels file")
+    return _checked(path, against, home)[0]
+
+
+def _checked(
+    path: Path, against: Known | None, home: Path | None
+) -> tuple[Report, pa.Table | None]:
+    """The report, and the judgements of a qrels file that could be read."""
     tally: Tally = Tally()
+    judgements = None
     counts: dict[str, float] = {}
     kind: Kind = "unreadable"
     with tally.step(_NOT_READABLE, str(path)):
@@ -38,8 +47,8 @@ def check(path: Path, *, against: Known | None = None, home: Path | None = None)
         elif kind == "run":
             runs.examine(path, counts, tally, against)
         elif kind == "qrels":
-            qrels.examine(path, counts, tally, against)
-    return Report(str(path), kind, counts, tally.findings())
+            judgements = qrels.examine(path, counts, tally, against)
+    return Report(str(path), kind, counts, tally.findings()), judgements
 
 
 def check_all(
@@ -53,10 +62,14 @@ def check_all(
     if against:
         return [check(path, against=against, home=home) for path in found]
     kinds = [_seems(path) for path in found]
-    beside = [path for path, kind in zip(found, kinds, strict=True) if kind == "qrels"]
-    only = _queries(beside[0], home) if len(beside) == 1 else None
+    only, reports = None, {}
+    if kinds.count("qrels") == 1:
+        # First, and once: its judgements are what the runs are held against.
+        path = found[kinds.index("qrels")]
+        reports[path], judgements = _checked(path, None, home)
+        only = qrels.judged(path, judgements) if judgements is not None else None
     return [
-        check(path, against=only if kind == "run" else None, home=home)
+        reports.get(path) or check(path, against=only if kind == "run" else None, home=home)
         for path, kind in zip(found, kinds, strict=True)
     ]
 
@@ -66,15 +79,6 @@ def _seems(path: Path) -> Kind:
     with tally.step(_NOT_READABLE, str(path)):
         return _kind(path, tally)
     return "unreadable"
-
-
-def _queries(path: Path, home: Path | None) -> Known | None:
-    # Its own report tells why a file cannot be read.
-    with contextlib.suppress(BeirscopeError):
-        if home:
-            unpacked_size.require(path, home)
-        return qrels.judged(path)
-    return None
 
 
 def files(paths: Iterable[Path]) -> list[Path]:

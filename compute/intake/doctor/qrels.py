@@ -46,13 +46,11 @@ select count(*), arg_min(query_id, line), min(line) from judgements where query_
 """
 
 
-def judged(path: Path) -> Known:
+def judged(path: Path, table: pa.Table) -> Known:
     """The queries and pairs of a qrels file, to hold runs against that lie beside it.
 
-    Raises Missing or WrongInput for a file that cannot be read on.
+    `table` as `examine` returns it.
     """
-    form = qrels.form(path)
-    table = lines.survey(path, form.layout, Tally(), form.skip).table
     pairs = table.select(["query_id", "doc_id"]).group_by(["query_id", "doc_id"]).aggregate([])
     columns = [column.cast(pa.large_string()) for column in pairs.columns]
     names = pa.chunked_array([columns[0].unique()])
@@ -60,10 +58,11 @@ def judged(path: Path) -> Known:
     return Known(path.name, names, drop_self=None, judged=judged)
 
 
-def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known | None) -> None:
+def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known | None) -> pa.Table:
     """Count what a qrels file holds, tell what is wrong with it, and hold it against a dataset.
 
-    Raises Missing or WrongInput for a file that cannot be read on.
+    Returns query_id, doc_id, relevance and line of what can be read. Raises Missing or WrongInput
+    for a file that cannot be read on.
     """
     form = qrels.form(path)
     file = str(path)
@@ -71,7 +70,7 @@ def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known |
         tally.refuse("no header", form.fault, Where(file, form.skip + 1), form.remedy)
     table = lines.survey(path, form.layout, tally, form.skip).table
     if not table.num_rows:
-        return
+        return table
     with scratch() as database:
         database.register("judgements", table)
         database.execute(_TABLES)
@@ -84,6 +83,7 @@ def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known |
             Ids(database, what, file).remark(tally)
         if against:
             hold_qrels(database, file, tally, against)
+    return table
 
 
 def _remark(database: DuckDBPyConnection, file: str, tally: Tally) -> None:

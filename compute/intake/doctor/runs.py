@@ -2,12 +2,10 @@
 
 from pathlib import Path
 
-import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from compute.base.scratch_database import scratch
-from compute.datasets import trec
-from compute.evaluate.runs import RANK
+from compute.evaluate.runs import RANKED_LINE
 from compute.intake.doctor import lines
 from compute.intake.doctor.dataset_ids import hold_run
 from compute.intake.doctor.ids import Ids, look_at
@@ -15,18 +13,6 @@ from compute.intake.doctor.known import Known
 from compute.intake.doctor.order import remark_order
 from compute.intake.doctor.report import Tally, Where
 
-_NAMES = pa.dictionary(pa.int32(), pa.string())
-_LINE = trec.Layout(
-    "run line",
-    (
-        ("query_id", _NAMES),
-        ("Q0", None),
-        ("doc_id", pa.string()),
-        ("rank", RANK),
-        ("score", pa.float64()),
-        ("tag", _NAMES),
-    ),
-)
 _TABLES = """
 create table documents as
     select doc_id as id, min(line) as line, count(*) as n from hits group by doc_id;
@@ -62,7 +48,7 @@ def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known |
 
     Raises Missing or WrongInput for a file that cannot be read on.
     """
-    table = lines.survey(path, _LINE, tally).table
+    table = lines.survey(path, RANKED_LINE, tally).table
     if not table.num_rows:
         return
     file = str(path)

@@ -37,7 +37,7 @@ from compute.store.loading import Bench, Loaded, stored
 from compute.store.store import Part, Store, constants, top
 from compute.systems import Combiner, System, checkpoints
 from compute.systems import trained as models
-from compute.systems.searcher import Rewriting
+from compute.systems.searcher import Request, Rewriting
 
 NOTHING: Mapping[str, DataFrame] = MappingProxyType({})
 
@@ -135,7 +135,7 @@ def _searched(bench: Bench, pair: Pair) -> Found:
         depth = settings.depth + pair.drop_self
         queries = read(pair.loaded.queries)
         with efficiency.watched() as cost:
-            found = searcher.search(folder, queries, depth, settings, bench.progress)
+            found = searcher.search(folder, Request(queries, depth, settings, bench.progress))
         documents = pair.documents.rows if pair.documents else 0
         indexes = {pair.names.index: efficiency.of_index(folder, documents)}
     costs = efficiency.of_run(cost, len(queries), indexes=indexes)
@@ -148,11 +148,10 @@ def _combined(bench: Bench, pair: Pair) -> Found:
     hits = [outcome.hits for outcome in _inputs(bench, pair)]
     documents = pair.documents.path if pair.documents else None
     queries = read(pair.loaded.queries)
+    request = Request(queries, settings.depth, settings, bench.progress)
     inputs = list(map(read, hits))
     with efficiency.watched() as cost:
-        found = combiner.combine(
-            inputs, documents, queries, settings.depth, settings, bench.progress
-        )
+        found = combiner.combine(inputs, documents, request)
     known = [efficiency.stored(bench.store, part.dataset, part.system) for part in hits]
     costs = efficiency.of_run(cost, len(queries), inputs=known)
     return found, {"index_seconds": 0.0, "search_seconds": cost.seconds}, costs

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import Field, replace
+from dataclasses import Field, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, TypeVar, runtime_checkable
 
@@ -24,6 +24,23 @@ Span = tuple[int, int]
 """Documents by their places in the file: the first, and the one after the last."""
 AskWith = Callable[[str, Sequence["DataFrame"]], object]
 """The same from the hits of each input for the query (query_id, doc_id, rank, score)."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What is asked of a searcher or a combiner."""
+
+    queries: DataFrame
+    """query_id, text."""
+    depth: int
+    """How many hits of a query count."""
+    settings: Settings
+    progress: Progress
+
+    @property
+    def texts(self) -> list[str]:
+        """The text of each query, empty where none is known."""
+        return self.queries["text"].fillna("").tolist()
 
 
 class Searcher(Protocol):
@@ -57,15 +74,8 @@ class Searcher(Protocol):
         """
         ...
 
-    def search(
-        self,
-        folder: Path,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
-    ) -> DataFrame:
-        """query_id, doc_id, score: at most `depth` hits for each of `queries` (query_id, text)."""
+    def search(self, folder: Path, request: Request) -> DataFrame:
+        """query_id, doc_id, score: at most `depth` hits for each query."""
         ...
 
 
@@ -87,15 +97,9 @@ class Combiner(Protocol):
         ...
 
     def combine(
-        self,
-        inputs: Sequence[DataFrame],
-        documents: Path | None,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
+        self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
-        """query_id, doc_id, score: hits of `queries` (query_id, text), whose first `depth` count.
+        """query_id, doc_id, score: hits of the queries, whose first `depth` count.
 
         `inputs` are canonical runs (query_id, doc_id, rank, score) in the order of the system's
         name; `documents` is Parquet (doc_id, title, text).

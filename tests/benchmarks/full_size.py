@@ -33,6 +33,7 @@ from compute.store.loading import Loaded
 from compute.store.store import Store
 from compute.systems import system
 from compute.systems.combine.fusion import Rrf
+from compute.systems.searcher import Request
 from tests.benchmarks.made import collections, more
 from tests.benchmarks.made import runs as made_runs
 from tests.benchmarks.made.collections import Collection, Size
@@ -119,7 +120,7 @@ def add_runs(bench: loading.Bench, collection: Collection, loaded: Loaded) -> in
     above = [outcomes[name].hits for name in FUSED]
     inputs = [recompute.read(part) for part in above]
     empty = recompute.read(loaded.queries)
-    fused = Rrf().combine(inputs, None, empty, DEPTH, bench.settings, loading.quiet)
+    fused = Rrf().combine(inputs, None, Request(empty, DEPTH, bench.settings, loading.quiet))
     run = runs.canonical(fused, depth=DEPTH, drop_self=drop)
     name = system(f"rrf({', '.join(FUSED)})").name
     last = Searcher(name, "fusion", "", milliseconds=31)

@@ -26,6 +26,7 @@ from compute.store.loading import quiet
 from compute.systems import system
 from compute.systems.lexical import anserini
 from compute.systems.lexical.bm25 import Bm25
+from compute.systems.searcher import Request
 from tests.benchmarks.growth.corpus import made_up
 from tests.benchmarks.side_by_side import Row, quicker, say, seconds, show
 
@@ -35,7 +36,7 @@ def ours(folder: Path, depth: int) -> dict[str, float]:
     searcher = _bm25()
     queries = pd.read_json(folder / "queries.json", dtype={"query_id": "str"})
     start = time.perf_counter()
-    hits = searcher.search(folder / "index", queries, depth, Settings(home=folder), quiet)
+    hits = searcher.search(folder / "index", Request(queries, depth, Settings(home=folder), quiet))
     return {"seconds": time.perf_counter() - start, "hits": len(hits), "start": 0.0}
 
 

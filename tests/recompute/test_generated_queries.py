@@ -17,6 +17,7 @@ from compute.systems import System
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.lexical import doc2query
 from compute.systems.lexical.doc2query import Doc2Query, Generator
+from compute.systems.searcher import Request
 from tests.support import models
 from tests.support.tiny import DOCUMENTS
 
@@ -84,7 +85,7 @@ def test_documents_are_found_by_the_queries_that_were_asked_of_them(
     folder.mkdir()
     searcher.index(tmp_path / "documents.parquet", folder, bench.settings, bench.progress)
     query = pd.DataFrame({"query_id": ["q"], "text": ["zeppelins"]})
-    hits = searcher.search(folder, query, 10, bench.settings, bench.progress)
+    hits = searcher.search(folder, Request(query, 10, bench.settings, bench.progress))
     assert hits["doc_id"].tolist() == ["d5"]
     assert 0 < hits["score"].item() < log(1 + (6 - 1 + 0.5) / 1.5)
 

@@ -21,7 +21,7 @@ from compute.store.store import Store
 from compute.systems import system
 from compute.systems.lexical import lucene
 from compute.systems.lexical.bm25 import Bm25
-from compute.systems.searcher import TimedSearcher
+from compute.systems.searcher import Request, TimedSearcher
 from tests.support.tiny import write_tiny
 from tests.support.worlds import CASES
 
@@ -78,15 +78,9 @@ def test_a_session_ranks_as_the_run_file_does(timed: tuple[Bench, Dataset], name
     searcher, asked = ready.searcher, run.read(queries)
     assert isinstance(searcher, Bm25)
     with run.index(bench, ready) as (folder, _):
-        found = lucene.search_singly(
-            folder,
-            asked["query_id"],
-            [lucene.one_line(text, 100) for text in asked["text"]],
-            1000,
-            searcher._options(),
-            bench.settings,
-            quiet,
-        )
+        texts = [lucene.one_line(text, 100) for text in asked["text"]]
+        request = Request(asked, 1000, bench.settings, quiet)
+        found = lucene.search_singly(folder, request, texts, searcher._options())
     batch = run.read(stored).sort_values(["query_id", "rank"])
     keys = ["query_id", "doc_id"]
     assert found[keys].values.tolist() == batch[keys].values.tolist()

@@ -17,7 +17,7 @@ from compute.systems.checkpoints import Checkpoint
 from compute.systems.lexical import anserini, lucene
 from compute.systems.lexical.bm25 import WordPiece
 from compute.systems.neural import weights
-from compute.systems.searcher import Ask, Progress, Span
+from compute.systems.searcher import Ask, Progress, Request, Span
 
 # For types alone: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -93,23 +93,11 @@ class Augmented:
         """That of `bm25-wordpiece`."""
         self.lexical.index_piece(documents, span, folder, settings, progress)
 
-    def search(
-        self,
-        folder: Path,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
-    ) -> DataFrame:
+    def search(self, folder: Path, request: Request) -> DataFrame:
         """query_id, doc_id, score; of equal ones those of the first ids are found."""
-        # Imported late: the catalogue of systems, which imports this, loads no pandas.
-
-        asked = self._augment(queries["text"].fillna("").tolist(), settings)
+        asked = self._augment(request.texts, request.settings)
         texts = [boosts(query) for query in asked]
-        options = self._options()
-        return lucene.search_singly(
-            folder, queries["query_id"], texts, depth, options, settings, progress
-        )
+        return lucene.search_singly(folder, request, texts, self._options())
 
     def queries(self, queries: DataFrame, settings: Settings) -> DataFrame:
         """query_id, piece, in_query, weight: what is asked of each of `queries` (query_id, text).

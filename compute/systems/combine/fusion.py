@@ -12,7 +12,7 @@ import numpy as np
 
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.systems.searcher import AskWith, Progress, at_least, between, no_hits
+from compute.systems.searcher import AskWith, Request, at_least, between, no_hits
 
 # For types alone: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -47,13 +47,7 @@ class Rrf:
         """Nothing is needed."""
 
     def combine(
-        self,
-        inputs: Sequence[DataFrame],
-        documents: Path | None,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
+        self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
         """query_id, doc_id, score: the sum over the runs."""
         parts = [_scored(run, 1 / (self.k + run["rank"].to_numpy(np.float64))) for run in inputs]
@@ -95,13 +89,7 @@ class Interpolation:
         """Nothing is needed."""
 
     def combine(
-        self,
-        inputs: Sequence[DataFrame],
-        documents: Path | None,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
+        self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
         """query_id, doc_id, score: the weighted sum over the runs."""
         weights = [self.weight] + [(1 - self.weight) / (len(inputs) - 1)] * (len(inputs) - 1)
@@ -159,7 +147,7 @@ def _one_query(combine: Callable[..., DataFrame], settings: Settings) -> AskWith
         from pandas import DataFrame
 
         queries = DataFrame({"query_id": ["q"], "text": [text]})
-        return combine(inputs, None, queries, settings.depth, settings, _quiet)
+        return combine(inputs, None, Request(queries, settings.depth, settings, _quiet))
 
     return ask
 

@@ -23,7 +23,7 @@ from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural import encoding, maxsim, multivector
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
-from compute.systems.searcher import AskWith, Progress, at_least, no_hits
+from compute.systems.searcher import AskWith, Request, at_least, no_hits
 
 # For types alone: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -72,29 +72,23 @@ class Reranker:
         self.checkpoint.check("torch", "transformers", "sentence_transformers")
 
     def combine(
-        self,
-        inputs: Sequence[DataFrame],
-        documents: Path | None,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
+        self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
         """query_id, doc_id, score: the model's, of the first ranks of the only input."""
         top = _top(inputs, self.depth)
         # An imported run may answer queries that the split lacks.
-        top = top[top["query_id"].isin(queries["query_id"])]
+        top = top[top["query_id"].isin(request.queries["query_id"])]
         if top.empty:
             return no_hits()
-        texts = queries.set_index("query_id")["text"].fillna("")
-        score, parts = self._scorer(settings), []
+        texts = request.queries.set_index("query_id")["text"].fillna("")
+        score, parts = self._scorer(request.settings), []
         for start in range(0, len(top), PAIRS):
             block = top.iloc[start : start + PAIRS]
             found = read_texts(documents, block["doc_id"])
             pairs = list(zip(texts.loc[block["query_id"]], found, strict=True))
 
             def report(done: int, start: int = start) -> None:
-                progress(start + done, len(top), "pairs")
+                request.progress(start + done, len(top), "pairs")
 
             parts += encoding.by_length(score, pairs, [len(q) + len(d) for q, d in pairs], report)
         return top[["query_id", "doc_id"]].assign(score=np.array(parts, np.float64))

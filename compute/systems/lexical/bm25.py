@@ -16,7 +16,7 @@ import pyarrow.parquet as pq
 from compute.base.settings import Settings
 from compute.corpora import word_pieces
 from compute.systems.lexical import anserini, lucene
-from compute.systems.searcher import Ask, Progress, Span, at_least, between
+from compute.systems.searcher import Ask, Progress, Request, Span, at_least, between
 
 # For types alone: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -131,18 +131,11 @@ class Bm25:
         options = ["-collection", "JsonCollection", "-storeDocvectors"]
         return [*options, "-fields", *self.EXTRA_FIELDS, *self._analysis()]
 
-    def search(
-        self,
-        folder: Path,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
-    ) -> DataFrame:
+    def search(self, folder: Path, request: Request) -> DataFrame:
         """query_id, doc_id, score (4 decimals; Anserini sets ties 0.000001 apart)."""
-        texts = [self._query(text) for text in queries["text"].fillna("")]
-        query_ids, options = queries["query_id"], [*self._options(), *self._analysis()]
-        return lucene.search(folder, query_ids, texts, depth, options, settings, progress)
+        texts = [self._query(text) for text in request.texts]
+        options = [*self._options(), *self._analysis()]
+        return lucene.search(folder, request, texts, options)
 
     @contextmanager
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
@@ -273,18 +266,11 @@ class BestFields(Bm25):
         """Analyser and fields; documents without text are among its documents."""
         return super().index_identity() | {"left_out": "none"}
 
-    def search(
-        self,
-        folder: Path,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
-    ) -> DataFrame:
+    def search(self, folder: Path, request: Request) -> DataFrame:
         """query_id, doc_id, score; of equal ones those of the first ids are found, equal."""
-        texts = [self._query(text) for text in queries["text"].fillna("")]
-        query_ids, options = queries["query_id"], [*self._options(), *self._analysis()]
-        return lucene.search_singly(folder, query_ids, texts, depth, options, settings, progress)
+        texts = [self._query(text) for text in request.texts]
+        options = [*self._options(), *self._analysis()]
+        return lucene.search_singly(folder, request, texts, options)
 
     def _record(self, title: str, text: str) -> dict[str, str]:
         return {"contents": "-", "title": title, "text": text}

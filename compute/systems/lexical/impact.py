@@ -24,7 +24,7 @@ from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.lexical import anserini, lucene
 from compute.systems.neural import encoding
-from compute.systems.searcher import Ask, Progress, Span, at_least
+from compute.systems.searcher import Ask, Progress, Request, Span, at_least
 
 # For types alone: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -117,24 +117,15 @@ class Impact(ABC):
         """The weighted terms of these documents, as `index` takes them up."""
         encode_weights(documents, folder, lambda: self.documents_encoder(settings), progress, span)
 
-    def search(
-        self,
-        folder: Path,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
-    ) -> DataFrame:
+    def search(self, folder: Path, request: Request) -> DataFrame:
         """query_id, doc_id, score: the inner product of the rounded weights."""
-        texts = queries["text"].fillna("").tolist()
+        texts = request.texts
         weighted: list[Weights] = []
         if texts:
             lengths = [len(text) for text in texts]
-            weighted = encoding.by_length(self.queries_encoder(settings), texts, lengths)
+            weighted = encoding.by_length(self.queries_encoder(request.settings), texts, lengths)
         lines = [spelled(weights) for weights in weighted]
-        hits = lucene.search(
-            folder, queries["query_id"], lines, depth, _IMPACTS, settings, progress
-        )
+        hits = lucene.search(folder, request, lines, _IMPACTS)
         # Anserini sets ties a little apart; the weights are whole numbers.
         return hits.assign(score=hits["score"].round())
 

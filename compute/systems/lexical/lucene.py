@@ -26,7 +26,7 @@ from compute.base.errors import Unavailable
 from compute.base.settings import Settings
 from compute.systems.lexical import anserini
 from compute.systems.neural import encoding
-from compute.systems.searcher import Progress, Span, no_hits
+from compute.systems.searcher import Progress, Request, Span, no_hits
 
 # For types alone: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -173,13 +173,7 @@ def one_line(text: str, limit: int) -> str:
 
 
 def search(
-    folder: Path,
-    query_ids: Series,
-    texts: Sequence[str],
-    depth: int,
-    options: Sequence[str],
-    settings: Settings,
-    progress: Progress,
+    folder: Path, request: Request, texts: Sequence[str], options: Sequence[str]
 ) -> DataFrame:
     """query_id, doc_id, score (4 decimals; Anserini sets ties 0.000001 apart).
 
@@ -188,32 +182,26 @@ def search(
     lines = [f"{serial}\t{text}\n" for serial, text in enumerate(texts) if text]
     if not lines:
         return no_hits()
-    with scratch.folder(settings.home, "lucene-") as own:
+    with scratch.folder(request.settings.home, "lucene-") as own:
         topics = own / "topics.tsv"
         topics.write_text("".join(lines), "utf-8", "replace", "\n")
-        run = _search(folder, topics, len(lines), depth, options, settings, progress)
-        return _hits(run, folder, query_ids.to_numpy())
+        run = _search(folder, topics, len(lines), request, options)
+        return _hits(run, folder, request.queries["query_id"].to_numpy())
 
 
 def _search(
-    folder: Path,
-    topics: Path,
-    total: int,
-    depth: int,
-    options: Sequence[str],
-    settings: Settings,
-    progress: Progress,
+    folder: Path, topics: Path, total: int, request: Request, options: Sequence[str]
 ) -> Path:
     run = topics.with_name("run.txt")
 
     def watch(line: str) -> None:
         if done := re.search(r"(\d+) queries processed", line):
-            progress(int(done[1]), total, "queries")
+            request.progress(int(done[1]), total, "queries")
 
     arguments = ["-index", str(folder / "lucene"), "-topics", str(topics), "-output", str(run)]
-    arguments += ["-topicReader", "TsvString", "-hits", str(depth)]
-    arguments += ["-threads", str(settings.threads), *options]
-    anserini.run("io.anserini.search.SearchCollection", arguments, settings, watch=watch)
+    arguments += ["-topicReader", "TsvString", "-hits", str(request.depth)]
+    arguments += ["-threads", str(request.settings.threads), *options]
+    anserini.run("io.anserini.search.SearchCollection", arguments, request.settings, watch=watch)
     if not run.exists():
         raise Unavailable(f"Anserini searched {folder} but wrote no run: remove it and run again")
     return run
@@ -236,29 +224,23 @@ def _hits(run: Path, folder: Path, query_ids: np.ndarray) -> DataFrame:
 
 
 def search_singly(
-    folder: Path,
-    query_ids: Series,
-    texts: Sequence[str],
-    depth: int,
-    options: Sequence[str],
-    settings: Settings,
-    progress: Progress,
+    folder: Path, request: Request, texts: Sequence[str], options: Sequence[str]
 ) -> DataFrame:
     """The same as `search`, for options that only a session takes; one query after the other."""
     asked = [(serial, text) for serial, text in enumerate(texts) if text]
     if not asked:
         return no_hits()
     tables = []
-    with anserini.session(folder / "lucene", options, settings) as session:
+    with anserini.session(folder / "lucene", options, request.settings) as session:
         for done, (serial, text) in enumerate(asked, 1):
-            hits = session.hits(text, depth)
+            hits = session.hits(text, request.depth)
             docs = pa.array([int(doc) for doc, _ in hits], pa.int64())
             scores = pa.array([score for _, score in hits], pa.float64())
             serials = pa.array([serial] * len(hits), pa.int64())
             tables.append(pa.table({"query": serials, "doc": docs, "score": scores}))
             if done % 100 == 0:
-                progress(done, len(asked), "queries")
-    return _named(pa.concat_tables(tables), folder, query_ids.to_numpy())
+                request.progress(done, len(asked), "queries")
+    return _named(pa.concat_tables(tables), folder, request.queries["query_id"].to_numpy())
 
 
 def _named(table: pa.Table, folder: Path, query_ids: np.ndarray) -> DataFrame:

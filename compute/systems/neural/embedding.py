@@ -21,7 +21,7 @@ import pyarrow.parquet as pq
 from compute.base.settings import Settings
 from compute.systems.neural import encoding, vectors
 from compute.systems.neural.encoding import Encode
-from compute.systems.searcher import Ask, Progress, Span, no_hits
+from compute.systems.searcher import Ask, Progress, Request, Span, no_hits
 
 # For types alone: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -170,29 +170,22 @@ class Embedding(ABC):
         stripped = [text.strip() for text in texts]
         return encoding.by_length(encode, stripped, list(map(len, stripped)), report)
 
-    def search(
-        self,
-        folder: Path,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
-    ) -> DataFrame:
+    def search(self, folder: Path, request: Request) -> DataFrame:
         """query_id, doc_id, score: the inner product.
 
         Every query has `depth` hits, if there are many documents; of clusters perhaps fewer.
         """
-        texts = queries["text"].fillna("").tolist()
+        texts, settings = request.texts, request.settings
         if not texts:
             return no_hits()
-        report = partial(_tell, progress, len(texts))
+        report = partial(_tell, request.progress, len(texts))
         asked = np.stack(self._encoded(texts, settings, report)).astype(np.float32, copy=False)
         if (folder / vectors.FILE).exists():
             opened = self.layout.opened(folder, settings.threads)
-            scores, places = opened.nearest(asked, depth)
+            scores, places = opened.nearest(asked, request.depth)
         else:
             stored = encoding.read(folder, NAME)
-            scores, places = vectors.nearest(asked, stored, depth, settings.threads)
+            scores, places = vectors.nearest(asked, stored, request.depth, settings.threads)
         hits, rows = places.ravel() >= 0, np.repeat(np.arange(len(asked)), places.shape[1])
         ids = encoding.read_ids(folder)
         # Imported late: the catalogue of systems, which imports this, loads no pandas.
@@ -200,7 +193,7 @@ class Embedding(ABC):
 
         return DataFrame(
             {
-                "query_id": queries["query_id"].to_numpy()[rows[hits]],
+                "query_id": request.queries["query_id"].to_numpy()[rows[hits]],
                 "doc_id": ids.take(pa.array(places.ravel()[hits])).to_pandas(),
                 "score": scores.ravel()[hits].astype(np.float64),
             }

@@ -18,7 +18,7 @@ import pyarrow.parquet as pq
 from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural import encoding, maxsim, multivector, vectors
-from compute.systems.searcher import Ask, Progress, Span, at_least, no_hits
+from compute.systems.searcher import Ask, Progress, Request, Span, at_least, no_hits
 
 # For types alone: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
@@ -135,27 +135,19 @@ class LateInteraction:
         """The token vectors of these documents."""
         _encode(documents, folder, lambda: self._load(settings), progress, span)
 
-    def search(
-        self,
-        folder: Path,
-        queries: DataFrame,
-        depth: int,
-        settings: Settings,
-        progress: Progress,
-    ) -> DataFrame:
+    def search(self, folder: Path, request: Request) -> DataFrame:
         """query_id, doc_id, score: the candidates of each query, best first, cut at `depth`."""
-        texts = queries["text"].fillna("").tolist()
+        texts = request.texts
         ids = encoding.read_ids(folder)
         found = [no_hits()]
-        with self._ranking(folder, settings) as (model, rank):
+        with self._ranking(folder, request.settings) as (model, rank):
             encode = multivector.queries(model)
             asked = encoding.by_length(encode, texts, list(map(len, texts)))
-            for done, (query_id, query) in enumerate(
-                zip(queries["query_id"], asked, strict=True), 1
-            ):
-                places, scores = rank(query, depth)
+            queries = zip(request.queries["query_id"], asked, strict=True)
+            for done, (query_id, query) in enumerate(queries, 1):
+                places, scores = rank(query, request.depth)
                 found.append(_hits(query_id, ids, places, scores))
-                progress(done, len(texts), "queries")
+                request.progress(done, len(texts), "queries")
         # Imported late: the catalogue of systems, which imports this, loads no pandas.
         import pandas as pd
 

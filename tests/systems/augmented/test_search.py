@@ -14,6 +14,7 @@ from compute.systems.augmented.search import Augmented, boosts
 from compute.systems.checkpoints import from_text
 from compute.systems.lexical import lucene
 from compute.systems.lexical.bm25 import WordPiece
+from compute.systems.searcher import Request
 from tests.support.tiny import DOCUMENTS, QUERIES
 
 LONG = " ".join(f"harbour {number} lighthouse" for number in range(30))
@@ -49,8 +50,9 @@ def index(tmp_path_factory: pytest.TempPathFactory, documents: Path, settings: S
 def _found(
     folder: Path, texts: list[str], options: list[str], settings: Settings
 ) -> dict[str, dict[str, float]]:
-    ids = DataFrame({"query_id": [str(place) for place in range(len(texts))]})["query_id"]
-    hits = lucene.search_singly(folder, ids, texts, 20, options, settings, _ignore)
+    queries = DataFrame({"query_id": [str(place) for place in range(len(texts))]})
+    request = Request(queries, 20, settings, _ignore)
+    hits = lucene.search_singly(folder, request, texts, options)
     return {
         str(query): dict(zip(own["doc_id"], own["score"], strict=True))
         for query, own in hits.groupby("query_id", sort=False)

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems.combine.fusion import Interpolation, Rrf
+from compute.systems.searcher import Request
 from tests.support.worlds import SOME
 
 NOW = Settings(threads=1)
@@ -24,7 +25,7 @@ def run(**lists: list[tuple[str, float]]) -> pd.DataFrame:
 
 def fused(method: Rrf | Interpolation, *runs: pd.DataFrame) -> dict[tuple[str, str], float]:
     queries = pd.DataFrame({"query_id": ["q", "r"], "text": ["", ""]})
-    found = method.combine(runs, None, queries, 10, NOW, lambda *_: None)
+    found = method.combine(runs, None, Request(queries, 10, NOW, lambda *_: None))
     return {(str(q), str(d)): float(s) for q, d, s in found.to_numpy().tolist()}
 
 

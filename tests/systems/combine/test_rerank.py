@@ -15,6 +15,7 @@ from compute.systems.checkpoints import Checkpoint
 from compute.systems.combine import rerank
 from compute.systems.combine.monot5 import MonoT5
 from compute.systems.combine.rerank import CrossEncoder, LateReranker, Reranker, read_texts
+from compute.systems.searcher import Request
 from tests.support import models
 
 DOCUMENTS = [
@@ -150,7 +151,7 @@ def test_scores_are_the_models_own_of_each_pair_alone(
 ) -> None:
     queries = DataFrame(QUERIES.items(), columns=["query_id", "text"])
     for name, reranker in rerankers.items():
-        hits = reranker.combine([run()], documents, queries, 1000, settings, _ignore)
+        hits = reranker.combine([run()], documents, Request(queries, 1000, settings, _ignore))
         expected = {
             (query_id, doc_id): by_hand[name](QUERIES[query_id], TEXTS[doc_id])
             for query_id, doc_ids in FIRST
@@ -169,7 +170,7 @@ def test_ranks_below_the_depth_go(
     queries = DataFrame(QUERIES.items(), columns=["query_id", "text"])
     for reranker in rerankers.values():
         first = replace(reranker, depth=2)
-        hits = first.combine([run()], documents, queries, 1000, settings, lambda *_: None)
+        hits = first.combine([run()], documents, Request(queries, 1000, settings, lambda *_: None))
         assert list(zip(hits["query_id"], hits["doc_id"], strict=True)) == [
             ("q1", "d4"),
             ("q1", "d2"),
@@ -187,9 +188,9 @@ def test_pairs_are_scored_alike_however_they_are_cut_into_blocks(
     queries = DataFrame(QUERIES.items(), columns=["query_id", "text"])
     for reranker in rerankers.values():
         monkeypatch.setattr(rerank, "PAIRS", 2048)
-        whole = reranker.combine([run()], documents, queries, 1000, settings, _ignore)
+        whole = reranker.combine([run()], documents, Request(queries, 1000, settings, _ignore))
         monkeypatch.setattr(rerank, "PAIRS", 3)
-        pieces = reranker.combine([run()], documents, queries, 1000, settings, _ignore)
+        pieces = reranker.combine([run()], documents, Request(queries, 1000, settings, _ignore))
         assert pieces["score"].tolist() == pytest.approx(whole["score"].tolist(), abs=1e-5)
 
 
@@ -198,7 +199,9 @@ def test_nothing_found_first_is_nothing_found(
 ) -> None:
     queries = DataFrame(QUERIES.items(), columns=["query_id", "text"])
     for lists in ([], [("q9", ["d1"])]):
-        hits = rerankers["monot5"].combine([run(lists)], documents, queries, 10, settings, _ignore)
+        hits = rerankers["monot5"].combine(
+            [run(lists)], documents, Request(queries, 10, settings, _ignore)
+        )
         assert hits.empty
         assert list(hits) == ["query_id", "doc_id", "score"]
 
@@ -208,7 +211,7 @@ def test_a_session_scores_the_hits_of_one_query(
 ) -> None:
     queries = DataFrame(QUERIES.items(), columns=["query_id", "text"])
     for reranker in rerankers.values():
-        hits = reranker.combine([run()], documents, queries, 1000, settings, _ignore)
+        hits = reranker.combine([run()], documents, Request(queries, 1000, settings, _ignore))
         with reranker.session(documents, settings) as ask:
             for query_id, doc_ids in FIRST[:2]:
                 answer = ask(QUERIES[query_id], [run([(query_id, doc_ids)])])

@@ -10,6 +10,7 @@ from pandas import DataFrame
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings, load
 from compute.systems.lexical.bm25 import Bm25, Multifield, Rm3
+from compute.systems.searcher import Request
 
 DOCUMENTS = [
     ("id with blanks", "Cat", "purr\tpurr\nnight"),
@@ -60,7 +61,7 @@ def flat(tmp_path_factory: pytest.TempPathFactory, settings: Settings) -> Path:
 
 def _search(searcher: Bm25, folder: Path, settings: Settings) -> dict[str, dict[str, float]]:
     queries = DataFrame(QUERIES, columns=["query_id", "text"])
-    hits = searcher.search(folder, queries, 10, settings, _ignore)
+    hits = searcher.search(folder, Request(queries, 10, settings, _ignore))
     return {
         str(query): dict(zip(own["doc_id"], own["score"], strict=True))
         for query, own in hits.groupby("query_id", sort=False)
@@ -134,7 +135,7 @@ def test_multifield_searches_collections_without_any_title(
 
 def test_no_words_to_search_is_no_hits_and_no_java(tmp_path: Path, settings: Settings) -> None:
     queries = DataFrame({"query_id": ["q"], "text": ["\t"]})
-    hits = Bm25().search(tmp_path / "nowhere", queries, 10, settings, _ignore)
+    hits = Bm25().search(tmp_path / "nowhere", Request(queries, 10, settings, _ignore))
     assert list(hits.columns) == ["query_id", "doc_id", "score"]
     assert hits.empty
 
@@ -145,7 +146,7 @@ def test_a_failure_of_java_is_one_sentence_and_its_log_is_kept(
     settings = replace(settings, home=tmp_path)
     queries = DataFrame(QUERIES, columns=["query_id", "text"])
     with pytest.raises(Unavailable, match="does not appear to be a valid index"):
-        Bm25().search(tmp_path / "nowhere", queries, 10, settings, _ignore)
+        Bm25().search(tmp_path / "nowhere", Request(queries, 10, settings, _ignore))
     (log,) = (tmp_path / "logs").iterdir()
     assert "valid index" in log.read_text("utf-8")
 

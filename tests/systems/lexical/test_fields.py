@@ -16,6 +16,7 @@ from compute.recompute import targets
 from compute.store.loading import Bench
 from compute.systems import system
 from compute.systems.lexical.bm25 import BestFields, Bm25, Multifield, Rm3, WordPiece
+from compute.systems.searcher import Request
 from tests.support.tiny import write_tiny
 
 Fields = dict[str, list[str]]
@@ -66,7 +67,7 @@ def _search(
     searcher: Bm25, folder: Path, queries: list[str], settings: Settings
 ) -> list[dict[str, float]]:
     frame = DataFrame({"query_id": [str(n) for n in range(len(queries))], "text": queries})
-    hits = searcher.search(folder, frame, 10, settings, _ignore)
+    hits = searcher.search(folder, Request(frame, 10, settings, _ignore))
     found = {str(query): own for query, own in hits.groupby("query_id")}
     return [
         dict(zip(found[number]["doc_id"], found[number]["score"], strict=True))

@@ -20,7 +20,7 @@ from compute.systems.lexical.deepct import DeepCt
 from compute.systems.lexical.impact import Impact
 from compute.systems.lexical.sparse import Sparse
 from compute.systems.lexical.sparta import Sparta
-from compute.systems.searcher import Progress
+from compute.systems.searcher import Progress, Request
 from tests.support import models
 
 DOCUMENTS = [
@@ -107,7 +107,7 @@ def _run(
 ) -> dict[str, dict[str, float]]:
     searcher.index(documents, folder, settings, _ignore)
     queries = DataFrame(QUERIES, columns=["query_id", "text"])
-    hits = searcher.search(folder, queries, 10, settings, _ignore)
+    hits = searcher.search(folder, Request(queries, 10, settings, _ignore))
     return {
         str(query): dict(zip(own["doc_id"], own["score"], strict=True))
         for query, own in hits.groupby("query_id", sort=False)

@@ -19,6 +19,7 @@ from compute.base.settings import Settings, load
 from compute.systems import SYSTEMS, system
 from compute.systems.neural import encoding
 from compute.systems.neural.dense import Dense
+from compute.systems.searcher import Request
 from tests.support import models
 
 DOCUMENTS = [
@@ -131,7 +132,7 @@ def _agree(hits: DataFrame, scores: np.ndarray, depth: int, within: float = 1e-4
 def _run(searcher: Dense, documents: Path, folder: Path, settings: Settings) -> DataFrame:
     facts = searcher.index(documents, folder, settings, _ignore)
     assert facts["documents"] == len(DOCUMENTS)
-    return searcher.search(folder, _queries(), 5, settings, _ignore)
+    return searcher.search(folder, Request(_queries(), 5, settings, _ignore))
 
 
 def _joined(between: str = " ") -> list[str]:
@@ -311,7 +312,7 @@ def test_an_approximate_index_tells_its_recall(
         "ids.parquet",
         "vectors.faiss",
     }
-    hits = searcher.search(tmp_path, _queries(), 5, settings, _ignore)
+    hits = searcher.search(tmp_path, Request(_queries(), 5, settings, _ignore))
     exact = _run(replace(searcher, index_kind="flat"), documents, _new(tmp_path, "flat"), settings)
     assert hits["score"].tolist() == pytest.approx(exact["score"].tolist(), abs=2e-3)
 
@@ -381,4 +382,4 @@ def _counting(encoder: Callable[..., Any], encoded: list[int]) -> Callable[..., 
 
 def test_no_queries_are_no_hits(settings: Settings, tmp_path: Path) -> None:
     queries = DataFrame({"query_id": [], "text": []})
-    assert minilm().search(tmp_path, queries, 10, settings, _ignore).empty
+    assert minilm().search(tmp_path, Request(queries, 10, settings, _ignore)).empty

@@ -16,6 +16,7 @@ from compute.systems import SYSTEMS
 from compute.systems.checkpoints import Checkpoint
 from compute.systems.neural import encoding, late, maxsim, multivector
 from compute.systems.neural.late import LateInteraction
+from compute.systems.searcher import Request
 from tests.support import models
 
 DOCUMENTS = [
@@ -129,7 +130,7 @@ def test_candidates_then_exact_scores_equal_an_exhaustive_search(
 ) -> None:
     queries = DataFrame(QUERIES, columns=["query_id", "text"])
     system = replace(systems[name], candidates=2000)
-    hits = system.search(indexes[name][0], queries, 10, settings, _ignore)
+    hits = system.search(indexes[name][0], Request(queries, 10, settings, _ignore))
     vectors = [by_hand[name](text, "document") for text in TEXTS]
     counts = np.array([len(rows) for rows in vectors])
     for query_id, text in QUERIES:
@@ -168,7 +169,7 @@ def test_minilm_sums_the_best_cosines_between_words(
 
     row.index(documents, tmp_path, settings, _ignore)
     queries = DataFrame([("q", "why do cats purr")], columns=["query_id", "text"])
-    hits = row.search(tmp_path, queries, 10, settings, _ignore)
+    hits = row.search(tmp_path, Request(queries, 10, settings, _ignore))
     query = words("why do cats purr")
     expected = {
         doc_id: (query @ words(text).T).max(axis=1).sum()
@@ -229,7 +230,9 @@ def test_few_candidates_are_still_scored_exactly(
     queries = DataFrame([("q", "the cat")], columns=["query_id", "text"])
     folder = indexes["plain"][0]
     all_, few = (
-        replace(systems["plain"], candidates=count).search(folder, queries, 10, settings, _ignore)
+        replace(systems["plain"], candidates=count).search(
+            folder, Request(queries, 10, settings, _ignore)
+        )
         for count in (2000, 1)
     )
     exact = dict(zip(all_["doc_id"], all_["score"], strict=True))
@@ -243,7 +246,7 @@ def test_a_session_answers_like_a_search(
     queries = DataFrame(QUERIES, columns=["query_id", "text"])
     for name, system in systems.items():
         folder = indexes[name][0]
-        hits = system.search(folder, queries, 2, settings, _ignore)
+        hits = system.search(folder, Request(queries, 2, settings, _ignore))
         with system.session(folder, settings) as ask:
             for query_id, text in QUERIES:
                 own = hits[hits["query_id"] == query_id]
@@ -287,14 +290,16 @@ def test_a_corpus_without_a_word_has_no_hits(
     system = systems["plain"]
     assert system.index(file, tmp_path, settings, _ignore) == {"documents": 1, "tokens": 0}
     queries = DataFrame(QUERIES, columns=["query_id", "text"])
-    assert system.search(tmp_path, queries, 10, settings, _ignore).empty
+    assert system.search(tmp_path, Request(queries, 10, settings, _ignore)).empty
 
 
 def test_no_queries_are_no_hits(
     systems: dict[str, LateInteraction], indexes: dict[str, tuple[Path, dict]], settings: Settings
 ) -> None:
     queries = DataFrame({"query_id": [], "text": []})
-    assert systems["plain"].search(indexes["plain"][0], queries, 10, settings, _ignore).empty
+    assert (
+        systems["plain"].search(indexes["plain"][0], Request(queries, 10, settings, _ignore)).empty
+    )
 
 
 def test_the_approximate_index_learns_from_a_sample_of_every_shard() -> None:

@@ -15,6 +15,7 @@ from pandas import DataFrame
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.systems import system
+from compute.systems.searcher import Request
 
 DOCUMENTS = [("a", "Cats", "A cat purrs."), ("b", "", "Stock market"), ("c", "Dogs", "")]
 QUERIES = [("q1", "cat"), ("q2", "market"), ("q3", "")]
@@ -82,7 +83,7 @@ def test_scores_are_cosines_of_question_and_response_in_context(tmp_path: Path) 
     settings = Settings(home=tmp_path, threads=1)
     assert searcher.index(documents, folder, settings, _ignore) == {"documents": 3}
     queries = DataFrame(QUERIES, columns=["query_id", "text"])
-    hits = searcher.search(folder, queries, 3, settings, _ignore)
+    hits = searcher.search(folder, Request(queries, 3, settings, _ignore))
     asked = np.array([_vector(text) for _, text in QUERIES])
     # Without a title the passage is both.
     stored = np.array([_vector(title or text, text) for _, title, text in DOCUMENTS])

@@ -63,7 +63,7 @@ class Comparison:
     difference: float
     low: float
     high: float
-    """The 95% interval of the difference: what the randomisation test does not reject."""
+    """Student's 95% interval of the difference, which leaves 0 out where the t-test rejects."""
     effect: float
     """The mean difference over the standard deviation of the differences."""
     effect_low: float
@@ -149,13 +149,13 @@ def two(
         0
     ]
     family = _Family.of(both, own)
-    gaps = both[0] - both[1]
-    signs = np.sign(gaps)
+    signs = np.sign(both[0] - both[1])
+    ((low,), (high,)) = family.interval(LEVEL)
     return Comparison(
         n=both.shape[1],
         difference=float(row["difference"]),
-        low=float(row["low"]),
-        high=float(row["high"]),
+        low=float(low),
+        high=float(high),
         effect=float(row["effect"]),
         effect_low=float(row["effect_low"]),
         effect_high=float(row["effect_high"]),
@@ -239,8 +239,7 @@ class _Family:
 
     def interval(self, level: float) -> tuple[Values, Values]:
         """The t-test's interval of each mean."""
-        reach = stats.t.isf(level / 2, self.n - 1) * self.error
-        return self.mean - reach, self.mean + reach
+        return student(self.mean, self.error, self.n - 1, level)
 
     def not_rejected(self, highest: float) -> tuple[Values, Values]:
         """The differences x at which |u(x)| is not above `highest`.
@@ -258,6 +257,20 @@ class _Family:
         rest = self.mean**2 - square * self.square
         root = np.sqrt(np.maximum(half**2 - lead * rest, 0))
         return (half - root) / lead, (half + root) / lead
+
+
+def student(
+    mean: ArrayLike, error: ArrayLike, freedom: ArrayLike, level: float = LEVEL
+) -> tuple[Values, Values]:
+    """The ends of Student's interval of a mean with this standard error.
+
+    The interval of one mean, or of one mean difference, wherever one is shown; those of many pairs
+    together are maxT's. Absent where there is no degree of freedom.
+    """
+    degrees = np.asarray(freedom, dtype=np.float64)
+    quantile = stats.t.isf(level / 2, np.where(degrees > 0, degrees, np.nan))
+    centre, reach = np.asarray(mean, dtype=np.float64), quantile * np.asarray(error)
+    return centre - reach, centre + reach
 
 
 def _effect(mean: Values, spread: Values, n: int) -> Values:

@@ -168,6 +168,7 @@ def tests(view: View) -> None:
         " chance.",
         f"Wilcoxon's test leaves out equal queries; its p is exact where at most {EXACT} differ,"
         " else by the normal distribution." * (row["p_wilcoxon"] == row["p_wilcoxon"]),
+        "The interval of A minus B is Student's t, that of the effect size the bootstrap's.",
         "Parts weigh the same." * (len(view.datasets) > 1),
     )
 
@@ -211,7 +212,8 @@ def by_kind(view: View, both: DataFrame) -> None:
     drawing.plot(figure, "kinds", f"{view.measure} of A minus B by kind of query")
     drawing.caption(
         "How to read this: queries in groups of about equal size; the mark is the mean difference,"
-        " the line its 95% interval. A hollow mark says that the difference could be chance.",
+        " the line its 95% interval (Student's t). A hollow mark says that the difference could be"
+        " chance.",
         "Several groups are looked at here: one that stands out alone may do so by chance.",
     )
 
@@ -244,9 +246,9 @@ def all_datasets(view: View) -> None:
     navigation.plot(figure, "datasets", "A minus B on every dataset", _choose)
     wins = comparing.ahead(rows, view.measure).sum()
     drawing.caption(
-        "How to read this: a mark is the mean difference on a dataset, the line its 95% interval;"
-        " a hollow mark says that it could be chance. At the right: on how many queries A and B"
-        " are better. A click opens the dataset, query by query.",
+        "How to read this: a mark is the mean difference on a dataset, the line its 95% interval"
+        " (Student's t); a hollow mark says that it could be chance. At the right: on how many"
+        " queries A and B are better. A click opens the dataset, query by query.",
         f"A has the better mean on {wins} of {len(rows)}.",
     )
     carried = rows[["dataset"]].to_numpy().tolist()

@@ -16,7 +16,7 @@ from statsmodels.stats.multitest import multipletests
 from compute.base.errors import WrongInput
 from compute.evaluate import significance
 from compute.evaluate.sign_flips import permutations_needed
-from compute.evaluate.significance import EXACT, pairs, two
+from compute.evaluate.significance import EXACT, pairs, student, two
 from tests.support.worlds import CASES, FEWER
 
 # Three systems on eight queries: few enough to write all 256 sign patterns out.
@@ -191,6 +191,19 @@ def test_the_interval_of_the_effect_holds_it_in_95_percent() -> None:
         found = two(gaps, np.zeros(100), permutations=19, resamples=300)
         held += found.effect_low <= 0.3 <= found.effect_high
     assert 0.89 <= held / 150 <= 0.99
+
+
+@pytest.mark.parametrize(("n", "stated"), [(30, 0.90), (100, 0.92), (300, 0.94), (500, 0.95)])
+def test_students_interval_holds_the_difference_as_often_as_the_numbers_say(
+    n: int, stated: float
+) -> None:
+    """docs/numbers.md: 60% of the queries equal, the differences of the others skewed."""
+    random = np.random.default_rng(3)
+    true = 0.4 * (1.2 * 0.6 / 3 - 0.1)
+    skewed = random.beta(0.6, 2.4, (4000, n)) * 1.2 - 0.1
+    gaps = np.where(random.random((4000, n)) < 0.6, 0, skewed)
+    low, high = student(gaps.mean(axis=1), gaps.std(axis=1, ddof=1) / np.sqrt(n), n - 1)
+    assert ((low <= true) & (true <= high)).mean() == pytest.approx(stated, abs=0.015)
 
 
 def test_weights_are_those_of_weighted_least_squares() -> None:

@@ -4,22 +4,18 @@
 dataset of parts every part weighs the same, as in its mean.
 """
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from pandas import DataFrame, Series
-from scipy import stats
 
 from compute.evaluate.measures import better
+from compute.evaluate.significance import student
 from compute.evaluate.tolerance import above, equal, ranks
 
-LEVEL = 0.95
-"""How often an interval holds the true mean."""
 GROUPS = 5
 """Groups that queries are put in by a number, about equally many in each."""
-
-Values = NDArray[np.float64]
 
 
 class Verdict(NamedTuple):
@@ -30,8 +26,6 @@ class Verdict(NamedTuple):
     mean_a: float
     mean_b: float
     difference: float
-    low: float
-    high: float
     a_better: int
     equal: int
     b_better: int
@@ -43,33 +37,12 @@ def valued(pairs: DataFrame) -> DataFrame:
     return both.assign(difference=both["value_a"] - both["value_b"])
 
 
-def half_width(error: ArrayLike, freedom: ArrayLike) -> Values:
-    """Half the width of Student's interval of a mean with this standard error.
-
-    Absent where there is no degree of freedom.
-    """
-    degrees = np.asarray(freedom, dtype=np.float64)
-    quantile = stats.t.ppf((1 + LEVEL) / 2, np.where(degrees > 0, degrees, np.nan))
-    return np.asarray(quantile * np.asarray(error, dtype=np.float64))
-
-
 def verdict(pairs: DataFrame, measure: str) -> Verdict:
-    """What all queries come to, with Student's 95 % interval of the mean difference."""
+    """What all queries come to."""
     both = valued(pairs)
-    rows = by_part(both, measure)
-    whole = _mean_of_means(rows)
-    return Verdict(
-        n=len(both),
-        left_out=len(pairs) - len(both),
-        mean_a=whole["mean_a"],
-        mean_b=whole["mean_b"],
-        difference=whole["difference"],
-        low=whole["low"],
-        high=whole["high"],
-        a_better=int(whole["a_better"]),
-        equal=int(whole["equal"]),
-        b_better=int(whole["b_better"]),
-    )
+    whole = _mean_of_means(by_part(both, measure))
+    found = {name: whole[name] for name in Verdict._fields if name in whole}
+    return Verdict(left_out=len(pairs) - len(both), **found)
 
 
 def by_part(both: DataFrame, measure: str) -> DataFrame:
@@ -91,16 +64,21 @@ def by_part(both: DataFrame, measure: str) -> DataFrame:
     )
 
 
-def _mean_of_means(rows: DataFrame) -> dict[str, float]:
-    """The numbers of a dataset from the rows of its parts, or from its own row."""
+def _mean_of_means(rows: DataFrame) -> dict[str, Any]:
+    """The numbers of a dataset from the rows of its parts, or from its own row.
+
+    The interval is that of `significance.two`, in which the queries of a part weigh 1 / (k n).
+    """
     k, n = len(rows), rows["n"].sum()
-    error = np.sqrt((rows["spread"] ** 2 / rows["n"]).sum(skipna=False)) / k
-    half = float(half_width(error, n - k))
     mean_a, mean_b = rows["mean_a"].mean(), rows["mean_b"].mean()
     gap = mean_a - mean_b
-    counts = {name: rows[name].sum() for name in ("n", "a_better", "equal", "b_better")}
-    means = {"mean_a": mean_a, "mean_b": mean_b}
-    return counts | means | {"difference": gap, "low": gap - half, "high": gap + half}
+    apart = rows["mean_a"] - rows["mean_b"] - gap
+    squares = (rows["n"] - 1) * rows["spread"].fillna(0) ** 2 + rows["n"] * apart**2
+    variance = (squares / (k * rows["n"]) ** 2).sum() * n / max(n - 1, 1)
+    low, high = student(gap, np.sqrt(variance), n - 1)
+    counts = {name: int(rows[name].sum()) for name in ("n", "a_better", "equal", "b_better")}
+    means = {"mean_a": mean_a, "mean_b": mean_b, "difference": gap}
+    return counts | means | {"low": float(low), "high": float(high)}
 
 
 def across(rows: DataFrame, datasets: DataFrame, measure: str) -> DataFrame:
@@ -170,8 +148,8 @@ def groups(both: DataFrame, column: str) -> DataFrame:
         difference=("difference", "mean"),
         spread=("difference", "std"),
     )
-    half = half_width(rows["spread"] / np.sqrt(rows["n"]), rows["n"] - 1)
-    rows = rows.assign(low=rows["difference"] - half, high=rows["difference"] + half)
+    low, high = student(rows["difference"], rows["spread"] / np.sqrt(rows["n"]), rows["n"] - 1)
+    rows = rows.assign(low=low, high=high)
     ends = zip(rows["first"], rows["last"], strict=True)
     labels = [f"{one:,}" if one == other else f"{one:,} to {other:,}" for one, other in ends]
     return rows.assign(label=labels)[["label", "n", "difference", "low", "high"]].reset_index(

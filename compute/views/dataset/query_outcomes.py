@@ -8,8 +8,8 @@ from pandas import DataFrame, Series
 
 from compute.base.words import counted
 from compute.evaluate.measures import better
+from compute.evaluate.significance import student
 from compute.evaluate.tolerance import above, order, ranks
-from compute.views.compare import differences
 
 HIGH = 0.8
 """From here on a query counts as answered well."""
@@ -35,8 +35,9 @@ def ranked(rows: DataFrame, measure: str) -> DataFrame:
         hole=("hole", "mean"),
     )
     table = table[table["parts"] == n_parts]
-    half = differences.half_width(np.sqrt(table["error"]) / max(n_parts, 1), table["n"] - n_parts)
-    table = table.assign(low=table["value"] - half, high=table["value"] + half)
+    error = np.sqrt(table["error"]) / max(n_parts, 1)
+    low, high = student(table["value"], error, table["n"] - n_parts)
+    table = table.assign(low=low, high=high)
     places = order(better(measure) * table["value"], table["system"])
     columns = ["system", "n", "value", "low", "high", "hole"]
     return table[columns].iloc[places].reset_index(drop=True)

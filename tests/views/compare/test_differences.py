@@ -4,9 +4,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from pandas import DataFrame
+from pandas import DataFrame, Series
 from scipy import stats
 
+from compute.evaluate import significance
 from compute.views.compare import differences
 from tests.support.worlds import FEWER
 
@@ -54,16 +55,38 @@ def test_the_interval_is_students(values: list[tuple[float, float]]) -> None:
     rows = DataFrame(values, columns=["value_a", "value_b"])
     rows = rows.assign(dataset="d", query_id=[f"q{n}" for n in range(len(rows))])
     gaps = (rows["value_a"] - rows["value_b"]).to_numpy()
-    found = differences.verdict(rows, "nDCG@10")
+    found = whole(rows)
     half = stats.t.ppf(0.975, len(gaps) - 1) * gaps.std(ddof=1) / np.sqrt(len(gaps))
-    assert found.difference == pytest.approx(gaps.mean(), abs=1e-12)
-    assert found.high - found.difference == pytest.approx(half, abs=1e-12)
-    assert found.difference - found.low == pytest.approx(half, abs=1e-12)
+    assert found["difference"] == pytest.approx(gaps.mean(), abs=1e-12)
+    assert found["high"] - found["difference"] == pytest.approx(half, abs=1e-12)
+    assert found["difference"] - found["low"] == pytest.approx(half, abs=1e-12)
+
+
+def whole(rows: DataFrame) -> Series:
+    """The row of a dataset, or of one whose parts are the datasets of the rows."""
+    given = differences.by_part(differences.valued(rows), "nDCG@10")
+    given = given.rename(columns={"a_better": "a_more", "b_better": "b_more"})
+    parts = sorted(set(rows["dataset"]))
+    named = {"dataset": ["all"], "title": ["All"], "parts": [parts]}
+    return differences.across(given, DataFrame(named), "nDCG@10").iloc[0]
+
+
+@FEWER
+@given(st.lists(st.tuples(st.floats(0, 1), st.floats(0, 1)), min_size=4, max_size=30))
+def test_a_dataset_of_parts_has_the_interval_of_the_weighted_t_test(
+    values: list[tuple[float, float]],
+) -> None:
+    rows = DataFrame(values, columns=["value_a", "value_b"])
+    rows = rows.assign(dataset=["one", *["two", "three"] * len(rows)][: len(rows)], query_id="q")
+    weights = significance.by_part(rows["dataset"])
+    tested = significance.two(rows["value_a"], rows["value_b"], weights=weights, resamples=0)
+    found = whole(rows)
+    assert found[["low", "high"]].tolist() == pytest.approx([tested.low, tested.high], abs=1e-7)
 
 
 def test_one_query_has_no_interval() -> None:
-    found = differences.verdict(pairs().head(1), "nDCG@10")
-    assert np.isnan(found.low) and np.isnan(found.high)
+    found = whole(pairs().head(1))
+    assert np.isnan(found["low"]) and np.isnan(found["high"])
 
 
 def across(measure: str = "nDCG@10", without: str = "") -> DataFrame:
@@ -95,8 +118,9 @@ def test_parts_stand_as_one_row_with_the_mean_of_their_means() -> None:
     forum = rows.iloc[1]
     assert forum["difference"] == pytest.approx(0.2)
     assert (forum["n"], forum["a_better"], forum["b_better"]) == (6, 5, 1)
-    error = np.sqrt(0.2**2 / 4 + 0.1**2 / 2) / 2
-    assert forum["high"] - forum["difference"] == pytest.approx(stats.t.ppf(0.975, 4) * error)
+    # A query of a forum of 4 weighs 1/8, of one of 2 1/4; no forum's difference is off the mean.
+    error = np.sqrt((3 * 0.2**2 / 8**2 + 1 * 0.1**2 / 4**2) * 6 / 5)
+    assert forum["high"] - forum["difference"] == pytest.approx(stats.t.ppf(0.975, 5) * error)
 
 
 def test_parts_stand_alone_until_both_systems_have_all() -> None:

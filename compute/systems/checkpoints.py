@@ -204,6 +204,17 @@ MINILM = Checkpoint(
 )
 
 
+class OfCheckpoint:
+    """What reads or begins with the weights of a checkpoint, its parameter `model`."""
+
+    checkpoint: Checkpoint
+
+    @property
+    def model(self) -> str:
+        """The name or folder of the checkpoint; of two, that of the documents."""
+        return self.checkpoint.model
+
+
 def from_text(text: str) -> Checkpoint:
     """The checkpoint that somebody names: `name` or `name@revision` of the hub, or a folder.
 

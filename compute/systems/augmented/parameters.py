@@ -4,12 +4,12 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from compute.base.errors import WrongInput
-from compute.systems.checkpoints import Checkpoint, from_text
+from compute.systems.checkpoints import Checkpoint, OfCheckpoint, from_text
 from compute.systems.searcher import at_least, between
 
 
 @dataclass(frozen=True)
-class Parameters:
+class Parameters(OfCheckpoint):
     """How an encoder of queries is trained that augments and weighs them for BM25.
 
     "BM25 Query Augmentation Learned End-to-End"; defaults as the paper has them for NQ. `model` is
@@ -68,8 +68,3 @@ class Parameters:
         for name, low in least.items():
             at_least(self, name, low)
         between(self, "b", 0, 1)
-
-    @property
-    def model(self) -> str:
-        """The name or folder of the encoder."""
-        return self.checkpoint.model

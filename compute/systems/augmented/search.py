@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from compute.base.settings import Settings
 from compute.corpora import word_pieces
-from compute.systems.checkpoints import Checkpoint
+from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.lexical import anserini, lucene
 from compute.systems.lexical.bm25 import WordPiece
 from compute.systems.neural import weights
@@ -34,7 +34,7 @@ Weighted = list[tuple[str, bool, float]]
 
 
 @dataclass(frozen=True)
-class Augmented:
+class Augmented(OfCheckpoint):
     """BM25 over word pieces, whose queries a trained model augments and weighs.
 
     It searches the index of `bm25-wordpiece`. Pieces of weight 0 are not asked for.
@@ -47,11 +47,6 @@ class Augmented:
     """Whether a piece found scores by BM25, else 1, as in a bag of words."""
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ()
-
-    @property
-    def model(self) -> str:
-        """The name of the trained system."""
-        return self.checkpoint.model
 
     @property
     def lexical(self) -> WordPiece:

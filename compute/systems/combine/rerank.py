@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
-from compute.systems.checkpoints import Checkpoint
+from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural import encoding, maxsim, multivector
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
 from compute.systems.searcher import AskWith, Request, at_least, no_hits
@@ -39,7 +39,7 @@ Score = Callable[[list[Pair]], np.ndarray]
 
 
 @dataclass(frozen=True)
-class Reranker:
+class Reranker(OfCheckpoint):
     """The first `depth` ranks of one run in the order of a model's score; deeper ranks go.
 
     A query without hits keeps none. `title + " " + text`, cut to `max_length` word pieces with
@@ -54,11 +54,6 @@ class Reranker:
 
     def __post_init__(self) -> None:
         at_least(self, "depth", 1)
-
-    @property
-    def model(self) -> str:
-        """The name or folder of the checkpoint."""
-        return self.checkpoint.model
 
     def identity(self) -> dict[str, Any]:
         """Weights, depth, and the text that is read."""

@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.systems.checkpoints import Checkpoint
+from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.lexical import impact
 from compute.systems.lexical.bm25 import Bm25
 from compute.systems.lexical.impact import Encode, Weights
@@ -22,7 +22,7 @@ _SMOOTHING = {"sqrt": math.sqrt, "none": float}
 
 
 @dataclass(frozen=True)
-class DeepCt(Bm25):
+class DeepCt(OfCheckpoint, Bm25):
     """BM25 over documents whose words occur as often as the model says they matter.
 
     The model gives each word piece one number w; a word takes that of its first piece, and of its
@@ -50,11 +50,6 @@ class DeepCt(Bm25):
         at_least(self, "least", 0)
         if self.smoothing not in _SMOOTHING:
             raise WrongInput(f"smoothing is {self.smoothing!r}; it must be sqrt or none")
-
-    @property
-    def model(self) -> str:
-        """The name or folder of the checkpoint."""
-        return self.checkpoint.model
 
     def index_identity(self) -> dict[str, Any]:
         """The analyser, and what the repeated words depend on."""

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.systems.checkpoints import Checkpoint
+from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.lexical.bm25 import Bm25
 from compute.systems.neural import encoding
 from compute.systems.neural.weights import loading, torch_on, whole_model
@@ -139,7 +139,7 @@ class Generator:
 
 
 @dataclass(frozen=True)
-class Doc2Query(Bm25):
+class Doc2Query(OfCheckpoint, Bm25):
     """BM25 over title, text and generated queries, joined with blanks.
 
     Nogueira and Lin, "From doc2query to docTTTTTquery", 2019. What is indexed has the queries in
@@ -161,11 +161,6 @@ class Doc2Query(Bm25):
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self.generator
-
-    @property
-    def model(self) -> str:
-        """The name or folder of the checkpoint."""
-        return self.checkpoint.model
 
     @property
     def generator(self) -> Generator:

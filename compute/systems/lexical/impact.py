@@ -21,7 +21,7 @@ import numpy as np
 import pyarrow.parquet as pq
 
 from compute.base.settings import Settings
-from compute.systems.checkpoints import Checkpoint
+from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.lexical import anserini, lucene
 from compute.systems.neural import encoding
 from compute.systems.searcher import Ask, Progress, Request, Span, at_least
@@ -44,7 +44,7 @@ _IMPACTS = ["-impact", "-pretokenized"]
 
 
 @dataclass(frozen=True)
-class Impact(ABC):
+class Impact(OfCheckpoint, ABC):
     """A model that gives terms weights in documents and queries; rounded after times `scale`.
 
     Title and text, joined with a blank, are cut to `max_length` word pieces. Of a query the 1,024
@@ -60,11 +60,6 @@ class Impact(ABC):
     def __post_init__(self) -> None:
         at_least(self, "max_length", 3)
         at_least(self, "scale", 1)
-
-    @property
-    def model(self) -> str:
-        """The name or folder of the checkpoint."""
-        return self.checkpoint.model
 
     def index_identity(self) -> dict[str, Any]:
         """Weights of the model, cut and scale."""

@@ -17,7 +17,7 @@ import numpy as np
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems import checkpoints
-from compute.systems.checkpoints import Checkpoint
+from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural.embedding import LAYOUT, Embedding
 from compute.systems.neural.encoding import Encode, joined
 from compute.systems.neural.weights import loading, refuse_longer, torch_on
@@ -33,7 +33,7 @@ _VECTORS = {"cosine": "unit length", "dot": "as encoded", "": "as the model says
 
 
 @dataclass(frozen=True, kw_only=True)
-class Dense(Embedding):
+class Dense(OfCheckpoint, Embedding):
     """A sentence-transformers model: modules, pooling, prompts and similarity as it says.
 
     `query_model`, where it is not empty, is the name or folder of another for the queries.
@@ -64,11 +64,6 @@ class Dense(Embedding):
             raise WrongInput(f"max_length is {self.max_length}; it must be 3 to {LONGEST}, or 0")
         if self.similarity not in _VECTORS:
             raise WrongInput(f"similarity is {self.similarity!r}; it must be cosine or dot")
-
-    @property
-    def model(self) -> str:
-        """The name or folder of the checkpoint; of two, that of the documents."""
-        return self.checkpoint.model
 
     @property
     def query_checkpoint(self) -> Checkpoint | None:

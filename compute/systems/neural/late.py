@@ -16,7 +16,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compute.base.settings import Settings
-from compute.systems.checkpoints import Checkpoint
+from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural import encoding, maxsim, multivector, vectors
 from compute.systems.searcher import Ask, Progress, Request, Span, at_least, no_hits
 
@@ -38,7 +38,7 @@ _WORDS = 12
 
 
 @dataclass(frozen=True)
-class LateInteraction:
+class LateInteraction(OfCheckpoint):
     """A model of token vectors; a document's score is MaxSim, of 32-bit products.
 
     `title + " " + text`, cut to `document_length` word pieces, special tokens included, the query
@@ -70,11 +70,6 @@ class LateInteraction:
                 at_least(self, name, 3)
         for name in ("candidates", "probes"):
             at_least(self, name, 1)
-
-    @property
-    def model(self) -> str:
-        """The name or folder of the checkpoint."""
-        return self.checkpoint.model
 
     def index_identity(self) -> dict[str, Any]:
         """Weights, cuts and the way vectors are kept."""

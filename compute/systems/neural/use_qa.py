@@ -26,7 +26,7 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.files import untar
 from compute.base.settings import Settings
 from compute.systems import checkpoints
-from compute.systems.checkpoints import Checkpoint
+from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural.embedding import LAYOUT, Embedding
 from compute.systems.neural.encoding import Encode
 
@@ -38,7 +38,7 @@ _SAVED = "saved_model.pb"
 
 
 @dataclass(frozen=True, kw_only=True)
-class UseQa(Embedding):
+class UseQa(OfCheckpoint, Embedding):
     """Vectors of the two signatures, of unit length: cosine.
 
     The title is the response and the text its context; without a title the text is both. The model
@@ -54,11 +54,6 @@ class UseQa(Embedding):
         super().__post_init__()
         if not self.checkpoint.is_local and self.model != NAME:
             raise WrongInput(f"use-qa runs {NAME} or a folder of a SavedModel, not {self.model}")
-
-    @property
-    def model(self) -> str:
-        """The name of the model on TensorFlow Hub, or its folder."""
-        return self.checkpoint.model
 
     def vectors_identity(self) -> dict[str, Any]:
         """The weights and the fields."""

@@ -9,7 +9,7 @@ import pyarrow.parquet as pq
 
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.systems.checkpoints import Checkpoint
+from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.neural.dense import LIBRARIES as TO_SEARCH
 from compute.systems.neural.dense import LONGEST
 from compute.systems.neural.embedding import LAYOUT
@@ -22,7 +22,7 @@ _SEED = 20_210
 
 
 @dataclass(frozen=True)
-class Unjudged:
+class Unjudged(OfCheckpoint):
     """A bi-encoder fine-tuned with in-batch negatives, on pairs that documents alone give.
 
     Raises WrongInput for a batch, rate, length or seed that makes no sense.
@@ -43,11 +43,6 @@ class Unjudged:
             raise WrongInput(f"lr is {self.lr}; it must lie between 0 and 1")
         if self.max_length and not 3 <= self.max_length <= LONGEST:
             raise WrongInput(f"max_length is {self.max_length}; it must be 3 to {LONGEST}, or 0")
-
-    @property
-    def model(self) -> str:
-        """The name or folder of the model that it begins with."""
-        return self.checkpoint.model
 
     def check(self) -> None:
         """Raises Unavailable when a library or weights are missing."""

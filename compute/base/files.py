@@ -1,5 +1,6 @@
 """Files and folders, whatever they hold."""
 
+import hashlib
 import os
 import shutil
 import tarfile
@@ -46,6 +47,12 @@ def written_aside(target: Path) -> Iterator[BinaryIO]:
     finally:
         aside.unlink(missing_ok=True)
     sync_folder(target.parent)
+
+
+def digest(file: Path) -> str:
+    """SHA-256 of a file's content."""
+    with file.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
 
 
 def make_folder(folder: Path) -> None:

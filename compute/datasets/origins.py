@@ -1,8 +1,8 @@
 """Where a collection was read from: its files, their content, the command that reads it again."""
 
-import hashlib
 from pathlib import Path
 
+from compute.base.files import digest
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.datasets.reading import BeirSource, QrelsOnly, Source
 
@@ -20,12 +20,7 @@ def names(dataset: Dataset, origin: Source) -> list[str]:
 
 def digests(origin: Source) -> dict[str, str]:
     """The SHA-256 of the files that a source is read from, by their names; a library has none."""
-    found = {}
-    for file in _files(origin):
-        if file.is_file():
-            with file.open("rb") as stream:
-                found[file.name] = hashlib.file_digest(stream, "sha256").hexdigest()
-    return found
+    return {file.name: digest(file) for file in _files(origin) if file.is_file()}
 
 
 def command(dataset: Dataset, origin: Source) -> list[str]:

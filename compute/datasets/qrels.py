@@ -103,7 +103,7 @@ def is_markup(line: str) -> bool:
     """Whether the first line of a file begins XML, and no run or qrels of an id that has a `<`."""
     columns = line.split()
     numbers = columns[4:5] if len(columns) == 6 else columns[-1:]
-    return line.lstrip().startswith("<") and not any(map(_is_number, numbers))
+    return line.lstrip().startswith("<") and not any(map(trec.reads_as_number, numbers))
 
 
 def write_qrels(judgements: pd.DataFrame, path: Path) -> None:
@@ -151,11 +151,3 @@ def _first_line(path: Path) -> tuple[int, str]:
 
 def _whole(text: str) -> bool:
     return WHOLE.fullmatch(text.strip()) is not None
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True

@@ -286,10 +286,11 @@ def _unless_comment(line: bytes, layout: Layout) -> bytes:
         return b""
     kinds = (kind for _, kind in layout.columns)
     numbers = [value for kind, value in zip(kinds, values, strict=True) if _is_number(kind)]
-    return line if all(_reads_as_number(value) for value in numbers) else b""
+    return line if all(reads_as_number(value) for value in numbers) else b""
 
 
-def _reads_as_number(value: bytes) -> bool:
+def reads_as_number(value: bytes | str) -> bool:
+    """Whether it is a number, NaN and infinite ones among them."""
     try:
         float(value)
     except ValueError:

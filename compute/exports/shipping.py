@@ -15,7 +15,7 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compute.base.errors import WrongInput
-from compute.base.files import make_folder
+from compute.base.files import digest, make_folder
 from compute.base.words import counted
 from compute.corpora.overlap.comparing import content_name, counts_of
 from compute.corpora.overlap.tokens import KINDS as KINDS_OF_COUNTS
@@ -267,9 +267,7 @@ def _placed(part: Part, aside: Path, folder: Path, before: Mapping[str, Any] | N
         if path.exists() and filecmp.cmp(path, aside, shallow=False):
             aside.unlink()
             return path
-    with aside.open("rb") as file:
-        content = hashlib.file_digest(file, "sha256").hexdigest()
-    named = "\n".join((*part.identity, part.fingerprint, content))
+    named = "\n".join((*part.identity, part.fingerprint, digest(aside)))
     path = folder / part_path(part.kind, hashlib.sha256(named.encode("utf-8")).hexdigest()[:32])
     return aside.replace(path)
 

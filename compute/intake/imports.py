@@ -1,7 +1,6 @@
 """Taking in what others made: own collections, and run files as systems."""
 
 import dataclasses
-import hashlib
 import re
 import time
 from collections.abc import Collection, Iterator, Mapping
@@ -17,6 +16,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.base.errors import Conflict, WrongInput
+from compute.base.files import digest
 from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted
@@ -184,7 +184,7 @@ def import_run(
 def _read(file: Path) -> tuple[str, pa.Table, str]:
     """The tag, the hits and the SHA-256 of a run file."""
     with ThreadPoolExecutor(1) as pool:
-        summed = pool.submit(_sha256, file)
+        summed = pool.submit(digest, file)
         return *_hits(file), summed.result()
 
 
@@ -280,8 +280,3 @@ def _refuse_taken_name(bench: Bench, dataset: Dataset, name: str, sha256: str, f
             f"{file}: {name} has another run on {dataset.name}: give this one another name"
             " (--system NAME), or put it in that one's place (--replace)"
         )
-
-
-def _sha256(file: Path) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()

@@ -23,6 +23,7 @@ from urllib.parse import urlsplit
 from urllib.request import getproxies
 
 from compute.base.errors import Unavailable, WrongInput
+from compute.base.files import digest
 from compute.datasets import unpacked_size
 
 _CONTENT = ("*.json", "*.txt", "*.model", "*.metadata", "*.safetensors", "*.bin")
@@ -312,5 +313,4 @@ def sha256_of(file: Path) -> str:
 
 @lru_cache(maxsize=256)
 def _sha256(file: Path, changed: int) -> str:
-    with file.open("rb") as stream:
-        return hashlib.file_digest(stream, "sha256").hexdigest()
+    return digest(file)

@@ -16,6 +16,7 @@ from compute.views.annotate import select as annotate_select
 from compute.views.dataset import select as dataset_select
 from compute.views.holes import agreement as figures
 from compute.views.holes import select
+from compute.views.query import select as query_select
 from compute.views.shared import next_steps, text
 from pages._shared import annotators, drawing, escaping, failures, reading
 from pages._shared.pickers import pick
@@ -77,7 +78,7 @@ def _pair(row: Row) -> None:
     dataset, query_id, doc_id = row["dataset"], row["query_id"], row["doc_id"]
     record = next_steps.record(read(dataset_select.facts, dataset=dataset))
     asked = read(annotate_select.asked, dataset=dataset, query_ids=[query_id], added=False)
-    found = read(annotate_select.texts, collection=record.collection, doc_ids=[doc_id])
+    found = read(query_select.documents, collection=record.collection, doc_ids=[doc_id])
     words = next((word for word in asked["text"] if isinstance(word, str)), "")
     with st.container(border=True, height=380, width=760):
         st.html(text.line(words or f"Query {query_id}"))

@@ -227,31 +227,20 @@ def rescore(
     scored.known[codes["code"]] = codes["known"]
     measures = _known_measures(scored.measures)
     numbers = scored.numbers(queries)
-    _in_batches(scored, cursor, numbers, measures, cuts(measures, scored.depth)[0])
+    _rescore(scored, cursor, numbers, measures, cuts(measures, scored.depth)[0])
     across = [measure for measure in measures if measure.formula.across]
     retrieving = np.isin(scored.lists, codes["code"]).any(axis=(0, 2))
     evaluated = ~np.isnan(scored.values[:, :, retrieving]).all(axis=(0, 1))
     others = np.setdiff1d(np.nonzero(retrieving)[0][evaluated], numbers)
     if across:
         # They ask for no relevance.
-        _in_batches(scored, cursor, others, across, 0)
+        _rescore(scored, cursor, others, across, 0)
     moved = [*numbers, *(others if across else ())]
     return {scored.queries[number] for number in moved}
 
 
 def _known_measures(names: Sequence[str]) -> list[Measure]:
     return [measure for measure in map(_known, names) if measure]
-
-
-def _in_batches(
-    scored: Scored,
-    cursor: DuckDBPyConnection,
-    numbers: NDArray[np.int64],
-    measures: list[Measure],
-    deep: int,
-) -> None:
-    for start in range(0, len(numbers), BATCH):
-        _rescore(scored, cursor, numbers[start : start + BATCH], measures, deep)
 
 
 def _rescore(
@@ -261,12 +250,14 @@ def _rescore(
     measures: list[Measure],
     deep: int,
 ) -> None:
-    held = _held(scored, cursor, numbers, deep)
-    judged = held.total(held.ideal).astype(np.bool_)
-    for measure in measures:
-        found = np.where(judged, measure.values(held), np.nan)
-        found = found.reshape(len(scored.systems), len(numbers))
-        scored.values[:, scored.measures.index(str(measure)), numbers] = found
+    for start in range(0, len(numbers), BATCH):
+        some = numbers[start : start + BATCH]
+        held = _held(scored, cursor, some, deep)
+        judged = held.total(held.ideal).astype(np.bool_)
+        for measure in measures:
+            found = np.where(judged, measure.values(held), np.nan)
+            found = found.reshape(len(scored.systems), len(some))
+            scored.values[:, scored.measures.index(str(measure)), some] = found
 
 
 def _held(

@@ -132,18 +132,6 @@ def judged_of(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]
     ).df()
 
 
-@question(collections=("collection",))
-def texts(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str]) -> DataFrame:
-    """doc_id, title, text of the documents that are stored."""
-    return cursor.execute(
-        """
-        select doc_id, title, text from documents
-        where dataset = $collection and doc_id in (select unnest($doc_ids))
-        """,
-        {"collection": collection, "doc_ids": list(doc_ids)},
-    ).df()
-
-
 @question(datasets=("dataset",))
 def asked(cursor: DuckDBPyConnection, dataset: str, query_ids: Sequence[str]) -> DataFrame:
     """query_id, text (absent where texts are not here) of some queries."""

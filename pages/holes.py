@@ -2,21 +2,14 @@
 
 import streamlit as st
 
-from compute.views.query import select as query_select
 from pages._frame import added_switch
 from pages._holes import agreement, pool, sections
 from pages._shared import address, dataset_facts, pickers
 from pages._shared.pickers import pick, pick_many
-from pages._shared.reading import read
 
 st.title("Holes", anchor=False)
 address.arrive()
-runs = read(query_select.runs)
-if runs.empty:
-    st.info("No ranked lists are stored yet: python -m compute demo computes some.")
-    st.stop()
-names = list(dict.fromkeys(runs["dataset"]))
-address.recall("dataset", names)
+runs, names = dataset_facts.with_lists()
 dataset_facts.known_dataset(names)
 address.known("measure", sections.MEASURES, "measure with an interval")
 above = st.container()

@@ -3,22 +3,16 @@
 import streamlit as st
 
 from compute.views.dataset import select as dataset_select
-from compute.views.query import select as query_select
 from compute.views.query.rank_map import ORDERS, RANKS
 from compute.views.shared import next_steps
 from pages._map import sections
-from pages._shared import address, pickers, system_pickers
+from pages._shared import address, dataset_facts, pickers, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 st.title("Map", anchor=False)
 address.arrive()
-runs = read(query_select.runs)
-if runs.empty:
-    st.info("No ranked lists are stored yet: python -m compute demo computes some.")
-    st.stop()
-names = list(dict.fromkeys(runs["dataset"]))
-address.recall("dataset", names)
+runs, names = dataset_facts.with_lists()
 address.known("dataset", names, "dataset with ranked lists")
 measures = address.measures()
 above = st.container()

@@ -15,12 +15,7 @@ from pages._shared.reading import read
 
 st.title("Query", anchor=False)
 system_pickers.arrive()
-runs = read(select.runs)
-if runs.empty:
-    st.info("No ranked lists are stored yet: python -m compute demo computes some.")
-    st.stop()
-names = list(dict.fromkeys(runs["dataset"]))
-address.recall("dataset", names)
+runs, names = dataset_facts.with_lists()
 dataset_facts.known_dataset(names)
 measures = address.measures()
 above = st.container()

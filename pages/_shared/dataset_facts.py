@@ -8,6 +8,7 @@ from pandas import DataFrame
 from compute.datasets import Dataset
 from compute.store import freshness
 from compute.views.dataset import select as dataset_select
+from compute.views.query import select as query_select
 from compute.views.shared import next_steps
 from pages._shared import address, reading
 from pages._shared.reading import read
@@ -34,6 +35,20 @@ def without_runs(dataset: Dataset) -> str:
 def is_loaded(dataset: Dataset) -> bool:
     """Whether its documents are stored, or their lengths."""
     return not dataset.parts and bool(counted(dataset)["n_documents"].notna().any())
+
+
+def with_lists() -> tuple[DataFrame, list[str]]:
+    """The runs whose ranked lists are stored (dataset, system), and the names of their datasets.
+
+    The page remembers which of these it showed last; where there is none it says so and ends.
+    """
+    runs = read(query_select.runs)
+    if runs.empty:
+        st.info("No ranked lists are stored yet: python -m compute demo computes some.")
+        st.stop()
+    names = list(dict.fromkeys(runs["dataset"]))
+    address.recall("dataset", names)
+    return runs, names
 
 
 def known_dataset(names: Sequence[str]) -> None:

@@ -30,7 +30,7 @@ from compute.systems.searcher import Progress, Request, Span, no_hits
 
 # For types alone: the catalogue of systems loads no pandas.
 if TYPE_CHECKING:
-    from pandas import DataFrame, Series
+    from pandas import DataFrame
 
 CLAUSES = 1024
 """Lucene refuses queries of more distinct terms."""

@@ -1,8 +1,6 @@
 """Corpora cut into shards that any worker makes: the same results as of the undivided ones."""
 
-import json
 import os
-import random
 import re
 import shutil
 import time
@@ -23,6 +21,7 @@ from compute.store.loading import Bench
 from compute.store.store import Store, shard_path
 from compute.systems import system
 from tests.support import models
+from tests.support.corpora import write_many
 from tests.support.processes.jobbing import ended, session, until, worker
 
 DOCUMENTS = 4500
@@ -42,29 +41,12 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def write_corpus(folder: Path, documents: int) -> Path:
-    """A BEIR folder of many short documents."""
-    words, chance = ["cat", "dog", "stock", "market", *"abcdefghijklmnop"], random.Random(7)
-    texts = [" ".join(chance.choices(words, k=chance.randint(1, 6))) for _ in range(documents)]
-    rows = [{"_id": f"d{place}", "title": "", "text": text} for place, text in enumerate(texts)]
-    asked = [{"_id": f"q{place}", "text": text} for place, text in enumerate(texts[:20])]
-    for name, content in (("corpus", rows), ("queries", asked)):
-        lines = "".join(json.dumps(record) + "\n" for record in content)
-        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
-    (folder / "qrels").mkdir()
-    judged = "".join(f"q{place}\td{place}\t1\n" for place in range(20))
-    (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}", "utf-8")
-    return folder
-
-
 def home(folder: Path, documents: int = FEW, state: str = "") -> Bench:
     settings = Settings(
         home=folder / "home", state=state, threads=1, latency_queries=0, shard_documents=50
     )
     store = Store(settings, shipped=folder / "nothing")
-    corpus = folder / "corpus"
-    corpus.mkdir()
-    source = write_corpus(corpus, documents)
+    source = write_many(folder / "corpus", documents)
     imports.import_dataset(Bench(store, settings), "many", path=source)
     return Bench(store, settings)
 

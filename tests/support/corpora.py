@@ -1,6 +1,7 @@
 """Collections of a few documents, loaded into a store."""
 
 import json
+import random
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -28,6 +29,21 @@ def load(bench: Bench, folder: Path, name: str, texts: Sequence[Text]) -> Loaded
     (place / "queries.jsonl").write_text('{"_id": "q", "text": "what"}\n', encoding="utf-8")
     (place / "qrels" / "test.tsv").write_text("query-id\tcorpus-id\tscore\nq\td0\t1\n", "utf-8")
     return imports.import_dataset(bench, name, path=place)
+
+
+def write_many(folder: Path, documents: int) -> Path:
+    """A BEIR folder of so many short documents, and 20 queries; returns the folder."""
+    words, chance = ["cat", "dog", "stock", "market", *"abcdefghijklmnop"], random.Random(7)
+    texts = [" ".join(chance.choices(words, k=chance.randint(1, 6))) for _ in range(documents)]
+    rows = [{"_id": f"d{place}", "title": "", "text": text} for place, text in enumerate(texts)]
+    asked = [{"_id": f"q{place}", "text": text} for place, text in enumerate(texts[:20])]
+    (folder / "qrels").mkdir(parents=True)
+    for name, content in (("corpus", rows), ("queries", asked)):
+        lines = "".join(json.dumps(record) + "\n" for record in content)
+        (folder / f"{name}.jsonl").write_text(lines, encoding="utf-8")
+    judged = "".join(f"q{place}\td{place}\t1\n" for place in range(20))
+    (folder / "qrels" / "test.tsv").write_text(f"query-id\tcorpus-id\tscore\n{judged}", "utf-8")
+    return folder
 
 
 def documents(file: Path, texts: Sequence[Text]) -> Path:

@@ -8,7 +8,7 @@ import pytest
 from playwright.sync_api import Page, Route, expect
 
 from tests.support import hostile
-from tests.support.acting import settled
+from tests.support.acting import settled, travel
 from tests.support.pages import PAGES
 from tests.support.processes.dashboards import port, serving
 
@@ -86,14 +86,14 @@ def test_every_page_shows_what_is_hostile_as_text(watched: Page, attacked: str) 
     addresses = [f"{Path(file).stem}?{chosen}" for file in PAGES] + [
         f"dataset?{chosen}&show=Judgements",
         f"annotate?task={task}",
-        f"annotate?about={task}",
         f"data?dataset=hostile&system={quote(A)}",
+        f"annotate?about={task}",
         f"query?dataset={quote(hostile.TEXT[:300])}&systems={quote(hostile.TITLE)}",
     ]
     shown, faults = "", {}
     for view in addresses:
-        page.goto(f"{attacked}/{view.removeprefix('leaderboard')}")
-        _drawn(page)
+        travel(page, f"{attacked}/{view.removeprefix('leaderboard')}")
+        expect(page.locator("h1").first).to_be_visible()
         if found := _faults(page):
             faults[view] = found
         shown += page.locator("main").inner_text()

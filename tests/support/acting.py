@@ -15,6 +15,18 @@ _SETTLED = """() => {
     return app?.dataset.testScriptState === 'notRunning'
         && !app.querySelector('[data-stale=true], [data-testid=stSkeleton]');
 }"""
+_TRAVEL = """address => {
+    const app = document.querySelector('[data-testid=stApp]');
+    window.ranSince = false;
+    new MutationObserver((_, observer) => {
+        if (app.dataset.testScriptState === 'running') {
+            window.ranSince = true;
+            observer.disconnect();
+        }
+    }).observe(app, {attributes: true});
+    history.pushState(null, '', address);
+    window.dispatchEvent(new PopStateEvent('popstate', {state: null}));
+}"""
 _MARK = """([figure, carried]) => {
     const plot = document.querySelector(`${figure} .js-plotly-plot`);
     if (!plot?._fullLayout) return null;
@@ -38,6 +50,16 @@ def settled(page: Page) -> None:
 def go(page: Page, address: str) -> None:
     """Open an address, and wait until the page has settled."""
     page.goto(address)
+    settled(page)
+
+
+def travel(page: Page, address: str) -> None:
+    """Change to another page's address as by Back and Forward, and wait until it has settled.
+
+    The document stays: loading Streamlit and Plotly anew costs more than most pages do.
+    """
+    page.evaluate(_TRAVEL, address)
+    page.wait_for_function("() => window.ranSince")
     settled(page)
 
 

@@ -13,7 +13,6 @@ import pytest
 from playwright.sync_api import Browser, Page, WebSocket, WebSocketRoute, expect
 
 from compute.base.settings import Settings
-from compute.datasets.catalogue import DATASETS
 from compute.intake import imports
 from compute.judgements.orders import ORDERS
 from compute.judgements.tasks import grades, queue, tasks
@@ -22,15 +21,15 @@ from compute.judgements.tasks.tasks import Plan, Task
 from compute.reading.database import open_version
 from compute.recompute import run
 from compute.store.store import Store
-from compute.systems import system
 from compute.views.annotate import select as annotate_select
 from tests.support import disks
 from tests.support.acting import FIGURE, heading, settled
 from tests.support.annotating import answer
+from tests.support.corpora import write_many
 from tests.support.processes.dashboards import WAIT, port, serving, start_server
 from tests.support.tiny import HOSTILE, write_tiny
 
-DATASET = "pydocs-networkx"
+DATASET = "many"
 SENTINEL = f"zq{secrets.token_hex(6)}"
 """In the name of an imported system, and nowhere else."""
 SCORE = "9173.8264"
@@ -86,24 +85,23 @@ class Judging:
 
 @pytest.fixture(scope="module")
 def judging(tmp_path_factory: pytest.TempPathFactory) -> Judging:
-    """PyDocs networkx with BM25 and an imported run: BM25's lists, each three places on."""
-    home = tmp_path_factory.mktemp("judging")
-    now = Settings(home=home, latency_queries=0)
+    """Two collections with a run; the larger one has another, whose lists are three places on."""
+    folder = tmp_path_factory.mktemp("judging")
+    now = Settings(home=folder / "home", latency_queries=0)
     bench = run.Bench(Store(now), now)
-    run.run(bench, system("bm25"), DATASETS[DATASET])
-    with open_version(bench.store).cursor() as cursor:
-        top = cursor.execute("select * from top where dataset = ?", [DATASET]).df()
-    top["rank"] = (top["rank"] + 3) % 10
-    own = imports.import_dataset(bench, "tiny", path=write_tiny(home / "tiny")).dataset
+    many = [(f"q{q}", f"d{(q + 7 * n) % 100}", n) for q in range(20) for n in range(10)]
+    later = [(query, doc, (n + 3) % 10) for query, doc, n in many]
     tiny = [(query, f"d{d}", n) for query, all in TINY.items() for n, d in enumerate(all)]
-    for dataset, rows in (
-        (DATASETS[DATASET], zip(top["query_id"], top["doc_id"], top["rank"], strict=True)),
-        (own, tiny),
+    for name, source, lists in (
+        (DATASET, write_many(folder / DATASET, 100, title="Note"), {"own": many, SENTINEL: later}),
+        ("tiny", write_tiny(folder / "tiny"), {SENTINEL: tiny}),
     ):
-        lines = [f"{query} Q0 {doc} 1 {float(SCORE) - rank} x\n" for query, doc, rank in rows]
-        file = home / "lists.txt"
-        file.write_text("".join(lines), encoding="utf-8")
-        imports.import_run(bench, file, dataset, system=SENTINEL)
+        dataset = imports.import_dataset(bench, name, path=source).dataset
+        for system, rows in lists.items():
+            lines = [f"{query} Q0 {doc} 1 {float(SCORE) - rank} x\n" for query, doc, rank in rows]
+            file = folder / "lists.txt"
+            file.write_text("".join(lines), encoding="utf-8")
+            imports.import_run(bench, file, dataset, system=system)
     return Judging(bench.store)
 
 

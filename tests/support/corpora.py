@@ -31,11 +31,17 @@ def load(bench: Bench, folder: Path, name: str, texts: Sequence[Text]) -> Loaded
     return imports.import_dataset(bench, name, path=place)
 
 
-def write_many(folder: Path, documents: int) -> Path:
-    """A BEIR folder of so many short documents, and 20 queries; returns the folder."""
+def write_many(folder: Path, documents: int, title: str = "") -> Path:
+    """A BEIR folder of so many short documents, and 20 queries; returns the folder.
+
+    The first 20 are relevant to one each; with a title, each has it with its number.
+    """
     words, chance = ["cat", "dog", "stock", "market", *"abcdefghijklmnop"], random.Random(7)
     texts = [" ".join(chance.choices(words, k=chance.randint(1, 6))) for _ in range(documents)]
-    rows = [{"_id": f"d{place}", "title": "", "text": text} for place, text in enumerate(texts)]
+    rows = [
+        {"_id": f"d{place}", "title": title and f"{title} {place}", "text": text}
+        for place, text in enumerate(texts)
+    ]
     asked = [{"_id": f"q{place}", "text": text} for place, text in enumerate(texts[:20])]
     (folder / "qrels").mkdir(parents=True)
     for name, content in (("corpus", rows), ("queries", asked)):

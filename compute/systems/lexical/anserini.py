@@ -46,7 +46,8 @@ def _java() -> Path:
 def _jar() -> Path:
     # Found, not imported: importing pyserini loads torch and starts a Java of its own.
     folder = _package("pyserini", "Anserini")
-    jar = folder / "resources" / "jars" / f"anserini-{VERSION}-fatjar.jar"
+    # By its own path: classes that Java has stored count only for the path they were stored of.
+    jar = folder.resolve() / "resources" / "jars" / f"anserini-{VERSION}-fatjar.jar"
     if not jar.is_file():
         raise Unavailable(
             f"pyserini does not bring Anserini {VERSION}: pip install -r requirements.txt"

@@ -23,13 +23,21 @@ def options() -> str:
     archive = Path(sys.prefix) / f"anserini-{anserini.VERSION}.jsa"
     try:
         java, jar = anserini._java(), anserini._jar()
-        if not archive.exists() or archive.stat().st_mtime < jar.stat().st_mtime:
+        if not _usable(archive, java, jar):
             with tempfile.TemporaryDirectory(dir=archive.parent) as folder:
                 _make([str(java), *QUICK], jar, Path(folder)).replace(archive)
     except (OSError, subprocess.SubprocessError, Unavailable):
         return ""
     # A Java that cannot use the file goes without it, and says nothing of it.
     return " ".join([*QUICK, f"-XX:SharedArchiveFile={archive}", "-Xshare:auto", "-Xlog:disable"])
+
+
+def _usable(archive: Path, java: Path, jar: Path) -> bool:
+    """Whether this Java takes the file for this jar: both must be, and lie, as they were."""
+    words = [str(java), *QUICK, f"-XX:SharedArchiveFile={archive}", "-Xshare:on", "-cp", str(jar)]
+    return (
+        subprocess.run([*words, "-version"], capture_output=True, timeout=LONGEST).returncode == 0
+    )
 
 
 def _make(java: list[str], jar: Path, folder: Path) -> Path:

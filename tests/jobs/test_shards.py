@@ -22,7 +22,7 @@ from compute.store.store import Store, shard_path
 from compute.systems import system
 from tests.support import models
 from tests.support.corpora import write_many
-from tests.support.processes.jobbing import ended, session, until, worker
+from tests.support.processes.jobbing import HASTY, ended, session, until, worker
 
 DOCUMENTS = 4500
 """Two whole shards of vectors, and a piece of a third."""
@@ -210,7 +210,7 @@ def test_of_two_workers_one_is_killed_and_the_other_makes_its_shard(
 ) -> None:
     bench = home(tmp_path, TWO, state=postgres)
     settings = bench.settings
-    with worker(settings) as one, worker(settings) as two:
+    with worker(settings, *HASTY, "20") as one, worker(settings, *HASTY, "20") as two:
         until(lambda: len(jobs.workers_alive(settings)) == 2, "two workers")
         asked = jobs.start(bench.store, "run", ["bm25"], ["many"])
         until(lambda: len(set(made_by(settings, asked.job))) == 2, "a shard begun by each")

@@ -25,7 +25,7 @@ from compute.store.loading import Bench
 from compute.store.store import Store
 from compute.systems import system
 from tests.support.corpora import write_many
-from tests.support.processes.jobbing import ended, say, session, tiny_home, until, worker
+from tests.support.processes.jobbing import HASTY, ended, say, session, tiny_home, until, worker
 
 KILLS = int(os.environ.get("BEIRSCOPE_JOB_KILLS", "3"))
 PLACES = [
@@ -112,7 +112,7 @@ def test_of_two_workers_the_one_that_lives_does_all(tmp_path: Path) -> None:
     store = tiny_home(tmp_path)
     settings = store.settings
     asked = jobs.start(store, "run", ["bm25", "bm25(b=0.9)"], ["tiny"])
-    with worker(settings) as one, worker(settings) as two:
+    with worker(settings, *HASTY, "20") as one, worker(settings, *HASTY, "20") as two:
         until(lambda: step_of(settings, asked.job) in ("index", "search"), "a step")
         until(lambda: len(jobs.workers_alive(settings)) == 2, "two workers")
         one.kill()
@@ -154,11 +154,11 @@ def test_a_worker_that_is_silent_loses_its_jobs_and_ends(tmp_path: Path) -> None
     store = tiny_home(tmp_path)
     settings = store.settings
     asked = jobs.start(store, "run", ["bm25"], ["tiny"])
-    with worker(settings) as silent:
+    with worker(settings, *HASTY, "5") as silent:
         until(lambda: step_of(settings, asked.job) == "index", "the index step")
         silent.send_signal(signal.SIGSTOP)
         start = time.monotonic()
-        with worker(settings) as other:
+        with worker(settings, *HASTY, "5") as other:
             done = ended(settings, asked.job)
             say(f"taken over and done {time.monotonic() - start:.1f} s after the last sign")
             assert done.state == "done"
@@ -248,7 +248,7 @@ def test_jobs_outlive_a_database_that_goes_away_and_comes_back(
     store = tiny_home(tmp_path, state=postgres)
     settings = store.settings
     asked = jobs.start(store, "run", ["bm25", "bm25(b=0.9)"], ["tiny"])
-    with worker(settings):
+    with worker(settings, *HASTY, "20"):
         until(lambda: step_of(settings, asked.job) == "search", "the search")
         control(postgres_server, "-m", "immediate", "stop")
         with pytest.raises(Unavailable, match="cannot be used"):

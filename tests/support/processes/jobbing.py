@@ -21,6 +21,9 @@ from tests.support.tiny import write_tiny
 LONGEST = 60.0
 """Seconds a test waits for an event."""
 
+HASTY = ("-m", "tests.support.processes.hasty_worker", "1")
+"""How a worker is started that beats every second; what follows is its silence."""
+
 T = TypeVar("T")
 
 

@@ -23,6 +23,8 @@ from compute.datasets.pydocs import (
 )
 from compute.datasets.reading import source
 from compute.datasets.records import Judgement
+from compute.store import loading
+from compute.store.loading import Bench
 
 FINGERPRINTS = {
     "numpy": (1057, 663, 1958, "199d5d4ef61712e6"),
@@ -158,6 +160,14 @@ def test_the_catalogue_leads_to_the_builder() -> None:
     assert len(origin.queries()) == len(origin.all_queries()) == 327
     assert len(list(origin.documents())) == 703
     assert origin.judgements()["relevance"].sum() == 874
+
+
+def test_a_collection_is_stored_like_any_other(bench: Bench) -> None:
+    loaded = loading.load(bench, DATASETS["pydocs-networkx"])
+    assert loaded.documents is not None and loaded.judgements is not None
+    found = build("networkx")
+    sizes = loaded.documents.rows, loaded.queries.rows, loaded.judgements.rows
+    assert sizes == (len(found.documents), len(found.queries), len(found.judgements))
 
 
 def test_an_unknown_library_is_answered_with_the_known_ones() -> None:

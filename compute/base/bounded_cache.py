@@ -1,10 +1,15 @@
 """What was made once and may be asked for again, kept up to so many bytes."""
 
+import hashlib
+import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
-from typing import Any, Generic, TypeVar
+from functools import wraps
+from typing import Any, Generic, ParamSpec, TypeVar
 
+P = ParamSpec("P")
+Made = TypeVar("Made")
 Value = TypeVar("Value")
 
 
@@ -65,3 +70,29 @@ def key(value: Any) -> Hashable:
     if isinstance(value, list | tuple):
         return type(value), tuple(map(key, value))
     return type(value), value
+
+
+def remembered(function: Callable[P, Made]) -> Callable[P, Made]:
+    """For a function of its arguments alone: what it made of equal ones is given again.
+
+    It is the same object: nobody may change it. Arguments that cannot be pickled are not
+    remembered.
+    """
+
+    @wraps(function)
+    def called(*args: P.args, **kwargs: P.kwargs) -> Made:
+        try:
+            content = pickle.dumps((args, kwargs), protocol=5)
+        except (pickle.PicklingError, TypeError, AttributeError):
+            return function(*args, **kwargs)
+        asked = function, hashlib.sha256(content).digest()
+        return _REMEMBERED.of(asked, lambda: (function(*args, **kwargs), len(content)))[0]
+
+    return called
+
+
+_MOST_REMEMBERED = 50_000_000
+"""Bytes of arguments, which are about as large as what is made of them."""
+_REMEMBERED: Kept[tuple[Any, int]] = Kept(
+    _MOST_REMEMBERED, lambda made: made[1], _MOST_REMEMBERED // 10
+)

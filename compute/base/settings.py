@@ -5,6 +5,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -127,6 +128,28 @@ def load(environment: Mapping[str, str] = os.environ) -> Settings:
     """The settings in force. Raises WrongInput for an unknown name or a bad value."""
     named = environment.get("BEIRSCOPE_HOME")
     home = _path(named, "BEIRSCOPE_HOME") if named else Settings.home.resolve()
+    # HOME, for paths that start with `~`.
+    given = {
+        name: text
+        for name, text in environment.items()
+        if name.startswith("BEIRSCOPE_") or name == "HOME"
+    }
+    return _loaded(home, tuple(given.items()), _stamp(home), _stamp(home / "settings.toml"))
+
+
+def _stamp(path: Path) -> tuple[int, ...] | None:
+    """What changes when a file does; None where it cannot be read."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_mode, found.st_ino, found.st_mtime_ns, found.st_size
+
+
+@lru_cache(maxsize=8)
+def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Settings:
+    """Read once for what has not changed: a page asks for the settings at every question."""
+    environment = dict(given)
     if home.exists() and not home.is_dir():
         raise WrongInput(f"BEIRSCOPE_HOME is {home}, a file: name a folder")
     kinds = {field.name: field.type for field in fields(Settings)}

@@ -32,7 +32,7 @@ def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:
     Where the server has no Chromium, the figure keeps one button of Plotly's own: the picture as
     SVG, drawn in the browser.
     """
-    if "on_select" in options:
+    if "on_select" in options and figure.layout.clickmode is None:  # pyright: ignore[reportAttributeAccessIssue]
         # Streamlit says so itself, but only after the figure is drawn: a click before is lost.
         figure.update_layout(clickmode="event+select")
     config: dict[str, Any] = {"displayModeBar": False}

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from pandas import DataFrame, Series
 
+from compute.base.bounded_cache import remembered
 from compute.base.words import counted
 from compute.datasets.catalogue import DATASETS
 from compute.evaluate.measures import better
@@ -56,6 +57,7 @@ class Board:
         return float(row["value"].iloc[0]) if len(row) else float("nan")
 
 
+@remembered
 def board(cells: DataFrame, datasets: DataFrame, systems: DataFrame, measure: str) -> Board:
     """Order and average the cells.
 

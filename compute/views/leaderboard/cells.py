@@ -9,6 +9,7 @@ from functools import cache
 import pandas as pd
 from pandas import DataFrame
 
+from compute.base.bounded_cache import remembered
 from compute.base.errors import WrongInput
 from compute.datasets.catalogue import DATASETS
 from compute.evaluate.measures import MEASURES
@@ -66,6 +67,7 @@ def of_all(cells: DataFrame) -> DataFrame:
     return cells[n_systems == cells["system"].nunique()]
 
 
+@remembered
 def computed(means: DataFrame, holes: DataFrame, trained: DataFrame, column: str) -> DataFrame:
     """Cells from the means of stored runs.
 

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute.base.bounded_cache import remembered
 from compute.views.leaderboard import order_confidence
 from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.select_order import COLUMNS
@@ -143,6 +144,7 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
     }
 
 
+@remembered
 def table(ranking: DataFrame | None, board: Board) -> DataFrame:
     """The board as a table: a row per system, its order's uncertainty, then its values.
 

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 from pandas import DataFrame
 
+from compute.base.bounded_cache import remembered
 from compute.base.words import counted
 from compute.evaluate import rank_intervals
 from compute.views.leaderboard.board import Board
@@ -23,6 +24,7 @@ class Ground(NamedTuple):
     systems: list[str]
 
 
+@remembered
 def grounds(board: Board) -> dict[str, Ground]:
     """ALL, where systems are ranked by an average of several datasets, then every dataset with two.
 

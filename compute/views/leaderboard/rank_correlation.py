@@ -9,6 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 from scipy import stats
 
+from compute.base.bounded_cache import remembered
 from compute.evaluate.tolerance import levels, ranks
 
 FEWEST_SYSTEMS = 3
@@ -86,6 +87,7 @@ def agreement(reference: Mapping[str, float], other: Mapping[str, float]) -> Agr
     return Agreement(tau(one, two), tau_ap(one, two), tau_ap(two, one), len(names))
 
 
+@remembered
 def side_by_side(reference: DataFrame, other: DataFrame, sign: tuple[int, int]) -> DataFrame:
     """The systems of two boards with their averages over the datasets that both boards share.
 

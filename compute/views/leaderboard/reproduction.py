@@ -6,6 +6,7 @@ import numpy as np
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
+from compute.base.bounded_cache import remembered
 from compute.evaluate.tolerance import above, ranks
 from compute.views.shared.theme import ink, palette, plain, signed
 
@@ -17,6 +18,7 @@ NO_REASON = "No reason is known."
 _MARKS = {EQUAL: "✓ equal", NEAR: "≈ near", APART: "≠ differs", SUSPECT: "? suspect in print"}
 
 
+@remembered
 def table(ours: DataFrame, printed: DataFrame, reasons: DataFrame) -> DataFrame:
     """Every computed score with a printed counterpart, what differs most first.
 

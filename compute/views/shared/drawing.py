@@ -8,6 +8,8 @@ from typing import Any, NamedTuple, ParamSpec
 import plotly.graph_objects as go
 from pandas import DataFrame, Series
 
+from compute.base.bounded_cache import remembered
+
 P = ParamSpec("P")
 
 
@@ -20,9 +22,13 @@ class Drawing(NamedTuple):
 
 
 def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
-    """For a function that takes a theme: its figures know how to be drawn again."""
+    """For a function that takes a theme: its figures know how to be drawn again.
+
+    From equal arguments the figure is the same one, drawn once: nobody may change it.
+    """
     signature = inspect.signature(function)
 
+    @remembered
     @wraps(function)
     def drawn(*args: P.args, **kwargs: P.kwargs) -> go.Figure:
         figure = function(*args, **kwargs)

@@ -23,7 +23,7 @@ from compute.base.files import make_folder
 _RUNS = """
 select dataset, list(system order by system), list(id order by system), list(path order by system)
 from parts
-where kind = $kind and list_contains($datasets, dataset) and rows > 0
+where kind = $kind and rows > 0 and ($datasets is null or list_contains($datasets, dataset))
 group by dataset
 """
 _HOME = "select current_setting('file_search_path')"
@@ -56,10 +56,13 @@ class Runs(NamedTuple):
         return self.home / "caches" / f"{self.kind}-{name}.parquet"
 
 
-def runs(cursor: DuckDBPyConnection, kind: str, datasets: Sequence[str]) -> list[Runs]:
-    """The parts of each of the datasets that has some."""
+def runs(
+    cursor: DuckDBPyConnection, kind: str, datasets: Sequence[str] | None = None
+) -> list[Runs]:
+    """The parts of each of the datasets that has some; by default of all."""
     ((home,),) = cursor.execute(_HOME).fetchall()
-    rows = cursor.execute(_RUNS, {"kind": kind, "datasets": list(datasets)}).fetchall()
+    asked = None if datasets is None else list(datasets)
+    rows = cursor.execute(_RUNS, {"kind": kind, "datasets": asked}).fetchall()
     return [Runs(kind, Path(home), *row) for row in rows]
 
 
@@ -98,7 +101,7 @@ def _write(made: pa.Table, ids: Sequence[str], file: Path) -> None:
             aside,
             row_group_size=max(len(made), 1),
             compression="lz4",
-            use_dictionary=list(ids),
+            use_dictionary=list(ids),  # pyright: ignore[reportArgumentType]
             dictionary_pagesize_limit=_LARGEST_DICTIONARY,
             write_statistics=False,
             write_page_checksum=True,

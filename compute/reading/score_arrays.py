@@ -38,9 +38,9 @@ def of_measure(
     }
 
 
-def prepare(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> None:
-    """Gather what is not gathered yet."""
-    for of in gathered.runs(cursor, "scores", datasets):
+def prepare(cursor: DuckDBPyConnection) -> None:
+    """Gather what is not gathered yet, of all datasets."""
+    for of in gathered.runs(cursor, "scores"):
         _table(of, [])
 
 

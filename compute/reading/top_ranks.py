@@ -42,9 +42,9 @@ def of_systems(
     return SCHEMA.empty_table()
 
 
-def prepare(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> None:
-    """Gather what is not gathered yet."""
-    for of in gathered.runs(cursor, "top", datasets):
+def prepare(cursor: DuckDBPyConnection) -> None:
+    """Gather what is not gathered yet, of all datasets."""
+    for of in gathered.runs(cursor, "top"):
         gathered.table(of, _IDS, ["rank"], _made)
 
 

@@ -4,7 +4,6 @@ The options are those of `streamlit run`. Streamlit imports what a page needs, a
 opened, when somebody asks for the first page: that one would take seconds longer than all others.
 """
 
-import gc
 import logging
 import signal
 import socket
@@ -36,6 +35,7 @@ def prepare() -> None:
     modules = {name: import_module(name) for name in SHARED}
     try:
         modules["pages._shared.reading"].prepare()
+        modules["pages._shared.reading"].stay_ahead()
     except BeirscopeError:
         # Every page will say so.
         return
@@ -90,10 +90,6 @@ def _serve() -> None:
     logging.disable(logging.WARNING)
     prepare()
     logging.disable(logging.NOTSET)
-    # Streamlit has all garbage collected after every run of a page. What was imported stays for
-    # good: looking through it takes 40 ms each time.
-    gc.collect()
-    gc.freeze()
     # Every page computes in a thread of its own; several more for each product of matrices only
     # wait for each other.
     threadpool_limits(1, user_api="blas")

@@ -1,7 +1,10 @@
 """What is stored, read for pages: one version for each run, answers kept by what they rest on."""
 
+import math
+import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from threading import Thread
 from typing import Any
 
@@ -13,6 +16,7 @@ from compute.base.bounded_cache import Kept, key
 from compute.base.settings import Settings
 from compute.evaluate import scored_measures
 from compute.judgements import Choice
+from compute.reading import score_arrays, top_ranks
 from compute.reading.database import open_version
 from compute.reading.overlay import Overlays
 from compute.reading.questions import Holding, declared
@@ -25,6 +29,8 @@ from pages._shared import colours, page_files, sign_in
 Query = Callable[..., DataFrame]
 Version = tuple[int, int]
 """The manifest's version and the id of the last added judgement."""
+PAUSE, PATIENCE = 0.25, 5.0
+"""Seconds between two looks for a new version, and after which nobody waits for its opening."""
 KEPT_BYTES = 400_000_000
 """What answers to the pages' questions take up at most, together; one alone a quarter of it."""
 
@@ -101,7 +107,20 @@ def _found(
 
 def _current() -> Version:
     stored = _store(settings.load())
-    return stored.version(), stored.judgement_version()
+    # What was published a moment ago is shown once it is open: no reader waits for that.
+    opened = _AHEAD.version if time.monotonic() - _AHEAD.beat < PATIENCE else stored.version()
+    return opened, stored.judgement_version()
+
+
+@dataclass
+class _Ahead:
+    """The newest version that was opened before anybody asked for it, and when that was looked."""
+
+    version: int = 0
+    beat: float = -math.inf
+
+
+_AHEAD = _Ahead()
 
 
 def prepare() -> None:
@@ -111,6 +130,40 @@ def prepare() -> None:
     manifest, noticed = stored.version(), stored.noticed
     _overlays(now, manifest, noticed)
     _holding(now, manifest, noticed)
+
+
+def stay_ahead() -> Thread:
+    """From now on open every version before somebody asks for it; the thread that does."""
+    thread = Thread(target=_stay_ahead, daemon=True)
+    thread.start()
+    return thread
+
+
+def _stay_ahead() -> None:
+    while True:
+        # Who asks for a page hears what is wrong.
+        with suppress(Exception):
+            _open_newest()
+            _AHEAD.beat = time.monotonic()
+        time.sleep(PAUSE)
+
+
+def _open_newest() -> None:
+    """The newest version with what most of its readers need, if it is not open yet."""
+    now = settings.load()
+    stored = _store(now)
+    manifest = stored.version()
+    if manifest == _AHEAD.version:
+        return
+    prepare()
+    overlays = _overlays(now, manifest, stored.noticed)
+    with overlays.cursor(judgement := stored.judgement_version()) as opened:
+        score_arrays.prepare(opened)
+        top_ranks.prepare(opened)
+    with overlays.cursor(judgement, Choice()):
+        # Counted in, for who comes.
+        pass
+    _AHEAD.version = manifest
 
 
 def verify() -> Thread:

@@ -9,6 +9,8 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+from threadpoolctl import threadpool_info
+
 ROWS = "BEIRSCOPE_BENCHMARK_ROWS"
 """Names a file to which every row goes too, as a line of JSON: how the speed table is made."""
 
@@ -62,9 +64,12 @@ def peak() -> int:
 
 
 def machine() -> str:
-    """The processor, its cores here, and how busy it was at the end."""
+    """The processor, its cores here, how busy it was at the end, and NumPy's BLAS."""
     load = os.getloadavg()[0]
-    return f"{_processor()}, {os.cpu_count()} cores, load {load:.1f} at the end of the run."
+    blas = next(library for library in threadpool_info() if library["user_api"] == "blas")
+    named = f"{blas['internal_api']} {blas['version']} for {blas.get('architecture', '?')}"
+    cores = f"{os.cpu_count()} cores, load {load:.1f} at the end of the run"
+    return f"{_processor()}, {cores}; NumPy on {named}."
 
 
 def _processor() -> str:

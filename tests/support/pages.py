@@ -14,15 +14,16 @@ RUNS = {
 }
 
 
-def _pages() -> list[str]:
-    """The files in app.py's table."""
+def _pages() -> dict[str, str]:
+    """By file the title, of app.py's table."""
     for node in ast.parse((PROJECT / "app.py").read_text("utf-8")).body:
         if isinstance(node, ast.Assign) and ast.unparse(node.targets[0]) == "PAGES":
-            return [file for file, _ in ast.literal_eval(node.value)]
+            return dict(ast.literal_eval(node.value))
     raise LookupError("no PAGES in app.py")
 
 
-PAGES = _pages()
+TITLES = _pages()
+PAGES = list(TITLES)
 
 
 def opened(page: str = PAGES[0], **address: str | list[str]) -> AppTest:

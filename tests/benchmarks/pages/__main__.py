@@ -1,12 +1,13 @@
 """Measures every page on a home: `python -m tests.benchmarks.pages HOME [PART …]`.
 
-    python -m tests.benchmarks.pages HOME [server] [browser] [memory] [publishing]
+    python -m tests.benchmarks.pages HOME [server] [browser] [clicks] [memory] [publishing]
         [--openings 20] [--pages PAGE …] [--times 10] [--people 1 8] [--json FILE]
 
 Made for the store of `tests.benchmarks.full_size`; the home is not written to. `server`: a person
 speaks Streamlit's protocol over the WebSocket, from asking for an address until all is drawn; cold
 is the first opening in a fresh process, warm those after it, each with other pickers, then some of
-the same addresses again. `browser`: from navigation until the page is whole. `memory`: of the
+the same addresses again. `browser`: from navigation until the page is whole. `clicks`: from a
+click on a page's name, in a session that stays, until it is whole. `memory`: of the
 server after everybody opened every page so many times. `publishing`: pages beside a process that
 publishes a run of 1.4 million hits again and again. Prints tables in Markdown; `--json` has every
 opening. Seconds of processors are the server's own: on a busy machine they tell more.
@@ -16,7 +17,7 @@ import argparse
 import json
 import signal
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
@@ -30,8 +31,9 @@ from tests.benchmarks.pages import browser as page_browser
 from tests.benchmarks.pages import crowds
 from tests.benchmarks.pages.addresses import PAGES, Address, Addresses
 from tests.benchmarks.pages.sessions import Opening, serving, session
+from tests.benchmarks.side_by_side import machine
 
-PARTS = ("server", "browser", "memory", "publishing")
+PARTS = ("server", "browser", "clicks", "memory", "publishing")
 KNOWN = 5
 """Addresses that are opened a second time."""
 Table = list[dict[str, Any]]
@@ -48,25 +50,35 @@ def main() -> None:
     parser.add_argument("--pages", nargs="+", choices=PAGES, default=PAGES)
     parser.add_argument("--json", type=Path)
     given = parser.parse_args()
-    wanted = given.parts or PARTS
     # Ended from outside, the dashboards that it started end with it.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    addresses = drawn(given.home, given.pages, given.openings)
-    found: dict[str, Table] = {}
-    if "server" in wanted:
-        found["server"] = [on_server(given.home, *item) for item in addresses.items()]
-        show("On the server", found["server"])
-    if "browser" in wanted:
-        found["browser"] = list(in_browser(given.home, addresses))
-        show("In the browser", found["browser"])
-    if "memory" in wanted:
-        found["memory"] = [crowds.tour(given.home, n, given.times) for n in given.people]
-        show("Memory of the server", found["memory"])
-    if "publishing" in wanted:
-        found["publishing"] = crowds.beside_publishing(given.home, addresses)
-        show("Beside publishing", found["publishing"])
+    found = measured(given, drawn(given.home, given.pages, given.openings))
+    sys.stdout.write(f"\n{machine()}\n")
     if given.json:
         given.json.write_text(json.dumps(found, indent=1), "utf-8")
+
+
+def measured(given: argparse.Namespace, addresses: Mapping[str, list[Address]]) -> dict[str, Table]:
+    """The tables of the parts that are asked for, each shown once it is there."""
+    home, found = given.home, {}
+    parts: dict[str, tuple[str, Callable[[], Table]]] = {
+        "server": ("On the server", lambda: [on_server(home, *of) for of in addresses.items()]),
+        "browser": ("In the browser", lambda: list(in_browser(home, addresses))),
+        "clicks": ("Clicks in one session", lambda: clicked(home, given.times)),
+        "memory": (
+            "Memory of the server",
+            lambda: [crowds.tour(home, n, given.times) for n in given.people],
+        ),
+        "publishing": (
+            "Beside publishing",
+            lambda: crowds.beside_publishing(home, addresses),
+        ),
+    }
+    for part in given.parts or PARTS:
+        title, measure = parts[part]
+        found[part] = measure()
+        show(title, found[part])
+    return found
 
 
 def drawn(home: Path, pages: Iterable[str], openings: int) -> dict[str, list[Address]]:
@@ -127,6 +139,20 @@ def in_browser(home: Path, addresses: Mapping[str, list[Address]]) -> Iterable[d
             row = {"page": page, "cold_s": first, "p50_s": float(p50), "p95_s": float(p95)}
             _note(f"{page} in the browser: {row}")
             yield row | {"openings": [first, *rest]}
+
+
+def clicked(home: Path, times: int) -> Table:
+    """A row for each page, and one for all: seconds from a click until the page is whole."""
+    with page_browser.chromium() as browser, serving(home) as server:
+        found = list(page_browser.clicks(browser, server, times + 1))
+    # The first round opens each page for the first time in its process.
+    found = found[len(found) // (times + 1) :]
+    by_page = {title: [s for name, s in found if name == title] for title, _ in found}
+    rows = []
+    for title, seconds in {**by_page, "all": [s for _, s in found]}.items():
+        p50, p95 = np.percentile(seconds, [50, 95])
+        rows.append({"page": title, "p50_s": float(p50), "p95_s": float(p95)})
+    return rows
 
 
 def show(title: str, table: Table) -> None:

@@ -5,11 +5,12 @@ import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from tests.benchmarks.pages.addresses import Address
 from tests.benchmarks.pages.sessions import PATIENCE, Server
 from tests.support.browsers import FLAGS
+from tests.support.pages import TITLES
 
 QUIET = 600
 """Milliseconds that a page stays whole; it counts from their beginning."""
@@ -21,7 +22,8 @@ _WATCH = """
   const look = () => {
     const app = document.querySelector('[data-testid="stApp"]');
     const ran = app && app.getAttribute("data-test-script-state") === "notRunning";
-    const drawn = document.querySelector('[data-testid="stMain"] h1');
+    const head = document.querySelector('[data-testid="stMain"] h1');
+    const drawn = head && (!window.wanted || head.innerText.trim() === window.wanted);
     const plots = [...document.querySelectorAll(".js-plotly-plot")];
     const whole = ran && drawn && !document.querySelector(busy)
       && plots.every((plot) => plot.querySelector("svg.main-svg, canvas"));
@@ -31,7 +33,12 @@ _WATCH = """
   setInterval(look, 20);
 })()
 """
-_IS_WHOLE = "wait => window.wholeSince !== null && performance.now() - window.wholeSince > wait"
+# What it returns is what the page had when it had been whole for so long: it may go on later.
+_IS_WHOLE = """
+wait => window.wholeSince != null && performance.now() - window.wholeSince > wait
+  && [window.wholeSince]
+"""
+_FROM_NOW = "title => (window.wanted = title, performance.now())"
 
 
 @contextmanager
@@ -49,12 +56,40 @@ def seconds(browser: Browser, server: Server, address: Address) -> float:
     """From navigating to the address, in a fresh window, until the page is whole."""
     page, query = address
     path = "" if page == "leaderboard" else page
+    with _window(browser) as window:
+        window.goto(f"http://{server.host}/{path}?{query}", wait_until="commit")
+        return _whole(window) / 1000
+
+
+def clicks(browser: Browser, server: Server, times: int) -> Iterator[tuple[str, float]]:
+    """Every page in turn, so often, by a click on its name in one session: its title, and seconds
+    from the click until it is whole."""
+    titles = list(TITLES.values())
+    with _window(browser) as window:
+        window.goto(f"http://{server.host}/", wait_until="commit")
+        _whole(window)
+        for _ in range(times):
+            for title in [*titles[1:], titles[0]]:
+                start = window.evaluate(
+                    "title => (window.wanted = title, performance.now())", title
+                )
+                window.get_by_role("link", name=title, exact=True).first.click()
+                yield title, (_whole(window) - start) / 1000
+
+
+@contextmanager
+def _window(browser: Browser) -> Iterator[Page]:
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     try:
         window = context.new_page()
         window.add_init_script(_WATCH)
-        window.goto(f"http://{server.host}/{path}?{query}", wait_until="commit")
-        window.wait_for_function(_IS_WHOLE, arg=QUIET, timeout=1000 * PATIENCE, polling=50)
-        return float(window.evaluate("window.wholeSince")) / 1000
+        yield window
     finally:
         context.close()
+
+
+def _whole(window: Page) -> float:
+    """Since when the page is whole, in milliseconds of its own clock."""
+    limit = 1000 * PATIENCE
+    found = window.wait_for_function(_IS_WHOLE, arg=QUIET, timeout=limit, polling=50)
+    return float(found.json_value()[0])

@@ -1,11 +1,11 @@
 """What was made once and may be asked for again, kept up to so many bytes."""
 
 import hashlib
-import pickle
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from functools import wraps
+from pickle import PicklingError, dumps
 from typing import Any, Generic, ParamSpec, TypeVar
 
 P = ParamSpec("P")
@@ -82,8 +82,8 @@ def remembered(function: Callable[P, Made]) -> Callable[P, Made]:
     @wraps(function)
     def called(*args: P.args, **kwargs: P.kwargs) -> Made:
         try:
-            content = pickle.dumps((args, kwargs), protocol=5)
-        except (pickle.PicklingError, TypeError, AttributeError):
+            content = dumps((args, kwargs), protocol=5)
+        except (PicklingError, TypeError, AttributeError):
             return function(*args, **kwargs)
         asked = function, hashlib.sha256(content).digest()
         return _REMEMBERED.of(asked, lambda: (function(*args, **kwargs), len(content)))[0]

@@ -49,6 +49,14 @@ class Runs(NamedTuple):
         return [self.home / path for path in self.paths]
 
     @property
+    def made_of(self) -> list[list[str | int]]:
+        """What the gathered file stands for; another size or time may be damage, or its mending.
+        Raises OSError for a part without its file."""
+        found = [file.stat() for file in self.files]
+        stamps = [[at.st_size, at.st_mtime_ns] for at in found]
+        return [[part, *at] for part, at in zip(self.parts, stamps, strict=True)]
+
+    @property
     def file(self) -> Path:
         """Where all are gathered."""
         # A dataset may be called anything.
@@ -76,7 +84,7 @@ def table(
     kept = _kept(of, ids, columns)
     if kept is not None:
         return kept
-    made = make(of).replace_schema_metadata({_MADE: json.dumps(of.parts)})
+    made = make(of).replace_schema_metadata({_MADE: json.dumps(of.made_of)})
     # A home that cannot be written, or has no room, is read all the same.
     with contextlib.suppress(OSError):
         _write(made, ids, of.file)
@@ -87,7 +95,7 @@ def _kept(of: Runs, ids: Sequence[str], columns: Sequence[str]) -> pa.Table | No
     """Nothing where the file is of other parts, or damaged."""
     with contextlib.suppress(OSError, pa.ArrowException, ValueError, KeyError):
         file = pq.ParquetFile(of.file, read_dictionary=ids, page_checksum_verification=True)
-        if json.loads(file.schema_arrow.metadata[_MADE]) == of.parts:
+        if json.loads(file.schema_arrow.metadata[_MADE]) == of.made_of:
             return file.read(columns=list(columns), use_threads=False).combine_chunks()
     return None
 

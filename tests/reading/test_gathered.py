@@ -112,6 +112,23 @@ def test_a_damaged_file_is_made_again(
     assert file.read_bytes() == whole
 
 
+@pytest.mark.parametrize("kind", ["scores", "top"])
+def test_a_part_that_was_damaged_is_not_read_from_what_was_gathered(
+    store: Store, kind: str
+) -> None:
+    before = arrays(store), listed(store)
+    reading = open_version(store)
+    cursor, file = reading.cursor(), reading.path(kind, "tiny", "bm25")
+    whole = file.read_bytes()
+    file.write_bytes(bytes(len(whole)))
+    with pytest.raises(pa.ArrowException):
+        score_arrays.of_measure(cursor, ["tiny"], "R@10", SYSTEMS)
+        top_ranks.of_systems(cursor, "tiny", SYSTEMS)
+    reading.close()
+    file.write_bytes(whole)
+    assert repr((arrays(store), listed(store))) == repr(before)
+
+
 def test_a_home_without_room_is_read_all_the_same(store: Store) -> None:
     reading = open_version(store)
     (store.home / "caches" / "means.parquet").unlink()

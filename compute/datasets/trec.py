@@ -24,7 +24,7 @@ from compute.base.words import counted, shown
 from compute.datasets import compressed
 from compute.datasets.records import WHOLE
 
-_BLOCK = 16 * 1024**2
+_BLOCK = 4 * 1024**2
 _LONGEST_LINE = 64 * 1024**2
 _MARK = b"\xef\xbb\xbf"
 _FEW = 8
@@ -64,7 +64,7 @@ def read_columns(path: Path, layout: Layout, skip: int = 0) -> pa.Table:
             line, (_, fault) = _complaint(block, layout)
             raise WrongInput(f"{path}, line {number + line}: {fault}, mend the line")
         tables.append(table)
-        number += block.count(b"\n")
+        number += _n_ends(block)
     table = pa.concat_tables(tables)
     if not table.num_rows:
         raise WrongInput(f"{path}: no {layout.what} in it, expected lines of {layout}")
@@ -132,7 +132,7 @@ def _blocks(path: Path, skip: int) -> Iterator[bytes]:
         end = more.rfind(b"\n") + 1
         if end:
             yield rest + more[:end]
-            number += more.count(b"\n")
+            number += _n_ends(more)
         rest = more[end:] if end else rest + more
         if len(rest) > _LONGEST_LINE:
             where = f"{path}, line {skip + number}"
@@ -210,7 +210,12 @@ def _surveyed(
 
 
 def _n_lines(block: bytes) -> int:
-    return block.count(b"\n") + (block[-1:] not in (b"", b"\n"))
+    return _n_ends(block) + (block[-1:] not in (b"", b"\n"))
+
+
+def _n_ends(block: bytes) -> int:
+    """How many line ends it has; NumPy counts them quickly, and lets other threads work."""
+    return int(np.count_nonzero(np.frombuffer(block, np.uint8) == ord("\n")))
 
 
 def _numbered(table: pa.Table, lines: np.ndarray) -> pa.Table:

@@ -32,7 +32,7 @@ _LINE = trec.Layout(
     (
         ("query_id", _NAMES),
         ("Q0", None),
-        ("doc_id", pa.large_string()),
+        ("doc_id", pa.string()),
         ("rank", None),
         ("score", pa.float64()),
         ("tag", _NAMES),
@@ -46,6 +46,8 @@ RANKED_LINE = trec.Layout(
 _HITS = pa.schema(
     [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("score", pa.float64())]
 )
+_LARGEST = 2**31 - 1
+"""Bytes of text that one piece of a column of type `string` can hold."""
 _WRITTEN = 1_000_000  # lines at a time
 _SLICE = 1 << 16
 """Hits that are ranked together, about: their arrays stay in the caches of the processor."""
@@ -84,7 +86,9 @@ def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
     _refuse_strange_scores(hits)
     given = hits.num_rows
     if drop_self:
-        own = pc.call_function("equal", [hits["query_id"].cast(pa.large_string()), hits["doc_id"]])
+        own = pc.call_function(
+            "equal", [hits["query_id"].cast(hits["doc_id"].type), hits["doc_id"]]
+        )
         hits = hits.filter(pc.call_function("invert", [own]))
     self_hits, given = given - hits.num_rows, hits.num_rows
     if not given:
@@ -236,11 +240,21 @@ def read(path: Path, *, any_tag: bool = False, ranks: bool = False) -> tuple[str
             f"{path}: {len(tags)} tags ({', '.join(map(shown, tags[:3]))}) where a run has one; "
             "give each run a file of its own"
         )
-    # One piece of each column, here where the pieces go away: ranking needs it so.
-    whole = table.drop_columns("tag").unify_dictionaries().combine_chunks()
-    del table
-    pa.default_memory_pool().release_unused()
-    return tags[0], whole
+    # One piece of each column, one after the other as their pieces go: ranking needs it so.
+    table, whole = table.drop_columns("tag"), {}
+    for name in table.column_names:
+        pa.default_memory_pool().release_unused()
+        whole[name] = _whole(table[name])
+        table = table.drop_columns(name)
+    return tags[0], pa.table(whole)
+
+
+def _whole(column: pa.ChunkedArray) -> pa.Array:
+    if pa.types.is_dictionary(column.type):
+        column = column.unify_dictionaries()
+    elif pa.types.is_string(column.type) and column.nbytes > _LARGEST:
+        column = column.cast(pa.large_string())
+    return column.combine_chunks()
 
 
 def read_trec(path: Path, *, any_tag: bool = False) -> tuple[str, pd.DataFrame]:

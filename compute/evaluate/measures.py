@@ -6,12 +6,13 @@ defines.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from compute.base.errors import WrongInput
 from compute.base.scratch_database import scratch
@@ -40,6 +41,9 @@ MEASURES = (
 )
 """What is scored when nothing else is asked."""
 
+_RUN = pa.schema(
+    [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("rank", pa.int64())]
+)
 WHOLE = 2**31
 """The rank that a measure without a cut cuts at: below every list that is kept."""
 
@@ -276,7 +280,7 @@ def label(measure: str) -> str:
 
 
 def evaluate(
-    run: pd.DataFrame,
+    run: pd.DataFrame | Iterable[pa.RecordBatch],
     judgements: pd.DataFrame,
     measures: Sequence[str] = MEASURES,
     *,
@@ -284,8 +288,8 @@ def evaluate(
 ) -> pd.DataFrame:
     """Per-query scores of a canonical run: query_id, measure, value (float64).
 
-    `run` has query_id, doc_id, rank and was kept to `depth` ranks: measures that cut deeper are
-    absent, R@1000 of a run kept to 100, and those without a cut go to `depth`.
+    `run` has query_id, doc_id, rank, whole or in batches, and was kept to `depth` ranks: measures
+    that cut deeper are absent, R@1000 of a run kept to 100, those without a cut go to `depth`.
     `judgements` has query_id, doc_id, relevance, a pair once. Every query with a judgement has a
     row per measure, 0 if the run does not answer it; Judged@k and Hole@k are absent there.
     Queries without a judgement are not evaluated. Raises WrongInput for an unknown measure.
@@ -308,11 +312,19 @@ def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:
     return deep, shallow
 
 
-def _held(run: pd.DataFrame, judgements: pd.DataFrame, *, deep: int, shallow: int) -> Held:
+def _held(
+    run: pd.DataFrame | Iterable[pa.RecordBatch],
+    judgements: pd.DataFrame,
+    *,
+    deep: int,
+    shallow: int,
+) -> Held:
     """Joins the run's top `deep` with judgements whose queries are numbered."""
     queries = judgements[["query_id", "number"]].drop_duplicates()
+    if isinstance(run, pd.DataFrame):
+        run = _arrow(run[["query_id", "doc_id", "rank"]]).to_batches()
     with scratch() as database:
-        database.register("run", _arrow(run[["query_id", "doc_id", "rank"]]))
+        database.register("run", _looked_at(run, judgements, shallow))
         database.register("judgements", _arrow(judgements))
         database.register("queries", _arrow(queries))
         found = database.sql(_JUDGED, params={"deep": deep}).fetchnumpy()
@@ -326,6 +338,18 @@ def _held(run: pd.DataFrame, judgements: pd.DataFrame, *, deep: int, shallow: in
         ideal=ideal(judgements),
         known=Places(seen["number"], seen["rank"], np.zeros(len(seen["rank"]), np.int64)),
     )
+
+
+def _looked_at(run: Iterable[pa.RecordBatch], judgements: pd.DataFrame, shallow: int) -> pa.Table:
+    """The hits that a measure looks at: mostly few, judged documents and those not far down."""
+    judged = pc.SetLookupOptions(pa.array(judgements["doc_id"].unique(), pa.large_string()))
+    found = [_RUN.empty_table()]
+    for batch in run:
+        is_judged = pc.call_function("is_in", [batch["doc_id"]], judged)
+        is_high = pc.call_function("less_equal", [batch["rank"], pa.scalar(shallow)])
+        kept = batch.filter(pc.call_function("or", [is_judged, is_high]))
+        found.append(pa.table(kept.select(_RUN.names)).cast(_RUN))
+    return pa.concat_tables(found)
 
 
 def _arrow(frame: pd.DataFrame) -> pa.Table:

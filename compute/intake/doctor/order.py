@@ -27,7 +27,7 @@ class _Lines:
     @cached_property
     def query(self) -> np.ndarray:
         """A number for each query."""
-        return self.table["query_id"].combine_chunks().indices.to_numpy()
+        return _codes(self.table["query_id"]).indices.to_numpy()
 
     @cached_property
     def score(self) -> np.ndarray:
@@ -38,7 +38,7 @@ class _Lines:
     @cached_property
     def rank(self) -> np.ndarray:
         """NaN where it is no number."""
-        ranks = self.table["rank"].combine_chunks()
+        ranks = _codes(self.table["rank"])
         values = np.array([_number(value) for value in ranks.dictionary.to_pylist()])
         return values[ranks.indices.to_numpy()]
 
@@ -46,6 +46,24 @@ class _Lines:
     def follows(self) -> np.ndarray:
         """Whether a line, from the second on, is of the same query as the one before."""
         return self.query[1:] == self.query[:-1]
+
+    @cached_property
+    def starts(self) -> np.ndarray:
+        """Where the pieces of lists begin."""
+        return np.append(0, np.flatnonzero(~self.follows) + 1)
+
+    @cached_property
+    def rises(self) -> np.ndarray:
+        """The lines whose score is above that of the line before, of the same query."""
+        return np.flatnonzero((self.score[1:] > self.score[:-1]) & self.follows) + 1
+
+    @cached_property
+    def contradict(self) -> np.ndarray:
+        """The lines whose rank and score are both above those of the line before, or both below."""
+        rank, score = self.rank, self.score
+        both = (rank[1:] > rank[:-1]) & (score[1:] > score[:-1])
+        both |= (rank[1:] < rank[:-1]) & (score[1:] < score[:-1])
+        return np.flatnonzero(both & self.follows) + 1
 
     def name(self, at: int) -> str:
         """The query of a line."""
@@ -79,49 +97,42 @@ _Tell = Callable[[str, int, int, str, str], None]
 
 
 def _ties(found: _Lines, tell: _Tell) -> None:
-    order = (
-        np.lexsort((found.score, found.query)) if _is_mixed(found) else np.arange(len(found.score))
-    )
-    query, score = found.query[order], found.score[order]
-    tied = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
-    if tied.any():
-        at = int(order[1:][tied].min())
+    order, same = None, found.follows & (found.score[1:] == found.score[:-1])
+    if len(found.rises) or _n_pieces(found):  # equal scores of a list may stand apart
+        order = np.lexsort((found.score, found.query))
+        query, score = found.query[order], found.score[order]
+        same = (query[1:] == query[:-1]) & (score[1:] == score[:-1])
+    if same.any():
+        tied = np.flatnonzero(same) + 1
+        at = int(tied[0] if order is None else order[tied].min())
         # As an import counts them: each hit whose score equals a neighbour's, the first too.
-        count = (np.append(tied, False) | np.append(False, tied)).sum()
-        share = f"{count:,} of {len(score):,} hits"
+        count = (np.append(same, False) | np.append(False, same)).sum()
+        share = f"{count:,} of {len(found.score):,} hits"
         example = f"{share}, as query {found.name(at)!r}, score {found.text('score', at)}"
         tell(TIED, count, at, example, "ranked by document id, descending, as trec_eval does")
 
 
-def _is_mixed(found: _Lines) -> bool:
-    """Whether equal scores of a list may stand apart."""
-    rises = (found.score[1:] > found.score[:-1]) & found.follows
-    return bool(rises.any()) or _n_pieces(found) > 0
-
-
 def _n_pieces(found: _Lines) -> int:
     """Further pieces of lists that lie apart."""
-    return int((~found.follows).sum()) + 1 - len(np.unique(found.query))
+    return len(found.starts) - len(np.unique(found.query[found.starts]))
 
 
 def _sorting(found: _Lines, tell: _Tell) -> None:
-    rises = np.flatnonzero((found.score[1:] > found.score[:-1]) & found.follows) + 1
-    if len(rises):
-        at = int(rises[0])
+    if len(found.rises):
+        at = int(found.rises[0])
         high, low = found.text("score", at), found.text("score", at - 1)
         example = f"query {found.name(at)!r}, score {high} below {low}"
-        lists = len(np.unique(found.query[rises]))
+        lists = len(np.unique(found.query[found.rises]))
         tell("list not sorted by score", lists, at, example, "sorted by score, highest first")
     if pieces := _n_pieces(found):
-        _, first = np.unique(found.query, return_index=True)
-        starts = np.flatnonzero(~found.follows) + 1
-        at = int(starts[~np.isin(starts, first)][0])
+        _, first = np.unique(found.query[found.starts], return_index=True)
+        at = int(np.delete(found.starts, first)[0])
         example = f"query {found.name(at)!r} again, after other queries"
         tell("list in pieces", pieces, at, example, "brought together")
 
 
 def _ranks(found: _Lines, tell: _Tell) -> None:
-    rank, score = found.rank, found.score
+    rank = found.rank
     words = np.flatnonzero(np.isnan(rank))
     if len(words):
         at = int(words[0])
@@ -131,29 +142,21 @@ def _ranks(found: _Lines, tell: _Tell) -> None:
         example = f"rank {found.text('rank', 0)} on every line"
         tell("the same rank everywhere", len(rank), 0, example, _BY_SCORE)
         return
-    wrong = np.flatnonzero(_rises(rank, score) & found.follows) + 1
-    if len(wrong):
-        at = int(wrong[0])
+    if len(found.contradict):
+        at = int(found.contradict[0])
         ranks, scores = (
             f"{name} {found.text(name, at - 1)} before {found.text(name, at)}"
             for name in ("rank", "score")
         )
         example = f"query {found.name(at)!r}, {ranks}, {scores}"
-        tell(CONTRADICTED, len(wrong), at, example, _BY_SCORE)
-
-
-def _rises(rank: np.ndarray, score: np.ndarray) -> np.ndarray:
-    """Whether rank and score both rise, or both fall, from a line to the next."""
-    with np.errstate(invalid="ignore"):  # of two infinite ones neither is up
-        return np.sign(rank[1:] - rank[:-1]) * np.sign(score[1:] - score[:-1]) > 0
+        tell(CONTRADICTED, len(found.contradict), at, example, _BY_SCORE)
 
 
 def _upside_down(found: _Lines, tell: _Tell) -> None:
     """Most scores rise down the lists, by the ranks where these say anything, else by the lines."""
     rank, n = found.rank, int(found.follows.sum())
-    lines = np.arange(len(rank), dtype=np.float64)
     tells = not np.isnan(rank).any() and bool((rank != rank[0]).any())
-    wrong = np.flatnonzero(_rises(rank if tells else lines, found.score) & found.follows) + 1
+    wrong = found.contradict if tells else found.rises
     if len(wrong) > n / 2:
         at = int(wrong[0])
         high, low = found.text("score", at), found.text("score", at - 1)
@@ -163,6 +166,11 @@ def _upside_down(found: _Lines, tell: _Tell) -> None:
             f" {found.name(at)!r}, {low} before {high}"
         )
         tell(LOWER, len(wrong), at, example, _NEGATIVE)
+
+
+def _codes(column: pa.ChunkedArray) -> pa.DictionaryArray:
+    """One piece, which is not copied where it is one already."""
+    return column.chunk(0) if column.num_chunks == 1 else column.combine_chunks()
 
 
 def _number(text: bytes) -> float:

@@ -8,8 +8,10 @@ Ranking millions of hits is one sort of numbers: a query's place among the ids a
 a key of 64 bits. Ids are compared only where scores are equal.
 """
 
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import pairwise
 from pathlib import Path
 
@@ -52,7 +54,7 @@ _WRITTEN = 1_000_000  # lines at a time
 _SLICE = 1 << 16
 """Hits that are ranked together, about: their arrays stay in the caches of the processor."""
 _SIGN = np.uint32(1 << 31)
-_NOTHING = pa.schema([*[*_HITS][:2], ("rank", pa.int32()), ("score", pa.float64())]).empty_table()
+_RANKED = pa.schema([*[*_HITS][:2], ("rank", pa.int32()), ("score", pa.float64())])
 
 Keys = NDArray[np.uint64]
 
@@ -61,14 +63,38 @@ Keys = NDArray[np.uint64]
 class Run:
     """The canonical ranking of one system's hits on one dataset, and what ranking them met."""
 
-    frame: pd.DataFrame
-    """query_id, doc_id, rank (int32, from 1 without gaps), score (float64), in that order."""
+    content: "pd.DataFrame | Lists"
+    """A frame as `frame` gives it, or what it is put together from."""
     duplicates: int = 0
     """Hits left out because their document stands higher in the same list."""
     self_hits: int = 0
     """Hits left out because doc_id equals query_id."""
     tied: int = 0
     """Hits kept whose score equals a neighbour's as a 32-bit float: their order is the rule's."""
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """query_id, doc_id, rank (int32, from 1 without gaps), score (float64), in that order."""
+        if isinstance(self.content, pd.DataFrame):
+            return self.content
+        # A column of the table goes when the frame has it: they are large.
+        table = pa.Table.from_batches(self.batches(), _RANKED)
+        return table.to_pandas(split_blocks=True, self_destruct=True)
+
+    def batches(self, size: int = _SLICE) -> Iterator[pa.RecordBatch]:
+        """The rows of `frame`, so many at a time: few of them are held at once."""
+        if isinstance(self.content, pd.DataFrame):
+            table = pa.Table.from_pandas(self.content, preserve_index=False)
+            yield from table.to_batches(max_chunksize=size)
+            return
+        for start in range(0, len(self.content.order), size):
+            yield self.content.batch(slice(start, start + size))
+
+    def top(self, k: int) -> pd.DataFrame:
+        """The rows of `frame` down to a rank."""
+        if isinstance(self.content, pd.DataFrame):
+            return self.content[self.content["rank"] <= k]
+        return self.content.batch(np.flatnonzero(self.content.rank <= k)).to_pandas()
 
 
 def canonical(hits: pd.DataFrame, *, depth: int, drop_self: bool) -> Run:
@@ -78,11 +104,12 @@ def canonical(hits: pd.DataFrame, *, depth: int, drop_self: bool) -> Run:
     Raises WrongInput for a score that is NaN or infinite.
     """
     table = pa.Table.from_pandas(hits[_HITS.names], schema=_HITS, preserve_index=False)
-    return ranked(table, depth=depth, drop_self=drop_self)
+    run = ranked(table, depth=depth, drop_self=drop_self)
+    return replace(run, content=run.frame)
 
 
 def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
-    """`canonical` of a table as `read` gives it."""
+    """`canonical` of a table as `read` gives it; the run is put together where it is needed."""
     _refuse_strange_scores(hits)
     given = hits.num_rows
     if drop_self:
@@ -92,22 +119,12 @@ def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
         hits = hits.filter(pc.call_function("invert", [own]))
     self_hits, given = given - hits.num_rows, hits.num_rows
     if not given:
-        return Run(_NOTHING.to_pandas(), self_hits=self_hits)
-    columns, duplicates, tied = _ranked(hits, depth)
-    # A column of the table goes when the frame has it: they are large.
-    frame = columns.to_pandas(split_blocks=True, self_destruct=True)
-    return Run(frame, duplicates=duplicates, self_hits=self_hits, tied=tied)
-
-
-def _ranked(hits: pa.Table, depth: int) -> tuple[pa.Table, int, int]:
-    """The run as a table; how many duplicates were in it, and how many hits are tied."""
-    score = hits["score"].to_numpy()
-    lists = _Lists(*_numbered(hits["query_id"]), hits["doc_id"].combine_chunks(), score)
-    order, slices = lists.slices()
+        return Run(_RANKED.empty_table().to_pandas(), self_hits=self_hits)
+    lists = Lists.of(hits)
     with ThreadPoolExecutor(load().threads) as pool:
-        found = list(pool.map(lambda of: lists.ranked(order[of], depth), slices))
-    tables, duplicates, tied = zip(*found, strict=True)
-    return pa.concat_tables(tables), sum(duplicates), sum(tied)
+        found = list(pool.map(partial(lists.settle, depth), *zip(*lists.slices(), strict=True)))
+    kept, duplicates, tied = zip(*found, strict=True)
+    return Run(lists.cut(kept), sum(duplicates), self_hits, sum(tied))
 
 
 def _refuse_strange_scores(hits: pa.Table) -> None:
@@ -122,65 +139,98 @@ def _refuse_strange_scores(hits: pa.Table) -> None:
             )
 
 
-def _numbered(queries: pa.ChunkedArray) -> tuple[pa.Array, NDArray[np.uint32]]:
-    """The sorted ids of the queries, and the place among them of every hit's, from 0."""
+def _numbered(queries: pa.ChunkedArray) -> pa.DictionaryArray:
+    """The ids of the queries with their dictionary sorted."""
     if not pa.types.is_dictionary(queries.type):
         queries = queries.dictionary_encode()
-    whole = queries.unify_dictionaries().combine_chunks()
+    whole = _whole(queries)
     order = pc.call_function("array_sort_indices", [whole.dictionary]).to_numpy()
-    places = np.empty(len(order), np.uint32)
-    places[order] = np.arange(len(order), dtype=np.uint32)
-    return whole.dictionary.take(pa.array(order)), places[whole.indices.to_numpy()]
+    places = np.empty(len(order), np.int32)
+    places[order] = np.arange(len(order), dtype=np.int32)
+    if (places[:-1] < places[1:]).all():
+        return whole
+    indices = pa.array(places[whole.indices.to_numpy()])
+    return pa.DictionaryArray.from_arrays(indices, whole.dictionary.take(pa.array(order)))
 
 
 @dataclass(frozen=True)
-class _Lists:
-    """Hits in any order; arrays have an element per hit."""
+class Lists:
+    """Hits in any order, and the order in which they make up a run."""
 
     names: pa.Array
     """The sorted ids of the queries."""
-    query: NDArray[np.uint32]
-    """The number of the hit's query, from 0."""
+    query: NDArray[np.int32]
+    """The number of the hit's query, from 0; like the two below an element per hit."""
     doc_ids: pa.Array
     score: NDArray[np.float64]
+    order: NDArray[np.unsignedinteger]
+    """The places of the hits, as they stand in the run."""
+    rank: NDArray[np.int32]
+    """In the order of the run."""
 
-    def slices(self) -> tuple[NDArray[np.int64], list[slice]]:
-        """The hits by query, those of a query as they stand; and slices of whole queries."""
-        heads = np.flatnonzero(np.diff(self.query, prepend=self.query[:1] + 1))
+    @classmethod
+    def of(cls, hits: pa.Table) -> "Lists":
+        """Not ranked yet."""
+        queries, n = _numbered(hits["query_id"]), hits.num_rows
+        number, score = queries.indices.to_numpy(), hits["score"].to_numpy()
+        order, rank = np.empty(n, np.min_scalar_type(n)), np.empty(n, np.int32)
+        return cls(queries.dictionary, number, _whole(hits["doc_id"]), score, order, rank)
+
+    def slices(self) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
+        """Slices of whole queries in their order: where each begins in the run, and where the
+        blocks of hits do that it takes, with their lengths."""
+        heads = np.append(0, np.flatnonzero(self.query[1:] != self.query[:-1]) + 1)
         lengths = np.diff(heads, append=len(self.query))
         # Mostly the hits of a query stand together, so that few blocks are sorted.
         blocks = np.argsort(self.query[heads], kind="stable")
-        lengths = lengths[blocks]
-        ends = np.cumsum(lengths)
-        order = np.repeat(heads[blocks] - (ends - lengths), lengths)
-        order += np.arange(len(order))
-        changes = ends[:-1][np.diff(self.query[heads[blocks]]) > 0]
-        cuts = changes[np.flatnonzero(np.diff(changes // _SLICE, prepend=0))]
-        bounds = [0, *cuts.tolist(), len(order)]
-        return order, [slice(low, high) for low, high in pairwise(bounds)]
+        heads, lengths = heads[blocks], lengths[blocks]
+        starts = np.cumsum(lengths) - lengths
+        changes = np.flatnonzero(np.diff(self.query[heads])) + 1
+        cuts = changes[np.flatnonzero(np.diff(starts[changes] // _SLICE, prepend=0))]
+        for low, high in pairwise([0, *cuts.tolist(), len(heads)]):
+            yield int(starts[low]), heads[low:high], lengths[low:high]
 
-    def ranked(self, chosen: NDArray[np.int64], depth: int) -> tuple[pa.Table, int, int]:
-        """The run of whole queries; how many duplicates were in it, and how many hits are tied."""
+    def settle(
+        self, depth: int, start: int, heads: NDArray[np.int64], lengths: NDArray[np.int64]
+    ) -> tuple[slice, int, int]:
+        """Rank a slice: what it fills of the run; how many duplicates were in it, how many hits
+        are tied."""
+        ends = np.cumsum(lengths)
+        chosen = np.repeat(heads - (ends - lengths), lengths) + np.arange(ends[-1])
         query, score = self.query[chosen], self.score[chosen]
         doc_ids = self.doc_ids.take(pa.array(chosen))
         once = _once(query, doc_ids, score)
-        if len(once) < len(chosen):
-            query, score, doc_ids = query[once], score[once], doc_ids.take(pa.array(once))
+        duplicates = len(chosen) - len(once)
+        if duplicates:
+            chosen, query, score = chosen[once], query[once], score[once]
+            doc_ids = doc_ids.take(pa.array(once))
         key = _key(query, score)
         order = np.argsort(key, kind="stable")
         key = key[order]
         _settle(key, order, doc_ids)
         rank = _places(key)
         kept = rank <= depth
-        if not kept.all():
-            key, order, rank = key[kept], order[kept], rank[kept]
-        queries = self.names.take(pa.array((key >> np.uint64(32)).astype(np.int32)))
-        columns = [queries.cast(pa.large_string()), doc_ids.take(pa.array(order))]
-        table = pa.table([*columns, rank.astype(np.int32), score[order]], schema=_NOTHING.schema)
-        return table, len(chosen) - len(once), int(_equal_neighbours(key).sum())
+        filled = slice(start, start + np.count_nonzero(kept))
+        self.order[filled], self.rank[filled] = chosen[order[kept]], rank[kept]
+        return filled, duplicates, int(_equal_neighbours(key[kept]).sum())
+
+    def cut(self, kept: Sequence[slice]) -> "Lists":
+        """Without the gaps between what slices filled."""
+        if sum(some.stop - some.start for some in kept) == len(self.order):
+            return self
+        order, rank = (np.concatenate([all_[s] for s in kept]) for all_ in (self.order, self.rank))
+        return replace(self, order=order, rank=rank)
+
+    def batch(self, some: slice | NDArray[np.int64]) -> pa.RecordBatch:
+        """Some rows of the run."""
+        order = self.order[some]
+        query_ids = self.names.take(pa.array(self.query[order])).cast(pa.large_string())
+        doc_ids = self.doc_ids.take(pa.array(order)).cast(pa.large_string())
+        columns = [query_ids, doc_ids, pa.array(self.rank[some]), pa.array(self.score[order])]
+        return pa.record_batch(columns, schema=_RANKED)
 
 
-def _once(query: NDArray[np.uint32], doc_ids: pa.Array, score: NDArray[np.float64]) -> NDArray:
+def _once(query: NDArray[np.int32], doc_ids: pa.Array, score: NDArray[np.float64]) -> NDArray:
     """The places of the hits, of those with the same query and document the best alone."""
     codes = doc_ids.dictionary_encode().indices.to_numpy()
     pair = (query.astype(np.uint64) << np.uint64(32)) | codes.astype(np.uint64)
@@ -192,7 +242,7 @@ def _once(query: NDArray[np.uint32], doc_ids: pa.Array, score: NDArray[np.float6
     return np.sort(order[first])
 
 
-def _key(query: NDArray[np.uint32], score: NDArray[np.float64]) -> Keys:
+def _key(query: NDArray[np.int32], score: NDArray[np.float64]) -> Keys:
     """The query's number above the bits of its score, turned so that larger ones come first."""
     with np.errstate(over="ignore"):  # beyond 32 bits: larger than all others, as in C
         single = score.astype(np.float32)
@@ -244,12 +294,15 @@ def read(path: Path, *, any_tag: bool = False, ranks: bool = False) -> tuple[str
     table, whole = table.drop_columns("tag"), {}
     for name in table.column_names:
         pa.default_memory_pool().release_unused()
-        whole[name] = _whole(table[name])
+        whole[name] = (_numbered if name == "query_id" else _whole)(table[name])
         table = table.drop_columns(name)
     return tags[0], pa.table(whole)
 
 
 def _whole(column: pa.ChunkedArray) -> pa.Array:
+    """One piece, which is not copied where it is one already."""
+    if column.num_chunks == 1:
+        return column.chunk(0)
     if pa.types.is_dictionary(column.type):
         column = column.unify_dictionaries()
     elif pa.types.is_string(column.type) and column.nbytes > _LARGEST:

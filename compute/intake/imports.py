@@ -154,7 +154,7 @@ def import_run(
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
     start = time.perf_counter()
-    tag, hits, sha256 = _read(file)
+    tag, hits, order, sha256 = _read(file)
     content = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
     name = system or tag
     over = "" if replace and name not in spared else sha256
@@ -164,7 +164,7 @@ def import_run(
     identity = fingerprint("hits", inputs, system=name, depth=depth, **content)
     if stored := recompute.whole_run(bench.store, dataset.name, name, identity):
         return recompute.score(bench, loaded, stored)
-    run, met = _ranked(bench, loaded, hits, file, drop_self=content["drop_self"])
+    run, met = _ranked(bench, loaded, hits, order, file, content["drop_self"])
     del hits  # Millions of them: the run is all that is needed from here on.
     words = ["import-run", called or file.name, "--dataset", dataset.name, "--system", name]
     about = provenance.record(
@@ -181,11 +181,14 @@ def import_run(
         return recompute.publish_run(bench, loaded, name, run, depth, identity, about)
 
 
-def _read(file: Path) -> tuple[str, pa.Table, str]:
-    """The tag, the hits and the SHA-256 of a run file."""
+def _read(file: Path) -> tuple[str, pa.Table, doctor.Tally, str]:
+    """The tag and hits of a run file, what is told of its order, and its SHA-256."""
     with ThreadPoolExecutor(1) as pool:
         summed = pool.submit(digest, file)
-        return *_hits(file), summed.result()
+        tag, hits = _hits(file)
+        # Nothing else looks at the ranks, and millions of them take room.
+        order = doctor.ordered(hits, str(file))
+        return tag, hits.drop_columns("rank"), order, summed.result()
 
 
 def _hits(file: Path) -> tuple[str, pa.Table]:
@@ -200,14 +203,19 @@ def _hits(file: Path) -> tuple[str, pa.Table]:
 
 
 def _ranked(
-    bench: Bench, loaded: Loaded, hits: pa.Table, file: Path, *, drop_self: bool
+    bench: Bench,
+    loaded: Loaded,
+    hits: pa.Table,
+    order: doctor.Tally,
+    file: Path,
+    drop_self: bool,
 ) -> tuple[runs.Run, dict[str, Any]]:
     """The run of the split's queries; how many hits are of others, and what `check` remarks."""
     own, others = _of_split(hits, loaded, file)
     _refuse_strange_documents(bench.store, loaded.dataset, own["doc_id"], file)
     run = runs.ranked(own, depth=bench.settings.depth, drop_self=drop_self)
     del own
-    remarks = _remarks(hits, run, loaded, file)
+    remarks = _remarks(order, run, loaded, file)
     return run, {"hits_of_other_queries": others} | ({"remarks": remarks} if remarks else {})
 
 
@@ -227,11 +235,11 @@ def _of_split(hits: pa.Table, loaded: Loaded, file: Path) -> tuple[pa.Table, int
     return kept, hits.num_rows - kept.num_rows
 
 
-def _remarks(hits: pa.Table, run: runs.Run, loaded: Loaded, file: Path) -> list[str]:
+def _remarks(order: doctor.Tally, run: runs.Run, loaded: Loaded, file: Path) -> list[str]:
     """What `check` says of the file, too, of all that changes numbers."""
-    first = top(run.frame)[_PAIR.names]
+    first = top(run.top(10))[_PAIR.names]
     pairs = pa.Table.from_pandas(first, schema=_PAIR, preserve_index=False)
-    return doctor.changing(hits, pairs, doctor.pairs(loaded.judgements), str(file))
+    return doctor.changing(order, pairs, doctor.pairs(loaded.judgements), str(file))
 
 
 def _refuse_strange_documents(

@@ -6,6 +6,7 @@ Each step names its output by fingerprint, so a step whose output is stored is n
 import contextlib
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass
 from functools import partial
 from pathlib import Path
@@ -34,6 +35,7 @@ from compute.recompute.targets import (
 )
 from compute.store import caches, damage, freshness, provenance
 from compute.store.loading import Bench, Loaded, stored
+from compute.store.parts import ROW_GROUP
 from compute.store.store import Part, Store, constants, top
 from compute.systems import Combiner, System, checkpoints
 from compute.systems import trained as models
@@ -273,18 +275,21 @@ def publish_run(
     }
     dataset = loaded.dataset.name
     measured = _more_measures(bench, dataset, system, depth)
-    scores = evaluate(run.frame, read(loaded.judgements), [*MEASURES, *measured], depth=depth)
-    with bench.store.publishing(bench.job or f"run {system} {dataset}") as publication:
+    judgements, first = read(loaded.judgements), top(run.top(10))
+    job = bench.job or f"run {system} {dataset}"
+    with ThreadPoolExecutor(1) as pool, bench.store.publishing(job) as publication:
+        wanted = [*MEASURES, *measured]
+        scores = pool.submit(evaluate, run.batches(), judgements, wanted, depth=depth)
         add = partial(publication.add, dataset=dataset, system=system, provenance=about)
-        hits = add("hits", run.frame, fingerprint=name)
+        hits = add("hits", run.batches(ROW_GROUP), fingerprint=name)
         from_hits = about | {"inputs": freshness.of_top(name)}
-        add("top", top(run.frame), fingerprint=fingerprint("top", [name]), provenance=from_hits)
+        add("top", first, fingerprint=fingerprint("top", [name]), provenance=from_hits)
         judged = about | {"inputs": freshness.of_scores(name, loaded.judgements)}
         judged |= scored_measures.recorded(measured)
         called = scored_measures.scores_name(name, loaded, depth, measured)
-        scored = add("scores", scores, fingerprint=called, provenance=judged)
+        scored = add("scores", scores.result(), fingerprint=called, provenance=judged)
         lengths.add_dataset(bench.store, publication, loaded)
-        lengths.add_run(bench.store, publication, loaded, hits, top(run.frame))
+        lengths.add_run(bench.store, publication, loaded, hits, first)
         efficiency.add(publication, hits, costs, about)
         for kind, frame in more.items():
             add(kind, frame, fingerprint=fingerprint(kind, [name]), provenance=from_hits)

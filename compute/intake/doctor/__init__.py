@@ -3,14 +3,15 @@
 from compute.intake.doctor.checking import check, check_all, files
 from compute.intake.doctor.judged_hits import Twins, exchanged
 from compute.intake.doctor.known import Known, known, pairs
-from compute.intake.doctor.remarks import changing
-from compute.intake.doctor.report import Finding, Kind, Report, Where
+from compute.intake.doctor.remarks import changing, ordered
+from compute.intake.doctor.report import Finding, Kind, Report, Tally, Where
 
 __all__ = [
     "Finding",
     "Kind",
     "Known",
     "Report",
+    "Tally",
     "Twins",
     "Where",
     "changing",
@@ -19,5 +20,6 @@ __all__ = [
     "exchanged",
     "files",
     "known",
+    "ordered",
     "pairs",
 ]

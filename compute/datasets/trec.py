@@ -131,7 +131,7 @@ def _blocks(path: Path, skip: int) -> Iterator[bytes]:
                 more = more.partition(b"\n")[2]
         end = more.rfind(b"\n") + 1
         if end:
-            yield rest + more[:end]
+            yield b"".join((rest, memoryview(more)[:end]))
             number += _n_ends(more)
         rest = more[end:] if end else rest + more
         if len(rest) > _LONGEST_LINE:

@@ -87,8 +87,12 @@ class Run:
             table = pa.Table.from_pandas(self.content, preserve_index=False)
             yield from table.to_batches(max_chunksize=size)
             return
-        for start in range(0, len(self.content.order), size):
-            yield self.content.batch(slice(start, start + size))
+        with ThreadPoolExecutor(1) as pool:  # the next one is made while this one is used
+            ahead = pool.submit(self.content.batch, slice(size))
+            for start in range(size, len(self.content.order), size):
+                now, ahead = ahead, pool.submit(self.content.batch, slice(start, start + size))
+                yield now.result()
+            yield ahead.result()
 
     def top(self, k: int) -> pd.DataFrame:
         """The rows of `frame` down to a rank."""

@@ -222,16 +222,17 @@ def _ranked(
 def _of_split(hits: pa.Table, loaded: Loaded, file: Path) -> tuple[pa.Table, int]:
     """The hits that answer a query of the split, and how many do not."""
     split = pa.array(recompute.read(loaded.queries)["query_id"], pa.string())
-    known = _are_in(hits["query_id"], split)
+    queries = hits["query_id"].chunk(0)  # one piece, and every name is that of a hit
+    known = _are_in(queries.dictionary, split)
     if not known.any():
-        found = len(hits["query_id"].unique())
+        found = len(known)
         pairs = hits.select(_PAIR.names).cast(_PAIR)
         why = doctor.exchanged(pairs, doctor.pairs(loaded.judgements))
         raise WrongInput(
             f"{file}: none of its {found} queries is a query of"
             f" {loaded.dataset.name}: {why or 'is it a run on another dataset?'}"
         )
-    kept = hits if known.all() else hits.filter(pa.array(known))
+    kept = hits if known.all() else hits.filter(pa.array(known[queries.indices.to_numpy()]))
     return kept, hits.num_rows - kept.num_rows
 
 

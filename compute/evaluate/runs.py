@@ -87,10 +87,11 @@ class Run:
             table = pa.Table.from_pandas(self.content, preserve_index=False)
             yield from table.to_batches(max_chunksize=size)
             return
+        rows = np.arange(size)
         with ThreadPoolExecutor(1) as pool:  # the next one is made while this one is used
-            ahead = pool.submit(self.content.batch, slice(size))
+            ahead = pool.submit(self.content.batch, rows)
             for start in range(size, len(self.content.order), size):
-                now, ahead = ahead, pool.submit(self.content.batch, slice(start, start + size))
+                now, ahead = ahead, pool.submit(self.content.batch, rows + start)
                 yield now.result()
             yield ahead.result()
 
@@ -98,7 +99,9 @@ class Run:
         """The rows of `frame` down to a rank."""
         if isinstance(self.content, pd.DataFrame):
             return self.content[self.content["rank"] <= k]
-        return self.content.batch(np.flatnonzero(self.content.rank <= k)).to_pandas()
+        starts = self.content.starts
+        rows = starts[:-1, None] + np.arange(k)
+        return self.content.batch(rows[rows < starts[1:, None]]).to_pandas()
 
 
 def canonical(hits: pd.DataFrame, *, depth: int, drop_self: bool) -> Run:
@@ -127,8 +130,8 @@ def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
     lists = Lists.of(hits)
     with ThreadPoolExecutor(load().threads) as pool:
         found = list(pool.map(partial(lists.settle, depth), *zip(*lists.slices(), strict=True)))
-    kept, duplicates, tied = zip(*found, strict=True)
-    return Run(lists.cut(kept), sum(duplicates), self_hits, sum(tied))
+    filled, lengths, duplicates, tied = zip(*found, strict=True)
+    return Run(lists.cut(filled, lengths), sum(duplicates), self_hits, sum(tied))
 
 
 def _refuse_strange_scores(hits: pa.Table) -> None:
@@ -169,16 +172,16 @@ class Lists:
     score: NDArray[np.float64]
     order: NDArray[np.unsignedinteger]
     """The places of the hits, as they stand in the run."""
-    rank: NDArray[np.int32]
-    """In the order of the run."""
+    starts: NDArray[np.int64]
+    """Where the list of each query begins in the run, and where the last one ends."""
 
     @classmethod
     def of(cls, hits: pa.Table) -> "Lists":
         """Not ranked yet."""
         queries, n = _numbered(hits["query_id"]), hits.num_rows
         number, score = queries.indices.to_numpy(), hits["score"].to_numpy()
-        order, rank = np.empty(n, np.min_scalar_type(n)), np.empty(n, np.int32)
-        return cls(queries.dictionary, number, _whole(hits["doc_id"]), score, order, rank)
+        order, doc_ids = np.empty(n, np.min_scalar_type(n)), _whole(hits["doc_id"])
+        return cls(queries.dictionary, number, doc_ids, score, order, np.zeros(1, np.int64))
 
     def slices(self) -> Iterator[tuple[int, NDArray[np.int64], NDArray[np.int64]]]:
         """Slices of whole queries in their order: where each begins in the run, and where the
@@ -196,9 +199,9 @@ class Lists:
 
     def settle(
         self, depth: int, start: int, heads: NDArray[np.int64], lengths: NDArray[np.int64]
-    ) -> tuple[slice, int, int]:
-        """Rank a slice: what it fills of the run; how many duplicates were in it, how many hits
-        are tied."""
+    ) -> tuple[slice, NDArray[np.int64], int, int]:
+        """Rank a slice: what it fills of the order, the lengths of its lists, how many duplicates
+        were in it, and how many hits are tied."""
         ends = np.cumsum(lengths)
         chosen = np.repeat(heads - (ends - lengths), lengths) + np.arange(ends[-1])
         query, score = self.query[chosen], self.score[chosen]
@@ -215,22 +218,25 @@ class Lists:
         rank = _places(key)
         kept = rank <= depth
         filled = slice(start, start + np.count_nonzero(kept))
-        self.order[filled], self.rank[filled] = chosen[order[kept]], rank[kept]
-        return filled, duplicates, int(_equal_neighbours(key[kept]).sum())
+        self.order[filled] = chosen[order[kept]]
+        lists = np.minimum(np.diff(np.flatnonzero(rank == 1), append=len(rank)), depth)
+        return filled, lists, duplicates, int(_equal_neighbours(key[kept]).sum())
 
-    def cut(self, kept: Sequence[slice]) -> "Lists":
+    def cut(self, filled: Sequence[slice], lengths: Sequence[NDArray[np.int64]]) -> "Lists":
         """Without the gaps between what slices filled."""
-        if sum(some.stop - some.start for some in kept) == len(self.order):
-            return self
-        order, rank = (np.concatenate([all_[s] for s in kept]) for all_ in (self.order, self.rank))
-        return replace(self, order=order, rank=rank)
+        starts, order = np.append(0, np.cumsum(np.concatenate(lengths))), self.order
+        if starts[-1] < len(order):
+            order = np.concatenate([order[some] for some in filled])
+        return replace(self, order=order, starts=starts)
 
-    def batch(self, some: slice | NDArray[np.int64]) -> pa.RecordBatch:
-        """Some rows of the run."""
-        order = self.order[some]
+    def batch(self, rows: NDArray[np.int64]) -> pa.RecordBatch:
+        """Some rows of the run, of those that there are."""
+        rows = rows[: np.searchsorted(rows, len(self.order))]
+        rank = rows - self.starts[np.searchsorted(self.starts, rows, side="right") - 1] + 1
+        order = self.order[rows]
         query_ids = self.names.take(pa.array(self.query[order])).cast(pa.large_string())
         doc_ids = self.doc_ids.take(pa.array(order)).cast(pa.large_string())
-        columns = [query_ids, doc_ids, pa.array(self.rank[some]), pa.array(self.score[order])]
+        columns = [query_ids, doc_ids, pa.array(rank, pa.int32()), pa.array(self.score[order])]
         return pa.record_batch(columns, schema=_RANKED)
 
 

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from compute.base.errors import WrongInput
-from compute.evaluate.runs import canonical, read_trec
+from compute.evaluate.runs import canonical, ranked, read_trec
 
 QUERIES, DEEP = 300, 700
 
@@ -44,6 +44,19 @@ def test_many_hits_are_ranked_as_one_sort_of_all_does(in_blocks: bool) -> None:
     assert run.duplicates == len(hits) - len(once)
     lists = expected.groupby(["query_id", "score"])["rank"].transform("size")
     assert run.tied == int((lists > 1).sum())
+
+
+@pytest.mark.parametrize("depth", [10_000, 400, 3], ids=["all", "cut", "cut above the top"])
+def test_a_run_in_pieces_or_from_its_top_is_that_of_the_frame(depth: int) -> None:
+    hits = made_up()
+    frame = canonical(hits, depth=depth, drop_self=False).frame
+    run = ranked(pa.Table.from_pandas(hits), depth=depth, drop_self=False)
+    for size in (1, 999, len(frame), len(frame) + 1) if depth == 3 else (10_007,):
+        pieces = list(run.batches(size))
+        assert {piece.num_rows for piece in pieces[:-1]} <= {size}
+        pd.testing.assert_frame_equal(pa.Table.from_batches(pieces).to_pandas(), frame)
+    top = frame[frame["rank"] <= 10].reset_index(drop=True)
+    pd.testing.assert_frame_equal(run.top(10), top)
 
 
 @pytest.mark.parametrize(

@@ -123,7 +123,8 @@ def ranked(hits: pa.Table, *, depth: int, drop_self: bool) -> Run:
         own = pc.call_function(
             "equal", [hits["query_id"].cast(hits["doc_id"].type), hits["doc_id"]]
         )
-        hits = hits.filter(pc.call_function("invert", [own]))
+        if pc.call_function("any", [own]).as_py():  # else no copy is needed
+            hits = hits.filter(pc.call_function("invert", [own]))
     self_hits, given = given - hits.num_rows, hits.num_rows
     if not given:
         return Run(_RANKED.empty_table().to_pandas(), self_hits=self_hits)

@@ -2,7 +2,7 @@
 
 import json
 import random
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pyarrow as pa
@@ -66,3 +66,17 @@ def documents(file: Path, texts: Sequence[Text]) -> Path:
     ]
     pq.write_table(pa.Table.from_pylist(rows, KINDS["documents"]), file)
     return file
+
+
+def weighted_jaccard(
+    one: Mapping[str, int], other: Mapping[str, int], floor: float
+) -> float | None:
+    """sum min / sum max of the shares above the floor, word by word; None where none is left."""
+
+    def shares(counts: Mapping[str, int]) -> dict[str, float]:
+        total = sum(counts.values())
+        return {w: c / total for w, c in counts.items() if c / total > floor}
+
+    s, t = shares(one), shares(other)
+    most = sum(max(s.get(w, 0.0), t.get(w, 0.0)) for w in s | t)
+    return sum(min(s.get(w, 0.0), t.get(w, 0.0)) for w in s | t) / most if most else None

@@ -4,7 +4,7 @@ Only whole counts are compared. Those that ship are cut; their similarities ship
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
 
@@ -13,57 +13,27 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute.base import scratch_database
+from compute.base import scratch, scratch_database
 from compute.base.result_identity import fingerprint
 from compute.corpora.overlap.counting import THREADS, current
-from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, similarities
+from compute.corpora.overlap.jaccard import Vocabulary, similarities
+from compute.corpora.overlap.partitions import BITS, Partitions, Shares, Terms
 from compute.corpora.overlap.tokens import KINDS, UNITS, Unit
 from compute.store import freshness, provenance
 from compute.store.loading import Bench
 from compute.store.parts import KINDS as SCHEMAS
 from compute.store.store import Part, Store
 
-IN_MEMORY = 20_000_000
-"""Terms, of all corpora compared, up to which they are compared in memory, else on disk."""
 MEMORY = "400MB"
-"""What DuckDB may hold; vocabularies in memory come on top."""
+"""What DuckDB may hold; a partition and a batch come on top."""
+TOGETHER = 500_000
+"""Terms, about, of a partition."""
+BATCH = 1_000_000
+"""Terms read at a time."""
 COLUMNS = SCHEMAS["overlap"].names
 
-_WORDS = """
-create temp table words as
-select dataset, term, count from read_parquet($files) where n = $n
-"""
-_PLACES = """
-create temp table places as
-select term, (row_number() over (order by most desc) - 1)::int as place
-from (
-    -- Frequent words beside each other: then what two corpora share lies close together.
-    select term, max(count) as most from words
-    where dataset in (select unnest($of)) group by term
-)
-"""
-_PLACED = """
-create temp table placed as
-select dataset, place, count from words left join places using (term)
-"""
-_VOCABULARY = """
-select coalesce(place, $none)::int as place, count / $tokens as share
-from placed where dataset = $dataset
-order by 1
-"""
-# Counts are sorted: below a floor nothing is read. The first condition alone can skip row groups.
-_LEAST = """
-with one as (
-    select term, count / $tokens as share from read_parquet($file)
-    where n = $n and count >= $floor * $tokens * 0.999 and count / $tokens > $floor
-), other as (
-    select term, count / $other_tokens as share from read_parquet($other_file)
-    where n = $n and count >= $floor * $other_tokens * 0.999 and count / $other_tokens > $floor
-)
-select
-    (select coalesce(sum(least(one.share, other.share)), 0) from one join other using (term)),
-    (select coalesce(sum(share), 0) from one),
-    (select coalesce(sum(share), 0) from other)
+_HASHED = """
+select hash(term) as term, count / $tokens as share from read_parquet($file) where n = $n
 """
 
 
@@ -207,58 +177,42 @@ def between(
     unit: Unit,
     counts: Mapping[str, Part],
     of: Sequence[str],
-    in_memory: int = IN_MEMORY,
+    together: int = TOGETHER,
 ) -> DataFrame:
     """dataset, other, floor, similarity: each pair of counted collections with one of `of`, once.
 
-    Vocabularies of more than `in_memory` terms in all are compared on disk.
+    Every file is read once, whatever the number of pairs; `together` terms are in memory at once.
     """
+    names = list(dict.fromkeys([*of, *counts]))
     terms = sum(_of_unit(part, unit)["terms"] for part in counts.values())
-    return (_in_memory if terms <= in_memory else _on_disk)(bench, unit, counts, of)
+    bits = min((terms // together).bit_length(), BITS)
+    with (
+        scratch.folder(bench.settings.home, "comparing-") as folder,
+        closing(
+            scratch_database.scratch(bench.settings, memory=MEMORY, threads=THREADS)
+        ) as connection,
+    ):
+        partitions = Partitions(folder, names, bits)
+        for number, name in enumerate(names, 1):
+            terms = _hashed(connection, unit, counts[name])
+            partitions.fill(name, terms, asked=name in of)
+            bench.progress(number, len(names), f"collections read to compare by {unit.name}")
+        return similarities(_watched(bench, unit, partitions), partitions.totals, of)
+
+
+def _hashed(
+    connection: DuckDBPyConnection, unit: Unit, part: Part
+) -> Iterator[tuple[Terms, Shares]]:
+    about = {"file": str(part.path), "n": unit.n, "tokens": _of_unit(part, unit)["tokens"]}
+    for batch in connection.sql(_HASHED, params=about).to_arrow_reader(BATCH):
+        yield batch["term"].to_numpy(), batch["share"].to_numpy()
+
+
+def _watched(bench: Bench, unit: Unit, partitions: Partitions) -> Iterator[dict[str, Vocabulary]]:
+    for number, vocabularies in enumerate(partitions, 1):
+        yield vocabularies
+        bench.progress(number, len(partitions), f"parts of all {unit.name} compared")
 
 
 def _of_unit(part: Part, unit: Unit) -> Mapping[str, Any]:
     return part.provenance["units"][unit.name]
-
-
-def _scratch(bench: Bench) -> DuckDBPyConnection:
-    return scratch_database.scratch(bench.settings, memory=MEMORY, threads=THREADS)
-
-
-def _in_memory(
-    bench: Bench, unit: Unit, counts: Mapping[str, Part], of: Sequence[str]
-) -> DataFrame:
-    vocabularies = {}
-    with closing(_scratch(bench)) as connection:
-        files = [str(part.path) for part in counts.values()]
-        connection.execute(_WORDS, {"files": files, "n": unit.n})
-        connection.execute(_PLACES, {"of": list(of)})
-        connection.execute(_PLACED)
-        # One place for all words that none of `of` has.
-        none = connection.table("places").shape[0]
-        for number, (name, part) in enumerate(counts.items(), 1):
-            about = {"none": none, "tokens": _of_unit(part, unit)["tokens"], "dataset": name}
-            found = connection.sql(_VOCABULARY, params=about).to_arrow_table()
-            columns = (found[column].to_numpy() for column in ("place", "share"))
-            vocabularies[name] = Vocabulary(*columns)
-            bench.progress(number, len(counts), f"collections compared by {unit.name}")
-    return similarities(vocabularies, none + 1, of)
-
-
-def _on_disk(bench: Bench, unit: Unit, counts: Mapping[str, Part], of: Sequence[str]) -> DataFrame:
-    pairs = {
-        frozenset((one, other)): (one, other) for one in of for other in counts if one != other
-    }
-    rows = []
-    with closing(_scratch(bench)) as connection:
-        for number, (one, other) in enumerate(pairs.values(), 1):
-            about: dict[str, Any] = {"n": unit.n}
-            for prefix, part in (("", counts[one]), ("other_", counts[other])):
-                about[f"{prefix}file"] = str(part.path)
-                about[f"{prefix}tokens"] = _of_unit(part, unit)["tokens"]
-            for floor in FLOORS:
-                ((least, *sums),) = connection.execute(_LEAST, about | {"floor": floor}).fetchall()
-                if sum(sums):
-                    rows.append((one, other, floor, least / (sum(sums) - least)))
-            bench.progress(number, len(pairs), f"pairs of collections compared by {unit.name}")
-    return DataFrame(rows, columns=["dataset", "other", "floor", "similarity"])

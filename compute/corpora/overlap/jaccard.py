@@ -1,6 +1,6 @@
 """Weighted Jaccard similarity of vocabularies: the definition, for many pairs at once."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,10 +13,10 @@ FLOORS = (0.0, 1e-6, 1e-5, 1e-4)
 
 @dataclass(frozen=True)
 class Vocabulary:
-    """The words of one corpus."""
+    """Words of one corpus."""
 
-    places: NDArray[np.int32]
-    """Of each word, its place in an index that the vocabularies compared share; ascending."""
+    places: NDArray[np.integer]
+    """Of each word, its place in an index that the vocabularies compared share."""
     shares: NDArray[np.float64]
     """Its count over that of all words of the corpus."""
 
@@ -28,43 +28,54 @@ class Vocabulary:
         return Vocabulary(self.places[kept], self.shares[kept])
 
 
-def similarities(vocabularies: Mapping[str, Vocabulary], size: int, of: Sequence[str]) -> DataFrame:
+def sums(shares: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What the words above each of FLOORS sum to."""
+    return np.array([shares[shares > floor].sum() for floor in FLOORS])
+
+
+def similarities(
+    partitions: Iterable[Mapping[str, Vocabulary]],
+    totals: Mapping[str, NDArray[np.float64]],
+    of: Sequence[str],
+) -> DataFrame:
     """dataset, other, floor, similarity: every pair with one of `of`, once, at each of FLOORS.
 
     J(S, T) = sum_k min(S_k, T_k) / sum_k max(S_k, T_k), with S_k the share of word k in corpus S
     (BEIR, arXiv 2104.08663 v1, section on domain overlap; Ioffe 2010). A floor drops words and
-    does not make the rest sum to 1 again. `size` is the length of the shared index. A pair of
-    which no word is left is absent.
+    does not make the rest sum to 1 again. A pair of which no word is left is absent.
+
+    Each partition has some of the words, of all corpora; a word that one corpus has alone may be
+    left out. `totals` are the `sums` of all words of a corpus.
     """
+    names = list(dict.fromkeys([*of, *totals]))
+    least = np.zeros((len(FLOORS), len(of), len(names)))
+    for vocabularies in partitions:
+        words = [vocabularies[name] for name in names]
+        for number, floor in enumerate(FLOORS):
+            words = [one.above(floor) for one in words]
+            least[number] += _least(words, len(of))
+    # What is common stands in both totals: the larger shares sum to the rest.
     rows = [
-        (dataset, other, floor, similarity)
-        for floor in FLOORS
-        for dataset, other, similarity in _pairs(
-            {name: words.above(floor) for name, words in vocabularies.items()}, size, of
-        )
+        (one, other, floor, common / most)
+        for number, floor in enumerate(FLOORS)
+        for place, one in enumerate(of)
+        for other, common in zip(names[place + 1 :], least[number, place, place + 1 :], strict=True)
+        if (most := totals[one][number] + totals[other][number] - common)
     ]
     return DataFrame(rows, columns=["dataset", "other", "floor", "similarity"])
 
 
-def _pairs(
-    vocabularies: Mapping[str, Vocabulary], size: int, of: Sequence[str]
-) -> Iterator[tuple[str, str, float]]:
-    dense = np.zeros(size)
-    sums = {name: float(words.shares.sum()) for name, words in vocabularies.items()}
-    done = set[str]()
-    for dataset in of:
-        one = vocabularies[dataset]
-        done.add(dataset)
-        # Scattered once, gathered by all the others in the order of the index: no sorting, no sets.
+def _least(words: Sequence[Vocabulary], first: int) -> NDArray[np.float64]:
+    """The sum of the smaller shares of each of the first so many with all that follow it."""
+    found = np.zeros((first, len(words)))
+    dense = np.zeros(max(int(one.places.max(initial=-1)) for one in words) + 1)
+    for number, one in enumerate(words[:first]):
+        # Scattered once, gathered by all the others: no sorting, no sets.
         dense[one.places] = one.shares
-        for other in [name for name in vocabularies if name not in done]:
-            words = vocabularies[other]
+        for place, other in enumerate(words[number + 1 :], number + 1):
             # "clip" takes at once; every place is inside.
-            common = dense.take(words.places, mode="clip")
-            np.minimum(common, words.shares, out=common)
-            least = float(common.sum())
-            # What is common stands in both sums: the larger shares sum to the rest.
-            most = sums[dataset] + sums[other] - least
-            if most:
-                yield dataset, other, least / most
+            common = dense.take(other.places, mode="clip")
+            np.minimum(common, other.shares, out=common)
+            found[number, place] = common.sum()
         dense[one.places] = 0.0
+    return found

@@ -9,7 +9,7 @@ import numpy as np
 
 from compute.base.settings import Settings, load
 from compute.corpora.overlap.counting import counted
-from compute.corpora.overlap.jaccard import similarities
+from compute.corpora.overlap.jaccard import similarities, sums
 from compute.systems.neural import vectors
 from tests.benchmarks import overlap
 from tests.benchmarks.growth.corpus import made_up
@@ -54,7 +54,8 @@ def comparing(sizes: Sizes) -> Iterator[Line]:
 
     def compare(n_corpora: int, words: int) -> float:
         found = dict(list(overlap.made_up(words).items())[:n_corpora])
-        return least(lambda: similarities(found, 4 * words, list(found)))
+        totals = {name: sums(one.shares) for name, one in found.items()}
+        return least(lambda: similarities([found], totals, list(found)))
 
     few, short = sizes.corpora[0], sizes.words[0]
     name = "overlap, comparing"

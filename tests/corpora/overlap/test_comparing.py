@@ -1,9 +1,9 @@
-"""Similarities of stored collections: worked by hand, in memory and on disk, fresh and shipped."""
+"""Similarities of stored collections: worked by hand and by the definition, fresh and shipped."""
 
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import replace
-from itertools import combinations
+from itertools import combinations, product
 from pathlib import Path
 
 import pandas as pd
@@ -22,7 +22,7 @@ from compute.store import freshness
 from compute.store.loading import Bench
 from compute.store.store import Part, Store
 from compute.views.overlap import select as overlap_select
-from tests.support.corpora import Text, load
+from tests.support.corpora import Text, load, weighted_jaccard
 from tests.support.storage import open_store
 from tests.support.worlds import FEWER
 
@@ -154,32 +154,26 @@ _counts = st.dictionaries(
 
 @FEWER
 @given(st.lists(_counts, min_size=2, max_size=4))
-def test_on_disk_is_as_in_memory(
+def test_stored_counts_are_compared_by_the_definition_however_they_are_partitioned(
     tmp_path_factory: pytest.TempPathFactory, corpora: list[dict[str, int]]
 ) -> None:
     store = open_store(tmp_path_factory.mktemp("home"))
     bench, parts = Bench(store, store.settings), counts_of(store, corpora)
-    unit, of = UNITS["bigrams"], ["1", "0"]
-    keys = ["one", "two", "floor"]
-    found = []
-    for limit in (10**9, 0):
-        rows = between(bench, unit, parts, of, in_memory=limit)
-        ordered = [sorted(pair) for pair in zip(rows["dataset"], rows["other"], strict=True)]
-        rows[["one", "two"]] = ordered
-        found.append(rows.sort_values(keys)[[*keys, "similarity"]].reset_index(drop=True))
-    pd.testing.assert_frame_equal(*found, check_exact=False, atol=1e-12, rtol=0)
-    expected = {tuple(sorted(p)) for p in combinations(map(str, range(len(corpora))), 2)}
-    assert set(zip(found[0]["one"], found[0]["two"], strict=True)) == {
-        pair for pair in expected if set(pair) & set(of)
-    }
+    pairs = {frozenset(p) for p in combinations(parts, 2)}
+    for of, together in product((["1", "0"], list(parts)), (10**9, 3, 1)):
+        rows = between(bench, UNITS["bigrams"], parts, of, together)
+        found = [frozenset(pair) for pair in zip(rows["dataset"], rows["other"], strict=True)]
+        assert Counter(found) == {pair: len(FLOORS) for pair in pairs if pair & set(of)}
+        for dataset, other, floor, value in rows.itertuples(index=False, name=None):
+            expected = weighted_jaccard(corpora[int(dataset)], corpora[int(other)], floor)
+            assert value == pytest.approx(expected, abs=1e-12)
 
 
-@pytest.mark.parametrize("limit", [10**9, 0], ids=["in memory", "on disk"])
-def test_a_word_as_rare_as_the_floor_does_not_count(bench: Bench, limit: int) -> None:
+def test_a_word_as_rare_as_the_floor_does_not_count(bench: Bench) -> None:
     # Of 10,000 each: "b a" is at the floor of 1e-4 in the first, above it in the second.
     corpora = [{"a b": 9_998, "b a": 1, "x 1": 1}, {"a b": 9_997, "b a": 2, "_ _": 1}]
     parts = counts_of(bench.store, corpora)
-    rows = between(bench, UNITS["bigrams"], parts, ["0"], in_memory=limit)
+    rows = between(bench, UNITS["bigrams"], parts, ["0"])
     values = rows.set_index("floor")["similarity"]
     # Above it: min .9997, max .9998 + .0002. Of all: min .9997 + .0001, max that + 2 x .0001.
     assert values[1e-4] == pytest.approx(0.9997 / 1.0, abs=1e-12)

@@ -1,11 +1,15 @@
 """Weighted Jaccard: a worked example by hand, and the properties of the definition."""
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from pandas import DataFrame
 
-from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, similarities
+from compute.corpora.overlap.jaccard import FLOORS, Vocabulary, similarities, sums
+from tests.support.corpora import weighted_jaccard
 from tests.support.worlds import SOME
 
 Counts = dict[str, int]
@@ -13,39 +17,33 @@ Counts = dict[str, int]
 _counts = st.dictionaries(st.sampled_from("abcdefgh"), st.integers(1, 30_000), min_size=1)
 
 
-def vocabularies(**corpora: Counts) -> tuple[dict[str, Vocabulary], int]:
-    """The corpora over one index of their words, and its length."""
-    places = {
-        word: place for place, word in enumerate(sorted({w for c in corpora.values() for w in c}))
-    }
-    found = {}
+def compared(corpora: Mapping[str, Counts], of: Sequence[str], partitions: int = 1) -> DataFrame:
+    """The similarities of corpora whose words are dealt out to so many partitions."""
+    index = sorted({word for counts in corpora.values() for word in counts})
+    found, totals = [], {}
+    for number in range(partitions):
+        places = {word: place for place, word in enumerate(index[number::partitions])}
+        found.append({name: _vocabulary(counts, places) for name, counts in corpora.items()})
     for name, counts in corpora.items():
-        ordered = sorted(counts.items())
-        tokens = max(sum(counts.values()), 1)
-        found[name] = Vocabulary(
-            np.array([places[word] for word, _ in ordered], dtype=np.int32),
-            np.array([count / tokens for _, count in ordered]),
-        )
-    return found, len(places)
+        places = {word: place for place, word in enumerate(index)}
+        totals[name] = sums(_vocabulary(counts, places).shares)
+    return similarities(found, totals, of)
+
+
+def _vocabulary(counts: Counts, places: Mapping[str, int]) -> Vocabulary:
+    """Those words that have a place; shares are of all."""
+    words, tokens = [word for word in counts if word in places], sum(counts.values())
+    return Vocabulary(
+        np.array([places[word] for word in words], dtype=np.int64),
+        np.array([counts[word] / tokens for word in words], dtype=np.float64),
+    )
 
 
 def similarity(one: Counts, other: Counts, floor: float = 0.0) -> float | None:
     """The similarity of two corpora; None where it is absent."""
-    found = similarities(*vocabularies(one=one, other=other), ["one"])
+    found = compared({"one": one, "other": other}, ["one"])
     values = found.loc[found["floor"] == floor, "similarity"].tolist()
     return values[0] if values else None
-
-
-def by_definition(one: Counts, other: Counts, floor: float) -> float | None:
-    """sum min / sum max, word by word."""
-
-    def shares(counts: Counts) -> dict[str, float]:
-        total = sum(counts.values())
-        return {w: c / total for w, c in counts.items() if c / total > floor}
-
-    s, t = shares(one), shares(other)
-    most = sum(max(s.get(w, 0.0), t.get(w, 0.0)) for w in s | t)
-    return sum(min(s.get(w, 0.0), t.get(w, 0.0)) for w in s | t) / most if most else None
 
 
 def test_worked_by_hand() -> None:
@@ -77,7 +75,7 @@ def test_corpora_without_words_have_no_similarity() -> None:
 @given(_counts, _counts)
 def test_it_is_the_definition_at_every_floor_and_symmetric(one: Counts, other: Counts) -> None:
     for floor in FLOORS:
-        expected = by_definition(one, other, floor)
+        expected = weighted_jaccard(one, other, floor)
         assert similarity(one, other, floor) == pytest.approx(expected, abs=1e-12)
         assert similarity(other, one, floor) == pytest.approx(expected, abs=1e-12)
         assert expected is None or 0.0 <= expected <= 1.0 + 1e-12
@@ -106,13 +104,12 @@ def test_every_pair_with_a_chosen_corpus_comes_once(
     corpora: list[Counts], data: st.DataObject
 ) -> None:
     names = [f"c{number}" for number in range(len(corpora))]
-    found, size = vocabularies(**dict(zip(names, corpora, strict=True)))
     of = data.draw(st.lists(st.sampled_from(names), min_size=1, unique=True))
-    rows = similarities(found, size, of)
+    rows = compared(dict(zip(names, corpora, strict=True)), of, data.draw(st.integers(1, 3)))
     rows = rows[rows["floor"] == 0.0]
     pairs = [frozenset(pair) for pair in zip(rows["dataset"], rows["other"], strict=True)]
     assert len(pairs) == len(set(pairs))
     assert set(pairs) == {frozenset((a, b)) for a in of for b in names if a != b}
     for dataset, other, _, value in rows.itertuples(index=False, name=None):
         one, two = corpora[names.index(dataset)], corpora[names.index(other)]
-        assert value == pytest.approx(by_definition(one, two, 0.0), abs=1e-12)
+        assert value == pytest.approx(weighted_jaccard(one, two, 0.0), abs=1e-12)

@@ -6,7 +6,6 @@ Only whole counts are compared. Those that ship are cut; their similarities ship
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
-from typing import Any
 
 import pandas as pd
 import pyarrow.parquet as pq
@@ -17,7 +16,7 @@ from compute.base import scratch, scratch_database
 from compute.base.result_identity import fingerprint
 from compute.corpora.overlap.counting import THREADS, current
 from compute.corpora.overlap.jaccard import Vocabulary, similarities
-from compute.corpora.overlap.partitions import BITS, Partitions, Shares, Terms
+from compute.corpora.overlap.partitions import BITS, Partitions
 from compute.corpora.overlap.tokens import KINDS, UNITS, Unit
 from compute.store import freshness, provenance
 from compute.store.loading import Bench
@@ -28,12 +27,10 @@ MEMORY = "400MB"
 """What DuckDB may hold; a partition and a batch come on top."""
 TOGETHER = 500_000
 """Terms, about, of a partition."""
-BATCH = 1_000_000
-"""Terms read at a time."""
 COLUMNS = SCHEMAS["overlap"].names
 
 _HASHED = """
-select hash(term) as term, count / $tokens as share from read_parquet($file) where n = $n
+select hash(term), count / $tokens from read_parquet($file) where n = $n
 """
 
 
@@ -183,36 +180,30 @@ def between(
 
     Every file is read once, whatever the number of pairs; `together` terms are in memory at once.
     """
+    about = {name: part.provenance["units"][unit.name] for name, part in counts.items()}
+    bits = min((sum(one["terms"] for one in about.values()) // together).bit_length(), BITS)
     names = list(dict.fromkeys([*of, *counts]))
-    terms = sum(_of_unit(part, unit)["terms"] for part in counts.values())
-    bits = min((terms // together).bit_length(), BITS)
     with (
         scratch.folder(bench.settings.home, "comparing-") as folder,
-        closing(
-            scratch_database.scratch(bench.settings, memory=MEMORY, threads=THREADS)
-        ) as connection,
+        (folder / "terms").open("w+b") as file,
+        closing(_scratch(bench)) as connection,
     ):
-        partitions = Partitions(folder, names, bits)
+        partitions = Partitions(file, names, bits)
         for number, name in enumerate(names, 1):
-            terms = _hashed(connection, unit, counts[name])
-            partitions.fill(name, terms, asked=name in of)
+            of_corpus = {"tokens": about[name]["tokens"], "file": str(counts[name].path)}
+            terms = connection.sql(_HASHED, params=of_corpus | {"n": unit.n})
+            for batch in terms.to_arrow_reader():
+                hashes, shares = (column.to_numpy() for column in batch.columns)
+                partitions.add(name, hashes, shares, asked=name in of)
             bench.progress(number, len(names), f"collections read to compare by {unit.name}")
         return similarities(_watched(bench, unit, partitions), partitions.totals, of)
 
 
-def _hashed(
-    connection: DuckDBPyConnection, unit: Unit, part: Part
-) -> Iterator[tuple[Terms, Shares]]:
-    about = {"file": str(part.path), "n": unit.n, "tokens": _of_unit(part, unit)["tokens"]}
-    for batch in connection.sql(_HASHED, params=about).to_arrow_reader(BATCH):
-        yield batch["term"].to_numpy(), batch["share"].to_numpy()
+def _scratch(bench: Bench) -> DuckDBPyConnection:
+    return scratch_database.scratch(bench.settings, memory=MEMORY, threads=THREADS)
 
 
 def _watched(bench: Bench, unit: Unit, partitions: Partitions) -> Iterator[dict[str, Vocabulary]]:
     for number, vocabularies in enumerate(partitions, 1):
         yield vocabularies
         bench.progress(number, len(partitions), f"parts of all {unit.name} compared")
-
-
-def _of_unit(part: Part, unit: Unit) -> Mapping[str, Any]:
-    return part.provenance["units"][unit.name]

@@ -20,12 +20,13 @@ class Vocabulary:
     shares: NDArray[np.float64]
     """Its count over that of all words of the corpus."""
 
+    def where(self, kept: NDArray[np.bool_]) -> "Vocabulary":
+        """Some of the words."""
+        return Vocabulary(self.places[kept], self.shares[kept])
+
     def above(self, floor: float) -> "Vocabulary":
         """The words more frequent than that."""
-        if not floor:
-            return self
-        kept = self.shares > floor
-        return Vocabulary(self.places[kept], self.shares[kept])
+        return self.where(self.shares > floor) if floor else self
 
 
 def sums(shares: NDArray[np.float64]) -> NDArray[np.float64]:

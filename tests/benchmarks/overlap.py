@@ -206,7 +206,7 @@ def made_up(words: int) -> dict[str, Vocabulary]:
     for number in range(19):
         # Frequent words are frequent in most corpora; so stand places in the shared index.
         order = np.arange(4 * words) * random.uniform(0.5, 2, 4 * words)
-        places = np.argsort(order)[:words].astype(np.int32)
+        places = np.argsort(order)[:words]
         shares = 1 / np.arange(1, words + 1) ** 1.07
         # In the order of the index.
         by_place = np.argsort(places)

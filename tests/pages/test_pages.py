@@ -1,7 +1,9 @@
-"""Every page of the table draws, on an empty store and on a filled one; addresses open views."""
+"""Every page of the table draws, on an empty store and on a filled one; addresses open views; new
+versions are shown once they are open."""
 
 import shutil
 import sqlite3
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,7 +15,9 @@ from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
+from pages._shared import reading
 from tests.support.pages import HOSTILE, PAGES, RUNS, opened
+from tests.support.storage import hits, judgement, open_store, publish_run, scores
 from tests.support.tiny import write_tiny
 
 
@@ -227,3 +231,44 @@ def test_a_dataset_imported_anew_names_the_runs_of_before_and_leads_to_jobs(
     app = opened("pages/dataset.py", dataset="tiny")
     assert app.info[0].value.startswith("plain\\: made before")
     assert "Compute it" in [button.label for button in app.button]
+
+
+RUN = hits(("q1", "d1", 1))
+
+
+def test_a_new_version_is_shown_once_it_is_open(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    home = tmp_path / "home"
+    store = open_store(home)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(home))
+    monkeypatch.setattr(reading, "_AHEAD", reading._Ahead())
+    publish_run(store, "tiny", "bm25", RUN, scores("R@10", q1=0.1))
+    first = store.version()
+    # Nobody opens ahead: the newest, as ever.
+    assert reading._current() == (first, 0)
+    reading._open_newest()
+    reading._AHEAD.beat = time.monotonic()
+    publish_run(store, "tiny", "minilm", RUN, scores("R@10", q1=0.2))
+    assert store.version() > first
+    assert reading._current() == (first, 0)
+    # What people judge is seen at once, whatever is being opened.
+    store.add_judgements(judgement("q1", "d1", 1))
+    assert reading._current() == (first, 1)
+    reading._open_newest()
+    assert reading._current() == (store.version(), 1)
+    assert {file.name.partition("-")[0] for file in (home / "caches").glob("*-*.parquet")} == {
+        "scores",
+        "top",
+    }
+
+
+def test_nobody_waits_for_one_that_is_not_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(tmp_path / "home")
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(store.home))
+    late = time.monotonic() - 2 * reading.PATIENCE
+    monkeypatch.setattr(reading, "_AHEAD", reading._Ahead(0, late))
+    publish_run(store, "tiny", "bm25", RUN, scores("R@10", q1=0.1))
+    assert reading._current() == (store.version(), 0)

@@ -160,9 +160,10 @@ def _open_newest() -> None:
     with overlays.cursor(judgement := stored.judgement_version()) as opened:
         score_arrays.prepare(opened)
         top_ranks.prepare(opened)
-    with overlays.cursor(judgement, Choice()):
-        # Counted in, for who comes.
-        pass
+    if _AHEAD.version:
+        # Counted in, for who comes; not while the first page of a process is drawn.
+        with overlays.cursor(judgement, Choice()):
+            pass
     _AHEAD.version = manifest
 
 

@@ -9,7 +9,6 @@ change; where one was replaced, it is made again.
 import contextlib
 import hashlib
 import json
-import uuid
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
@@ -19,6 +18,7 @@ import pyarrow.parquet as pq
 from duckdb import DuckDBPyConnection
 
 from compute.base.files import make_folder
+from compute.base.locks import locked
 
 _RUNS = """
 select dataset, list(system order by system), list(id order by system), list(path order by system)
@@ -84,10 +84,12 @@ def table(
     kept = _kept(of, ids, columns)
     if kept is not None:
         return kept
-    made = make(of).replace_schema_metadata({_MADE: json.dumps(of.made_of)})
+    # Before they are read: what changes meanwhile is read again the next time.
+    stamps = json.dumps(of.made_of)
+    made = make(of).replace_schema_metadata({_MADE: stamps})
     # A home that cannot be written, or has no room, is read all the same.
     with contextlib.suppress(OSError):
-        _write(made, ids, of.file)
+        _write(made, ids, of)
     return made
 
 
@@ -100,20 +102,22 @@ def _kept(of: Runs, ids: Sequence[str], columns: Sequence[str]) -> pa.Table | No
     return None
 
 
-def _write(made: pa.Table, ids: Sequence[str], file: Path) -> None:
-    make_folder(file.parent)
-    aside = file.with_name(f"{file.stem}-{uuid.uuid4().hex}.tmp")
-    try:
-        pq.write_table(
-            made,
-            aside,
-            row_group_size=max(len(made), 1),
-            compression="lz4",
-            use_dictionary=list(ids),  # pyright: ignore[reportArgumentType]
-            dictionary_pagesize_limit=_LARGEST_DICTIONARY,
-            write_statistics=False,
-            write_page_checksum=True,
-        )
-        aside.replace(file)
-    finally:
-        aside.unlink(missing_ok=True)
+def _write(made: pa.Table, ids: Sequence[str], of: Runs) -> None:
+    make_folder(of.file.parent)
+    # Under one name: what a killed writer left is written over.
+    aside = of.file.with_suffix(".tmp")
+    with locked(of.home / "locks" / "gathered.lock"):
+        try:
+            pq.write_table(
+                made,
+                aside,
+                row_group_size=max(len(made), 1),
+                compression="lz4",
+                use_dictionary=list(ids),  # pyright: ignore[reportArgumentType]
+                dictionary_pagesize_limit=_LARGEST_DICTIONARY,
+                write_statistics=False,
+                write_page_checksum=True,
+            )
+            aside.replace(of.file)
+        finally:
+            aside.unlink(missing_ok=True)

@@ -129,6 +129,24 @@ def test_a_part_that_was_damaged_is_not_read_from_what_was_gathered(
     assert repr((arrays(store), listed(store))) == repr(before)
 
 
+def test_a_measure_with_a_point_in_its_name_is_found(store: Store) -> None:
+    name = "RBP(p=0.8)@10"
+    publish_run(store, "tiny", "bm25", hits(("q1", "d1", 1)), scores(name, q1=0.5))
+    for _ in range(2):
+        assert arrays(store, name) == {"q1": [0.5, NAN, NAN]}
+
+
+def test_what_a_killed_writer_left_is_written_over(store: Store) -> None:
+    (store.home / "caches").mkdir(exist_ok=True)
+    arrays(store)
+    file = gathered(store, "scores")
+    file.unlink()
+    file.with_suffix(".tmp").write_bytes(b"half")
+    arrays(store)
+    assert file.is_file()
+    assert not list(file.parent.glob("*.tmp"))
+
+
 def test_a_home_without_room_is_read_all_the_same(store: Store) -> None:
     reading = open_version(store)
     (store.home / "caches" / "means.parquet").unlink()

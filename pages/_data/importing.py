@@ -297,6 +297,7 @@ def _done(to: str, answers: Answers, left: Sequence[str]) -> None:
     st.session_state["_imported"] = to, answers, list(left)
     st.session_state["_uploads"] += 1
     st.session_state.pop("_looked_at", None)
+    reading.await_published()
     st.rerun()
 
 

@@ -193,6 +193,12 @@ def follow() -> None:
     st.session_state["_version"] = store().version(), judgement
 
 
+def await_published() -> None:
+    """Wait until what this process itself has published is shown: the next page may be about it."""
+    while _current()[0] < store().version():
+        time.sleep(PAUSE / 5)
+
+
 def is_outdated() -> bool:
     """Whether something was published, or found damaged, since this run of the page began."""
     if st.session_state.get("_version") != _current():

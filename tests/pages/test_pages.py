@@ -3,6 +3,7 @@ versions are shown once they are open."""
 
 import shutil
 import sqlite3
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -261,6 +262,22 @@ def test_a_new_version_is_shown_once_it_is_open(
         "scores",
         "top",
     }
+
+
+def test_what_the_dashboard_itself_published_is_waited_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = open_store(tmp_path / "home")
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(store.home))
+    monkeypatch.setattr(reading, "store", lambda: store)
+    monkeypatch.setattr(reading, "_AHEAD", reading._Ahead(0, time.monotonic()))
+    publish_run(store, "tiny", "bm25", RUN, scores("R@10", q1=0.1))
+    assert reading._current()[0] == 0
+    opening = threading.Timer(0.2, reading._open_newest)
+    opening.start()
+    reading.await_published()
+    opening.join()
+    assert reading._current()[0] == store.version()
 
 
 def test_nobody_waits_for_one_that_is_not_opened(

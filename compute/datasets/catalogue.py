@@ -169,6 +169,14 @@ def _rows(file: str) -> list[dict[str, str]]:
         return list(csv.DictReader(stream))
 
 
+BEIR_ROWS: Mapping[str, Mapping[str, str]] = MappingProxyType(
+    {row["dataset"]: row for row in _rows("datasets.csv")}
+)
+"""What is known of each dataset of BEIR, by its name: what the papers print, its splits, and its
+archive: address, md5, `archive_bytes` (from the list of downloads of ir_datasets, which has them
+beside the same md5; BEIR itself prints none) and `terms` (why it is not offered for download)."""
+
+
 def _whole(text: str) -> int | None:
     return int(text) if text else None
 
@@ -186,7 +194,7 @@ def _statistics(row: Mapping[str, str]) -> dict[str, Any]:
     }
 
 
-def _english(row: Mapping[str, str], archive: Mapping[str, str]) -> Dataset:
+def _english(row: Mapping[str, str]) -> Dataset:
     name = row["dataset"]
     return Dataset(
         name=name,
@@ -201,9 +209,9 @@ def _english(row: Mapping[str, str], archive: Mapping[str, str]) -> Dataset:
         group="BEIR",
         drop_self=name in DROP_SELF,
         zero_shot=row["zero_shot"] == "yes",
-        archive=archive["url"] or None,
-        md5=archive["md5"] or None,
-        public=archive["public"] == "yes",
+        archive=row["archive"] or None,
+        md5=row["md5"] or None,
+        public=not row["terms"],
         homepage=row["homepage"],
         has_title=row["has_title"] == "yes",
         train_pairs=_whole(row["train_pairs"]),
@@ -251,14 +259,12 @@ def _with_parts(base: Dataset, forums: Iterable[str]) -> list[Dataset]:
 
 
 def _beir(forums: list[str]) -> Iterator[Dataset]:
-    archives = {row["dataset"]: row for row in _rows("archives.csv")}
-    for row in _rows("datasets.csv"):
-        archive = archives[row["dataset"]]
-        base = _english(row, archive)
+    for row in BEIR_ROWS.values():
+        base = _english(row)
         if base.name == "cqadupstack":
             yield from _with_parts(base, forums)
         else:
-            yield from (base, *_further_splits(base, archive["splits"].split(), row))
+            yield from (base, *_further_splits(base, row["splits"].split(), row))
 
 
 def _polish(row: Mapping[str, str], english: Dataset) -> Dataset:

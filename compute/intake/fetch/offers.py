@@ -10,43 +10,12 @@ from pandas import DataFrame
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.datasets import DATASETS, Dataset, dataset
+from compute.datasets.catalogue import BEIR_ROWS
 from compute.datasets.places import place
 from compute.intake.fetch import hub_names
 from compute.intake.fetch.addresses import checked
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
-
-SIZES: Mapping[str, int] = MappingProxyType(
-    {
-        "msmarco": 1_082_258_632,
-        "trec-covid": 73_876_720,
-        "nfcorpus": 2_448_432,
-        "nq": 498_307_926,
-        "hotpotqa": 654_025_350,
-        "fiqa": 17_948_027,
-        "arguana": 3_773_617,
-        "webis-touche2020": 227_132_363,
-        "cqadupstack": 5_343_728_040,
-        "quora": 15_853_968,
-        "dbpedia-entity": 639_285_131,
-        "scidocs": 142_471_588,
-        "fever": 1_236_988_269,
-        "climate-fever": 1_228_666_652,
-        "scifact": 2_816_079,
-    }
-)
-"""Bytes of BEIR's archives, as the list of downloads of ir_datasets has them beside the same md5;
-BEIR itself prints none."""
-
-TERMS: Mapping[str, str] = MappingProxyType(
-    {
-        "bioasq": "its articles are given to those who register with BioASQ",
-        "signal1m": "its tweets may not be handed on; Signal AI gives them to those who ask",
-        "trec-news": "the Washington Post's articles are given out by NIST, after an agreement",
-        "robust04": "TREC's disks 4 and 5 are given out by NIST, after an agreement",
-    }
-)
-"""Why an archive is not offered for download."""
 
 BEIR, HUB, NOWHERE = "BEIR", "Hugging Face hub", ""
 Target = tuple[str, str]
@@ -78,19 +47,20 @@ class Offer:
 
 
 def _offer(name: str, rows: tuple[Dataset, ...]) -> Offer:
-    first = rows[0]
+    first, known = rows[0], BEIR_ROWS.get(name, {})
     origin, address, obstacle = NOWHERE, first.homepage, ""
     if first.archive:
         origin, address = BEIR, first.archive
     elif first.group == "BEIR-PL":
         origin, address = HUB, hub_names.address(rows)
     else:
-        why = TERMS.get(name, "nobody publishes it in the BEIR layout")
+        why = known.get("terms") or "nobody publishes it in the BEIR layout"
         obstacle = (
             f"{why}: get it from {first.homepage}, bring it into the BEIR layout and put it as"
             f" {name}.zip or {name}/ into the datasets folder"
         )
-    return Offer(name, first.title, rows, origin, address, SIZES.get(name), obstacle)
+    size = int(known.get("archive_bytes") or 0) or None
+    return Offer(name, first.title, rows, origin, address, size, obstacle)
 
 
 def _offers() -> dict[str, Offer]:

@@ -19,7 +19,7 @@ from compute.base.locks import sole
 from compute.datasets import DATASETS, dataset
 from compute.intake.fetch import hub_names, offers
 from compute.intake.fetch.fetching import Fetched, bring, fetch
-from compute.intake.fetch.offers import OFFERS, SIZES, Offer
+from compute.intake.fetch.offers import OFFERS, Offer
 from compute.intake.fetch.web import Patience
 from compute.jobs import kinds, steps
 from compute.store import loading
@@ -279,7 +279,8 @@ def test_offline_and_a_wrong_endpoint_are_said(
 def test_every_dataset_of_the_catalogue_has_its_offer_or_a_reason() -> None:
     printed = {n: offer for n, offer in OFFERS.items() if "BEIR" in offer.rows[0].group}
     possible = {name for name, offer in printed.items() if not offer.obstacle}
-    assert set(SIZES) <= possible
+    sized = {name for name, offer in printed.items() if offer.size}
+    assert sized == {name for name, offer in printed.items() if offer.origin == offers.BEIR}
     assert sum(name.endswith("-pl") for name in possible) == 13
     assert len(possible) == 15 + 13
     for name in ("bioasq", "signal1m", "trec-news", "robust04", "poleval-wiki-trivia"):

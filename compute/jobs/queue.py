@@ -218,6 +218,10 @@ def _existing(settings: Settings, job: str) -> records.Job:
     return found
 
 
+_MADE: set[str] = set()
+"""The databases whose tables this process has seen whole."""
+
+
 @contextmanager
 def client(settings: Settings) -> Iterator["DBOSClient"]:
     """A connection to the queue, its tables made first. Raises Unavailable."""
@@ -225,8 +229,10 @@ def client(settings: Settings) -> Iterator["DBOSClient"]:
     from dbos import DBOS, DBOSClient, DBOSPortableJSONSerializer
 
     address = tables.address(settings)
-    if not tables.exist(settings):
+    # PostgreSQL has them one by one, and a worker may be making them: this waits for its lock.
+    if not tables.exist(settings) or (settings.state and address not in _MADE):
         DBOS.migrate(address)
+        _MADE.add(address)
     with tables.reaching(settings):
         opened = DBOSClient(
             system_database_url=address,

@@ -1,11 +1,12 @@
 """What is stored, read for pages: one version for each run, answers kept by what they rest on."""
 
+import atexit
 import math
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from threading import Thread
+from threading import Event, Thread
 from typing import Any
 
 import streamlit as st
@@ -134,18 +135,27 @@ def prepare() -> None:
 
 def stay_ahead() -> Thread:
     """From now on open every version before somebody asks for it; the thread that does."""
-    thread = Thread(target=_stay_ahead, daemon=True)
+    ending = Event()
+    thread = Thread(target=_stay_ahead, args=[ending], daemon=True)
     thread.start()
+
+    def end() -> None:
+        # A process that ends while a thread is in a library of C++ may be aborted.
+        ending.set()
+        thread.join()
+
+    atexit.register(end)
     return thread
 
 
-def _stay_ahead() -> None:
+def _stay_ahead(ending: Event) -> None:
     while True:
         # Who asks for a page hears what is wrong.
         with suppress(Exception):
             _open_newest()
             _AHEAD.beat = time.monotonic()
-        time.sleep(PAUSE)
+        if ending.wait(PAUSE):
+            return
 
 
 def _open_newest() -> None:

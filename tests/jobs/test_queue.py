@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from dbos import DBOS, _migration
 from sqlalchemy import create_engine, func, inspect, select
 
 from compute import jobs
@@ -49,6 +50,19 @@ def test_who_asks_for_what_is_queued_joins_it(store: Store) -> None:
     (other, first) = jobs.listed(store.settings)
     assert (first.id, first.state, first.summary) == (both.job, "queued", "0 of 2 done")
     assert (other.title, other.kind) == ("bm25 on tiny", "run")
+
+
+def test_a_job_is_asked_for_while_a_worker_makes_the_tables(
+    tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PostgreSQL's are made one by one: the table that was looked for is not the last."""
+    store, all_of_them = tiny_home(tmp_path, state=postgres), _migration.get_dbos_migrations
+    with monkeypatch.context() as patch:
+        patch.setattr(_migration, "get_dbos_migrations", lambda *given: all_of_them(*given)[:110])
+        DBOS.migrate(postgres)
+    assert tables.exist(store.settings)
+    asked = jobs.start(store, "run", ["bm25"], ["tiny"])
+    assert [job.id for job in jobs.listed(store.settings)] == [asked.job]
 
 
 def test_a_title_names_few_systems_and_datasets_and_counts_many(tmp_path: Path) -> None:

@@ -15,6 +15,15 @@ server.prepare()
 print(*sorted(name for name in sys.modules if name.startswith("pages.")))
 """
 
+ENDING = """
+import atexit
+from pages._shared import reading
+opening = []
+# What is registered first is called last.
+atexit.register(lambda: print(opening[0].is_alive()))
+opening.append(reading.stay_ahead())
+"""
+
 
 def _table() -> list[str]:
     """The files of the table in app.py, without running it."""
@@ -47,3 +56,11 @@ def test_a_server_has_imported_what_stands_behind_the_pages() -> None:
     }
     assert behind <= set(answer.stdout.split())
     assert len(behind) > 40
+
+
+def test_a_server_ends_after_the_thread_that_opens_new_versions() -> None:
+    """Ended inside a library of C++, it would take the process with it by a signal."""
+    answer = subprocess.run(
+        [sys.executable, "-c", ENDING], cwd=PROJECT, capture_output=True, text=True, check=True
+    )
+    assert answer.stdout.split() == ["False"]

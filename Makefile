@@ -2,17 +2,20 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-TESTERS ?= 2
+TESTERS ?= 3
 READY := $(VENV)/installed
 
-.PHONY: run test lint smoke soak fuzz pins clean
+.PHONY: run test suite lint smoke soak fuzz pins clean
 
 run: $(READY)
 	@$(PY) -m compute serve
 
-# Two at a time: much of the suite waits for browsers, Java and disks. In the order of the folders,
+test: $(READY)
+	@$(MAKE) --no-print-directory -j 2 lint suite
+
+# Three at a time: much of the suite waits for browsers, Java and disks. In the order of the folders,
 # for a file of few and long tests must not come last.
-test: $(READY) lint
+suite: $(READY)
 	$(PY) -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 
 lint: $(READY)

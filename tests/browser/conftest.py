@@ -3,9 +3,10 @@
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from urllib.parse import urlsplit
 
 import pytest
-from playwright.sync_api import Browser, Page, expect, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from compute.base.settings import Settings
 from compute.intake import imports
@@ -66,15 +67,32 @@ def browser() -> Iterator[Browser]:
         running.close()
 
 
-@pytest.fixture
-def page(browser: Browser) -> Iterator[Page]:
-    """An empty window of 1440 by 900; what the page throws fails the test."""
+@pytest.fixture(scope="session")
+def window(browser: Browser) -> BrowserContext:
+    """One window for all, of 1440 by 900: what it has fetched and compiled stays in its cache."""
     context = browser.new_context(viewport={"width": 1440, "height": 900})
     context.set_default_timeout(WAIT)
-    opened = context.new_page()
+    return context
+
+
+@pytest.fixture
+def page(window: BrowserContext) -> Iterator[Page]:
+    """An empty tab that remembers nothing; what the page throws fails the test."""
+    opened = window.new_page()
     errors: list[str] = []
     opened.on("pageerror", lambda error: errors.append(str(error)))
     opened.on("dialog", lambda dialog: errors.append(f"dialog: {dialog.message}"))
     yield opened
-    context.close()
+    for tab in window.pages:
+        _forget(tab)
+        tab.close()
+    window.clear_cookies()
     assert errors == []
+
+
+def _forget(tab: Page) -> None:
+    """Let the browser forget what the pages of an address kept in it; its cache stays."""
+    parts = urlsplit(tab.url)
+    if parts.scheme == "http":
+        kept = {"origin": f"http://{parts.netloc}", "storageTypes": "local_storage,indexeddb"}
+        tab.context.new_cdp_session(tab).send("Storage.clearDataForOrigin", kept)

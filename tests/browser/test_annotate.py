@@ -413,7 +413,7 @@ def test_answers_given_while_the_disk_is_full_are_saved_once_there_is_room(
         shutil.copytree(judging.store.home, home)
         small = Judging(Store(Settings(home=home)))
         task = small.task(DATASET, n_pairs=9, order="random")
-        with serving(home, port(8830)) as at:
+        with serving(home, port(8790)) as at:
             sit_down(page, at, task, "kim")
             page.keyboard.press("1")
             saved(page)

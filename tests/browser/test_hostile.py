@@ -36,7 +36,7 @@ ACTING = """() => [...document.querySelectorAll(
 @pytest.fixture(scope="module")
 def attacked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     now = hostile.make(tmp_path_factory.mktemp("hostile"))
-    with serving(now.home, port(8780)) as address:
+    with serving(now.home, port(8760)) as address:
         yield address
 
 

@@ -25,7 +25,7 @@ def judged(home: Path, tmp_path: Path) -> Iterator[str]:
         pd.DataFrame([row | {"task": "", "guideline_version": "", "source": PERSON}])
     )
     store.close()
-    with serving(own, port(8750)) as address:
+    with serving(own, port(8760)) as address:
         yield address
 
 

@@ -3,6 +3,7 @@
 import hashlib
 import json
 import re
+import shutil
 import zipfile
 from pathlib import Path
 
@@ -34,13 +35,23 @@ def rows(*given: tuple) -> DataFrame:
     return frame.assign(dataset="tiny", task="t1", guideline_version="2", note=NASTY, unsure=1)
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with the tiny collection in it, to be copied."""
+    folder = tmp_path_factory.mktemp("made")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEIRSCOPE_HOME", str(folder / "home"))
+        patch.delenv("BEIRSCOPE_STATE", raising=False)
+        assert main(["import-dataset", str(write_tiny(folder / "tiny")), "--name", "tiny"]) == 0
+    return folder / "home"
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with the tiny collection in it."""
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
     monkeypatch.delenv("BEIRSCOPE_STATE", raising=False)
-    assert main(["import-dataset", str(write_tiny(tmp_path / "tiny")), "--name", "tiny"]) == 0
-    return tmp_path / "home"
+    return shutil.copytree(made, tmp_path / "home")
 
 
 @pytest.fixture
@@ -409,7 +420,7 @@ def test_what_goes_out_as_csv_comes_in_the_same_whatever_was_there(tmp_path_fact
 
 def test_many_at_once(tmp_path):
     """More than a database takes values in one statement."""
-    number = 100_000
+    number = 40_000
     file = DataFrame(
         {
             "query_id": [f"q{n % 50}" for n in range(number)],

@@ -2,7 +2,7 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-TESTERS ?= 3
+TESTERS ?= 2
 READY := $(VENV)/installed
 
 .PHONY: run test suite lint smoke soak fuzz pins clean
@@ -13,7 +13,7 @@ run: $(READY)
 test: $(READY)
 	@$(MAKE) --no-print-directory -j 2 lint suite
 
-# Three at a time: much of the suite waits for browsers, Java and disks. In the order of the folders,
+# Two at a time: much of the suite waits for browsers, Java and disks. In the order of the folders,
 # for a file of few and long tests must not come last.
 suite: $(READY)
 	$(PY) -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder

@@ -21,10 +21,15 @@ os.environ.setdefault("BEIRSCOPE_LATENCY_QUERIES", "0")
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    """Every Java that tests start, also through other processes, starts quickly."""
+    """Every Java that tests start, also through other processes, starts quickly.
+
+    And every product of matrices stays on one thread: several testers' threads wait for each other.
+    """
     # Once, before there are workers: they inherit it.
     if not hasattr(config, "workerinput"):
         os.environ.setdefault("JAVA_TOOL_OPTIONS", java.options())
+        os.environ.setdefault("OMP_NUM_THREADS", "1")
+        os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 
 @pytest.fixture(scope="session", autouse=True)

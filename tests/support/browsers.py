@@ -11,6 +11,8 @@ FLAGS = [
     "--disable-background-networking",
     "--disable-component-update",
     "--disable-sync",
+    "--disable-gpu-rasterization",
+    "--in-process-gpu",
 ]
 
 

@@ -32,6 +32,8 @@ Version = tuple[int, int]
 """The manifest's version and the id of the last added judgement."""
 PAUSE, PATIENCE = 0.25, 5.0
 """Seconds between two looks for a new version, and after which nobody waits for its opening."""
+FIRST = 3.0
+"""Seconds for the first page of a process, which is drawn alone."""
 KEPT_BYTES = 400_000_000
 """What answers to the pages' questions take up at most, together; one alone a quarter of it."""
 
@@ -115,9 +117,11 @@ def _current() -> Version:
 
 @dataclass
 class _Ahead:
-    """The newest version that was opened before anybody asked for it, and when that was looked."""
+    """The newest version that was opened before anybody asked for it, the newest whose added
+    judgements were counted in, and when that was looked."""
 
     version: int = 0
+    counted: int = 0
     beat: float = -math.inf
 
 
@@ -149,11 +153,14 @@ def stay_ahead() -> Thread:
 
 
 def _stay_ahead(ending: Event) -> None:
+    begun = time.monotonic()
     while True:
         # Who asks for a page hears what is wrong.
         with suppress(Exception):
             _open_newest()
             _AHEAD.beat = time.monotonic()
+            if _AHEAD.beat - begun > FIRST:
+                _count_in()
         if ending.wait(PAUSE):
             return
 
@@ -167,14 +174,23 @@ def _open_newest() -> None:
         return
     prepare()
     overlays = _overlays(now, manifest, stored.noticed)
-    with overlays.cursor(judgement := stored.judgement_version()) as opened:
+    with overlays.cursor(stored.judgement_version()) as opened:
         score_arrays.prepare(opened)
         top_ranks.prepare(opened)
     if _AHEAD.version:
-        # Counted in, for who comes; not while the first page of a process is drawn.
-        with overlays.cursor(judgement, Choice()):
-            pass
+        _count_in(manifest)
     _AHEAD.version = manifest
+
+
+def _count_in(manifest: int | None = None) -> None:
+    """Count the added judgements into a version, for who comes."""
+    manifest = manifest or _AHEAD.version
+    if manifest == _AHEAD.counted:
+        return
+    now = settings.load()
+    stored = _store(now)
+    with _overlays(now, manifest, stored.noticed).cursor(stored.judgement_version(), Choice()):
+        _AHEAD.counted = manifest
 
 
 def verify() -> Thread:

@@ -199,18 +199,18 @@ def compare(words: int) -> None:
     )
 
 
-def made_up(words: int) -> dict[str, Vocabulary]:
-    """19 corpora that share words, as the store gives them."""
+def made_up(words: int, number: int = 19) -> dict[str, Vocabulary]:
+    """Corpora that share words, as the store gives them."""
     random = np.random.default_rng(seed=2)
     vocabularies = {}
-    for number in range(19):
+    for name in map(str, range(number)):
         # Frequent words are frequent in most corpora; so stand places in the shared index.
         order = np.arange(4 * words) * random.uniform(0.5, 2, 4 * words)
         places = np.argsort(order)[:words]
         shares = 1 / np.arange(1, words + 1) ** 1.07
         # In the order of the index.
         by_place = np.argsort(places)
-        vocabularies[str(number)] = Vocabulary(places[by_place], (shares / shares.sum())[by_place])
+        vocabularies[name] = Vocabulary(places[by_place], (shares / shares.sum())[by_place])
     return vocabularies
 
 

@@ -7,6 +7,7 @@ for both. The ranges are those of `bounds`; the own lists of two systems are the
 """
 
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from itertools import combinations
 from typing import NamedTuple
 
@@ -14,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pandas import DataFrame, Series
 
+from compute.base.settings import load
 from compute.evaluate.gains import Gain, Sides
 from compute.evaluate.holes.bounds import (
     NOTHING,
@@ -44,11 +46,14 @@ def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
     `measured`.
     """
     seen, gain = measured(lists, measure)
-    found = _Found(seen, gain, outside)
+    sought = _Found(seen, gain, outside)
+    batches = list(_batches(len(seen.systems), len(seen.queries)))
+    with ThreadPoolExecutor(load().threads) as pool:
+        looked_at = list(pool.map(lambda batch: sought.of(*batch), batches))
     rows = [
         (seen.systems[one], seen.systems[other], *ends)
-        for batch in _batches(len(seen.systems), len(seen.queries))
-        for one, other, ends in zip(*batch, found.of(*batch), strict=True)
+        for batch, found in zip(batches, looked_at, strict=True)
+        for one, other, ends in zip(*batch, found, strict=True)
     ]
     names = ["", *(f"{name}_" for name in outside)]
     ends = [name + end for name in names for end in ("low", "high")]

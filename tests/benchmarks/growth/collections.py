@@ -24,7 +24,7 @@ class Sizes:
     """Three of each; the first of the others holds meanwhile."""
 
     documents: tuple[int, ...] = (10_000, 30_000, 100_000)
-    corpora: tuple[int, ...] = (5, 10, 19)
+    corpora: tuple[int, ...] = (15, 50, 150)
     words: tuple[int, ...] = (100_000, 300_000, 1_000_000)
     queries: tuple[int, ...] = (30, 100, 300)
 
@@ -53,7 +53,7 @@ def comparing(sizes: Sizes) -> Iterator[Line]:
     """Weighted Jaccard of every two corpora."""
 
     def compare(n_corpora: int, words: int) -> float:
-        found = dict(list(overlap.made_up(words).items())[:n_corpora])
+        found = overlap.made_up(words, n_corpora)
         totals = {name: sums(one.shares) for name, one in found.items()}
         return least(lambda: similarities([found], totals, list(found)))
 

@@ -11,7 +11,7 @@ from tests.benchmarks.growth.lines import Line, digits
 
 COLUMNS = 5
 WIDTH, PANEL = 1240, 250
-THINGS = ("queries", "systems", "documents", "hits a query", "words", "", "corpora")
+THINGS = ("queries", "systems", "documents", "hits a query", "words", "datasets", "corpora")
 """One colour each, in the order of the palette; the names stand beside the lines."""
 TICKS = {10.0**power: f"{10**power:g} s" for power in range(3)} | {
     10.0**power: f"{10 ** (power + 3):g} ms" for power in range(-6, 0)
@@ -46,7 +46,7 @@ def figure(lines: Sequence[Line]) -> go.Figure:
             drawn.update_yaxes(title_text="time of processors", row=row + 1, col=1)
     look = palette("light")
     drawn.update_annotations(font_size=13)
-    drawn.update_xaxes(type="log", tickvals=[1, 3, 10], range=[-0.1, 2.0])
+    drawn.update_xaxes(type="log", tickvals=[1, 10, 100], range=[-0.1, 2.9])
     drawn.update_yaxes(type="log", tickvals=list(TICKS), ticktext=list(TICKS.values()))
     drawn.update_layout(
         template=template("light"),

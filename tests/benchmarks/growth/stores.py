@@ -1,7 +1,8 @@
 """What a store costs by queries and systems: scoring, publishing, opening, the pages' questions.
 
 Runs and judgements are made up and go the way of imported ones. Systems are noisy orders of the
-same 200 candidates of a query, of which 20 of the first 60 are judged.
+same 200 candidates of a query, of which some of the first 60 are judged: 20 where one run is
+scored, 5 in stores.
 """
 
 import tempfile
@@ -24,6 +25,7 @@ from compute.recompute import run as recompute
 from compute.store.loading import Bench, Loaded
 from compute.store.store import Store, top
 from compute.views.annotate import select as annotate_select
+from compute.views.compare import select as compare_select
 from compute.views.holes import select as holes_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard import select_order
@@ -31,34 +33,45 @@ from tests.benchmarks.growth.lines import Line, grown, least
 from tests.benchmarks.side_by_side import say
 
 CANDIDATES, JUDGED, DEEPEST_JUDGED = 200, 20, 60
-DATASETS = 4
-DEPTH = 20
-"""Hits a query of the runs that pages ask about: they read the first ten."""
+FEW_JUDGED = 5
+DEPTH = 10
+"""Hits a query of the runs that pages ask about: most read no more."""
+_BLOCK = 10_000
+"""Queries that are made up at once."""
 MEASURE = "nDCG@10"
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """Three of each; pages are asked with the first of the other two."""
+    """Three of each, while there are the first of the others, and `few` queries."""
 
-    queries: tuple[int, ...] = (1_000, 3_000, 10_000)
-    systems: tuple[int, ...] = (5, 15, 45)
+    queries: tuple[int, ...] = (10_000, 100_000, 1_000_000)
+    """Of one dataset, for pages."""
+    systems: tuple[int, ...] = (5, 20, 100)
+    """On one dataset."""
+    datasets: tuple[int, ...] = (10, 30, 100)
+    few: int = 1_000
     run_queries: tuple[int, ...] = (5_000, 15_000, 50_000)
     """Of one run of 100 hits a query."""
     hits: tuple[int, ...] = (100, 300, 1_000)
     """A query's, of a run of as many queries as the first of `run_queries`."""
 
 
-SMALL = Sizes((10, 20, 40), (2, 3, 4), (20, 40, 80), (10, 20, 40))
+SMALL = Sizes((10, 20, 40), (2, 3, 4), (1, 2, 3), 10, (20, 40, 80), (10, 20, 40))
 
 
 def made_run(n_queries: int, depth: int, seed: int) -> DataFrame:
     """query_id, doc_id, rank, score of a system as noisy as its number is high."""
     random = np.random.default_rng(seed)
     n_candidates = max(CANDIDATES, 2 * depth)
-    noise = random.normal(0, 10 + seed % 50, (n_queries, n_candidates))
-    chosen = np.argsort(np.arange(n_candidates) + noise, axis=1)[:, :depth]
-    documents = chosen + np.arange(n_queries)[:, None] * n_candidates
+
+    def chosen(n: int) -> np.ndarray:
+        noise = random.normal(0, 10 + seed % 50, (n, n_candidates))
+        return np.argsort(np.arange(n_candidates) + noise, axis=1)[:, :depth]
+
+    blocks = range(0, n_queries, _BLOCK)
+    found = np.concatenate([chosen(min(_BLOCK, n_queries - start)) for start in blocks])
+    documents = found + np.arange(n_queries)[:, None] * n_candidates
     return DataFrame(
         {
             "query_id": pd.array(np.repeat(_names("q", n_queries), depth), dtype="str"),
@@ -69,17 +82,17 @@ def made_run(n_queries: int, depth: int, seed: int) -> DataFrame:
     )
 
 
-def made_judgements(n_queries: int, depth: int) -> DataFrame:
-    """query_id, doc_id, relevance of 20 pairs of a query."""
+def made_judgements(n_queries: int, depth: int, judged: int = JUDGED) -> DataFrame:
+    """query_id, doc_id, relevance of so many pairs of a query."""
     random = np.random.default_rng(0)
     n_candidates = max(CANDIDATES, 2 * depth)
-    chosen = np.argsort(random.random((n_queries, DEEPEST_JUDGED)), axis=1)[:, :JUDGED]
+    chosen = np.argsort(random.random((n_queries, DEEPEST_JUDGED)), axis=1)[:, :judged]
     documents = chosen + np.arange(n_queries)[:, None] * n_candidates
     return DataFrame(
         {
-            "query_id": pd.array(np.repeat(_names("q", n_queries), JUDGED), dtype="str"),
+            "query_id": pd.array(np.repeat(_names("q", n_queries), judged), dtype="str"),
             "doc_id": pd.array(np.char.add("d", documents.ravel().astype(str)), dtype="str"),
-            "relevance": random.integers(0, 3, n_queries * JUDGED),
+            "relevance": random.integers(0, 3, n_queries * judged),
         }
     )
 
@@ -103,15 +116,15 @@ def scoring(sizes: Sizes) -> Iterator[Line]:
 class Home:
     """A store that systems are added to."""
 
-    def __init__(self, folder: Path, n_queries: int) -> None:
+    def __init__(self, folder: Path, n_queries: int, n_datasets: int = 1) -> None:
         now = Settings(home=folder / "home")
         self.n_queries = n_queries
         self.store = Store(now, shipped=folder / "none")
         self.bench = Bench(self.store, now)
-        self.judgements = made_judgements(n_queries, DEPTH)
+        self.judgements = made_judgements(n_queries, DEPTH, FEW_JUDGED)
         self.systems: list[str] = []
         write_qrels(self.judgements, folder / "qrels.txt")
-        self.datasets = [self._dataset(n, folder / "qrels.txt") for n in range(DATASETS)]
+        self.datasets = [self._dataset(n, folder / "qrels.txt") for n in range(n_datasets)]
 
     def _dataset(self, number: int, qrels: Path) -> Loaded:
         return imports.import_dataset(self.bench, f"made-{number}", qrels=qrels)
@@ -164,10 +177,18 @@ def asked(home: Home) -> dict[str, float]:
         "opening the catalogue": opening,
         "Leaderboard": least(lambda: leaderboard(reading, names, home.systems)),
         "Holes": least(lambda: holes(reading, dataset, home.systems)),
-        "pool ordering": least(lambda: pool_order(reading, dataset, home)),
+        "Compare": least(lambda: compare(reading, dataset, home.systems)),
     }
     reading.close()
     return costs
+
+
+def ordered(home: Home) -> float:
+    """Seconds of processors for the pool ordering of a store as it is now."""
+    reading = open_version(home.store)
+    found = least(lambda: pool_order(reading, home.datasets[0].dataset.name, home))
+    reading.close()
+    return found
 
 
 def pool_order(reading: Reading, dataset: str, home: Home) -> None:
@@ -204,29 +225,41 @@ def holes(reading: Reading, dataset: str, systems: list[str]) -> None:
         holes_select.left_out(cursor, dataset, systems, MEASURE)
 
 
-DESIGN = {"Leaderboard": 2, "Holes": 2, "pool ordering": 2}
-"""By systems: each is held against each other."""
+def compare(reading: Reading, dataset: str, systems: list[str]) -> None:
+    """All that the page reads at first of the first two systems."""
+    with reading.cursor() as cursor:
+        of = ([dataset], systems[0], systems[1])
+        compare_select.runs(cursor)
+        compare_select.pairs(cursor, *of, MEASURE)
+        compare_select.tested(cursor, *of, MEASURE)
+        compare_select.overlaps(cursor, *of)
+
+
+DESIGN = {"Leaderboard": 2, "Holes": 2, "pool ordering": 2, "publishing a run": 0, "Compare": 0}
+"""By systems: each is held against each other, but for what is of two or of one."""
 
 
 def pages(sizes: Sizes) -> Iterator[Line]:
-    """The costs of a store by the queries of its datasets, then by its systems."""
-    few_queries, few_systems = sizes.queries[0], sizes.systems[0]
-    by_queries = [_of_queries(n_queries, few_systems) for n_queries in sizes.queries]
+    """The costs of a store by the queries of a dataset, by its systems, and by datasets."""
+    few = sizes.systems[0]
+    by_queries = [_made(n, 1, few) for n in sizes.queries]
     yield from _lines("queries", sizes.queries, by_queries, {})
     by_systems = []
     with tempfile.TemporaryDirectory() as folder:
-        home = Home(Path(folder), few_queries)
+        home = Home(Path(folder), sizes.few)
         for n_systems in sizes.systems:
             home.add(n_systems)
-            found = asked(home)
-            found["publishing a run"] = published(home.store, few_queries, DEPTH)
+            found = asked(home) | {"pool ordering": ordered(home)}
+            found["publishing a run"] = published(home.store, sizes.few, DEPTH)
             by_systems.append(found)
-    yield from _lines("systems", sizes.systems, by_systems, DESIGN | {"publishing a run": 0})
+    yield from _lines("systems", sizes.systems, by_systems, DESIGN)
+    by_datasets = [_made(sizes.few, n, few) for n in sizes.datasets]
+    yield from _lines("datasets", sizes.datasets, by_datasets, {"Holes": 0, "Compare": 0})
 
 
-def _of_queries(n_queries: int, n_systems: int) -> dict[str, float]:
+def _made(n_queries: int, n_datasets: int, n_systems: int) -> dict[str, float]:
     with tempfile.TemporaryDirectory() as folder:
-        home = Home(Path(folder), n_queries)
+        home = Home(Path(folder), n_queries, n_datasets)
         home.add(n_systems)
         return asked(home)
 

@@ -21,8 +21,8 @@ with pickers.pickers():
         "Systems", list(dict.fromkeys(cells["system"])), "systems", empty="none", width=300
     )
     place_of_datasets = st.container(width=400)
-    everything = switch("Also what cannot run here", "all")
-    again = switch("Also what is up to date", "again")
+    everything = switch("Show unavailable systems", "all")
+    again = switch("Compute again what is up to date", "again")
 sections.name_a_system()
 if not everything:
     cells = cells[cells["dataset"].isin([*at_hand(cells), *asked])]
@@ -33,7 +33,7 @@ with place_of_datasets:
 chosen = cells[cells["system"].isin(systems) & cells["dataset"].isin(datasets)]
 sections.start(store, chosen, again=again)
 if cells.empty:
-    st.info("No dataset is at hand.")
+    st.info("No dataset is available.")
 else:
     sections.matrix(cells, chosen)
 training.start(store, list(dict.fromkeys(cells["dataset"])))

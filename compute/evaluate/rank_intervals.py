@@ -49,7 +49,8 @@ class Ranking:
     of which two systems share one if and only if they cannot be told apart. Intervals are absent
     (nan, and ranks 0) where nothing was drawn again."""
     better: NDArray[np.bool_]
-    """[i, j]: whether the i-th of `systems` is surely better than the j-th."""
+    """[i, j]: whether the i-th of `systems` is significantly better than the j-th, with 5% for all
+    pairs together."""
     groups: tuple[tuple[int, ...], ...]
     """Places in `systems`, by letter: those of a group cannot be told apart from each other."""
     drawn: str

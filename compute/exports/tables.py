@@ -39,7 +39,8 @@ class Scores(NamedTuple):
     ranked: DataFrame | None = None
     """The same rows and columns: whether a cell takes part; in-domain scores do not. None: all."""
     marked: Callable[[], DataFrame | None] | None = None
-    """Asked for when it is written: the same rows and columns, whether a cell is surely better."""
+    """Asked for when it is written: the same rows and columns; whether a cell is significantly
+    better."""
     note: str = ""
     """What MARK means, where cells are marked."""
     lower: Sequence[str] = ()

@@ -173,7 +173,7 @@ def details(task: Task) -> None:
 
 def _progress(task: Task) -> None:
     """Who judged how much, and the way to what came of it."""
-    st.markdown("**How far it is**")
+    st.markdown("**Progress**")
     people = queue.people(reading.store(), task)
     if people.empty:
         st.caption("Nobody judged yet. When somebody did, who and how much stands here.")

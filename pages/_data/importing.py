@@ -19,7 +19,7 @@ from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 NEW = "A new dataset"
-_WIDTHS = {"Troubles": 80, "Times": 70, "Line": 70, "Stops it": 80, "Outcome": 90}
+_WIDTHS = {"Troubles": 80, "Count": 70, "Line": 70, "Blocking": 80, "Outcome": 90}
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
 }
@@ -137,12 +137,12 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
         st.success("Nothing is wrong with them.", icon=":material/check:")
         return
     stopped = any(report["refused"] for report in reports)
-    heading = "What is wrong with them" if stopped else "What is irregular, though nothing stops it"
+    heading = "Errors and warnings" if stopped else "Warnings (import can proceed)"
     st.subheader(heading, anchor=False)
     _table(troubles)
     drawing.caption(
         "How to read this: one line for each kind of trouble in a file, with the first place where"
-        " it occurs. A file with a trouble that stops it is not taken in; others are, treated as"
+        " it occurs. A file with a blocking trouble is not imported; the others are, treated as"
         " said."
     )
 

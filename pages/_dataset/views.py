@@ -111,7 +111,7 @@ def systems(view: View) -> None:
 
 
 def _say_whether_sure(view: View, names: list[str]) -> None:
-    """Whether the first of them is surely the best, and where the whole order stands."""
+    """Whether the first of them is significantly the best, and where the whole order stands."""
     asked = {"systems": names, "sign": better(view.measure)}
     try:
         order = read(

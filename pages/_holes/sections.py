@@ -111,7 +111,7 @@ def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None
         else:
             st.info(_nothing_added(dataset))
         st.button(
-            "Have holes judged blind",
+            "Create a blind judging task",
             icon=":material/arrow_forward:",
             on_click=partial(navigation.to, "annotate", view="new", dataset=dataset),
         )

@@ -169,7 +169,7 @@ def _list(store: Store, before: Beat) -> None:
 def _workers(now: Settings) -> None:
     alive = jobs.workers_alive(now)
     if alive:
-        drawing.caption(f"{len(alive)} worker{'s' * (len(alive) > 1)} at hand.")
+        drawing.caption(f"{len(alive)} worker{'s' * (len(alive) > 1)} available.")
         return
     st.warning("No worker is running: jobs wait until one is started. In a terminal:")
     home = f"BEIRSCOPE_HOME={shlex.quote(str(now.home))} " * (now.home != Settings().home)

@@ -73,7 +73,8 @@ def table(of: Numbers, board: Board, baseline: str) -> None:
 
 
 def scores(of: Numbers, board: Board, shown: DataFrame, baseline: str) -> Scores:
-    """What of the table is compared in print; marked is what surely beats the baseline.
+    """What of the table is compared in print; marked is what is better than the baseline,
+    significantly.
 
     Scores of systems that were trained on a dataset take no part, as on the page.
     """

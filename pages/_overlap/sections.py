@@ -43,7 +43,7 @@ def choose_view(found: DataFrame) -> str:
 def choose_least() -> float:
     """The similarity from which a pair has a line."""
     return st.slider(
-        "Lines from a similarity of",
+        "Show edges from",
         min_value=0.0,
         max_value=1.0,
         value=0.45,

@@ -39,7 +39,9 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
         if given is not None:
             back = partial(_add, asked, person, None)
             st.button("Take it back", key="grade_back", type="tertiary", on_click=back)
-        if st.button("Have holes judged blind", icon=":material/arrow_forward:", type="tertiary"):
+        if st.button(
+            "Create a blind judging task", icon=":material/arrow_forward:", type="tertiary"
+        ):
             st.session_state["_arriving"] = {"dataset": dataset.name}
             st.switch_page("pages/annotate.py", query_params={"view": "new"})
     drawing.caption(

@@ -65,7 +65,7 @@ def ask() -> None:
         return
     with st.form("annotator", width=520):
         st.text_input("Your name", key="_annotator_field", max_chars=LONGEST)
-        again = st.form_submit_button("Go on", on_click=_answered)
+        again = st.form_submit_button("Continue", on_click=_answered)
     if again:
         st.warning(f"Give a name of at most {LONGEST} letters.")
     st.caption(
@@ -97,5 +97,5 @@ def shown(leave: Callable[[], None]) -> Annotator | None:
         signed = "signed in" if person.verified else "not signed in"
         st.caption(escaping.text(f"You judge as {person.name}, {signed}."), width="content")
     if person and not person.verified:
-        st.button("Somebody else?", type="tertiary", on_click=_forget, args=(leave,))
+        st.button("Switch person", type="tertiary", on_click=_forget, args=(leave,))
     return person

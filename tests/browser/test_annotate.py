@@ -274,7 +274,7 @@ def test_somebody_else_comes_after_the_last_answer_is_saved(
     task = judging.task(DATASET, n_pairs=6, order="random")
     sit_down(page, address, task, "ida")
     page.keyboard.press("1")
-    page.get_by_role("button", name="Somebody else?").click()
+    page.get_by_role("button", name="Switch person").click()
     page.get_by_role("textbox", name="Your name").wait_for()
     page.wait_for_function(f"{KEPT_HERE} === 0")
     (row,) = rows(judging, task)

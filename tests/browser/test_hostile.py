@@ -104,7 +104,7 @@ def test_every_page_shows_what_is_hostile_as_text(watched: Page, attacked: str) 
     page.goto(f"{attacked}/annotate?task={task}")
     _drawn(page)
     page.get_by_label("Your name").fill(hostile.PERSON_NAME)
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     expect(page.get_by_text(hostile.MARK).first).to_be_visible()
     settled(page)
     assert _faults(page) == []

@@ -41,7 +41,7 @@ def test_runs_come_in_through_the_page_with_their_official_scores(
         page.get_by_text("Imported into covid").wait_for()
         go(page, f"{address}/data?show=Import&to=covid")
         page.locator(FILES).first.set_input_files([*runs, broken])
-        page.get_by_text("What is wrong with them").wait_for()
+        page.get_by_text("Errors and warnings").wait_for()
         settled(page)
         store = Store(Settings(home=tmp_path / "home"))
         assert store.parts("hits", "covid") == []

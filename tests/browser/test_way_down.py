@@ -58,7 +58,7 @@ def _back_and_forward(page: Page, before: str, now: str) -> None:
 
 def _judge(page: Page, store: Store) -> None:
     page.get_by_role("textbox", name="Your name").fill("ada")
-    page.get_by_role("button", name="Go on").click()
+    page.get_by_role("button", name="Continue").click()
     page.locator(".st-key-grade_1 button").wait_for()
     settled(page)
     page.locator(".st-key-grade_1 button").click()

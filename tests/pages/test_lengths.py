@@ -140,10 +140,10 @@ def test_two_systems_that_are_one_are_not_compared() -> None:
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("dataset", "no dataset with lengths or runs that is here: tinny. Did you mean tiny?"),
-        ("k", "no number of documents that is here: tinny."),
-        ("axis", "no axis that is here: tinny."),
-        ("a", "no system with counted lengths that is here: tinny."),
+        ("dataset", "No dataset with lengths or runs is called tinny. Did you mean tiny?"),
+        ("k", "No number of documents is called tinny."),
+        ("axis", "No axis is called tinny."),
+        ("a", "No system with counted lengths is called tinny."),
     ],
 )
 def test_wrong_names_in_the_address_are_said(key: str, said: str) -> None:

@@ -103,4 +103,4 @@ def test_a_table_is_exported_by_a_measure_that_is_scored_for_it(
     assert "scored 2 runs by P@3" in capfd.readouterr().err
     assert out.stat().st_size
     assert main([*words, "--measure", "p@3"]) == 2
-    assert "names no measure that is here: p@3" in capfd.readouterr().err
+    assert "No measure is called p@3" in capfd.readouterr().err

@@ -130,7 +130,7 @@ def test_wrong_names_in_the_address_are_said(home: Path) -> None:
     app = opened(view="Domain shit", unit="trigrams", floor="x", order="y", pair="one,six")
     assert "Did you mean Domain shift?" in said(app)
     for what in ("kind of words", "bound of frequency", "order", "pair of collections"):
-        assert f"no {what} that is here" in said(app)
+        assert f"No {what} is called" in said(app)
     shift = opened(view="Domain shift", table="no", source="six", own_systems="none", scores="no")
     for what in ("printed table", "counted collection", "system of these scores", "table of scor"):
         assert f"no {what}" in said(shift)

@@ -110,11 +110,11 @@ def test_an_address_that_names_no_table_says_so(empty_home: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("numbers", "no kind of numbers that is here: Computer. Did you mean Computed?"),
-        ("measure", "no measure of these numbers that is here: Computer."),
-        ("baseline", "no system that is here: Computer."),
-        ("group", "no group that is here: Computer."),
-        ("family", "no family of systems that is here: Computer."),
+        ("numbers", "No kind of numbers is called Computer. Did you mean Computed?"),
+        ("measure", "No measure of these numbers is called Computer."),
+        ("baseline", "No system is called Computer."),
+        ("group", "No group is called Computer."),
+        ("family", "No family of systems is called Computer."),
     ],
 )
 def test_wrong_names_in_the_address_of_the_leaderboard_are_said(

@@ -245,10 +245,10 @@ def test_a_hostile_document_is_shown_word_for_word() -> None:
 @pytest.mark.parametrize(
     ("where", "address", "said"),
     [
-        ("query", {"dataset": "nosuch"}, "no dataset with ranked lists that is here: nosuch"),
-        ("query", {"dataset": "tiny", "a": "nosuch"}, "no run on tiny that is here: nosuch"),
-        ("query", {"dataset": "tiny", "query": "nosuch"}, "no query of tiny that is here: nosuch"),
-        ("query", {"dataset": "tiny", "measure": "nosuch"}, "no measure that is here: nosuch"),
+        ("query", {"dataset": "nosuch"}, "No dataset with ranked lists is called nosuch"),
+        ("query", {"dataset": "tiny", "a": "nosuch"}, "No run on tiny is called nosuch"),
+        ("query", {"dataset": "tiny", "query": "nosuch"}, "No query of tiny is called nosuch"),
+        ("query", {"dataset": "tiny", "measure": "nosuch"}, "No measure is called nosuch"),
         ("dataset", {"dataset": "tini"}, "Did you mean tiny"),
         ("dataset", {"dataset": "<b>x"}, "is here"),
         ("query", {"dataset": "fever"}, "then python -m compute run bm25 fever"),

@@ -80,9 +80,9 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
         {
             "File": report["path"],
             "Trouble": finding["what"],
-            "Stops it": "yes" if finding["refused"] else "no",
-            "Times": f"{finding['count']:,}",
-            "First": finding["example"],
+            "Blocking": "yes" if finding["refused"] else "no",
+            "Count": f"{finding['count']:,}",
+            "First case": finding["example"],
             "Line": _line(finding["where"]),
             "What an import does": finding["treatment"],
         }
@@ -92,7 +92,7 @@ def troubles(reports: Iterable[Record]) -> DataFrame:
     frame = DataFrame(rows)
     if frame.empty:
         return frame
-    return frame.sort_values("Stops it", ascending=False, kind="stable", ignore_index=True)
+    return frame.sort_values("Blocking", ascending=False, kind="stable", ignore_index=True)
 
 
 def _line(where: Record) -> str:

@@ -67,8 +67,8 @@ def compact(group: str) -> str:
 
 
 def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
-    """Whether the first of an order is surely the best, in one sentence; empty where nothing is
-    known of that.
+    """Whether the first of an order is significantly better than the others, in one sentence; empty
+    where nothing is known of that.
 
     `ranking` is a frame of `leaderboard.select_order`; systems with a letter in common
     cannot be told apart.
@@ -83,9 +83,9 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
     ]
     name, below = titles.get(first, first), len(ranking) - 1 - len(alike)
     if not alike:
-        return f"{name} is surely the best."
+        return f"{name} is significantly better than all others (family-wise 5%)."
     named = ", ".join(alike[:_NAMED]) + f" and {len(alike) - _NAMED} more" * (len(alike) > _NAMED)
-    rest = f"; it is surely better than the other {below}" if below else ""
+    rest = f"; it is significantly better than the other {below} (family-wise 5%)" if below else ""
     return f"{name} is ahead, but cannot be told apart from {named}{rest}."
 
 

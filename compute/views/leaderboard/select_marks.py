@@ -1,4 +1,4 @@
-"""Which cells of a table of systems x datasets are surely better than a baseline's."""
+"""Which cells of a table of systems x datasets are significantly better than a baseline's."""
 
 from collections.abc import Iterator, Sequence
 

@@ -165,7 +165,7 @@ def table(found: Explained) -> DataFrame:
         _line(row, best.get(row["rank"]))
         for row in _shown(found).to_dict("records")
     ]  # fmt: skip
-    columns = ["Rank", "Grade", "Gain", "÷ by", "Adds", "Best grade", "Best adds", "Document"]
+    columns = ["Rank", "Grade", "Gain", "Discount", "Adds", "Best grade", "Best adds", "Document"]
     sums = ["Sum", "", "", "", _number(found.total), "", _number(found.best_total), ""]
     frame = DataFrame([*rows, sums], columns=columns)
     return frame if len(found.best) else frame.drop(columns=["Best grade", "Best adds"])

@@ -87,7 +87,7 @@ def test_a_disagreement_is_settled(home: Path, monkeypatch: pytest.MonkeyPatch) 
     assert "[1 disagreement between people to settle](#agreement)" in app.markdown[0].value
     assert not [name for name in buttons(app) if name.endswith("relevant")], "who settles?"
     app.text_input(key="_annotator_field").set_value("eve")
-    next(button for button in app.button if button.label == "Go on").click().run()
+    next(button for button in app.button if button.label == "Continue").click().run()
     next(button for button in app.button if button.key == "settle_1").click().run()
     assert "Settled as" in app.toast[0].value
     assert not app.exception

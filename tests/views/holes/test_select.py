@@ -195,7 +195,7 @@ def test_without_added_judgements_the_page_says_where_to_judge(
 ) -> None:
     app = opened(fill(tmp_path), monkeypatch, dataset="tiny")
     assert "Nobody added judgements here yet" in app.info[0].value
-    assert "Have holes judged blind" in [button.label for button in app.button]
+    assert "Create a blind judging task" in [button.label for button in app.button]
 
 
 def test_added_judgements_that_do_not_count_are_named(
@@ -219,9 +219,9 @@ def test_pickers_open_from_the_address(judged: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("dataset", "names no dataset with ranked lists that is here: nDCG"),
-        ("measure", "names no measure with an interval that is here: nDCG"),
-        ("systems", "names no run on tiny that is here: nDCG"),
+        ("dataset", "No dataset with ranked lists is called nDCG"),
+        ("measure", "No measure with an interval is called nDCG"),
+        ("systems", "No run on tiny is called nDCG"),
     ],
 )
 def test_wrong_names_in_the_address_are_said(

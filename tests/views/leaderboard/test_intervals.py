@@ -220,14 +220,18 @@ def _order(groups: Sequence[str], drawn: str = rank_intervals.QUERIES) -> DataFr
     return DataFrame({"system": [*"abcdefghij"[: len(groups)]], "group": groups, "drawn": drawn})
 
 
+_BEST = "A is significantly better than all others (family-wise 5%)."
+
+
 def test_the_first_of_an_order_is_said_to_be_the_best_only_where_that_is_sure() -> None:
     titles = {"a": "A"}
-    assert order_confidence.verdict(_order(["a", "b", "b"]), titles) == "A is surely the best."
+    assert order_confidence.verdict(_order(["a", "b", "b"]), titles) == _BEST
     assert order_confidence.verdict(_order(["a b", "b", "a", "c", "c"]), titles) == (
-        "A is ahead, but cannot be told apart from b, c; it is surely better than the other 2."
+        "A is ahead, but cannot be told apart from b, c; it is significantly better"
+        " than the other 2 (family-wise 5%)."
     )
     # A letter of two signs is not that of one in it.
-    assert order_confidence.verdict(_order(["a", "aa"]), titles) == "A is surely the best."
+    assert order_confidence.verdict(_order(["a", "aa"]), titles) == _BEST
     many = order_confidence.verdict(_order(["a"] * 9), {})
     assert many == "a is ahead, but cannot be told apart from b, c, d, e, f, g and 2 more."
 

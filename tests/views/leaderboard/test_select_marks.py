@@ -1,4 +1,4 @@
-"""Marks of a table: which systems are surely better than a baseline, by dataset."""
+"""Marks of a table: which systems are significantly better than a baseline, by dataset."""
 
 import duckdb
 import pytest

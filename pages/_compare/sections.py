@@ -1,5 +1,7 @@
 """The sections of the page Compare."""
 
+from collections.abc import Hashable, Mapping
+from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -22,8 +24,8 @@ from pages._shared.reading import read
 ALL = "All datasets"
 SHOWN = 50
 """Rows of the table of queries."""
-TESTS, KINDS = 430, 760
-"""Pixels of the tests and of the kinds of queries: beside each other, or the one below."""
+KINDS = 760
+"""Pixels of the figure of kinds of queries."""
 
 
 class View(NamedTuple):
@@ -83,6 +85,11 @@ def one_dataset(view: View) -> None:
         st.info(escaping.text(why))
         return
     found = comparing.verdict(pairs, view.measure)
+    tested = read(compare_select.tested, measure=view.measure, **view.asked)
+    row = next(iter(tested.to_dict("records")), {})
+    answered = partial(tables.answer, found, row, view.titles, view.measure)
+    answer = st.empty()
+    answer.subheader(escaping.text(answered()), anchor=False)
     drawing.caption(*tables.said(found, view.titles, view.measure))
     runs(view)
     differences(view, both)
@@ -92,33 +99,35 @@ def one_dataset(view: View) -> None:
         against_each_other(view, both)
     with right:
         rankings(alike)
-    with st.container(horizontal=True, gap="medium"):
-        with st.container(width=TESTS):
-            tests(view)
-            beside_the_tests = st.container()
-        with st.container(width=KINDS):
-            by_kind(view, both)
+    with st.container(width=KINDS):
+        by_kind(view, both)
     most_different(view, both, alike)
-    # On 10,000 queries of many systems it takes a second: all else is there before.
-    with beside_the_tests:
-        among_all(view)
+    with st.expander("Could it be chance? Tests and effect size"):
+        tests(view, row)
+        # On 10,000 queries of many systems it takes a second: all else is there before.
+        family = among_all(view)
+    if family:
+        answer.subheader(escaping.text(answered(family)), anchor=False)
 
 
-def among_all(view: View) -> None:
-    """What the Dataset page says of the two, which corrects for all pairs of its systems."""
+def among_all(view: View) -> tuple[float, int] | None:
+    """What the Dataset page says of the two, which corrects for all pairs of its systems: p and
+    the number of pairs, or None."""
     rows = read(select_systems.standing, datasets=view.datasets, measure=view.measure)
     systems = query_outcomes.ranked(rows, view.measure)["system"].tolist()
     if len(systems) < 3 or not {view.a, view.b}.issubset(systems):
-        return
+        return None
     asked = {"datasets": [view.dataset], "systems": systems, "a": view.a, "b": view.b}
     try:
         found = read(select_order.among_all, measure=view.measure, **asked)
     except WrongInput:
         # Too few queries that all systems have: the Dataset page says nothing either.
-        return
-    drawing.caption(tables.among_all(found["p"].iloc[0], found["n_pairs"].iloc[0]))
+        return None
+    family = float(found["p"].iloc[0]), int(found["n_pairs"].iloc[0])
+    drawing.caption(tables.among_all(*family))
     shown = {"dataset": view.dataset, "show": "Systems", "measure": view.measure}
     address.link("All systems of this dataset", "pages/dataset.py", **shown)
+    return family
 
 
 def runs(view: View) -> None:
@@ -144,14 +153,11 @@ def differences(view: View, both: DataFrame) -> None:
     )
 
 
-def tests(view: View) -> None:
+def tests(view: View, row: Mapping[Hashable, Any]) -> None:
     """Whether the difference could be chance, and how large it is."""
-    st.subheader("Could it be chance?", anchor=False)
-    found = read(compare_select.tested, measure=view.measure, **view.asked)
-    if found.empty:
+    if not row:
         st.info("A test needs two queries with a value of both systems.")
         return
-    (row,) = found.to_dict("records")
     about = {"Dataset": view.dataset, "Measure": view.measure, "A": view.a, "B": view.b}
     drawing.table(
         tables.test_table(row),

@@ -9,6 +9,7 @@ from pandas import DataFrame
 from compute.base.words import counted
 from compute.evaluate import sign_flips
 from compute.evaluate.measures import better
+from compute.evaluate.tolerance import equal
 from compute.views.compare.differences import Verdict
 from compute.views.shared import theme as looks
 from compute.views.shared.theme import signed
@@ -21,6 +22,46 @@ TESTS = {
     "p_wilcoxon": "Wilcoxon signed-rank test",
 }
 """The p-values of `significance.Comparison`, and what computes them."""
+
+
+def answer(
+    found: Verdict,
+    tested: Mapping[Hashable, Any],
+    titles: Titles,
+    measure: str,
+    family: tuple[float, int] | None = None,
+) -> str:
+    """Who leads by how much, whether that could be chance, and on how many queries; one sentence.
+
+    `tested` has the fields of `significance.Comparison`, or is empty for too few queries. `family`
+    is p corrected for so many pairs, where there are more than one.
+    """
+    outcomes = (found.a_better, found.b_better)
+    worth = better(measure) * found.difference
+    if equal(worth, 0):
+        rest = f"{titles[0]} is better on {outcomes[0]:,} queries, {titles[1]} on {outcomes[1]:,}"
+        head = f"{titles[0]} and {titles[1]} have the same mean {measure}"
+        return f"{head}; {rest}, equal on {found.equal:,}."
+    ahead = 0 if worth > 0 else 1
+    head = f"{titles[ahead]} leads by {looks.plain(abs(found.difference))}"
+    if tested:
+        sign = better(measure) * (1 - 2 * ahead)
+        low, high = sorted(sign * tested[end] for end in ("low", "high"))
+        head += f" ({_interval(low, high, 3)}), {_significance(tested['p_randomisation'], family)}"
+    return (
+        f"{head}; better on {counted(outcomes[ahead], 'query')}, worse on"
+        f" {outcomes[1 - ahead]:,}, equal on {found.equal:,}."
+    )
+
+
+def _significance(p: float, family: tuple[float, int] | None) -> str:
+    if family is None:
+        return f"{'significant' if p < ALPHA else 'not significant'} ({_said(p)})"
+    after = f"after correction for {family[1]:,} pairs"
+    if p < ALPHA <= family[0]:
+        return f"significant alone ({_said(p)}), not {after} ({_said(family[0])})"
+    word = "significant" if p < ALPHA else "not significant"
+    return f"{word} ({_said(p)}; {after} {_said(family[0])})"
 
 
 def said(found: Verdict, titles: Titles, measure: str) -> list[str]:

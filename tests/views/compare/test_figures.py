@@ -1,6 +1,7 @@
 """Figures of two systems and of a dataset's systems: what stands where, hostile names as text."""
 
 import json
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -123,6 +124,31 @@ def test_two_systems_in_sentences() -> None:
         "nDCG@10 over 3 queries: one (A) .500, two (B) .500; A minus B .000.",
         "A is better on 1, B on 1; equal on 1.",
     ]
+
+
+def test_the_answer_is_one_sentence_about_who_leads() -> None:
+    found = differences.Verdict(300, 0, 0.4, 0.434, -0.034, 67, 163, 70)
+    tested = {"low": -0.07, "high": 0.003, "p_randomisation": 0.07}
+    one = partial(compare_tables.answer, titles=("dense", "BM25"), measure="nDCG@10")
+    counts = "; better on 70 queries, worse on 67, equal on 163."
+    lead = "BM25 leads by .034 (95%: −.003 to +.070), "
+    assert one(found, tested) == f"{lead}not significant (p = .0700){counts}"
+    assert one(found, tested, family=(0.31, 91)) == (
+        f"{lead}not significant (p = .0700; after correction for 91 pairs p = .3100){counts}"
+    )
+    assert one(found, tested | {"p_randomisation": 0.02}, family=(0.31, 91)) == (
+        f"{lead}significant alone (p = .0200), not after correction for 91 pairs (p = .3100)"
+        + counts
+    )
+    assert one(found, {}) == f"BM25 leads by .034{counts}"
+    # Where less is better, the lower one leads.
+    holes = compare_tables.answer(found, tested, ("dense", "BM25"), "Hole@10")
+    assert holes.startswith("dense leads by .034 (95%: −.003 to +.070), not")
+    assert holes.endswith("better on 67 queries, worse on 70, equal on 163.")
+    level = found._replace(difference=0.0)
+    assert one(level, tested).startswith(
+        "dense and BM25 have the same mean nDCG@10; dense is better"
+    )
 
 
 def test_p_values_and_effect_in_words() -> None:

@@ -1,5 +1,7 @@
 """Figures and tables on a page, each with the menu that saves it; clicks that open a dataset."""
 
+import re
+from collections.abc import Sequence
 from functools import partial
 from typing import Any
 from urllib.parse import urlencode
@@ -17,6 +19,10 @@ from pages._shared.reading import measures
 
 ROW, HEAD = 35, 38
 """Heights of a row of a table and of its head, in pixels."""
+MOST_WORDS = 16
+"""Of a caption: what is longer than this and a first sentence stands behind its mark."""
+_HOW = "How to read this:"
+_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z0-9“])")
 MOST_ROWS = 20
 """Rows of a table in sight at once; the others scroll."""
 
@@ -102,5 +108,25 @@ def chosen_cell() -> tuple[str, str]:
 
 
 def caption(*sentences: str) -> None:
-    """Sentences under a figure; they may hold words from outside."""
-    st.caption(text(" ".join(sentences)))
+    """A line under a figure, and behind its mark the rest; both may hold words from outside.
+
+    How to read a figure is behind the mark, and whatever follows the first MOST_WORDS.
+    """
+    shown, behind = folded(sentences)
+    st.caption(text(shown), help=text(behind) or None)
+
+
+def folded(sentences: Sequence[str]) -> tuple[str, str]:
+    """What of sentences is shown, and what stands behind the mark."""
+    told = [_SENTENCE.split(part.strip()) for part in sentences if part.strip()]
+    facts = [one for part in told if not part[0].startswith(_HOW) for one in part]
+    shown: list[str] = []
+    for one in facts:
+        if shown and len(" ".join([*shown, one]).split()) > MOST_WORDS:
+            break
+        shown.append(one)
+    how = [one for part in told if part[0].startswith(_HOW) for one in part]
+    behind = " ".join([*how, *facts[len(shown) :]])
+    if shown:
+        return " ".join(shown), behind
+    return _HOW.removesuffix(":"), behind.removeprefix(_HOW).strip()

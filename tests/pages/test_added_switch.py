@@ -16,7 +16,7 @@ from compute.reading.overlay import Overlays
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.leaderboard import select as leaderboard_select
-from tests.support.pages import PAGES, opened
+from tests.support.pages import PAGES, noted, opened
 from tests.support.tiny import HOSTILE, write_tiny
 
 SCORED = [page for page in PAGES if Path(page).stem in ("leaderboard", "dataset", "query", "holes")]
@@ -68,7 +68,7 @@ def judge(store: Store, relevance: int, person: str = "ada", source: str = PERSO
 
 
 def captions(app: AppTest) -> str:
-    return " ".join(caption.value.replace("\\", "") for caption in app.caption)
+    return " ".join(caption.value.replace("\\", "") for caption in noted(app))
 
 
 def switches(app: AppTest) -> list[Any]:

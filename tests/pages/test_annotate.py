@@ -16,6 +16,7 @@ from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.annotate import tables as figures
 from tests.support.annotating import ADA, answer, made
+from tests.support.pages import noted
 from tests.support.tiny import HOSTILE, write_tiny
 
 LISTS = "q1 Q0 d1 1 3.0 t\nq1 Q0 d2 2 2.0 t\nq2 Q0 d3 1 2.0 t\nq2 Q0 d4 2 1.0 t\nq3 Q0 d6 1 1.0 t\n"
@@ -61,7 +62,7 @@ def press(app: AppTest, label: str) -> AppTest:
 
 
 def shown(app: AppTest) -> str:
-    elements = (*app.markdown, *app.caption, *app.info, *app.warning, *app.error, *app.subheader)
+    elements = (*app.markdown, *noted(app), *app.info, *app.warning, *app.error, *app.subheader)
     return "\n".join(element.value for element in elements).replace("\\", "")
 
 

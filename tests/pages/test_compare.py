@@ -18,6 +18,7 @@ from compute.views.compare import differences
 from compute.views.compare import select as compare_select
 from compute.views.dataset import select as dataset_select
 from compute.views.dataset import select_systems
+from tests.support.pages import noted
 from tests.support.tiny import write_tiny
 
 EVIL = "<b>*mine*&$x$"
@@ -53,7 +54,7 @@ def opened(home: Settings, monkeypatch: pytest.MonkeyPatch, page: str, **address
     app.run()
     assert not app.exception, app.exception
     assert not app.error, app.error
-    for element in (*app.markdown, *app.caption):
+    for element in (*app.markdown, *noted(app)):
         assert EVIL not in element.value, "a name from outside must not be read as Markdown"
     return app
 
@@ -64,7 +65,7 @@ def table_of(app: AppTest) -> Any:
 
 
 def said(app: AppTest) -> str:
-    elements = (*app.caption, *app.info, *app.warning)
+    elements = (*noted(app), *app.info, *app.warning)
     return " ".join(element.value for element in elements).replace("\\", "")
 
 

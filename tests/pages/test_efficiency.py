@@ -20,6 +20,7 @@ from compute.store import provenance
 from compute.store.loading import Bench, Loaded
 from compute.store.store import Store
 from compute.views.efficiency import select as efficiency_select
+from tests.support.pages import noted
 from tests.support.storage import hits
 from tests.support.tiny import write_tiny
 
@@ -69,7 +70,7 @@ def opened(home: Path, **address: Any) -> AppTest:
 
 
 def captions(app: AppTest) -> str:
-    return "\n".join(element.value for element in app.caption).replace("\\", "")
+    return "\n".join(element.value for element in noted(app)).replace("\\", "")
 
 
 def test_a_dataset_has_two_figures_a_table_and_the_machines(bench: Bench) -> None:
@@ -81,7 +82,7 @@ def test_a_dataset_has_two_figures_a_table_and_the_machines(bench: Bench) -> Non
     assert f"open marks {HOSTILE}, 8 cores, 64 GiB; each has a line of its own" in told
     assert "The machine was busy with other work (up to 40 processes" in told
     assert "Not measured" in told
-    for element in (*app.markdown, *app.caption):
+    for element in (*app.markdown, *noted(app)):
         assert HOSTILE not in element.value
     assert all(HOSTILE not in json.dumps(chart.proto.spec) for chart in app.get("plotly_chart"))
 

@@ -11,7 +11,7 @@ from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.systems import system
-from tests.support.pages import button_named, opened, words_of
+from tests.support.pages import button_named, noted, opened, words_of
 from tests.support.processes.jobbing import ended, worker
 from tests.support.tiny import write_tiny
 
@@ -63,7 +63,7 @@ def test_start_queues_once_cancel_ends_and_retry_queues_again(store: Store) -> N
     assert not app.exception
     assert [one.state for one in jobs.listed(store.settings)] == ["queued", "cancelled"]
     app = opened(PAGE)
-    assert "tried again since" in [caption.value for caption in app.caption]
+    assert "tried again since" in [caption.value for caption in noted(app)]
     assert "Retry" not in [button.label for button in app.button]
 
 
@@ -101,7 +101,7 @@ def test_a_failed_job_shows_its_sentence_and_its_log_as_text(store: Store) -> No
     assert "load: failed" in app.code[-1].value
     app.selectbox(key=f"log {job}").set_value(job).run()
     assert HOSTILE in app.code[-1].value
-    assert not [part for part in (*app.markdown, *app.caption) if HOSTILE in part.value]
+    assert not [part for part in (*app.markdown, *noted(app)) if HOSTILE in part.value]
 
 
 def test_other_pages_say_that_a_job_is_at_work_and_lead_to_it(store: Store) -> None:

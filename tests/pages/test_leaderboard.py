@@ -13,7 +13,7 @@ from compute.intake import imports
 from compute.judgements import PERSON
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.support.pages import opened
+from tests.support.pages import noted, opened
 
 HOSTILE = "<b>*mine*&$x$"
 RANKS = {"good": 1, "alike": 1, HOSTILE: 6}
@@ -64,7 +64,7 @@ def figure(app: AppTest, key: str) -> dict:
 
 
 def said(app: AppTest) -> str:
-    return " ".join(caption.value for caption in app.caption).replace("\\", "")
+    return " ".join(caption.value for caption in noted(app)).replace("\\", "")
 
 
 def means(app: AppTest) -> dict[str, float]:

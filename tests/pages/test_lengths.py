@@ -10,7 +10,7 @@ from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from tests.support.pages import HOSTILE, RUNS
+from tests.support.pages import HOSTILE, RUNS, noted
 from tests.support.tiny import write_tiny
 
 GRADED = "q1 0 d1 1\nq2 0 d2 2\nq3 0 d3 0\n"
@@ -59,7 +59,7 @@ def opened(**address: str) -> AppTest:
 
 
 def captions(app: AppTest) -> str:
-    return " ".join(caption.value for caption in app.caption).replace("\\", "")
+    return " ".join(caption.value for caption in noted(app)).replace("\\", "")
 
 
 def figures(app: AppTest) -> list[dict]:
@@ -97,7 +97,7 @@ def test_systems_stand_beside_the_collection_and_names_stay_text() -> None:
     assert "&lt;b&gt;*mine*&amp;&#36;x&#36;" in rows(main)
     for chart in app.get("plotly_chart"):
         assert HOSTILE not in chart.proto.spec
-    for element in (*app.markdown, *app.caption):
+    for element in (*app.markdown, *noted(app)):
         assert HOSTILE not in element.value
 
 

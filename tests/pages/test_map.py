@@ -11,6 +11,7 @@ from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
+from tests.support.pages import noted
 from tests.support.storage import hits, publish_run, scores
 from tests.support.tiny import HOSTILE, write_tiny
 
@@ -97,13 +98,13 @@ def test_the_document_of_an_address_is_shown_word_for_word() -> None:
     assert "ships in the harbour" in html(app)
     assert "&lt;script&gt;alert" in html(app)
     assert HOSTILE not in html(app)
-    assert "not judged for this query: a hole. Ranked 2 by sure." in plain(app.caption)
+    assert "not judged for this query: a hole. Ranked 2 by sure." in plain(noted(app))
 
 
 def test_a_document_without_text_says_what_brings_it() -> None:
     app = opened(dataset="fiqa", query="50", document="d1")
     assert "Texts are not shipped" in app.text[0].value
-    assert "relevant, grade 1. Ranked 1 by BM25" in plain(app.caption)
+    assert "relevant, grade 1. Ranked 1 by BM25" in plain(noted(app))
 
 
 @pytest.mark.parametrize(("ranks", "other"), [("10", "sure"), ("100", "–")])

@@ -15,6 +15,7 @@ from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from pages._overlap import sections
+from tests.support.pages import noted
 from tests.support.tiny import DOCUMENTS, write_tiny
 
 EVIL = "<b>*mine*&$x$"
@@ -79,7 +80,7 @@ def heads(app: AppTest) -> list[str]:
 
 
 def said(app: AppTest) -> str:
-    return " ".join(e.value for e in (*app.caption, *app.info, *app.warning)).replace("\\", "")
+    return " ".join(e.value for e in (*noted(app), *app.info, *app.warning)).replace("\\", "")
 
 
 def test_a_figure_takes_clicks_from_its_first_drawing_on(home: Path) -> None:
@@ -156,7 +157,7 @@ def test_names_from_outside_stay_letters_on_every_view(home: Path) -> None:
         for figure in figures(app):
             shown = json.dumps(figure, ensure_ascii=False)
             assert "<b>*mine*" not in shown and "<script>" not in shown
-        for element in (*app.markdown, *app.caption):
+        for element in (*app.markdown, *noted(app)):
             assert EVIL not in element.value
         for element in app.get("html"):
             assert "<b>*mine*" not in element.proto.body

@@ -16,10 +16,13 @@ from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from pages._shared import reading
-from tests.support.pages import HOSTILE, PAGES, RUNS, opened
+from pages._shared import drawing, reading
+from tests.support.pages import HOSTILE, PAGES, RUNS, noted, opened
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
 from tests.support.tiny import write_tiny
+
+MOST_CAPTIONED = 80
+"""Words in all captions of a page, before anything is clicked."""
 
 
 @pytest.fixture(scope="module")
@@ -72,13 +75,26 @@ def test_every_page_draws(home: Path, file: str) -> None:
     app = opened(file)
     assert len(app.title) == 1
     assert not app.error
+    said = " ".join(caption.value for caption in app.caption)
+    assert file == "pages/about.py" or len(said.split()) <= MOST_CAPTIONED, said
+
+
+def test_a_caption_shows_a_line_and_keeps_the_rest_behind_its_mark() -> None:
+    how = "How to read this: a cell is a mean. Dark is good."
+    assert drawing.folded([how]) == ("How to read this", "a cell is a mean. Dark is good.")
+    assert drawing.folded([how, "3 of 5 turn."]) == ("3 of 5 turn.", how)
+    assert drawing.folded(["All 3 queries.", ""]) == ("All 3 queries.", "")
+    long = " ".join(["word"] * drawing.MOST_WORDS) + "."
+    assert drawing.folded([f"{long} More."]) == (long, "More.")
+    # A decimal point ends no sentence.
+    assert drawing.folded([f"Mean .5. {long}"]) == ("Mean .5.", long)
 
 
 @pytest.mark.parametrize("file", PAGES)
 def test_every_page_draws_what_was_computed(tiny_home: Path, file: str) -> None:
     app = opened(file, dataset="tiny", numbers="Computed", measure="nDCG@10", query_id="q3")
     assert not app.error
-    for element in (*app.markdown, *app.caption):
+    for element in (*app.markdown, *noted(app)):
         assert HOSTILE not in element.value, "a name from outside must not be read as Markdown"
 
 
@@ -86,7 +102,7 @@ def test_the_first_screen_shows_the_main_table_on_an_empty_store(empty_home: Pat
     app = opened()
     assert app.selectbox(key="numbers").value == "Published"
     assert app.selectbox(key="table").value == "BEIR v4, Table 2"
-    assert "Average over 18 datasets" in app.caption[0].value
+    assert "Average over 18 datasets" in noted(app)[0].value
     assert [chart.key for chart in app.get("plotly_chart")] == ["cells", "order", "wins", "bump"]
 
 
@@ -144,7 +160,7 @@ def test_every_printed_table_and_measure_draws(empty_home: Path) -> None:
 def test_filters_leave_what_they_name(empty_home: Path) -> None:
     app = opened(task="Fact Checking", domain="Scientific", family="dense")
     # The baseline stays beside the four dense systems.
-    assert "1 dataset, 5 systems" in app.caption[0].value
+    assert "1 dataset, 5 systems" in noted(app)[0].value
 
 
 def test_the_leaderboard_opens_on_own_runs_where_there_are_any(tiny_home: Path) -> None:
@@ -154,7 +170,7 @@ def test_the_leaderboard_opens_on_own_runs_where_there_are_any(tiny_home: Path) 
 
 def test_computed_runs_stand_on_the_leaderboard_with_their_holes(tiny_home: Path) -> None:
     app = opened(numbers="Computed", group="own")
-    assert "1 dataset, 2 systems" in app.caption[0].value
+    assert "1 dataset, 2 systems" in noted(app)[0].value
     spec = heatmap_texts(app)
     assert "3 queries, 1 of them unanswered" in spec
     assert "of the top 10 unjudged" in spec

@@ -10,7 +10,7 @@ from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.store.loading import Bench
 from compute.store.store import Store
-from tests.support.pages import HOSTILE, PAGES, RUNS, opened
+from tests.support.pages import HOSTILE, PAGES, RUNS, noted, opened
 from tests.support.tiny import write_tiny
 
 NUMBERS = [page for page in PAGES if Path(page).stem not in ("annotate", "jobs", "data", "about")]
@@ -76,7 +76,7 @@ def test_the_runs_compared_are_told_and_no_others() -> None:
     assert sorted(table["System"]) == sorted(names)
     assert set(table["Dataset"]) == {"tiny"}
     assert all("import-run some.run" in command for command in table["Command"])
-    said = " ".join(caption.value for caption in app.caption)
+    said = " ".join(caption.value for caption in noted(app))
     assert "This view rests on 2 stored runs, 1 dataset" in said
     assert "R@100" in said.replace("\\", "")
 
@@ -116,9 +116,9 @@ def test_a_run_has_a_page_of_its_own(home: Path, name: str) -> None:
         "Packed (.gz)",
         "Plain text (.txt)",
     }
-    for element in (*app.markdown, *app.caption, *app.subheader):
+    for element in (*app.markdown, *noted(app), *app.subheader):
         assert HOSTILE not in element.value, "a name from outside must not be read as Markdown"
-    assert str(home) not in str([*app.code, *app.markdown, *app.caption, *tables])
+    assert str(home) not in str([*app.code, *app.markdown, *noted(app), *tables])
 
 
 def test_a_run_that_is_not_here_is_said() -> None:

@@ -13,6 +13,7 @@ from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from pages._shared.system_pickers import split
+from tests.support.pages import noted
 from tests.support.tiny import HOSTILE, write_tiny
 
 EVIL = "<b>*mine*&$x$"
@@ -141,13 +142,13 @@ def test_the_sum_is_the_stored_score() -> None:
     table = app.dataframe[0].value
     assert table["Adds"].tolist() == ["2", "0", "2"]
     assert table["Best adds"].tolist() == ["2", "0.6309", "2.6309"]
-    assert "2 ÷ 2.6309 = .7602" in plain(app.caption)
-    assert "which is the stored nDCG@10 to the last digit" in plain(app.caption)
+    assert "2 ÷ 2.6309 = .7602" in plain(noted(app))
+    assert "which is the stored nDCG@10 to the last digit" in plain(noted(app))
 
 
 @pytest.mark.parametrize("measure", [*MEASURES[:4], "Hole_beir@10"])
 def test_a_measure_is_taken_apart_or_said_not_to_be(measure: str) -> None:
-    words = plain(opened("query", dataset="tiny", query="q1", measure=measure).caption)
+    words = plain(noted(opened("query", dataset="tiny", query="q1", measure=measure)))
     assert ("is the stored" in words) != ("is no sum over the top ranks" in words)
 
 
@@ -155,7 +156,7 @@ def test_a_relevant_document_that_no_list_shows_can_be_read() -> None:
     app = opened("query", dataset="tiny", query="q1")
     app.selectbox(key="_document").set_value("d5").run()
     assert "Its lamp guides" in html(app)
-    assert "Not in the list of" in plain(app.caption)
+    assert "Not in the list of" in plain(noted(app))
 
 
 @pytest.mark.parametrize(
@@ -194,17 +195,17 @@ def test_words_narrow_the_queries() -> None:
 
 def test_looking_for_words_leaves_a_query_without_them() -> None:
     app = opened("query", dataset="tiny", query="q1")
-    assert "3 queries." in plain(app.caption)
+    assert "3 queries." in plain(noted(app))
     app.text_input(key="find").set_value("bridge").run()
     assert app.selectbox(key="_query").value == "q2"
-    assert "1 of 3 queries contains 'bridge'." in plain(app.caption)
+    assert "1 of 3 queries contains 'bridge'." in plain(noted(app))
     assert not app.warning
     app.text_input(key="find").set_value("").run()
     assert app.selectbox(key="_query").value == "q1"
 
 
 def test_the_signs_in_the_boxes_are_explained() -> None:
-    assert "? not judged: a hole" in plain(opened("query", dataset="tiny").caption)
+    assert "? not judged: a hole" in plain(noted(opened("query", dataset="tiny")))
 
 
 def test_the_dataset_stays_from_page_to_page_unless_the_address_names_one() -> None:
@@ -231,7 +232,7 @@ def test_hostile_words_reach_no_page_as_markup(where: str) -> None:
     app = opened(where, dataset="tiny", query="q3", a=EVIL, document="d4")
     for words in (HOSTILE, EVIL, "<script", "<img"):
         assert words not in html(app)
-        for element in (*app.markdown, *app.caption, *app.subheader, *app.info, *app.warning):
+        for element in (*app.markdown, *noted(app), *app.subheader, *app.info, *app.warning):
             assert words not in element.value, element
         for chart in app.get("plotly_chart"):
             assert words not in json.loads(chart.proto.spec).__repr__()

@@ -18,6 +18,7 @@ from compute.reading.database import open_version
 from compute.reading.overlay import Overlays
 from compute.recompute.run import Bench
 from compute.store.store import Store
+from tests.support.pages import noted
 from tests.support.tiny import write_tiny
 
 EVIL = "<b>*mine*&$x$"
@@ -78,4 +79,4 @@ def opened(home: Path, monkeypatch: pytest.MonkeyPatch, **address: Any) -> AppTe
 
 
 def captions(app: AppTest) -> str:
-    return " ".join(caption.value for caption in app.caption).replace("\\", "")
+    return " ".join(caption.value for caption in noted(app)).replace("\\", "")

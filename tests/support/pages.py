@@ -1,6 +1,7 @@
 """Pages as an address opens them, without a browser, and what is looked for on them."""
 
 import ast
+from typing import NamedTuple
 
 from streamlit.testing.v1 import AppTest
 from streamlit.testing.v1.element_tree import Button
@@ -43,7 +44,19 @@ def button_named(app: AppTest, label: str) -> Button:
     return next(button for button in app.button if button.label == label)
 
 
+class Noted(NamedTuple):
+    """A caption."""
+
+    value: str
+    """What it says, and what stands behind its mark."""
+
+
+def noted(app: AppTest) -> list[Noted]:
+    """The captions of a page."""
+    return [Noted(f"{part.value} {part.proto.help}".strip()) for part in app.caption]
+
+
 def words_of(app: AppTest) -> str:
     """All that the page says, without the marks that keep it from being read as Markdown."""
-    places = (app.markdown, app.caption, app.warning, app.info, app.error, app.code)
+    places = (app.markdown, noted(app), app.warning, app.info, app.error, app.code)
     return "\n".join(part.value for place in places for part in place).replace("\\", "")

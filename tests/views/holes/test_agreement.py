@@ -13,6 +13,7 @@ from compute.judgements.agreement import disagreements
 from compute.store.store import Store
 from compute.views.holes import agreement as figures
 from tests.support.holes import captions, fill, opened
+from tests.support.pages import noted
 
 EVIL = "<b>*bob*"
 KAPPAS = DataFrame(
@@ -95,5 +96,5 @@ def test_a_disagreement_is_settled(home: Path, monkeypatch: pytest.MonkeyPatch) 
     last = rows.iloc[-1]
     assert (last["person"], last["source"], last["relevance"]) == ("eve", ADJUDICATION, 1)
     assert disagreements(rows)["settled"].tolist() == [1]
-    for element in (*app.markdown, *app.caption):
+    for element in (*app.markdown, *noted(app)):
         assert EVIL not in element.value, "a name from outside must not be read as Markdown"

@@ -18,6 +18,7 @@ from tests.support.holes import (
     judge,
     opened,
 )
+from tests.support.pages import noted
 
 
 @pytest.fixture(scope="module")
@@ -66,7 +67,7 @@ def test_the_page_shows_both(home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
     heads = [head.value for head in app.subheader]
     assert heads[-2:] == ["Had a system not been judged", "Who gains by added judgements"]
     assert "not necessarily chosen from these systems" in captions(app)
-    assert EVIL not in " ".join(caption.value for caption in app.caption)
+    assert EVIL not in " ".join(caption.value for caption in noted(app))
 
 
 def test_one_system_alone_makes_no_pool(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:

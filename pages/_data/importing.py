@@ -315,7 +315,8 @@ def _tell_results() -> None:
     )
     with st.container(horizontal=True):
         address.link("Open the dataset", "pages/dataset.py", dataset=to)
-        if any(answer["ok"] and not answer["system"] for answer in answers):
+        texts = any(part.rows for part in reading.store().parts("documents", to))
+        if texts and any(answer["ok"] and not answer["system"] for answer in answers):
             address.link("Run systems on it", "pages/jobs.py", datasets=to)
         if any(answer["ok"] and answer["system"] for answer in answers):
             named = {"numbers": "Computed"} | ({} if to in DATASETS else {"group": "own"})

@@ -3,8 +3,9 @@
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
-from compute.base.settings import Settings
+from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
@@ -64,3 +65,19 @@ def test_an_address_of_one_run_opens_it() -> None:
     app = opened(PAGE, dataset="tiny", system="plain")
     assert not app.error
     assert "plain" in " ".join(element.value for element in (*app.subheader, *app.markdown))
+
+
+def test_systems_are_offered_only_to_a_dataset_with_documents() -> None:
+    """`bare` has judgements alone: there is nothing to search."""
+    offered = {}
+    for name in ("tiny", "bare"):
+        app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
+        app.query_params["show"] = "Import"
+        answer = {"file": "qrels.txt", "system": "", "ok": True, "said": "imported"}
+        app.session_state["_imported"] = (name, [answer], [])
+        app.switch_page(PAGE).run()
+        assert not app.exception
+        offered[name] = [button.label for button in app.button]
+    assert "Run systems on it" in offered["tiny"]
+    assert "Open the dataset" in offered["bare"]
+    assert "Run systems on it" not in offered["bare"]

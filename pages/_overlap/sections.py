@@ -12,6 +12,7 @@ from compute.views.overlap import heatmap as figures
 from compute.views.overlap import select as overlap_select
 from compute.views.overlap.words import BOTH, FIRST, SECOND, WIDTH, legend, words
 from pages._shared import address, colours, drawing, escaping
+from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
@@ -25,19 +26,25 @@ SEPARATOR = ","
 """Between the two collections of a pair in the address; no name of a collection has one."""
 
 
-def choose_view(found: DataFrame) -> str:
-    """The figure to show; without two counted collections the printed one is there at once."""
+def choose_view() -> str:
+    """The figure to show."""
     address.known("view", VIEWS, "view")
-    enough = found["dataset"].nunique() > 1
     return st.segmented_control(
         "View",
         VIEWS,
-        default=HEATMAP if enough else SHIFT,
+        default=HEATMAP,
         required=True,
         key="view",
         bind="query-params",
         label_visibility="collapsed",
     )
+
+
+def choose_numbers(found: DataFrame) -> str:
+    """Printed figures, or what was counted: the latter for who has counted a collection."""
+    own = not found["shipped"].all()
+    default = figures.COMPUTED if own else figures.PUBLISHED
+    return pick("Numbers", figures.NUMBERS, "numbers", default=default, width=150)
 
 
 def choose_least() -> float:
@@ -85,8 +92,10 @@ def heatmap(
     counted: DataFrame,
     words_of: tuple[str, float],
     above: Any,
+    numbers: str,
 ) -> None:
-    """The triangle beside a table of the pairs; a click in either opens a pair below."""
+    """The triangle beside a table of the pairs; a click in either opens a pair below, where its
+    words were counted."""
     titles, (unit, floor) = _titles(counted), words_of
     rows = pairs.sort_values("similarity", ascending=False, kind="stable")
     shown = {
@@ -106,8 +115,9 @@ def heatmap(
         with st.container(width=440):
             _table(rows, titles, list(shown), chosen, figures.height(len(square)))
     drawing.caption(figures.HOW_TO_READ)
-    about(counted, unit, floor)
-    _pair(chosen, shown, counted, unit)
+    about(counted, unit, floor, numbers)
+    if numbers == figures.COMPUTED:
+        _pair(chosen, shown, counted, unit)
 
 
 def _table(
@@ -180,6 +190,9 @@ def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> Non
     drawing.caption(graphs.note(similarity_matrix.faithfulness(square, points)))
 
 
-def about(counted: DataFrame, unit: str, floor: float) -> None:
-    """What was counted, how it is compared, and what is left out."""
-    drawing.caption(*figures.caption(counted, unit, floor))
+def about(counted: DataFrame, unit: str, floor: float, numbers: str) -> None:
+    """What was counted, how it is compared, and what is left out; or where it is printed."""
+    if numbers == figures.PUBLISHED:
+        drawing.caption(figures.PRINTED)
+    else:
+        drawing.caption(*figures.caption(counted, unit, floor))

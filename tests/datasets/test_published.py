@@ -90,3 +90,12 @@ def test_translation_quality_lies_between_0_and_1() -> None:
     assert len(table) == 9
     for column in ("labse", "semantic", "strict"):
         assert table[column].between(0, 1).all()
+
+
+def test_the_printed_overlap_has_every_pair_of_19_collections_once() -> None:
+    pairs = published.overlap()
+    assert len(pairs) == 19 * 18 // 2
+    assert (pairs["dataset"] < pairs["other"]).all()
+    values = pairs.set_index(["dataset", "other"])["similarity"]
+    assert values["nfcorpus", "scifact"] == 0.582
+    assert values["bioasq", "trec-covid"] == 0.6702

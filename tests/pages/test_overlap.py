@@ -213,3 +213,20 @@ def test_a_collection_that_is_not_counted_is_named_and_a_click_has_it_counted(
     assert not app.exception
     (job,) = jobs.listed(bench.settings)
     assert (job.title, job.state) == ("word counts of mine", "queued")
+
+
+def test_the_matrix_in_print_stands_there_on_the_first_day(fresh: Path) -> None:
+    app = opened()
+    assert app.selectbox(key="numbers").value == "Published"
+    table = app.dataframe[0].value
+    assert len(table) == 19 * 18 // 2
+    assert table.iloc[0].tolist() == ["Climate-FEVER", "FEVER", 0.9998]
+    assert "Printed in Pyserini" in said(app)
+    graph = opened(view="Graph")
+    assert len(graph.dataframe[0].value) == 19
+    assert "Printed in Pyserini" in said(graph)
+
+
+def test_who_has_counted_a_collection_sees_what_was_counted(home: Path) -> None:
+    assert opened().selectbox(key="numbers").value == "Computed"
+    assert len(opened(numbers="Published").dataframe[0].value) == 171

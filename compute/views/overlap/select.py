@@ -94,7 +94,7 @@ _WORDS_OF_PAIR = """
     with totals as (
         select dataset, (provenance -> '$.units' -> $unit ->> 'tokens')::bigint as tokens
         from parts where kind = $kind and dataset in ($dataset, $other)
-    ), words as (
+    ), words as not materialized (
         select dataset, term, count from ngrams
         where $kind = 'ngrams' and n = $n and dataset in ($dataset, $other)
         union all

@@ -39,8 +39,7 @@ def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     if "condensed" not in rows and not recorded["n_added"]:
         waiting = added_switch.recorded(dataset)
     (about,) = read(select_unjudged.ranges, dataset=dataset).to_dict("records")
-    for words in figures.intervals_note(rows, measure, recorded, about, waiting):
-        drawing.caption(words)
+    drawing.caption(*figures.intervals_note(rows, measure, recorded, about, waiting))
     with st.expander("The numbers"):
         table(figures.interval_table(rows, measure), "bounds", f"{measure} and what it can be")
     return rows

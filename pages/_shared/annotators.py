@@ -8,7 +8,7 @@ from compute.base import settings
 from compute.base.errors import WrongInput
 from compute.judgements.tasks.queue import Annotator
 from pages import _judge
-from pages._shared import escaping, sign_in
+from pages._shared import drawing, escaping, sign_in
 
 LONGEST = 60
 
@@ -68,9 +68,9 @@ def ask() -> None:
         again = st.form_submit_button("Continue", on_click=_answered)
     if again:
         st.warning(f"Give a name of at most {LONGEST} letters.")
-    st.caption(
-        "First of all your name: it stands beside what you make and judge here, and is kept in this"
-        " browser. Nobody checks it: exports say so."
+    drawing.caption(
+        "Your name stands beside what you judge.",
+        "It is kept in this browser. Nobody checks it: exports say so.",
     )
 
 

@@ -19,7 +19,7 @@ from pages._shared.reading import measures
 
 ROW, HEAD = 35, 38
 """Heights of a row of a table and of its head, in pixels."""
-MOST_WORDS = 16
+MOST_WORDS = 14
 """Of a caption: what is longer than this and a first sentence stands behind its mark."""
 _HOW = "How to read this:"
 _SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z0-9“])")

@@ -117,12 +117,12 @@ def _current() -> Version:
 
 @dataclass
 class _Ahead:
-    """The newest version that was opened before anybody asked for it, the newest whose added
-    judgements were counted in, and when that was looked."""
+    """The newest version that was opened before anybody asked for it, when that was looked, and
+    the newest whose added judgements were counted in."""
 
     version: int = 0
-    counted: int = 0
     beat: float = -math.inf
+    counted: int = 0
 
 
 _AHEAD = _Ahead()

@@ -134,7 +134,7 @@ def test_wrong_names_in_the_address_are_said(home: Path) -> None:
         assert f"No {what} is called" in said(app)
     shift = opened(view="Domain shift", table="no", source="six", own_systems="none", scores="no")
     for what in ("printed table", "counted collection", "system of these scores", "table of scor"):
-        assert f"no {what}" in said(shift)
+        assert f"No {what}" in said(shift)
 
 
 def test_the_heatmap_opens_the_pair_of_the_address(home: Path) -> None:
@@ -206,7 +206,7 @@ def test_a_collection_that_is_not_counted_is_named_and_a_click_has_it_counted(
 ) -> None:
     bench = Bench(Store(Settings(home=fresh)), Settings(home=fresh))
     imports.import_dataset(bench, "mine", path=write_tiny(fresh / "mine"))
-    app = opened(view="Heatmap")
+    app = opened(view="Heatmap", numbers="Computed")
     assert app.caption[0].value == "Not counted yet\\: mine\\."
     (button,) = [one for one in app.button if one.label == "Count their words"]
     button.click().run()

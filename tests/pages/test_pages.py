@@ -84,7 +84,7 @@ def test_a_caption_shows_a_line_and_keeps_the_rest_behind_its_mark() -> None:
     assert drawing.folded([how]) == ("How to read this", "a cell is a mean. Dark is good.")
     assert drawing.folded([how, "3 of 5 turn."]) == ("3 of 5 turn.", how)
     assert drawing.folded(["All 3 queries.", ""]) == ("All 3 queries.", "")
-    long = " ".join(["word"] * drawing.MOST_WORDS) + "."
+    long = " ".join(["Word"] * drawing.MOST_WORDS) + "."
     assert drawing.folded([f"{long} More."]) == (long, "More.")
     # A decimal point ends no sentence.
     assert drawing.folded([f"Mean .5. {long}"]) == ("Mean .5.", long)

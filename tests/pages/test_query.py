@@ -251,7 +251,7 @@ def test_a_hostile_document_is_shown_word_for_word() -> None:
         ("query", {"dataset": "tiny", "query": "nosuch"}, "No query of tiny is called nosuch"),
         ("query", {"dataset": "tiny", "measure": "nosuch"}, "No measure is called nosuch"),
         ("dataset", {"dataset": "tini"}, "Did you mean tiny"),
-        ("dataset", {"dataset": "<b>x"}, "is here"),
+        ("dataset", {"dataset": "<b>x"}, "No dataset is called <b>x"),
         ("query", {"dataset": "fever"}, "then python -m compute run bm25 fever"),
     ],
 )

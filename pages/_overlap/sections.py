@@ -114,7 +114,8 @@ def heatmap(
             drawing.plot(figure, "pairs", alt, on_select=_cell_clicked, **options)
         with st.container(width=440):
             _table(rows, titles, list(shown), chosen, figures.height(len(square)))
-    drawing.caption(figures.HOW_TO_READ)
+    opens = figures.OPENS if numbers == figures.COMPUTED else ""
+    drawing.caption(figures.HOW_TO_READ + opens)
     about(counted, unit, floor, numbers)
     if numbers == figures.COMPUTED:
         _pair(chosen, shown, counted, unit)

@@ -128,7 +128,7 @@ def test_two_systems_in_sentences() -> None:
 
 def test_the_answer_is_one_sentence_about_who_leads() -> None:
     found = differences.Verdict(300, 0, 0.4, 0.434, -0.034, 67, 163, 70)
-    tested = {"low": -0.07, "high": 0.003, "p_randomisation": 0.07}
+    tested: Any = {"low": -0.07, "high": 0.003, "p_randomisation": 0.07}
     one = partial(compare_tables.answer, titles=("dense", "BM25"), measure="nDCG@10")
     counts = "; better on 70 queries, worse on 67, equal on 163."
     lead = "BM25 leads by .034 (95%: −.003 to +.070), "

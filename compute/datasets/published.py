@@ -124,7 +124,11 @@ def overlap(folder: Path = FOLDER) -> DataFrame:
     .607 with the uncased one.
     """
     square = pd.read_csv(folder / "weighted_jaccard_pyserini.tsv", sep="\t", index_col=0)
-    pairs = ((*sorted(pair), float(square.loc[pair])) for pair in combinations(square.index, 2))
+    values = square.to_numpy()
+    pairs = [
+        (*sorted((square.index[one], square.index[other])), values[one, other])
+        for one, other in combinations(range(len(square)), 2)
+    ]
     frame = DataFrame(pairs, columns=["dataset", "other", "similarity"])
     return frame.sort_values(["dataset", "other"], ignore_index=True)
 

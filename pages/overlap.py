@@ -16,7 +16,6 @@ from pages._shared.reading import read
 
 st.title("Overlap", anchor=False)
 address.arrive()
-found = read(select.vocabularies).fillna({"domain": "Other"})
 above = st.container()
 view = sections.choose_view()
 with above:
@@ -25,7 +24,7 @@ with above:
     address.known("floor", sections.FLOORS, "bound of frequency")
     address.known("order", ORDERS, "order")
 with pickers.pickers():
-    numbers = COMPUTED if view == sections.SHIFT else sections.choose_numbers(found)
+    numbers = COMPUTED if view == sections.SHIFT else sections.choose_numbers()
     unit, floor = "word pieces", published.OVERLAP_FLOOR
     if numbers == COMPUTED:
         unit = pick("Words", list(UNITS), "unit", width=150)
@@ -34,9 +33,10 @@ with pickers.pickers():
     least = sections.choose_least() if view == sections.GRAPH else 0.0
     chosen = shifts.choose_left_out(above) if view == sections.SHIFT else []
 if numbers == COMPUTED:
-    pairs, counted = read(select.similarities, unit=unit, floor=floor), found[found["unit"] == unit]
+    pairs, found = read(select.similarities, unit=unit, floor=floor), read(select.vocabularies)
+    counted = found.fillna({"domain": "Other"})[found["unit"] == unit]
 else:
-    pairs, counted = published.overlap(), collections_in_print()
+    pairs, counted = read(select.in_print, source=published.OVERLAP), collections_in_print()
 if view == sections.SHIFT:
     shifts.printed(unit, chosen, above)
     shifts.computed(pairs, counted, unit, chosen, above)

@@ -112,6 +112,8 @@ def domain_shift(folder: Path = FOLDER) -> DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
+OVERLAP = "Pyserini's documentation"
+"""The source of `overlap`."""
 OVERLAP_FLOOR = 1e-4
 """The relative frequency above which word pieces count in `overlap`."""
 

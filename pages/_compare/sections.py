@@ -1,7 +1,6 @@
 """The sections of the page Compare."""
 
-from collections.abc import Hashable, Mapping
-from functools import partial
+from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -84,13 +83,9 @@ def one_dataset(view: View) -> None:
         )
         st.info(escaping.text(why))
         return
-    found = comparing.verdict(pairs, view.measure)
     tested = read(compare_select.tested, measure=view.measure, **view.asked)
     row = next(iter(tested.to_dict("records")), {})
-    answered = partial(tables.answer, found, row, view.titles, view.measure)
-    answer = st.empty()
-    answer.subheader(escaping.text(answered()), anchor=False)
-    drawing.caption(*tables.said(found, view.titles, view.measure))
+    answer = _answered(view, comparing.verdict(pairs, view.measure), row)
     runs(view)
     differences(view, both)
     alike = read(compare_select.overlaps, **view.asked)
@@ -105,9 +100,23 @@ def one_dataset(view: View) -> None:
     with st.expander("Could it be chance? Tests and effect size"):
         tests(view, row)
         # On 10,000 queries of many systems it takes a second: all else is there before.
-        family = among_all(view)
-    if family:
-        answer.subheader(escaping.text(answered(family)), anchor=False)
+        if family := among_all(view):
+            answer(family)
+
+
+def _answered(
+    view: View, found: comparing.Verdict, row: Mapping[Hashable, Any]
+) -> Callable[[tuple[float, int]], None]:
+    """Say who leads; what is returned says it again with p corrected for so many pairs."""
+    place = st.empty()
+
+    def say(family: tuple[float, int] | None = None) -> None:
+        words = tables.answer(found, row, view.titles, view.measure, family)
+        place.subheader(escaping.text(words), anchor=False)
+
+    say()
+    drawing.caption(*tables.said(found, view.titles, view.measure))
+    return say
 
 
 def among_all(view: View) -> tuple[float, int] | None:
@@ -202,8 +211,8 @@ def rankings(alike: DataFrame) -> None:
     drawing.caption(
         "How to read this: 1 means the same documents in the same order, 0 no document in common."
         " The first 10 ranks make up 86% of it (rank-biased overlap, extrapolated, p = 0.9, to"
-        " rank 100; equal scores stand in the order that every number here is computed from)."
-        f" On average {alike['shared'].mean():.1f} of 10 first documents are the same."
+        " rank 100; equal scores stand in the order that every number here is computed from).",
+        f"On average {alike['shared'].mean():.1f} of 10 first documents are the same.",
     )
 
 

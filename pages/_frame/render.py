@@ -48,7 +48,7 @@ def _check(app: AppTest, page: str, given: Mapping[str, Sequence[str]]) -> None:
     for shown in [*app.exception, *app.error]:
         raise Missing(_plain(shown.value))
     for shown in app.warning:
-        if re.match("No .* is called ", shown.value):
+        if re.match("No .* here is called ", shown.value):
             raise Missing(_plain(shown.value))
     pickers = _state(app, "_picked")
     for key in given.keys() - pickers.keys() - FREE:

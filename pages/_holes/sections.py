@@ -39,7 +39,9 @@ def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     if "condensed" not in rows and not recorded["n_added"]:
         waiting = added_switch.recorded(dataset)
     (about,) = read(select_unjudged.ranges, dataset=dataset).to_dict("records")
-    drawing.caption(*figures.intervals_note(rows, measure, recorded, about, waiting))
+    *notes, last = figures.intervals_note(rows, measure, recorded, about, waiting)
+    drawing.caption(*notes)
+    drawing.caption(last)
     with st.expander("The numbers"):
         table(figures.interval_table(rows, measure), "bounds", f"{measure} and what it can be")
     return rows

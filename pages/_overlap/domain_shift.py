@@ -46,9 +46,9 @@ def printed(unit: str, left_out: Sequence[str], above: Any) -> None:
     _panels(marks, systems, baseline, ("MS MARCO", words, MEASURE), "printed")
     instead = f"The paper has no {unit}: unigrams are shown." if words != unit else ""
     drawing.caption(
+        instead,
         f"Similarities of BEIR v1, Table 4; scores of {table}, {MEASURE}.",
         "Scores of systems on their own training set, and suspect ones, are left out.",
-        instead,
         domain_shift.CHOSEN_AFTER,
     )
     _correlations(near, scores, systems, baseline, left_out)

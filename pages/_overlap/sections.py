@@ -7,13 +7,14 @@ from pandas import DataFrame
 
 from compute.corpora import similarity_matrix
 from compute.corpora.overlap import FLOORS as _FLOORS
+from compute.datasets import DATASETS
 from compute.views.overlap import graph as graphs
 from compute.views.overlap import heatmap as figures
 from compute.views.overlap import select as overlap_select
 from compute.views.overlap.words import BOTH, FIRST, SECOND, WIDTH, legend, words
 from pages._shared import address, colours, drawing, escaping
 from pages._shared.pickers import pick
-from pages._shared.reading import read
+from pages._shared.reading import parts, read
 
 HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
 FLOORS = {figures.floor_label(floor): floor for floor in _FLOORS}
@@ -40,11 +41,21 @@ def choose_view() -> str:
     )
 
 
-def choose_numbers(found: DataFrame) -> str:
-    """Printed figures, or what was counted: the latter for who has counted a collection."""
-    own = not found["shipped"].all()
+def choose_numbers() -> str:
+    """Printed figures, or what was counted: the latter for who has a collection of their own, and
+    where the address names what only computed figures have."""
+    own = _has_own() or {"unit", "floor", "pair"} & set(st.query_params)
     default = figures.COMPUTED if own else figures.PUBLISHED
     return pick("Numbers", figures.NUMBERS, "numbers", default=default, width=150)
+
+
+def _has_own() -> bool:
+    """Whether a collection was counted here, or one of the user's own is stored."""
+    return any(
+        (part.kind in ("ngrams", "wordpieces") and not part.shipped)
+        or (part.kind == "documents" and part.dataset not in DATASETS)
+        for part in parts()
+    )
 
 
 def choose_least() -> float:

@@ -45,9 +45,9 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
             st.session_state["_arriving"] = {"dataset": dataset.name}
             st.switch_page("pages/annotate.py", query_params={"view": "new"})
     drawing.caption(
-        f"You judge as {person.name}. Systems and ranks are in view here, so such judgements are"
-        " marked as not blind. They count where official + added is chosen, but never in place of a"
-        " grade that you gave blind, and agreement between people leaves them out."
+        f"You judge as {person.name}, not blind: systems and ranks are in view."
+        " Such judgements are marked so. They count where official + added is chosen, never in"
+        " place of a grade that you gave blind; agreement between people leaves them out."
     )
 
 

@@ -47,7 +47,7 @@ def missing(named: Iterable[str], choices: Sequence[str], what: str, advice: str
         if name and name not in choices:
             near = get_close_matches(name, choices, n=3, cutoff=0.5)
             hint = f"Did you mean {' or '.join(near)}?" if near else "Choose another below."
-            found.append(f"No {what} is called {name}. {advice or hint}")
+            found.append(f"No {what} here is called {name}. {advice or hint}")
     return found
 
 

@@ -69,8 +69,8 @@ def ask() -> None:
     if again:
         st.warning(f"Give a name of at most {LONGEST} letters.")
     drawing.caption(
-        "Your name stands beside what you judge.",
-        "It is kept in this browser. Nobody checks it: exports say so.",
+        "Your name, which nobody checks, stands beside what you make and judge.",
+        "It is kept in this browser. Exports say that nobody checked it.",
     )
 
 

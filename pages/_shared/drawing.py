@@ -22,7 +22,8 @@ ROW, HEAD = 35, 38
 MOST_WORDS = 14
 """Of a caption: what is longer than this and a first sentence stands behind its mark."""
 _HOW = "How to read this:"
-_SENTENCE = re.compile(r"(?<=[.!?]) (?=[A-Z0-9“])")
+_SENTENCE = re.compile(r"(?<=[^A-Z][^A-Z.][.!?]) (?=[A-Z0-9“])")
+"""Not after an initial or an abbreviation of two letters, such as Dr."""
 MOST_ROWS = 20
 """Rows of a table in sight at once; the others scroll."""
 
@@ -112,6 +113,8 @@ def caption(*sentences: str) -> None:
 
     How to read a figure is behind the mark, and whatever follows the first MOST_WORDS.
     """
+    if not any(sentences):
+        return
     shown, behind = folded(sentences)
     st.caption(text(shown), help=text(behind) or None)
 

@@ -32,8 +32,9 @@ Version = tuple[int, int]
 """The manifest's version and the id of the last added judgement."""
 PAUSE, PATIENCE = 0.25, 5.0
 """Seconds between two looks for a new version, and after which nobody waits for its opening."""
-FIRST = 3.0
-"""Seconds for the first page of a process, which is drawn alone."""
+FIRST, LAST = 3.0, 20.0
+"""Seconds for the first page of a process, which is drawn alone, and for the opening of a version
+when the process ends."""
 KEPT_BYTES = 400_000_000
 """What answers to the pages' questions take up at most, together; one alone a quarter of it."""
 
@@ -146,19 +147,20 @@ def stay_ahead() -> Thread:
     def end() -> None:
         # A process that ends while a thread is in a library of C++ may be aborted.
         ending.set()
-        thread.join()
+        thread.join(LAST)
 
     atexit.register(end)
     return thread
 
 
 def _stay_ahead(ending: Event) -> None:
-    begun = time.monotonic()
+    begun = math.inf
     while True:
         # Who asks for a page hears what is wrong.
         with suppress(Exception):
             _open_newest()
             _AHEAD.beat = time.monotonic()
+            begun = min(begun, _AHEAD.beat)
             if _AHEAD.beat - begun > FIRST:
                 _count_in()
         if ending.wait(PAUSE):

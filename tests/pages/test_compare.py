@@ -213,7 +213,7 @@ def test_a_wrong_system_in_the_address_is_said(
     home: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = opened(home, monkeypatch, "compare", dataset="tiny", a="surr")
-    assert "No system on tiny is called surr. Did you mean sure?" in said(app)
+    assert "No system on tiny here is called surr. Did you mean sure?" in said(app)
 
 
 @pytest.mark.parametrize(

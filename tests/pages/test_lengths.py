@@ -140,10 +140,10 @@ def test_two_systems_that_are_one_are_not_compared() -> None:
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("dataset", "No dataset with lengths or runs is called tinny. Did you mean tiny?"),
-        ("k", "No number of documents is called tinny."),
-        ("axis", "No axis is called tinny."),
-        ("a", "No system with counted lengths is called tinny."),
+        ("dataset", "No dataset with lengths or runs here is called tinny. Did you mean tiny?"),
+        ("k", "No number of documents here is called tinny."),
+        ("axis", "No axis here is called tinny."),
+        ("a", "No system with counted lengths here is called tinny."),
     ],
 )
 def test_wrong_names_in_the_address_are_said(key: str, said: str) -> None:

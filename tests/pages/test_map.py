@@ -115,9 +115,9 @@ def test_depths_and_a_second_system_draw(ranks: str, other: str) -> None:
 @pytest.mark.parametrize(
     ("address", "said"),
     [
-        ({"dataset": "nosuch"}, "No dataset with ranked lists is called nosuch"),
-        ({"dataset": "tiny", "system": "nosuch"}, "No run on tiny is called nosuch"),
-        ({"dataset": "tiny", "other": "nosuch"}, "No run on tiny is called nosuch"),
+        ({"dataset": "nosuch"}, "No dataset with ranked lists here is called nosuch"),
+        ({"dataset": "tiny", "system": "nosuch"}, "No run on tiny here is called nosuch"),
+        ({"dataset": "tiny", "other": "nosuch"}, "No run on tiny here is called nosuch"),
     ],
 )
 def test_wrong_names_in_the_address_are_said(address: dict[str, str], said: str) -> None:

@@ -61,7 +61,7 @@ def test_a_measure_that_runs_were_scored_by_is_picked_and_stays_in_the_address(
     page: str, measure: str
 ) -> None:
     app = opened(page, dataset="tiny", measure=measure)
-    assert not [shown for shown in app.warning if "names no measure " in shown.value]
+    assert not [shown for shown in app.warning if "No measure here is called" in shown.value]
     assert app.selectbox(key="measure").value == measure
     assert set(app.selectbox(key="measure").options) >= {"nDCG@10", "AP", "Bpref", BIASED}
 
@@ -103,4 +103,4 @@ def test_a_table_is_exported_by_a_measure_that_is_scored_for_it(
     assert "scored 2 runs by P@3" in capfd.readouterr().err
     assert out.stat().st_size
     assert main([*words, "--measure", "p@3"]) == 2
-    assert "No measure is called p@3" in capfd.readouterr().err
+    assert "No measure here is called p@3" in capfd.readouterr().err

@@ -131,7 +131,7 @@ def test_wrong_names_in_the_address_are_said(home: Path) -> None:
     app = opened(view="Domain shit", unit="trigrams", floor="x", order="y", pair="one,six")
     assert "Did you mean Domain shift?" in said(app)
     for what in ("kind of words", "bound of frequency", "order", "pair of collections"):
-        assert f"No {what} is called" in said(app)
+        assert f"No {what} here is called" in said(app)
     shift = opened(view="Domain shift", table="no", source="six", own_systems="none", scores="no")
     for what in ("printed table", "counted collection", "system of these scores", "table of scor"):
         assert f"No {what}" in said(shift)
@@ -230,3 +230,14 @@ def test_the_matrix_in_print_stands_there_on_the_first_day(fresh: Path) -> None:
 def test_who_has_counted_a_collection_sees_what_was_counted(home: Path) -> None:
     assert opened().selectbox(key="numbers").value == "Computed"
     assert len(opened(numbers="Published").dataframe[0].value) == 171
+
+
+def test_an_address_of_counted_words_shows_what_was_counted(fresh: Path) -> None:
+    assert opened(unit="bigrams").selectbox(key="unit").value == "bigrams"
+    assert opened().selectbox(key="numbers").value == "Published"
+
+
+def test_the_printed_matrix_is_named_as_what_the_view_rests_on(fresh: Path) -> None:
+    rests = opened().session_state["_rests_on"]
+    assert rests.sources == {"Pyserini's documentation"}
+    assert not rests.datasets

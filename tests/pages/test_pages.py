@@ -126,11 +126,11 @@ def test_an_address_that_names_no_table_says_so(empty_home: Path) -> None:
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("numbers", "No kind of numbers is called Computer. Did you mean Computed?"),
-        ("measure", "No measure of these numbers is called Computer."),
-        ("baseline", "No system is called Computer."),
-        ("group", "No group is called Computer."),
-        ("family", "No family of systems is called Computer."),
+        ("numbers", "No kind of numbers here is called Computer. Did you mean Computed?"),
+        ("measure", "No measure of these numbers here is called Computer."),
+        ("baseline", "No system here is called Computer."),
+        ("group", "No group here is called Computer."),
+        ("family", "No family of systems here is called Computer."),
     ],
 )
 def test_wrong_names_in_the_address_of_the_leaderboard_are_said(

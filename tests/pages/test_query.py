@@ -246,12 +246,12 @@ def test_a_hostile_document_is_shown_word_for_word() -> None:
 @pytest.mark.parametrize(
     ("where", "address", "said"),
     [
-        ("query", {"dataset": "nosuch"}, "No dataset with ranked lists is called nosuch"),
-        ("query", {"dataset": "tiny", "a": "nosuch"}, "No run on tiny is called nosuch"),
-        ("query", {"dataset": "tiny", "query": "nosuch"}, "No query of tiny is called nosuch"),
-        ("query", {"dataset": "tiny", "measure": "nosuch"}, "No measure is called nosuch"),
+        ("query", {"dataset": "nosuch"}, "No dataset with ranked lists here is called nosuch"),
+        ("query", {"dataset": "tiny", "a": "nosuch"}, "No run on tiny here is called nosuch"),
+        ("query", {"dataset": "tiny", "query": "nosuch"}, "No query of tiny here is called nosuch"),
+        ("query", {"dataset": "tiny", "measure": "nosuch"}, "No measure here is called nosuch"),
         ("dataset", {"dataset": "tini"}, "Did you mean tiny"),
-        ("dataset", {"dataset": "<b>x"}, "No dataset is called <b>x"),
+        ("dataset", {"dataset": "<b>x"}, "No dataset here is called <b>x"),
         ("query", {"dataset": "fever"}, "then python -m compute run bm25 fever"),
     ],
 )

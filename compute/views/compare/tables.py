@@ -39,11 +39,13 @@ def answer(
     outcomes = (found.a_better, found.b_better)
     worth = better(measure) * found.difference
     if equal(worth, 0):
-        rest = f"{titles[0]} is better on {outcomes[0]:,} queries, {titles[1]} on {outcomes[1]:,}"
+        first = counted(outcomes[0], "query")
+        rest = f"{titles[0]} is better on {first}, {titles[1]} on {outcomes[1]:,}"
         head = f"{titles[0]} and {titles[1]} have the same mean {measure}"
         return f"{head}; {rest}, equal on {found.equal:,}."
     ahead = 0 if worth > 0 else 1
-    head = f"{titles[ahead]} leads by {looks.plain(abs(found.difference))}"
+    lead = looks.plain(abs(found.difference))
+    head = f"{titles[ahead]} leads by {'less than .001' if lead == '.000' else lead}"
     if tested:
         sign = better(measure) * (1 - 2 * ahead)
         low, high = sorted(sign * tested[end] for end in ("low", "high"))
@@ -60,6 +62,9 @@ def _significance(p: float, family: tuple[float, int] | None) -> str:
     after = f"after correction for {family[1]:,} pairs"
     if p < ALPHA <= family[0]:
         return f"significant alone ({_said(p)}), not {after} ({_said(family[0])})"
+    if family[0] < ALPHA <= p:
+        # Of all systems' common queries, which may be fewer.
+        return f"not significant alone ({_said(p)}), but {after} ({_said(family[0])})"
     word = "significant" if p < ALPHA else "not significant"
     return f"{word} ({_said(p)}; {after} {_said(family[0])})"
 

@@ -342,7 +342,7 @@ _LEFT_OUT = "Holes left out: the list closed up over its holes, usually too high
 
 
 _SILENCE = (
-    "Only relevant documents are recorded here: whatever is judged is relevant, so Hole@k is close"
+    "Only relevant documents are recorded here: whatever is judged is relevant. So Hole@k is close"
     " to 1 minus precision, and a score with holes expected or left out means nothing."
 )
 

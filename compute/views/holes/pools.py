@@ -129,9 +129,9 @@ def left_out_note(rows: DataFrame, measure: str) -> list[str]:
         f" new one would be. Suppose the judges had read the top {cut} of the systems shown here,"
         " and this one had not been among them: the documents that it alone has there would have"
         f" no judgement. Dot: {measure} as judged; ring: without those judgements. {result}",
-        "Only here: relevant documents in its lists that no other system shown has there, and"
-        " their share of all that it found. The official judgements were not necessarily chosen"
-        " from these systems: this asks what would be if they had been.",
+        "Only here: relevant documents in its lists that no other system shown has there."
+        " Beside them: their share of all that it found. The official judgements were not"
+        " necessarily chosen from these systems: this asks what would be if they had been.",
     ]
 
 

@@ -4,6 +4,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.corpora.overlap.tokens import UNITS
+from compute.datasets import published
 from compute.reading.questions import question
 
 CANDIDATES = 20_000
@@ -32,6 +33,12 @@ def similarities(cursor: DuckDBPyConnection, unit: str, floor: float) -> DataFra
         """,
         {"kind": UNITS[unit].kind, "unit": unit, "floor": floor},
     ).df()
+
+
+@question(shows="tables in print")
+def in_print(cursor: DuckDBPyConnection, source: str) -> DataFrame:
+    """dataset, other, similarity: what `published.overlap` has; its only source is OVERLAP."""
+    return published.overlap()
 
 
 @question(shows="datasets")

@@ -265,3 +265,14 @@ def test_a_document_that_nobody_judged_for_a_query_is_a_hole() -> None:
     assert table["Ranked by"].tolist() == ["2 of 2 systems", "1 of 2 systems", "0 of 2 systems"]
     assert table["Median rank"].tolist() == ["1.5", "4", "–"]
     assert table["Highest by"].tolist() == ["A", "b", ""]
+
+
+def test_a_small_lead_and_a_family_that_tells_more_are_said() -> None:
+    found = differences.Verdict(40, 0, 0.500025, 0.5, 0.000025, 40, 0, 0)
+    tested: Any = {"low": 0.00001, "high": 0.00004, "p_randomisation": 0.06}
+    one = partial(compare_tables.answer, titles=("dense", "BM25"), measure="nDCG@10")
+    said = one(found, tested, family=(0.01, 3))
+    assert said.startswith("dense leads by less than .001 (")
+    assert "not significant alone (p = .0600), but after correction for 3 pairs (p = .0100)" in said
+    level = found._replace(difference=0.0, a_better=1, b_better=1, equal=38)
+    assert "dense is better on 1 query, BM25 on 1, equal on 38." in one(level, tested)

@@ -219,9 +219,9 @@ def test_pickers_open_from_the_address(judged: Path, monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize(
     ("key", "said"),
     [
-        ("dataset", "No dataset with ranked lists is called nDCG"),
-        ("measure", "No measure with an interval is called nDCG"),
-        ("systems", "No run on tiny is called nDCG"),
+        ("dataset", "No dataset with ranked lists here is called nDCG"),
+        ("measure", "No measure with an interval here is called nDCG"),
+        ("systems", "No run on tiny here is called nDCG"),
     ],
 )
 def test_wrong_names_in_the_address_are_said(

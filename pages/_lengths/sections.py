@@ -77,9 +77,9 @@ def beside_corpus(view: View, named: DataFrame) -> None:
     view.violins(rows, "lengths", f"Lengths of the top {view.k} of systems on {row['title']}")
     drawing.caption(
         f"How to read this: each shape shows the lengths of {figures.first(view.k)} of every query;"
-        " a shape left of the dotted line belongs to a system that prefers short documents.",
-        "Below it 5 to 95% of them, the middle half, and the median as a ring.",
-        "Words are split at white space, title and text together.",
+        " a shape left of the dotted line belongs to a system that prefers short documents."
+        " Below it 5 to 95% of them, the middle half, and the median as a ring."
+        " Words are split at white space, title and text together.",
         _cut(view.cut),
         "The documents and queries of all parts together." * (len(choice["datasets"]) > 1),
         _missing(row),

@@ -27,7 +27,8 @@ WIDEST = 64
 NARROWEST_WITH_NUMBER = 19
 LETTERS = 24
 HOW_TO_READ = (
-    "How to read this: 100 means the same words, each as often; 0 means no word in common."
+    "How to read this: similarities in hundredths, rounded. A similarity of 1 means the same words,"
+    " each as often; 0 means no word in common."
 )
 OPENS = " A click on a cell, or on a row of the table, opens the pair below."
 PUBLISHED, COMPUTED = NUMBERS = ("Published", "Computed")

@@ -14,7 +14,7 @@ beat = sections.beat(store.settings)
 named = sections.named_systems()
 cells = jobs.matrix(store, named)
 asked = st.query_params.get_all("datasets")
-address.known("systems", set(cells["system"]), "system that runs here")
+address.known("systems", set(cells["system"]), "system that can run")
 address.known("datasets", set(cells["dataset"]), "dataset with runs of its own")
 with pickers.pickers():
     systems = pick_many(

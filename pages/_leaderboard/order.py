@@ -128,7 +128,7 @@ def section(of: Numbers, board: Board) -> Ground | None:
     if not found:
         return None
     st.subheader("How sure is this order?", anchor=False)
-    address.known("over", found, "dataset with two systems here")
+    address.known("over", found, "dataset with two systems")
     over = pick("Order by", list(found), "over", width=240)
     ground = found[over]
     if of.kind == PUBLISHED and over != ALL:

@@ -46,7 +46,7 @@ def test_datasets_that_cannot_be_had_are_rows_on_request_and_say_why(store: Stor
 
 def test_names_that_there_are_not_get_a_sentence(store: Store) -> None:
     app = opened(PAGE, systems="bm26", datasets=["tiny", "tyni"])
-    assert "No system that runs here here is called bm26" in words_of(app)
+    assert "No system that can run here is called bm26" in words_of(app)
     assert "tyni. Did you mean tiny" in words_of(app)
 
 

@@ -321,10 +321,11 @@ def _held(
 ) -> Held:
     """Joins the run's top `deep` with judgements whose queries are numbered."""
     queries = judgements[["query_id", "number"]].drop_duplicates()
-    if isinstance(run, pd.DataFrame):
-        run = _arrow(run[["query_id", "doc_id", "rank"]]).to_batches()
+    # DuckDB joins a run that is in memory anyway with all threads, without a copy of its hits.
+    whole = isinstance(run, pd.DataFrame)
+    hits = _arrow(run[[*_RUN.names]]) if whole else _looked_at(run, judgements, shallow)
     with scratch() as database:
-        database.register("run", _looked_at(run, judgements, shallow))
+        database.register("run", hits)
         database.register("judgements", _arrow(judgements))
         database.register("queries", _arrow(queries))
         found = database.sql(_JUDGED, params={"deep": deep}).fetchnumpy()

@@ -9,6 +9,7 @@ import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
+import numpy as np
 from threadpoolctl import threadpool_info
 
 ROWS = "BEIRSCOPE_BENCHMARK_ROWS"
@@ -66,6 +67,7 @@ def peak() -> int:
 def machine() -> str:
     """The processor, its cores here, how busy it was at the end, and NumPy's BLAS."""
     load = os.getloadavg()[0]
+    np.ones((2, 2)) @ np.ones((2, 2))  # Its BLAS is told only where NumPy is loaded.
     blas = next(library for library in threadpool_info() if library["user_api"] == "blas")
     named = f"{blas['internal_api']} {blas['version']} for {blas.get('architecture', '?')}"
     cores = f"{os.cpu_count()} cores, load {load:.1f} at the end of the run"

@@ -159,6 +159,19 @@ COMMANDS = {
             _option("--drop-self", action="store_true", help="drop a query's own document"),
         ),
     ),
+    "add-texts": Command(
+        "give a dataset that is stored by its ids its texts; no run is computed again",
+        "importing.add_texts",
+        (
+            _option("dataset", metavar="DATASET", help=EXAMPLES),
+            _option(
+                "path",
+                type=Path,
+                nargs="?",
+                help="a BEIR folder or archive (default: where the dataset is read from)",
+            ),
+        ),
+    ),
     "import-run": Command(
         "take in TREC run files as systems of a dataset",
         "importing.import_run",
@@ -301,9 +314,12 @@ COMMANDS = {
             JSON,
         ),
     ),
-    "demo": Command("the four systems on the five PyDocs collections", "recomputing.demo"),
+    "demo": Command(
+        "compute the runs anew that ship on the PyDocs collections, and compare",
+        "recomputing.demo",
+    ),
     "serve": Command(
-        "start the dashboard, and a worker with the demo behind it",
+        "start the dashboard, and a worker behind it",
         "recomputing.serve",
         (
             _option("--address", help="where it listens (default: 127.0.0.1); others need sign-in"),

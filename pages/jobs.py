@@ -4,8 +4,8 @@ import streamlit as st
 
 from compute import jobs
 from compute.views.jobs.matrix import able, at_hand
-from pages._jobs import sections, training
-from pages._shared import address, pickers, reading
+from pages._jobs import demo, sections, training
+from pages._shared import address, pickers, reading, system_pickers
 from pages._shared.pickers import pick_many, switch
 
 st.title("Jobs", anchor=False)
@@ -18,7 +18,12 @@ address.known("systems", set(cells["system"]), "system that can run")
 address.known("datasets", set(cells["dataset"]), "dataset with runs of its own")
 with pickers.pickers():
     systems = pick_many(
-        "Systems", list(dict.fromkeys(cells["system"])), "systems", empty="none", width=300
+        "Systems",
+        list(dict.fromkeys(cells["system"])),
+        "systems",
+        empty="none",
+        width=300,
+        titles=system_pickers.titles(),
     )
     place_of_datasets = st.container(width=400)
     everything = switch("Show unavailable systems", "all")
@@ -36,5 +41,6 @@ if cells.empty:
     st.info("No dataset is available.")
 else:
     sections.matrix(cells, chosen)
+demo.section(store)
 training.start(store, list(dict.fromkeys(cells["dataset"])))
 sections.watch(store, beat)

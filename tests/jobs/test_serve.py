@@ -1,4 +1,4 @@
-"""`make run`: the dashboard at once, a worker beside it, the demo in its queue."""
+"""`make run`: the dashboard at once, and a worker beside it that waits to be asked."""
 
 import json
 import os
@@ -15,7 +15,6 @@ import pytest
 from compute import jobs
 from compute.base.settings import PROJECT, Settings
 from compute.jobs.serve import running_at
-from compute.recompute import demo
 from tests.support.processes.jobbing import environment, say, session, until
 
 
@@ -57,19 +56,13 @@ def _healthy(settings: Settings) -> bool:
         return False
 
 
-def _demo(settings: Settings) -> jobs.Job | None:
-    return next(iter(jobs.listed(settings)), None)
-
-
 @pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL], ids=["stopped", "killed"])
-def test_the_demo_is_queued_and_its_worker_ends_with_the_dashboard(
+def test_no_work_is_begun_unasked_and_the_worker_ends_with_the_dashboard(
     settings: Settings, served: "subprocess.Popen[bytes]", how: signal.Signals
 ) -> None:
-    queued = until(lambda: _demo(settings), "the demo in the queue")
-    assert (queued.kind, queued.targets) == ("demo", tuple(demo.pairs()))
     (worker,) = until(lambda: jobs.workers_alive(settings), "a worker")
     assert worker.process in session(served.pid)
-    until(lambda: any(job.progress for job in jobs.listed(settings)), "a step of the demo")
+    assert jobs.listed(settings) == []
     dashboard = json.loads((settings.home / "serve.lock").read_text("utf-8"))["process"]
     assert dashboard == served.pid
     served.send_signal(how)

@@ -1,0 +1,38 @@
+"""The demo computed anew: what shows that this machine gets the numbers that ship."""
+
+import streamlit as st
+
+from compute import jobs
+from compute.recompute import demo
+from compute.store.store import Store
+from pages._shared import drawing, escaping, sign_in
+
+
+def section(store: Store) -> None:
+    """The button that computes the demo anew, and how what was computed compares."""
+    if not sign_in.may(sign_in.OPERATOR) or jobs.not_installed():
+        return
+    with st.expander("Compute the demo anew", icon=":material/replay:"):
+        drawing.caption(
+            f"{len(demo.pairs())} runs ship: {len(demo.SYSTEMS)} systems on the documentation of"
+            " five libraries. Computed here, they show whether this machine gets the same numbers."
+        )
+        if st.button("Compute the demo anew", icon=":material/play_arrow:"):
+            sign_in.require(sign_in.OPERATOR)
+            started = jobs.start(store, "demo", person=sign_in.name())
+            st.session_state["_demo"] = f"{started.sentence[:1].upper()}{started.sentence[1:]}."
+        if said := st.session_state.get("_demo"):
+            st.markdown(escaping.text(said))
+        if said := _proof(store):
+            st.markdown(escaping.text(said))
+
+
+def _proof(store: Store) -> str:
+    """What was computed here against what ships, read once for each version."""
+    version = store.version()
+    kept = st.session_state.get("_proof", (None, ""))
+    if kept[0] != version:
+        proof = demo.proof(store)
+        kept = version, f"{proof}." if proof.compared else ""
+        st.session_state["_proof"] = kept
+    return kept[1]

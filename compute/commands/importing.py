@@ -1,4 +1,4 @@
-"""The commands that take in and take away: import-dataset, import-run, remove."""
+"""The commands that take in and take away: import-dataset, add-texts, import-run, remove."""
 
 import sys
 from argparse import Namespace
@@ -10,7 +10,7 @@ from compute.base.errors import BeirscopeError, WrongInput
 from compute.commands.bench import known, open_bench
 from compute.commands.common import done, tell
 from compute.datasets import dataset
-from compute.intake import doctor, imports, tags
+from compute.intake import doctor, imports, tags, texts
 from compute.jobs import removing
 
 
@@ -42,6 +42,16 @@ def import_dataset(arguments: Namespace) -> int:
         sys.stdout.write(f"remark: {printable.printable(same)}\n")
     if told:
         sys.stdout.write(f"{told}\n")
+    return 0
+
+
+def add_texts(arguments: Namespace) -> int:
+    """Add the texts of a dataset that is stored by its ids."""
+    bench = open_bench()
+    row = dataset(arguments.dataset, known(bench))
+    loaded = texts.add_texts(bench, row, arguments.path)
+    done(bench)
+    sys.stdout.write(f"{row.name}: {texts.said(loaded)}\n")
     return 0
 
 

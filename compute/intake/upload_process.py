@@ -20,7 +20,7 @@ from compute.base.settings import PROJECT
 from compute.base.words import counted
 from compute.datasets import dataset, unpacked_size
 from compute.datasets.without_documents import JudgedQueries
-from compute.intake import doctor, imports, tags
+from compute.intake import doctor, imports, tags, texts
 from compute.intake.doctor import known
 from compute.intake.uploads import Upload
 from compute.reading import database
@@ -132,11 +132,23 @@ def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     _finish(bench)
 
 
+def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
+    """Give a dataset its texts: from the one file, or from where it is read without any."""
+    row = dataset(order["dataset"], own_datasets(bench.store))
+    path, called = (*order["files"], ("", row.title))[0]
+
+    def take() -> Answer:
+        return {"said": texts.said(texts.add_texts(bench, row, Path(path) if path else None))}
+
+    yield {"file": called, "system": ""} | _answered(bench, take)
+    _finish(bench)
+
+
 def look_at_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Whether the texts of queries go with the judgements."""
-    (qrels, _name), (texts, called) = order["files"]
-    unpacked_size.require(Path(texts), bench.settings.home)
-    found = JudgedQueries(Path(qrels), Path(texts)).all_queries()
+    (qrels, _name), (topics, called) = order["files"]
+    unpacked_size.require(Path(topics), bench.settings.home)
+    found = JudgedQueries(Path(qrels), Path(topics)).all_queries()
     yield {"file": called, "said": counted(len(found), "text") + " of queries"}
 
 
@@ -164,6 +176,7 @@ WANTED: Mapping[str, Callable[[Bench, Mapping[str, Any]], Iterator[Answer]]] = {
     "look at texts": look_at_texts,
     "take runs": take_runs,
     "take dataset": take_dataset,
+    "take texts": take_texts,
 }
 
 

@@ -19,6 +19,8 @@ Inputs = dict[str, str]
 `hits:NAME` is the run of another system on it, `model:NAME` the model of a trained system.
 """
 _RUN, _MODEL = "hits:", "model:"
+TEXTS_ADDED_TO = "texts_added_to"
+"""In the provenance of queries: the fingerprint that they had without texts."""
 
 
 def of_hits(queries: Part, lengths: Part | None = None) -> Inputs:
@@ -106,7 +108,10 @@ def _is_fresh(part: Part, live: Mapping[tuple[str, str, str], Part]) -> bool:
         if kind.startswith(_MODEL) and found is None:
             # Models do not ship with what they found.
             continue
-        if found is None or found.fingerprint != fingerprint or not _is_fresh(found, live):
+        if found is None or not _is_fresh(found, live):
+            return False
+        # Texts that were added to ids change no ranked list that was made for the ids.
+        if fingerprint not in (found.fingerprint, found.provenance.get(TEXTS_ADDED_TO)):
             return False
     return part.kind != "hits" or not _breaks_the_rule(part, queries)
 

@@ -1,8 +1,8 @@
 """Loading: a dataset becomes parts of the store, read from its source only when that changed."""
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import pyarrow as pa
@@ -74,7 +74,7 @@ def load(bench: Bench, dataset: Dataset, origin: Source | None = None) -> Loaded
         raise
     if loaded is not None and whole and _is_unchanged(loaded, origin):
         return loaded
-    return _read(bench, dataset, origin)
+    return publish(bench, dataset, origin, look(bench, origin))
 
 
 def _is_unchanged(loaded: Loaded, origin: Source) -> bool:
@@ -96,27 +96,71 @@ def stored(store: Store, dataset: Dataset) -> Loaded | None:
     return Loaded(dataset, documents, queries, judgements, lengths)
 
 
-def _read(bench: Bench, dataset: Dataset, origin: Source) -> Loaded:
+@dataclass(frozen=True)
+class Content:
+    """What one pass over a source found, before anything of it is written."""
+
+    queries: DataFrame
+    judgements: DataFrame
+    count: CorpusCount
+    seconds: float
+
+    @property
+    def fingerprints(self) -> dict[str, str]:
+        """Those of the parts that it would make, by kind; without documents, none of lengths."""
+        found = {"queries": _of("queries", queries_fingerprint(self.queries))}
+        found |= {"judgements": _of("judgements", judgements_fingerprint(self.judgements))}
+        corpus = {kind: _of(kind, self.count.fingerprint) for kind in ("documents", "lengths")}
+        return found | (corpus if self.count.n_documents else {})
+
+    def of(self, queries: DataFrame) -> "Content":
+        """The same with these queries."""
+        return replace(self, queries=queries)
+
+
+def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> Content:
+    """Read a source to its end and count it, with these judgements in place of its own.
+
+    Raises WrongInput with file and line.
+    """
     start = time.perf_counter()
-    queries, judgements = origin.queries(), origin.judgements()
+    queries = origin.all_queries() if judgements is not None else origin.queries()
+    judgements = origin.judgements() if judgements is None else judgements
     count = CorpusCount(judgements["doc_id"])
     for number, _ in enumerate(count.watch(origin.documents()), 1):
         if number % BATCH == 0:
             bench.progress(number, 0, "documents read")
+    return Content(queries, judgements, count, time.perf_counter() - start)
+
+
+def publish(
+    bench: Bench,
+    dataset: Dataset,
+    origin: Source,
+    content: Content,
+    kinds: Collection[str] = ("queries", "judgements"),
+    **about: Any,
+) -> Loaded:
+    """Publish the corpus that was looked at and these kinds; `about` goes into the provenance, too.
+
+    Raises Conflict where the source, or the dataset here, changed meanwhile.
+    """
+    count = content.count
     about = provenance.record(
         origins.command(dataset, origin),
-        time.perf_counter() - start,
+        content.seconds,
         dataset=dataset.record(),
         source=origin.identity(),
         sha256=origins.digests(origin),
         called=origins.names(dataset, origin),
         documents=count.n_documents,
         queries_of_all_splits=_summary(origin.all_queries()),
-        judgements_of_unknown_documents=_unknown(judgements, count),
+        judgements_of_unknown_documents=_unknown(content.judgements, count),
+        **about,
     )
     with bench.store.publishing(bench.job or f"load {dataset.name}") as publication:
         _add_corpus(bench, publication, dataset, origin, count, about)
-        _add_split(publication, dataset, queries, judgements, about)
+        _add_split(publication, dataset, content, kinds, about)
         # The corpus passed twice, once to be named and once to be written.
         if origin.identity() != about["source"]:
             raise Conflict(f"{dataset.name} changed while it was read: run the command again")
@@ -196,22 +240,18 @@ def _row(document: Document) -> dict[str, Any]:
 def _add_split(
     publication: Publication,
     dataset: Dataset,
-    queries: DataFrame,
-    judgements: DataFrame,
+    content: Content,
+    kinds: Collection[str],
     about: dict[str, Any],
 ) -> None:
-    texts = queries["text"].fillna("")
-    publication.add(
-        "queries",
-        queries.assign(n_words=[n_words(text) for text in texts]),
-        dataset=dataset.name,
-        fingerprint=_of("queries", queries_fingerprint(queries)),
-        provenance=about,
-    )
-    publication.add(
-        "judgements",
-        judgements,
-        dataset=dataset.name,
-        fingerprint=_of("judgements", judgements_fingerprint(judgements)),
-        provenance=about,
-    )
+    n = [n_words(text) for text in content.queries["text"].fillna("")]
+    rows = {"queries": content.queries.assign(n_words=n), "judgements": content.judgements}
+    called = content.fingerprints
+    for kind in kinds:
+        publication.add(
+            kind,
+            rows[kind],
+            dataset=dataset.name,
+            fingerprint=called[kind],
+            provenance=about,
+        )

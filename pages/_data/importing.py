@@ -12,6 +12,7 @@ from compute.base.errors import WrongInput
 from compute.base.words import counted
 from compute.datasets import DATASETS
 from compute.intake import tags, upload_process, uploads
+from compute.intake import texts as adding_texts
 from compute.views.data import importing as figures
 from compute.views.data import select as data_select
 from pages._shared import address, drawing, escaping, pickers, reading, sign_in
@@ -19,6 +20,7 @@ from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 NEW = "A new dataset"
+_ARCHIVE = "BEIR archive"
 _WIDTHS = {"Troubles": 80, "Count": 70, "Line": 70, "Blocking": 80, "Outcome": 90}
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
@@ -32,15 +34,7 @@ def section() -> None:
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
-    stored = read(data_select.datasets)
-    known = stored.loc[stored["n_queries"].notna(), "dataset"].tolist()
-    names = [NEW, *known]
-    address.known("to", names, "dataset that is stored")
-    if new := st.session_state.pop("_made_dataset", ""):
-        st.session_state["to"] = new
-    _tell_results()
-    with pickers.pickers():
-        to = pick("Into the dataset", names, "to", default=(known or names)[0], width=320)
+    to = _dataset()
     files, texts = _files(to)
     if not files:
         drawing.caption(
@@ -53,11 +47,37 @@ def section() -> None:
         )
         return
     reports = _looked_at(to, files, texts)
-    _report(reports, ["BEIR archive", "qrels"] if to == NEW else ["run"])
+    kinds = [_ARCHIVE, "qrels"] if to == NEW else ["run"] + [_ARCHIVE] * _lacks_texts(to)
+    _report(reports, kinds)
     if to == NEW:
         _new_dataset(reports, files, texts)
+    elif len(files) == 1 and _is_fit(reports[0], _ARCHIVE) and _ARCHIVE in kinds:
+        _texts(to, files)
     else:
         _runs(to, reports, files)
+    _tell_refused()
+
+
+def _dataset() -> str:
+    """What the files go into; what became of the last ones is said above."""
+    stored = read(data_select.datasets)
+    known = stored.loc[stored["n_queries"].notna(), "dataset"].tolist()
+    names = [NEW, *known]
+    address.known("to", names, "dataset that is stored")
+    if new := st.session_state.pop("_made_dataset", ""):
+        pickers.put(to=new)
+    _tell_results()
+    with pickers.pickers():
+        return pick("Into the dataset", names, "to", default=(known or names)[0], width=320)
+
+
+def _lacks_texts(to: str) -> bool:
+    return adding_texts.lacks_texts(reading.parts(), to)
+
+
+def _is_fit(answer: dict[str, Any], kind: str) -> bool:
+    report = answer.get("report", {})
+    return report.get("kind") == kind and not report["refused"]
 
 
 def _files(to: str) -> tuple[list[UploadedFile], list[UploadedFile]]:
@@ -79,7 +99,8 @@ def _files(to: str) -> tuple[list[UploadedFile], list[UploadedFile]]:
 def _asked(to: str) -> str:
     if to == NEW:
         return "A BEIR archive (zip), or judgements alone (qrels, of TREC or BEIR)"
-    return "TREC run files, plain or packed (gzip, zstd); many at once"
+    texts = "; or the BEIR archive (zip) whose texts are missing here" if _lacks_texts(to) else ""
+    return f"TREC run files, plain or packed (gzip, zstd); many at once{texts}"
 
 
 def _looked_at(to: str, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]) -> Answers:
@@ -158,11 +179,8 @@ def _table(rows: DataFrame) -> None:
 
 def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
     """What the runs are to be called, and the button."""
-    fit = [
-        (answer, file)
-        for answer, file in zip(answers, files, strict=True)
-        if answer["report"]["kind"] == "run" and not answer["report"]["refused"]
-    ]
+    both = zip(answers, files, strict=True)
+    fit = [(answer, file) for answer, file in both if _is_fit(answer, "run")]
     if not fit:
         st.info(
             "None of these files can be taken in as a run. If their dataset is not stored here yet,"
@@ -202,6 +220,17 @@ def _warn(to: str, names: Sequence[str], *, replace: bool) -> bool:
     return bool(same)
 
 
+def _texts(to: str, files: Sequence[UploadedFile]) -> None:
+    """The button that gives a dataset its texts."""
+    st.subheader("Add texts", anchor=False)
+    drawing.caption(
+        "The texts go beside what is stored; no run is computed again, judgements and costs stay."
+        " They are refused where they are those of another collection, or of another version."
+    )
+    if st.button(escaping.text(f"Add the texts of {to}"), type="primary"):
+        _done(to, _work("Taking in", files, "take texts", dataset=to), [])
+
+
 def _names(answers: Answers) -> DataFrame:
     """Which runs are taken in, and what they are called, as the user settles it."""
     runs = [tags.Tagged(answer["file"], answer["tag"]) for answer in answers]
@@ -228,7 +257,7 @@ def _new_dataset(
 ) -> None:
     """The name and the rest of what the files do not say, and the button."""
     report = answers[0].get("report", {})
-    kinds = {"BEIR archive": "path", "qrels": "qrels"}
+    kinds = {_ARCHIVE: "path", "qrels": "qrels"}
     if len(files) > 1 or report.get("kind") not in kinds or report["refused"]:
         st.info("A new dataset is made from one fit file: a BEIR archive, or judgements (qrels).")
         return
@@ -244,10 +273,8 @@ def _new_dataset(
             "take dataset",
             **{"name": name, "as": [kind, "queries"][: 1 + len(texts)], "options": options},
         )
-        if not answers[0]["ok"]:
-            st.error(escaping.text(answers[0]["said"]))
-            return
-        st.session_state["_made_dataset"] = name
+        if answers[0]["ok"]:
+            st.session_state["_made_dataset"] = name
         _done(name, answers, [])
 
 
@@ -288,17 +315,25 @@ def _split(report: figures.Record) -> str:
 def _done(to: str, answers: Answers, left: Sequence[str]) -> None:
     """Keep what became of each file, and begin anew: without the files, with the new data.
 
-    Where nothing came in, the files stay, and why is said under the button.
+    Where nothing came in, the files stay, and why is said under the button as long as they do: a
+    page draws itself again by itself.
     """
     if not any(answer["ok"] for answer in answers):
-        st.error("None of them was taken in.")
-        _table(figures.results(answers))
+        st.session_state["_refused"] = st.session_state["_looked_at"][0], answers
         return
     st.session_state["_imported"] = to, answers, list(left)
     st.session_state["_uploads"] += 1
     st.session_state.pop("_looked_at", None)
     reading.await_published()
     st.rerun()
+
+
+def _tell_refused() -> None:
+    """Why nothing of these files came in."""
+    about, answers = st.session_state.get("_refused", (None, []))
+    if answers and about == st.session_state["_looked_at"][0]:
+        st.error("Nothing was taken in.")
+        _table(figures.results(answers))
 
 
 def _tell_results() -> None:

@@ -1,0 +1,118 @@
+"""Texts for a dataset that came without: held against what is stored, no run computed again."""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.locks import locked
+from compute.base.words import counted, shown
+from compute.corpora import lengths
+from compute.datasets import Dataset, unpacked_size
+from compute.datasets.reading import PyDocs, Source, open_path, source
+from compute.recompute.run import read
+from compute.store.freshness import TEXTS_ADDED_TO
+from compute.store.loading import Bench, Content, Loaded, look, publish, stored
+from compute.store.store import Part
+
+LEAST = 0.5
+"""Of the judged documents at least so many must be in a collection that is known by ids alone."""
+
+
+def add_texts(bench: Bench, dataset: Dataset, path: Path | None = None) -> Loaded:
+    """Add documents and queries to a dataset that is stored by its ids.
+
+    They come from a BEIR folder or archive, or from where the dataset is read anyway: PyDocs from
+    the installed library. Judgements and runs stay as they are, with what the runs cost. Where the
+    corpus is known, as of results that ship, its fingerprint must be the same; else the ids must
+    fit. Raises Missing for a dataset that is not stored, Conflict where its texts are here,
+    WrongInput for texts of another collection.
+    """
+    with locked(bench.store.home / "locks" / "texts.lock"):
+        found = _without_texts(bench, dataset)
+        if path is not None:
+            unpacked_size.require(path, bench.settings.home)
+        origin = source(dataset, bench.settings) if path is None else open_path(path, dataset.split)
+        content = _fitting(found, look(bench, origin, read(found.judgements)), _where(origin, path))
+        same = content.fingerprints["queries"] == found.queries.fingerprint
+        ids = {} if same else {TEXTS_ADDED_TO: found.queries.fingerprint}
+        loaded = publish(bench, dataset, origin, content, ["queries"], **ids)
+        if found.lengths is None:
+            lengths.count(bench, loaded)
+        return loaded
+
+
+def said(loaded: Loaded) -> str:
+    """What was added, in words."""
+    documents = loaded.documents.rows if loaded.documents else 0
+    return f"texts of {counted(documents, 'document')} and {counted(loaded.queries.rows, 'query')}"
+
+
+def lacks_texts(parts: Iterable[Part], name: str) -> bool:
+    """Whether a dataset is stored by its ids alone."""
+    own = {(part.kind, part.dataset): part for part in parts if not part.system}
+    queries = own.get(("queries", name))
+    if queries is None:
+        return False
+    record = queries.provenance.get("dataset") or {}
+    return ("documents", record.get("collection", name)) not in own
+
+
+def _without_texts(bench: Bench, dataset: Dataset) -> Loaded:
+    found = stored(bench.store, dataset)
+    if found is None:
+        raise Missing(
+            f"nothing is stored of {dataset.name}: import-dataset takes it in with its texts"
+        )
+    if found.documents is not None:
+        raise Conflict(f"the texts of {dataset.name} are here already: nothing is to be added")
+    return found
+
+
+def _where(origin: Source, path: Path | None) -> str:
+    if isinstance(origin, PyDocs):
+        return f"{origin.library} {origin.identity()['version']}, which is installed"
+    return str(path or (origin.identity() or {}).get("path", "it"))
+
+
+def _fitting(found: Loaded, content: Content, where: str) -> Content:
+    """The content with the texts of the stored queries alone; refused where it does not fit."""
+    name = found.dataset.name
+    if not content.count.n_documents:
+        raise WrongInput(f"{where}: no document is in it: give a BEIR folder or archive with texts")
+    known = set(read(found.queries)["query_id"])
+    missing = sorted(known - set(content.queries["query_id"]))
+    if missing:
+        raise WrongInput(
+            f"{where}: {counted(len(missing), 'query')} of {name}, as {shown(missing[0])}, are not"
+            " in it: is it another collection, or another version?"
+        )
+    texts = content.queries
+    content = content.of(texts[texts["query_id"].isin(known)].reset_index(drop=True))
+    if found.lengths is None:
+        _refuse_strange(found, content, where)
+    elif not _is_known(found, content):
+        raise WrongInput(
+            f"{where}: its texts are not those that the stored results of {name} were made from"
+            f" ({content.count.n_documents:,} documents there, {found.lengths.rows:,} here):"
+            " give the same version, or import it as a dataset of its own"
+        )
+    return content
+
+
+def _is_known(found: Loaded, content: Content) -> bool:
+    """Whether the corpus, and the queries of results that ship, have the stored fingerprints."""
+    now = content.fingerprints
+    assert found.lengths is not None
+    same = now["lengths"] == found.lengths.fingerprint
+    return same and (not found.queries.shipped or now["queries"] == found.queries.fingerprint)
+
+
+def _refuse_strange(found: Loaded, content: Content, where: str) -> None:
+    """Raises WrongInput where too few of the judged documents are in the corpus."""
+    judged = content.judgements["doc_id"].nunique()
+    there = judged - len(content.count.missing)
+    if there < LEAST * judged:
+        raise WrongInput(
+            f"{where}: {there:,} of the {judged:,} judged documents of {found.dataset.name} are"
+            " in it: is it another collection?"
+        )

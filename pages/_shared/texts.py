@@ -1,0 +1,28 @@
+"""The texts of PyDocs, read from the installed library when a page first shows them."""
+
+import streamlit as st
+
+from compute.datasets import Dataset
+from compute.intake import texts, upload_process
+from pages._shared import address, escaping, reading
+
+
+def bring(dataset: Dataset) -> None:
+    """Have the texts of a PyDocs collection here; another that lacks them gets a link to its form.
+
+    They are read once for each home, by a process of its own. Why it failed is said, and not
+    tried again in this session.
+    """
+    if not texts.lacks_texts(reading.parts(), dataset.name):
+        return
+    if dataset.group != "PyDocs":
+        address.link("Add texts", "pages/data.py", show="Import", to=dataset.name)
+        return
+    failed = st.session_state.setdefault("_texts_failed", {})
+    if dataset.name not in failed:
+        with st.spinner(escaping.text(f"Reading {dataset.title} from the installed library, once")):
+            (answer,) = upload_process.ask("take texts", [], dataset=dataset.name)
+        failed[dataset.name] = answer["said"]
+        reading.await_published()
+        st.rerun()
+    st.info(escaping.text(failed[dataset.name]))

@@ -1,0 +1,141 @@
+"""Texts are added to what is stored by its ids, and nothing else changes."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.settings import Settings
+from compute.datasets import Dataset, catalogue, dataset
+from compute.exports.shipping import ship
+from compute.intake import imports, texts
+from compute.recompute import run
+from compute.store import freshness
+from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
+from compute.store.store import Part
+from compute.systems import system
+from tests.support.storage import open_store
+from tests.support.tiny import DOCUMENTS, JUDGEMENTS, QUERIES, write_tiny
+
+RUN = "q1 Q0 d1 1 3.0 mine\nq1 Q0 d2 2 2.0 mine\nq2 Q0 d2 1 1.0 mine\n"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    return write_tiny(tmp_path / "beir")
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> tuple[Bench, Dataset]:
+    """Judgements alone, and a run on them: ids stand for all texts."""
+    now = Settings(home=tmp_path / "alone")
+    bench = Bench(open_store(now.home), now)
+    lines = "".join(f"{query} 0 {doc} {value}\n" for query, doc, value in JUDGEMENTS)
+    (tmp_path / "qrels.txt").write_text(lines, "utf-8")
+    imports.import_dataset(bench, "alone", qrels=tmp_path / "qrels.txt")
+    row = dataset("alone", own_datasets(bench.store))
+    (tmp_path / "mine.run").write_text(RUN, "utf-8")
+    imports.import_run(bench, tmp_path / "mine.run", row)
+    return bench, row
+
+
+@pytest.fixture
+def shipped(tmp_path: Path, folder: Path) -> Bench:
+    """A home beside which a collection and a run on it ship, without texts."""
+    now = Settings(home=tmp_path / "maker", latency_queries=0)
+    maker = Bench(open_store(now.home), now)
+    loaded = imports.import_dataset(maker, "tiny", path=folder)
+    run.run(maker, system("bm25"), loaded.dataset)
+    ship(maker.store, ["tiny"], folder=tmp_path / "out")
+    there = Settings(home=tmp_path / "there")
+    return Bench(open_store(there.home, shipped=tmp_path / "out"), there)
+
+
+def _lacks(bench: Bench, name: str) -> bool:
+    return texts.lacks_texts(bench.store.parts(), name)
+
+
+def _runs(bench: Bench) -> list[Part]:
+    fresh, stale = freshness.split(bench.store.parts())
+    assert stale == []
+    kinds = ("hits", "scores", "efficiency", "judgements")
+    return [part for part in fresh if part.kind in kinds]
+
+
+def test_judgements_that_came_alone_get_their_texts_and_keep_their_runs(
+    alone: tuple[Bench, Dataset], folder: Path
+) -> None:
+    bench, row = alone
+    assert _lacks(bench, "alone")
+    before = _runs(bench)
+    loaded = texts.add_texts(bench, row, folder)
+    assert _runs(bench) == before
+    assert not _lacks(bench, "alone")
+    assert loaded.documents is not None and loaded.documents.rows == len(DOCUMENTS)
+    asked = run.read(loaded.queries).set_index("query_id")["text"]
+    assert asked.to_dict() == {row["_id"]: row["text"] for row in QUERIES}
+    assert texts.said(loaded) == "texts of 6 documents and 3 queries"
+
+
+def test_what_ships_gets_its_texts_and_keeps_its_runs_and_their_costs(
+    shipped: Bench, folder: Path
+) -> None:
+    row = catalogue.own("tiny", split="test")
+    before = _runs(shipped)
+    assert {part.kind for part in before} >= {"hits", "scores", "efficiency"}
+    loaded = texts.add_texts(shipped, row, folder)
+    assert _runs(shipped) == before and all(part.shipped for part in before)
+    assert not _lacks(shipped, "tiny") and not loaded.queries.shipped
+
+
+def test_another_version_of_what_ships_is_refused_and_nothing_written(
+    shipped: Bench, folder: Path
+) -> None:
+    changed = [{**row, "text": row["text"].replace("dawn", "dusk")} for row in DOCUMENTS]
+    lines = "".join(json.dumps(row) + "\n" for row in changed)
+    (folder / "corpus.jsonl").write_text(lines, "utf-8")
+    version = shipped.store.version()
+    with pytest.raises(WrongInput, match=r"not those that .* were made from \(6 documents there"):
+        texts.add_texts(shipped, catalogue.own("tiny", split="test"), folder)
+    assert shipped.store.version() == version
+
+
+def test_other_queries_than_those_that_ship_are_refused(shipped: Bench, folder: Path) -> None:
+    changed = [{**row, "text": row["text"] + "?"} for row in QUERIES]
+    lines = "".join(json.dumps(row) + "\n" for row in changed)
+    (folder / "queries.jsonl").write_text(lines, "utf-8")
+    with pytest.raises(WrongInput, match="not those that the stored results"):
+        texts.add_texts(shipped, catalogue.own("tiny", split="test"), folder)
+
+
+def test_a_collection_without_a_stored_query_is_refused(
+    alone: tuple[Bench, Dataset], folder: Path
+) -> None:
+    bench, row = alone
+    lines = "".join(json.dumps(one) + "\n" for one in QUERIES[1:])
+    (folder / "queries.jsonl").write_text(lines, "utf-8")
+    with pytest.raises(WrongInput, match="1 query of alone, as 'q1', "):
+        texts.add_texts(bench, row, folder)
+
+
+def test_a_collection_with_few_of_the_judged_documents_is_refused(
+    alone: tuple[Bench, Dataset], folder: Path
+) -> None:
+    bench, row = alone
+    lines = "".join(json.dumps(one) + "\n" for one in DOCUMENTS[3:5])
+    (folder / "corpus.jsonl").write_text(lines, "utf-8")
+    with pytest.raises(WrongInput, match="1 of the 5 judged documents of alone"):
+        texts.add_texts(bench, row, folder)
+
+
+def test_what_is_not_stored_or_has_its_texts_is_said(
+    alone: tuple[Bench, Dataset], folder: Path
+) -> None:
+    bench, row = alone
+    texts.add_texts(bench, row, folder)
+    with pytest.raises(Conflict, match="the texts of alone are here already"):
+        texts.add_texts(bench, row, folder)
+    with pytest.raises(Missing, match="nothing is stored of absent"):
+        texts.add_texts(bench, catalogue.own("absent", split="test"), folder)

@@ -1,14 +1,19 @@
-# Two commands: `make run` opens the dashboard, `make test` checks everything at small size.
+# `make run` opens the dashboard with a worker, `make look` the dashboard alone, `make test` checks
+# everything at small size.
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
 TESTERS ?= 2
 READY := $(VENV)/installed
+LOOK := .look
 
-.PHONY: run test suite lint smoke soak fuzz pins clean
+.PHONY: run look test suite lint smoke soak fuzz pins clean
 
 run: $(READY)
 	@$(PY) -m compute serve
+
+look: $(LOOK)/installed
+	@$(LOOK)/bin/python -m compute serve
 
 test: $(READY)
 	@$(MAKE) --no-print-directory -j 2 lint suite
@@ -44,6 +49,17 @@ soak: $(READY)
 fuzz: $(READY)
 	BEIRSCOPE_FUZZ_SECONDS=$(or $(SECONDS),600) $(PY) -m tests.support.fuzzing
 
+# At the versions that are pinned for all; without what computes they take a tenth of the room.
+$(LOOK)/installed: requirements.txt pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
+		|| { echo "Beirscope needs Python 3.11 or newer: make look PYTHON=python3.11"; exit 1; }
+	@test -x $(LOOK)/bin/python || $(PYTHON) -m venv $(LOOK)
+	@echo "Installing what looking needs into $(LOOK) (under a minute, under 1 GB)"
+	@$(LOOK)/bin/python -m pip install --quiet --disable-pip-version-check \
+		--constraint requirements.txt $$($(PYTHON) -c 'import tomllib; \
+		print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["look"])')
+	@touch $@
+
 # On Linux PyPI's torch brings gigabytes of CUDA; TORCH_INDEX=<PyTorch's CPU index> avoids them.
 $(READY): requirements.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
@@ -64,4 +80,4 @@ pins:
 	sed -i.bak 's/^\(torch==[0-9.]*\)+cpu/\1/' requirements.txt && rm requirements.txt.bak
 
 clean:
-	rm -rf $(VENV) .pytest_cache .ruff_cache .hypothesis
+	rm -rf $(VENV) $(LOOK) .pytest_cache .ruff_cache .hypothesis

@@ -27,8 +27,9 @@ with pickers.pickers():
         address.known("a", systems, f"system on {name}")
         address.known("b", systems, f"system on {name}")
     first, second = system_pickers.usual_pair(systems, name)
-    a = pick("A", systems, "a", default=first, width=230)
-    b = pick("B", systems, "b", default=second, width=230)
+    titles = system_pickers.titles()
+    a = pick("A", systems, "a", default=first, width=230, titles=titles)
+    b = pick("B", systems, "b", default=second, width=230, titles=titles)
     measure = pick("Measure", measures, "measure", width=150)
     sections.swap()
 if name != sections.ALL:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages._data import fetch, importing, removing, run, sections
-from pages._shared import address
+from pages._shared import address, pickers
 
 DATASETS, RUNS, IMPORT, FETCH = "Datasets", "Runs", "Import", "Fetch"
 PARTS = (DATASETS, RUNS, IMPORT, FETCH)
@@ -14,15 +14,7 @@ removing.tell()
 dataset, system = (st.query_params.get(key, "") for key in ("dataset", "system"))
 one_run = bool(dataset and system)
 address.known("show", PARTS, "part of the page")
-shown = st.segmented_control(
-    "Part",
-    PARTS,
-    default=RUNS if one_run else DATASETS,
-    required=True,
-    key="show",
-    bind="query-params",
-    label_visibility="collapsed",
-)
+shown = pickers.view("Part", PARTS, "show", default=RUNS if one_run else DATASETS)
 if shown == IMPORT:
     importing.section()
 elif shown == FETCH:

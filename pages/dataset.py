@@ -6,13 +6,14 @@ from compute.views.dataset import select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared import next_steps
 from pages._dataset import languages, sections, views
-from pages._shared import address, augmented_published, pickers
+from pages._shared import address, augmented_published, pickers, texts
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 st.title("Dataset", anchor=False)
 address.arrive()
-names = list(read(select.catalogue)["dataset"])
+catalogue = read(select.catalogue)
+names = list(catalogue["dataset"])
 address.recall("dataset", names)
 address.known("dataset", names, "dataset")
 measures = address.measures()
@@ -22,10 +23,12 @@ with pickers.pickers():
 address.remember("dataset", name)
 dataset = next_steps.record(read(select.facts, dataset=name))
 sections.facts(dataset)
-offered = [views.OVERVIEW, views.SYSTEMS, views.QUERIES, views.JUDGEMENTS, views.DOCUMENTS]
-chosen = views.choose([*offered, *[views.LANGUAGES] * languages.known(name, names)])
+is_computed = bool(catalogue.set_index("dataset")["computed"][name])
+chosen = views.choose(is_computed, languages.known(name, names))
 named = read(leaderboard_select.systems)
 view = views.View(dataset, measure, named)
+if chosen in views.WITH_TEXTS:
+    texts.bring(dataset)
 match chosen:
     case views.SYSTEMS:
         views.systems(view)

@@ -4,7 +4,7 @@ import streamlit as st
 
 from compute.views.efficiency import select
 from pages._efficiency import sections
-from pages._shared import address, augmented_published, pickers
+from pages._shared import address, augmented_published, pickers, system_pickers
 from pages._shared.pickers import pick, pick_many
 from pages._shared.reading import read
 
@@ -22,7 +22,7 @@ address.known("systems", systems, "system with measured runs")
 with pickers.pickers():
     dataset = pick("Dataset", choices, "dataset", width=240)
     measure = pick("Measure", measures, "measure", width=140)
-    chosen = pick_many("Systems", systems, "systems", width=330)
+    chosen = pick_many("Systems", systems, "systems", width=330, titles=system_pickers.titles())
     slow = pickers.switch("95th percentile of latency", "slow")
 view = sections.view(costs, dataset, measure, chosen)
 if view is not None:

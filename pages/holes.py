@@ -4,7 +4,7 @@ import streamlit as st
 
 from pages._frame import added_switch
 from pages._holes import agreement, pool, sections
-from pages._shared import address, dataset_facts, pickers
+from pages._shared import address, dataset_facts, pickers, system_pickers
 from pages._shared.pickers import pick, pick_many
 
 st.title("Holes", anchor=False)
@@ -19,7 +19,8 @@ with pickers.pickers():
     known = list(runs.loc[runs["dataset"] == name, "system"])
     with above:
         address.known("systems", known, f"run on {name}")
-    chosen = pick_many("Systems", known, "systems", width=420)
+    titles = system_pickers.titles()
+    chosen = pick_many("Systems", known, "systems", width=420, titles=titles)
 address.remember("dataset", name)
 agreement.way(name)
 rows = sections.scores(name, chosen or known, measure)

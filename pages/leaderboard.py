@@ -4,9 +4,9 @@ import streamlit as st
 
 from compute.datasets import published
 from compute.views.leaderboard import board as leaderboard
-from compute.views.leaderboard import cells, heatmap, select
+from compute.views.leaderboard import cells, select
 from pages._leaderboard import boards, order, sections
-from pages._shared import address, pickers
+from pages._shared import address, pickers, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -16,12 +16,9 @@ datasets, systems = read(select.datasets), read(select.systems)
 sources = published.sources(tables)
 above = st.container()
 with above:
-    address.known("numbers", cells.NUMBERS, "kind of numbers")
-    address.known("table", sources, "printed table")
-    address.known("colour", heatmap.COLOURS, "colour")
-    address.known("view", order.VIEWS, "view")
+    sections.known(sources)
 with pickers.pickers():
-    view = pick("View", order.VIEWS, "view", width=120)
+    place_of_view = st.container(width=120)
     numbers = pick("Numbers", cells.NUMBERS, "numbers", default=sections.first(), width=130)
     source = pick("Table", sources, "table", width=230, disabled=numbers == cells.COMPUTED)
     known = cells.measures(numbers, stored, tables, source)
@@ -29,9 +26,7 @@ with pickers.pickers():
         address.known("measure", known, "measure of these numbers")
     measure = pick("Measure", known, "measure", default="nDCG@10", width=150)
     gaps = numbers == cells.DIFFERENCE
-    coloured = not gaps and view == order.HEATMAP
-    colour = pick("Colour", heatmap.COLOURS, "colour", disabled=not coloured)
-    place_of_baseline = st.container(width=190)
+    place_of_colour, place_of_baseline = st.container(width=190), st.container(width=190)
     chosen = sections.choose_filter(datasets, above)
 printed = cells.printed(read(select.published, source=source, measure=measure))
 ours = sections.ours(measure, returned=chosen.returned)
@@ -42,18 +37,23 @@ if shown.empty:
 names = list(dict.fromkeys(shown["system"]))
 with above:
     address.known("baseline", names, "system")
+titles = system_pickers.titles()
 with place_of_baseline:
     usual = cells.baseline(names)
-    baseline = pick("Baseline", names, "baseline", default=usual, disabled=gaps)
-shown = sections.filtered(shown, systems, chosen, baseline)
-board = leaderboard.board(shown, datasets, systems, measure)
+    baseline = pick("Baseline", names, "baseline", default=usual, disabled=gaps, titles=titles)
+whole = sections.filtered(shown, systems, chosen, baseline)
+whole = leaderboard.board(whole, datasets, systems, measure)
+with chosen.place:
+    board = sections.picked(whole, above, titles)
+view = order.choose_view(place_of_view, board)
+colour = sections.choose_colour(place_of_colour, disabled=gaps or view != order.HEATMAP)
 of = order.Numbers(numbers, source, measure, chosen.returned)
 if view == order.TABLE and not gaps:
-    order.table(of, board, baseline)
+    order.table(of, whole, board, baseline)
 else:
     sections.heat(board, of, printed, colour, baseline)
 if not gaps:
-    ground = order.section(of, board)
+    ground = order.section(of, whole, board)
     sections.wins(board, baseline)
     boards.section(of, board, ground)
 boards.against_print(cells.of_datasets(ours, datasets, chosen.wanted), of, (datasets, systems))

@@ -6,7 +6,7 @@ from compute.views.dataset import select as dataset_select
 from compute.views.query.rank_map import ORDERS, RANKS
 from compute.views.shared import next_steps
 from pages._map import sections
-from pages._shared import address, dataset_facts, pickers, system_pickers
+from pages._shared import address, dataset_facts, pickers, system_pickers, texts
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -25,14 +25,17 @@ with pickers.pickers():
     for key in ("system", "other"):
         address.recall(key, known)
     first, second = system_pickers.usual_pair(known, name)
-    system = pick("System", known, "system", default=first, width=190)
-    other = pick("Beside it", [*known, sections.NOTHING], "other", default=second, width=190)
+    titles = system_pickers.titles()
+    system = pick("System", known, "system", default=first, width=190, titles=titles)
+    others = [*known, sections.NOTHING]
+    other = pick("Beside it", others, "other", default=second, width=190, titles=titles)
     measure = pick("Measure", measures, "measure", width=140)
     order = pick("Order", list(ORDERS), "order", width=180)
     ranks = int(pick("Ranks", RANKS, "ranks", default="50", width=80))
 address.remember("dataset", name)
 system_pickers.remember([system, other] if other in known else [system])
 dataset = next_steps.record(read(dataset_select.facts, dataset=name))
+texts.bring(dataset)
 shown = sections.shown(dataset, system, other, measure, ORDERS[order], ranks)
 sections.all_queries(shown)
 sections.some_queries(shown)

@@ -9,7 +9,7 @@ from compute.views.query.words import LEGEND, ORDERS, RANKS, titled
 from compute.views.shared import next_steps
 from compute.views.shared.text import line
 from pages._query import augmented, sections
-from pages._shared import address, dataset_facts, drawing, pickers, system_pickers
+from pages._shared import address, dataset_facts, drawing, pickers, system_pickers, texts
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -26,9 +26,10 @@ with pickers.pickers():
     measure = pick("Measure", measures, "measure", width=140)
     order = pick("Order", list(ORDERS), "order", width=180)
     ranks = int(pick("Ranks", RANKS, "ranks", width=80))
-    find = st.text_input("Find", key="find", bind="query-params", width=150)
+    find = pickers.words("Find", "find", width=150)
 address.remember("dataset", name)
 dataset = next_steps.record(read(dataset_select.facts, dataset=name))
+texts.bring(dataset)
 query = sections.choose_query(name, systems, measure, ORDERS[order], find)
 words = query["text"] if isinstance(query["text"], str) else ""
 st.html(line(words or f"Query {query['query_id']}"))

@@ -27,6 +27,7 @@ from pages._shared import (
     pickers,
     reading,
     sign_in,
+    system_pickers,
 )
 from pages._shared.reading import read
 
@@ -60,12 +61,14 @@ def making() -> None:
 
 def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
     levels = read(annotate_select.levels, dataset=dataset)["relevance"].tolist()
-    systems = runs["system"].tolist()
+    systems, titles = runs["system"].tolist(), system_pickers.titles()
     with st.form(f"new_{dataset}", width=760):
         given: dict[str, Any] = {
             "title": st.text_input("Name of the task", f"Holes of {title}", max_chars=120)
         }
-        given["systems"] = st.multiselect("Systems", systems, default=systems)
+        given["systems"] = st.multiselect(
+            "Systems", systems, default=systems, format_func=lambda name: titles.get(name) or name
+        )
         given |= _numbers()
         names = [orders.DEFAULT, *(name for name in orders.ORDERS if name != orders.DEFAULT)]
         given["order"] = st.selectbox("Order", names, format_func=figures.order)

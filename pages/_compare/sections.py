@@ -16,7 +16,7 @@ from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard import select_order
 from compute.views.shared import binned_queries, next_steps
-from pages._shared import address, colours, drawing, escaping, navigation
+from pages._shared import address, colours, drawing, escaping, navigation, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -53,7 +53,7 @@ def swap() -> None:
 
     def turn() -> None:
         state = st.session_state
-        state["a"], state["b"] = state["b"], state["a"]
+        pickers.put(a=state["b"], b=state["a"])
 
     st.button("Swap A and B", icon=":material/swap_horiz:", on_click=turn)
 
@@ -271,4 +271,4 @@ def all_datasets(view: View) -> None:
 
 
 def _choose(dataset: str) -> None:
-    st.session_state["dataset"] = dataset
+    pickers.put(dataset=dataset)

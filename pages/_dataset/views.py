@@ -19,12 +19,13 @@ from compute.views.dataset.select_systems import MEDIAN
 from compute.views.leaderboard import order_confidence, select_order
 from compute.views.query.words import first_pair
 from compute.views.shared import binned_queries
-from pages._shared import address, colours, drawing, escaping, export, navigation, pickers
+from pages._shared import address, colours, drawing, escaping, navigation, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 OVERVIEW, SYSTEMS, QUERIES = "Overview", "Systems", "Queries"
 JUDGEMENTS, DOCUMENTS, LANGUAGES = "Judgements", "Documents", "Two languages"
+WITH_TEXTS = (QUERIES, JUDGEMENTS, DOCUMENTS)
 MOST_SYSTEMS, MOST_ALONE, MOST_QUERIES = 40, 15, 50
 """Systems and queries that are shown unless all are asked for."""
 
@@ -61,19 +62,11 @@ class View(NamedTuple):
         )
 
 
-def choose(views: list[str]) -> str:
-    """The view to show, bound to the address."""
+def choose(is_computed: bool, in_two_languages: bool) -> str:
+    """The view to show, kept in the address: what a dataset is for first, if anything ran on it."""
+    views = [SYSTEMS, OVERVIEW, QUERIES, JUDGEMENTS, DOCUMENTS, *[LANGUAGES] * in_two_languages]
     address.known("show", views, "view")
-    shown = st.segmented_control(
-        "View",
-        views,
-        default=views[0],
-        required=True,
-        key="show",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
-    return export.picked("show", shown)
+    return pickers.view("View", views, "show", default=SYSTEMS if is_computed else OVERVIEW)
 
 
 def systems(view: View) -> None:
@@ -82,11 +75,11 @@ def systems(view: View) -> None:
     if rows.empty:
         st.info(escaping.text(f"No system has a {view.measure} here yet."))
         return
-    names = sorted(rows["system"])
-    address.known("against", [MEDIAN, *names], "system")
+    names = [*sorted(rows["system"]), MEDIAN]
+    address.known("against", names, "system")
     with pickers.pickers():
         usual = "bm25" if "bm25" in names else MEDIAN
-        baseline = pick("Against", [*names, MEDIAN], "against", default=usual, width=240)
+        baseline = pick("Against", names, "against", default=usual, width=240, titles=view.titles)
         whole = len(rows) > MOST_SYSTEMS and pickers.switch(f"All {len(rows):,} systems", "all")
     moves = read(select_systems.moved, measure=view.measure, baseline=baseline, **view.asked)
     shown = rows.merge(moves, on="system")
@@ -238,7 +231,7 @@ def judgements(view: View) -> None:
 
 def documents(view: View) -> None:
     """Search for a document: which systems rank it where, for which queries."""
-    name = st.text_input("Document id", key="doc", bind="query-params", width=340).strip()
+    name = pickers.words("Document id", "doc", width=340).strip()
     if not name:
         drawing.caption("Type the id of a document: whole, or letters of it for a list of ids.")
         return

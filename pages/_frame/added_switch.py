@@ -10,7 +10,7 @@ from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
 from compute.views.holes import select as holes_select
-from pages._shared import address, drawing, reading, sign_in
+from pages._shared import address, drawing, pickers, reading, sign_in
 
 BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
@@ -24,6 +24,7 @@ def begin(title: str) -> None:
     """Fix which judgements this run of a page counts; a switch where some were added."""
     st.session_state["_choice"] = st.session_state["_added"] = None
     address.begin(title)
+    pickers.begin(title)
     if title in UNSWITCHED:
         return
     found = reading.read(select_added.counted, sources=list(SOURCES), added=False)

@@ -6,6 +6,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 from pandas import DataFrame
+from streamlit.delta_generator import DeltaGenerator
 
 from compute.base.errors import WrongInput
 from compute.exports.tables import Scores
@@ -13,6 +14,7 @@ from compute.views.leaderboard import cells, order_confidence, select_marks, sel
 from compute.views.leaderboard import intervals as figures
 from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
+from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS
 from compute.views.leaderboard.order_confidence import ALL, Ground
 from pages._shared import address, colours, drawing, escaping
 from pages._shared.pickers import pick
@@ -33,6 +35,13 @@ class Numbers(NamedTuple):
     returned: bool = False
 
 
+def choose_view(place: DeltaGenerator, board: Board) -> str:
+    """Heatmap or table: the table first where a heatmap would have no room for numbers."""
+    usual = TABLE if len(board.systems) > MOST_WITH_NUMBERS else HEATMAP
+    with place:
+        return pick("View", VIEWS, "view", default=usual, width=120)
+
+
 def ranking(of: Numbers, board: Board, ground: Ground) -> DataFrame:
     """The order on this ground: a frame of `leaderboard.select_order`. Raises WrongInput."""
     about = {"measure": of.measure, "sign": board.sign} | ground._asdict()
@@ -41,11 +50,11 @@ def ranking(of: Numbers, board: Board, ground: Ground) -> DataFrame:
     return read(select_order.of_runs, **about)
 
 
-def table(of: Numbers, board: Board, baseline: str) -> None:
-    """The board as a table; a click into a row's dataset opens it."""
-    found = next(iter(order_confidence.grounds(board).values()), None)
+def table(of: Numbers, whole: Board, board: Board, baseline: str) -> None:
+    """The picked board as a table, ordered among the whole; a click on a value opens it."""
+    found = next(iter(order_confidence.grounds(whole).values()), None)
     try:
-        order = ranking(of, board, found) if found else None
+        order = ranking(of, whole, found) if found else None
     except WrongInput:
         # Too few queries for an order: `section`, below, says so.
         order = None
@@ -56,7 +65,7 @@ def table(of: Numbers, board: Board, baseline: str) -> None:
         shown.drop(columns="system"),
         "board",
         f"{of.measure} of systems on datasets",
-        scores=scores(of, board, shown, baseline),
+        scores=scores(of, whole, shown, baseline),
         column_config=_columns(["Mean", *heads.values()]),
         on_select=partial(_open, by_title, shown["system"].tolist()),
         selection_mode="single-cell",
@@ -65,7 +74,7 @@ def table(of: Numbers, board: Board, baseline: str) -> None:
     )
     drawing.open_dataset(of.measure)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
-    about = "" if order is None or found is None else order_confidence.about(order, board, found)
+    about = "" if order is None or found is None else order_confidence.about(order, whole, found)
     drawing.caption(
         f"{origin}: {of.measure}. {about}{_over_all(of)} Systems that share a letter cannot be told"
         " apart; below it is said how this is found out. A click on a value opens its dataset."
@@ -88,7 +97,9 @@ def scores(of: Numbers, board: Board, shown: DataFrame, baseline: str) -> Scores
         for name, head in heads.items()
     }
     ranked["Mean"] = shown["Mean"].notna().set_axis(systems)
-    asked = {"measure": of.measure, "datasets": list(heads), "systems": list(systems)}
+    # What a correction is for does not depend on what is picked.
+    names = board.systems["system"].tolist()
+    asked = {"measure": of.measure, "datasets": list(heads), "systems": names}
     tested = later(select_marks.against, baseline=baseline, sign=board.sign, **asked)
 
     def marked() -> DataFrame | None:
@@ -122,8 +133,11 @@ def _open(by_title: Mapping[str, str], systems: Sequence[str]) -> None:
         st.session_state["_open"] = cell
 
 
-def section(of: Numbers, board: Board) -> Ground | None:
-    """How sure the order is, on all datasets or on one; which it is about, if any."""
+def section(of: Numbers, board: Board, picked: Board) -> Ground | None:
+    """How sure the order is, on all datasets or on one; which it is about, if any.
+
+    All systems of the board are compared with each other, of which the picked ones are shown.
+    """
     found = order_confidence.grounds(board)
     if not found:
         return None
@@ -139,19 +153,27 @@ def section(of: Numbers, board: Board) -> Ground | None:
     except WrongInput as error:
         st.info(escaping.text(str(error)))
         return ground
+    _figure(of, board, ground, order, picked)
+    return ground
+
+
+def _figure(of: Numbers, board: Board, ground: Ground, order: DataFrame, picked: Board) -> None:
     titles = short_titles(board.systems)
     if said := order_confidence.verdict(order, titles):
         st.markdown(escaping.text(said))
-    figure = figures.intervals(order, titles, of.measure, colours.theme())
+    shown = order[order["system"].isin(picked.systems["system"])].reset_index(drop=True)
+    if shown.empty:
+        drawing.caption("None of the picked systems takes part in this order.")
+        return
+    figure = figures.intervals(shown, titles, of.measure, colours.theme())
     drawing.plot(figure, "order", f"Means of {of.measure} with intervals and groups")
-    more = len(order) - figures.MOST_ROWS
+    more = len(shown) - figures.MOST_ROWS
     drawing.caption(
         *order_confidence.caption(order, board, ground),
         f"{more} more systems stand in the view Table." * (more > 0),
-        _without_bars(order),
+        _without_bars(shown),
         _over_all(of),
     )
-    return ground
 
 
 def _over_all(of: Numbers) -> str:

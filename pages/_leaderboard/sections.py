@@ -4,16 +4,17 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 from pandas import DataFrame
+from streamlit.delta_generator import DeltaGenerator
 
 from compute.datasets import DATASETS
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, PUBLISHED
-from compute.views.leaderboard.heatmap import heatmap, note
+from compute.views.leaderboard.heatmap import COLOURS, MOST_WITH_NUMBERS, heatmap, note
 from compute.views.leaderboard.wins import nothing_to_compare, strip
 from compute.views.shared.theme import FAMILIES
-from pages._leaderboard.order import Numbers
+from pages._leaderboard.order import VIEWS, Numbers
 from pages._shared import address, colours, drawing, escaping, pickers, reading
 from pages._shared.pickers import pick_many
 from pages._shared.reading import read
@@ -29,6 +30,8 @@ class Filter(NamedTuple):
     """Whether means are over the returned queries only."""
     shared: bool
     """Whether only datasets that all systems shown have are shown."""
+    place: DeltaGenerator
+    """For the picker of systems, whose names the board knows."""
 
 
 def first() -> str:
@@ -47,6 +50,20 @@ def _has_own() -> bool:
     )
 
 
+def known(sources: list[str]) -> None:
+    """Say what the address names that there is not; `sources`: the printed tables."""
+    address.known("numbers", cells.NUMBERS, "kind of numbers")
+    address.known("table", sources, "printed table")
+    address.known("colour", COLOURS, "colour")
+    address.known("view", VIEWS, "view")
+
+
+def choose_colour(place: DeltaGenerator, *, disabled: bool) -> str:
+    """What a heatmap's colour says."""
+    with place:
+        return pickers.pick("Colour", COLOURS, "colour", disabled=disabled)
+
+
 def choose_filter(datasets: DataFrame, above: Any) -> Filter:
     """The popover of filters; `above` takes what is wrong in the address."""
     choices = {column: sorted(set(datasets[column])) for column in ("task", "domain", "group")}
@@ -55,6 +72,7 @@ def choose_filter(datasets: DataFrame, above: Any) -> Filter:
             address.known(column, values, column)
         address.known("family", FAMILIES, "family of systems")
     with st.popover("Filter"):
+        place = st.container()
         return Filter(
             {
                 column: pick_many(column.capitalize(), values, column)
@@ -63,7 +81,17 @@ def choose_filter(datasets: DataFrame, above: Any) -> Filter:
             pick_many("Family", FAMILIES, "family"),
             pickers.switch("Returned queries only, as BEIR's code", "returned"),
             pickers.switch("Only datasets that all systems have", "shared"),
+            place,
         )
+
+
+def picked(board: leaderboard.Board, above: Any, titles: dict[str, str]) -> leaderboard.Board:
+    """The board with the picked systems; what is compared with what stays the whole board's."""
+    names = board.systems["system"].tolist()
+    with above:
+        address.known("systems", names, "system of these numbers")
+    chosen = pick_many("Systems", names, "systems", width=330, titles=titles)
+    return leaderboard.picked(board, chosen) if chosen else board
 
 
 def ours(measure: str, *, returned: bool) -> DataFrame:
@@ -90,12 +118,20 @@ def heat(
     """The heatmap of datasets and systems, and what stands under it."""
     difference = of.kind == DIFFERENCE
     colour = DIFFERENCE if difference else colour
+    all_of_them = board
+    board = leaderboard.picked(board, board.systems["system"].head(MOST_WITH_NUMBERS).tolist())
     look = {"theme": colours.theme(), "chosen": drawing.chosen_cell()}
     figure = heatmap(board, colour_by=colour, baseline=baseline, **look)
     drawing.plot_cells(figure, f"{board.measure} of systems on datasets", board.measure)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
-    said = in_common(len(board.systems), printed) if difference else ""
-    drawing.caption(*leaderboard.caption(board, origin), said, note(board, colour, baseline))
+    said = in_common(len(all_of_them.systems), printed) if difference else ""
+    n = len(all_of_them.systems)
+    left_out = f"The first {len(board.systems)} of {n}: Filter picks others." * (
+        len(board.systems) < n
+    )
+    drawing.caption(
+        *leaderboard.caption(all_of_them, origin), said, note(board, colour, baseline), left_out
+    )
     if not _has_own():
         address.link("Put runs of your own beside these", "pages/data.py", show="Import")
 

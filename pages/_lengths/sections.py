@@ -15,7 +15,7 @@ from compute.views.lengths import select as lengths_select
 from compute.views.lengths import violins as figures
 from compute.views.query.words import first_pair
 from compute.views.shared import next_steps
-from pages._shared import address, colours, drawing, pickers
+from pages._shared import address, colours, drawing, pickers, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -140,7 +140,7 @@ def _dashes(rows: DataFrame) -> str:
 def _choose() -> None:
     points = st.session_state["medians"]["selection"]["points"]
     if points:
-        st.session_state["dataset"] = points[0]["customdata"][0]
+        pickers.put(dataset=points[0]["customdata"][0])
 
 
 def head_to_head(view: View, named: DataFrame) -> None:
@@ -154,23 +154,25 @@ def head_to_head(view: View, named: DataFrame) -> None:
         address.known(key, systems, "system with counted lengths")
     first, second = OF_THE_PAPERS if set(OF_THE_PAPERS) <= set(systems) else first_pair(systems)
     with pickers.pickers():
-        a = pick("A", systems, "a", default=first, width=240)
-        b = pick("B", systems, "b", default=second, width=240)
+        titles = system_pickers.titles()
+        a = pick("A", systems, "a", default=first, width=240, titles=titles)
+        b = pick("B", systems, "b", default=second, width=240, titles=titles)
     pairs = read(lengths_select.head_to_head, a=a, b=b, **view.choice)
     if a == b or pairs.empty:
         st.info("Choose two systems that answer the same queries.")
         return
-    by_name = dict(zip(named["system"], named["title"], strict=True))
-    titles = by_name[a], by_name[b]
+    both = titles.get(a, a), titles.get(b, b)
     left, right = st.columns([0.55, 0.45])
     with left:
         rows = figures.beside_corpus(found[found["system"].isin([a, b])], named)
         rows = rows.sort_values("system", key=lambda names: names != a)
-        view.violins(rows, "pair", f"Lengths of the top {view.k} of {a} and {b}")
+        view.violins(rows, "pair", f"Lengths of the top {view.k} of {both[0]} and {both[1]}")
     with right:
-        figure = figures.differences(pairs, titles, theme=colours.theme())
-        drawing.plot(figure, "gaps", f"Differences of median length between {a} and {b}")
-    drawing.caption(figures.verdict(pairs, titles, view.k), _cut(view.cut))
+        figure = figures.differences(pairs, both, theme=colours.theme())
+        drawing.plot(
+            figure, "gaps", f"Differences of median length between {both[0]} and {both[1]}"
+        )
+    drawing.caption(figures.verdict(pairs, both, view.k), _cut(view.cut))
 
 
 def grades(view: View) -> None:

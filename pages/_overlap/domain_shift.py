@@ -12,7 +12,7 @@ from compute.views.leaderboard import cells
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.overlap import domain_shift
 from compute.views.overlap import domain_shift_figure as figures
-from pages._shared import address, colours, drawing, pickers
+from pages._shared import address, colours, drawing, pickers, system_pickers
 from pages._shared.pickers import pick, pick_many
 from pages._shared.reading import read
 
@@ -128,11 +128,12 @@ def _choose_systems(scores: DataFrame, prefix: str, above: Any) -> tuple[list[st
         for key in ("baseline", "systems"):
             address.known(f"{prefix}{key}", names, "system of these scores")
     usual = cells.baseline(names)
-    baseline = pick("Baseline", names, f"{prefix}baseline", default=usual, width=190)
+    titles = system_pickers.titles()
+    baseline = pick("Baseline", names, f"{prefix}baseline", default=usual, width=190, titles=titles)
     others = [name for name in names if name != baseline]
     first = [name for name in domain_shift.SYSTEMS if name in others] or others[:2]
-    said = " and ".join(first)
-    chosen = pick_many("Systems", others, f"{prefix}systems", width=330, empty=said)
+    said = " and ".join(titles.get(name, name) for name in first)
+    chosen = pick_many("Systems", others, f"{prefix}systems", width=330, empty=said, titles=titles)
     return chosen or first, baseline
 
 

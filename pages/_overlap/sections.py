@@ -12,7 +12,7 @@ from compute.views.overlap import graph as graphs
 from compute.views.overlap import heatmap as figures
 from compute.views.overlap import select as overlap_select
 from compute.views.overlap.words import BOTH, FIRST, SECOND, WIDTH, legend, words
-from pages._shared import address, colours, drawing, escaping
+from pages._shared import address, colours, drawing, escaping, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import parts, read
 
@@ -30,15 +30,7 @@ SEPARATOR = ","
 def choose_view() -> str:
     """The figure to show."""
     address.known("view", VIEWS, "view")
-    return st.segmented_control(
-        "View",
-        VIEWS,
-        default=HEATMAP,
-        required=True,
-        key="view",
-        bind="query-params",
-        label_visibility="collapsed",
-    )
+    return pickers.view("View", VIEWS, "view", default=HEATMAP)
 
 
 def choose_numbers() -> str:
@@ -60,16 +52,7 @@ def _has_own() -> bool:
 
 def choose_least() -> float:
     """The similarity from which a pair has a line."""
-    return st.slider(
-        "Show edges from",
-        min_value=0.0,
-        max_value=1.0,
-        value=0.45,
-        step=0.05,
-        key="lines",
-        bind="query-params",
-        width=260,
-    )
+    return pickers.slide("Show edges from", "lines", default=0.45)
 
 
 def too_few(counted: DataFrame, unit: str) -> str:

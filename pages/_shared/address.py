@@ -91,8 +91,7 @@ def link(label: str, page: str, **names: str | Sequence[str]) -> None:
 
 def arrive() -> None:
     """Set the pickers that a link named; a page calls it before it draws them."""
-    for key, name in st.session_state.pop("_arriving", {}).items():
-        st.session_state[key] = name
+    st.query_params.update(st.session_state.pop("_arriving", {}))
 
 
 def recall(key: str, names: Iterable[str]) -> None:

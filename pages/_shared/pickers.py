@@ -1,11 +1,19 @@
-"""The pickers under a title, each bound to the address."""
+"""The pickers under a title. The address holds what each shows, and every choice is a step Back.
 
-from collections.abc import Sequence
+Streamlit's own binding replaces the address in place, so that Back would skip all choices at once,
+and writes what a picker shows, which here may be a title, into it. These write the name.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
 
 from pages._shared import export
+
+UNTITLED: Mapping[str, str] = MappingProxyType({})
 
 
 def pickers() -> Any:
@@ -21,27 +29,44 @@ def pick(
     default: str | None = None,
     width: int = 190,
     disabled: bool = False,
+    titles: Mapping[str, str] = UNTITLED,
 ) -> str:
-    """One of `options`, bound to the address under `key`.
-
-    Options are the canonical names: the address holds what the picker shows.
-    """
+    """One of `options`, kept in the address under `key`; shown by its title, where it has one."""
     choices = list(options)
+    usual = default if default in choices else next(iter(choices), None)
+    _follow(key, lambda named: next((name for name in named if name in choices), usual))
     picked = st.selectbox(
         label,
         choices,
-        index=choices.index(default) if default in choices else 0,
+        format_func=partial(_title, titles),
         key=key,
-        bind="query-params",
+        on_change=partial(_put, key),
         width=width,
         disabled=disabled,
     )
     return export.picked(key, picked)
 
 
+def view(label: str, options: Sequence[str], key: str, *, default: str | None = None) -> str:
+    """One of the few parts of a page, side by side; kept in the address under `key`."""
+    choices = list(options)
+    usual = default if default in choices else choices[0]
+    _follow(key, lambda named: next((name for name in named if name in choices), usual))
+    picked = st.segmented_control(
+        label,
+        choices,
+        required=True,
+        key=key,
+        on_change=partial(_put, key),
+        label_visibility="collapsed",
+    )
+    return export.picked(key, picked or usual)
+
+
 def switch(label: str, key: str) -> bool:
-    """On or off, bound to the address under `key`."""
-    return export.picked(key, st.toggle(label, key=key, bind="query-params"))
+    """On or off, kept in the address under `key`."""
+    _follow(key, lambda named: named == ["true"])
+    return export.picked(key, st.toggle(label, key=key, on_change=partial(_put, key)))
 
 
 def pick_many(
@@ -52,15 +77,79 @@ def pick_many(
     default: Sequence[str] = (),
     width: int = 230,
     empty: str = "all",
+    titles: Mapping[str, str] = UNTITLED,
 ) -> list[str]:
-    """Some of `options`, bound to the address under `key`; `empty` says what none of them means."""
+    """Some of `options`, kept in the address under `key`; `empty` says what none of them means."""
+    choices = list(options)
+    _follow(key, lambda named: [name for name in named if name in choices] or list(default))
     chosen = st.multiselect(
         label,
-        list(options),
-        default=list(default),
+        choices,
+        format_func=partial(_title, titles),
         key=key,
         placeholder=empty,
-        bind="query-params",
+        on_change=partial(_put, key),
         width=width,
     )
     return export.picked(key, chosen)
+
+
+def words(label: str, key: str, *, width: int = 190) -> str:
+    """A line of text, kept in the address under `key`."""
+    _follow(key, lambda named: "".join(named[:1]))
+    return st.text_input(label, key=key, on_change=partial(_put, key), width=width)
+
+
+def slide(label: str, key: str, *, default: float, width: int = 260) -> float:
+    """A number from 0 to 1 in steps of .05, kept in the address under `key`."""
+    steps = {f"{step / 20:g}": step / 20 for step in range(21)}
+    _follow(key, lambda named: steps.get("".join(named[:1]), default))
+    return st.slider(label, 0.0, 1.0, step=0.05, key=key, on_change=partial(_put, key), width=width)
+
+
+def put(**named: str | Sequence[str]) -> None:
+    """Have the address name these, in one step of the browser's history; nothing for an empty one.
+
+    The pickers that they belong to follow.
+    """
+    now = {key: st.query_params.get_all(key) for key in st.query_params}
+    st.query_params.from_dict({key: value for key, value in (now | named).items() if value})
+
+
+def _title(titles: Mapping[str, str], name: str) -> str:
+    return titles.get(name, name)
+
+
+def begin(title: str) -> None:
+    """Begin a run of a page: what the address of another page named says nothing of this one's."""
+    on, _ = st.session_state.get("_addressed", ("", {}))
+    if on != title:
+        st.session_state["_addressed"] = title, {}
+
+
+def _follow(key: str, meant: Callable[[list[str]], Any]) -> None:
+    """Have a picker show what the address means, when it is first drawn and when Back changed it.
+
+    `meant` gives the value for the names in the address, none of which it has to know.
+    """
+    state, now = st.session_state, st.query_params.get_all(key)
+    _, addressed = state.setdefault("_addressed", ("", {}))
+    # What was put into the state before the first drawing comes from a link, or from another page.
+    if key not in state or addressed.get(key, now) != now:
+        state[key] = meant(now)
+    elif (shown := _names(state[key])) and meant(shown) != state[key]:
+        state[key] = meant(shown)
+    addressed[key] = now
+
+
+def _names(value: object) -> list[str]:
+    """As the address has a value: on is true, off and nothing are left out."""
+    if isinstance(value, bool):
+        return ["true"] * value
+    if isinstance(value, float):
+        return [f"{value:g}"]
+    return list(value) if isinstance(value, list) else [str(value)] * bool(value)
+
+
+def _put(key: str) -> None:
+    put(**{key: _names(st.session_state[key])})

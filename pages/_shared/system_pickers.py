@@ -6,9 +6,18 @@ from typing import Any
 import streamlit as st
 
 from compute.views.dataset import select as dataset_select
+from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query.words import LISTS, first_pair
 from pages._shared import address, escaping
 from pages._shared.reading import read
+
+
+def titles() -> dict[str, str]:
+    """What people read for a system, by its name; a title that two have goes with the name."""
+    rows = read(leaderboard_select.systems)
+    again = rows["title"].duplicated(keep=False) & rows["title"].ne(rows["system"])
+    named = rows["title"].where(~again, rows["title"] + " (" + rows["system"] + ")")
+    return dict(zip(rows["system"], named, strict=True))
 
 
 def arrive() -> None:
@@ -24,13 +33,8 @@ def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
 
     The picker is not bound to it: Streamlit takes `systems=a,b` for one name, and drops it.
     """
-    given = [
-        name
-        for value in st.query_params.get_all("systems")
-        for name in ([value] if value in known else split(value))
-    ]
     first = usual_pair(known, dataset)
-    given = given or _pair(first)
+    given = _listed(known) or _pair(first)
     usual = list(dict.fromkeys(first))
     last = st.session_state.get("_last_systems", ())
     chosen = next(
@@ -43,17 +47,25 @@ def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
     if (given or usual) != chosen and not said:
         _put(chosen)
     st.session_state["_systems"] = chosen
+    named = titles()
     st.multiselect(
         "Systems",
         list(known),
         key="_systems",
         max_selections=LISTS,
+        format_func=lambda name: named.get(name) or name,
         placeholder="up to four",
         on_change=lambda: _put(st.session_state["_systems"]),
         width=430,
     )
     remember(chosen)
     return chosen
+
+
+def _listed(known: Sequence[str]) -> list[str]:
+    """What the address lists, one by one or between commas."""
+    values = st.query_params.get_all("systems")
+    return [name for one in values for name in ([one] if one in known else split(one))]
 
 
 def _say(wrong: list[str]) -> list[str]:
@@ -77,8 +89,6 @@ def _put(names: Sequence[str]) -> None:
 
 def usual_pair(known: Sequence[str], dataset: str) -> tuple[str, str]:
     """The two systems that a page shows unless told, whichever judgements it counts."""
-    if "bm25" in known:
-        return first_pair(known)
     leading = read(dataset_select.leading, added=False, dataset=dataset)
     return first_pair(known, leading["system"].tolist())
 

@@ -11,13 +11,13 @@ from compute.reading.questions import question
 
 @question()
 def catalogue(cursor: DuckDBPyConnection) -> DataFrame:
-    """dataset, title, computed (systems scored here): those with any first, then as listed."""
+    """dataset, title, computed (systems scored here): those with most first, then as listed."""
     return cursor.execute(
         """
         select name as dataset, title, count(distinct system) as computed
         from datasets left join means on name = dataset
         group by name, title, datasets.rowid
-        order by computed = 0, datasets.rowid
+        order by computed desc, datasets.rowid
         """
     ).df()
 

@@ -21,7 +21,7 @@ ROW = 26
 TIGHT = 18
 """Pixels per system, and where there are many."""
 _MANY = 16
-_HEADS = ("System", "Mean", "95% interval", "Rank", "First in", "Group")
+_HEADS = ("System", "Mean", "95% interval", "Rank", "First in", "Group", "Datasets")
 _SHORT = 18
 """Letters of a name in one column of a page."""
 _LETTERS = {"xshift": 66, "xanchor": "left"}
@@ -169,6 +169,9 @@ def table(ranking: DataFrame | None, board: Board) -> DataFrame:
             for row in records
         ],
     }
+    if len(board.datasets) > 1:
+        covered = board.cells[board.cells["value"].notna()].groupby("system")["dataset"].nunique()
+        found["Datasets"] = covered.reindex(rows["system"]).tolist()
     values = board.cells.pivot(index="system", columns="dataset", values="value")
     for dataset, title in headings(board).items():
         found[title] = values[dataset].reindex(rows["system"]).tolist()

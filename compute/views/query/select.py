@@ -14,16 +14,18 @@ from compute.views.shared.part_files import files
 def runs(cursor: DuckDBPyConnection) -> DataFrame:
     """dataset, system: the runs whose ranked lists are stored.
 
-    Datasets whose documents are stored come first, then in the catalogue's order.
+    The datasets with the most runs come first; among equals those whose documents are stored,
+    then PyDocs, whose texts are installed, then in the catalogue's order.
     """
     return cursor.execute(
         """
         select dataset, system
         from parts left join datasets on dataset = name
         where kind = 'top'
-        order by coalesce(collection, dataset) not in (
+        order by count(*) over (partition by dataset) desc,
+                 coalesce(collection, dataset) not in (
                      select dataset from parts where kind = 'documents'),
-                 datasets.rowid, system
+                 "group" is distinct from 'PyDocs', datasets.rowid, system
         """
     ).df()
 

@@ -77,12 +77,13 @@ def _line(text: str) -> str:
 
 
 def first_pair(systems: Sequence[str], leading: Sequence[str] = ()) -> tuple[str, str]:
-    """Which two of a dataset's systems to show unless told: BM25, if it is there, and the last.
+    """Which two of a dataset's systems to show unless told: the two that lead.
 
-    Without BM25 the first two of `leading`, its systems with the best first, if it has two.
+    `leading`: its systems with the best first. Where it has not two: BM25, if it is there, and the
+    last.
     """
     best = [system for system in leading if system in systems][:2]
-    if "bm25" not in systems and len(best) == 2:
+    if len(best) == 2:
         return best[0], best[1]
     a = "bm25" if "bm25" in systems else systems[0]
     others = [system for system in systems if system != a]

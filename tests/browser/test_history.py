@@ -1,0 +1,42 @@
+"""Every choice is a step of the browser's history, and the address always names what is shown."""
+
+from playwright.sync_api import Page, expect
+
+from tests.support.acting import go, settled
+
+
+def _choose(page: Page, label: str, title: str) -> None:
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=title, exact=True).click()
+
+
+def test_back_takes_back_one_choice_at_a_time_with_its_picker(page: Page, dashboard: str) -> None:
+    go(page, f"{dashboard}/dataset?dataset=tiny")
+    measure = page.get_by_role("combobox", name="Measure")
+    for name in ("RR@10", "AP@100"):
+        _choose(page, "Measure", name)
+        page.wait_for_url(f"**measure={name.replace('@', '*')}*")
+        settled(page)
+    page.get_by_role("button", name="Queries", exact=True).click()
+    page.wait_for_url("**show=Queries*")
+    settled(page)
+    expect(page.get_by_role("heading", name="Queries")).to_be_visible()
+    page.go_back()
+    expect(page.get_by_role("heading", name="Queries")).to_have_count(0)
+    expect(measure).to_have_value("AP@100")
+    page.go_back()
+    expect(measure).to_have_value("RR@10")
+    page.go_back()
+    expect(measure).to_have_value("nDCG@10")
+    page.go_forward()
+    expect(measure).to_have_value("RR@10")
+
+
+def test_a_picker_shows_the_title_of_a_system_and_the_address_has_its_name(
+    page: Page, dashboard: str
+) -> None:
+    go(page, f"{dashboard}/compare?dataset=tiny&a=bm25&b=bm25(b=0.9)")
+    expect(page.get_by_role("combobox", name="A", exact=True)).to_have_value("BM25")
+    page.get_by_role("button", name="Swap A and B").click()
+    page.wait_for_url("**b=bm25")
+    expect(page.get_by_role("combobox", name="B", exact=True)).to_have_value("BM25")

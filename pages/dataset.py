@@ -32,6 +32,7 @@ if chosen in views.WITH_TEXTS:
 match chosen:
     case views.SYSTEMS:
         views.systems(view)
+        sections.further(dataset, measure)
         augmented_published.section(name)
     case views.QUERIES:
         views.by_query(view)

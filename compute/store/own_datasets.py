@@ -6,6 +6,5 @@ from compute.store.store import Store
 
 def own_datasets(store: Store) -> dict[str, Dataset]:
     """The collections that were taken in, by name."""
-    records = {part.dataset: part.provenance["dataset"] for part in store.parts("queries")}
-    own = {name: record for name, record in records.items() if name not in DATASETS}
-    return {name: Dataset.from_record(record) for name, record in own.items()}
+    own = [part for part in store.parts("queries") if part.dataset not in DATASETS]
+    return {part.dataset: Dataset.from_record(part.provenance["dataset"]) for part in own}

@@ -6,7 +6,7 @@ rerank(bm25,some/model,depth=50)  monot5(bm25,some/model)  rerank-maxsim(bm25,so
 """
 
 import difflib
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -23,6 +23,8 @@ from compute.systems.neural.late import LateInteraction
 from compute.systems.searcher import Method
 
 Builder = Callable[[names.Name], System]
+FUSIONS = {"rrf": "RRF", "interpolate": "Interpolation"}
+"""What people call the families that make one run of several."""
 
 
 def system(name: str) -> System:
@@ -112,7 +114,24 @@ def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:
     """
     row = System(name.base, search=method, inputs=inputs, family=family, evidence=REFERENCE)
     found = row.with_parameters(name)
-    return replace(found, title=found.name)
+    return replace(found, title=_title(names.parse(found.name), inputs))
+
+
+def _title(name: names.Name, inputs: Sequence[str]) -> str:
+    """`RRF of BM25 and MiniLM, k=10`; of another family than a fusion its name."""
+    if name.base not in FUSIONS:
+        return str(name)
+    given = [str(replace(name, inputs=(), parameters=(one,))) for one in name.parameters]
+    told = [words.removeprefix(name.base).strip("()") for words in given]
+    return ", ".join([f"{FUSIONS[name.base]} of {' and '.join(map(_called, inputs))}", *told])
+
+
+def _called(name: str) -> str:
+    try:
+        return system(name).title
+    except WrongInput:
+        # An imported run's name is only a name.
+        return name
 
 
 def input_name(name: names.Name) -> str:

@@ -15,7 +15,7 @@ from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap
-from compute.views.query.words import first_pair, said
+from compute.views.query.words import said
 from compute.views.shared import next_steps, text
 from pages._shared import address, colours, drawing, escaping, navigation, reading
 from pages._shared.dataset_facts import counted, is_loaded, outdated, without_runs
@@ -39,7 +39,7 @@ def overview(name: str, measure: str, named: DataFrame) -> None:
         example(dataset)
     if len(means):
         systems(dataset, means.merge(named, on="system"))
-        _further(dataset, measure, means)
+        further(dataset, measure)
         spread(dataset, measure, named)
     if dataset.parts:
         parts(dataset, measure)
@@ -54,13 +54,13 @@ def _to_jobs(dataset: Dataset) -> None:
         address.link("Compute it", "pages/jobs.py", datasets=dataset.name, systems=old)
 
 
-def _further(dataset: Dataset, measure: str, means: DataFrame) -> None:
-    """Links to the dataset's queries and to two of its systems."""
+def further(dataset: Dataset, measure: str) -> None:
+    """Links to the dataset's queries and to the two systems that lead on it."""
     target = {"dataset": dataset.name, "measure": measure}
-    names = sorted(set(means["system"]))
+    names = read(dataset_select.leading, added=False, dataset=dataset.name)["system"].tolist()
     with st.container(horizontal=True):
         if len(names) > 1:
-            a, b = first_pair(names)
+            a, b = names[:2]
             cell = st.query_params.get("system", "")
             a, b = (cell, a) if cell in names and cell != a else (a, b)
             address.link("Two of its systems compared", "pages/compare.py", **target, a=a, b=b)

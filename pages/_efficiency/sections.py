@@ -86,10 +86,9 @@ def _over(shown: View) -> str:
     if len(shown.datasets) == 1:
         return f"On {shown.datasets[0]}."
     named = f": {', '.join(shown.datasets)}" if len(shown.datasets) <= MOST_NAMED else ""
-    return (
-        f"Means over the {len(shown.datasets)} datasets that all {len(shown.rows)} shown systems"
-        f" have{named}."
-    )
+    n = len(shown.rows)
+    who = "the shown system has" if n == 1 else f"all {n} shown systems have"
+    return f"Means over the {len(shown.datasets)} datasets that {who}{named}."
 
 
 def _machines(rows: DataFrame) -> str:

@@ -24,7 +24,7 @@ def begin(title: str) -> None:
     """Fix which judgements this run of a page counts; a switch where some were added."""
     st.session_state["_choice"] = st.session_state["_added"] = None
     address.begin(title)
-    pickers.begin(title)
+    pickers.begin()
     if title in UNSWITCHED:
         return
     found = reading.read(select_added.counted, sources=list(SOURCES), added=False)

@@ -68,9 +68,10 @@ def name_a_system() -> None:
         return
     with st.expander("Another system, by its name", icon=":material/add:"):
         drawing.caption(
+            "Other parameters, a fusion or a model, by a name such as rrf(bm25,minilm).",
             "bm25(k1=1.2,b=0.75) is BM25 with other parameters, rrf(bm25,minilm) the fusion of two "
             "runs, dense(MODEL) any sentence-transformers model, rerank(bm25,MODEL,depth=100) a "
-            "cross-encoder on the first hits of another system."
+            "cross-encoder on the first hits of another system.",
         )
         st.text_input("Name", key="_new_system", placeholder="rrf(bm25,minilm)", on_change=_add)
         if wrong := st.session_state.get("_wrong_system"):

@@ -120,20 +120,58 @@ def document(
     """
     if not chosen:
         return
-    missed = {name: f"{line} · in no list here" for name, line in figures.names(further).items()}
-    address.pick("document", "Document", figures.names(hits) | missed)
+    address.pick("document", "Document", _offered(hits, further))
     address.pin("document", chosen)
     judging.hole(dataset, query_id, chosen)
-    row = next(f[f["doc_id"] == chosen].iloc[0] for f in (hits, further) if chosen in set(f.doc_id))
+    _text(hits, further, chosen, query_id, query, dataset, systems)
+
+
+def beside(
+    hits: DataFrame,
+    further: DataFrame,
+    chosen: str,
+    query_id: str,
+    query: str,
+    dataset: Dataset,
+    systems: Systems,
+) -> None:
+    """Another document, to be read beside the chosen one: unless told the best of the next list."""
+    listed = hits[hits["doc_id"] != chosen]
+    if listed.empty:
+        return
+    next_list = listed[listed["system"] != systems[0][0]]
+    first = (listed if next_list.empty else next_list)["doc_id"].iloc[0]
+    names = _offered(hits, further)
+    names = {first: names[first]} | {name: line for name, line in names.items() if name != chosen}
+    address.pick("beside", "Beside it", names)
+    other = address.chosen("beside", names)
+    _text(hits, further, other, query_id, query, dataset, systems)
+
+
+def _offered(hits: DataFrame, further: DataFrame) -> dict[str, str]:
+    missed = {name: f"{line} · in no list here" for name, line in figures.names(further).items()}
+    return figures.names(hits) | missed
+
+
+def _text(
+    hits: DataFrame,
+    further: DataFrame,
+    doc_id: str,
+    query_id: str,
+    query: str,
+    dataset: Dataset,
+    systems: Systems,
+) -> None:
+    row = next(f[f["doc_id"] == doc_id].iloc[0] for f in (hits, further) if doc_id in set(f.doc_id))
     with st.container(border=True, height="content"):
         if isinstance(row["text"], str):
             st.html(text.document(row["title"], row["text"], query))
         else:
             st.text(next_steps.without_texts(dataset))
-        of: Any = {"dataset": dataset.name, "query_id": query_id, "doc_id": chosen}
+        of: Any = {"dataset": dataset.name, "query_id": query_id, "doc_id": doc_id}
         places = read(query_select.places, systems=[name for name, _ in systems], **of)
         where = figures.placed(places, systems)
-        drawing.caption(f"{chosen}: {figures.said(row['relevance'])}. {where}")
+        drawing.caption(f"{doc_id}: {figures.said(row['relevance'])}. {where}")
 
 
 def why(dataset: str, query_id: str, systems: Systems, measure: str, values: DataFrame) -> None:

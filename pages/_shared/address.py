@@ -8,7 +8,7 @@ from pathlib import Path
 import streamlit as st
 
 from compute.evaluate.measures import is_measure
-from pages._shared import escaping, export, navigation, reading
+from pages._shared import escaping, export, navigation, pickers, reading
 
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
@@ -17,6 +17,7 @@ def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
     It stays through reruns until the picker is changed. What a picker has shown already is its
     own: choosing another table may take its name away.
     """
+    pickers.begin()
     if key not in st.session_state:
         st.session_state[f"_wrong_{key}"] = missing(
             st.query_params.get_all(key), list(names), what, advice
@@ -96,6 +97,7 @@ def arrive() -> None:
 
 def recall(key: str, names: Iterable[str]) -> None:
     """Start a picker with what it showed last anywhere, unless a link or the address names one."""
+    pickers.begin()
     last = st.session_state.get(f"_last_{key}")
     if key not in st.query_params and key not in st.session_state and last in list(names):
         st.session_state[key] = last

@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._shared import export
 
@@ -81,14 +82,19 @@ def pick_many(
 ) -> list[str]:
     """Some of `options`, kept in the address under `key`; `empty` says what none of them means."""
     choices = list(options)
-    _follow(key, lambda named: [name for name in named if name in choices] or list(default))
+
+    def meant(named: list[str]) -> list[str]:
+        known = [name for name in named if name in choices]
+        return known if known or named == [""] else list(default)
+
+    _follow(key, meant)
     chosen = st.multiselect(
         label,
         choices,
         format_func=partial(_title, titles),
         key=key,
         placeholder=empty,
-        on_change=partial(_put, key),
+        on_change=partial(_put, key, [""] * bool(default)),
         width=width,
     )
     return export.picked(key, chosen)
@@ -120,11 +126,21 @@ def _title(titles: Mapping[str, str], name: str) -> str:
     return titles.get(name, name)
 
 
-def begin(title: str) -> None:
-    """Begin a run of a page: what the address of another page named says nothing of this one's."""
-    on, _ = st.session_state.get("_addressed", ("", {}))
-    if on != title:
-        st.session_state["_addressed"] = title, {}
+def begin() -> dict[str, list[str]]:
+    """What the address named for each picker when this page was last drawn.
+
+    On another page than the last run's that is nothing, and pickers that were drawn there say
+    nothing of those here.
+    """
+    context = get_script_run_ctx()
+    here = context.page_script_hash if context else ""
+    on, addressed = st.session_state.get("_addressed", ("", {}))
+    if on != here:
+        for key in addressed:
+            st.session_state.pop(key, None)
+        addressed = {}
+        st.session_state["_addressed"] = here, addressed
+    return addressed
 
 
 def _follow(key: str, meant: Callable[[list[str]], Any]) -> None:
@@ -133,7 +149,7 @@ def _follow(key: str, meant: Callable[[list[str]], Any]) -> None:
     `meant` gives the value for the names in the address, none of which it has to know.
     """
     state, now = st.session_state, st.query_params.get_all(key)
-    _, addressed = state.setdefault("_addressed", ("", {}))
+    addressed = begin()
     # What was put into the state before the first drawing comes from a link, or from another page.
     if key not in state or addressed.get(key, now) != now:
         state[key] = meant(now)
@@ -151,5 +167,5 @@ def _names(value: object) -> list[str]:
     return list(value) if isinstance(value, list) else [str(value)] * bool(value)
 
 
-def _put(key: str) -> None:
-    put(**{key: _names(st.session_state[key])})
+def _put(key: str, nothing: Sequence[str] = ()) -> None:
+    put(**{key: _names(st.session_state[key]) or nothing})

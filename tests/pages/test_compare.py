@@ -236,7 +236,8 @@ def test_the_best_system_is_drawn_first_also_where_less_is_better(
     home: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for measure in ("RR@10", "Hole@10"):
-        app = opened(home, monkeypatch, "dataset", dataset="tiny", measure=measure)
+        address = {"dataset": "tiny", "measure": measure, "show": "Overview"}
+        app = opened(home, monkeypatch, "dataset", **address)
         (chart,) = [chart for chart in app.get("plotly_chart") if chart.key == "spread"]
         first, _ = json.loads(chart.proto.spec)["layout"]["yaxis"]["ticktext"]
         assert first == "sure", measure

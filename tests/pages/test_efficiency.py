@@ -92,11 +92,11 @@ def test_means_name_the_datasets_that_all_shown_systems_have(bench: Bench) -> No
     home = bench.settings.home
     alone = captions(opened(home, systems=["bm25"], dataset="mean over datasets"))
     assert "Means over the" in alone
-    assert alone.count("one, two") == 1
+    assert "Means over the 9 datasets that the shown system has" in alone
     two = opened(home, systems=["bm25", "bm25-rm3"])
     (over,) = re.findall(r"Means over the [^:]*: ([^.]*)\.", captions(two))
     assert "one" in over.split(", ")
-    assert "two" not in over
+    assert "two" not in over.split(", ")
 
 
 def test_the_papers_table_says_the_same_of_a_system_as_the_table_above_it(bench: Bench) -> None:

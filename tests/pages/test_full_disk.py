@@ -17,7 +17,7 @@ from compute.systems.lexical import lucene
 from tests.support import disks
 from tests.support.tiny import write_tiny
 
-ROOM = 24
+ROOM = 64
 """Megabytes of the disk."""
 Words = list[str]
 

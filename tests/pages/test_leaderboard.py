@@ -112,8 +112,9 @@ def test_added_judgements_move_the_order_and_stand_beside_the_official_ones() ->
 def test_the_table_has_every_system_with_interval_rank_and_group() -> None:
     app = opened(numbers="Computed", group="own", view="Table")
     rows = app.dataframe[0].value
-    columns = ["System", "Mean", "95% interval", "Rank", "First in", "Group", "one", "two"]
-    assert list(rows.columns) == columns
+    heads = ["System", "Mean", "95% interval", "Rank", "First in", "Group", "Datasets"]
+    assert list(rows.columns) == [*heads, "one", "two"]
+    assert rows["Datasets"].tolist() == [2, 2, 2]
     assert rows["Rank"].tolist() == ["1–2", "1–2", "3"]
     assert rows["Group"].tolist() == ["a", "a", "b"]
     assert rows["Mean"].tolist() == pytest.approx(((rows["one"] + rows["two"]) / 2).tolist())

@@ -129,7 +129,7 @@ def test_what_ships_is_shown_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyP
     printed = app.dataframe[1].value
     assert list(printed["Published (BEIR v4)"]) == ["10", "160", "14", "89", "42,000"]
     pydocs = opened(dataset="pydocs-numpy")
-    assert rows(figures(pydocs)[0]) == ["Whole collection", "Relevant documents"]
+    assert len(rows(figures(pydocs)[0])) == 2 + 8
 
 
 def test_two_systems_that_are_one_are_not_compared() -> None:

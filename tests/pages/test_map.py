@@ -11,7 +11,7 @@ from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from tests.support.pages import noted
+from tests.support.pages import button_named, noted
 from tests.support.storage import hits, publish_run, scores
 from tests.support.tiny import HOSTILE, write_tiny
 
@@ -72,12 +72,12 @@ def test_many_queries_are_a_picture_and_a_window_that_moves() -> None:
     app = opened(dataset="fiqa", order="lowest score first")
     assert len(app.get("plotly_chart")) == 2
     assert "Queries 1 to 30 of 100" in plain(app.markdown)
-    earlier, later = app.button[0], app.button[1]
+    earlier, later = button_named(app, "Earlier"), button_named(app, "Later")
     assert (earlier.label, earlier.disabled) == ("Earlier", True)
     later.click().run()
     assert "Queries 31 to 60 of 100" in plain(app.markdown)
     assert app.query_params["from"] == "31"
-    app.button[0].click().run()
+    button_named(app, "Earlier").click().run()
     assert "Queries 1 to 30 of 100" in plain(app.markdown)
 
 

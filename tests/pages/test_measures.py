@@ -89,7 +89,7 @@ def test_a_view_by_such_a_measure_is_saved_as_files(tmp_path: Path) -> None:
         assert saved.testzip() is None
         for name in saved.namelist():
             assert not set(name) & set("()=,@ "), name
-    shown = opened("dataset", dataset="tiny").session_state["_drawn"]["systems"]
+    shown = opened("dataset", dataset="tiny", show="Overview").session_state["_drawn"]["systems"]
     assert BIASED in tables.csv(shown).decode().splitlines()[0]
     assert r"Bpref" in tables.tex(shown).decode()
 

@@ -71,11 +71,11 @@ def _significance(p: float, family: tuple[float, int] | None) -> str:
 
 def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
     """What two systems come to, in sentences: means, difference, who is better how often."""
-    names = [f"{title} (A)" if place == 0 else f"{title} (B)" for place, title in enumerate(titles)]
+    a, b = (f"{title} ({letter})" for title, letter in zip(titles, "AB", strict=True))
     less = " Less is better." if better(measure) < 0 else ""
     sentences = [
-        f"{measure} over {counted(found.n, 'query')}: {names[0]} {looks.plain(found.mean_a)},"
-        f" {names[1]} {looks.plain(found.mean_b)}; A minus B {signed(found.difference)}.{less}",
+        f"{a} {looks.plain(found.mean_a)}, {b} {looks.plain(found.mean_b)}.{less}",
+        f"{measure} over {counted(found.n, 'query')}; A minus B {signed(found.difference)}.",
         f"A is better on {found.a_better:,}, B on {found.b_better:,}; equal on {found.equal:,}.",
     ]
     if found.left_out:

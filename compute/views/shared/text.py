@@ -3,6 +3,9 @@
 import html
 import re
 
+from compute.views.shared.markup import CODE, HEADING, ITEM, PARAGRAPH, blocks
+from compute.views.shared.stems import stem
+
 _WORD = re.compile(r"(\w+)")
 # The 33 of Lucene's English analyser first, then the function words that claims and questions
 # are full of, English and Polish: marking them would hide the words that matter.
@@ -35,14 +38,15 @@ def query_words(query: str) -> frozenset[str]:
 
 
 def pieces(text: str, query: str) -> list[str]:
-    """`text` cut in pieces: every second one, from the second on, is a word of the query.
+    """`text` cut in pieces: every second one, from the second on, has the stem of a query's word.
 
     Neighbours of a word may be empty; joined, the pieces are the text.
     """
-    marked = query_words(query)
+    marked = {stem(word) for word in query_words(query)}
     cut = [""]
     for piece in _WORD.split(text):
-        if piece.casefold() in marked:
+        word = piece.casefold()
+        if word not in STOP_WORDS and stem(word) in marked:
             cut += [piece, ""]
         else:
             cut[-1] += piece
@@ -61,11 +65,22 @@ def highlighted(text: str, query: str) -> str:
     )
 
 
+_PARTS = {
+    PARAGRAPH: '<p style="margin:0 0 0.7em">{}</p>',
+    HEADING: '<p style="margin:0.9em 0 0.3em"><strong>{}</strong></p>',
+    ITEM: '<p style="margin:0 0 0.3em 1.2em;text-indent:-1em">• {}</p>',
+    CODE: '<pre style="margin:0 0 0.7em;white-space:pre-wrap;font-size:0.88em">{}</pre>',
+}
+
+
 def document(title: str, text: str, query: str) -> str:
-    """A document as HTML at reading width, title in bold, the query's words marked."""
-    heading = f"<strong>{highlighted(title, query)}</strong><br>" if title.strip() else ""
-    body = highlighted(text, query)
-    return f'<div dir="auto" style="max-width:72ch;white-space:pre-wrap">{heading}{body}</div>'
+    """A document as HTML at reading width, title in bold, the query's words marked.
+
+    Its paragraphs, headings, lists and code are set as such; nothing else of it is markup.
+    """
+    heading = f"<strong>{highlighted(title, query)}</strong>" if title.strip() else ""
+    body = "".join(_PARTS[kind].format(highlighted(words, query)) for kind, words in blocks(text))
+    return f'<div dir="auto" style="max-width:72ch">{heading}{body}</div>'
 
 
 def line(words: str) -> str:

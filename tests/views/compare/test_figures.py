@@ -121,7 +121,8 @@ def test_two_systems_in_sentences() -> None:
     rows = both(3)
     said = compare_tables.said(differences.verdict(rows, "nDCG@10"), ("one", "two"), "nDCG@10")
     assert said == [
-        "nDCG@10 over 3 queries: one (A) .500, two (B) .500; A minus B .000.",
+        "one (A) .500, two (B) .500.",
+        "nDCG@10 over 3 queries; A minus B .000.",
         "A is better on 1, B on 1; equal on 1.",
     ]
 

@@ -1,0 +1,94 @@
+"""Paragraphs, headings, lists and code of Markdown and reStructuredText, for reading alone.
+
+What it finds is text: links, images and HTML stay the letters that they are.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import NamedTuple
+
+PARAGRAPH, HEADING, ITEM, CODE = "paragraph", "heading", "item", "code"
+_FENCE = re.compile(r"(```|~~~)\S*")
+_UNDERLINE = re.compile(r"([-=~^\"'`#*+])\1{2,}")
+_HASHES = re.compile(r"#{1,6} +(.*?) *#*")
+_ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)]) +(.*)")
+_RULE = re.compile(r"[-=+|: ]{6,}")
+_DIRECTIVE = re.compile(r"\.\. +([\w-]+):: *(.*)")
+_ROLE = re.compile(r":\w+(?::\w+)*:(?=`)")
+
+
+class Block(NamedTuple):
+    """A piece of a document: what it is, and its words, lines kept in code alone."""
+
+    kind: str
+    text: str
+
+
+def blocks(text: str) -> Iterator[Block]:
+    """The blocks of a document in their order; a text of one line is one paragraph."""
+    lines = text.split("\n")
+    place = 0
+    while place < len(lines):
+        block, place = _block(lines, place)
+        if block.text:
+            yield block
+
+
+def _block(lines: list[str], place: int) -> tuple[Block, int]:
+    """The block that begins at a line, and the place after it."""
+    line = lines[place].strip()
+    if not line:
+        return Block(PARAGRAPH, ""), place + 1
+    if _FENCE.fullmatch(line):
+        return _fenced(lines, place)
+    if line.startswith(">>>") or _RULE.fullmatch(line):
+        return _until_blank(lines, place)
+    below = lines[place + 1].strip() if place + 1 < len(lines) else ""
+    if _UNDERLINE.fullmatch(below) and 2 * len(below) >= len(line):
+        return Block(HEADING, _inline(line)), place + 2
+    if found := _HASHES.fullmatch(line):
+        return Block(HEADING, _inline(found[1])), place + 1
+    if found := _DIRECTIVE.fullmatch(line):
+        return Block(HEADING, f"{found[1].capitalize()} {found[2]}".strip()), place + 1
+    return _flowing(lines, place)
+
+
+def _fenced(lines: list[str], place: int) -> tuple[Block, int]:
+    end = place + 1
+    while end < len(lines) and not _FENCE.fullmatch(lines[end].strip()):
+        end += 1
+    return Block(CODE, "\n".join(lines[place + 1 : end])), end + 1
+
+
+def _until_blank(lines: list[str], place: int) -> tuple[Block, int]:
+    end = place
+    while end < len(lines) and lines[end].strip():
+        end += 1
+    return Block(CODE, "\n".join(lines[place:end])), end
+
+
+def _flowing(lines: list[str], place: int) -> tuple[Block, int]:
+    """A paragraph or an item of a list, its lines made one."""
+    item = _ITEM.fullmatch(lines[place].strip())
+    words, end = [item[1] if item else lines[place].strip()], place + 1
+    while end < len(lines) and not _begins(lines, end):
+        words.append(lines[end].strip())
+        end += 1
+    return Block(ITEM if item else PARAGRAPH, _inline(" ".join(words))), end
+
+
+def _begins(lines: list[str], place: int) -> bool:
+    """Whether a line ends the paragraph before it."""
+    line = lines[place].strip()
+    below = lines[place + 1].strip() if place + 1 < len(lines) else ""
+    return (
+        not line
+        or line.startswith((">>>", "```", "~~~", ".. "))
+        or bool(_ITEM.fullmatch(line) or _RULE.fullmatch(line) or _HASHES.fullmatch(line))
+        or bool(_UNDERLINE.fullmatch(below) and 2 * len(below) >= len(line))
+    )
+
+
+def _inline(words: str) -> str:
+    """Without the roles of reStructuredText: :func:`numpy.sin` is `numpy.sin`."""
+    return _ROLE.sub("", words)

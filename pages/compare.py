@@ -4,7 +4,7 @@ import streamlit as st
 
 from compute.views.compare import select
 from pages._compare import sections
-from pages._shared import address, pickers, system_pickers
+from pages._shared import address, dataset_facts, pickers, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -20,7 +20,7 @@ address.known("dataset", names, "dataset with two systems")
 measures = address.measures()
 above = st.container()
 with pickers.pickers():
-    name = pick("Dataset", names, "dataset", width=230)
+    name = pick("Dataset", names, "dataset", width=230, titles=dataset_facts.titles())
     own = runs if name == sections.ALL else runs[runs["dataset"] == name]
     systems = sorted(set(own["system"]))
     with above:

@@ -6,7 +6,7 @@ from compute.views.dataset import select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared import next_steps
 from pages._dataset import languages, sections, views
-from pages._shared import address, augmented_published, pickers, texts
+from pages._shared import address, augmented_published, dataset_facts, pickers, texts
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -18,7 +18,7 @@ address.recall("dataset", names)
 address.known("dataset", names, "dataset")
 measures = address.measures()
 with pickers.pickers():
-    name = pick("Dataset", names, "dataset", width=280)
+    name = pick("Dataset", names, "dataset", width=280, titles=dataset_facts.titles())
     measure = pick("Measure", measures, "measure", width=160)
 address.remember("dataset", name)
 dataset = next_steps.record(read(select.facts, dataset=name))

@@ -4,7 +4,7 @@ import streamlit as st
 
 from compute.views.efficiency import select
 from pages._efficiency import sections
-from pages._shared import address, augmented_published, pickers, system_pickers
+from pages._shared import address, augmented_published, dataset_facts, pickers, system_pickers
 from pages._shared.pickers import pick, pick_many
 from pages._shared.reading import read
 
@@ -20,7 +20,7 @@ address.known("dataset", choices, "dataset with measured runs")
 measures = address.measures()
 address.known("systems", systems, "system with measured runs")
 with pickers.pickers():
-    dataset = pick("Dataset", choices, "dataset", width=240)
+    dataset = pick("Dataset", choices, "dataset", width=240, titles=dataset_facts.titles())
     measure = pick("Measure", measures, "measure", width=140)
     chosen = pick_many("Systems", systems, "systems", width=330, titles=system_pickers.titles())
     slow = pickers.switch("95th percentile of latency", "slow")

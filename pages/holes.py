@@ -14,7 +14,7 @@ dataset_facts.known_dataset(names)
 address.known("measure", sections.MEASURES, "measure with an interval")
 above = st.container()
 with pickers.pickers():
-    name = pick("Dataset", names, "dataset", width=260)
+    name = pick("Dataset", names, "dataset", width=260, titles=dataset_facts.titles())
     measure = pick("Measure", sections.MEASURES, "measure", width=140)
     known = list(runs.loc[runs["dataset"] == name, "system"])
     with above:

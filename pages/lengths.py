@@ -6,7 +6,7 @@ from compute.corpora.lengths import MAX_WORDS
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.lengths import select
 from pages._lengths import sections
-from pages._shared import address, escaping, pickers
+from pages._shared import address, dataset_facts, escaping, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -23,7 +23,7 @@ address.known("dataset", names, "dataset with lengths or runs")
 address.known("k", sections.TOPS, "number of documents")
 address.known("axis", sections.AXES, "axis")
 with pickers.pickers():
-    name = pick("Dataset", names, "dataset", width=240)
+    name = pick("Dataset", names, "dataset", width=240, titles=dataset_facts.titles())
     k = pick("Top", sections.TOPS, "k", width=100)
     axis = pick("Axis", sections.AXES, "axis", width=150)
     cut = pickers.switch(f"Cut at {MAX_WORDS} words", "cut")

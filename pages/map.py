@@ -17,7 +17,7 @@ address.known("dataset", names, "dataset with ranked lists")
 measures = address.measures()
 above = st.container()
 with pickers.pickers():
-    name = pick("Dataset", names, "dataset", width=220)
+    name = pick("Dataset", names, "dataset", width=220, titles=dataset_facts.titles())
     known = runs.loc[runs["dataset"] == name, "system"].tolist()
     with above:
         address.known("system", known, f"run on {name}")

@@ -20,7 +20,7 @@ dataset_facts.known_dataset(names)
 measures = address.measures()
 above = st.container()
 with pickers.pickers():
-    name = pick("Dataset", names, "dataset", width=220)
+    name = pick("Dataset", names, "dataset", width=220, titles=dataset_facts.titles())
     known = runs.loc[runs["dataset"] == name, "system"].tolist()
     systems = system_pickers.systems(known, name, above)
     measure = pick("Measure", measures, "measure", width=140)

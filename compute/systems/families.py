@@ -118,20 +118,12 @@ def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:
 
 
 def _title(name: names.Name, inputs: Sequence[str]) -> str:
-    """`RRF of BM25 and MiniLM, k=10`; of another family than a fusion its name."""
+    """`RRF of bm25 and minilm, k=10`, which is as unique as the name; of another family the name."""
     if name.base not in FUSIONS:
         return str(name)
     given = [str(replace(name, inputs=(), parameters=(one,))) for one in name.parameters]
     told = [words.removeprefix(name.base).strip("()") for words in given]
-    return ", ".join([f"{FUSIONS[name.base]} of {' and '.join(map(_called, inputs))}", *told])
-
-
-def _called(name: str) -> str:
-    try:
-        return system(name).title
-    except WrongInput:
-        # An imported run's name is only a name.
-        return name
+    return ", ".join([f"{FUSIONS[name.base]} of {' and '.join(inputs)}", *told])
 
 
 def input_name(name: names.Name) -> str:

@@ -43,6 +43,11 @@ class View(NamedTuple):
         """What queries take."""
         return {"datasets": self.datasets, "a": self.a, "b": self.b}
 
+    @property
+    def versus(self) -> str:
+        """Both systems, the second one subtracted."""
+        return f"{self.titles[0]} minus {self.titles[1]}"
+
     def go(self, dataset: str, query_id: str) -> None:
         """Open a query with both systems."""
         navigation.to_query(dataset, query_id, self.a, self.b, self.measure)
@@ -144,20 +149,21 @@ def runs(view: View) -> None:
     if view.datasets != [view.dataset]:
         return
     with st.container(horizontal=True):
-        for letter, system in (("A", view.a), ("B", view.b)):
+        for title, system in zip(view.titles, (view.a, view.b), strict=True):
             target = {"show": "Runs", "dataset": view.dataset, "system": system}
-            address.link(f"How {letter} was made", "pages/data.py", **target)
+            address.link(f"How {title} was made", "pages/data.py", **target)
 
 
 def differences(view: View, both: DataFrame) -> None:
     """Every query's difference, sorted; a click opens the query."""
+    a, b = view.titles
     figure = figures.bars(both, view.titles, view.measure, theme=colours.theme())
-    navigation.plot(figure, "differences", f"{view.measure} of A minus B by query", view.go)
+    navigation.plot(figure, "differences", f"{view.measure} of {view.versus} by query", view.go)
     many = len(both) > binned_queries.MOST
     drawing.caption(
-        "How to read this: the queries side by side, blue where A is better, orange where B is;"
-        " the more of the picture a colour fills, the more that system is ahead. A click opens the"
-        " query with both ranked lists.",
+        f"How to read this: the queries side by side, blue where {a} is better, orange where {b}"
+        " is; the more of the picture a colour fills, the more that system is ahead. A click opens"
+        " the query with both ranked lists.",
         f"With {len(both):,} queries each bar is the mean of neighbours." * many,
     )
 
@@ -171,7 +177,7 @@ def tests(view: View, row: Mapping[Hashable, Any]) -> None:
     drawing.table(
         tables.test_table(row),
         "tests",
-        f"Tests of {view.measure}, A against B",
+        f"Tests of {view.measure}, {view.versus}",
         file=tables.test_rows(row, **about),
         printed={"p": tables.p_text},
     )
@@ -190,13 +196,13 @@ def tests(view: View, row: Mapping[Hashable, Any]) -> None:
 
 def against_each_other(view: View, both: DataFrame) -> None:
     """A's values against B's."""
-    st.subheader("A against B", anchor=False)
+    st.subheader("Query by query", anchor=False)
     figure = figures.scatter(both, view.titles, view.measure, theme=colours.theme())
-    navigation.plot(figure, "scatter", f"{view.measure} of A against B by query", view.go)
+    navigation.plot(figure, "scatter", f"{view.measure} by query, {view.versus}", view.go)
     drawing.caption(
         "How to read this: a mark is a query, a larger one several with the same two values."
-        " Above the dotted line A is better. Marks in the corners are queries that one system"
-        " answers and the other misses."
+        f" Above the dotted line {view.titles[0]} is better. Marks in the corners are queries that"
+        " one system answers and the other misses."
     )
 
 
@@ -224,7 +230,7 @@ def by_kind(view: View, both: DataFrame) -> None:
         panels.insert(0, ("words of the query", comparing.groups(with_words, "n_words")))
     st.subheader("On which kinds of queries", anchor=False)
     figure = figures.by_group(panels, view.measure, theme=colours.theme())
-    drawing.plot(figure, "kinds", f"{view.measure} of A minus B by kind of query")
+    drawing.plot(figure, "kinds", f"{view.measure} of {view.versus} by kind of query")
     drawing.caption(
         "How to read this: queries in groups of about equal size; the mark is the mean difference,"
         " the line its 95% interval (Student's t). A hollow mark says that the difference could be"
@@ -258,16 +264,18 @@ def all_datasets(view: View) -> None:
         st.info("No dataset has both of these systems: choose others.")
         return
     figure = figures.forest(rows, view.titles, view.measure, theme=colours.theme())
-    navigation.plot(figure, "datasets", "A minus B on every dataset", _choose)
+    navigation.plot(figure, "datasets", f"{view.versus} on every dataset", _choose)
     wins = comparing.ahead(rows, view.measure).sum()
     drawing.caption(
         "How to read this: a mark is the mean difference on a dataset, the line its 95% interval"
         " (Student's t); a hollow mark says that it could be chance. At the right: on how many"
-        " queries A and B are better. A click opens the dataset, query by query.",
-        f"A has the better mean on {wins} of {len(rows)}.",
+        " queries each is better. A click opens the dataset, query by query.",
+        f"{view.titles[0]} has the better mean on {wins} of {len(rows)}.",
     )
     carried = rows[["dataset"]].to_numpy().tolist()
-    navigation.table(tables.across_table(rows), "rows", carried, _choose, "A and B by dataset")
+    navigation.table(
+        tables.across_table(rows), "rows", carried, _choose, f"{view.versus} by dataset"
+    )
 
 
 def _choose(dataset: str) -> None:

@@ -5,6 +5,7 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 from pandas import DataFrame, Series
+from streamlit.delta_generator import DeltaGenerator
 
 from compute.base.errors import WrongInput
 from compute.base.words import counted
@@ -87,10 +88,10 @@ def systems(view: View) -> None:
         shown = shown[(shown.index < MOST_SYSTEMS) | (shown["system"] == baseline)]
     against, shown = view.titles.get(baseline, baseline), shown.reset_index(drop=True)
     figure = figures.systems(shown, view.measure, against, theme=colours.theme())
+    above = st.container()
     go = partial(_compare, view, baseline if baseline != MEDIAN else shown["system"].iloc[0])
     navigation.plot(figure, "standing", f"{view.measure} of systems on {view.dataset.title}", go)
-    # What takes a second on 10,000 queries comes after the figure.
-    _say_whether_sure(view, rows["system"].tolist())
+    _say_whether_sure(above, view, rows["system"].tolist())
     drawing.caption(
         "How to read this: left the mean over the queries with the interval that holds the true"
         " mean 95% of the time; two systems whose intervals overlap may still differ, for they"
@@ -103,8 +104,12 @@ def systems(view: View) -> None:
     )
 
 
-def _say_whether_sure(view: View, names: list[str]) -> None:
-    """Whether the first of them is significantly the best, and where the whole order stands."""
+def _say_whether_sure(above: DeltaGenerator, view: View, names: list[str]) -> None:
+    """Whether the first of them is significantly the best, and where the whole order stands.
+
+    It stands above the figure, and is found out once that is drawn: on 10,000 queries it takes a
+    second.
+    """
     asked = {"systems": names, "sign": better(view.measure)}
     try:
         order = read(
@@ -113,6 +118,11 @@ def _say_whether_sure(view: View, names: list[str]) -> None:
     except WrongInput:
         # One system, or too few queries: then nothing is known, and nothing said.
         return
+    with above:
+        _say(view, names, order)
+
+
+def _say(view: View, names: list[str], order: DataFrame) -> None:
     if said := order_confidence.verdict(order, view.titles):
         st.markdown(escaping.text(said))
         shown = {"numbers": "Computed", "over": view.dataset.name, "measure": view.measure}

@@ -20,6 +20,7 @@ from compute.views.jobs import matrix as figures
 from pages._jobs import training
 from pages._shared import (
     colours,
+    dataset_facts,
     drawing,
     escaping,
     failures,
@@ -27,6 +28,7 @@ from pages._shared import (
     pickers,
     reading,
     sign_in,
+    system_pickers,
 )
 
 BADGES: dict[str, Literal["gray", "blue", "green", "orange"]] = {
@@ -129,7 +131,8 @@ def _came_to(now: Settings, asked: object) -> str:
 def matrix(cells: DataFrame, chosen: DataFrame) -> None:
     """Every system on every dataset; clicks choose."""
     targets = set(zip(chosen["system"], chosen["dataset"], strict=True))
-    figure = figures.matrix(cells, chosen=targets, theme=colours.theme())
+    titles = dataset_facts.titles() | system_pickers.titles()
+    figure = figures.matrix(cells, chosen=targets, theme=colours.theme(), titles=titles)
     drawing.plot(
         figure, "matrix", "Runs of systems on datasets", on_select=_select, selection_mode="points"
     )

@@ -160,7 +160,7 @@ def test_swapping_the_systems_is_one_click(home: Settings, monkeypatch: pytest.M
 def test_compare_on_all_datasets(home: Settings, monkeypatch: pytest.MonkeyPatch) -> None:
     address = {"dataset": "All datasets", "a": "sure", "b": EVIL, "measure": "RR@10"}
     app = opened(home, monkeypatch, "compare", **address)
-    assert "A has the better mean on 2 of 2." in said(app)
+    assert "sure has the better mean on 2 of 2." in said(app)
     assert len(table_of(app)) == 2
 
 

@@ -29,8 +29,24 @@ def test_a_name_makes_a_system_of_other_runs(
     written: str, name: str, inputs: tuple[str, ...]
 ) -> None:
     made = system(written)
-    assert (made.name, made.title, made.family, made.inputs) == (name, name, "fusion", inputs)
+    assert (made.name, made.family, made.inputs) == (name, "fusion", inputs)
     assert system(made.name) == made
+
+
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("rrf(bm25,minilm)", "RRF of bm25 and minilm"),
+        ("rrf(bm25,rrf(a,b),k=10)", "RRF of bm25 and rrf(a,b), k=10"),
+        (
+            "interpolate(bm25(k1=1.2),a,weight=0.3)",
+            "Interpolation of bm25(k1=1.2) and a, weight=0.3",
+        ),
+        ("maxsim(some/model)", "maxsim(some/model)"),
+    ],
+)
+def test_a_fusion_is_called_by_its_words(name: str, title: str) -> None:
+    assert system(name).title == title
 
 
 @pytest.mark.parametrize(

@@ -60,7 +60,7 @@ def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Fig
         **traces.hover(hover),
         **traces.UNFADED,
     )
-    figure.update_layout(**_bars_layout(n, measure, look))
+    figure.update_layout(**_bars_layout(n, titles, measure, look))
     return figure.update_layout(template=looks.template(theme))
 
 
@@ -75,33 +75,34 @@ def _bar_hover(
     return f"Queries {start + 1:,} to {end:,} of {n:,}<br>differences {gaps}<br>first: {query}"
 
 
-def _bars_layout(n: int, measure: str, look: looks.Palette) -> dict[str, Any]:
-    less = better(measure) < 0
-    across = (
-        "queries, those with the larger value of A first" if less else "queries, A's best first"
-    )
+def _bars_layout(n: int, titles: Titles, measure: str, look: looks.Palette) -> dict[str, Any]:
+    first = escape(titles[0], 40)
+    best = f"{first} ahead" if better(measure) > 0 else f"the larger value of {first}"
+    across = f"queries, those with {best} first"
     return {
         "height": 330,
         "hovermode": "x",
         "hoverdistance": -1,
         "bargap": 0,
-        "annotations": _leaders(measure, look),
+        "annotations": _leaders(titles, measure, look),
         "xaxis": binned_queries.axis(n, across),
         "yaxis": shared_axes.differences([-1, -0.5, 0, 0.5, 1], 1)
         | {"range": [-1.04, 1.04], "zeroline": True}
-        | {"title": {"text": f"{escape(measure)} of A minus B"}},
+        | {"title": {"text": f"difference in {escape(measure)}"}},
     }
 
 
-def _leaders(measure: str, look: looks.Palette) -> list[dict[str, Any]]:
+def _leaders(titles: Titles, measure: str, look: looks.Palette) -> list[dict[str, Any]]:
     """Who is ahead at the left end and at the right end."""
-    left, right = ("A", "B") if better(measure) > 0 else ("B", "A")
     at = {"xref": "paper", "yref": "paper"}
-    inks = {"A": {"color": look.win}, "B": {"color": look.loss}}
-    said = "{} is better"
+    inks = {"color": look.win}, {"color": look.loss}
+    both = [
+        (f"{escape(title, 40)} is better", ink) for title, ink in zip(titles, inks, strict=True)
+    ]
+    left, right = both if better(measure) > 0 else both[::-1]
     return [
-        at | {"x": 0.2, "y": 0.86, "text": said.format(left), "font": inks[left]},
-        at | {"x": 0.8, "y": 0.14, "text": said.format(right), "font": inks[right]},
+        at | {"x": 0.02, "xanchor": "left", "y": 0.97, "text": left[0], "font": left[1]},
+        at | {"x": 0.98, "xanchor": "right", "y": 0.03, "text": right[0], "font": right[1]},
     ]
 
 
@@ -121,8 +122,8 @@ def scatter(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.
     return figure.update_layout(
         template=looks.template(theme),
         height=400,
-        xaxis=ticks | {"title": {"text": f"B: {escape(titles[1], 40)}"}},
-        yaxis=ticks | {"title": {"text": f"A: {escape(titles[0], 40)}"}},
+        xaxis=ticks | {"title": {"text": escape(titles[1], 40)}},
+        yaxis=ticks | {"title": {"text": escape(titles[0], 40)}},
     )
 
 

@@ -2,7 +2,8 @@
 
 import textwrap
 from collections import Counter
-from collections.abc import Collection, Hashable, Sequence
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import plotly.graph_objects as go
@@ -94,10 +95,17 @@ def nothing_to_do(cells: DataFrame) -> str:
 
 
 @drawing
-def matrix(cells: DataFrame, *, chosen: Collection[Target], theme: str) -> go.Figure:
+def matrix(
+    cells: DataFrame,
+    *,
+    chosen: Collection[Target],
+    theme: str,
+    titles: Mapping[str, str] = MappingProxyType({}),
+) -> go.Figure:
     """Datasets down, systems across; system, dataset, state, remark of each cell.
 
-    `chosen` cells have an outline. Points of the overlay carry [system, dataset] as customdata.
+    `titles` of systems and datasets, by name. `chosen` cells have an outline. Points of the overlay
+    carry [system, dataset] as customdata.
     """
     look = palette(theme)
     systems = list(dict.fromkeys(cells["system"]))
@@ -109,7 +117,11 @@ def matrix(cells: DataFrame, *, chosen: Collection[Target], theme: str) -> go.Fi
     outlined = [_outline(row, look) for row in rows if (row["system"], row["dataset"]) in chosen]
     return go.Figure(
         data=[_fill(rows, look), *_words(rows, look, len(systems)), _overlay(rows)],
-        layout={"template": template(theme), "shapes": outlined, **_axes(systems, datasets)},
+        layout={
+            "template": template(theme),
+            "shapes": outlined,
+            **_axes(*([titles.get(name, name) for name in names] for names in (systems, datasets))),
+        },
     )
 
 

@@ -15,6 +15,8 @@ _ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)]) +(.*)")
 _RULE = re.compile(r"[-=+|: ]{6,}")
 _DIRECTIVE = re.compile(r"\.\. +([\w-]+):: *(.*)")
 _ROLE = re.compile(r":\w+(?::\w+)*:(?=`)")
+_CODE = re.compile(r"(`{1,2})~?([^`]+)\1_?")
+_STRONG = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
 
 
 class Block(NamedTuple):
@@ -90,5 +92,6 @@ def _begins(lines: list[str], place: int) -> bool:
 
 
 def _inline(words: str) -> str:
-    """Without the roles of reStructuredText: :func:`numpy.sin` is `numpy.sin`."""
-    return _ROLE.sub("", words)
+    """Without the marks of both for code and strong words: :func:`~numpy.sin` is numpy.sin."""
+    bare = _CODE.sub(r"\2", _ROLE.sub("", words).replace("\\ ", ""))
+    return _STRONG.sub(r"\1", bare)

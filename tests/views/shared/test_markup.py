@@ -38,7 +38,7 @@ end"""
 
 def test_a_docstring_is_cut_into_its_blocks() -> None:
     assert list(blocks(NUMPYDOC)) == [
-        (PARAGRAPH, "Compute the norm. Over the last axis, see `numpy.sum`."),
+        (PARAGRAPH, "Compute the norm. Over the last axis, see numpy.sum."),
         (HEADING, "Parameters"),
         (PARAGRAPH, "x : array_like Input."),
         (HEADING, "Note Only"),

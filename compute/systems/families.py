@@ -118,7 +118,7 @@ def made(name: names.Name, family: str, method: Method, *inputs: str) -> System:
 
 
 def _title(name: names.Name, inputs: Sequence[str]) -> str:
-    """`RRF of bm25 and minilm, k=10`, which is as unique as the name; of another family the name."""
+    """`RRF of bm25 and minilm, k=10`, as unique as the name; of another family the name itself."""
     if name.base not in FUSIONS:
         return str(name)
     given = [str(replace(name, inputs=(), parameters=(one,))) for one in name.parameters]

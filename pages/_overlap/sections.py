@@ -142,7 +142,9 @@ def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> 
     st.subheader("A pair", anchor=False)
     address.pick("pair", "Pair of collections", shown)
     one, _, other = chosen.partition(SEPARATOR)
-    rows = read(overlap_select.words_of_pair, dataset=one, other=other, unit=unit)
+    function_words = pickers.switch("Function words too, such as the and of", "function_words")
+    asked = {"dataset": one, "other": other, "unit": unit, "function_words": function_words}
+    rows = read(overlap_select.words_of_pair, **asked)
     titles = _titles(counted)
     names = titles[one], titles[other]
     heads = {
@@ -163,6 +165,8 @@ def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> 
         " it stands in the collection that has less of it; that is what the similarity adds up."
         " The other two columns put first what tells the collections apart best (what a word adds"
         " to their Jensen-Shannon divergence).",
+        "Words such as the and of are left out, for they tell of no subject."
+        * (not function_words),
         figures.cut(counted[counted["dataset"].isin([one, other])]),
     )
 

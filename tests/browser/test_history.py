@@ -17,7 +17,7 @@ def test_back_takes_back_one_choice_at_a_time_with_its_picker(page: Page, dashbo
         _choose(page, "Measure", name)
         page.wait_for_url(f"**measure={name.replace('@', '*')}*")
         settled(page)
-    page.get_by_role("button", name="Queries", exact=True).click()
+    page.get_by_text("Queries", exact=True).first.click()
     page.wait_for_url("**show=Queries*")
     settled(page)
     expect(page.get_by_role("heading", name="Queries")).to_be_visible()
@@ -36,7 +36,7 @@ def test_a_picker_shows_the_title_of_a_system_and_the_address_has_its_name(
     page: Page, dashboard: str
 ) -> None:
     go(page, f"{dashboard}/compare?dataset=tiny&a=bm25&b=bm25(b=0.9)")
-    expect(page.get_by_role("combobox", name="A", exact=True)).to_have_value("BM25")
+    expect(page.get_by_role("combobox", name="A", exact=True)).to_have_value("BM25 (Pyserini)")
     page.get_by_role("button", name="Swap A and B").click()
     page.wait_for_url("**b=bm25")
-    expect(page.get_by_role("combobox", name="B", exact=True)).to_have_value("BM25")
+    expect(page.get_by_role("combobox", name="B", exact=True)).to_have_value("BM25 (Pyserini)")

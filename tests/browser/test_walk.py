@@ -48,7 +48,7 @@ def test_hostile_text_stays_text(page: Page, dashboard: str) -> None:
 
 
 def test_a_wrong_name_in_the_address_gets_a_sentence(page: Page, dashboard: str) -> None:
-    page.goto(f"{dashboard}/dataset?dataset=nothing")
+    page.goto(f"{dashboard}/dataset?dataset=nothing&show=Overview")
     sentence = page.get_by_text("No dataset here is called nothing")
     expect(sentence).to_be_visible()
     expect(page.locator(FIGURE).first).to_be_visible()

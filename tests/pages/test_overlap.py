@@ -138,7 +138,7 @@ def test_wrong_names_in_the_address_are_said(home: Path) -> None:
 
 
 def test_the_heatmap_opens_the_pair_of_the_address(home: Path) -> None:
-    app = opened(view="Heatmap", pair="five,four")
+    app = opened(view="Heatmap", pair="five,four", function_words="true")
     triangle, both, *sides = figures(app)
     (points,) = [trace for trace in triangle["data"] if "customdata" in trace]
     ours = {tuple(sorted(pair)) for pair in points["customdata"]}

@@ -6,6 +6,7 @@ from pandas import DataFrame
 from compute.corpora.overlap.tokens import UNITS
 from compute.datasets import published
 from compute.reading.questions import question
+from compute.views.shared.text import STOP_WORDS
 
 CANDIDATES = 20_000
 """Of each corpus, the most frequent words among which the telling ones are looked for."""
@@ -71,7 +72,12 @@ def vocabularies(cursor: DuckDBPyConnection) -> DataFrame:
 
 @question(datasets=("dataset",), confined=False, shows="datasets")
 def words_of_pair(
-    cursor: DuckDBPyConnection, dataset: str, other: str, unit: str, limit: int = 15
+    cursor: DuckDBPyConnection,
+    dataset: str,
+    other: str,
+    unit: str,
+    limit: int = 15,
+    function_words: bool = True,
 ) -> DataFrame:
     """term, share, other_share, side: the words that two corpora share most and least.
 
@@ -79,7 +85,8 @@ def words_of_pair(
     `other`: the words more frequent in that corpus that add most to the Jensen-Shannon divergence
     of the two (Lin 1991), s ln(s/m) + t ln(t/m) with m the mean of the shares s and t: a plain
     difference would name function words. `limit` rows of each side, the most telling first. Of
-    counts that ship a share below their cut reads 0.
+    counts that ship a share below their cut reads 0. Without `function_words` no term is shown
+    that has one of STOP_WORDS in it; shares are of all words still.
     """
     return cursor.execute(
         _WORDS_OF_PAIR,
@@ -91,6 +98,7 @@ def words_of_pair(
             "other": other,
             "candidates": CANDIDATES,
             "limit": limit,
+            "left_out": [] if function_words else sorted(STOP_WORDS),
         },
     ).df()
 
@@ -108,9 +116,13 @@ _WORDS_OF_PAIR = """
         select dataset, term, count from wordpieces
         where $kind = 'wordpieces' and n = $n and dataset in ($dataset, $other)
     ), candidates as materialized (
-        (select term from words where dataset = $dataset order by count desc limit $candidates)
+        (select term from words
+         where dataset = $dataset and not list_has_any(string_split(term, ' '), $left_out)
+         order by count desc limit $candidates)
         union
-        (select term from words where dataset = $other order by count desc limit $candidates)
+        (select term from words
+         where dataset = $other and not list_has_any(string_split(term, ' '), $left_out)
+         order by count desc limit $candidates)
     ), shares as (
         select term,
                coalesce(sum(count / tokens) filter (where dataset = $dataset), 0) as share,

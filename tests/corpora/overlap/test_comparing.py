@@ -206,6 +206,20 @@ def test_what_sets_a_pair_apart_is_no_frequent_word_of_both(bench: Bench, tmp_pa
     assert first == {"both": "the", "dataset": "cat", "other": "dog"}
 
 
+def test_function_words_can_be_left_out_of_the_words_of_a_pair(
+    bench: Bench, tmp_path: Path
+) -> None:
+    take_in(bench, tmp_path, ["one", "two"])
+    asked = {"unit": "unigrams", "function_words": False}
+    rows = overlap_select.words_of_pair(cursor(bench.store), "one", "two", **asked)
+    assert set(rows["term"]) == {"cat", "sat"}
+    # Shares stay those of all words.
+    assert rows.loc[rows["term"] == "cat", "share"].unique().tolist() == [0.5]
+    asked["unit"] = "bigrams"
+    rows = overlap_select.words_of_pair(cursor(bench.store), "one", "two", **asked)
+    assert set(rows["term"]) == {"cat sat", "sat sat"}
+
+
 def test_vocabularies_are_listed_with_what_is_known_of_their_collections(
     bench: Bench, tmp_path: Path
 ) -> None:

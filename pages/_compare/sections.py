@@ -235,7 +235,7 @@ def by_kind(view: View, both: DataFrame) -> None:
         "How to read this: queries in groups of about equal size; the mark is the mean difference,"
         " the line its 95% interval (Student's t). A hollow mark says that the difference could be"
         " chance.",
-        "Several groups are looked at here: one that stands out alone may do so by chance.",
+        "Of several groups one may stand out by chance.",
     )
 
 

@@ -17,7 +17,7 @@ def test_back_takes_back_one_choice_at_a_time_with_its_picker(page: Page, dashbo
         _choose(page, "Measure", name)
         page.wait_for_url(f"**measure={name.replace('@', '*')}*")
         settled(page)
-    page.get_by_text("Queries", exact=True).first.click()
+    page.get_by_role("radio", name="Queries").click()
     page.wait_for_url("**show=Queries*")
     settled(page)
     expect(page.get_by_role("heading", name="Queries")).to_be_visible()

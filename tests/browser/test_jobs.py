@@ -52,7 +52,7 @@ def test_a_recompute_shows_its_progress_and_its_score_by_itself(
 
     page.goto(f"{dashboard}/jobs")
     expect(page.get_by_text("1 worker available")).to_be_visible()
-    _choose(page, "Systems", "bm25-multifield")
+    _choose(page, "Systems", TITLE)
     _choose(page, "Datasets", "tiny")
     page.evaluate(WATCH)
     start = page.get_by_role("button", name="Start")

@@ -71,12 +71,14 @@ def _significance(p: float, family: tuple[float, int] | None) -> str:
 
 def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
     """What two systems come to, in sentences: means, difference, who is better how often."""
-    a, b = (f"{title} ({letter})" for title, letter in zip(titles, "AB", strict=True))
+    a, b = titles
     less = " Less is better." if better(measure) < 0 else ""
     sentences = [
-        f"{a} {looks.plain(found.mean_a)}, {b} {looks.plain(found.mean_b)}.{less}",
-        f"{measure} over {counted(found.n, 'query')}; A minus B {signed(found.difference)}.",
-        f"A is better on {found.a_better:,}, B on {found.b_better:,}; equal on {found.equal:,}.",
+        f"{measure} over {counted(found.n, 'query')}: {a} {looks.plain(found.mean_a)},"
+        f" {b} {looks.plain(found.mean_b)}.{less}",
+        f"{a} minus {b}: {signed(found.difference)}.",
+        f"{a} is better on {found.a_better:,}, {b} on {found.b_better:,}; equal on"
+        f" {found.equal:,}.",
     ]
     if found.left_out:
         sentences.append(f"Left out: {found.left_out:,} without a value of both.")

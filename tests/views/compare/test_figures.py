@@ -121,9 +121,9 @@ def test_two_systems_in_sentences() -> None:
     rows = both(3)
     said = compare_tables.said(differences.verdict(rows, "nDCG@10"), ("one", "two"), "nDCG@10")
     assert said == [
-        "one (A) .500, two (B) .500.",
-        "nDCG@10 over 3 queries; A minus B .000.",
-        "A is better on 1, B on 1; equal on 1.",
+        "nDCG@10 over 3 queries: one .500, two .500.",
+        "one minus two: .000.",
+        "one is better on 1, two on 1; equal on 1.",
     ]
 
 

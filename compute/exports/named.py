@@ -25,12 +25,12 @@ class Named(NamedTuple):
 # The papers print no scores by query, so one dataset alone has an order where it is computed.
 _OVER: Mapping[str, str] = {"numbers": "Computed", "over": "{}"}
 FIGURES = {
-    "leaderboard": Named("leaderboard", "cells", of_one=None),
+    "leaderboard": Named("leaderboard", "cells", {"view": "Heatmap"}, of_one=None),
     "order": Named("leaderboard", "order", of_one=_OVER),
     "wins": Named("leaderboard", "wins", of_one=None),
     "boards": Named("leaderboard", "bump", of_one=_OVER),
     "standing": Named("dataset", "standing", {"show": "Systems"}),
-    "spread": Named("dataset", "spread"),
+    "spread": Named("dataset", "spread", {"show": "Overview"}),
     "difficulty": Named("dataset", "difficulty", {"show": "Queries"}),
     "judged": Named("dataset", "judged", {"show": "Judgements"}),
     "compare": Named("compare", "differences"),
@@ -57,8 +57,8 @@ NARROW = ("order", "standing", "compare", "scatter", "likeness", "gaps", "effici
 TABLES = {
     "leaderboard": Named("leaderboard", "board", {"view": "Table"}, of_one=None),
     "against-print": Named("leaderboard", "ours-published", {"numbers": "Computed"}, of_one=None),
-    "statistics": Named("dataset", "statistics"),
-    "measures": Named("dataset", "systems"),
+    "statistics": Named("dataset", "statistics", {"show": "Overview"}),
+    "measures": Named("dataset", "systems", {"show": "Overview"}),
     "tests": Named("compare", "tests"),
     "lengths": Named("lengths", "averages"),
     "holes": Named("holes", "bounds"),

@@ -27,6 +27,8 @@ _GO = components.component(
     }
     """,
 )
+FIRST = "leaderboard"
+"""The page that opens without a path; Streamlit knows it by no other."""
 _COUNTED = ("judgements", "rule", "sources")
 """What the switch above the pages keeps in the address."""
 
@@ -47,7 +49,8 @@ def to(page: str, **address: str | Sequence[str]) -> None:
     """Have the browser go to a page (`query`), at the next `follow`; for callbacks."""
     kept = {key: st.query_params.get_all(key) for key in _COUNTED}
     named = {key: value for key, value in (kept | address).items() if value}
-    st.session_state["_way"] = f"{page}?{urlencode(named, doseq=True)}"
+    path = "./" if page == FIRST else page
+    st.session_state["_way"] = f"{path}?{urlencode(named, doseq=True)}"
 
 
 def to_query(dataset: str, query_id: str, a: str, b: str, measure: str) -> None:

@@ -32,6 +32,14 @@ def test_a_click_on_a_box_shows_its_document_and_stays_in_the_address(
     page.wait_for_url("**document=d4*")
 
 
+def test_a_link_leads_to_the_first_page_which_has_no_path(page: Page, dashboard: str) -> None:
+    go(page, f"{dashboard}/dataset?dataset=tiny&show=Systems")
+    page.get_by_role("button", name="How sure the whole order is").click()
+    page.wait_for_url("**/?*over=tiny*")
+    expect(page.get_by_role("heading", name="Leaderboard", exact=True)).to_be_visible()
+    expect(page.get_by_text("Page not found")).to_have_count(0)
+
+
 def test_a_link_to_the_queries_keeps_dataset_and_measure(page: Page, dashboard: str) -> None:
     go(page, f"{dashboard}/dataset?dataset=tiny&measure=RR@10")
     page.get_by_role("button", name="The lists, query by query").click()

@@ -23,6 +23,7 @@ _FIGURES = {
     for name in ("Similarity", "Its similarity")
 }
 COMMAND = "python -m compute overlap"
+EVERY = "every collection"
 SEPARATOR = ","
 """Between the two collections of a pair in the address; no name of a collection has one."""
 
@@ -179,14 +180,30 @@ def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> Non
     alt = "Collections as marks, alike ones near each other"
     with st.container(horizontal=True):
         with st.container(width=graphs.WIDTH):
-            drawing.plot(figure, "graph", alt, width="content")
+            drawing.plot(figure, "graph", alt, width="content", on_select=_node_clicked)
         with st.container(width=488):
-            table = graphs.neighbours(square, _titles(counted))
-            options: dict[str, Any] = {"placeholder": "–", **drawing.height(len(table), 13)}
-            drawing.table(
-                table, "neighbours", "The nearest collections", column_config=_FIGURES, **options
-            )
-    drawing.caption(graphs.note(similarity_matrix.faithfulness(square, points)))
+            _neighbours(square, _titles(counted))
+    drawing.caption(*graphs.note(similarity_matrix.faithfulness(square, points), least))
+
+
+def _node_clicked() -> None:
+    points = st.session_state["graph"]["selection"]["points"]
+    if points and points[0].get("customdata"):
+        pickers.put(node=points[0]["customdata"][0])
+
+
+def _neighbours(square: DataFrame, titles: dict[str, str]) -> None:
+    """The two nearest of every collection, or all of the one that a click or the picker chose."""
+    names = [EVERY, *map(str, square.index)]
+    address.known("node", names, "collection")
+    name = pick("Neighbours of", names, "node", width=300, titles=titles)
+    if name == EVERY:
+        table, title = graphs.neighbours(square, titles), "The nearest collections"
+    else:
+        table = graphs.all_neighbours(square, titles, name)
+        title = f"Neighbours of {titles.get(name, name)}"
+    options: dict[str, Any] = {"placeholder": "–", **drawing.height(len(table), 13)}
+    drawing.table(table, "neighbours", title, column_config=_FIGURES, **options)
 
 
 def about(counted: DataFrame, unit: str, floor: float, numbers: str) -> None:

@@ -47,6 +47,8 @@ def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:
         image = {"format": "svg", "filename": key}
         config = {"displaylogo": False, "modeBarButtons": [["toImage"]]}
         config |= {"toImageButtonOptions": image}
+    if figure.layout.dragmode == "pan":  # pyright: ignore[reportAttributeAccessIssue]
+        config |= {"scrollZoom": True}
     drawn = st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, **options)
     export.figure(figure, key, alt)
     return drawn

@@ -137,6 +137,16 @@ def test_wrong_names_in_the_address_are_said(home: Path) -> None:
         assert f"No {what}" in said(shift)
 
 
+def test_the_graph_lists_the_neighbours_of_the_collection_in_the_address(home: Path) -> None:
+    every = opened(view="Graph", numbers="Computed").dataframe[0].value
+    assert "Second" in every
+    app = opened(view="Graph", numbers="Computed", node="five")
+    assert list(app.dataframe[0].value) == ["Collection", "Similarity"]
+    assert app.dataframe[0].value["Similarity"].is_monotonic_decreasing
+    marks = [trace for trace in figures(app)[0]["data"] if trace.get("customdata")]
+    assert ["five"] in [carried for trace in marks for carried in trace["customdata"]]
+
+
 def test_the_heatmap_opens_the_pair_of_the_address(home: Path) -> None:
     app = opened(view="Heatmap", pair="five,four", function_words="true")
     triangle, both, *sides = figures(app)

@@ -47,7 +47,8 @@ def graph(
 
     `square`: similarities 0 to 1, index and columns the same names. `points`: x, y by name, in
     one unit. `vocabularies`: dataset, title, domain, n_documents, n_terms. Lines: each
-    collection's two nearest, and every pair with a similarity of at least `least`.
+    collection's two nearest, and every pair with a similarity of at least `least`. A mark's
+    customdata is its collection.
     """
     marks, lines, height = nodes(square, points, vocabularies, least)
     domains = _domains(marks["domain"].tolist())
@@ -180,6 +181,8 @@ def _marks(own: DataFrame, square: DataFrame, nodes: DataFrame, theme: str) -> g
             "opacity": 1,
             "line": ring,
         },
+        customdata=[[name] for name in own["dataset"]],
+        **traces.UNFADED,
         **traces.hover([_hover(row, square, titles) for row in own.to_dict("records")]),
     )
 
@@ -205,6 +208,8 @@ def _frame(domains: Sequence[str], height: float, theme: str) -> dict[str, Any]:
         "yaxis": still | {"range": [height, 0]},
         "legend": {"itemsizing": "constant", "font": {"size": FONT}, "itemclick": False},
         "showlegend": True,
+        "dragmode": "pan",
+        "clickmode": "event+select",
     }
 
 
@@ -229,16 +234,26 @@ def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:
     return table.sort_values("Similarity", ascending=False, kind="stable", ignore_index=True)
 
 
-def note(faithfulness: float) -> str:
+def all_neighbours(square: DataFrame, titles: Mapping[str, str], name: str) -> DataFrame:
+    """Collection, Similarity: every other collection, the most like `name` first."""
+    near = similarity_matrix.nearest(square, name, len(square))
+    rows = [(titles.get(str(n), str(n)), round(float(value), 4)) for n, value in near.items()]
+    return DataFrame(rows, columns=["Collection", "Similarity"])
+
+
+def note(faithfulness: float, least: float) -> list[str]:
     """How to read the graph, and how far its distances can be trusted."""
-    read = (
-        "How to read this: near is alike, and a line is wider where two collections are more"
-        " alike, from the similarity chosen above on and to the two nearest of each; marks are"
-        " larger for more documents. Left, right, up and down mean nothing."
-    )
+    read = [
+        "Lines join each collection with its two nearest, and pairs from"
+        f" {looks.plain(least, 2)} on.",
+        "How to read this: near is alike, and a line is wider where two collections are more alike;"
+        " marks are larger for more documents. Left, right, up and down mean nothing. A click on a"
+        " mark lists its neighbours; dragging moves the picture, the wheel makes it larger.",
+    ]
     if math.isnan(faithfulness):
         return read
-    return (
-        f"{read} A plane cannot show all similarities at once: the rank correlation of distance"
-        f" with 1 minus similarity is {looks.plain(faithfulness, 2)} here (1 is perfect)."
-    )
+    return [
+        *read,
+        "A plane cannot show all similarities at once: the rank correlation of distance with 1"
+        f" minus similarity is {looks.plain(faithfulness, 2)} here (1 is perfect).",
+    ]

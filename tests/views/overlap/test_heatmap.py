@@ -302,3 +302,14 @@ def test_what_is_here_and_in_no_pair_is_named_with_what_mends_it() -> None:
     assert said.startswith("Compared with none") and said.endswith(": mine.")
     assert datasets == ["a"]
     assert overlap.lacking(stored, counted, {"a", "b", "mine"}) == ("", [])
+
+
+def test_all_neighbours_of_one_stand_in_the_order_of_likeness() -> None:
+    frame = similarity_matrix.matrix(
+        DataFrame(
+            [("a", "b", 0.25), ("a", "c", 0.5), ("b", "c", 0.125)],
+            columns=["dataset", "other", "similarity"],
+        )
+    )
+    rows = graphs.all_neighbours(frame, {"c": "C"}, "a").to_numpy().tolist()
+    assert rows == [["C", 0.5], ["b", 0.25]]

@@ -41,19 +41,19 @@ titles = system_pickers.titles()
 with place_of_baseline:
     usual = cells.baseline(names)
     baseline = pick("Baseline", names, "baseline", default=usual, disabled=gaps, titles=titles)
-whole = sections.filtered(shown, systems, chosen, baseline)
-whole = leaderboard.board(whole, datasets, systems, measure)
+shown = sections.filtered(shown, systems, chosen, baseline)
+board = leaderboard.board(shown, datasets, systems, measure)
 with chosen.place:
-    board = sections.picked(whole, above, titles)
-view = order.choose_view(place_of_view, board)
+    picked = sections.picked(board, above, titles)
+view = order.choose_view(place_of_view, len(picked))
 colour = sections.choose_colour(place_of_colour, disabled=gaps or view != order.HEATMAP)
 of = order.Numbers(numbers, source, measure, chosen.returned)
 if view == order.TABLE and not gaps:
-    order.table(of, whole, board, baseline)
+    order.table(of, board, baseline, picked)
 else:
-    sections.heat(board, of, printed, colour, baseline)
+    sections.heat(board, of, printed, colour, baseline, picked)
 if not gaps:
-    ground = order.section(of, whole, board)
-    sections.wins(board, baseline)
+    ground = order.section(of, board, picked)
+    sections.wins(board, baseline, picked)
     boards.section(of, board, ground)
 boards.against_print(cells.of_datasets(ours, datasets, chosen.wanted), of, (datasets, systems))

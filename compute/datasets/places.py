@@ -40,11 +40,11 @@ def how_to_get(dataset: Dataset, settings: Settings) -> str:
     return f"{dataset.title} is not here: python -m compute fetch {name} fetches it; or {by_hand}"
 
 
-def how_to_run(dataset: Dataset) -> str:
-    """What computes a first run; for an archive first what brings it here."""
-    command = f"python -m compute run bm25 {dataset.name}"
+def how_to_run(dataset: Dataset, verb: str = "run bm25") -> str:
+    """What computes a first run, or does what `verb` says; for an archive first what brings it."""
+    command = f"python -m compute {verb} {dataset.name}"
     if dataset.group == "PyDocs":
-        return f"{command} builds it from the installed library"
+        return f"{command} reads it from the installed library"
     name = dataset.collection.partition("/")[0]
     folder = "the folder that $BEIRSCOPE_DATASETS names"
     if not dataset.public:

@@ -55,9 +55,18 @@ class Source(ABC):
 class BeirSource(Source):
     """A folder or archive of the BEIR layout. `check` passes its own problem handler."""
 
-    def __init__(self, files: Files, root: str, split: str, problem: Problem = refuse) -> None:
+    def __init__(
+        self,
+        files: Files,
+        root: str,
+        split: str,
+        problem: Problem = refuse,
+        *,
+        judged: bool = True,
+    ) -> None:
         self.files = files
         self.split = split
+        self.judged = judged
         self.corpus = _inside(root, CORPUS)
         self.query_file = _inside(root, QUERIES)
         self.qrels = _inside(root, f"qrels/{split}.tsv")
@@ -122,7 +131,7 @@ class BeirSource(Source):
 
     def identity(self) -> dict[str, Any]:
         """Path, sizes and times of change of the files, and the split."""
-        names = [self.corpus, self.query_file, self.qrels]
+        names = [self.corpus, self.query_file, *[self.qrels] * self.judged]
         return self.files.stamp(names) | {"split": self.split}
 
     def _known_split(self) -> None:
@@ -227,17 +236,18 @@ def source(dataset: Dataset, settings: Settings) -> Source:
     return BeirSource(files, layout.root(files, part), dataset.split)
 
 
-def open_path(path: Path, split: str = "", part: str = "") -> BeirSource:
+def open_path(path: Path, split: str = "", part: str = "", *, judged: bool = True) -> BeirSource:
     """A user's own folder or zip archive; the split may be left out if it is test or the only one.
 
-    Raises Missing or WrongInput.
+    Unless `judged` its judgements are not wanted, and may be missing. Raises Missing or WrongInput.
     """
     files = layout.files(path)
     root = layout.root(files, part)
     splits = files.splits(root)
     if not split and len(splits) > 1 and "test" not in splits:
         raise WrongInput(f"{path} has the splits {', '.join(splits)}: name one")
-    return BeirSource(files, root, split or (splits[0] if len(splits) == 1 else "test"))
+    split = split or (splits[0] if len(splits) == 1 else "test")
+    return BeirSource(files, root, split, judged=judged)
 
 
 def _judgement_lines(

@@ -8,7 +8,7 @@ from compute.base.locks import locked
 from compute.base.words import counted, shown
 from compute.corpora import lengths
 from compute.datasets import Dataset, unpacked_size
-from compute.datasets.reading import PyDocs, Source, open_path, source
+from compute.datasets.reading import BeirSource, PyDocs, Source, open_path, source
 from compute.recompute.run import read
 from compute.store.freshness import TEXTS_ADDED_TO
 from compute.store.loading import Bench, Content, Loaded, look, publish, stored
@@ -24,21 +24,28 @@ def add_texts(bench: Bench, dataset: Dataset, path: Path | None = None) -> Loade
     They come from a BEIR folder or archive, or from where the dataset is read anyway: PyDocs from
     the installed library. Judgements and runs stay as they are, with what the runs cost. Where the
     corpus is known, as of results that ship, its fingerprint must be the same; else the ids must
-    fit. Raises Missing for a dataset that is not stored, Conflict where its texts are here,
-    WrongInput for texts of another collection.
+    fit. Raises Missing for a dataset that is not stored, Conflict where its texts are here or it
+    changed meanwhile, WrongInput for texts of another collection.
     """
     with locked(bench.store.home / "locks" / "texts.lock"):
         found = _without_texts(bench, dataset)
         if path is not None:
             unpacked_size.require(path, bench.settings.home)
-        origin = source(dataset, bench.settings) if path is None else open_path(path, dataset.split)
+        origin = source(dataset, bench.settings) if path is None else _opened(path, dataset)
         content = _fitting(found, look(bench, origin, read(found.judgements)), _where(origin, path))
+        if stored(bench.store, dataset) != found:
+            raise Conflict(f"{dataset.name} was replaced or removed meanwhile: look at it again")
         same = content.fingerprints["queries"] == found.queries.fingerprint
         ids = {} if same else {TEXTS_ADDED_TO: found.queries.fingerprint}
         loaded = publish(bench, dataset, origin, content, ["queries"], **ids)
         if found.lengths is None:
             lengths.count(bench, loaded)
         return loaded
+
+
+def _opened(path: Path, dataset: Dataset) -> BeirSource:
+    """The folder or archive, whose own judgements are not wanted: they may be missing."""
+    return open_path(path, dataset.split, dataset.collection.partition("/")[2], judged=False)
 
 
 def said(loaded: Loaded) -> str:

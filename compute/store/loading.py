@@ -143,7 +143,7 @@ def publish(
 ) -> Loaded:
     """Publish the corpus that was looked at and these kinds; `about` goes into the provenance, too.
 
-    Raises Conflict where the source, or the dataset here, changed meanwhile.
+    Raises Conflict where the source changed meanwhile.
     """
     count = content.count
     about = provenance.record(

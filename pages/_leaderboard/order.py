@@ -35,9 +35,9 @@ class Numbers(NamedTuple):
     returned: bool = False
 
 
-def choose_view(place: DeltaGenerator, board: Board) -> str:
+def choose_view(place: DeltaGenerator, n_systems: int) -> str:
     """Heatmap or table: the table first where a heatmap would have no room for numbers."""
-    usual = TABLE if len(board.systems) > MOST_WITH_NUMBERS else HEATMAP
+    usual = TABLE if n_systems > MOST_WITH_NUMBERS else HEATMAP
     with place:
         return pick("View", VIEWS, "view", default=usual, width=120)
 
@@ -50,22 +50,23 @@ def ranking(of: Numbers, board: Board, ground: Ground) -> DataFrame:
     return read(select_order.of_runs, **about)
 
 
-def table(of: Numbers, whole: Board, board: Board, baseline: str) -> None:
-    """The picked board as a table, ordered among the whole; a click on a value opens it."""
-    found = next(iter(order_confidence.grounds(whole).values()), None)
+def table(of: Numbers, board: Board, baseline: str, picked: Sequence[str]) -> None:
+    """The picked systems as a table, ordered among all; a click on a value opens its dataset."""
+    found = next(iter(order_confidence.grounds(board).values()), None)
     try:
-        order = ranking(of, whole, found) if found else None
+        order = ranking(of, board, found) if found else None
     except WrongInput:
         # Too few queries for an order: `section`, below, says so.
         order = None
     shown = figures.table(order, board)
+    shown = shown[shown["system"].isin(picked)].reset_index(drop=True)
     heads = figures.headings(board)
     by_title = {head: dataset for dataset, head in heads.items()}
     drawing.table(
         shown.drop(columns="system"),
         "board",
         f"{of.measure} of systems on datasets",
-        scores=scores(of, whole, shown, baseline),
+        scores=scores(of, board, shown, baseline),
         column_config=_columns(["Mean", *heads.values()]),
         on_select=partial(_open, by_title, shown["system"].tolist()),
         selection_mode="single-cell",
@@ -74,7 +75,7 @@ def table(of: Numbers, whole: Board, board: Board, baseline: str) -> None:
     )
     drawing.open_dataset(of.measure)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
-    about = "" if order is None or found is None else order_confidence.about(order, whole, found)
+    about = "" if order is None or found is None else order_confidence.about(order, board, found)
     drawing.caption(
         f"{origin}: {of.measure}. {about}{_over_all(of)} Systems that share a letter cannot be told"
         " apart; below it is said how this is found out. A click on a value opens its dataset."
@@ -133,7 +134,7 @@ def _open(by_title: Mapping[str, str], systems: Sequence[str]) -> None:
         st.session_state["_open"] = cell
 
 
-def section(of: Numbers, board: Board, picked: Board) -> Ground | None:
+def section(of: Numbers, board: Board, picked: Sequence[str]) -> Ground | None:
     """How sure the order is, on all datasets or on one; which it is about, if any.
 
     All systems of the board are compared with each other, of which the picked ones are shown.
@@ -157,11 +158,13 @@ def section(of: Numbers, board: Board, picked: Board) -> Ground | None:
     return ground
 
 
-def _figure(of: Numbers, board: Board, ground: Ground, order: DataFrame, picked: Board) -> None:
+def _figure(
+    of: Numbers, board: Board, ground: Ground, order: DataFrame, picked: Sequence[str]
+) -> None:
     titles = short_titles(board.systems)
     if said := order_confidence.verdict(order, titles):
         st.markdown(escaping.text(said))
-    shown = order[order["system"].isin(picked.systems["system"])].reset_index(drop=True)
+    shown = order[order["system"].isin(picked)].reset_index(drop=True)
     if shown.empty:
         drawing.caption("None of the picked systems takes part in this order.")
         return

@@ -85,13 +85,13 @@ def choose_filter(datasets: DataFrame, above: Any) -> Filter:
         )
 
 
-def picked(board: leaderboard.Board, above: Any, titles: dict[str, str]) -> leaderboard.Board:
-    """The board with the picked systems; what is compared with what stays the whole board's."""
+def picked(board: leaderboard.Board, above: Any, titles: dict[str, str]) -> list[str]:
+    """The picked systems, in the board's order; what is compared with what stays the board's."""
     names = board.systems["system"].tolist()
     with above:
         address.known("systems", names, "system of these numbers")
     chosen = pick_many("Systems", names, "systems", width=330, titles=titles)
-    return leaderboard.picked(board, chosen) if chosen else board
+    return [name for name in names if name in chosen] or names
 
 
 def ours(measure: str, *, returned: bool) -> DataFrame:
@@ -113,24 +113,26 @@ def filtered(shown: DataFrame, systems: DataFrame, chosen: Filter, baseline: str
 
 
 def heat(
-    board: leaderboard.Board, of: Numbers, printed: DataFrame, colour: str, baseline: str
+    board: leaderboard.Board,
+    of: Numbers,
+    printed: DataFrame,
+    colour: str,
+    baseline: str,
+    picked: list[str],
 ) -> None:
-    """The heatmap of datasets and systems, and what stands under it."""
+    """The heatmap of datasets and picked systems, and what stands under it."""
     difference = of.kind == DIFFERENCE
     colour = DIFFERENCE if difference else colour
-    all_of_them = board
-    board = leaderboard.picked(board, board.systems["system"].head(MOST_WITH_NUMBERS).tolist())
-    look = {"theme": colours.theme(), "chosen": drawing.chosen_cell()}
+    shown = picked[:MOST_WITH_NUMBERS]
+    look = {"theme": colours.theme(), "chosen": drawing.chosen_cell(), "shown": shown}
     figure = heatmap(board, colour_by=colour, baseline=baseline, **look)
     drawing.plot_cells(figure, f"{board.measure} of systems on datasets", board.measure)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
-    said = in_common(len(all_of_them.systems), printed) if difference else ""
-    n = len(all_of_them.systems)
-    left_out = f"The first {len(board.systems)} of {n}: Filter picks others." * (
-        len(board.systems) < n
-    )
+    n = len(board.systems)
+    said = in_common(n, printed) if difference else ""
+    left_out = f"Shown are {len(shown)} of {n} systems: Filter picks others." * (len(shown) < n)
     drawing.caption(
-        *leaderboard.caption(all_of_them, origin), said, note(board, colour, baseline), left_out
+        *leaderboard.caption(board, origin), said, note(board, colour, baseline), left_out
     )
     if not _has_own():
         address.link("Put runs of your own beside these", "pages/data.py", show="Import")
@@ -150,11 +152,11 @@ def in_common(n_shown: int, printed: DataFrame) -> str:
     return f"{n_shown or 'None'} of the {number} systems of this table {are} computed here."
 
 
-def wins(board: leaderboard.Board, baseline: str) -> None:
-    """Wins and losses against the baseline, or why there are none."""
-    if missing := nothing_to_compare(board, baseline):
+def wins(board: leaderboard.Board, baseline: str, picked: list[str]) -> None:
+    """Wins and losses of the picked against the baseline, or why there are none."""
+    if missing := nothing_to_compare(board, baseline, picked):
         drawing.caption(missing)
         return
     st.subheader("Wins and losses", anchor=False)
-    figure = strip(board, baseline, colours.theme())
+    figure = strip(board, baseline, colours.theme(), picked)
     drawing.plot(figure, "wins", f"Wins and losses against {baseline}")

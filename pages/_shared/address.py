@@ -1,4 +1,4 @@
-"""What the address names, where no bound widget holds it; names that there are not."""
+"""What the address names, where no picker holds it; names that there are not."""
 
 import shlex
 from collections.abc import Iterable, Sequence
@@ -85,7 +85,7 @@ def unpin() -> None:
 
 def link(label: str, page: str, **names: str | Sequence[str]) -> None:
     """A link to a page, such as pages/query.py, whose address has these names."""
-    if st.button(label, icon=":material/arrow_forward:", type="tertiary"):
+    if st.button(escaping.text(label), icon=":material/arrow_forward:", type="tertiary"):
         navigation.to(Path(page).stem, **names)
         navigation.follow()
 
@@ -117,7 +117,7 @@ def chosen(key: str, names: dict[str, str]) -> str:
 def pick(key: str, label: str, names: dict[str, str]) -> None:
     """A picker of `names` (name -> what it shows), kept in the address under `key`.
 
-    A bound widget would put what it shows into the address; here that is a text, not a name.
+    What it shows is a text, by which the names are not to be told apart.
     """
     st.session_state[f"_{key}"] = export.picked(key, chosen(key, names))
     st.selectbox(

@@ -84,7 +84,7 @@ def pick_many(
     choices = list(options)
 
     def meant(named: list[str]) -> list[str]:
-        known = [name for name in named if name in choices]
+        known = [name for name in dict.fromkeys(named) if name in choices]
         return known if known or named == [""] else list(default)
 
     _follow(key, meant)
@@ -126,36 +126,34 @@ def _title(titles: Mapping[str, str], name: str) -> str:
     return titles.get(name, name)
 
 
-def begin() -> dict[str, list[str]]:
-    """What the address named for each picker when this page was last drawn.
+def begin() -> dict[str, Any]:
+    """What a picker of this page shows where the address does not name it, if not its default.
 
-    On another page than the last run's that is nothing, and pickers that were drawn there say
-    nothing of those here.
+    That is what was shown last on another page: see `address.recall`. Pickers that were drawn on
+    another page say nothing of those here.
     """
     context = get_script_run_ctx()
     here = context.page_script_hash if context else ""
-    on, addressed = st.session_state.get("_addressed", ("", {}))
+    on, usual = st.session_state.get("_usual", ("", {}))
     if on != here:
-        for key in addressed:
+        for key in usual:
             st.session_state.pop(key, None)
-        addressed = {}
-        st.session_state["_addressed"] = here, addressed
-    return addressed
+        usual = {}
+        st.session_state["_usual"] = here, usual
+    return usual
 
 
 def _follow(key: str, meant: Callable[[list[str]], Any]) -> None:
-    """Have a picker show what the address means, when it is first drawn and when Back changed it.
+    """Have a picker show what the address means, as whoever opens the address sees it.
 
     `meant` gives the value for the names in the address, none of which it has to know.
     """
-    state, now = st.session_state, st.query_params.get_all(key)
-    addressed = begin()
-    # What was put into the state before the first drawing comes from a link, or from another page.
-    if key not in state or addressed.get(key, now) != now:
-        state[key] = meant(now)
-    elif (shown := _names(state[key])) and meant(shown) != state[key]:
-        state[key] = meant(shown)
-    addressed[key] = now
+    state, usual = st.session_state, begin()
+    if key not in usual:
+        # What is in the state before the first drawing is recalled from another page.
+        usual[key] = state.get(key)
+    named = st.query_params.get_all(key)
+    state[key] = meant(named or ([] if usual[key] is None else _names(usual[key])))
 
 
 def _names(value: object) -> list[str]:

@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from compute.base.errors import BeirscopeError
 from compute.datasets import Dataset
 from compute.intake import texts, upload_process
 from pages._shared import address, escaping, reading
@@ -21,8 +22,16 @@ def bring(dataset: Dataset) -> None:
     failed = st.session_state.setdefault("_texts_failed", {})
     if dataset.name not in failed:
         with st.spinner(escaping.text(f"Reading {dataset.title} from the installed library, once")):
-            (answer,) = upload_process.ask("take texts", [], dataset=dataset.name)
-        failed[dataset.name] = answer["said"]
+            failed[dataset.name] = _taken(dataset.name)
         reading.await_published()
         st.rerun()
     st.info(escaping.text(failed[dataset.name]))
+
+
+def _taken(name: str) -> str:
+    """Have the texts taken in; the last that was said of it."""
+    try:
+        answers = list(upload_process.ask("take texts", [], dataset=name))
+    except BeirscopeError as error:
+        return str(error)
+    return answers[-1].get("error") or answers[-1]["said"]

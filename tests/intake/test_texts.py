@@ -130,6 +130,12 @@ def test_a_collection_with_few_of_the_judged_documents_is_refused(
         texts.add_texts(bench, row, folder)
 
 
+def test_texts_need_no_judgements_beside_them(alone: tuple[Bench, Dataset], folder: Path) -> None:
+    bench, row = alone
+    (folder / "qrels" / "test.tsv").unlink()
+    assert texts.add_texts(bench, row, folder).queries.rows == len(QUERIES)
+
+
 def test_what_is_not_stored_or_has_its_texts_is_said(
     alone: tuple[Bench, Dataset], folder: Path
 ) -> None:

@@ -101,7 +101,10 @@ def test_a_large_message_ends_a_connection_that_nobody_signed_in_for(
     with socket(closed.address) as knocking_one:
         with suppress(ConnectionClosed):
             knocking_one.send(rerun("x" * size))
-        assert knocking.closed_with(knocking_one) == 1009
+        code = knocking.closed_with(knocking_one)
+        # While most of it is still on its way the system may reset the connection, and the frame
+        # with the code is lost: the connection has ended all the same.
+        assert code == 1009 or (code == 0 and size > MEGABYTE)
     assert closed.held() - before < 20 * MEGABYTE
 
 

@@ -8,7 +8,7 @@ A *suspect* cell contradicts its neighbours in print: shown, never used. Nothing
 """
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
@@ -156,15 +156,6 @@ def _columns(
     many = columns["system"].map(usable.count()).fillna(0)
     keys = (columns["system"], -many, -columns["n_averaged"], columns["rank"])
     return columns.iloc[np.lexsort(keys)].reset_index(drop=True)
-
-
-def picked(board: Board, systems: Collection[str]) -> Board:
-    """The board with these systems alone; averages, ranks and bests stay those of all."""
-    if set(board.systems["system"]) <= set(systems):
-        return board
-    cells = board.cells[board.cells["system"].isin(systems)].reset_index(drop=True)
-    columns = board.systems[board.systems["system"].isin(systems)].reset_index(drop=True)
-    return replace(board, cells=cells, systems=columns)
 
 
 def below_best(board: Board) -> Series:

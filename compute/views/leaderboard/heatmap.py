@@ -5,7 +5,7 @@ Uneven gaps between the blocks of tasks would stretch one heatmap: every row is 
 """
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import plotly.graph_objects as go
@@ -77,6 +77,8 @@ class _View:
     baseline: str | None
     titles: Mapping[str, str]
     rows: Mapping[str, str]
+    systems: Sequence[str]
+    """The columns; what is best, or the baseline's, is so among all of the board."""
 
     @property
     def signed(self) -> bool:
@@ -91,17 +93,20 @@ def heatmap(
     baseline: str | None,
     theme: str,
     chosen: tuple[str, str] | None = None,
+    shown: Collection[str] | None = None,
 ) -> go.Figure:
     """Datasets down, systems across; the average first, then blocks of tasks.
+
+    `shown` systems alone have a column; what is best, and the baseline, are those of the board.
 
     `colour_by` is one of COLOURS, or DIFFERENCE for a board whose values are differences.
     `chosen` is the dataset and system of the cell with an outline. Points of the overlay carry
     [dataset, system] as customdata; the average's row carries AVERAGE as its dataset.
     """
     look = palette(theme)
-    view = _view(board, colour_by, baseline)
+    view = _view(board, colour_by, baseline, shown)
     cells = list(_cells(view))
-    numbered = len(board.systems) <= (MOST_IN_PRINT if theme == "print" else MOST_WITH_NUMBERS)
+    numbered = len(view.systems) <= (MOST_IN_PRINT if theme == "print" else MOST_WITH_NUMBERS)
     stops = look.diverging if view.signed else look.sequential
     scale = {"cmin": 0, "cmax": 1, "colorscale": colorscale(stops), "showscale": False}
     return go.Figure(
@@ -125,20 +130,19 @@ def note(board: Board, colour_by: str, baseline: str | None) -> str:
     sound = ~board.cells["suspect"]
     if colour_by == AGAINST and leaderboard.against(board, baseline or "")[sound].isna().any():
         sentences.append("– also where the baseline has no figure: the value is in the hover.")
-    if len(board.systems) > MOST_WITH_NUMBERS:
-        sentences.append(
-            f"Over {MOST_WITH_NUMBERS} systems the numbers are in the hover, and nothing is bold."
-        )
     return " ".join(sentences)
 
 
-def _view(board: Board, colour_by: str, baseline: str | None) -> _View:
+def _view(
+    board: Board, colour_by: str, baseline: str | None, shown: Collection[str] | None
+) -> _View:
     zero_shot = set(board.datasets.loc[board.datasets["zero_shot"], "dataset"])
     average = "Zero-shot average" if zero_shot.issuperset(board.averaged) else "Average"
     average = "Mean difference" if colour_by == DIFFERENCE else average
     rows = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
-    return _View(board, colour_by, baseline, titles, {AVERAGE: average} | rows)
+    systems = [name for name in titles if shown is None or name in shown]
+    return _View(board, colour_by, baseline, titles, {AVERAGE: average} | rows, systems)
 
 
 def _places(board: Board) -> dict[str, float]:
@@ -163,7 +167,7 @@ def _cells(view: _View) -> Iterator[_Cell]:
     frame["share"] = frame["share"].where(frame.groupby("dataset")["best"].transform("any"))
     known = {(row["dataset"], row["system"]): row for row in frame.to_dict("records")}
     known |= {(AVERAGE, row["system"]): row for row in _averages(view)}
-    for x, system in enumerate(view.board.systems["system"]):
+    for x, system in enumerate(view.systems):
         for dataset, y in places.items():
             row = known.get((dataset, system))
             yield _absent(view, dataset, system, x, y) if row is None else _cell(view, row, x, y)
@@ -305,7 +309,7 @@ def _axes(view: _View) -> dict:
     places = _places(view.board)
     last = max(places.values())
     titles = leaderboard.short_titles(view.board.systems)
-    shown = [titles[name] for name in view.board.systems["system"]]
+    shown = [titles[name] for name in view.systems]
     rows = {name: escape(view.rows[name], 32) for name in places}
     across = {"fewest": FEWEST_COLUMNS, "longest": LETTERS}
     crowded = len(shown) > MOST_WITH_NUMBERS

@@ -1,7 +1,7 @@
 """Wins and losses against a baseline: a strip of dots per system, one dot per dataset."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 import plotly.graph_objects as go
 from pandas import DataFrame
@@ -23,14 +23,19 @@ _OFFSETS = (0.0, -0.12, 0.12, -0.24, 0.24, -0.36, 0.36)
 
 
 @drawing
-def strip(board: Board, baseline: str, theme: str) -> go.Figure:
+def strip(
+    board: Board, baseline: str, theme: str, shown: Collection[str] | None = None
+) -> go.Figure:
     """A line of dots per system, one per counted dataset, at its difference to the baseline.
+
+    Of the `shown` systems alone, where they are named.
 
     Sorted by wins; an open dot is an in-domain cell; the tick is the median; at the right how
     many are won and lost. Raises ValueError for a board without anything to compare.
     """
     look = palette(theme)
     gaps = leaderboard.differences(board, baseline)
+    gaps = gaps if shown is None else gaps[gaps["system"].isin(shown)]
     counts = leaderboard.tally(gaps, board.sign).head(MOST_LINES)
     gaps = gaps[gaps["system"].isin(counts["system"])].reset_index(drop=True)
     lines = {system: place for place, system in enumerate(counts["system"])}
@@ -44,10 +49,13 @@ def strip(board: Board, baseline: str, theme: str) -> go.Figure:
     )
 
 
-def nothing_to_compare(board: Board, baseline: str) -> str:
-    """Why there is no strip, and what shows one; empty for a board that has differences."""
-    if not leaderboard.differences(board, baseline).empty:
+def nothing_to_compare(board: Board, baseline: str, shown: Collection[str] | None = None) -> str:
+    """Why there is no strip, and what shows one; empty where a shown system has a difference."""
+    gaps = leaderboard.differences(board, baseline)
+    if len(gaps) and (shown is None or gaps["system"].isin(shown).any()):
         return ""
+    if len(gaps):
+        return "Wins and losses: none of the picked systems is compared with the baseline."
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
     title = titles.get(baseline, baseline)
     own = board.cells[(board.cells["system"] == baseline) & ~board.cells["suspect"]]

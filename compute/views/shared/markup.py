@@ -8,14 +8,15 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 PARAGRAPH, HEADING, ITEM, CODE = "paragraph", "heading", "item", "code"
-_FENCE = re.compile(r"(```|~~~)\S*")
+_FENCE = re.compile(r"(```|~~~)[\w+.-]*")
 _UNDERLINE = re.compile(r"([-=~^\"'`#*+])\1{2,}")
 _HASHES = re.compile(r"#{1,6} +(.*?) *#*")
-_ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)]) +(.*)")
+_ITEM = re.compile(r"[-*+•] +(.*)")
+_NUMBERED = re.compile(r"\d{1,3}[.)] .*")
 _RULE = re.compile(r"[-=+|: ]{6,}")
 _DIRECTIVE = re.compile(r"\.\. +([\w-]+):: *(.*)")
-_ROLE = re.compile(r":\w+(?::\w+)*:(?=`)")
-_CODE = re.compile(r"(`{1,2})~?([^`]+)\1_?")
+_ROLE = re.compile(r"(?<!\w):[\w:]{1,40}:(?=`)")
+_CODE = re.compile(r"(?<!`)(`{1,2})~?([^`]+)\1_?(?!`)")
 _STRONG = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
 
 
@@ -41,8 +42,8 @@ def _block(lines: list[str], place: int) -> tuple[Block, int]:
     line = lines[place].strip()
     if not line:
         return Block(PARAGRAPH, ""), place + 1
-    if _FENCE.fullmatch(line):
-        return _fenced(lines, place)
+    if _FENCE.fullmatch(line) and (end := _closing(lines, place)):
+        return Block(CODE, "\n".join(lines[place + 1 : end])), end + 1
     if line.startswith(">>>") or _RULE.fullmatch(line):
         return _until_blank(lines, place)
     below = lines[place + 1].strip() if place + 1 < len(lines) else ""
@@ -55,11 +56,11 @@ def _block(lines: list[str], place: int) -> tuple[Block, int]:
     return _flowing(lines, place)
 
 
-def _fenced(lines: list[str], place: int) -> tuple[Block, int]:
-    end = place + 1
-    while end < len(lines) and not _FENCE.fullmatch(lines[end].strip()):
-        end += 1
-    return Block(CODE, "\n".join(lines[place + 1 : end])), end + 1
+def _closing(lines: list[str], place: int) -> int:
+    """The line that closes a fence; 0 where none does, and it is text."""
+    mark = lines[place].strip()[:3]
+    later = range(place + 1, len(lines))
+    return next((end for end in later if lines[end].strip() == mark), 0)
 
 
 def _until_blank(lines: list[str], place: int) -> tuple[Block, int]:
@@ -86,7 +87,7 @@ def _begins(lines: list[str], place: int) -> bool:
     return (
         not line
         or line.startswith((">>>", "```", "~~~", ".. "))
-        or bool(_ITEM.fullmatch(line) or _RULE.fullmatch(line) or _HASHES.fullmatch(line))
+        or any(one.fullmatch(line) for one in (_ITEM, _NUMBERED, _RULE, _HASHES))
         or bool(_UNDERLINE.fullmatch(below) and 2 * len(below) >= len(line))
     )
 

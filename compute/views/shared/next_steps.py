@@ -17,8 +17,8 @@ def record(facts: DataFrame) -> Dataset:
 def without_texts(dataset: Dataset) -> str:
     """Why ids stand where texts should, and what brings the texts."""
     if dataset.group == "own":
-        return "This collection came without texts: ids stand for them."
-    return f"Texts are not shipped: {how_to_run(dataset)}."
+        return "This collection came without texts: ids stand for them. Add texts brings them."
+    return f"Texts are not shipped: {how_to_run(dataset, 'add-texts')}."
 
 
 def without_runs(dataset: Dataset, *, is_loaded: bool = False, outdated: Sequence[str] = ()) -> str:

@@ -218,10 +218,21 @@ def test_over_24_systems_names_stand_upright_and_numbers_go() -> None:
     few = made(*[("fiqa", f"s{number}", number / 30) for number in range(25)])
     figure = drawn(few)
     assert texts(figure) == {}
-    assert "in the hover" in note(few, BELOW_BEST, None)
     assert figure.layout.xaxis.tickangle == -90
     assert figure.layout.xaxis.tickfont.size == 9
     assert len(overlay(figure)) == 50
+
+
+def test_shown_systems_are_coloured_by_the_best_of_all() -> None:
+    table = made(("fiqa", "best", 0.8), ("fiqa", "mid", 0.6), ("fiqa", "bm25", 0.4))
+    whole, picked = drawn(table), drawn(table, shown=["bm25", "mid"])
+    assert {system for _, system in overlay(picked)} == {"bm25", "mid"}
+    for dataset in ("fiqa", AVERAGE):
+        for system in ("bm25", "mid"):
+            assert fill_of(picked, dataset, system) == fill_of(whole, dataset, system)
+    assert "rank 2 of 3" in overlay(picked)["fiqa", "mid"][2]
+    gone = drawn(table, AGAINST, baseline="best", shown=["bm25", "mid"])
+    assert "0.200 against best" in overlay(gone)["fiqa", "mid"][2]
 
 
 def test_names_from_outside_are_no_markup() -> None:

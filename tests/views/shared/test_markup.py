@@ -45,12 +45,18 @@ def test_a_docstring_is_cut_into_its_blocks() -> None:
         (PARAGRAPH, "real numbers."),
         (ITEM, "first goes on"),
         (ITEM, "second"),
-        (ITEM, "third"),
+        (PARAGRAPH, "1. third"),
         (CODE, ">>> norm([3, 4])\n5.0"),
         (HEADING, "Title"),
         (CODE, "if x:\n    y"),
         (PARAGRAPH, "end"),
     ]
+
+
+def test_numbers_stay_and_what_closes_no_fence_is_text() -> None:
+    assert list(blocks("12. May 1945 was a day")) == [(PARAGRAPH, "12. May 1945 was a day")]
+    assert list(blocks("```foo()```\nmore")) == [(PARAGRAPH, "```foo()``` more")]
+    assert list(blocks("```\nopen")) == [(PARAGRAPH, "``` open")]
 
 
 def test_a_text_of_one_line_is_one_paragraph() -> None:

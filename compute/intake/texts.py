@@ -37,7 +37,8 @@ def add_texts(bench: Bench, dataset: Dataset, path: Path | None = None) -> Loade
             raise Conflict(f"{dataset.name} was replaced or removed meanwhile: look at it again")
         same = content.fingerprints["queries"] == found.queries.fingerprint
         ids = {} if same else {TEXTS_ADDED_TO: found.queries.fingerprint}
-        loaded = publish(bench, dataset, origin, content, ["queries"], **ids)
+        words = ["add-texts", dataset.name, *([path.name] if path else [])]
+        loaded = publish(bench, dataset, origin, content, ["queries"], words, **ids)
         if found.lengths is None:
             lengths.count(bench, loaded)
         return loaded

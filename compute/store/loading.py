@@ -139,15 +139,17 @@ def publish(
     origin: Source,
     content: Content,
     kinds: Collection[str] = ("queries", "judgements"),
+    command: list[str] | None = None,
     **about: Any,
 ) -> Loaded:
     """Publish the corpus that was looked at and these kinds; `about` goes into the provenance, too.
 
+    `command` makes it again where that is another than the dataset's own.
     Raises Conflict where the source changed meanwhile.
     """
     count = content.count
     about = provenance.record(
-        origins.command(dataset, origin),
+        command or origins.command(dataset, origin),
         content.seconds,
         dataset=dataset.record(),
         source=origin.identity(),

@@ -18,9 +18,12 @@ LEAST = 0.5
 """Of the judged documents at least so many must be in a collection that is known by ids alone."""
 
 
-def add_texts(bench: Bench, dataset: Dataset, path: Path | None = None) -> Loaded:
+def add_texts(
+    bench: Bench, dataset: Dataset, path: Path | None = None, *, called: str = ""
+) -> Loaded:
     """Add documents and queries to a dataset that is stored by its ids.
 
+    `called` is the name of the file where it is another than on the disk.
     They come from a BEIR folder or archive, or from where the dataset is read anyway: PyDocs from
     the installed library. Judgements and runs stay as they are, with what the runs cost. Where the
     corpus is known, as of results that ship, its fingerprint must be the same; else the ids must
@@ -37,7 +40,7 @@ def add_texts(bench: Bench, dataset: Dataset, path: Path | None = None) -> Loade
             raise Conflict(f"{dataset.name} was replaced or removed meanwhile: look at it again")
         same = content.fingerprints["queries"] == found.queries.fingerprint
         ids = {} if same else {TEXTS_ADDED_TO: found.queries.fingerprint}
-        words = ["add-texts", dataset.name, *([path.name] if path else [])]
+        words = ["add-texts", dataset.name, *([called or path.name] if path else [])]
         loaded = publish(bench, dataset, origin, content, ["queries"], words, **ids)
         if found.lengths is None:
             lengths.count(bench, loaded)

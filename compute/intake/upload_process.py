@@ -138,7 +138,8 @@ def take_texts(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     path, called = (*order["files"], ("", row.title))[0]
 
     def take() -> Answer:
-        return {"said": texts.said(texts.add_texts(bench, row, Path(path) if path else None))}
+        file = Path(path) if path else None
+        return {"said": texts.said(texts.add_texts(bench, row, file, called=called))}
 
     yield {"file": called, "system": ""} | _answered(bench, take)
     _finish(bench)

@@ -1,6 +1,7 @@
 """Uploaded files are looked at and taken in by a process of its own; tables say what came of it."""
 
 import io
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ from compute.intake import imports, upload_process, uploads
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.data import importing as figures
+from tests.support.tiny import write_tiny
 
 RUN = b"q1 Q0 d1 1 2.0 mine\nq1 Q0 d2 2 1.0 mine\nq2 Q0 d3 1 1.0 mine\n"
 FILES = {
@@ -180,3 +182,22 @@ def test_an_archive_says_what_it_holds_and_which_judgements_there_are() -> None:
         "test": "1,200 judgements, 2 queries",
     }
     assert figures.splits(reported("qrels.txt", "qrels", judgements=1)) == {}
+
+
+def test_texts_are_added_from_an_archive_and_what_is_refused_says_why(
+    at_home: Bench, tmp_path: Path
+) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d2 1\n", "utf-8")
+    imports.import_dataset(at_home, "alone", qrels=tmp_path / "qrels.txt")
+    whole = shutil.make_archive(str(tmp_path / "tiny"), "zip", write_tiny(tmp_path / "beir"))
+    archive = {"tiny.zip": Path(whole).read_bytes()}
+    (answer,) = asked(at_home, "take texts", archive, dataset="alone")
+    assert (answer["ok"], answer["file"]) == (True, "tiny.zip")
+    assert answer["said"] == "texts of 6 documents and 2 queries"
+    command = at_home.store.parts("documents", "alone")[0].provenance["command"]
+    assert command == "python -m compute add-texts alone tiny.zip"
+    (again,) = asked(at_home, "take texts", archive, dataset="alone")
+    assert (again["ok"], again["said"]) == (
+        False,
+        "the texts of alone are here already: nothing is to be added",
+    )

@@ -146,8 +146,11 @@ def _view(
 
 
 def _places(board: Board) -> dict[str, float]:
-    """Where each row lies: 0 for the average if there is one, then 1 apart, more between blocks."""
-    averaged = board.systems["average"].notna().any()
+    """Where each row lies: 0 for the average if there is one, then 1 apart, more between blocks.
+
+    Of one dataset the average would be the same row again.
+    """
+    averaged = board.systems["average"].notna().any() and len(board.datasets) > 1
     places, y, before = ({AVERAGE: 0.0}, 1 + GAP + 0.1, None) if averaged else ({}, 0.0, None)
     for row in board.datasets.itertuples():
         block = (row.zero_shot, row.task)

@@ -220,11 +220,13 @@ def test_over_24_systems_names_stand_upright_and_numbers_go() -> None:
     assert texts(figure) == {}
     assert figure.layout.xaxis.tickangle == -90
     assert figure.layout.xaxis.tickfont.size == 9
-    assert len(overlay(figure)) == 50
+    # Of one dataset the average would be the same row again.
+    assert len(overlay(figure)) == 25
 
 
 def test_shown_systems_are_coloured_by_the_best_of_all() -> None:
-    table = made(("fiqa", "best", 0.8), ("fiqa", "mid", 0.6), ("fiqa", "bm25", 0.4))
+    rows = [("best", 0.8), ("mid", 0.6), ("bm25", 0.4)]
+    table = made(*[(name, *row) for name in ("fiqa", "nq") for row in rows])
     whole, picked = drawn(table), drawn(table, shown=["bm25", "mid"])
     assert {system for _, system in overlay(picked)} == {"bm25", "mid"}
     for dataset in ("fiqa", AVERAGE):

@@ -54,7 +54,7 @@ $(LOOK)/installed: requirements.txt pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' \
 		|| { echo "Beirscope needs Python 3.11 or newer: make look PYTHON=python3.11"; exit 1; }
 	@test -x $(LOOK)/bin/python || $(PYTHON) -m venv $(LOOK)
-	@echo "Installing what looking needs into $(LOOK) (under a minute, under 1 GB)"
+	@echo "Installing what looking needs into $(LOOK) (under 1 GB)"
 	@$(LOOK)/bin/python -m pip install --quiet --no-compile --disable-pip-version-check \
 		--constraint requirements.txt $$($(PYTHON) -c 'import tomllib; \
 		print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["optional-dependencies"]["look"])')

@@ -2,7 +2,7 @@
 
 from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 from pandas import DataFrame
@@ -23,6 +23,18 @@ Systems = Sequence[tuple[str, str]]
 """Name and title, from left to right."""
 _FURTHER = 100
 """Relevant documents that no list shows are offered up to this many."""
+
+
+class Page(NamedTuple):
+    """What the page shows of a query: its lists, further documents, and what they are of."""
+
+    hits: DataFrame
+    further: DataFrame
+    query_id: str
+    query: str
+    """Its text; empty where there is none."""
+    dataset: Dataset
+    systems: Systems
 
 
 def choose_query(
@@ -105,72 +117,49 @@ def lists(
     return chosen
 
 
-def document(
-    hits: DataFrame,
-    further: DataFrame,
-    chosen: str,
-    query_id: str,
-    query: str,
-    dataset: Dataset,
-    systems: Systems,
-) -> None:
+def document(page: Page, chosen: str) -> None:
     """The chosen document with the query's words marked, or what brings its text.
 
     A hole can be judged above it.
     """
     if not chosen:
         return
-    address.pick("document", "Document", _offered(hits, further))
+    address.pick("document", "Document", _offered(page))
     address.pin("document", chosen)
-    judging.hole(dataset, query_id, chosen)
-    _text(hits, further, chosen, query_id, query, dataset, systems)
+    judging.hole(page.dataset, page.query_id, chosen)
+    _text(page, chosen)
 
 
-def beside(
-    hits: DataFrame,
-    further: DataFrame,
-    chosen: str,
-    query_id: str,
-    query: str,
-    dataset: Dataset,
-    systems: Systems,
-) -> None:
+def beside(page: Page, chosen: str) -> None:
     """Another document, to be read beside the chosen one: unless told the best of the next list."""
-    listed = hits[hits["doc_id"] != chosen]
+    listed = page.hits[page.hits["doc_id"] != chosen]
     if listed.empty:
         return
-    next_list = listed[listed["system"] != systems[0][0]]
+    next_list = listed[listed["system"] != page.systems[0][0]]
     first = (listed if next_list.empty else next_list)["doc_id"].iloc[0]
-    names = _offered(hits, further)
+    names = _offered(page)
     names = {first: names[first]} | {name: line for name, line in names.items() if name != chosen}
     address.pick("beside", "Beside it", names)
-    other = address.chosen("beside", names)
-    _text(hits, further, other, query_id, query, dataset, systems)
+    _text(page, address.chosen("beside", names))
 
 
-def _offered(hits: DataFrame, further: DataFrame) -> dict[str, str]:
-    missed = {name: f"{line} · in no list here" for name, line in figures.names(further).items()}
-    return figures.names(hits) | missed
+def _offered(page: Page) -> dict[str, str]:
+    further = figures.names(page.further)
+    missed = {name: f"{line} · in no list here" for name, line in further.items()}
+    return figures.names(page.hits) | missed
 
 
-def _text(
-    hits: DataFrame,
-    further: DataFrame,
-    doc_id: str,
-    query_id: str,
-    query: str,
-    dataset: Dataset,
-    systems: Systems,
-) -> None:
-    row = next(f[f["doc_id"] == doc_id].iloc[0] for f in (hits, further) if doc_id in set(f.doc_id))
+def _text(page: Page, doc_id: str) -> None:
+    frames = (page.hits, page.further)
+    row = next(f[f["doc_id"] == doc_id].iloc[0] for f in frames if doc_id in set(f["doc_id"]))
     with st.container(border=True, height="content"):
         if isinstance(row["text"], str):
-            st.html(text.document(row["title"], row["text"], query))
+            st.html(text.document(row["title"], row["text"], page.query))
         else:
-            st.text(next_steps.without_texts(dataset))
-        of: Any = {"dataset": dataset.name, "query_id": query_id, "doc_id": doc_id}
-        places = read(query_select.places, systems=[name for name, _ in systems], **of)
-        where = figures.placed(places, systems)
+            st.text(next_steps.without_texts(page.dataset))
+        of: Any = {"dataset": page.dataset.name, "query_id": page.query_id, "doc_id": doc_id}
+        places = read(query_select.places, systems=[name for name, _ in page.systems], **of)
+        where = figures.placed(places, page.systems)
         drawing.caption(f"{doc_id}: {figures.said(row['relevance'])}. {where}")
 
 

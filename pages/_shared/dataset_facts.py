@@ -11,16 +11,13 @@ from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query import select as query_select
 from compute.views.shared import next_steps
-from pages._shared import address, reading
+from pages._shared import address, pickers, reading
 from pages._shared.reading import read
 
 
 def titles() -> dict[str, str]:
     """What people read for a dataset, by its name; a title that two have goes with the name."""
-    rows = read(leaderboard_select.datasets)
-    again = rows["title"].duplicated(keep=False) & rows["title"].ne(rows["dataset"])
-    named = rows["title"].where(~again, rows["title"] + " (" + rows["dataset"] + ")")
-    return dict(zip(rows["dataset"], named, strict=True))
+    return pickers.unique_titles(read(leaderboard_select.datasets), "dataset")
 
 
 def outdated(dataset: Dataset) -> list[str]:

@@ -1,4 +1,4 @@
-"""The pickers under a title. The address holds what each shows, and every choice is a step Back.
+"""The pickers under a title. The address names every choice, and each is a step Back.
 
 Streamlit's own binding replaces the address in place, so that Back would skip all choices at once,
 and writes what a picker shows, which here may be a title, into it. These write the name.
@@ -10,6 +10,7 @@ from types import MappingProxyType
 from typing import Any
 
 import streamlit as st
+from pandas import DataFrame
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from pages._shared import export
@@ -120,6 +121,14 @@ def put(**named: str | Sequence[str]) -> None:
     """
     now = {key: st.query_params.get_all(key) for key in st.query_params}
     st.query_params.from_dict({key: value for key, value in (now | named).items() if value})
+
+
+def unique_titles(rows: DataFrame, named: str) -> dict[str, str]:
+    """The title of each row by its name, in the column `named`, which stands behind a title that
+    two have."""
+    again = rows["title"].duplicated(keep=False) & rows["title"].ne(rows[named])
+    titles = rows["title"].where(~again, rows["title"] + " (" + rows[named] + ")")
+    return dict(zip(rows[named], titles, strict=True))
 
 
 def _title(titles: Mapping[str, str], name: str) -> str:

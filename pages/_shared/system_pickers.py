@@ -8,16 +8,13 @@ import streamlit as st
 from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query.words import LISTS, first_pair
-from pages._shared import address, escaping
+from pages._shared import address, escaping, pickers
 from pages._shared.reading import read
 
 
 def titles() -> dict[str, str]:
     """What people read for a system, by its name; a title that two have goes with the name."""
-    rows = read(leaderboard_select.systems)
-    again = rows["title"].duplicated(keep=False) & rows["title"].ne(rows["system"])
-    named = rows["title"].where(~again, rows["title"] + " (" + rows["system"] + ")")
-    return dict(zip(rows["system"], named, strict=True))
+    return pickers.unique_titles(read(leaderboard_select.systems), "system")
 
 
 def arrive() -> None:

@@ -1,4 +1,4 @@
-"""Every choice is a step of the browser's history, and the address always names what is shown."""
+"""Every choice is a step of the browser's history, and the address names it."""
 
 from playwright.sync_api import Page, expect
 

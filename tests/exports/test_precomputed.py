@@ -14,6 +14,7 @@ from compute.base.settings import PROJECT, Settings
 from compute.corpora.overlap import FLOORS, UNITS
 from compute.exports.shipping_counts import FEWEST
 from compute.reading.database import open_version
+from compute.recompute import demo
 from compute.store.provenance import portable
 from compute.store.store import Part, Store
 from compute.views.lengths import select as lengths_select
@@ -51,17 +52,7 @@ COLLECTIONS = (
 )
 # Of NFCorpus and SciFact over uncased word pieces, worked out apart from this project.
 OVERLAP = {("word pieces", 0.0): 0.622, ("word pieces", 1e-4): 0.607}
-SYSTEMS = (
-    "bm25",
-    "bm25-multifield",
-    "bm25-elasticsearch",
-    "bm25-wordpiece",
-    "bm25-rm3",
-    "minilm",
-    "minilm-maxsim",
-    "rrf(bm25,minilm)",
-)
-RUNS = [(dataset, system) for dataset in COLLECTIONS for system in SYSTEMS]
+RUNS = [(dataset, system) for dataset in COLLECTIONS for system in demo.SYSTEMS]
 
 
 @pytest.fixture(scope="module")

@@ -248,7 +248,7 @@ def note(faithfulness: float, least: float) -> list[str]:
         f" {looks.plain(least, 2)} on.",
         "How to read this: near is alike, and a line is wider where two collections are more alike;"
         " marks are larger for more documents. Left, right, up and down mean nothing. A click on a"
-        " mark lists its neighbours; dragging moves the picture, the wheel makes it larger.",
+        " mark lists its neighbours; dragging moves the picture, the wheel zooms.",
     ]
     if math.isnan(faithfulness):
         return read

@@ -180,7 +180,14 @@ def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> Non
     alt = "Collections as marks, alike ones near each other"
     with st.container(horizontal=True):
         with st.container(width=graphs.WIDTH):
-            drawing.plot(figure, "graph", alt, width="content", on_select=_node_clicked)
+            drawing.plot(
+                figure,
+                "graph",
+                alt,
+                width="content",
+                on_select=_node_clicked,
+                selection_mode="points",
+            )
         with st.container(width=488):
             _neighbours(square, _titles(counted))
     drawing.caption(*graphs.note(similarity_matrix.faithfulness(square, points), least))

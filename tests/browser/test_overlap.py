@@ -13,7 +13,7 @@ from compute.corpora import overlap
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from tests.support.acting import click_at, settled
+from tests.support.acting import FIGURE, click_at, click_mark, settled
 from tests.support.processes.dashboards import port, serving
 from tests.support.tiny import DOCUMENTS, write_tiny
 
@@ -91,3 +91,21 @@ def test_no_name_covers_another_or_is_cut(page: Page, address: str, view: str) -
         )
         settled(page)
         assert page.evaluate(COLLIDING) == [], width
+
+
+def test_a_click_on_a_mark_of_the_graph_lists_its_neighbours_and_it_can_be_dragged(
+    page: Page, address: str
+) -> None:
+    page.goto(f"{address}/overlap?view=Graph&numbers=Computed")
+    click_mark(page, "two")
+    page.wait_for_url("**node=two*")
+    expect(page.get_by_role("combobox", name="Neighbours of")).to_have_value("two")
+    settled(page)
+    box = page.locator(FIGURE).first.bounding_box()
+    assert box is not None
+    page.mouse.move(box["x"] + 20, box["y"] + box["height"] - 90)
+    page.mouse.down()
+    page.mouse.move(box["x"] + 90, box["y"] + box["height"] - 90, steps=5)
+    page.mouse.up()
+    moved = "document.querySelector('.js-plotly-plot')._fullLayout.xaxis.range[0] < -10"
+    page.wait_for_function(f"() => {moved}")

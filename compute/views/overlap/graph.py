@@ -197,7 +197,7 @@ def _hover(row: Row, square: DataFrame, titles: Mapping[str, str]) -> str:
 
 
 def _frame(domains: Sequence[str], height: float, theme: str) -> dict[str, Any]:
-    still = {"visible": False, "automargin": False}
+    still = {"visible": False, "automargin": False, "fixedrange": False}
     rows = _legend_rows(domains, theme)
     return {
         "template": looks.template(theme),

@@ -18,6 +18,8 @@ from tests.support.tiny import write_tiny
 
 # For the processes that tests start: timing single queries starts one more Java for each run.
 os.environ.setdefault("BEIRSCOPE_LATENCY_QUERIES", "0")
+# Forty runs beside a tiny one cost each page a fifth of a second.
+os.environ.setdefault("BEIRSCOPE_SHIPPED_RESULTS", "0")
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -44,6 +46,12 @@ def _packages_are_looked_through_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(manifest_scanner, "scan_component_manifests", found)
         yield
+
+
+@pytest.fixture
+def shipped_results(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What comes with Beirscope stands in the home of the test, too."""
+    monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "1")
 
 
 @pytest.fixture

@@ -25,6 +25,8 @@ class Settings:
     """A folder with BEIR archives or folders, looked into before anything is downloaded."""
     mirror: str = ""
     """An http or https address that has BEIR's archives as `NAME.zip`, in place of BEIR's own."""
+    shipped_results: bool = True
+    """Whether the results that come with Beirscope stand beside those computed here."""
     state: str = ""
     """SQLAlchemy URL of the manifest and judgements; empty: `state.sqlite` in the home folder."""
     depth: int = 1000

@@ -142,7 +142,8 @@ class Store:
         make_folder(self.home)
         with locked(self.home / "locks" / "home.lock"):
             self._state = state.open_state(settings)
-        self._shipped = {part.identity: part for part in _read_shipped(shipped)}
+        found = _read_shipped(shipped) if settings.shipped_results else []
+        self._shipped = {part.identity: part for part in found}
         self._seen: dict[str, Part] = {}
         """Parts by id, as they were read: a part never changes."""
         self._checksums = Checksums(self.home)

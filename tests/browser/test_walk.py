@@ -2,6 +2,7 @@
 
 import re
 
+import pytest
 from playwright.sync_api import Page, expect
 
 from tests.support.acting import FIGURE, click_mark, go, heading, settled
@@ -35,6 +36,7 @@ def test_an_address_opens_the_same_view_in_another_browser(page: Page, dashboard
     expect(page.locator(FIGURE).first).to_contain_text("Bridges")
 
 
+@pytest.mark.soak
 def test_hostile_text_stays_text(page: Page, dashboard: str) -> None:
     """Dialogs and page errors fail the test by themselves; nothing may become an element."""
     page.goto(f"{dashboard}/query?dataset=tiny&a=bm25&b=bm25(b%3D0.9)&query=q3")

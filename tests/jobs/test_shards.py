@@ -92,6 +92,7 @@ def test_token_vectors_in_shards_are_those_of_the_undivided_corpus(
     divided_equals_undivided(home(tmp_path, DOCUMENTS), f"maxsim({model}/dense)")
 
 
+@pytest.mark.soak
 def test_weighted_terms_in_shards_are_those_of_the_undivided_corpus(
     tmp_path: Path, model: Path
 ) -> None:

@@ -88,6 +88,7 @@ def test_a_dataset_has_two_figures_a_table_and_the_machines(bench: Bench) -> Non
     assert all(HOSTILE not in json.dumps(chart.proto.spec) for chart in app.get("plotly_chart"))
 
 
+@pytest.mark.usefixtures("shipped_results")
 def test_means_name_the_datasets_that_all_shown_systems_have(bench: Bench) -> None:
     home = bench.settings.home
     alone = captions(opened(home, systems=["bm25"], dataset="mean over datasets"))
@@ -99,6 +100,7 @@ def test_means_name_the_datasets_that_all_shown_systems_have(bench: Bench) -> No
     assert "two" not in over.split(", ")
 
 
+@pytest.mark.usefixtures("shipped_results")
 def test_the_papers_table_says_the_same_of_a_system_as_the_table_above_it(bench: Bench) -> None:
     app = opened(bench.settings.home, systems=["bm25-multifield"])
     printed = app.dataframe[-1].value

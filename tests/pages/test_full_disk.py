@@ -79,8 +79,11 @@ def _export_table(outside: Path, inside: Path) -> Words:
 
 
 COMMANDS = [_import_dataset, _import_run, _run, _judgements, _snapshot, _export_run, _export_table]
-SLOW = {_run: (0, 400), _export_table: (300,)}
-ROOMS = [(one, kilobytes) for one in COMMANDS for kilobytes in SLOW.get(one, (0, 120, 500))]
+ROOMS = [
+    pytest.param(one, kilobytes, marks=[pytest.mark.soak] * (kilobytes != 120))
+    for one in COMMANDS
+    for kilobytes in (0, 120, 500)
+]
 
 
 @pytest.mark.parametrize(("command", "kilobytes"), ROOMS)

@@ -92,6 +92,7 @@ def test_the_order_of_one_dataset_opens_from_the_address() -> None:
     assert means(app) != means(opened(numbers="Computed", group="own"))
 
 
+@pytest.mark.usefixtures("shipped_results")
 def test_added_judgements_move_the_order_and_stand_beside_the_official_ones() -> None:
     address = {"numbers": "Computed", "group": "own", "over": "one"}
     official, added = opened(**address), opened(**address, judgements="added")
@@ -152,6 +153,7 @@ def test_print_says_nothing_of_one_dataset() -> None:
     assert "In print there are no scores by query" in said(app)
 
 
+@pytest.mark.usefixtures("shipped_results")
 def test_a_dataset_that_is_not_in_the_order_is_said() -> None:
     app = opened(over="scifacts")
     assert "Did you mean scifact" in app.warning[0].value.replace("\\", "")
@@ -200,6 +202,7 @@ def test_the_table_of_a_collection_of_one_query_has_no_order(
     assert "no ranks" in app.info[0].value
 
 
+@pytest.mark.usefixtures("shipped_results")
 def test_only_datasets_that_all_have_is_a_switch() -> None:
     every = opened(numbers="Published", table="BEIR v4, Table 2")
     assert "19 datasets, 10 systems" in said(every)

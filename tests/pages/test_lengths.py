@@ -101,6 +101,7 @@ def test_systems_stand_beside_the_collection_and_names_stay_text() -> None:
         assert HOSTILE not in element.value
 
 
+@pytest.mark.usefixtures("shipped_results")
 def test_what_is_not_in_the_figure_is_said() -> None:
     said = captions(opened(dataset="tiny"))
     assert "Not counted yet: 1 of 4 runs; python -m compute lengths tiny does it." in said
@@ -116,6 +117,7 @@ def test_a_collection_without_documents_says_what_would_help() -> None:
     assert len(figures(app)) == 1
 
 
+@pytest.mark.usefixtures("shipped_results")
 def test_what_ships_is_shown_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path))
     app = opened()

@@ -55,6 +55,7 @@ def opened(page: str, **address: Any) -> AppTest:
     return app
 
 
+@pytest.mark.usefixtures("shipped_results")
 @pytest.mark.parametrize("page", ["dataset", "compare", "query", "map", "efficiency"])
 @pytest.mark.parametrize("measure", [BIASED, "Bpref"])
 def test_a_measure_that_runs_were_scored_by_is_picked_and_stays_in_the_address(

@@ -50,6 +50,8 @@ def home(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Ite
     """Each kind of store in turn, as the dashboard would find it."""
     folder = request.getfixturevalue(request.param)
     monkeypatch.setenv("BEIRSCOPE_HOME", str(folder))
+    if request.param == "filled":
+        request.getfixturevalue("shipped_results")
     yield folder
 
 

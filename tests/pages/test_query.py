@@ -208,6 +208,7 @@ def test_the_signs_in_the_boxes_are_explained() -> None:
     assert "? not judged: a hole" in plain(noted(opened("query", dataset="tiny")))
 
 
+@pytest.mark.usefixtures("shipped_results")
 def test_the_dataset_stays_from_page_to_page_unless_the_address_names_one() -> None:
     app = opened("dataset", dataset="fever")
     app.query_params.clear()

@@ -67,6 +67,7 @@ def test_a_query_that_nobody_rewrote_has_no_such_section() -> None:
     assert not [head for head in app.subheader if "asked" in head.value]
 
 
+@pytest.mark.usefixtures("shipped_results")
 def test_the_papers_table_stands_beside_ours() -> None:
     for app in (_opened("efficiency"), _opened("dataset", dataset="tiny", show="Systems")):
         assert "Query augmentation" in [head.value for head in app.subheader]

@@ -6,6 +6,7 @@ import re
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -275,6 +276,19 @@ def test_a_broken_shipped_manifest_is_named(tmp_path: Path) -> None:
         (shipped / "manifest.json").write_text(text, "utf-8")
         with pytest.raises(WrongInput, match=r"manifest\.json"):
             open_store(tmp_path / "home", shipped=shipped)
+
+
+def test_what_ships_is_left_out_where_the_settings_say_so(tmp_path: Path) -> None:
+    shipped = tmp_path / "shipped"
+    shipped.mkdir()
+    part = {
+        **{"path": f"parts/hits/{'a' * 32}.parquet", "dataset": "d", "system": "s"},
+        **{"fingerprint": "f", "rows": 1, "bytes": 1, "created": "", "job": "", "provenance": {}},
+    }
+    (shipped / "manifest.json").write_text(json.dumps({"format": 1, "parts": [part]}), "utf-8")
+    now = open_store(tmp_path / "home").settings
+    assert len(Store(now, shipped).parts()) == 1
+    assert Store(replace(now, shipped_results=False), shipped).parts() == []
 
 
 def test_added_judgements_are_appended_and_a_withdrawal_is_a_row(store: Store) -> None:

@@ -19,7 +19,7 @@ from compute.evaluate import scored_measures
 from compute.judgements import Choice
 from compute.reading import score_arrays, top_ranks
 from compute.reading.database import open_version
-from compute.reading.overlay import Overlays
+from compute.reading.overlay import Official, Overlays
 from compute.reading.questions import Holding, declared
 from compute.store import damage
 from compute.store.store import Part, Store
@@ -52,10 +52,16 @@ def _verified(now: Settings, manifest: int) -> Thread:
     return damage.verify_beside(_store(now))
 
 
+@st.cache_resource(hash_funcs={Settings: repr}, show_spinner=False)
+def _official(now: Settings) -> dict[str, Official]:
+    """What the versions share, by dataset."""
+    return {}
+
+
 @st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
 def _overlays(now: Settings, manifest: int, noticed: int) -> Overlays:
     stored = _store(now)
-    return Overlays(stored, open_version(stored, manifest))
+    return Overlays(stored, open_version(stored, manifest), _official(now))
 
 
 @st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)

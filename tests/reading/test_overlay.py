@@ -25,7 +25,7 @@ from compute.judgements import (
     resolve,
 )
 from compute.reading.database import open_version
-from compute.reading.overlay import Overlays, versions
+from compute.reading.overlay import Official, Overlays, versions
 from compute.store.store import Store
 from compute.views.annotate import select_added
 from compute.views.leaderboard import select as leaderboard_select
@@ -288,6 +288,30 @@ def test_means_of_a_dataset_of_parts_follow_their_parts(store):
     assert after[2:] == [len(forums) + 1, 0]
     whole = counted_in(judged(q9={"a": 1}), added([("q9", "z", 1, "ada", PERSON)]), Choice())
     assert len(whole) == 2
+
+
+def test_versions_share_what_their_datasets_are_until_a_part_is_replaced(store):
+    small(store)
+    publish(store, "nfcorpus", judged(q9={"a": 1}), {"one": hits(q9="z a")})
+    for dataset in ("scifact", "nfcorpus"):
+        seen = store.add_judgements(added([("q9", "z", 2, "ada", PERSON)], dataset))
+    known: dict[str, Official] = {}
+    before = Overlays(store, open_version(store), known)
+    shown(before, seen, Choice())
+    read = dict(known)
+    assert set(read) == {"scifact", "nfcorpus"}
+    # The other dataset is another one now.
+    publish(store, "nfcorpus", judged(q9={"a": 2}), {"one": hits(q9="a z")})
+    after = Overlays(store, open_version(store), known)
+    for dataset in read:
+        fresh = Overlays(store, open_version(store))
+        assert_same(shown(after, seen, Choice(), dataset), shown(fresh, seen, Choice(), dataset))
+    assert known["scifact"] is read["scifact"]
+    assert known["nfcorpus"] is not read["nfcorpus"]
+    # Judgements that come later move either version's own copy alone.
+    later = store.add_judgements(added([("q10", "z", 1, "ada", PERSON)]))
+    assert_same(shown(after, later, Choice()), shown(before, later, Choice()))
+    assert_same(shown(before, seen, Choice()), shown(after, seen, Choice()))
 
 
 def test_many_threads_see_their_own_versions(store):

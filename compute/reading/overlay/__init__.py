@@ -5,6 +5,7 @@ scored again for all systems, in the reading's own database. A cursor of `Overla
 of the same names and columns as the reading's tables, so that every query works on either.
 """
 
+from compute.reading.overlay.counting import Official
 from compute.reading.overlay.versions import Overlays
 
-__all__ = ["Overlays"]
+__all__ = ["Official", "Overlays"]

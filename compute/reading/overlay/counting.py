@@ -13,24 +13,24 @@ from compute.reading.overlay import rescoring
 from compute.reading.overlay.rescoring import Scored
 from compute.reading.overlay.views import NEVER
 
-# On a cursor whose variables `overlay`, `dataset`, `seen` and `never` are set.
+# On a cursor whose variables `overlay`, `dataset`, `seen` and `never` are set, and which has the
+# judgements of the dataset as `official`.
 _JUDGED = """
 create or replace temp view judged as
-select query_id, doc_id, relevance from kept.official where dataset = getvariable('dataset')
+select query_id, doc_id, relevance from official
 union all
 select query_id, doc_id, relevance from kept.labels
 where overlay = getvariable('overlay') and dataset = getvariable('dataset')
   and died = getvariable('never')
 """
 _OFFICIAL = """
-insert into kept.official
-select dataset, query_id, doc_id, relevance from main.judgements
+select query_id, doc_id, relevance from main.judgements
 where dataset = getvariable('dataset')
 """
 _ASKED = """
 select query_id from main.queries where dataset = getvariable('dataset')
 union
-select query_id from kept.official where dataset = getvariable('dataset')
+select query_id from official
 """
 _UNFOLLOWED = """
 insert into kept.unfollowed select getvariable('dataset'), system, measure from fresh
@@ -47,8 +47,7 @@ where dataset = getvariable('dataset') and id <= getvariable('seen')
 order by id
 """
 _PAIRS = """
-select query_id, doc_id from kept.official
-where dataset = getvariable('dataset') and query_id in (select query_id from touched)
+select query_id, doc_id from official where query_id in (select query_id from touched)
 """
 _LABELS = """
 select query_id, doc_id, relevance from kept.labels
@@ -125,9 +124,13 @@ class Overlay:
 
 
 @dataclass(frozen=True)
-class _Official:
-    """What is published of a dataset."""
+class Official:
+    """What is published of a dataset, the same in all versions with the same parts of it."""
 
+    rests_on: frozenset[str]
+    """The ids of its parts."""
+    judgements: pa.Table
+    """query_id, doc_id, relevance."""
     scored: Scored | None
     """None where nothing is."""
     asked: frozenset[str]
@@ -135,14 +138,19 @@ class _Official:
 
 
 class Tally:
-    """Counts added judgements in. One thread at a time."""
+    """Counts added judgements in. One thread at a time.
 
-    def __init__(self, reading: Reading) -> None:
+    `known` is what other versions have read, by dataset; this one uses it and adds to it.
+    """
+
+    def __init__(self, reading: Reading, known: dict[str, Official]) -> None:
         self._reading = reading
         self._cursor = reading.cursor()
+        self._put("official", _table([]))
         self._cursor.execute(_JUDGED)
         self._set(never=NEVER)
-        self._official: dict[str, _Official] = {}
+        self._shared = known
+        self._official: dict[str, Official] = {}
 
     def count(self, overlay: Overlay, seen: int) -> None:
         """Bring an overlay to a later version."""
@@ -169,23 +177,32 @@ class Tally:
         self._set(overlay=overlay.number)
         self._cursor.execute(_DROP)
 
-    def _load(self, dataset: str) -> _Official:
+    def _load(self, dataset: str) -> Official:
         """The official scores and judgements of a dataset, brought in once."""
         if dataset not in self._official:
             self._set(dataset=dataset)
-            with self._transaction():
-                self._cursor.execute(_OFFICIAL)
-                asked = frozenset(query for (query,) in self._cursor.execute(_ASKED).fetchall())
-                scored = rescoring.official(self._reading, self._cursor, dataset)
-                if scored is not None:
-                    self._put("fresh", scored.unfollowed())
-                    self._cursor.execute(_UNFOLLOWED)
-            self._official[dataset] = _Official(scored, asked)
+            parts = self._reading.parts.values()
+            rests_on = frozenset(part.id for part in parts if part.dataset == dataset)
+            found = self._shared.get(dataset)
+            if found is None or found.rests_on != rests_on:
+                found = self._shared[dataset] = self._read(dataset, rests_on)
+            if found.scored is not None:
+                self._put("fresh", found.scored.unfollowed())
+                self._cursor.execute(_UNFOLLOWED)
+            self._official[dataset] = found
         return self._official[dataset]
 
+    def _read(self, dataset: str, rests_on: frozenset[str]) -> Official:
+        judgements = self._cursor.execute(_OFFICIAL).to_arrow_table()
+        self._put("official", judgements)
+        asked = frozenset(query for (query,) in self._cursor.execute(_ASKED).fetchall())
+        scored = rescoring.official(self._reading, self._cursor, dataset)
+        return Official(rests_on, judgements, scored, asked)
+
     def _count(
-        self, overlay: Overlay, dataset: str, official: _Official, queries: list[str]
+        self, overlay: Overlay, dataset: str, official: Official, queries: list[str]
     ) -> None:
+        self._put("official", official.judgements)
         self._put("touched", pa.table({"query_id": queries}))
         before = set(self._cursor.execute(_LABELS).fetchall())
         labels = self._labels(overlay.choice, official.asked)

@@ -36,23 +36,21 @@ from read_parquet($files) join places using (system) join measured using (measur
 join chosen using (query_id)
 """
 _DOCUMENTS = """
-insert into kept.documents
-select getvariable('dataset'), doc_id, row_number() over () - 1
+select doc_id, row_number() over () - 1 as code
 from (select distinct doc_id from read_parquet($files) where rank <= $shallow)
 """
 _LISTS = """
 select place, number, rank - 1 as rank, code
 from read_parquet($files) join places using (system) join chosen using (query_id)
-join (select * from kept.documents where dataset = getvariable('dataset')) using (doc_id)
+join documents using (doc_id)
 where rank <= $shallow
 """
 _KNOWN = """
-select code from kept.documents
-where dataset = getvariable('dataset') and doc_id in (select doc_id from judged)
+select code from documents where doc_id in (select doc_id from judged)
 """
 _CODES = """
-select code, doc_id in (select doc_id from judged) as known from kept.documents
-where dataset = getvariable('dataset') and doc_id in (select unnest($documents))
+select code, doc_id in (select doc_id from judged) as known from documents
+where doc_id in (select unnest($documents))
 """
 _JUDGED = """
 select place * $n + number as number, rank, relevance
@@ -62,6 +60,7 @@ where rank <= $deep and query_id between $first and $last
 order by all
 """
 _LABELS = "select number, relevance from judged join chosen using (query_id)"
+_NO_DOCUMENTS = pa.table({"doc_id": pa.array([], pa.string()), "code": pa.array([], pa.int64())})
 
 
 @dataclass(frozen=True)
@@ -78,6 +77,8 @@ class Scored:
     """[system, measure]: whether new judgements can be followed; not where hits are cut above k."""
     lists: NDArray[np.int32]
     """[system, query, rank from 0]: what is retrieved, by code, as deep as Hole@k asks; else -1."""
+    documents: pa.Table
+    """doc_id, code: what is in the lists."""
     known: NDArray[np.bool_]
     """[code]: whether the document is judged for any query."""
     tops: NDArray[np.bool_]
@@ -148,7 +149,7 @@ class Scored:
 def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scored | None:
     """The published scores of a dataset; None where there are none.
 
-    The cursor's relation `judged` has its official judgements, its variable `dataset` the name.
+    The cursor's relation `judged` has its official judgements.
     """
     kinds = ("hits", "top", "scores", "queries")
     of_dataset = (part for part in reading.parts.values() if part.dataset == dataset)
@@ -163,7 +164,8 @@ def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scor
     _number(cursor, "measured", "measure", "measured", measures)
     _number(cursor, "chosen", "query_id", "number", queries)
     hits = [parts.get(("hits", system)) for system in systems]
-    known, lists = _lists(cursor, files, len(systems), len(queries), _known_measures(measures))
+    shape, (_, deepest) = (len(systems), len(queries)), cuts(_known_measures(measures), 0)
+    lists, documents, known = _lists(cursor, files, (*shape, max(deepest, 1)))
     return Scored(
         systems,
         measures,
@@ -171,6 +173,7 @@ def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scor
         values=_values(cursor, files["scores"], (len(systems), len(measures), len(queries))),
         followed=_followed(hits, [parts["scores", system] for system in systems], measures),
         lists=lists,
+        documents=documents,
         known=known,
         tops=np.array([("top", system) in parts for system in systems], np.bool_),
         hits=files["hits"],
@@ -188,25 +191,21 @@ def _values(
 
 
 def _lists(
-    cursor: DuckDBPyConnection,
-    files: dict[str, list[str]],
-    n_systems: int,
-    n_queries: int,
-    measures: list[Measure],
-) -> tuple[NDArray[np.bool_], NDArray[np.int32]]:
-    """Which documents are judged, by code; and the lists of their codes."""
-    _, shallow = cuts(measures, 0)
-    shallow = max(shallow, 1)
-    array = np.full((n_systems, n_queries, shallow), -1, np.int32)
+    cursor: DuckDBPyConnection, files: dict[str, list[str]], shape: tuple[int, int, int]
+) -> tuple[NDArray[np.int32], pa.Table, NDArray[np.bool_]]:
+    """The lists [system, query, rank from 0] of codes; doc_id, code; and, by code, whether it is
+    judged."""
+    array, shallow = np.full(shape, -1, np.int32), shape[2]
     read = {"files": files["top" if shallow <= TOP else "hits"], "shallow": shallow}
     if not read["files"]:
-        return np.zeros(0, np.bool_), array
-    cursor.execute(_DOCUMENTS, read)
+        return array, _NO_DOCUMENTS, np.zeros(0, np.bool_)
+    documents = cursor.sql(_DOCUMENTS, params=read).to_arrow_table()
+    cursor.register("documents", documents)
     found = _arrays(cursor, _LISTS, **read)
     array[found["place"], found["number"], found["rank"]] = found["code"]
-    known = np.zeros(int(array.max(initial=-1)) + 1, np.bool_)
+    known = np.zeros(documents.num_rows, np.bool_)
     known[_arrays(cursor, _KNOWN)["code"]] = True
-    return known, array
+    return array, documents, known
 
 
 def rescore(
@@ -223,6 +222,7 @@ def rescore(
     """
     if not scored.measures:
         return set()
+    cursor.register("documents", scored.documents)
     codes = _arrays(cursor, _CODES, documents=list(documents))
     scored.known[codes["code"]] = codes["known"]
     measures = _known_measures(scored.measures)

@@ -11,7 +11,7 @@ from duckdb import DuckDBPyConnection
 
 from compute.judgements import Choice
 from compute.reading.database import JUDGEMENTS, Reading
-from compute.reading.overlay.counting import Overlay, Tally
+from compute.reading.overlay.counting import Official, Overlay, Tally
 from compute.reading.overlay.views import SCHEMAS
 from compute.store.store import Store
 
@@ -22,9 +22,15 @@ CHOICES = 4
 
 
 class Overlays:
-    """A reading with the added judgements beside it, open to any number of threads."""
+    """A reading with the added judgements beside it, open to any number of threads.
 
-    def __init__(self, store: Store, reading: Reading) -> None:
+    `known`, given to the overlays of every version of one store, saves reading again what the
+    versions share.
+    """
+
+    def __init__(
+        self, store: Store, reading: Reading, known: dict[str, Official] | None = None
+    ) -> None:
         self.reading = reading
         self._store = store
         with reading.cursor() as cursor:
@@ -33,7 +39,7 @@ class Overlays:
         self._read: int = last or 0
         """The last judgement in the reading's table of them."""
         self._reads = threading.Lock()
-        self._tally = Tally(reading)
+        self._tally = Tally(reading, {} if known is None else known)
         self._counts = threading.Lock()
         self._overlays: list[Overlay] = []
         """The one used last at the end."""

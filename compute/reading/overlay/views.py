@@ -13,8 +13,6 @@ NEVER = 2**62
 # A row holds for the versions from `born` to before `died`: readers of several see their own.
 SCHEMAS = f"""
 create schema kept;
-create table kept.official (dataset text, query_id text, doc_id text, relevance integer);
-create table kept.documents (dataset text, doc_id text, code integer);
 create table kept.unfollowed (dataset text, system text, measure text);
 create table kept.queries (overlay bigint, dataset text, query_id text, born bigint);
 create table kept.labels (

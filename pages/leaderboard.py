@@ -20,7 +20,7 @@ with above:
 with pickers.pickers():
     place_of_view = st.container(width=120)
     numbers = pick("Numbers", cells.NUMBERS, "numbers", default=sections.first(), width=130)
-    source = sections.choose_table(tables, sources, disabled=numbers == cells.COMPUTED)
+    source = sections.choose_table(tables, sources, numbers, above)
     known = cells.measures(numbers, stored, tables, source)
     with above:
         address.known("measure", known, "measure of these numbers")

@@ -65,10 +65,14 @@ def known(sources: list[str]) -> None:
     address.known("view", VIEWS, "view")
 
 
-def choose_table(tables: DataFrame, sources: list[str], *, disabled: bool) -> str:
-    """One of the printed tables, which are called by what they hold."""
-    titles = cells.table_titles(tables)
-    return pickers.pick("Table", sources, "table", width=270, disabled=disabled, titles=titles)
+def choose_table(tables: DataFrame, sources: list[str], numbers: str, above: Any) -> str:
+    """One of the printed tables, which are called by what they hold; the address then says which
+    numbers are shown, for what the page opens on may change."""
+    titles, none = cells.table_titles(tables), numbers == COMPUTED
+    source = pickers.pick("Table", sources, "table", width=270, disabled=none, titles=titles)
+    with above:
+        address.name(numbers=numbers, **({} if none else {"table": source}))
+    return source
 
 
 def choose_colour(place: DeltaGenerator, *, disabled: bool) -> str:

@@ -194,8 +194,10 @@ def test_a_key_judges_no_document_that_was_not_in_sight_when_it_was_pressed(form
     kept = page.evaluate("window.kept()")
     assert [entry["relevance"] for entry in kept] == [1] * 5
     names = [entry["entry"] for entry in kept]
-    more = data(2, 0, names) | {"judged": 5}
-    more["documents"] = [sheet | {"key": sheet["key"] + "x"} for sheet in more["documents"]]
+    more = data(2, 0, names)
+    for sheet in more["documents"]:
+        sheet["key"] += "x"
+    more["judged"] = 5
     page.evaluate("data => window.show(data)", more)
     last = page.locator(".last")
     expect(last).to_have_text("2 keys pressed before this document was in sight: not counted")

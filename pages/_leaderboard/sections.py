@@ -147,7 +147,7 @@ def heat(
         left_out,
     )
     if marks is not None:
-        drawing.caption(marks_note(marks, titles.get(baseline, baseline)))
+        drawing.caption(*marks_note(marks, titles.get(baseline, baseline)))
     if not _has_own():
         address.link("Put runs of your own beside these", "pages/data.py", show="Import")
 

@@ -141,15 +141,15 @@ def note(board: Board, colour_by: str, baseline: str | None) -> str:
     return " ".join(sentences)
 
 
-def marks_note(marks: DataFrame, title: str) -> str:
+def marks_note(marks: DataFrame, title: str) -> list[str]:
     """What the caption says of the marks, if a cell has one; `title` is the baseline's."""
     if not marks["side"].any():
-        return ""
-    signs = " ".join(MARKS.values())
-    return (
-        f"{signs}: significantly above or below {title}. By the randomisation test over queries,"
-        " corrected by Holm over the systems of each dataset, p < .05; the hover has each p."
-    )
+        return []
+    return [
+        f"{' '.join(MARKS.values())}: significantly above or below {title}.",
+        "By the randomisation test over queries, corrected by Holm over the systems of each"
+        " dataset, p < .05; the hover has each p.",
+    ]
 
 
 def _view(

@@ -37,7 +37,8 @@ if name != sections.ALL:
 if a == b:
     st.info("A and B are the same system: choose another for one of them.")
     st.stop()
-view = sections.View(name, a, b, sections.titled(a, b), measure, sections.members(name))
+both = titles.get(a, a), titles.get(b, b)
+view = sections.View(name, a, b, both, measure, sections.members(name))
 if name == sections.ALL:
     sections.all_datasets(view)
 else:

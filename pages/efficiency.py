@@ -5,7 +5,7 @@ import streamlit as st
 from compute.views.efficiency import select
 from pages._efficiency import sections
 from pages._shared import address, augmented_published, dataset_facts, pickers, system_pickers
-from pages._shared.pickers import pick, pick_many
+from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 st.title("Efficiency", anchor=False)
@@ -18,11 +18,11 @@ systems = list(dict.fromkeys(costs["system"]))
 choices = [sections.EVERY, *dict.fromkeys(costs["dataset"])]
 address.known("dataset", choices, "dataset with measured runs")
 measures = address.measures()
-address.known("systems", systems, "system with measured runs")
+above = st.container()
 with pickers.pickers():
     dataset = pick("Dataset", choices, "dataset", width=240, titles=dataset_facts.titles())
     measure = pick("Measure", measures, "measure", width=140)
-    chosen = pick_many("Systems", systems, "systems", width=330, titles=system_pickers.titles())
+    chosen = system_pickers.picked(systems, "system with measured runs", above)
     slow = pickers.switch("95th percentile of latency", "slow")
 view = sections.view(costs, dataset, measure, chosen)
 if view is not None:

@@ -20,7 +20,7 @@ with above:
 with pickers.pickers():
     place_of_view = st.container(width=120)
     numbers = pick("Numbers", cells.NUMBERS, "numbers", default=sections.first(), width=130)
-    source = pick("Table", sources, "table", width=230, disabled=numbers == cells.COMPUTED)
+    source = sections.choose_table(tables, sources, numbers, above)
     known = cells.measures(numbers, stored, tables, source)
     with above:
         address.known("measure", known, "measure of these numbers")
@@ -44,7 +44,7 @@ with place_of_baseline:
 shown = sections.filtered(shown, systems, chosen, baseline)
 board = leaderboard.board(shown, datasets, systems, measure)
 with chosen.place:
-    picked = sections.picked(board, above, titles)
+    picked = system_pickers.picked(list(board.systems["system"]), "system of these numbers", above)
 view = order.choose_view(place_of_view, len(picked))
 colour = sections.choose_colour(place_of_colour, disabled=gaps or view != order.HEATMAP)
 of = order.Numbers(numbers, source, measure, chosen.returned)

@@ -6,7 +6,7 @@ from compute.corpora.lengths import MAX_WORDS
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.lengths import select
 from pages._lengths import sections
-from pages._shared import address, dataset_facts, escaping, pickers
+from pages._shared import address, dataset_facts, escaping, pickers, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -22,14 +22,17 @@ address.recall("dataset", names)
 address.known("dataset", names, "dataset with lengths or runs")
 address.known("k", sections.TOPS, "number of documents")
 address.known("axis", sections.AXES, "axis")
+above = st.container()
 with pickers.pickers():
     name = pick("Dataset", names, "dataset", width=240, titles=dataset_facts.titles())
     k = pick("Top", sections.TOPS, "k", width=100)
     axis = pick("Axis", sections.AXES, "axis", width=150)
+    counted = sections.counted_systems()
+    systems = system_pickers.picked(counted, "system with counted lengths", above)
     cut = pickers.switch(f"Cut at {MAX_WORDS} words", "cut")
 address.remember("dataset", name)
 row = stored[stored["dataset"] == name].iloc[0]
-view = sections.View(row, int(k), axis == sections.LOG, MAX_WORDS if cut else None)
+view = sections.View(row, int(k), axis == sections.LOG, MAX_WORDS if cut else None, systems)
 named = read(leaderboard_select.systems)
 if row["is_counted"]:
     sections.beside_corpus(view, named)

@@ -24,7 +24,7 @@ with above:
     address.known("floor", sections.FLOORS, "bound of frequency")
     address.known("order", ORDERS, "order")
 with pickers.pickers():
-    numbers = COMPUTED if view == sections.SHIFT else sections.choose_numbers()
+    numbers = COMPUTED if view == sections.SHIFT else sections.choose_numbers(above)
     unit, floor = "word pieces", published.OVERLAP_FLOOR
     if numbers == COMPUTED:
         unit = pick("Words", list(UNITS), "unit", width=150)

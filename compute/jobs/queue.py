@@ -134,7 +134,7 @@ def _enqueue(
 ) -> str:
     about = {
         "kind": kind.name,
-        "title": _title(kind, targets),
+        "title": title(kind, targets),
         "targets": [list(target) for target in targets],
         "options": dict(options),
         "created": time.time(),
@@ -160,24 +160,39 @@ def _enqueue(
     return given
 
 
-def _title(kind: Kind, targets: Sequence[Target]) -> str:
-    if len(targets) == 1:
-        return title(kind, targets[0])
+class Names(NamedTuple):
+    """What people call systems and datasets, by name."""
+
+    systems: Mapping[str, str]
+    datasets: Mapping[str, str]
+
+
+NAMES = Names({}, {})
+"""Where they are called by their names."""
+
+
+def title(kind: Kind, targets: Sequence[Target], names: Names = NAMES) -> str:
+    """`bm25, minilm on scifact`; where the work needs no system, `word counts of scifact`."""
     systems, datasets = zip(*targets, strict=True)
-    columns = ((systems, "system"), (datasets, "dataset"))
-    words = " on ".join(_few(set(names), noun) for names, noun in columns if any(names))
+    columns = ((systems, names.systems, "system"), (datasets, names.datasets, "dataset"))
+    words = " on ".join(
+        _few({shown.get(name, name) for name in column}, noun)
+        for column, shown, noun in columns
+        if any(column)
+    )
     return words if any(systems) else f"{kind.noun} of {words}"
+
+
+def called(job: records.Job, names: Names) -> str:
+    """The title of a job or a task with what people call its systems and datasets."""
+    targets = job.targets or ((job.system, job.dataset),)
+    known = KINDS.get(job.kind)
+    return title(known, targets, names) if known and any(map(any, targets)) else job.title
 
 
 def _few(names: Collection[str], noun: str) -> str:
     """`bm25, minilm`; of many only how many."""
     return ", ".join(sorted(names)) if len(names) <= MOST_NAMED else counted(len(names), noun)
-
-
-def title(kind: Kind, target: Target) -> str:
-    """`bm25 on scifact`; where the work needs no system, `word counts of scifact`."""
-    system, dataset = target
-    return f"{system} on {dataset}" if system else f"{kind.noun} of {dataset}"
 
 
 def cancel(settings: Settings, job: str) -> None:

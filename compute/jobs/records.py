@@ -2,7 +2,7 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -203,6 +203,11 @@ def _with_tasks(settings: Settings, found: list[Job]) -> list[Job]:
     return [_whole(one, of_jobs.get(one.id, [])) if one.targets else one for one in found]
 
 
+def of_failed(one: Job, failed: Sequence[Job], title: str) -> str:
+    """What became of a job with tasks that failed; `title` is what the first of them is called."""
+    return f"{len(failed)} of {len(one.targets)} failed; {title}: {failed[0].error}"
+
+
 def _whole(one: Job, tasks: Collection[Job]) -> Job:
     """A job with what its tasks say of it."""
     counts = Counter(task.state for task in tasks)
@@ -214,7 +219,7 @@ def _whole(one: Job, tasks: Collection[Job]) -> Job:
     if state == DONE and (failed or counts[CANCELLED]):
         state = FAILED if failed else CANCELLED
     if failed and state == FAILED and not error:
-        error = f"{len(failed)} of {len(one.targets)} failed; {failed[0].title}: {failed[0].error}"
+        error = of_failed(one, failed, failed[0].title)
     progress = running[0].progress if running else None
     return replace(one, state=state, error=error, counts=dict(counts), progress=progress)
 

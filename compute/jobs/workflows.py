@@ -100,7 +100,7 @@ def _id() -> str:
 def _task(about: Mapping[str, Any], system: str, dataset: str) -> dict[str, Any]:
     return {
         "kind": about["kind"],
-        "title": queue.title(KINDS[about["kind"]], (system, dataset)),
+        "title": queue.title(KINDS[about["kind"]], [(system, dataset)]),
         "system": system,
         "dataset": dataset,
         "options": about["options"],

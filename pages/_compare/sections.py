@@ -13,7 +13,6 @@ from compute.views.compare import figures, tables
 from compute.views.compare import select as compare_select
 from compute.views.dataset import query_outcomes, select_systems
 from compute.views.dataset import select as dataset_select
-from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard import select_order
 from compute.views.shared import binned_queries, next_steps
 from pages._shared import address, colours, drawing, escaping, navigation, pickers
@@ -68,13 +67,6 @@ def members(dataset: str) -> list[str]:
     if dataset == ALL:
         return []
     return list(next_steps.record(read(dataset_select.facts, dataset=dataset)).parts) or [dataset]
-
-
-def titled(a: str, b: str) -> tuple[str, str]:
-    """What two systems are called."""
-    named = read(leaderboard_select.systems)
-    names = dict(zip(named["system"], named["title"], strict=True))
-    return names.get(a, a), names.get(b, b)
 
 
 def one_dataset(view: View) -> None:
@@ -173,7 +165,8 @@ def tests(view: View, row: Mapping[Hashable, Any]) -> None:
     if not row:
         st.info("A test needs two queries with a value of both systems.")
         return
-    about = {"Dataset": view.dataset, "Measure": view.measure, "A": view.a, "B": view.b}
+    a, b = view.titles
+    about = {"Dataset": view.dataset, "Measure": view.measure, "A": a, "B": b}
     drawing.table(
         tables.test_table(row),
         "tests",
@@ -182,14 +175,14 @@ def tests(view: View, row: Mapping[Hashable, Any]) -> None:
         printed={"p": tables.p_text},
     )
     drawing.caption(
-        tables.effect(row),
+        tables.effect(row, view.titles),
         "How to read this: p is how often chance alone would bring a difference this large; below"
         " .05 it is taken as real. With many queries even tiny differences are: look at the effect"
         " size too. These tests are of this pair alone; whoever compares many pairs finds some by"
         " chance.",
         f"Wilcoxon's test leaves out equal queries; its p is exact where at most {EXACT} differ,"
         " else by the normal distribution." * (row["p_wilcoxon"] == row["p_wilcoxon"]),
-        "The interval of A minus B is Student's t, that of the effect size the bootstrap's.",
+        "The interval of the difference is Student's t, that of the effect size the bootstrap's.",
         "Parts weigh the same." * (len(view.datasets) > 1),
     )
 
@@ -252,7 +245,8 @@ def most_different(view: View, both: DataFrame, alike: DataFrame) -> None:
     first = f"The first {len(rows):,} of" if len(rows) < len(both) else "All"
     drawing.caption(
         f"{first} {len(both):,} queries. A click on a row opens the query with"
-        " both ranked lists. Overlap: rank-biased overlap of the two lists."
+        f" both ranked lists. Difference: {view.versus}. Overlap: rank-biased overlap of the two"
+        " lists."
     )
 
 
@@ -273,9 +267,9 @@ def all_datasets(view: View) -> None:
         f"{view.titles[0]} has the better mean on {wins} of {len(rows)}.",
     )
     carried = rows[["dataset"]].to_numpy().tolist()
-    navigation.table(
-        tables.across_table(rows), "rows", carried, _choose, f"{view.versus} by dataset"
-    )
+    table = tables.across_table(rows, view.titles)
+    navigation.table(table, "rows", carried, _choose, f"{view.versus} by dataset")
+    drawing.caption(f"Difference: {view.versus}.")
 
 
 def _choose(dataset: str) -> None:

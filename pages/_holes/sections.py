@@ -71,6 +71,9 @@ def orders(dataset: str, rows: DataFrame, measure: str) -> None:
     st.subheader("Could unjudged documents turn the order?", anchor=False)
     asked = {"dataset": dataset, "systems": shown["system"].tolist(), "measure": measure}
     pairs = read(holes_select.pairs, **asked, most_hits=MOST_HITS)
+    if said := order_flips.none_holds(pairs):
+        drawing.caption(said)
+        return
     figure = order_flips.order_matrix(shown, pairs, measure, theme=colours.theme())
     drawing.plot(figure, "orders", "Which orders of two systems could turn")
     drawing.caption(*order_flips.orders_note(pairs, measure, n_left_out=len(rows) - len(shown)))

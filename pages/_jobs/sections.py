@@ -14,6 +14,7 @@ from compute import jobs
 from compute.base.errors import BeirscopeError
 from compute.base.settings import Settings
 from compute.jobs import Job
+from compute.jobs.queue import Names, called
 from compute.store.store import Store
 from compute.systems import from_outside
 from compute.views.jobs import matrix as figures
@@ -156,11 +157,12 @@ def watch(store: Store, before: Beat) -> None:
     """The list of jobs; it draws itself again, often while any is at work."""
     st.subheader("Queue", anchor=False)
     active = {"queued", "running"} & {state for _, state, _ in before}
-    st.fragment(_list, run_every="2s" if active else "10s")(store, before)
+    names = Names(system_pickers.titles(), dataset_facts.titles())
+    st.fragment(_list, run_every="2s" if active else "10s")(store, before, names)
 
 
 @failures.guarded
-def _list(store: Store, before: Beat) -> None:
+def _list(store: Store, before: Beat, names: Names) -> None:
     # It goes on by itself, long after app.py let somebody in.
     sign_in.require(sign_in.VIEWER)
     found = jobs.listed(store.settings, MOST)
@@ -170,10 +172,10 @@ def _list(store: Store, before: Beat) -> None:
     ended = [job for job in found if not job.active]
     for job in found:
         if job.active:
-            _active(store, job, figures.before(job, found))
+            _active(store, job, figures.before(job, found), names)
     older = st.session_state.get("older", False)
     for job in ended[: MOST if older else SHOWN]:
-        _ended(store, job, found)
+        _ended(store, job, found, names)
     if len(ended) > SHOWN:
         st.toggle("Older jobs too", key="older")
     if not found:
@@ -197,9 +199,9 @@ def _workers(now: Settings) -> None:
     st.code(f"{home}python -m compute worker", language=None)
 
 
-def _active(store: Store, job: Job, before: int) -> None:
+def _active(store: Store, job: Job, before: int, names: Names) -> None:
     with st.container(border=True, gap="xsmall"):
-        with _line(job):
+        with _line(job, names):
             icon = ":material/stop_circle:"
             operator = sign_in.may(sign_in.OPERATOR)
             if operator and st.button("Cancel", key=f"cancel {job.id}", icon=icon):
@@ -208,20 +210,21 @@ def _active(store: Store, job: Job, before: int) -> None:
                 st.rerun()
             details = _asked_for_details(job)
         st.progress(job.share, text=escaping.text(job.summary))
-        drawing.caption(figures.now(jobs.tasks(store.settings, job.id), before))
+        drawing.caption(figures.now(jobs.tasks(store.settings, job.id), before, names))
         training.going_on(store, job)
         if details:
-            _details(store, job)
+            _details(store, job, names)
 
 
-def _ended(store: Store, job: Job, found: Sequence[Job]) -> None:
+def _ended(store: Store, job: Job, found: Sequence[Job], names: Names) -> None:
     with st.container(border=True, gap="xsmall"):
-        with _line(job):
+        with _line(job, names):
             st.caption(
                 escaping.text(f"{job.summary}; {figures.times(job, time.time())}"), width="content"
             )
             unfinished = job.state in ("failed", "cancelled")
-            if unfinished and figures.tried_again(job, jobs.tasks(store.settings, job.id), found):
+            tasks = jobs.tasks(store.settings, job.id) if unfinished else []
+            if unfinished and figures.tried_again(job, tasks, found):
                 unfinished = False
                 st.caption("tried again since", width="content")
             offered = unfinished and sign_in.may(sign_in.OPERATOR)
@@ -231,17 +234,17 @@ def _ended(store: Store, job: Job, found: Sequence[Job]) -> None:
                 st.rerun()
             details = _asked_for_details(job)
         if job.error:
-            st.markdown(escaping.text(job.error))
+            st.markdown(escaping.text(figures.error(job, tasks, names)))
         if details:
-            _details(store, job)
+            _details(store, job, names)
 
 
-def _line(job: Job) -> DeltaGenerator:
+def _line(job: Job, names: Names) -> DeltaGenerator:
     line = st.container(horizontal=True, vertical_alignment="center", gap="small")
     with line:
         state = figures.state(job)
         st.badge(state, color=BADGES[state])
-        st.markdown(f"**{escaping.text(figures.title(job))}**", width="content")
+        st.markdown(f"**{escaping.text(figures.title(job, names))}**", width="content")
     return line
 
 
@@ -249,26 +252,26 @@ def _asked_for_details(job: Job) -> bool:
     return st.toggle("Tasks and log", key=f"details {job.id}")
 
 
-def _task_table(job: Job, tasks: list[Job]) -> None:
+def _task_table(job: Job, tasks: list[Job], names: Names) -> None:
     """The tasks of a job; a click on one opens its run."""
     navigation.table(
-        figures.task_table(tasks),
+        figures.task_table(tasks, names),
         f"tasks-{job.id}",
         [(task.dataset, task.system) for task in tasks],
         navigation.to_run,
-        f"Tasks of {job.title}",
+        f"Tasks of {figures.title(job, names)}",
     )
     drawing.caption("A click on a row opens the run that it made, and how.")
     navigation.follow()
 
 
-def _details(store: Store, job: Job) -> None:
+def _details(store: Store, job: Job, names: Names) -> None:
     """The tasks of a job, and the end of its log or that of a task."""
     if not job.active:
         training.ended(job)
     tasks = {task.id: task for task in jobs.tasks(store.settings, job.id)}
-    _task_table(job, list(tasks.values()))
-    titles = {job.id: "the whole job"} | {name: task.title for name, task in tasks.items()}
+    _task_table(job, list(tasks.values()), names)
+    titles = {job.id: "the whole job"} | {name: called(task, names) for name, task in tasks.items()}
     with st.container(horizontal=True, vertical_alignment="bottom"):
         name = st.selectbox(
             "Log of",

@@ -112,6 +112,9 @@ class Form {
     this.asked = null;
     this.unheard = new Set();
     this.unsure = false;
+    this.ignored = 0;
+    this.shown = 0;
+    this.flying = null;
     this.sent = 0;
     this.patience = RESEND;
     this.sign = 0;
@@ -154,6 +157,8 @@ class Form {
     const saved = new Set(data.saved);
     for (const entry of this.log) if (saved.has(entry.entry)) this.drawer.drop(entry.entry);
     this.log = this.log.filter((entry) => !saved.has(entry.entry));
+    const answered = data.trouble || saved.has(this.flying);
+    if (answered) this.flying = null;
     if (saved.size) {
       this.sent = performance.now();
       this.patience = RESEND;
@@ -166,7 +171,7 @@ class Form {
     }
     this.settle();
     this.draw();
-    if (first && this.log.length) this.send();
+    if (this.log.length && (first || (answered && !data.trouble))) this.send();
   }
 
   // Of two runs close together Streamlit may draw the first one's data again after the second's.
@@ -211,7 +216,7 @@ class Form {
     this.current = key;
     this.unsure = false;
     this.spent = 0;
-    this.since = performance.now();
+    this.since = this.shown = performance.now();
     const before = this.given.get(key);
     this.note.value = before ?? "";
     this.noteBox.classList.toggle("open", Boolean(before));
@@ -221,12 +226,36 @@ class Form {
   pause() {
     if (document.hidden) this.spent += performance.now() - this.since;
     else this.since = performance.now();
+    // The page may be about to go.
+    if (document.hidden && this.log.length) this.dispatch();
+  }
+
+  get inSight() {
+    return Boolean(this.current && this.sheets.has(this.current));
+  }
+
+  get loads() {
+    return !this.inSight && (this.log.length > 0 || this.order.some((key) => !this.done.has(key)));
+  }
+
+  // A key judges what was in sight when it was pressed: one that waited while the browser was busy
+  // was meant for the document before, and nobody judges what they have not seen.
+  isEarly(event) {
+    return this.inSight ? event.timeStamp < this.shown : this.loads;
+  }
+
+  ignore() {
+    this.ignored += 1;
+    const keys = this.ignored === 1 ? "1 key" : `${this.ignored} keys`;
+    this.last.textContent = `${keys} pressed before this document was in sight: not counted`;
+    this.draw();
   }
 
   answer(act, relevance) {
     const pair = this.current;
     if (!pair) return;
     this.record({ pair, act, relevance, unsure: this.unsure, note: this.note.value.trim() });
+    this.ignored = 0;
     this.done.add(pair);
     this.given.set(pair, this.note.value);
     this.acts.set(pair, act);
@@ -290,7 +319,14 @@ class Form {
     this.drawer.keep(entry);
   }
 
+  // One log is on its way at a time, and the next has all that was answered meanwhile: whatever is
+  // sent interrupts the server, which would never answer somebody who presses keys quickly.
   send() {
+    if (!this.flying || performance.now() - this.sent > RESEND) this.dispatch();
+  }
+
+  dispatch() {
+    this.flying = this.log.at(-1)?.entry ?? null;
     this.sent = performance.now();
     this.sign = this.sent;
     this.setStateValue("log", { time: Date.now(), entries: this.log });
@@ -300,7 +336,7 @@ class Form {
     const now = performance.now();
     if (this.log.length && now - this.sent > this.patience) {
       this.patience = Math.min(2 * this.patience, this.data.trouble ? TROUBLED : LATEST);
-      this.send();
+      this.dispatch();
     } else if (now - this.active < AWAY && now - this.sign > (this.current ? SIGN : ASK)) {
       this.sign = now;
       if (this.current || this.data.left) this.setStateValue("seen", Date.now());
@@ -332,7 +368,9 @@ class Form {
     if (act) {
       event.preventDefault();
       event.stopPropagation();
-      if (!event.repeat) act();
+      if (event.repeat) return;
+      if (this.judges.has(act) && this.isEarly(event)) this.ignore();
+      else act();
     } else if (event.key in scroll && !/^button$/i.test(target.tagName ?? "")) {
       event.preventDefault();
       this.document.scrollBy(0, scroll[event.key] * this.document.clientHeight);
@@ -394,6 +432,8 @@ class Form {
     const skip = this.button("Skip", "s", () => this.answer("skip"), "plain");
     skip.title = "Leave this one to others";
     this.back = this.button("Undo", "z", () => this.undo(), "plain");
+    // All so far, but the undo, are about the document in sight.
+    this.judges = new Set([...this.keys].filter(([key]) => key !== "z").map(([, act]) => act));
     const note = this.button("Note", "n", () => this.openNote(), "plain");
     this.buttons.append(this.doubt, skip, this.back, note, this.last);
   }
@@ -438,7 +478,7 @@ class Form {
     this.fill.style.width = `${total ? (100 * judged) / total : 0}%`;
     const each = this.data.seconds;
     // Less would be shown as no time at all, and the rest as some.
-    const shown = Boolean(this.current && this.sheets.has(this.current));
+    const shown = this.inSight;
     const paced = shown && each >= 0.05 && left;
     this.pace.textContent = paced ? `${duration(each)} each, ${duration(each * left)} left` : "";
     if (shown && !this.document.firstChild) this.showSheet();
@@ -463,8 +503,10 @@ class Form {
 
   drawEnd(judged, left) {
     const back = this.history.length ? [" ", this.ended("Undo the last (Z)", () => this.undo())] : [];
-    if (this.log.length || this.order.some((key) => !this.done.has(key)))
-      return this.end.replaceChildren("One moment: the next documents are on their way.");
+    if (this.loads) {
+      const none = this.ignored ? " A key pressed meanwhile is not counted." : "";
+      return this.end.replaceChildren(`One moment: the next documents are on their way.${none}`);
+    }
     if (left)
       return this.end.replaceChildren(
         `${left} left, all with other people now; what they leave comes to you here by itself.`, ...back);

@@ -49,7 +49,6 @@ def section(of: Numbers, board: Board, ground: Ground | None) -> None:
     own = own[own["system"].isin(ground.systems)]
     sign = board.sign, better(other.measure)
     rows = rank_correlation.side_by_side(own, _cells(other, returned=of.returned), sign)
-    titles = short_titles(board.systems)
     left, right = (
         dict(zip(rows["system"], sign[0] * rows["left"], strict=True)),
         dict(zip(rows["system"], sign[1] * rows["right"], strict=True)),
@@ -58,13 +57,28 @@ def section(of: Numbers, board: Board, ground: Ground | None) -> None:
     if found is None:
         drawing.caption("Fewer than three systems have sound figures on the same datasets of both.")
         return
+    shared = _where(board, ground, int(rows["n_datasets"].iloc[0]))
+    said = _agreement(found, shared, beside)
+    moving = int((rows["left_rank"] != rows["right_rank"]).sum())
+    # Of one dataset, or of ranks that stay, a figure says no more than a line.
+    if len(board.datasets) == 1 or not moving:
+        drawing.caption(said[0], _moving(moving), *said[1:])
+        return
     this = of.measure if of.kind == PUBLISHED else f"{of.measure}, {_judged()}"
-    rows = rows.assign(title=rows["system"].map(titles))
+    _figure(rows.assign(title=rows["system"].map(short_titles(board.systems))), this, beside, said)
+
+
+def _figure(rows: DataFrame, this: str, beside: str, said: list[str]) -> None:
     figure = bump(rows, (this, beside), colours.theme())
     drawing.plot(figure, "bump", f"Ranks by {this} and by {beside}")
     moved = f"Named are the {MOST_NAMED} that move furthest." * (len(rows) > MOST_NAMED)
-    shared = _where(board, ground, int(rows["n_datasets"].iloc[0]))
-    drawing.caption(*_agreement(found, shared, beside), moved)
+    drawing.caption(*said, _LINES, moved)
+
+
+def _moving(number: int) -> str:
+    if not number:
+        return "All have the same rank on both boards."
+    return f"{number} of them {'has' if number == 1 else 'have'} another rank on the board beside."
 
 
 def _where(board: Board, ground: Ground, n_datasets: int) -> str:
@@ -79,11 +93,16 @@ def _agreement(found: rank_correlation.Agreement, where: str, beside: str) -> li
     return [
         f"{found.n} systems, {where}.",
         f"Kendall's τ = {_plain(found.tau)}.",
-        f"τ-AP, in which the top counts more: {_plain(found.tau_ap)} with the left board as the"
+        f"τ-AP, in which the top counts more: {_plain(found.tau_ap)} with this board as the"
         f" reference, {_plain(found.tau_ap_back)} with {beside}; mean {_plain(found.tau_ap_mean)}.",
-        "How to read this: a line joins a system's rank on both boards, blue where it rises,"
-        " orange where it falls. τ is 1 for the same order, −1 for the reverse; 0 is chance.",
+        "τ is 1 for the same order, −1 for the reverse; 0 is chance.",
     ]
+
+
+_LINES = (
+    "How to read this: a line joins a system's rank on both boards, blue where it rises, orange"
+    " where it falls."
+)
 
 
 def _plain(value: float) -> str:

@@ -12,6 +12,7 @@ from compute.base.errors import WrongInput
 from compute.exports.tables import Scores
 from compute.views.leaderboard import cells, order_confidence, select_marks, select_order
 from compute.views.leaderboard import intervals as figures
+from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS
@@ -58,15 +59,17 @@ def table(of: Numbers, board: Board, baseline: str, picked: Sequence[str]) -> No
     except WrongInput:
         # Too few queries for an order: `section`, below, says so.
         order = None
-    shown = figures.table(order, board)
+    shown = figures.table(order, board, _holes(of, found) if found else None)
     shown = shown[shown["system"].isin(picked)].reset_index(drop=True)
     heads = figures.headings(board)
     by_title = {head: dataset for dataset, head in heads.items()}
+    file = shown.drop(columns="system")
     drawing.table(
-        shown.drop(columns="system"),
+        file if order is None else _drawn(file, order, shown["system"].tolist()),
         "board",
         f"{of.measure} of systems on datasets",
         scores=scores(of, board, shown, baseline),
+        file=file,
         column_config=_columns(["Mean", *heads.values()]),
         on_select=partial(_open, by_title, shown["system"].tolist()),
         selection_mode="single-cell",
@@ -80,6 +83,26 @@ def table(of: Numbers, board: Board, baseline: str, picked: Sequence[str]) -> No
         f"{origin}: {of.measure}. {about}{_over_all(of)} Systems that share a letter cannot be told"
         " apart; below it is said how this is found out. A click on a value opens its dataset."
     )
+
+
+def _holes(of: Numbers, ground: Ground) -> dict[str, float] | None:
+    """The mean Hole@10 of systems over the datasets of an order, where runs have one."""
+    if of.kind != COMPUTED or of.measure == figures.HOLES:
+        return None
+    rows = read(leaderboard_select.holes)
+    own = rows[rows["dataset"].isin(ground.datasets) & rows["system"].isin(ground.systems)]
+    found = own.groupby("system")["hole"].mean()
+    return dict(zip(found.index, found, strict=True))
+
+
+def _drawn(file: DataFrame, order: DataFrame, systems: Sequence[str]) -> DataFrame:
+    """The table with a column of intervals that are drawn, if there are some."""
+    pictures = figures.pictures(order, systems, colours.theme())
+    if not any(pictures):
+        return file
+    shown = file.copy()
+    shown.insert(list(file.columns).index("Mean") + 1, figures.PICTURE, pictures)
+    return shown
 
 
 def scores(of: Numbers, board: Board, shown: DataFrame, baseline: str) -> Scores:
@@ -98,23 +121,30 @@ def scores(of: Numbers, board: Board, shown: DataFrame, baseline: str) -> Scores
         for name, head in heads.items()
     }
     ranked["Mean"] = shown["Mean"].notna().set_axis(systems)
-    # What a correction is for does not depend on what is picked.
-    names = board.systems["system"].tolist()
-    asked = {"measure": of.measure, "datasets": list(heads), "systems": names}
-    tested = later(select_marks.against, baseline=baseline, sign=board.sign, **asked)
+    tested = later(select_marks.against, **tested_by(board, baseline))
 
     def marked() -> DataFrame | None:
-        better = tested().pivot(index="system", columns="dataset", values="is_better")
-        table = better.reindex(index=systems, columns=list(heads)).eq(True)
+        sides = tested().pivot(index="system", columns="dataset", values="side")
+        table = sides.reindex(index=systems, columns=list(heads)).eq(board.sign)
         return table.rename(columns=heads).assign(Mean=False)
 
-    note = (
-        f"† significantly better than {baseline} (randomisation test, Holm over systems, p < .05)."
-    )
+    title = short_titles(board.systems).get(baseline, baseline)
+    note = f"† significantly better than {title} (randomisation test, Holm over systems, p < .05)."
     columns = [name for name in ("Mean", *heads.values()) if shown[name].notna().any()]
-    computed = of.kind == COMPUTED
     frame = DataFrame(ranked, index=systems).reset_index(drop=True)
-    return Scores(columns, board.sign, frame, marked if computed else None, note)
+    return Scores(columns, board.sign, frame, marked if is_tested(of) else None, note)
+
+
+def is_tested(of: Numbers) -> bool:
+    """Whether there are scores by query of these numbers, over the same queries as the means."""
+    return of.kind == COMPUTED and not of.returned
+
+
+def tested_by(board: Board, baseline: str) -> dict[str, Any]:
+    """What `select_marks.against` is asked: all systems, for what a correction is for does not
+    depend on what is picked."""
+    names, datasets = board.systems["system"].tolist(), board.datasets["dataset"].tolist()
+    return {"measure": board.measure, "datasets": datasets, "systems": names, "baseline": baseline}
 
 
 def _columns(numbers: Sequence[str]) -> dict[str, Any]:
@@ -123,6 +153,10 @@ def _columns(numbers: Sequence[str]) -> dict[str, Any]:
     told |= {"Group": "systems that share a letter cannot be told apart"}
     styles = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers}
     styles |= {name: st.column_config.TextColumn(help=words) for name, words in told.items()}
+    words = "mean share of the top 10 that nobody judged"
+    styles[figures.HOLES] = st.column_config.NumberColumn(format="%.3f", help=words)
+    words = "95% interval, the dot is the mean"
+    styles[figures.PICTURE] = st.column_config.ImageColumn(width=figures.WIDTH, help=words)
     return styles | {"System": st.column_config.TextColumn(pinned=True)}
 
 

@@ -8,12 +8,19 @@ from streamlit.delta_generator import DeltaGenerator
 
 from compute.datasets import DATASETS
 from compute.views.leaderboard import board as leaderboard
-from compute.views.leaderboard import cells
+from compute.views.leaderboard import cells, select_marks
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.cells import COMPUTED, DIFFERENCE, PUBLISHED
-from compute.views.leaderboard.heatmap import COLOURS, MOST_WITH_NUMBERS, heatmap, note
+from compute.views.leaderboard.heatmap import (
+    COLOURS,
+    MOST_WITH_NUMBERS,
+    heatmap,
+    marks_note,
+    note,
+)
 from compute.views.leaderboard.wins import nothing_to_compare, strip
 from compute.views.shared.theme import FAMILIES
+from pages._leaderboard import order
 from pages._leaderboard.order import VIEWS, Numbers
 from pages._shared import address, colours, drawing, escaping, pickers, reading
 from pages._shared.pickers import pick_many
@@ -58,6 +65,16 @@ def known(sources: list[str]) -> None:
     address.known("view", VIEWS, "view")
 
 
+def choose_table(tables: DataFrame, sources: list[str], numbers: str, above: Any) -> str:
+    """One of the printed tables, which are called by what they hold; the address then says which
+    numbers are shown, for what the page opens on may change."""
+    titles, none = cells.table_titles(tables), numbers == COMPUTED
+    source = pickers.pick("Table", sources, "table", width=270, disabled=none, titles=titles)
+    with above:
+        address.name(numbers=numbers, **({} if none else {"table": source}))
+    return source
+
+
 def choose_colour(place: DeltaGenerator, *, disabled: bool) -> str:
     """What a heatmap's colour says."""
     with place:
@@ -83,15 +100,6 @@ def choose_filter(datasets: DataFrame, above: Any) -> Filter:
             pickers.switch("Only datasets that all systems have", "shared"),
             place,
         )
-
-
-def picked(board: leaderboard.Board, above: Any, titles: dict[str, str]) -> list[str]:
-    """The picked systems, in the board's order; what is compared with what stays the board's."""
-    names = board.systems["system"].tolist()
-    with above:
-        address.known("systems", names, "system of these numbers")
-    chosen = pick_many("Systems", names, "systems", width=330, titles=titles)
-    return [name for name in names if name in chosen] or names
 
 
 def ours(measure: str, *, returned: bool) -> DataFrame:
@@ -121,19 +129,25 @@ def heat(
     picked: list[str],
 ) -> None:
     """The heatmap of datasets and picked systems, and what stands under it."""
-    difference = of.kind == DIFFERENCE
+    difference, tested = of.kind == DIFFERENCE, order.is_tested(of)
     colour = DIFFERENCE if difference else colour
     shown = picked[:MOST_WITH_NUMBERS]
+    marks = read(select_marks.against, **order.tested_by(board, baseline)) if tested else None
     look = {"theme": colours.theme(), "chosen": drawing.chosen_cell(), "shown": shown}
-    figure = heatmap(board, colour_by=colour, baseline=baseline, **look)
+    figure = heatmap(board, colour_by=colour, baseline=baseline, marks=marks, **look)
     drawing.plot_cells(figure, f"{board.measure} of systems on datasets", board.measure)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
-    n = len(board.systems)
+    n, titles = len(board.systems), leaderboard.short_titles(board.systems)
     said = in_common(n, printed) if difference else ""
     left_out = f"Shown are {len(shown)} of {n} systems: Filter picks others." * (len(shown) < n)
     drawing.caption(
-        *leaderboard.caption(board, origin), said, note(board, colour, baseline), left_out
+        *leaderboard.caption(board, origin),
+        said,
+        note(board, colour, baseline),
+        left_out,
     )
+    if marks is not None:
+        drawing.caption(*marks_note(marks, titles.get(baseline, baseline)))
     if not _has_own():
         address.link("Put runs of your own beside these", "pages/data.py", show="Import")
 

@@ -17,7 +17,7 @@ from compute.views.query.words import first_pair
 from compute.views.shared import next_steps
 from pages._shared import address, colours, drawing, pickers, system_pickers
 from pages._shared.pickers import pick
-from pages._shared.reading import read
+from pages._shared.reading import parts, read
 
 TOPS = ("10", "5", "3", "1")
 LINEAR, LOG = "Linear", "Logarithmic"
@@ -38,6 +38,8 @@ class View:
     k: int
     log: bool
     cut: int | None
+    systems: list[str]
+    """Those shown."""
 
     @cached_property
     def choice(self) -> dict[str, Any]:
@@ -45,6 +47,10 @@ class View:
         record = next_steps.record(read(dataset_select.facts, dataset=self.dataset["dataset"]))
         datasets = list(record.parts) or [record.name]
         return {"datasets": datasets, "k": self.k, "cut": self.cut}
+
+    def shown(self, rows: DataFrame) -> DataFrame:
+        """Rows of what is no system's list, and of the shown systems."""
+        return rows[(rows["of"] != "top") | rows["system"].isin(self.systems)]
 
     def violins(self, rows: DataFrame, key: str, alt: str) -> None:
         """Draw the lengths of these rows, and a line at the collection's median."""
@@ -55,6 +61,12 @@ class View:
             rows, counts, corpus, log=self.log, cut=self.cut, theme=colours.theme()
         )
         drawing.plot(figure, key, alt)
+
+
+def counted_systems() -> list[str]:
+    """The systems with counted lengths on a dataset."""
+    counts = [part for part in parts() if part.kind == "length_counts"]
+    return sorted({part.system for part in counts if part.system})
 
 
 def uncounted(row: Series) -> str:
@@ -73,7 +85,7 @@ def uncounted(row: Series) -> str:
 def beside_corpus(view: View, named: DataFrame) -> None:
     """The lengths of what each system puts first, beside the collection's."""
     row, choice = view.dataset, view.choice
-    rows = figures.beside_corpus(read(lengths_select.summaries, **choice), named)
+    rows = figures.beside_corpus(view.shown(read(lengths_select.summaries, **choice)), named)
     view.violins(rows, "lengths", f"Lengths of the top {view.k} of systems on {row['title']}")
     drawing.caption(
         f"How to read this: each shape shows the lengths of {figures.first(view.k)} of every query;"
@@ -107,7 +119,7 @@ def _missing(row: Series) -> str:
 
 def medians(view: View, named: DataFrame) -> None:
     """Every dataset and system at a glance; a click on a row chooses the dataset."""
-    rows = read(lengths_select.medians, k=view.k, cut=view.cut)
+    rows = view.shown(read(lengths_select.medians, k=view.k, cut=view.cut))
     st.subheader("All datasets", anchor=False)
     figure = tables.heatmap(rows, named, chosen=view.dataset["dataset"], theme=colours.theme())
     label = f"Median words of the top {view.k} of systems on datasets"

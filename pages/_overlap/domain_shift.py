@@ -39,7 +39,7 @@ def printed(unit: str, left_out: Sequence[str], above: Any) -> None:
     with above:
         address.known("table", tables, "printed table")
     with pickers.pickers():
-        table = pick("Table", tables, "table", width=180)
+        table = pick("Table", tables, "table", width=240, titles=_by_measure(tables))
         scores = _printed_scores(table)
         systems, baseline = _choose_systems(scores, "", above)
     marks = domain_shift.points(near, scores, systems, baseline, left_out)
@@ -107,11 +107,16 @@ def _choose_scores(sources: Sequence[str], above: Any) -> tuple[str, str, DataFr
     with above:
         address.known("scores", tables, "table of scores")
         measures = address.measures()
-    table = pick("Scores", tables, "scores", width=180)
+    table = pick("Scores", tables, "scores", width=240, titles=_by_measure(tables[1:]))
     if table == COMPUTED:
         measure = pick("Measure", measures, "measure", width=140)
         return table, measure, read(leaderboard_select.means, measure=measure)
     return table, MEASURE, _printed_scores(table)
+
+
+def _by_measure(tables: Sequence[str]) -> dict[str, str]:
+    """What printed tables are called where one measure of theirs counts."""
+    return {table: f"{table}: {MEASURE}" for table in tables}
 
 
 def _printed_scores(table: str) -> DataFrame:
@@ -153,6 +158,9 @@ def _panels(
     """A panel for each system, side by side where there is room."""
     if marks.empty:
         st.info("No dataset has a similarity to this source, and scores of both systems.")
+        return
+    if marks["dataset"].nunique() == 1:
+        drawing.caption("One dataset alone has a similarity and scores: there is no correlation.")
         return
     source, words, measure = said
     named = read(leaderboard_select.datasets)[["dataset", "title", "domain"]]

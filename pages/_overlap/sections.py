@@ -34,12 +34,15 @@ def choose_view() -> str:
     return pickers.view("View", VIEWS, "view", default=HEATMAP)
 
 
-def choose_numbers() -> str:
+def choose_numbers(above: Any) -> str:
     """Printed figures, or what was counted: the latter for who has a collection of their own, and
-    where the address names what only computed figures have."""
+    where the address names what only computed figures have. The address then says which."""
     own = _has_own() or {"unit", "floor", "pair"} & set(st.query_params)
     default = figures.COMPUTED if own else figures.PUBLISHED
-    return pick("Numbers", figures.NUMBERS, "numbers", default=default, width=150)
+    numbers = pick("Numbers", figures.NUMBERS, "numbers", default=default, width=150)
+    with above:
+        address.name(numbers=numbers)
+    return numbers
 
 
 def _has_own() -> bool:

@@ -4,11 +4,28 @@ import shlex
 from collections.abc import Iterable, Sequence
 from difflib import get_close_matches
 from pathlib import Path
+from urllib.parse import urlencode
 
 import streamlit as st
+import streamlit.components.v2 as components
 
 from compute.evaluate.measures import is_measure
 from pages._shared import escaping, export, navigation, pickers, reading
+
+_IN_PLACE = components.component(
+    "named_in_place",
+    js="""
+    export default function ({ data }) {
+      const now = new URL(window.location.href);
+      const place = ({ origin, pathname }) => origin + pathname.replace(/\\/$/, "");
+      if (!data.url || place(now) !== place(new URL(data.url))) return;
+      const lacking = Object.entries(data.named).filter(([key]) => !now.searchParams.has(key));
+      if (!lacking.length) return;
+      now.search += (now.search ? "&" : "?") + new URLSearchParams(lacking);
+      window.history.replaceState(window.history.state, "", now);
+    }
+    """,
+)
 
 
 def known(key: str, names: Iterable[str], what: str, advice: str = "") -> None:
@@ -92,7 +109,19 @@ def link(label: str, page: str, **names: str | Sequence[str]) -> None:
 
 def arrive() -> None:
     """Set the pickers that a link named; a page calls it before it draws them."""
-    st.query_params.update(st.session_state.pop("_arriving", {}))
+    # Even of nothing an update is sent, to a browser whose address `name` may have made longer.
+    if named := st.session_state.pop("_arriving", {}):
+        st.query_params.update(named)
+
+
+def name(**named: str) -> None:
+    """Have the address name what a page shows by itself, such as which numbers.
+
+    The browser writes it into the address in place: what the server writes is a step Back.
+    """
+    # The address that the server knows: after each step the browser looks again.
+    known = urlencode(st.query_params.to_dict(), doseq=True)
+    _IN_PLACE(data={"named": named, "url": st.context.url, "known": known}, key="_named")
 
 
 def recall(key: str, names: Iterable[str]) -> None:

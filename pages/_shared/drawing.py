@@ -13,9 +13,10 @@ from pandas.io.formats.style import Styler
 
 from compute.exports import browser
 from compute.exports.tables import Printed, Scores
+from compute.views.leaderboard import select as leaderboard_select
 from pages._shared import export
 from pages._shared.escaping import text
-from pages._shared.reading import measures
+from pages._shared.reading import measures, read
 
 ROW, HEAD = 35, 38
 """Heights of a row of a table and of its head, in pixels."""
@@ -24,6 +25,8 @@ MOST_WORDS = 14
 _HOW = "How to read this:"
 _SENTENCE = re.compile(r"(?<=[^A-Z][^A-Z.][.!?]) (?=[A-Z0-9“])")
 """Not after an initial or an abbreviation of two letters, such as Dr."""
+_WITHIN = "\x00"
+"""Stands for the blanks of a title while its sentence is looked for."""
 MOST_ROWS = 20
 """Rows of a table in sight at once; the others scroll."""
 
@@ -117,13 +120,34 @@ def caption(*sentences: str) -> None:
     """
     if not any(sentences):
         return
-    shown, behind = folded(sentences)
+    shown, behind = folded(sentences, _dotted())
     st.caption(text(shown), help=text(behind) or None)
 
 
-def folded(sentences: Sequence[str]) -> tuple[str, str]:
-    """What of sentences is shown, and what stands behind the mark."""
-    told = [_SENTENCE.split(part.strip()) for part in sentences if part.strip()]
+def _split(part: str, titles: Sequence[str]) -> list[str]:
+    for title in titles:
+        part = part.replace(title, title.replace(" ", _WITHIN))
+    return [one.replace(_WITHIN, " ") for one in _SENTENCE.split(part)]
+
+
+def _dotted() -> list[str]:
+    """The titles of systems and datasets in which a sentence seems to end, the longest first."""
+    version = st.session_state.get("_version")
+    known, found = st.session_state.get("_dotted", ("", []))
+    # Once for all captions of a page.
+    if known != version:
+        tables = [read(leaderboard_select.systems), read(leaderboard_select.datasets)]
+        titles = {title for table in tables for title in table["title"] if _SENTENCE.search(title)}
+        # Where there is little room a title goes without what stands in brackets.
+        titles |= {title.partition(" (")[0] for title in titles}
+        found = sorted(filter(_SENTENCE.search, titles), key=len, reverse=True)
+        st.session_state["_dotted"] = version, found
+    return found
+
+
+def folded(sentences: Sequence[str], titles: Sequence[str] = ()) -> tuple[str, str]:
+    """What of sentences is shown, and what stands behind the mark; none ends within a title."""
+    told = [_split(part.strip(), titles) for part in sentences if part.strip()]
     facts = [one for part in told if not part[0].startswith(_HOW) for one in part]
     shown: list[str] = []
     for one in facts:

@@ -163,6 +163,7 @@ def _follow(key: str, meant: Callable[[list[str]], Any]) -> None:
         usual[key] = state.get(key)
     named = st.query_params.get_all(key)
     state[key] = meant(named or ([] if usual[key] is None else _names(usual[key])))
+    state.setdefault("_shown", {})[key] = state[key]
 
 
 def _names(value: object) -> list[str]:
@@ -175,4 +176,8 @@ def _names(value: object) -> list[str]:
 
 
 def _put(key: str, nothing: Sequence[str] = ()) -> None:
-    put(**{key: _names(st.session_state[key]) or nothing})
+    chosen = _names(st.session_state[key]) or nothing
+    shown = st.query_params.get_all(key) or _names(st.session_state["_shown"].get(key))
+    # Where options have changed, the browser tells again what was shown: nobody chose that.
+    if list(chosen) != shown:
+        put(**{key: chosen})

@@ -1,4 +1,5 @@
-"""Which systems' lists the page Query shows: up to four, named by the address in either manner."""
+"""Pickers of systems: those that a page shows, and Query's up to four, whose names stand in the
+address in either manner."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -15,6 +16,17 @@ from pages._shared.reading import read
 def titles() -> dict[str, str]:
     """What people read for a system, by its name; a title that two have goes with the name."""
     return pickers.unique_titles(read(leaderboard_select.systems), "system")
+
+
+def picked(known: Sequence[str], what: str, above: Any) -> list[str]:
+    """The systems that a page shows, in the order of `known`: those picked, or all.
+
+    `above` takes what is wrong in the address; `what` says what they are, as in "run on scifact".
+    """
+    with above:
+        address.known("systems", known, what)
+    chosen = pickers.pick_many("Systems", known, "systems", width=330, titles=titles())
+    return [name for name in known if name in chosen] or list(known)
 
 
 def arrive() -> None:

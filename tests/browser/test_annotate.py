@@ -48,6 +48,18 @@ KEPT = """
     };
 """
 """Notes the answers that the browser puts aside, and those it drops as saved."""
+SEEN = """
+    window.pressed = [];
+    window.addEventListener("keydown", ({ key }) => {
+        if (!/^[01]$/.test(key)) return;
+        const form = document.querySelector("[data-testid=stMain] .judge")
+            ?? [...document.querySelectorAll("*")].map(at => at.shadowRoot?.querySelector(".judge"))
+                .find(Boolean);
+        const title = form?.querySelector(".work:not([hidden]) .title")?.textContent ?? null;
+        window.pressed.push([title, Number(key)]);
+    }, { capture: true });
+"""
+"""Notes each key with the title of the document that is in sight when it is pressed."""
 KEPT_HERE = "Object.keys(localStorage).filter(k => k.startsWith('beirscope.answers.')).length"
 
 
@@ -179,6 +191,22 @@ def test_ten_quick_keys_are_all_saved_each_with_its_document(
     expect(page.get_by_text("10 of 40 judged")).to_be_visible()
     saved(page)
     assert [(row["doc_id"], row["relevance"]) for row in rows(judging, task)] == pressed
+
+
+def test_keys_that_outrun_the_server_judge_what_is_in_sight_and_nothing_else(
+    page: Page, address: str, judging: Judging
+) -> None:
+    task = judging.task(DATASET, n_pairs=60, order="random")
+    page.add_init_script(SEEN)
+    sit_down(page, address, task, "cat")
+    for n in range(45):
+        page.keyboard.press("10"[n % 3 == 0], delay=15)
+    saved(page)
+    titles = judging.titles()
+    pressed = page.evaluate("window.pressed")
+    wanted = [(titles[title], key) for title, key in pressed if title is not None]
+    given = [(row["doc_id"], row["relevance"]) for row in rows(judging, task)]
+    assert given == wanted and len(pressed) == 45
 
 
 def test_two_windows_of_one_person_never_ask_for_a_document_twice(

@@ -2,7 +2,7 @@
 
 from playwright.sync_api import Page, expect
 
-from tests.support.acting import go, settled
+from tests.support.acting import go, settled, travel
 
 
 def _choose(page: Page, label: str, title: str) -> None:
@@ -40,3 +40,45 @@ def test_a_picker_shows_the_title_of_a_system_and_the_address_has_its_name(
     page.get_by_role("button", name="Swap A and B").click()
     page.wait_for_url("**b=bm25")
     expect(page.get_by_role("combobox", name="B", exact=True)).to_have_value("BM25 (Pyserini)")
+
+
+def test_the_address_says_which_numbers_are_shown_without_a_step_of_its_own(
+    page: Page, dashboard: str
+) -> None:
+    go(page, f"{dashboard}/about")
+    go(page, f"{dashboard}/")
+    # The home has runs of its own.
+    page.wait_for_url("**/?numbers=Computed")
+    steps = page.evaluate("history.length")
+    measure = page.get_by_role("combobox", name="Measure")
+    for name in ("RR@10", "AP@100", "P@10"):
+        _choose(page, "Measure", name)
+        page.wait_for_url(f"**numbers=Computed&measure={name.replace('@', '*')}")
+        settled(page)
+    assert page.evaluate("history.length") == steps + 3
+    for name in ("AP@100", "RR@10", "nDCG@10"):
+        page.go_back()
+        expect(measure).to_have_value(name)
+        settled(page)
+    page.wait_for_url("**/?numbers=Computed")
+    page.go_back()
+    page.wait_for_url("**/about")
+
+
+def test_the_address_of_overlap_says_which_numbers_in_the_midst_of_a_visit(
+    page: Page, dashboard: str
+) -> None:
+    go(page, f"{dashboard}/about")
+    travel(page, f"{dashboard}/overlap?view=Graph")
+    page.wait_for_url("**/overlap?view=Graph&numbers=*")
+    settled(page)
+    steps = page.evaluate("history.length")
+    page.get_by_role("radio", name="Heatmap").click()
+    page.wait_for_url("**/overlap?*view=Heatmap*")
+    page.wait_for_url("**numbers=*")
+    settled(page)
+    assert page.evaluate("history.length") == steps + 1
+    page.go_back()
+    expect(page.get_by_role("radio", name="Graph")).to_be_checked()
+    page.go_back()
+    page.wait_for_url("**/about")

@@ -64,7 +64,7 @@ def test_a_recompute_shows_its_progress_and_its_score_by_itself(
     expect(page.get_by_text("All of it is up to date")).to_be_visible()
     seen = page.evaluate("window.seen")
     assert "0 of 1 done" in seen
-    steps = [line for line in seen if line.startswith("bm25-multifield on tiny: ")]
+    steps = [line for line in seen if line.startswith(f"{TITLE} on tiny: ")]
     assert steps, "no step of the recompute was ever shown"
 
     expect(board.locator(FIGURE).first).to_contain_text(TITLE)

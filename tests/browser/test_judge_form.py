@@ -11,9 +11,11 @@ SCRIPT = (PROJECT / "pages" / "_judge" / "judge.js").read_text("utf-8")
 START = """
 data => {
   window.sent = [];
+  window.kept = () => Object.keys(localStorage).map(key => JSON.parse(localStorage.getItem(key)))
+    .sort((one, other) => one.number - other.number);
   window.show = data => window.judge({
     data, parentElement: document.body,
-    setStateValue: (name, value) => { if (name === "log") window.sent.push(value.entries); },
+    setStateValue: (name, value) => { if (name === "log") window.sent.push([...value.entries]); },
     setTriggerValue: () => {},
   });
   window.gone = window.show(data);
@@ -66,7 +68,7 @@ def test_data_drawn_again_out_of_order_change_nothing(form: Page) -> None:
     page = form
     page.keyboard.press("1")
     page.keyboard.press("0")
-    first, second = page.evaluate("window.sent.at(-1).map(entry => entry.entry)")
+    first, second = page.evaluate("window.kept().map(entry => entry.entry)")
     page.evaluate("data => window.show(data)", data(2, 1, [first]))
     page.evaluate("data => window.show(data)", data(3, 2, [first, second]))
     page.evaluate("data => window.show(data)", data(2, 1, [first]))
@@ -81,7 +83,7 @@ def test_a_form_that_is_drawn_anew_goes_on_where_it_was(form: Page, gone_first: 
     page = form
     page.keyboard.press("1")
     page.keyboard.press("0")
-    names = page.evaluate("window.sent.at(-1).map(entry => entry.entry)")
+    names = page.evaluate("window.kept().map(entry => entry.entry)")
     page.evaluate("data => window.show(data)", data(2, 2, names))
     page.keyboard.press("n")
     page.keyboard.type("half a no")
@@ -100,7 +102,7 @@ def test_a_form_that_is_drawn_anew_goes_on_where_it_was(form: Page, gone_first: 
         page.keyboard.press("z")
     expect(page.locator(".title")).to_have_text("d0")
     expect(page.get_by_text("0 of 5 judged", exact=True)).to_be_visible()
-    acts = page.evaluate("window.sent.at(-1).map(entry => [entry.act, entry.pair])")
+    acts = page.evaluate("window.kept().map(entry => [entry.act, entry.pair])")
     assert acts == [["undo", "pair1"], ["undo", "pair0"]]
 
 
@@ -128,7 +130,7 @@ def test_what_was_answered_last_is_said_and_what_is_taken_back(form: Page) -> No
 def test_what_cannot_be_saved_is_kept_and_the_form_says_why(form: Page) -> None:
     page = form
     page.keyboard.press("1")
-    (entry,) = page.evaluate("window.sent.at(-1).map(entry => entry.entry)")
+    (entry,) = page.evaluate("window.kept().map(entry => entry.entry)")
     page.evaluate("data => window.show(data)", data(2, 0, []) | {"trouble": "no space is left"})
     expect(page.get_by_text("1 not yet saved: no space is left", exact=True)).to_be_visible()
     # It is sent again by itself.
@@ -142,7 +144,7 @@ def test_answers_kept_from_a_closed_window_are_not_counted_twice(form: Page) -> 
     page = form
     page.keyboard.press("1")
     page.keyboard.press("0")
-    names = page.evaluate("window.sent.at(-1).map(entry => entry.entry)")
+    names = page.evaluate("window.kept().map(entry => entry.entry)")
     # The window was closed before it heard that both are saved; the new one hears of none.
     page.evaluate("data => { window.gone(); window.show(data); }", data(1, 2, [], session="two"))
     expect(page.get_by_text("2 of 5 judged", exact=True)).to_be_visible()
@@ -168,3 +170,48 @@ def test_in_a_small_window_the_note_hides_no_button_and_the_guideline_is_open_at
     expect(page.get_by_text("Judge well.")).to_be_hidden()
     page.keyboard.press("g")
     expect(page.get_by_text("Judge well.")).to_be_in_viewport()
+
+
+def test_answers_given_while_one_is_on_its_way_are_sent_together(form: Page) -> None:
+    page = form
+    for key in "101":
+        page.keyboard.press(key)
+    names = page.evaluate("window.kept().map(entry => entry.entry)")
+    assert page.evaluate("window.sent.map(log => log.length)") == [1]
+    page.evaluate("data => window.show(data)", data(2, 1, names[:1]))
+    sent = page.evaluate("window.sent.map(log => log.map(entry => entry.entry))")
+    assert sent == [names[:1], names[1:]]
+
+
+def test_a_key_judges_no_document_that_was_not_in_sight_when_it_was_pressed(form: Page) -> None:
+    page = form
+    for _ in range(5):
+        page.keyboard.press("1")
+    page.keyboard.press("0")
+    page.keyboard.press("u")
+    loading = page.get_by_text("the next documents are on their way. A key pressed meanwhile")
+    expect(loading).to_be_visible()
+    kept = page.evaluate("window.kept()")
+    assert [entry["relevance"] for entry in kept] == [1] * 5
+    names = [entry["entry"] for entry in kept]
+    more = data(2, 0, names)
+    for sheet in more["documents"]:
+        sheet["key"] += "x"
+    more["judged"] = 5
+    page.evaluate("data => window.show(data)", more)
+    last = page.locator(".last")
+    expect(last).to_have_text("2 keys pressed before this document was in sight: not counted")
+    expect(page.get_by_role("button", name="Unsure")).to_have_attribute("aria-pressed", "false")
+    # Pressed while the browser was busy, it comes when the next document is there already.
+    page.evaluate(
+        """() => {
+          const late = new KeyboardEvent("keydown", { key: "0", bubbles: true });
+          Object.defineProperty(late, "timeStamp", { value: performance.now() });
+          window.dispatchEvent(new KeyboardEvent("keydown", { key: "1", bubbles: true }));
+          window.dispatchEvent(late);
+        }"""
+    )
+    expect(last).to_have_text("1 key pressed before this document was in sight: not counted")
+    assert len(page.evaluate("window.kept()")) == 1
+    page.keyboard.press("0")
+    expect(last).to_have_text("Last: g0")

@@ -23,7 +23,6 @@ from compute.views.holes import intervals as holes_figures
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import rank_correlation
 from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap
-from compute.views.leaderboard.select_marks import against
 from compute.views.leaderboard.wins import strip
 
 NEARLY = 0.1 + 0.2
@@ -224,14 +223,6 @@ def test_bold_and_underlined_are_of_values_not_of_the_digits_shown() -> None:
     styled = dataset_figures.measure_table(means, ["nDCG@10"])
     html = styled.to_html()
     assert html.count("font-weight: bold") == 1 and "row0_col1, " in html and "row1_col1 {" in html
-
-
-def test_a_better_mean_by_rounding_is_no_mark() -> None:
-    noise = [(str(query), system, 0.3) for query in range(12) for system in ("a", "b")]
-    database = scored(*noise)
-    database.execute("update scores set value = value + 1e-11 where system = 'a'")
-    found = against(database, "nDCG@10", ["d"], ["a", "b"], "b", 1)
-    assert found["is_better"].tolist() == [False] and found["p"].tolist() == [1]
 
 
 def test_before_and_after_give_equal_scores_one_rank_and_turn_no_order() -> None:

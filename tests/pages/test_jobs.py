@@ -94,7 +94,7 @@ def test_a_failed_job_shows_its_sentence_and_its_log_as_text(store: Store) -> No
     logs.write(store.settings, job, HOSTILE)
     app = opened(PAGE)
     assert "corpus.jsonl" in failed.error
-    assert "1 of 1 failed; bm25 on scifact" in words_of(app)
+    assert "1 of 1 failed; BM25 (Pyserini) on SciFact" in words_of(app)
     assert "0 of 1 done, 1 failed" in words_of(app)
     app.toggle(key=f"details {job}").set_value(True).run()
     assert list(app.dataframe[0].value["State"]) == ["failed"]

@@ -100,12 +100,10 @@ def test_added_judgements_move_the_order_and_stand_beside_the_official_ones() ->
     assert means(added)[HOSTILE] > means(official)[HOSTILE]
     assert official.selectbox(key="beside").options[0] == "Official + added judgements"
     assert added.selectbox(key="beside").options[0] == "Official judgements"
-    left, right = (
-        {note["text"] for note in figure(app, "bump")["layout"]["annotations"]}
-        for app in (official, added)
-    )
-    assert left != right
-    assert "3 systems, on one. Kendall's τ = " in said(official)
+    # Values moved, and no rank did: a figure would be all grey.
+    for app in (official, added):
+        assert "3 systems, on one. All have the same rank on both boards. Kendall's τ" in said(app)
+        assert "bump" not in [chart.key for chart in app.get("plotly_chart")]
     assert "which no paper had" in said(opened(numbers="Computed", judgements="added"))
     assert "which no paper had" not in said(official)
 
@@ -113,8 +111,10 @@ def test_added_judgements_move_the_order_and_stand_beside_the_official_ones() ->
 def test_the_table_has_every_system_with_interval_rank_and_group() -> None:
     app = opened(numbers="Computed", group="own", view="Table")
     rows = app.dataframe[0].value
-    heads = ["System", "Mean", "95% interval", "Rank", "First in", "Group", "Datasets"]
-    assert list(rows.columns) == [*heads, "one", "two"]
+    heads = ["System", "Mean", "Interval", "95% interval", "Rank", "First in", "Group"]
+    assert list(rows.columns) == [*heads, "Hole@10", "Datasets", "one", "two"]
+    # Of ten documents one is judged.
+    assert rows["Hole@10"].tolist() == pytest.approx([0.9] * 3)
     assert rows["Datasets"].tolist() == [2, 2, 2]
     assert rows["Rank"].tolist() == ["1–2", "1–2", "3"]
     assert rows["Group"].tolist() == ["a", "a", "b"]
@@ -159,13 +159,18 @@ def test_a_dataset_that_is_not_in_the_order_is_said() -> None:
     assert "Did you mean scifact" in app.warning[0].value.replace("\\", "")
 
 
-def few(home: Path, n_queries: int) -> Settings:
-    """A collection of which three systems answer half of the queries, or the only one."""
+def few(home: Path, n_queries: int, *names: str) -> Settings:
+    """Collections of which three systems answer half of the queries, or the only one."""
     settings = Settings(home=home, threads=1)
     bench = Bench(Store(settings, shipped=home / "nothing"), settings)
-    file = home.with_name("some.txt")
+    for name in names or ("few",):
+        _import_few(bench, home.with_name("some.txt"), name, n_queries)
+    return settings
+
+
+def _import_few(bench: Bench, file: Path, name: str, n_queries: int) -> None:
     file.write_text("".join(f"q{q} 0 d 1\n" for q in range(n_queries)), encoding="utf-8")
-    dataset = imports.import_dataset(bench, "few", qrels=file).dataset
+    dataset = imports.import_dataset(bench, name, qrels=file).dataset
     for rank, system in enumerate(("good", "middling", "bad"), 1):
         answered = range(max(n_queries // 2, 1))
         lines = [
@@ -175,14 +180,14 @@ def few(home: Path, n_queries: int) -> Settings:
         ]
         file.write_text("".join(lines), encoding="utf-8")
         imports.import_run(bench, file, dataset, system=system)
-    return settings
 
 
 def test_a_board_over_returned_queries_stands_beside_one_over_the_same(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("BEIRSCOPE_HOME", str(few(tmp_path / "home", 4).home))
-    address = {"numbers": "Computed", "group": "own", "beside": "AP@100", "view": "Table"}
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(few(tmp_path / "home", 4, "few", "too").home))
+    # All systems have the same R@100, so that some change ranks.
+    address = {"numbers": "Computed", "group": "own", "beside": "R@100", "view": "Table"}
     for returned, value in (("true", "1.000"), ("false", ".500")):
         app = opened(**address, returned=returned)
         texts = [note["text"] for note in figure(app, "bump")["layout"]["annotations"]]
@@ -210,3 +215,31 @@ def test_only_datasets_that_all_have_is_a_switch() -> None:
     assert shared.get("plotly_chart")
     mixed = opened(numbers="Computed", shared="true")
     assert "No dataset has a figure of every system" in mixed.info[0].value
+
+
+def test_one_dataset_has_a_line_for_a_figure_of_ranks(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(few(tmp_path / "home", 40).home))
+    app = opened(numbers="Computed", group="own", beside="R@100")
+    assert "3 systems, on few. 2 of them have another rank on the board beside." in said(app)
+    assert "bump" not in [chart.key for chart in app.get("plotly_chart")]
+
+
+def test_what_is_significantly_above_or_below_the_baseline_has_a_mark() -> None:
+    address = {"numbers": "Computed", "group": "own", "baseline": "alike"}
+    app = opened(**address)
+    assert "▲ ▼: significantly above or below alike" in said(app)
+    words = [text for trace in figure(app, "cells")["data"] for text in trace.get("text", ())]
+    marked = [text for text in words if "<sup>" in text]
+    assert len(marked) == 2 and all(text.endswith("<sup>▼</sup>") for text in marked)
+    # The test is over all judged queries, and print has no scores by query.
+    for other in ({"returned": "true"}, {"numbers": "Published", "group": "BEIR"}):
+        assert "▲" not in said(opened(**(address | other)))
+
+
+def test_a_printed_table_is_called_by_what_it_holds() -> None:
+    app = opened(numbers="Published", table="BEIR v4, Table 9")
+    table = app.selectbox(key="table")
+    assert table.value == "BEIR v4, Table 9"
+    assert "BEIR v4, Table 9: R@100, R_cap@100" in table.options

@@ -101,6 +101,15 @@ def test_systems_stand_beside_the_collection_and_names_stay_text() -> None:
         assert HOSTILE not in element.value
 
 
+def test_picked_systems_alone_are_shown() -> None:
+    app = opened(dataset="tiny", systems="third")
+    assert app.multiselect(key="systems").value == ["third"]
+    main, medians, *_ = figures(app)
+    assert rows(main) == ["Whole collection", "Relevant documents", "third"]
+    names = [name.strip() for name in medians["layout"]["xaxis"]["ticktext"]]
+    assert [name for name in names if name not in ("Collection", "Relevant")] == ["third"]
+
+
 @pytest.mark.usefixtures("shipped_results")
 def test_what_is_not_in_the_figure_is_said() -> None:
     said = captions(opened(dataset="tiny"))
@@ -145,6 +154,7 @@ def test_two_systems_that_are_one_are_not_compared() -> None:
         ("dataset", "No dataset with lengths or runs here is called tinny. Did you mean tiny?"),
         ("k", "No number of documents here is called tinny."),
         ("axis", "No axis here is called tinny."),
+        ("systems", "No system with counted lengths here is called tinny."),
         ("a", "No system with counted lengths here is called tinny."),
     ],
 )

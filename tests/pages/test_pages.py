@@ -81,6 +81,26 @@ def test_every_page_draws(home: Path, file: str) -> None:
     assert file == "pages/about.py" or len(said.split()) <= MOST_CAPTIONED, said
 
 
+def test_a_sentence_does_not_end_within_a_title() -> None:
+    first = "Left out of it is the run Smith. Again, which has no value on two of the datasets."
+    said = f"{first} Nothing else is."
+    assert drawing.folded([said])[0] == "Left out of it is the run Smith."
+    assert drawing.folded([said], ["Smith. Again"]) == (first, "Nothing else is.")
+
+
+def test_the_title_of_a_dataset_stays_whole_in_captions(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, name = open_store(tmp_path / "home"), "Smith. Again and again the same words as before"
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(store.home))
+    for system in ("bm25", name):
+        publish_run(store, "scifact", system, RUN, scores("nDCG@10", q1=0.1, q2=0.2))
+    app = opened("pages/compare.py", dataset="scifact", a="bm25", b=name)
+    shown = [caption.value.replace("\\", "") for caption in app.caption]
+    assert any(f"{name} " in words for words in shown)
+    assert not any(words.endswith("Smith.") for words in shown)
+
+
 def test_a_caption_shows_a_line_and_keeps_the_rest_behind_its_mark() -> None:
     how = "How to read this: a cell is a mean. Dark is good."
     assert drawing.folded([how]) == ("How to read this", "a cell is a mean. Dark is good.")

@@ -1,7 +1,7 @@
 """Two systems on the same queries, in words and tables."""
 
 import math
-from collections.abc import Hashable, Mapping
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
 from pandas import DataFrame
@@ -86,37 +86,52 @@ def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
 
 
 def difference_table(rows: DataFrame, titles: Titles, *, whole: bool) -> DataFrame:
-    """The queries that differ most, as text: Query, Text, A, B, difference, overlap, shared."""
-    table = DataFrame({"Query": rows["query_id"].astype(str)})
+    """The queries that differ most, as text: Query, Text, both systems under their titles, the
+    first minus the second, overlap, shared."""
+    columns: list[tuple[str, Any]] = [("Query", rows["query_id"].astype(str))]
     if whole:
-        table.insert(0, "Part", rows["dataset"])
+        columns.insert(0, ("Part", rows["dataset"]))
     if rows["text"].notna().any():
-        table["Text"] = rows["text"].fillna("")
-    table["A"] = [looks.plain(value) for value in rows["value_a"]]
-    table["B"] = [looks.plain(value) for value in rows["value_b"]]
-    table["A − B"] = [signed(value) for value in rows["difference"]]
+        columns.append(("Text", rows["text"].fillna("")))
+    columns += [
+        (titles[0], rows["value_a"].map(looks.plain)),
+        (titles[1], rows["value_b"].map(looks.plain)),
+        ("Difference", rows["difference"].map(signed)),
+    ]
     if rows["rbo"].notna().any():
-        table["Overlap"] = [looks.plain(value) for value in rows["rbo"]]
-        table["Shared of 10"] = rows["shared"].astype("Int64")
-    return table
+        columns.append(("Overlap", rows["rbo"].map(looks.plain)))
+        columns.append(("Shared of 10", rows["shared"].astype("Int64")))
+    return _headed(columns)
 
 
-def across_table(rows: DataFrame) -> DataFrame:
-    """The datasets as text: Dataset, Queries, A, B, difference, interval, who is better."""
+def across_table(rows: DataFrame, titles: Titles) -> DataFrame:
+    """The datasets as text: Dataset, Queries, both systems under their titles, the first minus the
+    second, its interval, on how many queries each is better."""
     ends = zip(rows["low"], rows["high"], strict=True)
-    return DataFrame(
-        {
-            "Dataset": rows["title"],
-            "Queries": [f"{n:,}" for n in rows["n"]],
-            "A": [looks.plain(value) for value in rows["mean_a"]],
-            "B": [looks.plain(value) for value in rows["mean_b"]],
-            "A − B": [signed(value) for value in rows["difference"]],
-            "95%": [f"{signed(low)} to {signed(high)}" for low, high in ends],
-            "A better": rows["a_better"],
-            "Equal": rows["equal"],
-            "B better": rows["b_better"],
-        }
+    return _headed(
+        [
+            ("Dataset", rows["title"]),
+            ("Queries", [f"{n:,}" for n in rows["n"]]),
+            (titles[0], rows["mean_a"].map(looks.plain)),
+            (titles[1], rows["mean_b"].map(looks.plain)),
+            ("Difference", rows["difference"].map(signed)),
+            ("95%", [f"{signed(low)} to {signed(high)}" for low, high in ends]),
+            (f"{titles[0]} better", rows["a_better"]),
+            ("Equal", rows["equal"]),
+            (f"{titles[1]} better", rows["b_better"]),
+        ]
     )
+
+
+def _headed(columns: Sequence[tuple[str, Any]]) -> DataFrame:
+    """Columns under their heads, which a blank tells apart where a system is called like another
+    column."""
+    found: dict[str, Any] = {}
+    for head, values in columns:
+        while head in found:
+            head += " "
+        found[head] = values
+    return DataFrame(found)
 
 
 def test_table(found: Mapping[Hashable, Any]) -> DataFrame:
@@ -163,10 +178,10 @@ def _said(p: float) -> str:
     return f"p {p_text(p)}" if p < 0.0001 else f"p = {p_text(p)}"
 
 
-def effect(found: Mapping[Hashable, Any]) -> str:
+def effect(found: Mapping[Hashable, Any], titles: Titles) -> str:
     """Difference and effect size with their intervals, in a sentence each."""
     interval = _interval(found["low"], found["high"], 3)
-    said = f"A minus B: {signed(found['difference'])} ({interval})."
+    said = f"{titles[0]} minus {titles[1]}: {signed(found['difference'])} ({interval})."
     if math.isnan(found["effect"]):
         return said
     interval = _interval(found["effect_low"], found["effect_high"], 2)

@@ -153,6 +153,17 @@ def most_paired(measure: str, n_queries: int) -> int:
     return min(max(math.isqrt(2 * MOST_BOUNDED // max(n_queries, 1)), 2), MOST_PAIRED)
 
 
+def none_holds(pairs: DataFrame) -> str:
+    """What a matrix would say that is all grey, in a sentence; empty where an order holds."""
+    if not pairs["verdict"].eq(OPEN).all():
+        return ""
+    n = len(pairs)
+    which = f"Any of the {n:,} orders of two systems" if n > 1 else "The order of the two systems"
+    return (
+        f"{which} could turn. Some grades of the holes in both own lists turn it or make it level."
+    )
+
+
 def orders_note(pairs: DataFrame, measure: str, *, n_left_out: int) -> list[str]:
     """What the matrix of orders comes to in each range, and how to read it."""
     cut, n = measure.partition("@")[2], len(pairs)

@@ -12,7 +12,8 @@ from pandas import DataFrame
 from compute.base.words import counted
 from compute.jobs import Estimate, Job, Progress
 from compute.jobs.matrix import CANNOT, MISSING, SHIPPED, STALE, STATES, UP_TO_DATE, Target
-from compute.jobs.records import ACTIVE, DONE, FAILED, QUEUED, RUNNING
+from compute.jobs.queue import NAMES, Names, called
+from compute.jobs.records import ACTIVE, DONE, FAILED, QUEUED, RUNNING, of_failed
 from compute.views.shared import axes, traces
 from compute.views.shared.drawing import drawing
 from compute.views.shared.theme import Palette, colorscale, escape, ink, palette, template
@@ -233,10 +234,10 @@ def step(progress: Progress | None) -> str:
     return ", ".join(words)
 
 
-def now(tasks: Sequence[Job], before: int = 0) -> str:
+def now(tasks: Sequence[Job], before: int = 0, names: Names = NAMES) -> str:
     """What is done of a job at this moment, with `before` tasks of earlier jobs not yet done."""
     running = [one for one in tasks if one.state == RUNNING]
-    words = "; ".join(f"{one.title}: {step(one.progress)}" for one in running)
+    words = "; ".join(f"{called(one, names)}: {step(one.progress)}" for one in running)
     return words or "waits for a worker" + f", after {counted(before, 'task')}" * (before > 0)
 
 
@@ -252,9 +253,17 @@ def state(job: Job) -> str:
     return QUEUED if job.counts and job.state == RUNNING and not began else job.state
 
 
-def title(job: Job) -> str:
+def title(job: Job, names: Names = NAMES) -> str:
     """What a job does; the demo, which nobody asked for, under its name."""
-    return f"Demo: {job.title}" if job.kind == "demo" else job.title
+    return f"{'Demo: ' * (job.kind == 'demo')}{called(job, names)}"
+
+
+def error(job: Job, tasks: Sequence[Job], names: Names) -> str:
+    """Why a job failed, with what people call the first task that did."""
+    failed = [task for task in tasks if task.state == FAILED]
+    if not failed or job.error != of_failed(job, failed, failed[0].title):
+        return job.error
+    return of_failed(job, failed, called(failed[0], names))
 
 
 def times(job: Job, clock: float) -> str:
@@ -310,9 +319,13 @@ def telling(tasks: Sequence[Job]) -> str:
     return tasks[0].id if len(tasks) == 1 else ""
 
 
-def task_table(tasks: Sequence[Job]) -> DataFrame:
+def task_table(tasks: Sequence[Job], names: Names = NAMES) -> DataFrame:
     """The tasks of a job as a page shows them."""
-    rows = [(one.system, one.dataset, one.state, _remark(one)) for one in tasks]
+    shown = [
+        (names.systems.get(one.system, one.system), names.datasets.get(one.dataset, one.dataset))
+        for one in tasks
+    ]
+    rows = [(*pair, one.state, _remark(one)) for pair, one in zip(shown, tasks, strict=True)]
     return DataFrame(rows, columns=["System", "Dataset", "State", "Remark"])
 
 

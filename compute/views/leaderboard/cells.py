@@ -19,6 +19,9 @@ PUBLISHED, COMPUTED, DIFFERENCE = "Published", "Computed", "Difference"
 NUMBERS = (PUBLISHED, COMPUTED, DIFFERENCE)
 """What a board can show; a difference is computed minus published."""
 
+MOST_NAMED = 2
+"""Measures that the title of a printed table names."""
+
 
 def measures(numbers: str, stored: DataFrame, tables: DataFrame, source: str) -> list[str]:
     """The measures that these numbers have, in the order of MEASURES.
@@ -34,6 +37,19 @@ def in_order(measures: Iterable[str]) -> list[str]:
     """Measures in the order of MEASURES, then by name."""
     order = {measure: place for place, measure in enumerate(MEASURES)}
     return sorted(measures, key=lambda name: (order.get(name, len(order)), name))
+
+
+def table_titles(tables: DataFrame) -> dict[str, str]:
+    """What the printed tables are called, by source: `BEIR v4, Table 9: R@100, R_cap@100`.
+
+    `tables`: source and measure. Of many measures the first ones are named.
+    """
+    found = {}
+    for source, own in tables.groupby("source", sort=False)["measure"]:
+        held = in_order(own)
+        more = f" and {len(held) - MOST_NAMED} more" * (len(held) > MOST_NAMED)
+        found[str(source)] = f"{source}: {', '.join(held[:MOST_NAMED])}{more}"
+    return found
 
 
 def origin(numbers: str, source: str, *, returned: bool = False) -> str:

@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import plotly.graph_objects as go
+from pandas import DataFrame
 
 from compute.evaluate.tolerance import equal
 from compute.views.leaderboard import board as leaderboard
@@ -39,6 +40,8 @@ _NOTES = {
     VALUE: "Colour: the value, 0 to 1; bold is the best of its row.",
     DIFFERENCE: "Colour: the difference, strongest from .2 on.",
 }
+MARKS = {1: "▲", -1: "▼"}
+"""Behind a value that is significantly above, or below, the baseline's."""
 AVERAGE = ""
 """Stands for the average's row where a dataset's name stands."""
 
@@ -64,6 +67,7 @@ class _Cell:
     hover: str
     share: float = math.nan
     """Place on the colour scale, 0 to 1; nan leaves the cell unfilled."""
+    mark: str = ""
     best: bool = False
     faint: bool = False
 
@@ -79,6 +83,8 @@ class _View:
     rows: Mapping[str, str]
     systems: Sequence[str]
     """The columns; what is best, or the baseline's, is so among all of the board."""
+    tested: Mapping[tuple[str, str], tuple[float, int]]
+    """By dataset and system, p of the difference to the baseline and the side where it lies."""
 
     @property
     def signed(self) -> bool:
@@ -94,17 +100,19 @@ def heatmap(
     theme: str,
     chosen: tuple[str, str] | None = None,
     shown: Collection[str] | None = None,
+    marks: DataFrame | None = None,
 ) -> go.Figure:
     """Datasets down, systems across; the average first, then blocks of tasks.
 
     `shown` systems alone have a column; what is best, and the baseline, are those of the board.
+    `marks`, a frame of `select_marks`, says what is significantly above or below the baseline.
 
     `colour_by` is one of COLOURS, or DIFFERENCE for a board whose values are differences.
     `chosen` is the dataset and system of the cell with an outline. Points of the overlay carry
     [dataset, system] as customdata; the average's row carries AVERAGE as its dataset.
     """
     look = palette(theme)
-    view = _view(board, colour_by, baseline, shown)
+    view = _view(board, colour_by, baseline, shown, marks)
     cells = list(_cells(view))
     numbered = len(view.systems) <= (MOST_IN_PRINT if theme == "print" else MOST_WITH_NUMBERS)
     stops = look.diverging if view.signed else look.sequential
@@ -133,8 +141,23 @@ def note(board: Board, colour_by: str, baseline: str | None) -> str:
     return " ".join(sentences)
 
 
+def marks_note(marks: DataFrame, title: str) -> list[str]:
+    """What the caption says of the marks, if a cell has one; `title` is the baseline's."""
+    if not marks["side"].any():
+        return []
+    return [
+        f"{' '.join(MARKS.values())}: significantly above or below {title}.",
+        "By the randomisation test over queries, corrected by Holm over the systems of each"
+        " dataset, p < .05; the hover has each p.",
+    ]
+
+
 def _view(
-    board: Board, colour_by: str, baseline: str | None, shown: Collection[str] | None
+    board: Board,
+    colour_by: str,
+    baseline: str | None,
+    shown: Collection[str] | None,
+    marks: DataFrame | None,
 ) -> _View:
     zero_shot = set(board.datasets.loc[board.datasets["zero_shot"], "dataset"])
     average = "Zero-shot average" if zero_shot.issuperset(board.averaged) else "Average"
@@ -142,7 +165,13 @@ def _view(
     rows = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
     systems = [name for name in titles if shown is None or name in shown]
-    return _View(board, colour_by, baseline, titles, {AVERAGE: average} | rows, systems)
+    tested = {} if marks is None else _by_cell(marks)
+    return _View(board, colour_by, baseline, titles, {AVERAGE: average} | rows, systems, tested)
+
+
+def _by_cell(marks: DataFrame) -> dict[tuple[str, str], tuple[float, int]]:
+    cells = zip(marks["dataset"], marks["system"], strict=True)
+    return dict(zip(cells, zip(marks["p"], marks["side"], strict=True), strict=True))
 
 
 def _places(board: Board) -> dict[str, float]:
@@ -223,7 +252,8 @@ def _cell(view: _View, row: Mapping, x: int, y: float) -> _Cell:
     if not row["usable"] or math.isnan(shown):
         return replace(cell, faint=True)
     best = bool(row["best"]) and view.colour != DIFFERENCE
-    return replace(cell, best=best, share=_share(view, row, shown))
+    _, side = view.tested.get((row["dataset"], row["system"]), (1, 0))
+    return replace(cell, best=best, share=_share(view, row, shown), mark=MARKS.get(side, ""))
 
 
 def _share(view: _View, row: Mapping, shown: float) -> float:
@@ -255,7 +285,8 @@ def _hover(view: _View, row: Mapping) -> str:
         base = escape(view.titles.get(str(view.baseline), str(view.baseline)))
         gap = row["gap"]
         if gap == gap:
-            lines.append(f"{precise(gap, with_sign=True)} against {base}")
+            said = _significance(view, row)
+            lines.append(f"{precise(gap, with_sign=True)} against {base}{said}")
         elif view.colour == AGAINST and not row["suspect"]:
             lines.append(f"no figure of {base} to compare with")
     if math.isnan(row["share"]) and row["usable"] and view.colour == BELOW_BEST:
@@ -267,6 +298,15 @@ def _hover(view: _View, row: Mapping) -> str:
     if row["remark"] and row["remark"] != "in-domain":
         lines.append(escape(row["remark"], longest=120))
     return "<br>".join(lines)
+
+
+def _significance(view: _View, row: Mapping) -> str:
+    found = view.tested.get((row["dataset"], row["system"]))
+    if found is None or not row["usable"]:
+        return ""
+    p, side = found
+    said = "p &lt; .001" if p < 0.001 else f"p = {plain(p)}"
+    return f", {'significant' if side else 'not significant'} ({said}, corrected)"
 
 
 def _fills(cells: list[_Cell]) -> Iterator[dict]:
@@ -294,9 +334,10 @@ def _ink_of(cell: _Cell, stops: tuple[str, ...], look: Palette) -> str:
 
 
 def _styled(cell: _Cell) -> str:
+    mark = f"<sup>{cell.mark}</sup>" if cell.mark else ""
     if cell.best:
-        return f"<b>{cell.text}</b>"
-    return f"<i>{cell.text}</i>" if cell.faint and cell.text != "–" else cell.text
+        return f"<b>{cell.text}</b>{mark}"
+    return f"<i>{cell.text}</i>" if cell.faint and cell.text != "–" else f"{cell.text}{mark}"
 
 
 def _overlay(cells: list[_Cell]) -> dict:

@@ -1,6 +1,8 @@
 """The order of systems with its uncertainty: intervals, rank intervals, and groups as bars."""
 
-from collections.abc import Iterator, Mapping
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from urllib.parse import quote
 
 import plotly.graph_objects as go
 from pandas import DataFrame
@@ -21,7 +23,13 @@ ROW = 26
 TIGHT = 18
 """Pixels per system, and where there are many."""
 _MANY = 16
-_HEADS = ("System", "Mean", "95% interval", "Rank", "First in", "Group", "Datasets")
+PICTURE, HOLES = "Interval", "Hole@10"
+"""Columns of the table: the interval drawn, and the mean share of unjudged documents."""
+_HEADS = ("System", "Mean", PICTURE, "95% interval", "Rank", "First in", "Group", HOLES, "Datasets")
+_WIDE, _HIGH, _DOT = 150, 24, 4
+"""Pixels of a picture, and half of its dot."""
+WIDTH = 172
+"""Of the column of pictures."""
 _SHORT = 18
 """Letters of a name in one column of a page."""
 _LETTERS = {"xshift": 66, "xanchor": "left"}
@@ -145,10 +153,13 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
 
 
 @remembered
-def table(ranking: DataFrame | None, board: Board) -> DataFrame:
+def table(
+    ranking: DataFrame | None, board: Board, holes: Mapping[str, float] | None = None
+) -> DataFrame:
     """The board as a table: a row per system, its order's uncertainty, then its values.
 
-    Systems that `ranking` lacks follow without a rank. The last column, system, is its name.
+    Systems that `ranking` lacks follow without a rank. `holes`: HOLES by system, where known. The
+    last column, system, is its name.
     """
     titles = short_titles(board.systems)
     if ranking is None:
@@ -169,6 +180,8 @@ def table(ranking: DataFrame | None, board: Board) -> DataFrame:
             for row in records
         ],
     }
+    if holes is not None:
+        found[HOLES] = [holes.get(system, math.nan) for system in rows["system"]]
     if len(board.datasets) > 1:
         covered = board.cells[board.cells["value"].notna()].groupby("system")["dataset"].nunique()
         found["Datasets"] = covered.reindex(rows["system"]).tolist()
@@ -176,6 +189,30 @@ def table(ranking: DataFrame | None, board: Board) -> DataFrame:
     for dataset, title in headings(board).items():
         found[title] = values[dataset].reindex(rows["system"]).tolist()
     return DataFrame(found | {"system": rows["system"].tolist()})
+
+
+def pictures(ranking: DataFrame, systems: Sequence[str], theme: str) -> list[str | None]:
+    """The interval of each system, drawn with its mean on one scale: addresses of pictures.
+
+    None for a system without an interval.
+    """
+    low, shade = ranking["low"].min(), palette(theme).primary
+    span = ranking["high"].max() - low or 1.0
+    rows = ranking.set_index("system")[["low", "mean", "high"]].dropna()
+    # The dot stays inside at both ends.
+    places = _DOT + (rows - low) / span * (_WIDE - 2 * _DOT)
+    drawn = {system: _picture(shade, *ends) for system, *ends in places.itertuples()}
+    return [drawn.get(system) for system in systems]
+
+
+def _picture(shade: str, start: float, middle: float, end: float) -> str:
+    y = _HIGH // 2
+    drawn = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{_WIDE}" height="{_HIGH}" fill="{shade}">'
+        f'<path stroke="{shade}" stroke-width="2" d="M{start:.1f} {y}H{end:.1f}"/>'
+        f'<circle cx="{middle:.1f}" cy="{y}" r="{_DOT}"/></svg>'
+    )
+    return f"data:image/svg+xml,{quote(drawn)}"
 
 
 def headings(board: Board) -> dict[str, str]:

@@ -21,6 +21,8 @@ WIDTH, TALLEST = 768, 700
 MARGIN, BESIDE = 36, 100
 """Pixels left free above and below the marks, and at their sides for names."""
 FONT = 13
+SMALL, MOST_VALUES = 11, 5
+"""Pixels of the values on lines, and lines that carry theirs: the strongest with room for it."""
 LETTERS = 24
 THINNEST, THICKEST = 1.0, 6.5
 LEVELS = 12
@@ -53,7 +55,8 @@ def graph(
     marks, lines, height = nodes(square, points, vocabularies, least)
     domains = _domains(marks["domain"].tolist())
     font = {"size": FONT, "color": looks.palette(theme).text}
-    beside = zip(names(marks, lines, height, theme), marks["title"], strict=True)
+    named = names(marks, lines, height, theme)
+    beside = zip(named, marks["title"], strict=True)
     return go.Figure(
         data=[
             *_lines(lines, marks, SPANS[unit], theme),
@@ -61,7 +64,8 @@ def graph(
         ],
         layout={
             "annotations": [
-                label.annotation(looks.escape(title, LETTERS), font) for label, title in beside
+                *(_on_line(*found, theme) for found in values(marks, lines, named, theme)),
+                *(label.annotation(looks.escape(title, LETTERS), font) for label, title in beside),
             ],
             **_frame(domains, height, theme),
         },
@@ -165,6 +169,37 @@ def _middles(lines: DataFrame, middle: np.ndarray, nodes: DataFrame) -> go.Scatt
     return go.Scatter(points, showlegend=False)
 
 
+def values(
+    nodes: DataFrame, lines: DataFrame, named: Sequence[labels.Label], theme: str
+) -> list[tuple[labels.Box, str]]:
+    """The similarities that stand on the middle of the strongest lines: those that cover no mark
+    and no text. `nodes`: dataset, x, y and size (pixels); `named`: their names."""
+    places = nodes.set_index("dataset")
+    covered = [label.box for label in named]
+    covered += [_around(row["x"], row["y"], row["size"]) for row in nodes.to_dict("records")]
+    found: list[tuple[labels.Box, str]] = []
+    for row in lines[::-1].to_dict("records"):
+        x, y = (float(places.loc[[row["dataset"], row["other"]], axis].mean()) for axis in "xy")
+        text = looks.plain(row["similarity"], 2)
+        box = _around(x, y, SMALL + 4, labels.width(text, SMALL, theme) + 4)
+        if len(found) < MOST_VALUES and not any(box.overlap(other) for other in covered):
+            covered.append(box)
+            found.append((box, text))
+    return found
+
+
+def _on_line(box: labels.Box, text: str, theme: str) -> dict[str, Any]:
+    look = looks.palette(theme)
+    place = {"x": (box.left + box.right) / 2, "y": (box.top + box.bottom) / 2, "borderpad": 1}
+    font = {"size": SMALL, "color": look.muted}
+    return place | {"text": text, "font": font, "bgcolor": look.background}
+
+
+def _around(x: float, y: float, high: float, wide: float | None = None) -> labels.Box:
+    across, down = (wide or high) / 2, high / 2
+    return labels.Box(x - across, y - down, x + across, y + down)
+
+
 def _marks(own: DataFrame, square: DataFrame, nodes: DataFrame, theme: str) -> go.Scatter:
     colour, symbol = looks.mark(str(own["domain"].iloc[0]), looks.DOMAINS, theme)
     titles = dict(zip(nodes["dataset"], nodes["title"].map(looks.escape), strict=True))
@@ -246,9 +281,10 @@ def note(faithfulness: float, least: float) -> list[str]:
     read = [
         "Lines join each collection with its two nearest, and pairs from"
         f" {looks.plain(least, 2)} on.",
-        "How to read this: near is alike, and a line is wider where two collections are more alike;"
-        " marks are larger for more documents. Left, right, up and down mean nothing. A click on a"
-        " mark lists its neighbours; dragging moves the picture, the wheel zooms.",
+        "How to read this: near is alike, and a line is wider where two collections are more alike,"
+        " and the widest carry their similarity; marks are larger for more documents. Left, right,"
+        " up and down mean nothing. A click on a mark lists its neighbours; dragging moves the"
+        " picture, the wheel zooms.",
     ]
     if math.isnan(faithfulness):
         return read

@@ -1,6 +1,6 @@
 """The scores of systems as matrices of systems x queries, a board at a time."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 import pyarrow as pa
@@ -8,7 +8,7 @@ import pyarrow.compute as pc
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
-from compute.evaluate.significance import Aligned, by_part
+from compute.evaluate.significance import Aligned, Values, by_part
 from compute.reading import score_arrays
 from compute.reading.score_arrays import Scores
 from compute.views.shared.lists import counts_added
@@ -30,16 +30,39 @@ def of_boards(
     cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
 ) -> list[Aligned]:
     """The values of systems on each dataset, as `significance.aligned` makes them of rows."""
+    parts = _parts(cursor, datasets)
+    found = _found(cursor, measure, parts, systems)
+    return [_board(found, sorted(parts[name]), systems) for name in datasets]
+
+
+def of_parts(
+    cursor: DuckDBPyConnection, measure: str, datasets: Sequence[str], systems: Sequence[str]
+) -> dict[str, list[Values]]:
+    """By dataset the values of systems (systems x queries) on each of its parts, or on itself; nan
+    where a system has none."""
+    parts = _parts(cursor, datasets)
+    found = _found(cursor, measure, parts, systems)
+    return {name: [found[part].values for part in parts[name]] for name in datasets}
+
+
+def _parts(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> dict[str, list[str]]:
     known = cursor.execute(_PARTS, {"datasets": list(datasets)}).fetchall()
-    parts = {name: [name] for name in datasets} | dict(known)
-    wanted = sorted({part for name in datasets for part in parts[name]})
+    return {name: [name] for name in datasets} | dict(known)
+
+
+def _found(
+    cursor: DuckDBPyConnection,
+    measure: str,
+    parts: Mapping[str, Sequence[str]],
+    systems: Sequence[str],
+) -> dict[str, Scores]:
+    wanted = sorted({part for own in parts.values() for part in own})
     moved = _moved(cursor, wanted)
     official = [part for part in wanted if part not in moved]
     nothing = Scores(pa.array([], pa.string()), np.empty((len(systems), 0)))
     found = dict.fromkeys(wanted, nothing)
     found |= score_arrays.of_measure(cursor, official, measure, systems)
-    found |= {part: _scores(cursor, part, measure, systems) for part in moved}
-    return [_board(found, sorted(parts[name]), systems) for name in datasets]
+    return found | {part: _scores(cursor, part, measure, systems) for part in moved}
 
 
 def _moved(cursor: DuckDBPyConnection, parts: Sequence[str]) -> set[str]:

@@ -161,11 +161,38 @@ def test_p_values_and_effect_in_words() -> None:
     assert list(rows.columns) == ["Dataset", "Measure", "A", "B", "Test", "p", "The two systems"]
     assert rows.iloc[1, :6].tolist() == ["tiny", "AP@10", "one", HOSTILE, "Paired t-test", 0.00001]
     ends: Any = {"low": -0.01, "high": 0.05, "effect_low": -0.1, "effect_high": 0.5}
-    words = compare_tables.effect(ends | {"difference": 0.02, "effect": 0.3})
+    both = "dense", "BM25"
+    words = compare_tables.effect(ends | {"difference": 0.02, "effect": 0.3}, both)
+    assert words.startswith("dense minus BM25: +.020 (")
     assert "+.020 (95%: −.010 to +.050)" in words and "+.30 (95%: −.10 to +.50), small" in words
     endless: Any = ends | {"low": -np.inf, "high": np.inf, "effect_high": np.inf}
-    words = compare_tables.effect(endless | {"difference": 0.02, "effect": 0.3})
+    words = compare_tables.effect(endless | {"difference": 0.02, "effect": 0.3}, both)
     assert words.count("too few queries for an interval") == 2
+
+
+def test_tables_head_columns_with_the_titles_of_systems() -> None:
+    rows = DataFrame(
+        {
+            "query_id": ["7"],
+            "dataset": "tiny",
+            "text": "a",
+            "value_a": 0.5,
+            "value_b": 0.25,
+            "difference": 0.25,
+            "rbo": np.nan,
+            "shared": 0,
+        }
+    )
+    # One system is called like a column of the table.
+    table = compare_tables.difference_table(rows, ("BM25", "Text"), whole=False)
+    assert list(table.columns) == ["Query", "Text", "BM25", "Text ", "Difference"]
+    assert table.iloc[0].tolist() == ["7", "a", ".500", ".250", "+.250"]
+    across = rows.rename(columns={"value_a": "mean_a", "value_b": "mean_b"}).assign(
+        title="Tiny", n=1, low=0.1, high=0.4, a_better=1, b_better=0, equal=0
+    )
+    heads = list(compare_tables.across_table(across, ("BM25", "MiniLM")).columns)
+    assert heads[2:5] == ["BM25", "MiniLM", "Difference"]
+    assert (heads[6], heads[8]) == ("BM25 better", "MiniLM better")
 
 
 def ranked() -> DataFrame:

@@ -189,6 +189,13 @@ def test_how_many_orders_could_turn_is_said_of_each_range() -> None:
     assert order_flips.orders_note(uncounted, "nDCG@10", n_left_out=0)[0] == said
 
 
+def test_where_no_order_holds_a_sentence_says_so() -> None:
+    assert not order_flips.none_holds(PAIRS)
+    none = PAIRS.assign(verdict="open")
+    assert "Any of the 3 orders of two systems could turn." in order_flips.none_holds(none)
+    assert "The order of the two systems could turn." in order_flips.none_holds(none.head(1))
+
+
 def test_ranges_of_differences_that_are_not_exact_are_called_so() -> None:
     assert "not exact" in order_flips.orders_note(PAIRS, "AP@10", n_left_out=0)[1]
     assert "not exact" not in order_flips.orders_note(PAIRS, "nDCG@10", n_left_out=0)[1]

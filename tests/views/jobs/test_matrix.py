@@ -9,6 +9,7 @@ from pandas import DataFrame
 
 from compute.jobs import Estimate, Job, Progress
 from compute.jobs.matrix import CANNOT, STATES, UP_TO_DATE
+from compute.jobs.queue import Names
 from compute.views.jobs import matrix as figures
 from compute.views.shared.theme import contrast, palette
 
@@ -135,6 +136,26 @@ def test_a_job_behind_others_is_queued_and_says_after_how_many_tasks() -> None:
     assert figures.now([], 15) == "waits for a worker, after 15 tasks"
     assert figures.now([]) == "waits for a worker"
     assert figures.title(demo) == f"Demo: {JOB.title}"
+
+
+def test_jobs_are_told_by_what_people_call_systems_and_datasets() -> None:
+    # A dataset and a system have one name here.
+    names = Names({"bm25": "BM25", "tiny": "a system"}, {"tiny": "Tiny"})
+    pairs = ("bm25", "tiny"), ("own", "tiny")
+    tasks = [
+        replace(JOB, kind="run", title=f"{system} on tiny", system=system, dataset="tiny")
+        for system, _ in pairs
+    ]
+    failed = replace(tasks[0], state="failed", error="no space")
+    job = replace(JOB, targets=pairs, error="1 of 2 failed; bm25 on tiny: no space")
+    assert figures.title(job, names) == "BM25, own on Tiny"
+    assert figures.error(job, [failed, tasks[1]], names) == "1 of 2 failed; BM25 on Tiny: no space"
+    assert figures.error(replace(job, error="its worker ended"), [failed], names) == (
+        "its worker ended"
+    )
+    assert figures.now(tasks, 0, names) == "BM25 on Tiny: begins; own on Tiny: begins"
+    table = figures.task_table(tasks, names)
+    assert table["System"].tolist() == ["BM25", "own"] and set(table["Dataset"]) == {"Tiny"}
 
 
 def test_estimates_say_what_they_do_not_know() -> None:

@@ -133,7 +133,9 @@ def test_figures_of_few_collections(count: int) -> None:
     names = NINETEEN[:count]
     frame = square(count) if count > 1 else DataFrame(1.0, index=names, columns=names)
     figure = graph(frame)
-    assert len(figure.layout.annotations) == count
+    # A name for each, and at most every line's value.
+    names = [note for note in figure.layout.annotations if note.bgcolor is None]
+    assert len(names) == count
     assert figure.layout.height < 700
     assert len(heatmap(frame).layout.annotations) == count
 
@@ -145,6 +147,12 @@ def test_hovers_of_the_graph_have_the_numbers() -> None:
     (own,) = [text for text in hovers if text.startswith(f"<b>{name}</b><br>")]
     assert "8,841,823 documents, 1,000 terms<br>most like " in own
     assert [text for text in hovers if f"{name}</b> and <b>" in text]
+
+
+def test_the_only_line_carries_its_similarity() -> None:
+    frame = square(2)
+    notes = [note.text for note in graph(frame).layout.annotations]
+    assert notes[0] == f"{frame.iloc[0, 1]:.2f}".removeprefix("0")
 
 
 def collisions(placed: list[labels.Label], marks: list[labels.Box]) -> list[tuple[int, int]]:
@@ -179,6 +187,21 @@ def test_no_names_of_the_graph_of_19_collide(seed: int, theme: str) -> None:
     for label in found:
         assert label.box.left >= 0 and label.box.right <= graphs.WIDTH
         assert label.box.top >= 0 and label.box.bottom <= height
+
+
+@pytest.mark.parametrize("theme", ["light", "print"])
+@pytest.mark.parametrize("seed", range(4))
+def test_values_stand_on_the_strongest_lines_and_cover_nothing(seed: int, theme: str) -> None:
+    frame = square(19, seed)
+    points, known = similarity_matrix.layout(frame), vocabularies(NINETEEN)
+    nodes, lines, height = graphs.nodes(frame, points, known, 0.45)
+    named = graphs.names(nodes, lines, height, theme)
+    found = graphs.values(nodes, lines, named, theme)
+    assert len(found) == graphs.MOST_VALUES
+    told = [label.box for label in named] + [box for box, _ in found]
+    for one, other in itertools.combinations(told, 2):
+        assert not one.overlap(other)
+    assert all(float(text) >= lines["similarity"].median() for _, text in found)
 
 
 @pytest.mark.parametrize("theme", ["light", "print"])

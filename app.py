@@ -32,6 +32,7 @@ try:
     if sign_in.enter():
         navigation.restore()
         reading.begin()
+        export.begin(page.title)
         added_switch.begin(page.title)
         navigation.follow()
         progress(page.title)

@@ -61,7 +61,8 @@ def section(of: Numbers, board: Board, ground: Ground | None) -> None:
     this = of.measure if of.kind == PUBLISHED else f"{of.measure}, {_judged()}"
     rows = rows.assign(title=rows["system"].map(titles))
     figure = bump(rows, (this, beside), colours.theme())
-    drawing.plot(figure, "bump", f"Ranks by {this} and by {beside}")
+    said = "Blue: ranked higher at the right; orange: lower."
+    drawing.plot(figure, "bump", f"Ranks by {this} and by {beside}", said)
     moved = f"Named are the {MOST_NAMED} that move furthest." * (len(rows) > MOST_NAMED)
     shared = _where(board, ground, int(rows["n_datasets"].iloc[0]))
     drawing.caption(*_agreement(found, shared, beside), moved)

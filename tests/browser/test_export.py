@@ -1,16 +1,18 @@
-"""A file from a figure's menu arrives in a real browser, and is the figure."""
+"""A file from a figure's menu arrives in a real browser, and is the figure; a page prints."""
 
 import re
 import zipfile
 from pathlib import Path
+from typing import Literal
 from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.acting import go, settled, travel
+from tests.support.acting import FIGURE, go, settled, travel
 
 pytestmark = pytest.mark.browser
+WHITE = "rgb(255, 255, 255)"
 
 
 def test_a_figure_and_a_table_are_saved_from_their_menus(
@@ -76,3 +78,32 @@ def test_a_view_holds_what_its_page_shows_and_nothing_of_another(
         names = packed.namelist()
     assert "tables/printed-costs.csv" in names
     assert not [name for name in names if "standing" in name]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_prints_light_and_whole(
+    dashboard: str, page: Page, scheme: Literal["light", "dark"]
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    go(page, f"{dashboard}/dataset?dataset=tiny&show=Systems")
+    expect(page.locator(f"html[data-printed={scheme}]")).to_have_count(1)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print", color_scheme=scheme)
+    # What A4, lying, leaves between its margins.
+    page.set_viewport_size({"width": 1031, "height": 703})
+    try:
+        expect(page.locator(FIGURE).first).to_be_visible()
+        for hidden in ("stHeader", "stButton", "stDownloadButton", "stPopover"):
+            for one in page.get_by_test_id(hidden).all():
+                expect(one).to_be_hidden()
+        title = page.get_by_role("heading", name="Dataset", exact=True)
+        expect(title).to_have_css("color", "rgb(28, 33, 39)")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == WHITE
+        for figure in page.locator(f"{FIGURE} .main-svg").all():
+            box = figure.bounding_box()
+            assert box is None or box["x"] + box["width"] <= 1031
+        printed = page.pdf(prefer_css_page_size=True)
+        sizes = re.findall(rb"/MediaBox \[0 0 ([0-9.]+) ([0-9.]+)\]", printed)
+        assert sizes and all(float(wide) > float(high) for wide, high in sizes)
+    finally:
+        page.emulate_media(media="screen", color_scheme="light")

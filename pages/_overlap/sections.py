@@ -176,7 +176,7 @@ def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> 
 def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> None:
     """The force-directed graph, and how far its distances can be trusted."""
     points = similarity_matrix.layout(square)
-    look = {"theme": colours.theme(), "unit": unit}
+    look: Any = {"theme": colours.theme(), "unit": unit}
     figure = graphs.graph(square, points, counted, least=least, **look)
     alt = "Vocabulary overlap of collections: alike ones near each other"
     with st.container(horizontal=True):

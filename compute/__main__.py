@@ -23,6 +23,7 @@ from compute.commands.choices import (
     SHOWN,
     SOURCES,
 )
+from compute.exports.formats import FONTS, PICTURES, TWO, WIDTHS
 
 Option = tuple[tuple[str, ...], dict[str, object]]
 
@@ -344,7 +345,6 @@ COMMANDS = {
             _option(
                 "--out",
                 type=Path,
-                required=True,
                 metavar="FILE",
                 help="its ending says the format: .svg .png .pdf .html; .csv .parquet .tex .md;"
                 " .zip for a view; of a run .gz and .zst pack it",
@@ -361,7 +361,26 @@ COMMANDS = {
                 help="what other pickers show, by the keys that the address has",
             ),
             _option(
-                "--narrow", action="store_true", help="a figure for one column: 84 mm, not 174"
+                "--all",
+                type=Path,
+                metavar="DIR",
+                help="of figures: a folder for all that can be drawn, and captions.tex",
+            ),
+            _option(
+                "--format", choices=PICTURES, default="pdf", help="of --all (default: %(default)s)"
+            ),
+            _option(
+                "--width",
+                choices=tuple(WIDTHS),
+                default=TWO,
+                help="of a figure: mm for one column or two, or as on the page"
+                " (default: %(default)s)",
+            ),
+            _option(
+                "--font",
+                choices=tuple(FONTS),
+                default="page",
+                help="of a figure: the page's, or a paper's with serifs (default: %(default)s)",
             ),
         ),
     ),

@@ -25,7 +25,7 @@ SHOWN = {
 """What `show` prints of the store, and what makes a frame of it, as `commands.named` takes it."""
 JUDGEMENTS = OFFICIAL, ADDED = ("official", "added")
 """What `show --judgements` takes, in the words that addresses of pages have."""
-EXPORTED = ("figure", "table", "view", "run")
+EXPORTED = ("figure", "figures", "table", "view", "run")
 """What `export` writes."""
 EXPORTS = "figures: {}; tables: {}".format(", ".join(named.FIGURES), ", ".join(named.TABLES))
 """What it may be told to write by name."""

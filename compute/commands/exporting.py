@@ -5,7 +5,9 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from argparse import Namespace
+from collections.abc import Mapping
 from pathlib import Path
 
 from compute.base import settings
@@ -13,17 +15,22 @@ from compute.base.errors import WrongInput
 from compute.base.permissions import usual
 from compute.base.printable import printable
 from compute.base.settings import PROJECT
+from compute.base.words import near
 from compute.commands.bench import open_bench
 from compute.commands.choices import EXPORTS
 from compute.commands.common import scored_by
 from compute.evaluate import scored_measures
 from compute.exports import named, runs
-from compute.exports.formats import WIDTHS, check
+from compute.exports.formats import ONE, check
 from compute.store.store import Store
 
 
 def export(arguments: Namespace) -> int:
     """Write a figure, a table, a whole view or a run. Raises WrongInput."""
+    if arguments.what == "figures":
+        return _all(arguments)
+    if arguments.out is None:
+        raise WrongInput(f"export {arguments.what} needs --out FILE: where to?")
     file: Path = arguments.out
     if arguments.what == "run":
         return _run(arguments)
@@ -37,10 +44,59 @@ def export(arguments: Namespace) -> int:
         "page": page,
         "key": key,
         "given": given,
-        "width": WIDTHS["narrow" if arguments.narrow else "wide"],
+        "paper": [arguments.width, arguments.font],
         "out": str(file.absolute()),
     }
-    return _on_page(asked)
+    done = _on_page(asked, "render")
+    if done == 0:
+        usual(file)
+        sys.stdout.write(f"wrote {printable(str(file.absolute()))}\n")
+    return done
+
+
+def _all(arguments: Namespace) -> int:
+    """Every figure that can be drawn of what is stored, and a file of captions, into a folder."""
+    if arguments.all is None:
+        raise WrongInput("export figures needs --all DIR: where to?")
+    stored = sorted({part.dataset for part in Store(settings.load()).parts("hits")})
+    if arguments.dataset and arguments.dataset not in stored:
+        near_by = near(arguments.dataset, stored)
+        raise WrongInput(
+            f"no run is stored on {arguments.dataset!r}; {near_by}known: {', '.join(stored)}"
+        )
+    folder: Path = arguments.all.absolute()
+    _make_empty(folder)
+    datasets = [arguments.dataset] if arguments.dataset else stored
+    asked = {
+        "views": named.views(datasets, arguments.measure),
+        "form": arguments.format,
+        "paper": [arguments.width, arguments.font],
+        "folder": str(folder),
+    }
+    done = _on_page(asked, "render_all")
+    usual(folder, *folder.iterdir())
+    if done < 2:
+        sys.stdout.write(f"wrote {printable(str(folder))}\n")
+    return done
+
+
+def _make_empty(folder: Path) -> None:
+    """Make a folder to write to. Raises WrongInput for one that holds something, or is none."""
+    told = printable(str(folder))
+    if folder.exists() and not folder.is_dir():
+        raise WrongInput(f"{told} is a file: name a folder that is empty or not there yet")
+    if not folder.parent.is_dir():
+        raise WrongInput(f"no folder {printable(str(folder.parent))}: make it first")
+    try:
+        folder.mkdir(exist_ok=True)
+        if any(folder.iterdir()):
+            raise WrongInput(f"{told} holds files already: name a folder that is empty or new")
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    except OSError as error:
+        raise WrongInput(
+            f"{told} cannot be written to ({error.strerror}): name another folder"
+        ) from error
 
 
 def _score(given: dict[str, list[str]]) -> None:
@@ -66,9 +122,9 @@ def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
     if not arguments.name:
         raise WrongInput(f"name one: {EXPORTS}")
     found = named.named(arguments.what, arguments.name)
-    if arguments.narrow and arguments.name not in named.NARROW:
+    if arguments.what == "figure" and not named.fits(found.key, arguments.width):
         raise WrongInput(
-            f"{arguments.name} does not fit into one column: leave out --narrow;"
+            f"{arguments.name} does not fit into one column: leave out --width {ONE};"
             f" figures that fit: {', '.join(named.NARROW)}"
         )
     if page and page != found.page:
@@ -81,20 +137,16 @@ def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
     return found.page, found.key, fixed | in_address | options
 
 
-def _on_page(asked: dict[str, object]) -> int:
+def _on_page(asked: Mapping[str, object], module: str) -> int:
     """Have a process of the pages' own draw it: nothing here knows of them."""
-    done = subprocess.run(
-        [sys.executable, "-m", "pages._frame.render"],
+    return subprocess.run(
+        [sys.executable, "-m", f"pages._frame.{module}"],
         cwd=PROJECT,
         # Who may run this reads the home folder anyway: there is nobody to sign in.
         env=os.environ | {"BEIRSCOPE_SIGN_IN": "false"},
         input=json.dumps(asked).encode(),
         check=False,
-    )
-    if done.returncode == 0:
-        usual(Path(str(asked["out"])))
-        sys.stdout.write(f"wrote {printable(str(asked['out']))}\n")
-    return done.returncode
+    ).returncode
 
 
 def _run(arguments: Namespace) -> int:

@@ -2,11 +2,12 @@
 
 import asyncio
 import atexit
+import base64
 import contextlib
 import os
 import shutil
 import threading
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,12 +51,27 @@ class Painter:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._kaleido: Any = None
 
-    def draw(self, figure: go.Figure, options: dict[str, Any]) -> bytes:
-        """The picture. Raises Unavailable without a Chromium, or where it fails."""
+    def svg(self, figure: go.Figure) -> str:
+        """The figure as SVG. Raises Unavailable without a Chromium, or where it fails."""
+        return self._made(lambda opened: opened.calc_fig(figure, opts={"format": "svg"})).decode()
+
+    def pdf(self, page: str) -> bytes:
+        """A page of HTML as it prints, on paper of the size that it says. Raises as `svg`."""
+        options = {"preferCSSPageSize": True, "printBackground": True, "pageRanges": "1"}
+        return self._made(lambda opened: _seen(opened, page, "Page.printToPDF", options))
+
+    def png(self, page: str, size: tuple[float, float], scale: float) -> bytes:
+        """The upper left of a page of HTML, `size` its pixels, `scale` times as many in the
+        picture. Raises as `svg`."""
+        clip = {"x": 0, "y": 0, "width": size[0], "height": size[1], "scale": scale}
+        options = {"format": "png", "clip": clip, "captureBeyondViewport": True}
+        return self._made(lambda opened: _seen(opened, page, "Page.captureScreenshot", options))
+
+    def _made(self, work: Callable[[Any], Coroutine[Any, Any, bytes]]) -> bytes:
         with self._turn:
             kaleido = self._kaleido or self._start()
             try:
-                return self._wait(kaleido.calc_fig(figure, opts=options))
+                return self._wait(work(kaleido))
             except Exception as error:
                 self._stop()
                 raise Unavailable(
@@ -103,6 +119,19 @@ class Painter:
             self._wait(self._kaleido.close())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._loop = self._kaleido = None
+
+
+async def _seen(opened: Any, page: str, command: str, options: Mapping[str, Any]) -> bytes:
+    """What a command of the browser's makes of a page of HTML, in a tab of its own."""
+    tab = await opened.create_tab("about:blank", window=True)
+    try:
+        tree = await tab.send_command("Page.getFrameTree")
+        frame = tree["result"]["frameTree"]["frame"]["id"]
+        await tab.send_command("Page.setDocumentContent", {"frameId": frame, "html": page})
+        answer = await tab.send_command(command, dict(options))
+        return base64.b64decode(answer["result"]["data"])
+    finally:
+        await opened.close_tab(tab)
 
 
 PAINTER = Painter()

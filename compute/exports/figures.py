@@ -1,60 +1,145 @@
-"""Figures as files for a paper: SVG, PNG, PDF as they print, HTML that needs nothing else."""
+"""Figures as files for a paper: SVG, PNG, PDF as they print, HTML that needs nothing else.
+
+A picture is drawn once, as SVG; the others are that, seen by a browser.
+"""
 
 import html
 import math
-from collections.abc import Iterator
-from typing import Any
+import re
+import struct
+import zlib
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
+from compute.exports import heading
 from compute.exports.browser import PAINTER
-from compute.exports.formats import WIDTHS, check
-from compute.views.shared.drawing import redrawn
+from compute.exports.formats import AS_SHOWN, ONE, TWO, Paper, check
+from compute.exports.heading import Legend
+from compute.views.shared import labels
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import COLUMN, redrawn
+from compute.views.shared.theme import Entry
 
+PER_MM = 96 / 25.4
+"""Pixels of 1/96 inch."""
 DRAWN = 800
-"""Pixels across that figures are drawn for at least; what is printed is that, made smaller."""
-SMALLER = WIDTHS["wide"] / DRAWN
-LEAST_FONT = 13
-"""Pixels as drawn; printed 10.7 of 1/96 inch: 8 points, the least that journals take."""
+"""Pixels that both columns of a page are drawn across; what is printed is that, made smaller by
+about a fifth, as COLUMN is."""
+LEAST_FONT = {ONE: 11.5, TWO: 13}
+"""Pixels as drawn; printed 9.5 and 10.7 of 1/96 inch: 7 and 8 points."""
+SHOWN = 1104
+"""Pixels across of a figure that is as wide as a page of the dashboard."""
 FOOT = 50
 """Pixels for an axis' ticks and title below: DejaVu is taller than what the pages have."""
 LINE = 18
+BESIDE = 70
+"""Pixels beside an axis that its title has no room in."""
 STANDOFF = 6
 """Pixels between the ticks and such a title: without it, a title falls out of the picture."""
-SHARPER = 3
-"""A PNG has 3 x 3 pixels for each of 1/96 inch: 288 to the inch."""
+DOTS = 300
+"""Of a PNG to the inch."""
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline';"
     " img-src data: blob:; font-src data:"
 )
 """An exported page may run what is in it and fetch nothing."""
+FAMILIES = {
+    "page": "Source Sans 3, Source Sans Pro, DejaVu Sans, sans-serif",
+    "paper": "Times New Roman, Nimbus Roman, Liberation Serif, serif",
+}
+"""By `formats.FONTS`: the first that is there; names have room in DejaVu, the widest."""
 
 
-def for_print(figure: go.Figure, width: int) -> go.Figure:
-    """The figure in ink on white as it is drawn, before it is made smaller by SMALLER.
+class Figure(NamedTuple):
+    """A figure as it is on a page, and what the page says around it."""
 
-    `width` is that in print. A figure whose own width is less, as one panel of several, keeps it.
+    key: str
+    title: str
+    figure: go.Figure
+    name: str = ""
+    """Of its file, without the ending."""
+    of: Sequence[str] = ()
+    """A dataset, a measure: what it is of."""
+    legend: Legend | None = None
+
+    @property
+    def heading(self) -> str:
+        """The title, and what it is of as far as the title does not say so."""
+        more = [
+            word
+            for word in self.of
+            if not re.search(rf"(?<!\w){re.escape(word)}(?!\w)", self.title)
+        ]
+        return " · ".join([self.title, *more])
+
+    def entries(self, theme: str) -> Sequence[Entry]:
+        """What its colours mean."""
+        return self.legend(theme) if self.legend else ()
+
+
+def for_print(figure: go.Figure, paper: Paper) -> go.Figure:
+    """The figure in ink on white as it is drawn, before it is made smaller.
+
+    A figure whose own width is less than the paper's, as one panel of several, keeps it in the
+    middle.
     """
-    narrow = width <= WIDTHS["narrow"]
-    spec: Any = redrawn(figure, "print", narrow=narrow).to_plotly_json()
+    spec: Any = redrawn(figure, "print", narrow=paper.width == ONE).to_plotly_json()
+    least = LEAST_FONT.get(paper.width, 0)
     for font in _fonts(spec):
         sizes = font["size"]
         if isinstance(sizes, int | float):
-            font["size"] = max(sizes, LEAST_FONT)
+            font["size"] = max(sizes, least)
         else:
-            font["size"] = [max(size, LEAST_FONT) for size in sizes]
+            font["size"] = [max(size, least) for size in sizes]
     layout = spec["layout"]
-    layout["width"] = min(layout.get("width") or math.inf, round(width / SMALLER))
+    layout["font"] = (layout.get("font") or {}) | {"family": FAMILIES[paper.font]}
+    layout["height"] = layout.get("height") or 450
+    _widen(layout, paper)
+    _foot(layout)
+    return go.Figure(spec)
+
+
+def _widen(layout: dict[str, Any], paper: Paper) -> None:
+    """Make it as wide as the paper; what has a width of its own stands in the middle."""
+    own = layout.get("width")
+    if paper.width == AS_SHOWN:
+        layout["width"] = own or SHOWN
+        return
+    layout["width"] = COLUMN if paper.width == ONE else DRAWN
+    if own and own < layout["width"]:
+        margin = layout.setdefault("margin", {})
+        spare = (layout["width"] - own) / 2
+        margin |= {side: margin.get(side, 8) + spare for side in "lr"}
+
+
+def _foot(layout: dict[str, Any]) -> None:
+    """Make room for what stands below the axes."""
     titled = list(_titled_below(layout))
     for axis in titled:
         axis["title"].setdefault("standoff", STANDOFF)
+        axis["title"]["text"] = _wrapped(axis["title"]["text"], layout["width"] - BESIDE)
     if titled:
         margin = layout.setdefault("margin", {})
         names = [str(name) for axis in titled for name in axis.get("ticktext") or ()]
-        more = max(FOOT + LINE * any("<br>" in name for name in names) - margin.get("b", 8), 0)
+        foot = FOOT + LINE * any("<br>" in name for name in names)
+        foot += LINE * max(axis["title"]["text"].count("<br>") for axis in titled)
+        more = max(foot - margin.get("b", 8), 0)
         margin["b"] = margin.get("b", 8) + more
-        layout["height"] = (layout.get("height") or 450) + more
-    return go.Figure(spec)
+        layout["height"] += more
+
+
+def _wrapped(text: str, room: float) -> str:
+    """The title of an axis in as many lines as it needs."""
+    lines = [""]
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}".strip()
+        if labels.width(html.unescape(longer), LEAST_FONT[TWO], "print") <= room:
+            lines[-1] = longer
+        else:
+            lines.append(word)
+    return "<br>".join(filter(None, lines))
 
 
 def _titled_below(layout: dict[str, Any]) -> Iterator[dict[str, Any]]:
@@ -77,33 +162,101 @@ def _fonts(spec: Any) -> Iterator[dict[str, Any]]:
             yield from _fonts(held)
 
 
-def picture(figure: go.Figure, form: str, *, width: int = WIDTHS["wide"]) -> bytes:
-    """The figure as it prints: SVG, PNG or PDF. Raises Unavailable without a Chromium."""
-    scale = SMALLER * (SHARPER if form == "png" else 1)
-    return PAINTER.draw(for_print(figure, width), {"format": form, "scale": scale})
+class Picture(NamedTuple):
+    """A figure on paper."""
+
+    svg: str
+    title: str
+    width: float
+    """Millimetres."""
+    height: float
 
 
-def page(figure: go.Figure, title: str) -> str:
+def picture(one: Figure, paper: Paper) -> Picture:
+    """The figure under its heading, as wide as the paper. Raises Unavailable without a Chromium."""
+    drawn: Any = for_print(one.figure, paper)
+    across, down = drawn.layout.width, drawn.layout.height
+    words = heading.lines(one.heading, one.entries("print"), across)
+    above = heading.height(len(words))
+    width = across / PER_MM if paper.width == AS_SHOWN else int(paper.width)
+    height = (down + above) * width / across
+    text = "".join(
+        f'<text x="{heading.EDGE}" y="{place * heading.LINE}">{line}</text>'
+        for place, line in enumerate(words, start=1)
+    )
+    family, ink = FAMILIES[paper.font], looks.palette("print").text
+    svg = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.3f}mm" height="{height:.3f}mm"'
+        f' viewBox="0 0 {across} {down + above}"><title>{html.escape(one.heading)}</title>'
+        '<rect width="100%" height="100%" fill="#ffffff"/>'
+        f'<g font-family="{family}" font-size="{heading.FONT}" fill="{ink}">{text}</g>'
+        f'<g transform="translate(0 {above})">{PAINTER.svg(drawn)}</g></svg>'
+    )
+    return Picture(svg, one.heading, width, height)
+
+
+def _sheet(drawn: Picture) -> str:
+    """The picture as a page of its own, for a browser."""
+    return (
+        '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+        f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
+        f"<title>{html.escape(drawn.title)}</title>\n<style>"
+        # Chromium takes whole pixels alone; `_pdf` says the true size.
+        f"@page{{size:{math.ceil(drawn.width * PER_MM)}px {math.ceil(drawn.height * PER_MM)}px;"
+        "margin:0}"
+        "body{margin:0}svg{display:block}</style>\n</head>\n"
+        f"<body>{drawn.svg}</body>\n</html>\n"
+    )
+
+
+def _pdf(drawn: Picture) -> bytes:
+    """One page, to a hundredth of a point as large as the picture."""
+    content = PAINTER.pdf(_sheet(drawn))
+    width, height = (f"{side / 25.4 * 72:.2f}" for side in (drawn.width, drawn.height))
+
+    def sized(found: re.Match[bytes]) -> bytes:
+        # As long as before, lest the places of all that follows move.
+        said = f"0 0 {width} {height}".encode()[: len(found[1])].rstrip(b".")
+        return b"/MediaBox [" + said.ljust(len(found[1])) + b"]"
+
+    return re.sub(rb"/MediaBox \[([^\]]*)\]", sized, content, count=1)
+
+
+def _png(drawn: Picture) -> bytes:
+    """300 dots to the inch, which it says itself."""
+    size = drawn.width * PER_MM, drawn.height * PER_MM
+    content = PAINTER.png(_sheet(drawn), size, DOTS / 96)
+    dots = round(DOTS / 0.0254)
+    held = b"pHYs" + struct.pack(">IIB", dots, dots, 1)
+    chunk = struct.pack(">I", len(held) - 4) + held + struct.pack(">I", zlib.crc32(held))
+    head = 8 + 25  # the signature, then IHDR, after which it may stand
+    return content[:head] + chunk + content[head:]
+
+
+def page(one: Figure) -> str:
     """One HTML file with the figure in it, to hover over; it opens without a network."""
-    drawn = redrawn(figure, "light").to_html(
+    drawn = redrawn(one.figure, "light").to_html(
         full_html=False,
         include_plotlyjs=True,
         include_mathjax=False,
         config={"displaylogo": False, "responsive": True},
     )
-    name = html.escape(title)
+    name = html.escape(one.heading)
     return (
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         f"<title>{name}</title>\n"
         "<style>body{font-family:sans-serif;margin:1rem;color:#1c2127}"
         "h1{font-size:1.2rem}</style>\n</head>\n"
-        f"<body>\n<h1>{name}</h1>\n{drawn}\n</body>\n</html>\n"
+        f"<body>\n<h1>{name}</h1>\n{looks.legend(one.entries('light'))}\n{drawn}\n</body>\n</html>\n"
     )
 
 
-def write(figure: go.Figure, form: str, title: str, *, width: int = WIDTHS["wide"]) -> bytes:
+def write(one: Figure, form: str, paper: Paper) -> bytes:
     """The figure as a file of this format. Raises WrongInput, Unavailable."""
     if check("figure", form) == "html":
-        return page(figure, title).encode()
-    return picture(figure, form, width=width)
+        return page(one).encode()
+    drawn = picture(one, paper)
+    if form == "png":
+        return _png(drawn)
+    return _pdf(drawn) if form == "pdf" else drawn.svg.encode()

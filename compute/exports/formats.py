@@ -1,7 +1,11 @@
-"""The formats that files are written in, by what is written."""
+"""The formats that files are written in, by what is written, and what a figure is drawn for."""
+
+from typing import NamedTuple
 
 from compute.base.errors import WrongInput
 
+PICTURES = ("pdf", "svg", "png")
+"""Of a figure: what a Chromium draws."""
 OF = {
     "figure": ("svg", "png", "pdf", "html"),
     "table": ("csv", "parquet", "tex", "md"),
@@ -18,8 +22,19 @@ MIME = {
     "md": "text/markdown",
     "zip": "application/zip",
 }
-WIDTHS = {"wide": 658, "narrow": 318}
-"""Of figures, in pixels of 1/96 inch: 174 mm, both columns of a page, and 84 mm, one of them."""
+ONE, TWO, AS_SHOWN = "84", "174", "page"
+WIDTHS = {ONE: "One column, 84 mm", TWO: "Two columns, 174 mm", AS_SHOWN: "As on the page"}
+"""Of figures; those that are numbers are millimetres."""
+FONTS = {"page": "As on the page", "paper": "A paper's, with serifs"}
+
+
+class Paper(NamedTuple):
+    """What a figure is drawn for."""
+
+    width: str = TWO
+    """One of WIDTHS."""
+    font: str = "page"
+    """One of FONTS."""
 
 
 def check(kind: str, form: str) -> str:

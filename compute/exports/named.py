@@ -7,6 +7,7 @@ from urllib.parse import parse_qsl, urlsplit
 
 from compute.base.errors import WrongInput
 from compute.base.words import near
+from compute.exports.formats import ONE
 
 Address = tuple[str, dict[str, list[str]]]
 """A page, such as `lengths`, and what its pickers show."""
@@ -52,8 +53,24 @@ FIGURES = {
     "efficiency": Named("efficiency", "latency_p50_ms"),
     "sizes": Named("efficiency", "index_bytes"),
 }
-NARROW = ("order", "standing", "compare", "scatter", "likeness", "gaps", "efficiency", "sizes")
+NARROW = (
+    *("order", "standing", "difficulty", "judged", "compare", "scatter", "likeness"),
+    *("graph", "lengths", "gaps", "efficiency", "sizes"),
+)
 """Figures that have room in one column, 84 mm; the others' names and numbers would collide."""
+_NARROW_KEYS = {FIGURES[name].key for name in NARROW} | {
+    *("alone", "words_both", "words_dataset", "words_other", "pair", "grades", "latency_p95_ms")
+}
+WITHOUT_MEASURE = ("lengths", "overlap")
+"""Pages whose figures are of no measure."""
+_FURTHER = (
+    ("leaderboard", {"view": "Heatmap", "numbers": "Published"}),
+    ("leaderboard", {"view": "Heatmap", "numbers": "Computed"}),
+    ("overlap", {"view": "Heatmap", "numbers": "Published"}),
+    ("overlap", {"view": "Graph", "numbers": "Published"}),
+    ("overlap", {"view": "Domain shift"}),
+)
+"""Views of all datasets that hold further figures."""
 TABLES = {
     "leaderboard": Named("leaderboard", "board", {"view": "Table"}, of_one=None),
     "against-print": Named("leaderboard", "ours-published", {"numbers": "Computed"}, of_one=None),
@@ -73,6 +90,29 @@ def named(kind: str, name: str) -> Named:
     if name not in known:
         raise WrongInput(f"no {kind} {name!r}; {near(name, known)}known: {', '.join(known)}")
     return known[name]
+
+
+def views(datasets: Sequence[str], measure: str) -> list[Address]:
+    """The views that hold all figures: those of all datasets, then those of each of these.
+
+    They show `measure`, where there is one to choose.
+    """
+    chosen = list(_FURTHER)
+    chosen += [(one.page, dict(one.given)) for one in FIGURES.values() if one.of_one is None]
+    for dataset in datasets:
+        for one in FIGURES.values():
+            own = {key: value.format(dataset) for key, value in (one.of_one or {}).items()}
+            chosen += [(one.page, {**one.given, **own})] * bool(own)
+    found: dict[str, Address] = {}
+    for page, given in chosen:
+        wanted = given | ({"measure": measure} if measure and page not in WITHOUT_MEASURE else {})
+        found[f"{page} {wanted}"] = page, {key: [value] for key, value in wanted.items()}
+    return list(found.values())
+
+
+def fits(key: str, width: str) -> bool:
+    """Whether the figure of this key on its page can be drawn as wide as one of `WIDTHS`."""
+    return width != ONE or key in _NARROW_KEYS
 
 
 def of_dataset(name: str, found: Named, dataset: str) -> dict[str, list[str]]:

@@ -2,31 +2,20 @@
 
 import io
 import json
-import re
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from functools import partial
 from typing import Any, NamedTuple
 
-import plotly.graph_objects as go
-
 from compute.exports import browser, figures, tables
-from compute.exports.formats import OF
+from compute.exports.figures import Figure
+from compute.exports.file_names import slug
+from compute.exports.formats import OF, PICTURES, Paper
 from compute.exports.tables import Table
 from compute.views.shared.drawing import behind
 
-
-class Figure(NamedTuple):
-    """A figure as it is on a page: its name, what it is."""
-
-    key: str
-    title: str
-    figure: go.Figure
-
-
 Shown = Figure | Table
-PICTURES = ("svg", "png", "pdf")
 
 
 class View(NamedTuple):
@@ -80,16 +69,12 @@ def _groups(shown: Sequence[Shown]) -> Iterator[_Group]:
     seen: set[int] = set()
     for one in shown:
         if isinstance(one, Figure):
-            make = partial(_picture, one)
+            make = partial(figures.write, one, paper=Paper())
             yield _Group(f"figures/{slug(one.key)}", one.title, forms, make)
             yield from _frames(one, seen)
         else:
             make = partial(tables.write, one)
             yield _Group(f"tables/{slug(one.key)}", one.title, OF["table"], make)
-
-
-def _picture(one: Figure, form: str) -> bytes:
-    return figures.write(one.figure, form, one.title)
 
 
 def _frames(shown: Figure, seen: set[int]) -> Iterator[_Group]:
@@ -104,11 +89,6 @@ def _frames(shown: Figure, seen: set[int]) -> Iterator[_Group]:
             yield _Group(f"data/{key}", title, ("csv", "parquet"), make)
 
 
-def slug(key: str) -> str:
-    """A name that is a file's everywhere: letters, digits, -, _ and . inside."""
-    return "-".join(re.findall(r"[A-Za-z0-9_]+", key))[:80] or "unnamed"
-
-
 def _json(held: Mapping[str, Any]) -> str:
     return json.dumps(held, indent=2, ensure_ascii=False, default=str) + "\n"
 
@@ -116,7 +96,7 @@ def _json(held: Mapping[str, Any]) -> str:
 def _readme(view: View, told: Sequence[str]) -> str:
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     pictures = (
-        "Pictures are 174 mm wide (658 px) or as wide as they are, for print: ink on white."
+        "Pictures are 174 mm wide, for print: ink on white."
         if browser.find()
         else f"No pictures are here: {browser.MISSING}."
     )

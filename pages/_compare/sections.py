@@ -191,7 +191,8 @@ def against_each_other(view: View, both: DataFrame) -> None:
     """A's values against B's."""
     st.subheader("Query by query", anchor=False)
     figure = figures.scatter(both, view.titles, view.measure, theme=colours.theme())
-    navigation.plot(figure, "scatter", f"{view.measure} by query, {view.versus}", view.go)
+    said = f"Blue: {view.titles[0]} is better; orange: {view.titles[1]} is. Larger: more queries."
+    navigation.plot(figure, "scatter", f"{view.measure} by query, {view.versus}", view.go, said)
     drawing.caption(
         "How to read this: a mark is a query, a larger one several with the same two values."
         f" Above the dotted line {view.titles[0]} is better. Marks in the corners are queries that"
@@ -223,7 +224,8 @@ def by_kind(view: View, both: DataFrame) -> None:
         panels.insert(0, ("words of the query", comparing.groups(with_words, "n_words")))
     st.subheader("On which kinds of queries", anchor=False)
     figure = figures.by_group(panels, view.measure, theme=colours.theme())
-    drawing.plot(figure, "kinds", f"{view.measure} of {view.versus} by kind of query")
+    title = f"{view.measure} of {view.versus} by kind of query"
+    drawing.plot(figure, "kinds", title, figures.INTERVALS)
     drawing.caption(
         "How to read this: queries in groups of about equal size; the mark is the mean difference,"
         " the line its 95% interval (Student's t). A hollow mark says that the difference could be"
@@ -258,7 +260,8 @@ def all_datasets(view: View) -> None:
         st.info("No dataset has both of these systems: choose others.")
         return
     figure = figures.forest(rows, view.titles, view.measure, theme=colours.theme())
-    navigation.plot(figure, "datasets", f"{view.versus} on every dataset", _choose)
+    title = f"{view.versus} on every dataset"
+    navigation.plot(figure, "datasets", title, _choose, figures.INTERVALS)
     wins = comparing.ahead(rows, view.measure).sum()
     drawing.caption(
         "How to read this: a mark is the mean difference on a dataset, the line its 95% interval"

@@ -14,9 +14,10 @@ from compute.views.dataset import tables as figures
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells
 from compute.views.leaderboard import select as leaderboard_select
-from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap
+from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap, note
 from compute.views.query.words import said
 from compute.views.shared import next_steps, text
+from compute.views.shared import theme as looks
 from pages._shared import address, colours, drawing, escaping, navigation, reading
 from pages._shared.dataset_facts import counted, is_loaded, outdated, without_runs
 from pages._shared.reading import read
@@ -162,7 +163,8 @@ def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
     steps = steps[steps["system"].isin(rows["system"])]
     st.subheader(escaping.text(f"{measure}, query by query"), anchor=False)
     figure = figures.distribution(rows, steps, measure, theme=colours.theme())
-    drawing.plot(figure, "spread", f"{measure} of the queries of each system")
+    legend = partial(looks.families, rows["family"])
+    drawing.plot(figure, "spread", f"{measure} of the queries of each system", legend)
     pooled = "The queries of all parts together." if dataset.parts else ""
     drawing.caption(
         f"{rows['n_queries'].max():,} queries. Columns: those strictly between 0 and 1; bars:"
@@ -189,7 +191,8 @@ def parts(dataset: Dataset, measure: str) -> None:
         shown, read(leaderboard_select.datasets), read(leaderboard_select.systems), measure
     )
     figure = heatmap(board, colour_by=BELOW_BEST, baseline=None, theme=colours.theme())
-    drawing.plot(figure, "parts", f"{measure} of systems on the parts of {dataset.title}")
+    title = f"{measure} of systems on the parts of {dataset.title}"
+    drawing.plot(figure, "parts", title, note(board, BELOW_BEST, None))
     drawing.caption("Its value is the mean of its parts' means.", "Published." * means.empty)
 
 

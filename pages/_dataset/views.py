@@ -20,6 +20,7 @@ from compute.views.dataset.select_systems import MEDIAN
 from compute.views.leaderboard import order_confidence, select_order
 from compute.views.query.words import first_pair
 from compute.views.shared import binned_queries
+from compute.views.shared import theme as looks
 from pages._shared import address, colours, drawing, escaping, navigation, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -43,6 +44,11 @@ class View(NamedTuple):
     def asked(self) -> dict[str, Any]:
         """What queries take: the dataset, or its parts."""
         return {"datasets": list(self.dataset.parts) or [self.dataset.name]}
+
+    @property
+    def title(self) -> str:
+        """Of the figure of its systems."""
+        return f"{self.measure} of systems on {self.dataset.title}"
 
     @property
     def titles(self) -> dict[str, str]:
@@ -90,7 +96,7 @@ def systems(view: View) -> None:
     figure = figures.systems(shown, view.measure, against, theme=colours.theme())
     above = st.container()
     go = partial(_compare, view, baseline if baseline != MEDIAN else shown["system"].iloc[0])
-    navigation.plot(figure, "standing", f"{view.measure} of systems on {view.dataset.title}", go)
+    navigation.plot(figure, "standing", view.title, go, partial(looks.families, shown["family"]))
     _say_whether_sure(above, view, rows["system"].tolist())
     drawing.caption(
         "How to read this: left the mean over the queries with the interval that holds the true"

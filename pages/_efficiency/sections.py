@@ -2,6 +2,7 @@
 
 import shlex
 from collections.abc import Sequence
+from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
@@ -57,14 +58,15 @@ def view(costs: DataFrame, dataset: str, measure: str, systems: Sequence[str]) -
 
 def figures(shown: View, *, slow: bool) -> None:
     """Quality against latency, and against the size of the index."""
-    st.html(panels.legend(shown.rows, colours.theme()))
+    legend = partial(panels.legend, shown.rows)
+    drawing.legend(legend)
     latency = "latency_p95_ms" if slow else "latency_p50_ms"
     with st.container(horizontal=True):
         for cost in (latency, "index_bytes"):
             with st.container(width=panels.WIDTH):
                 figure = panels.panel(shown.rows, cost, shown.measure, theme=colours.theme())
                 alt = f"{shown.measure} of systems against {pareto.COSTS[cost]}"
-                drawing.plot(figure, cost, alt, width="content")
+                drawing.plot(figure, cost, alt, legend, width="content")
     drawing.caption(
         f"How to read this: further {_better_end(shown.measure)} is better, further left is"
         " cheaper. The stepped line joins the systems that no other beats in both.",

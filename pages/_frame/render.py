@@ -8,18 +8,20 @@ import json
 import logging
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from streamlit.testing.v1 import AppTest
 
 from compute.base import disk_refusals, settings
-from compute.base.errors import BeirscopeError, Missing, WrongInput
+from compute.base.errors import BeirscopeError, Missing, Unavailable, WrongInput
 from compute.base.files import written_aside
 from compute.base.settings import PROJECT
 from compute.exports import figures, tables
-from compute.exports.views import Figure, Shown
+from compute.exports.figures import Figure
+from compute.exports.formats import Paper
+from compute.exports.views import Shown
 from pages._shared.page_files import PAGES
 
 SECONDS = 600
@@ -28,7 +30,7 @@ FREE = {"dataset", "system", "systems", "query", "document", "from", "a", "b", "
 
 
 def run(page: str, given: Mapping[str, Sequence[str]]) -> AppTest:
-    """The page with this address, after its run. Raises WrongInput, Missing, or what it shows."""
+    """The page with this address, after its run. Raises WrongInput, Missing, Unavailable."""
     file = PROJECT / "pages" / f"{page}.py"
     if page.startswith("_") or not file.is_file():
         known = sorted(file.stem for file in PAGES)
@@ -44,13 +46,13 @@ def run(page: str, given: Mapping[str, Sequence[str]]) -> AppTest:
 
 
 def _check(app: AppTest, page: str, given: Mapping[str, Sequence[str]]) -> None:
-    """Raises what the page shows as an error, and for names that it does not know."""
+    """Raises Unavailable for what the page shows as an error, Missing for unknown names."""
     for shown in [*app.exception, *app.error]:
-        raise Missing(_plain(shown.value))
+        raise Unavailable(_plain(shown.value))
     for shown in app.warning:
         if re.match("No .* here is called ", shown.value):
             raise Missing(_plain(shown.value))
-    pickers = _state(app, "_picked")
+    pickers = state(app, "_picked")
     for key in given.keys() - pickers.keys() - FREE:
         raise WrongInput(
             f"the page {page} shows no picker {key!r} for these choices;"
@@ -62,13 +64,13 @@ def _plain(shown: str) -> str:
     return re.sub(r"\\(.)", r"\1", shown)
 
 
-def _state(app: AppTest, key: str) -> dict[str, Any]:
+def state(app: AppTest, key: str) -> dict[str, Any]:
     return app.session_state.get(key, {})
 
 
 def find(app: AppTest, page: str, key: str, *, figure: bool) -> Shown:
     """What the page drew under this key. Raises Missing."""
-    drawn: dict[str, Shown] = _state(app, "_drawn")
+    drawn: dict[str, Shown] = state(app, "_drawn")
     found = drawn.get(key)
     if found is None or isinstance(found, Figure) != figure:
         known = [name for name, one in drawn.items() if isinstance(one, Figure) == figure]
@@ -91,25 +93,29 @@ def write(asked: Mapping[str, Any]) -> None:
     else:
         found = find(app, page, asked["key"], figure=asked["kind"] == "figure")
         if isinstance(found, Figure):
-            content = figures.write(found.figure, form, found.title, width=asked["width"])
+            content = figures.write(found, form, Paper(*asked["paper"]))
         else:
             content = tables.write(found, form)
-    with written_aside(out) as file:
-        file.write(content)
+    put(out, content)
 
 
-def main() -> int:
-    """0 done, 2 wrong input in one sentence."""
+def put(file: Path, content: bytes) -> None:
+    """Write a file whole, or not at all."""
+    with written_aside(file) as opened:
+        opened.write(content)
+
+
+def main(work: Callable[[Mapping[str, Any]], object]) -> int:
+    """Do what the standard input asks for: what `work` returns, 2 for wrong input."""
     # Streamlit warns that no browser is there.
     logging.disable(logging.WARNING)
     try:
         with disk_refusals.explained(settings.load().home):
-            write(json.load(sys.stdin))
+            return int(bool(work(json.load(sys.stdin))))
     except BeirscopeError as error:
         sys.stderr.write(f"{error}\n")
         return 2
-    return 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main(write))

@@ -75,7 +75,8 @@ def orders(dataset: str, rows: DataFrame, measure: str) -> None:
         drawing.caption(said)
         return
     figure = order_flips.order_matrix(shown, pairs, measure, theme=colours.theme())
-    drawing.plot(figure, "orders", "Which orders of two systems could turn")
+    title = f"Which orders of two systems by {measure} could turn"
+    drawing.plot(figure, "orders", title, order_flips.SHORTLY)
     drawing.caption(*order_flips.orders_note(pairs, measure, n_left_out=len(rows) - len(shown)))
 
 
@@ -85,7 +86,8 @@ def ranks(dataset: str, rows: DataFrame, measure: str) -> None:
     k = int(measure.partition("@")[2])
     counts = read(holes_select.by_rank, dataset=dataset, systems=rows["system"].tolist(), k=k)
     figure = figures.rank_heatmap(rows, counts, theme=colours.theme())
-    drawing.plot(figure, "ranks", "Share of unjudged documents by system and rank")
+    said = "The stronger the grey, the more is unjudged; in per cent."
+    drawing.plot(figure, "ranks", "Share of unjudged documents by system and rank", said)
     drawing.caption(
         "How to read this: of the queries with a document at this rank, the percentage where nobody"
         " judged it for the query. The stronger the grey, the less is known."

@@ -70,7 +70,7 @@ def section(of: Numbers, board: Board, ground: Ground | None) -> None:
 
 def _figure(rows: DataFrame, this: str, beside: str, said: list[str]) -> None:
     figure = bump(rows, (this, beside), colours.theme())
-    drawing.plot(figure, "bump", f"Ranks by {this} and by {beside}")
+    drawing.plot(figure, "bump", f"Ranks by {this} and by {beside}", _COLOURS)
     moved = f"Named are the {MOST_NAMED} that move furthest." * (len(rows) > MOST_NAMED)
     drawing.caption(*said, _LINES, moved)
 
@@ -99,6 +99,7 @@ def _agreement(found: rank_correlation.Agreement, where: str, beside: str) -> li
     ]
 
 
+_COLOURS = "Blue: ranked higher at the right; orange: lower."
 _LINES = (
     "How to read this: a line joins a system's rank on both boards, blue where it rises, orange"
     " where it falls."

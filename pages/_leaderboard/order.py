@@ -17,7 +17,7 @@ from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS
 from compute.views.leaderboard.order_confidence import ALL, Ground
-from pages._shared import address, colours, drawing, escaping
+from pages._shared import address, colours, drawing, escaping, export
 from pages._shared.pickers import pick
 from pages._shared.reading import later, read
 
@@ -179,6 +179,9 @@ def section(of: Numbers, board: Board, picked: Sequence[str]) -> Ground | None:
     st.subheader("How sure is this order?", anchor=False)
     address.known("over", found, "dataset with two systems")
     over = pick("Order by", list(found), "over", width=240)
+    export.titled(
+        "over", dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
+    )
     ground = found[over]
     if of.kind == PUBLISHED and over != ALL:
         drawing.caption("In print there are no scores by query: of one dataset nothing is known.")
@@ -203,7 +206,9 @@ def _figure(
         drawing.caption("None of the picked systems takes part in this order.")
         return
     figure = figures.intervals(shown, titles, of.measure, colours.theme())
-    drawing.plot(figure, "order", f"Means of {of.measure} with intervals and groups")
+    n = len(ground.datasets)
+    over = f", over {n} datasets" if n > 1 else ""
+    drawing.plot(figure, "order", f"Means of {of.measure} with intervals and groups{over}")
     more = len(shown) - figures.MOST_ROWS
     drawing.caption(
         *order_confidence.caption(order, board, ground),

@@ -135,17 +135,13 @@ def heat(
     marks = read(select_marks.against, **order.tested_by(board, baseline)) if tested else None
     look = {"theme": colours.theme(), "chosen": drawing.chosen_cell(), "shown": shown}
     figure = heatmap(board, colour_by=colour, baseline=baseline, marks=marks, **look)
-    drawing.plot_cells(figure, f"{board.measure} of systems on datasets", board.measure)
+    said = note(board, colour, baseline)
+    drawing.plot_cells(figure, f"{board.measure} of systems on datasets", board.measure, said)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
     n, titles = len(board.systems), leaderboard.short_titles(board.systems)
-    said = in_common(n, printed) if difference else ""
+    shared = in_common(n, printed) if difference else ""
     left_out = f"Shown are {len(shown)} of {n} systems: Filter picks others." * (len(shown) < n)
-    drawing.caption(
-        *leaderboard.caption(board, origin),
-        said,
-        note(board, colour, baseline),
-        left_out,
-    )
+    drawing.caption(*leaderboard.caption(board, origin), shared, said, left_out)
     if marks is not None:
         drawing.caption(*marks_note(marks, titles.get(baseline, baseline)))
     if not _has_own():
@@ -173,4 +169,6 @@ def wins(board: leaderboard.Board, baseline: str, picked: list[str]) -> None:
         return
     st.subheader("Wins and losses", anchor=False)
     figure = strip(board, baseline, colours.theme(), picked)
-    drawing.plot(figure, "wins", f"Wins and losses against {baseline}")
+    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    said = "Blue: better than the baseline; orange: worse."
+    drawing.plot(figure, "wins", f"Wins and losses against {titles[baseline]}", said)

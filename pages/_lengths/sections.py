@@ -1,7 +1,7 @@
 """The sections of the page Lengths."""
 
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import streamlit as st
@@ -60,7 +60,7 @@ class View:
         figure = figures.violins(
             rows, counts, corpus, log=self.log, cut=self.cut, theme=colours.theme()
         )
-        drawing.plot(figure, key, alt)
+        drawing.plot(figure, key, alt, partial(figures.legend, rows))
 
 
 def counted_systems() -> list[str]:
@@ -123,7 +123,8 @@ def medians(view: View, named: DataFrame) -> None:
     st.subheader("All datasets", anchor=False)
     figure = tables.heatmap(rows, named, chosen=view.dataset["dataset"], theme=colours.theme())
     label = f"Median words of the top {view.k} of systems on datasets"
-    drawing.plot(figure, "medians", label, on_select=_choose, selection_mode="points")
+    said = "Orange: shorter than the collection; blue: longer."
+    drawing.plot(figure, "medians", label, said, on_select=_choose, selection_mode="points")
     drawing.caption(
         f"How to read this: the median number of words of {figures.first(view.k)}. Orange:"
         " shorter than the collection, blue: longer; strongest from a quarter and from four times"

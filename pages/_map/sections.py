@@ -9,6 +9,7 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute.datasets import Dataset
+from compute.exports.heading import Legend
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query import rank_map as figures
 from compute.views.query import rank_map_cells, select_map
@@ -79,13 +80,18 @@ def _start(query_ids: list[str]) -> int:
     return query_ids.index(query) - ROWS // 2 if query in query_ids else 0
 
 
+def _legend(now: Shown) -> Legend:
+    return partial(figures.legend, figures.grades(now.panels))
+
+
 def all_queries(now: Shown) -> None:
     """The picture of all queries; a click on it lists those around."""
-    st.html(figures.legend(figures.grades(now.panels), colours.theme()))
+    legend = _legend(now)
+    drawing.legend(legend)
     if now.rows == slice(0, len(now.query_ids)):
         return
     figure = figures.overview(now.panels, now.rows, theme=colours.theme())
-    plot = partial(drawing.plot, figure, "all", "All queries, rank by rank")
+    plot = partial(drawing.plot, figure, "all", "All queries, rank by rank", legend)
     plot(on_select=_moved, selection_mode="points")
     drawing.caption(
         f"All {len(now.query_ids):,} queries, one above the other, in the order chosen above; ranks"
@@ -112,7 +118,8 @@ def some_queries(now: Shown) -> None:
     panels = [figures.part(panel, now.rows) for panel in now.panels]
     figure = figures.window(panels, names, chosen=_chosen(now), theme=colours.theme())
     click = partial(_clicked, now)
-    drawing.plot(figure, "map", "Ranks by query", on_select=click, selection_mode="points")
+    options: Any = {"on_select": click, "selection_mode": "points"}
+    drawing.plot(figure, "map", "Ranks by query", _legend(now), **options)
     drawing.caption(
         f"How to read this: a row is a query, a column a rank of its list, and at the right stands"
         f" its {now.measure}. Relevant documents belong at the left. Grey cells are holes, which"

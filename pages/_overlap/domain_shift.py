@@ -1,6 +1,7 @@
 """The sections of the page Overlap on domain shift: the papers' figures, and computed ones."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -169,7 +170,8 @@ def _panels(
     marks["domain"] = marks["domain"].fillna("Own")
     titles = _titles([*systems, baseline])
     axes = (f"similarity to {source}, {words}", f"{measure} minus {titles[baseline]}")
-    st.html(figures.legend(marks["domain"], colours.theme()))
+    legend = partial(figures.legend, marks["domain"])
+    drawing.legend(legend)
     look = {"axes": axes, "spans": domain_shift.ranges(marks), "theme": colours.theme()}
     look["sign"] = better(measure)
     with st.container(horizontal=True):
@@ -178,4 +180,4 @@ def _panels(
             with st.container(width=figures.WIDTH):
                 figure = figures.panel(own, title=titles[name], **look)
                 alt = f"Gain of {titles[name]} against similarity to {source}"
-                drawing.plot(figure, f"{key}_{place}", alt, width="content")
+                drawing.plot(figure, f"{key}_{place}", alt, legend, width="content")

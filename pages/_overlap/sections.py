@@ -1,5 +1,6 @@
 """The sections of the page Overlap: heatmap, pair and graph."""
 
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -107,7 +108,7 @@ def heatmap(
     figure = figures.heatmap(square, titles, theme=colours.theme(), unit=unit, chosen=(one, other))
     with st.container(horizontal=True):
         with st.container(width=figures.WIDTH):
-            alt = "Similarity of every pair of collections"
+            alt = "Vocabulary overlap of every pair of collections, in hundredths"
             options: dict[str, Any] = {"selection_mode": "points", "width": "content"}
             drawing.plot(figure, "pairs", alt, on_select=_cell_clicked, **options)
         with st.container(width=440):
@@ -156,14 +157,14 @@ def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> 
         FIRST: f"More frequent in {names[0]}",
         SECOND: f"More frequent in {names[1]}",
     }
-    st.html(legend(names, theme=colours.theme()))
+    drawing.legend(marks := partial(legend, names))
     with st.container(horizontal=True):
         for side, head in heads.items():
             with st.container(width=WIDTH):
                 st.markdown(f"**{escaping.text(head)}**")
                 own = rows[rows["side"] == side]
                 figure = words(own, names, theme=colours.theme())
-                drawing.plot(figure, f"words_{side}", head, width="content")
+                drawing.plot(figure, f"words_{side}", head, marks, width="content")
     drawing.caption(
         f"Per million {unit} of each collection. What they share most counts a word as often as"
         " it stands in the collection that has less of it; that is what the similarity adds up."
@@ -178,15 +179,16 @@ def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> 
 def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> None:
     """The force-directed graph, and how far its distances can be trusted."""
     points = similarity_matrix.layout(square)
-    look = {"theme": colours.theme(), "unit": unit}
+    look: Any = {"theme": colours.theme(), "unit": unit}
     figure = graphs.graph(square, points, counted, least=least, **look)
-    alt = "Collections as marks, alike ones near each other"
+    alt = "Vocabulary overlap of collections: alike ones near each other"
     with st.container(horizontal=True):
         with st.container(width=graphs.WIDTH):
             drawing.plot(
                 figure,
                 "graph",
                 alt,
+                graphs.SIZES,
                 width="content",
                 on_select=_node_clicked,
                 selection_mode="points",

@@ -113,7 +113,8 @@ def lists(
     notes = figures.notes(values, systems, measure)
     look: Any = {"chosen": chosen, "notes": notes, "depth": depth, "theme": colours.theme()}
     figure = ranked_lists(hits, systems, **look)
-    drawing.plot(figure, "lists", "Ranked lists", on_select=_clicked, selection_mode="points")
+    options: Any = {"on_select": _clicked, "selection_mode": "points"}
+    drawing.plot(figure, "lists", "Ranked lists", figures.LEGEND, **options)
     return chosen
 
 
@@ -179,7 +180,8 @@ def why(dataset: str, query_id: str, systems: Systems, measure: str, values: Dat
     titles = dict(systems)
     named = [(titles[name], of_system) for name, of_system in found.items()]
     figure = score_breakdown.gains(named, theme=colours.theme())
-    drawing.plot(figure, "gains", f"What each rank adds to {measure}")
+    said = "Blue: what the list adds; pale: the best order of what is judged relevant."
+    drawing.plot(figure, "gains", f"What each rank adds to {measure}", said)
     drawing.caption(score_breakdown.reading(measure))
     shown = names[0]
     if len(names) > 1:

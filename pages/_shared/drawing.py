@@ -12,9 +12,11 @@ from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
 from compute.exports import browser
+from compute.exports.heading import Legend
 from compute.exports.tables import Printed, Scores
 from compute.views.leaderboard import select as leaderboard_select
-from pages._shared import export
+from compute.views.shared import theme as looks
+from pages._shared import colours, export
 from pages._shared.escaping import text
 from pages._shared.reading import measures, read
 
@@ -36,9 +38,17 @@ def height(rows: int, most: int = MOST_ROWS) -> dict[str, Any]:
     return {"height": HEAD + ROW * min(rows, most), "row_height": ROW}
 
 
-def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:
+def legend(entries: Legend) -> None:
+    """What the colours of the figures below mean."""
+    st.html(looks.legend(entries(colours.theme())))
+
+
+def plot(
+    figure: go.Figure, key: str, alt: str, legend: Legend | str | None = None, **options: Any
+) -> Any:
     """Draw a figure in its own colours; under it a menu that saves it as files.
 
+    `legend` goes with it into a file, where nothing else says what its colours mean.
     Where the server has no Chromium, the figure keeps one button of Plotly's own: the picture as
     SVG, drawn in the browser.
     """
@@ -53,7 +63,8 @@ def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:
     if figure.layout.dragmode == "pan":  # pyright: ignore[reportAttributeAccessIssue]
         config |= {"scrollZoom": True}
     drawn = st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, **options)
-    export.figure(figure, key, alt)
+    said = legend
+    export.figure(figure, key, alt, (lambda _: [("", "", said)]) if isinstance(said, str) else said)
     return drawn
 
 
@@ -90,13 +101,13 @@ def _keep_click(key: str) -> None:
         st.session_state["_open"] = {"dataset": dataset, "system": system}
 
 
-def plot_cells(figure: go.Figure, alt: str, measure: str) -> None:
+def plot_cells(figure: go.Figure, alt: str, measure: str, legend: str) -> None:
     """Draw a heatmap; a click on a cell opens its dataset with the same measure.
 
     The click stays in the address, so that the cell has its outline on the way back.
     """
     click = partial(_keep_click, "cells")
-    plot(figure, "cells", alt, on_select=click, selection_mode="points")
+    plot(figure, "cells", alt, legend, on_select=click, selection_mode="points")
     open_dataset(measure)
 
 

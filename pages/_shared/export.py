@@ -1,6 +1,6 @@
 """Menus under figures and tables that save them; nothing is made before it is asked for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, TypeVar
 from urllib.parse import urlencode
@@ -10,31 +10,37 @@ import streamlit as st
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute.exports import browser, figures, formats, named, tables, views
+from compute.exports import browser, figures, file_names, formats, named, tables, views
+from compute.exports.figures import Figure
+from compute.exports.formats import Paper
+from compute.exports.heading import Legend
 from compute.exports.tables import Printed, Scores, Table
-from compute.exports.views import Figure, Shown
-from compute.views.leaderboard.order_confidence import ALL
+from compute.exports.views import Shown
 from compute.views.shared.drawing import behind
 from pages._shared import sign_in
 
 Picked = TypeVar("Picked", bool, str, list[str])
 NAMES = {"tex": "LaTeX", "md": "Markdown", "parquet": "Parquet"}
 """Of formats that are not called by their extension in capitals."""
-IN_A_COLUMN = {named.FIGURES[name].key for name in named.NARROW}
-OF_ORDER = {"order", "order-column", "bump"}
-"""What of the Leaderboard may be about one dataset: that of its order."""
 
 
-def begin() -> None:
-    """Forget what the run before drew and picked."""
+def begin(page: str) -> None:
+    """Forget what the run before drew and picked; `page` is the title of what is drawn now."""
+    st.session_state["_page"] = page
     st.session_state["_drawn"] = {}
     st.session_state["_picked"] = {}
+    st.session_state["_titles"] = {}
 
 
 def picked(key: str, value: Picked) -> Picked:
     """Note what a picker shows, for the address, which leaves out what it starts with."""
     st.session_state.setdefault("_picked", {})[key] = value
     return value
+
+
+def titled(key: str, titles: Mapping[str, str]) -> None:
+    """Note what the names that a picker offers are called."""
+    st.session_state.setdefault("_titles", {})[key] = titles
 
 
 def address(title: str) -> str:
@@ -66,7 +72,7 @@ def footer(title: str, provenance: Callable[[], dict[str, Any]]) -> None:
     sign_in.download_button(
         "Save this view",
         made,
-        file_name=f"beirscope-{file_stem(views.slug(title.lower()))}.zip",
+        file_name=f"beirscope-{file_stem('')}.zip",
         mime="application/zip",
         icon=":material/folder_zip:",
         type="tertiary",
@@ -79,10 +85,21 @@ def _note(shown: Shown) -> None:
     st.session_state.setdefault("_drawn", {})[shown.key] = shown
 
 
-def figure(shown: go.Figure, key: str, title: str) -> None:
+def figure(shown: go.Figure, key: str, title: str, legend: Legend | None = None) -> None:
     """Note a figure, and draw the menu under it."""
-    _note(Figure(key, title, shown))
-    _menu(key, partial(_figure_buttons, Figure(key, title, shown)))
+    noted = Figure(key, title, shown, file_stem(key), _of(key), legend)
+    _note(noted)
+    _menu(key, partial(_figure_buttons, noted))
+
+
+def _of(key: str) -> list[str]:
+    """What a figure is of: its dataset or the printed table, and its measure."""
+    shown, titles = st.session_state.get("_picked", {}), st.session_state.get("_titles", {})
+    dataset = file_names.dataset(key, shown)
+    called = {**titles.get("dataset", {}), **titles.get("over", {})}.get(dataset, dataset)
+    query = file_names.query(key, shown)
+    words = (called or file_names.printed(shown), f"query {query}" * bool(query))
+    return [word for word in (*words, file_names.measure(key, shown)) if word]
 
 
 def table(
@@ -112,21 +129,17 @@ def _menu(key: str, buttons: Callable[[], None]) -> None:
 
 
 def file_stem(key: str) -> str:
-    """The name of a file: what it is, after the dataset that the page is about, if it is of one."""
-    shown = st.session_state.get("_picked", {})
-    over = shown.get("over", ALL) if key in OF_ORDER else ALL
-    dataset = shown.get("dataset", "") if over == ALL else over
-    return f"{views.slug(dataset)}-{key}" if dataset else key
+    """The name of a file, by what the page shows."""
+    page = st.session_state.get("_page", "").lower()
+    return file_names.of_figure(page, key, st.session_state.get("_picked", {}))
 
 
-def _button(
-    key: str, form: str, mime: str, make: Callable[[], bytes], label: str | None = None
-) -> None:
+def _button(key: str, name: str, form: str, make: Callable[[], bytes], label: str = "") -> None:
     sign_in.download_button(
         label or NAMES.get(form, form.upper()),
         make,
-        file_name=f"{file_stem(key)}.{form}",
-        mime=mime,
+        file_name=f"{name}.{form}",
+        mime=formats.MIME[form],
         key=f"_save_{key}_{form}",
         type="tertiary",
     )
@@ -134,27 +147,51 @@ def _button(
 
 def _figure_buttons(shown: Figure) -> None:
     pictures = browser.find() is not None
+    paper = _paper(shown.key) if pictures else Paper()
     with st.container(horizontal=True):
         for form in formats.OF["figure"] if pictures else ("html",):
-            make = partial(figures.write, shown.figure, form, shown.title)
-            _button(shown.key, form, formats.MIME[form], make)
-    if pictures and shown.key in IN_A_COLUMN:
-        make = partial(
-            figures.write, shown.figure, "pdf", shown.title, width=formats.WIDTHS["narrow"]
-        )
-        _button(f"{shown.key}-column", "pdf", formats.MIME["pdf"], make, "PDF for one column")
+            make = partial(figures.write, shown, form, paper)
+            _button(shown.key, shown.name, form, make)
     if not pictures:
         st.caption(f"{browser.MISSING}. The figure's own button saves it as SVG.")
     frames = behind(shown.figure)
     if len(frames) == 1:
         data = Table(shown.key, shown.title, next(iter(frames.values())))
-        _button(shown.key, "csv", "text/csv", partial(tables.csv, data), "Its data as CSV")
+        _button(shown.key, shown.name, "csv", partial(tables.csv, data), "Its data as CSV")
     elif frames:
         make = partial(views.data, shown)
-        _button(shown.key, "zip", "application/zip", make, "Its data as CSV files")
+        _button(shown.key, shown.name, "zip", make, "Its data as CSV files")
+
+
+def _paper(key: str) -> Paper:
+    """What the pictures are drawn for; what was chosen last is what the next menu shows."""
+    last = st.session_state.get("_paper", Paper())
+    widths = [width for width in formats.WIDTHS if named.fits(key, width)]
+    usual = last.width if last.width in widths else formats.TWO
+    with st.container(horizontal=True):
+        width = st.selectbox(
+            "Width",
+            widths,
+            index=widths.index(usual),
+            format_func=formats.WIDTHS.__getitem__,
+            key=f"_width_{key}",
+            width=190,
+        )
+        font = st.selectbox(
+            "Letters",
+            list(formats.FONTS),
+            index=list(formats.FONTS).index(last.font),
+            format_func=formats.FONTS.__getitem__,
+            key=f"_font_{key}",
+            width=190,
+        )
+    if formats.ONE not in widths:
+        st.caption("One column of a paper is too narrow for this figure.")
+    st.session_state["_paper"] = Paper(width, font)
+    return Paper(width, font)
 
 
 def _table_buttons(shown: Table) -> None:
     with st.container(horizontal=True):
         for form in formats.OF["table"]:
-            _button(shown.key, form, formats.MIME[form], partial(tables.write, shown, form))
+            _button(shown.key, file_stem(shown.key), form, partial(tables.write, shown, form))

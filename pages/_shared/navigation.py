@@ -75,7 +75,7 @@ def follow() -> None:
         st.stop()
 
 
-def plot(figure: Any, key: str, alt: str, go: Callable[..., None]) -> None:
+def plot(figure: Any, key: str, alt: str, go: Callable[..., None], legend: Any = None) -> None:
     """Draw a figure; a click on a mark calls `go` with what the mark carries."""
 
     def clicked() -> None:
@@ -84,7 +84,7 @@ def plot(figure: Any, key: str, alt: str, go: Callable[..., None]) -> None:
         if carried:
             go(*carried)
 
-    drawing.plot(figure, key, alt, on_select=clicked, selection_mode="points")
+    drawing.plot(figure, key, alt, legend, on_select=clicked, selection_mode="points")
 
 
 def table(

@@ -37,6 +37,7 @@ def pick(
     choices = list(options)
     usual = default if default in choices else next(iter(choices), None)
     _follow(key, lambda named: next((name for name in named if name in choices), usual))
+    export.titled(key, titles)
     picked = st.selectbox(
         label,
         choices,

@@ -1,14 +1,18 @@
-"""A file from a figure's menu arrives in a real browser, and is the figure."""
+"""A file from a figure's menu arrives in a real browser, and is the figure; a page prints."""
 
+import re
+import zipfile
 from pathlib import Path
+from typing import Literal
 from xml.etree import ElementTree
 
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.support.acting import go, settled
+from tests.support.acting import FIGURE, go, settled, travel
 
 pytestmark = pytest.mark.browser
+WHITE = "rgb(255, 255, 255)"
 
 
 def test_a_figure_and_a_table_are_saved_from_their_menus(
@@ -21,7 +25,7 @@ def test_a_figure_and_a_table_are_saved_from_their_menus(
     settled(page)
     with page.expect_download() as arriving:
         svg.click()
-    assert arriving.value.suggested_filename == "wins.svg"
+    assert arriving.value.suggested_filename == "leaderboard-wins-ndcg10.svg"
     arriving.value.save_as(tmp_path / "wins.svg")
     words = "".join(ElementTree.parse(tmp_path / "wins.svg").getroot().itertext())
     assert "one dot per dataset" in words
@@ -37,3 +41,69 @@ def test_a_figure_and_a_table_are_saved_from_their_menus(
     written = (tmp_path / "board.tex").read_text("utf-8")
     assert r"\label{tab:board}" in written
     assert "& tiny" in written
+
+
+def test_a_figure_is_saved_for_one_column_of_a_paper(
+    dashboard: str, page: Page, tmp_path: Path
+) -> None:
+    go(page, f"{dashboard}/dataset?dataset=tiny&show=Systems")
+    menu = page.locator(".st-key-_export_standing").get_by_role("button")
+    menu.click()
+    page.get_by_role("combobox", name="Width").click()
+    page.get_by_role("option", name="One column, 84 mm").click()
+    page.get_by_role("combobox", name="Letters").click()
+    page.get_by_role("option", name="A paper's, with serifs").click()
+    settled(page)
+    with page.expect_download() as arriving:
+        page.get_by_role("button", name="PDF", exact=True).click()
+    assert arriving.value.suggested_filename == "tiny-standing-ndcg10.pdf"
+    arriving.value.save_as(tmp_path / "standing.pdf")
+    content = (tmp_path / "standing.pdf").read_bytes()
+    box = re.search(rb"/MediaBox \[0 0 ([0-9.]+) ", content)
+    assert box is not None
+    assert float(box[1]) == pytest.approx(84 / 25.4 * 72, abs=0.01)
+    assert b"/Title (nDCG@10 of systems on tiny)" in content
+
+
+def test_a_view_holds_what_its_page_shows_and_nothing_of_another(
+    dashboard: str, page: Page, tmp_path: Path
+) -> None:
+    go(page, f"{dashboard}/dataset?dataset=tiny&show=Systems")
+    travel(page, f"{dashboard}/efficiency")
+    with page.expect_download() as arriving:
+        page.get_by_role("button", name="Save this view").click()
+    assert arriving.value.suggested_filename == "beirscope-efficiency-ndcg10.zip"
+    arriving.value.save_as(tmp_path / "view.zip")
+    with zipfile.ZipFile(tmp_path / "view.zip") as packed:
+        names = packed.namelist()
+    assert "tables/printed-costs.csv" in names
+    assert not [name for name in names if "standing" in name]
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_page_prints_light_and_whole(
+    dashboard: str, page: Page, scheme: Literal["light", "dark"]
+) -> None:
+    page.emulate_media(color_scheme=scheme)
+    go(page, f"{dashboard}/dataset?dataset=tiny&show=Systems")
+    expect(page.locator(f"html[data-printed={scheme}]")).to_have_count(1)
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    page.emulate_media(media="print", color_scheme=scheme)
+    # What A4, lying, leaves between its margins.
+    page.set_viewport_size({"width": 1031, "height": 703})
+    try:
+        expect(page.locator(FIGURE).first).to_be_visible()
+        for hidden in ("stHeader", "stButton", "stDownloadButton", "stPopover"):
+            for one in page.get_by_test_id(hidden).all():
+                expect(one).to_be_hidden()
+        title = page.get_by_role("heading", name="Dataset", exact=True)
+        expect(title).to_have_css("color", "rgb(28, 33, 39)")
+        assert page.evaluate("getComputedStyle(document.body).backgroundColor") == WHITE
+        for figure in page.locator(f"{FIGURE} .main-svg").all():
+            box = figure.bounding_box()
+            assert box is None or box["x"] + box["width"] <= 1031
+        printed = page.pdf(prefer_css_page_size=True)
+        sizes = re.findall(rb"/MediaBox \[0 0 ([0-9.]+) ([0-9.]+)\]", printed)
+        assert sizes and all(float(wide) > float(high) for wide, high in sizes)
+    finally:
+        page.emulate_media(media="screen", color_scheme="light")

@@ -14,11 +14,13 @@ from pandas import DataFrame
 
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import PROJECT
-from compute.exports import browser, figures, named, views
-from compute.exports.formats import WIDTHS
+from compute.exports import browser, captions, figures, file_names, heading, named, views
+from compute.exports.figures import Figure
+from compute.exports.formats import AS_SHOWN, ONE, TWO, Paper
 from compute.exports.tables import Table
 from compute.views.leaderboard.intervals import intervals
 from compute.views.lengths import violins
+from compute.views.overlap.heatmap import heatmap
 from compute.views.shared.drawing import behind, drawing, redrawn
 from tests.support.tiny import HOSTILE
 
@@ -38,9 +40,15 @@ def chromium() -> str:
     return found
 
 
+def shown(**more: Any) -> Figure:
+    """A figure as a page notes it."""
+    return Figure("gaps", "Differences", drawn(), "mine-gaps", **more)
+
+
 @pytest.fixture(scope="module")
 def svg(chromium: str) -> bytes:
-    return figures.picture(drawn(), "svg")
+    legend = [("#3a71ac", "●", HOSTILE)]
+    return figures.write(shown(of=["Mine", "nDCG@10"], legend=lambda _: legend), "svg", Paper())
 
 
 def test_a_figure_is_drawn_again_in_print_with_the_frames_behind_it() -> None:
@@ -64,19 +72,25 @@ def test_for_one_column_a_figure_may_have_another_drawing() -> None:
     titles = {"a": "a system with a long name", "b": "B"}
     figure = intervals(order, titles, "nDCG@10", "light")
     texts = {}
-    for kind, width in WIDTHS.items():
-        printed: Any = figures.for_print(figure, width)
-        texts[kind] = {note["text"] for note in printed.layout.annotations}
+    for width in (ONE, TWO):
+        printed: Any = figures.for_print(figure, Paper(width))
+        texts[width] = {note["text"] for note in printed.layout.annotations}
         traces = [trace.mode for trace in printed.data]
-        assert traces == ["markers"] + ["lines+markers"] * (kind == "wide")
-    assert texts["wide"] - texts["narrow"] == {"first", "75%", "25%", "alike"}
-    assert texts["narrow"] - texts["wide"] == {"group", "ab", "b"}
-    assert figures.for_print(drawn(), WIDTHS["narrow"]).layout.width < figures.DRAWN
+        assert traces == ["markers"] + ["lines+markers"] * (width == TWO)
+    assert texts[TWO] - texts[ONE] == {"first", "75%", "25%", "alike"}
+    assert texts[ONE] - texts[TWO] == {"group", "ab", "b"}
+
+
+def test_what_was_clicked_on_has_no_outline_in_print() -> None:
+    square = DataFrame([[1, 0.5], [0.5, 1]], index=["a", "b"], columns=["a", "b"])
+    figure: Any = heatmap(square, {"a": "A", "b": "B"}, theme="light", chosen=("a", "b"))
+    printed: Any = redrawn(figure, "print")
+    assert (len(figure.layout.shapes), len(printed.layout.shapes)) == (1, 0)
 
 
 def test_frames_within_records_and_lists_are_found() -> None:
     @drawing
-    def panels(board: views.Figure, named: list[tuple[str, DataFrame]], theme: str) -> go.Figure:
+    def panels(board: Figure, named: list[tuple[str, DataFrame]], theme: str) -> go.Figure:
         return go.Figure()
 
     table = Table("k", "t", PAIRS)
@@ -96,21 +110,47 @@ def test_every_figure_function_can_be_drawn_for_print() -> None:
     assert drawn > 20
 
 
-def test_what_prints_has_no_letter_below_8_points() -> None:
+@pytest.mark.parametrize(("width", "points"), [(ONE, 7), (TWO, 8)])
+def test_what_prints_has_no_letter_below_7_or_8_points(width: str, points: int) -> None:
     figure = go.Figure(layout={"font": {"size": 9}, "annotations": [{"font": {"size": 7}}]})
     figure.add_scatter(x=[1], y=[1], text="a", textfont={"size": [6, 14]})
-    printed: Any = figures.for_print(figure, 318)
-    assert printed.layout.font.size == printed.layout.annotations[0].font.size == 13
-    assert printed.data[0].textfont.size == (13, 14)
-    # 13 of 387 pixels that are made 318 are 8 points.
-    assert printed.layout.width * figures.SMALLER == pytest.approx(318, abs=0.5)
-    assert 13 * figures.SMALLER * 72 / 96 > 8
+    printed: Any = figures.for_print(figure, Paper(width))
+    least = figures.LEAST_FONT[width]
+    assert printed.layout.font.size == printed.layout.annotations[0].font.size == least
+    assert printed.data[0].textfont.size == (least, 14)
+    # So many pixels drawn become so many millimetres, of which a point is 25.4 / 72.
+    assert least * int(width) / printed.layout.width / (25.4 / 72) == pytest.approx(points, abs=0.1)
+
+
+def test_letters_are_the_pages_or_a_papers() -> None:
+    for font, first in (("page", "Source Sans"), ("paper", "Times New Roman")):
+        printed: Any = figures.for_print(drawn(), Paper(ONE, font))
+        assert printed.layout.font.family.startswith(first)
+
+
+def test_a_panel_keeps_its_width_in_the_middle_of_the_paper() -> None:
+    panel = go.Figure(layout={"width": 300, "margin": {"l": 50, "r": 0}})
+    printed: Any = figures.for_print(panel, Paper(TWO))
+    assert printed.layout.width == figures.DRAWN
+    assert (printed.layout.margin.l, printed.layout.margin.r) == (300, 250)
+    as_shown: Any = figures.for_print(panel, Paper(AS_SHOWN))
+    assert as_shown.layout.width == 300
+
+
+def test_a_long_title_below_is_on_several_lines() -> None:
+    words = "queries, those with a system of a long name ahead first, and the others behind them"
+    for width, lines in ((ONE, 3), (TWO, 1)):
+        printed: Any = figures.for_print(go.Figure(layout={"xaxis_title": words}), Paper(width))
+        said = printed.layout.xaxis.title.text
+        assert said.replace("<br>", " ") == words
+        assert said.count("<br>") + 1 == lines
 
 
 def test_svg_is_a_picture_for_a_page_and_holds_no_script(svg: bytes) -> None:
     root = ElementTree.fromstring(svg)
     assert root.tag == f"{SVG}svg"
-    assert root.get("width") == str(WIDTHS["wide"])
+    assert root.get("width") == "174.000mm"
+    assert root.findtext(f"{SVG}title") == "Differences · Mine · nDCG@10"
     assert not [e for e in root.iter() if e.tag in (f"{SVG}script", f"{SVG}foreignObject")]
     assert not [name for e in root.iter() for name in e.attrib if name.lower().startswith("on")]
     links = [v for e in root.iter() for k, v in e.attrib.items() if k.endswith("href")]
@@ -120,25 +160,121 @@ def test_svg_is_a_picture_for_a_page_and_holds_no_script(svg: bytes) -> None:
 def test_names_from_outside_are_text_in_svg(svg: bytes) -> None:
     words = "".join(ElementTree.fromstring(svg).itertext())
     assert "<script>ale…" in words
+    assert HOSTILE.split()[0] in words
 
 
-def test_pdf_has_one_page_of_174_mm(chromium: str) -> None:
-    content = figures.write(drawn(), "pdf", "t")
+@pytest.mark.parametrize("width", [ONE, TWO])
+def test_pdf_has_one_page_as_wide_as_the_paper_and_a_title(chromium: str, width: str) -> None:
+    content = figures.write(shown(of=["Mine"]), "pdf", Paper(width, "paper"))
     assert content.startswith(b"%PDF-")
     assert len(re.findall(rb"/Type\s*/Page\b", content)) == 1
-    box = re.search(rb"/MediaBox\s*\[0 0 ([0-9.]+) ", content)
+    box = re.search(rb"/MediaBox \[0 0 ([0-9.]+) ([0-9.]+) *\]", content)
     assert box is not None
-    assert float(box[1]) / 72 * 25.4 == pytest.approx(174, abs=0.5)
+    assert float(box[1]) == pytest.approx(int(width) / 25.4 * 72, abs=0.01)
+    said = "Differences · Mine".encode("utf-16-be").hex().upper().encode()
+    assert b"/Title <FEFF" + said + b">" in content
+    # Where its objects begin is still where its table says.
+    start = int(content.rpartition(b"startxref\n")[2].split()[0])
+    places = [int(line[:10]) for line in content[start:].splitlines() if line.endswith(b"n ")]
+    assert len(places) > 5
+    assert all(re.match(rb"\d+ 0 obj", content[place:]) for place in places)
 
 
-def test_png_is_one_for_print(chromium: str) -> None:
-    content = figures.write(drawn(), "png", "t", width=WIDTHS["narrow"])
+def test_png_says_that_it_is_300_dots_to_the_inch(chromium: str) -> None:
+    content = figures.write(shown(), "png", Paper(ONE))
     assert content.startswith(b"\x89PNG")
-    assert int.from_bytes(content[16:20]) == WIDTHS["narrow"] * figures.SHARPER
+    across = int.from_bytes(content[16:20])
+    at = content.index(b"pHYs") + 4
+    per_metre = int.from_bytes(content[at : at + 4])
+    assert across / per_metre * 1000 == pytest.approx(84, abs=0.1)
+    assert per_metre == 11811
+
+
+def test_a_heading_is_cut_into_lines_that_fit_and_holds_no_markup() -> None:
+    entries = [("#3a71ac", "●", "lexical"), ("", "", "<i>Orange</i>: shorter than the collection.")]
+    lines = heading.lines("nDCG@10 of systems on " + 60 * "x", entries, 200)
+    assert lines[0] == "nDCG@10 of systems"
+    assert lines[1] == "on"
+    assert re.fullmatch("x+…", lines[2])
+    assert lines[3] == '<tspan fill="#3a71ac">●</tspan> lexical'
+    assert lines[4] == "&lt;i&gt;Orange&lt;/i&gt;: shorter"
+    assert heading.height(0) == 0
+
+
+def test_what_a_figure_is_of_is_said_once() -> None:
+    one = Figure("standing", "nDCG@10 of systems on SciFact", drawn(), of=["SciFact", "nDCG@10"])
+    assert one.heading == "nDCG@10 of systems on SciFact"
+    assert one._replace(of=["Sci", "nDCG@1"]).heading.endswith("SciFact · Sci · nDCG@1")
+
+
+@pytest.mark.parametrize(
+    ("page", "key", "picked", "name"),
+    [
+        (
+            "leaderboard",
+            "cells",
+            {"numbers": "Published", "table": "BEIR v4, Table 2", "measure": "nDCG@10"},
+            "beir-v4-t2-ndcg10",
+        ),
+        ("leaderboard", "wins", {"numbers": "Computed", "over": "mine"}, "leaderboard-wins"),
+        ("leaderboard", "order", {"over": "mine/dev", "measure": "P@5"}, "mine-dev-order-p5"),
+        ("leaderboard", "order", {"over": "Average"}, "leaderboard-order"),
+        ("overlap", "graph", {"numbers": "Computed", "unit": "unigrams"}, "overlap-graph-unigrams"),
+        ("overlap", "graph", {"numbers": "Published"}, "overlap-graph-published"),
+        ("lengths", "lengths", {"dataset": "scifact", "k": "10"}, "scifact-lengths-top10"),
+        ("lengths", "medians", {"dataset": "scifact", "k": "10"}, "lengths-medians-top10"),
+        ("dataset", "judged", {"dataset": "scifact", "measure": "P@5"}, "scifact-judged"),
+        ("compare", "kinds", {"dataset": "x", "a": "rrf(a,b)", "b": "c"}, "x-kinds-rrf-a-b-c"),
+        ("query", "gains", {"dataset": "x", "query": "../../etc"}, "x-gains-etc"),
+        ("dataset", "standing", {"dataset": "Ünï/../日本"}, "uni-standing"),
+        ("dataset", "standing", {"dataset": "日本"}, "unnamed-standing"),
+    ],
+)
+def test_a_file_is_named_after_what_it_shows(
+    page: str, key: str, picked: dict[str, object], name: str
+) -> None:
+    assert file_names.of_figure(page, key, picked) == name
+
+
+def test_names_of_files_have_80_letters_at_most() -> None:
+    name = file_names.of_figure("dataset", "standing", {"dataset": "x" * 200, "measure": "P@5"})
+    assert len(name) == 80
+
+
+def test_captions_name_systems_and_datasets_and_are_text_in_latex() -> None:
+    @drawing
+    def both(board: DataFrame, known: DataFrame, theme: str) -> go.Figure:
+        return go.Figure()
+
+    board = DataFrame({"system": ["b", "a_1"], "dataset": [r"mine\input{x}", "yours"]})
+    known = DataFrame({"system": ["a_1", "b", "c"]})
+    one = Figure("x", "50% of $x", both(board, known, theme="light"), "x-p5", ["P@5"])
+    written = [
+        captions.Written(one, "x-p5.pdf", width, 1234, "official") for width in (ONE, TWO, AS_SHOWN)
+    ]
+    said = captions.document(written, "pdf")
+    assert said.count(r"\begin{figure}") == 1
+    assert said.count(r"\begin{figure*}") == 2
+    for size in ("84mm", "174mm", r"\linewidth"):
+        assert rf"\includegraphics[width={size}]{{x-p5.pdf}}" in said
+    caption = next(line for line in said.splitlines() if line.startswith(r"\caption"))
+    assert caption == (
+        r"\caption{50\% of \$x $\cdot$ P@5. Systems: a\_1, b. Datasets:"
+        r" mine\textbackslash{}input\{x\}, yours. Drawn by Beirscope from version 1,234 of its"
+        r" results, official judgements.}"
+    )
+
+
+def test_the_views_of_a_paper_show_its_measure_where_there_is_one() -> None:
+    found = named.views(["mine"], "P@5")
+    assert ("lengths", {"dataset": ["mine"]}) in found
+    assert ("compare", {"dataset": ["mine"], "measure": ["P@5"]}) in found
+    assert ("leaderboard", {"numbers": ["Computed"], "over": ["mine"], "measure": ["P@5"]}) in found
+    assert len(found) == len({str(one) for one in found})
 
 
 def test_html_fetches_nothing_and_shows_a_title_as_text() -> None:
-    page = figures.write(drawn(), "html", HOSTILE).decode()
+    page = figures.write(shown()._replace(title=HOSTILE), "html", Paper()).decode()
     head = page[: page.index("<body>")]
     assert "default-src &#39;none&#39;" in head or "default-src 'none'" in head
     assert "<script>alert" not in page
@@ -163,14 +299,14 @@ def test_the_browser_that_draws_loads_files_alone(chromium: str) -> None:
 
 def test_without_a_chromium_it_is_said_what_to_install(without_chromium: None) -> None:
     with pytest.raises(Unavailable, match="BEIRSCOPE_CHROMIUM"):
-        browser.Painter().draw(drawn(), {"format": "pdf"})
+        browser.Painter().svg(drawn())
 
 
 def test_a_view_is_a_zip_that_says_what_is_what(without_chromium: None) -> None:
     again = violins.differences(PAIRS, ("A", "B"), theme="light")
     shown = [
-        views.Figure("gaps", "Differences", drawn()),
-        views.Figure("../evil", "The same data", again),
+        Figure("gaps", "Differences", drawn()),
+        Figure("../evil", "The same data", again),
         Table("a/b c", HOSTILE, PAIRS),
     ]
     view = views.View("Lengths", "http://127.0.0.1/lengths?k=10", shown, {"runs": [{"k": 1}]})

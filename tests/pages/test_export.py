@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 import zipfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,12 +14,14 @@ from streamlit.testing.v1 import AppTest
 
 from compute.__main__ import main
 from compute.base.settings import Settings
-from compute.exports import tables
-from compute.exports.views import Figure
+from compute.exports import browser, tables
+from compute.exports.figures import Figure
+from compute.exports.formats import ONE, Paper
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
-from pages._frame import render
+from compute.views.lengths import violins
+from pages._frame import render, render_all
 from tests.support.tiny import write_tiny
 
 HOSTILE = "<b>*mine*&$x$_%"
@@ -98,7 +101,7 @@ def test_the_boards_table_has_numbers_for_programs_and_marks_for_papers(
 def test_a_view_is_saved_with_every_picker_in_its_address(leaderboard: AppTest) -> None:
     with zipfile.ZipFile(io.BytesIO(leaderboard.session_state["_save"]())) as packed:
         where = packed.read("address.txt").decode()
-        assert {"tables/board.tex", "data/wins-board_cells.csv"} <= set(packed.namelist())
+        assert {"tables/board.tex", "data/wins-board-cells.csv"} <= set(packed.namelist())
         assert HOSTILE in packed.read("provenance.json").decode()
     for part in ("numbers=Computed", "measure=nDCG%4010", "returned=false", "baseline=plain"):
         assert part in where
@@ -132,7 +135,7 @@ def test_what_is_not_there_is_said_in_a_sentence(
 ) -> None:
     asked = {"kind": "figure", "page": "lengths", "key": key, "given": given}
     with pytest.raises(render.BeirscopeError, match=words):
-        render.write(asked | {"out": str(tmp_path / "x.html"), "width": 658})
+        render.write(asked | {"out": str(tmp_path / "x.html"), "paper": Paper()})
     assert not list(tmp_path.iterdir())
 
 
@@ -145,7 +148,14 @@ def test_what_is_not_there_is_said_in_a_sentence(
         (["table", "lengths", "--out", "table"], "csv, parquet, tex, md"),
         (["figure", "lengths", "--out", "no/such/x.svg"], "make it first"),
         (["figure", "wins", "--address", "lengths?k=5", "--out", "x.svg"], "on the page"),
-        (["figure", "leaderboard", "--narrow", "--out", "x.svg"], "leave out --narrow"),
+        (["figure", "leaderboard", "--width", "84", "--out", "x.svg"], "leave out --width 84"),
+        (["figure", "lengths"], "--out FILE"),
+        (["figures"], "--all DIR"),
+        (["figures", "--all", "no/such/folder"], "make it first"),
+        (["figures", "--all", "README.md"], "is a file"),
+        (["figures", "--all", "docs"], "holds files already"),
+        (["figures", "--all", "/proc/figures"], "cannot be written to"),
+        (["figures", "--all", "new", "--dataset", "tinny"], "did you mean tiny"),
         (["table", "leaderboard", "--dataset", "tiny", "--out", "x.tex"], "leave out --dataset"),
         (["run", "--out", "x.run"], "which run"),
     ],
@@ -168,27 +178,31 @@ def test_a_figure_of_one_dataset_is_about_that_one(
     assert "docT5query" not in drawn
 
 
-@pytest.mark.parametrize(
-    ("picked", "key", "stem"),
-    [
-        ({"dataset": "mine/dev"}, "standing", "mine-dev-standing"),
-        ({"over": "mine"}, "order", "mine-order"),
-        ({"over": "mine"}, "wins", "wins"),
-        ({"over": "Average"}, "order-column", "order-column"),
-        ({}, "graph", "graph"),
-    ],
-)
-def test_a_saved_file_is_named_after_its_dataset(
-    picked: dict[str, str], key: str, stem: str
+def test_all_figures_are_written_with_their_captions_but_one_that_fails(
+    home: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def page(picked: dict[str, str], key: str) -> None:
-        import streamlit as st
+    if browser.find() is None:
+        pytest.skip("no Chromium on the PATH or in $BEIRSCOPE_CHROMIUM")
+    # A word that no reader of SVG takes, in the place of what the axis is of.
+    monkeypatch.setattr(violins, "words", lambda *_, **__: 1 / 0)
+    views = [("lengths", {"dataset": ["tiny"]}), ("dataset", {"dataset": ["tiny"]})]
+    asked = {"views": views, "form": "svg", "paper": [ONE, "paper"], "folder": str(tmp_path)}
+    assert render_all.write(asked) == 1
+    said = capsys.readouterr()
+    assert "tiny-standing-ndcg10.svg" in said.out
+    assert "not written" in said.err
+    names = {file.name for file in tmp_path.iterdir()}
+    assert {"tiny-standing-ndcg10.svg", "captions.tex"} <= names
+    assert not [name for name in names if name.endswith(".tmp")]
+    captions = (tmp_path / "captions.tex").read_text("utf-8")
+    files = re.findall(r"\\includesvg\[width=[^]]*\]{([^}]*)}", captions)
+    assert {*files, "captions.tex"} == names
+    assert r"Systems: \textless{}b\textgreater{}{*}mine{*}\&\$x\$\_\%, plain." in captions
 
-        from pages._shared import export
 
-        st.session_state["_picked"] = picked
-        st.text(export.file_stem(key))
-
-    app = AppTest.from_function(page, args=(picked, key)).run()
-    assert not app.exception
-    assert app.text[0].value == stem
+def test_a_figure_on_a_page_knows_what_it_is_of(home: Path) -> None:
+    app = render.run("dataset", {"dataset": ["tiny"], "measure": ["R@100"], "show": ["Queries"]})
+    found = render.find(app, "dataset", "difficulty", figure=True)
+    assert isinstance(found, Figure)
+    assert found.name == "tiny-difficulty-r100"
+    assert found.heading == "Best, median and worst system of every query · tiny · R@100"

@@ -200,6 +200,9 @@ def likeness(alike: DataFrame, *, theme: str) -> go.Figure:
     return figure
 
 
+INTERVALS = "Lines: 95% intervals. Hollow: could be chance. Blue: A is better; orange: B is."
+
+
 @drawing
 def by_group(panels: Sequence[tuple[str, DataFrame]], measure: str, *, theme: str) -> go.Figure:
     """Mean differences of groups of queries with their intervals, a panel per way to group.

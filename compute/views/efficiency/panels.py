@@ -15,7 +15,7 @@ from compute.evaluate.measures import better
 from compute.views.efficiency import pareto
 from compute.views.shared import labels, traces
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import COLUMN, drawing
 
 WIDTH, HEIGHT = 630, 430
 LEFT, RIGHT, HEAD, FOOT = 52, 12, 12, 46
@@ -30,13 +30,16 @@ Row = Mapping[Hashable, Any]
 
 
 @drawing
-def panel(rows: DataFrame, cost: str, measure: str, *, theme: str) -> go.Figure:
+def panel(
+    rows: DataFrame, cost: str, measure: str, *, theme: str, narrow: bool = False
+) -> go.Figure:
     """Systems by a cost of `tradeoff.COSTS` and by quality; those without that cost are left out.
 
     `rows` are those of `pareto.points` with title and family. Marks of every machine but the
     first are open; each machine has its own front.
     """
     shown = rows[rows[cost].notna()].sort_values(["value", "system"]).reset_index(drop=True)
+    wide = COLUMN if narrow else WIDTH
     ends = spans(shown, cost)
     look = looks.palette(theme)
     machines = order(rows)
@@ -45,8 +48,8 @@ def panel(rows: DataFrame, cost: str, measure: str, *, theme: str) -> go.Figure:
         data=[*_lines(lines, machines, look), _marks(shown, cost, measure, machines, theme)],
         layout={
             "template": looks.template(theme),
-            "annotations": list(_names(shown, cost, ends, lines, theme)),
-            **_frame(cost, measure, ends),
+            "annotations": list(_names(shown, cost, ends, lines, theme, wide)),
+            **_frame(cost, measure, ends, wide),
         },
     )
 
@@ -202,20 +205,25 @@ def _digits(value: float) -> str:
     return f"{value:,.1f}" if value < 9.95 else f"{value:,.0f}"
 
 
-def _place(cost: float, value: float, spans: tuple[Span, Span]) -> tuple[float, float]:
+def _place(cost: float, value: float, spans: tuple[Span, Span], wide: int) -> tuple[float, float]:
     """Pixels from the upper left of the plot."""
     (x0, x1), (y0, y1) = spans
-    across = (math.log10(cost) - x0) / (x1 - x0) * (WIDTH - LEFT - RIGHT)
+    across = (math.log10(cost) - x0) / (x1 - x0) * (wide - LEFT - RIGHT)
     return across, (y1 - value) / (y1 - y0) * (HEIGHT - HEAD - FOOT)
 
 
 def boxes(
-    rows: DataFrame, cost: str, spans: tuple[Span, Span], lines: Sequence[Line], theme: str
+    rows: DataFrame,
+    cost: str,
+    spans: tuple[Span, Span],
+    lines: Sequence[Line],
+    theme: str,
+    wide: int = WIDTH,
 ) -> list[labels.Label]:
     """Where the name of each mark stands, in pixels of the plot from its upper left."""
     marks = [
         labels.mark(
-            *_place(row[cost], row["value"], spans),
+            *_place(row[cost], row["value"], spans, wide),
             SIZE / 2,
             looks.cut(row["title"], LETTERS),
             FONT,
@@ -227,21 +235,26 @@ def boxes(
         box
         for _, stairs in lines
         for one, other in itertools.pairwise(stairs)
-        for box in labels.along(*_place(*one, spans), *_place(*other, spans))
+        for box in labels.along(*_place(*one, spans, wide), *_place(*other, spans, wide))
     ]
-    within = labels.Box(0, 0, WIDTH - LEFT - RIGHT, HEIGHT - HEAD - FOOT)
+    within = labels.Box(0, 0, wide - LEFT - RIGHT, HEIGHT - HEAD - FOOT)
     return labels.place(marks, within, covered)
 
 
 def _names(
-    rows: DataFrame, cost: str, spans: tuple[Span, Span], lines: Sequence[Line], theme: str
+    rows: DataFrame,
+    cost: str,
+    spans: tuple[Span, Span],
+    lines: Sequence[Line],
+    theme: str,
+    width: int,
 ) -> Iterator[dict[str, Any]]:
     (x0, x1), (y0, y1) = spans
-    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - HEAD - FOOT
+    wide, high = width - LEFT - RIGHT, HEIGHT - HEAD - FOOT
     font = {"size": FONT, "color": looks.palette(theme).text}
     if rows.empty:
         return
-    placed = boxes(rows, cost, spans, lines, theme)
+    placed = boxes(rows, cost, spans, lines, theme, width)
     for label, title in zip(placed, rows["title"], strict=True):
         note = label.annotation(looks.escape(title, LETTERS), font)
         # On a logarithmic axis a note stands at the logarithm.
@@ -251,12 +264,12 @@ def _names(
         }
 
 
-def _frame(cost: str, measure: str, spans: tuple[Span, Span]) -> dict[str, Any]:
+def _frame(cost: str, measure: str, spans: tuple[Span, Span], wide: int) -> dict[str, Any]:
     still = {"zeroline": False, "automargin": False}
-    across = _ticks(spans[0])
+    across = _ticks(spans[0])[:: 1 if wide == WIDTH else 2]
     said = size if cost == "index_bytes" else milliseconds
     return {
-        "width": WIDTH,
+        "width": wide,
         "height": HEIGHT,
         "margin": {"l": LEFT, "r": RIGHT, "t": HEAD, "b": FOOT, "autoexpand": False},
         "xaxis": still
@@ -277,11 +290,11 @@ def _ticks(span: Span) -> list[float]:
     return [value for value in values if span[0] <= math.log10(value) <= span[1]]
 
 
-def legend(rows: DataFrame, theme: str) -> str:
-    """The marks of the families, and of the machines where there are several, as HTML."""
+def legend(rows: DataFrame, theme: str) -> list[looks.Entry]:
+    """The marks of the families, and of the machines where there are several."""
     families = [name for name in looks.FAMILIES if name in set(rows["family"])]
     entries = [looks.legend_entry(name, looks.FAMILIES, theme) for name in families]
     machines = order(rows)
     if len(machines) > 1:
         entries += [("", "○" if place else "●", name) for place, name in enumerate(machines)]
-    return looks.legend([*entries, ("", "┄", "best value for the cost")])
+    return [*entries, ("", "┄", "best value for the cost")]

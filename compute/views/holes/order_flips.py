@@ -23,6 +23,11 @@ FEWEST_COLUMNS = 8
 SHORT = 18
 """Letters of a name across, where columns are narrow."""
 
+SHORTLY = (
+    "The lead of the system above over that at the left. Grey: holes could turn it; light blue:"
+    " none in their own lists; blue: none in the pool; dark blue: none in the collection."
+)
+
 Row = Mapping[Hashable, Any]
 MOST_PAIRED = 20
 """Systems of a matrix: more make too many pairs to read."""

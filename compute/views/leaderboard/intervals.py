@@ -64,7 +64,8 @@ def intervals(
 def _column(rows: DataFrame, titles: Mapping[str, str]) -> dict:
     """The layout where names and numbers leave the means but half of a column of a page."""
     names = [escape(titles[name], _SHORT) for name in rows["system"]]
-    return {"xaxis": {"domain": [0, 0.55], "nticks": 4}, "yaxis": {"ticktext": names}}
+    across = {"domain": [0, 0.55], "nticks": 4}
+    return {"xaxis": across, "yaxis": {"ticktext": names}, "margin": {"r": 20}}
 
 
 def groups_drawn(ranking: DataFrame) -> dict[str, list[int]]:

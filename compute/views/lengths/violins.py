@@ -28,7 +28,9 @@ SHOWN = 0.995
 BARS = 41
 """Columns of the differences between two systems, the middle one around 0."""
 WHOLE, RELEVANT = "Whole collection", "Relevant documents"
-_SHOULDER, _BELOW = 0.7, 0.12
+_SHOULDER, LOW_SHOULDER, _BELOW = 0.7, 0.5, 0.12
+_TALL, _LETTERS = 64, 40
+"""Pixels of a row and letters of its name, where that stands above the shape."""
 
 Row = Mapping[Hashable, Any]
 Values = NDArray[np.float64]
@@ -79,6 +81,7 @@ def violins(
     log: bool,
     cut: int | None,
     theme: str,
+    narrow: bool = False,
 ) -> go.Figure:
     """How long the documents of each row are: a density each, in the order given.
 
@@ -86,7 +89,7 @@ def violins(
     the same groups. Every density is as high as the others. Below it: 5 to 95 % thin, the middle
     half thick, the median a ring; at the right the median and what it differs from `corpus`, the
     median of the collection, which is the dotted line. A linear axis ends where SHOWN of the
-    documents do.
+    documents do. A `narrow` one has the names above the shapes.
     """
     keys = ["of", "relevance", "system"]
     counts = dict(list(histogram.groupby(keys)[["n_words", "count"]]))
@@ -97,19 +100,35 @@ def violins(
     figure = go.Figure(
         data=[
             *(
-                _violin(one, place, (low, high), _colour(row, theme), log=log)
+                _violin(one, place, (low, high), _colour(row, theme), log=log, narrow=narrow)
                 for place, (row, one) in enumerate(zip(records, own, strict=True))
             ),
             _dotted(corpus, len(records), theme),
             *_quantiles(records, high, looks.palette(theme)),
         ]
     )
-    notes = [*_medians(records, corpus, theme), *_longer(records, own, high, theme)]
-    figure.update_layout(
-        template=looks.template(theme), annotations=notes, **_axes(list(rows["title"]))
-    )
+    notes = [*_medians(records, corpus, theme), *_longer(records, own, high, theme, narrow=narrow)]
+    titles = list(rows["title"])
+    figure.update_layout(template=looks.template(theme), annotations=notes, **_axes(titles))
     figure.update_xaxes(**(_logarithmic(low, high) if log else {"range": [0, high]}))
+    if narrow:
+        figure.update_layout(annotations=[*notes, *_above(titles)], **_column(len(titles)))
     return figure
+
+
+def _above(titles: Sequence[str]) -> list[dict[str, Any]]:
+    """The name of each row above its shape."""
+    at = {"x": 0, "xref": "paper", "xanchor": "left"}
+    return [
+        at | {"y": place - 0.66, "text": looks.escape(title, _LETTERS)}
+        for place, title in enumerate(titles)
+    ]
+
+
+def _column(n_rows: int) -> dict[str, Any]:
+    """The layout where names have no room at the left, in one column of a page."""
+    hidden = {"showticklabels": False, "range": [n_rows - 0.6, -1.3]}
+    return {"height": _TALL * n_rows + 96, "yaxis": hidden, "xaxis": {"nticks": 5}}
 
 
 def _logarithmic(low: float, high: float) -> dict[str, Any]:
@@ -179,14 +198,27 @@ def _colour(row: Row, theme: str) -> str:
     return looks.mark(row["family"], looks.FAMILIES, theme)[0]
 
 
+def legend(rows: DataFrame, theme: str) -> list[looks.Entry]:
+    """The families of the systems, and what stands below the shapes."""
+    look, marks = looks.palette(theme), looks.families(rows["family"], theme)
+    below = [(look.muted, "━", "middle half"), (look.muted, "─", "5 to 95%")]
+    return [*marks, *below, (look.text, "○", "median"), (look.text, "┄", "of the collection")]
+
+
 def _violin(
-    counts: DataFrame, place: int, ends: tuple[float, float], colour: str, *, log: bool
+    counts: DataFrame,
+    place: int,
+    ends: tuple[float, float],
+    colour: str,
+    *,
+    log: bool,
+    narrow: bool,
 ) -> dict[str, Any]:
     x, y = density(counts, *ends, log=log)
     seen = np.flatnonzero(y > 0.002)
     first, last = (seen[0], seen[-1] + 1) if len(seen) else (0, 0)
     x, y = x[first:last], y[first:last]
-    outline = np.concatenate([[0], y, [0]]) * _SHOULDER
+    outline = np.concatenate([[0], y, [0]]) * (LOW_SHOULDER if narrow else _SHOULDER)
     return {
         "type": "scatter",
         "x": np.round(np.concatenate([x[:1], x, x[-1:]]), 2),
@@ -241,7 +273,7 @@ def _medians(records: Sequence[Row], corpus: float, theme: str) -> list[dict[str
 
 
 def _longer(
-    records: Sequence[Row], counts: Sequence[DataFrame], high: float, theme: str
+    records: Sequence[Row], counts: Sequence[DataFrame], high: float, theme: str, *, narrow: bool
 ) -> list[dict[str, Any]]:
     """What lies beyond the end of the axis: `62 longer, to 1,541 ▸`."""
     at: dict[str, Any] = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -4}
@@ -250,7 +282,7 @@ def _longer(
     for place, (row, one) in enumerate(zip(records, counts, strict=True)):
         beyond = int(one.loc[one["n_words"] > high, "count"].sum())
         if beyond:
-            text = f"{beyond:,} longer, to {row['longest']:,} ▸"
+            text = f"{beyond:,} longer" + ("" if narrow else f", to {row['longest']:,}") + " ▸"
             notes.append(at | {"y": place - 0.3, "text": text})
     return notes
 

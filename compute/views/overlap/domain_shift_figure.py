@@ -136,11 +136,11 @@ def table(groups: Mapping[tuple[str, str], DataFrame]) -> DataFrame:
     return DataFrame(rows, columns=heads)
 
 
-def legend(domains: Iterable[str], theme: str) -> str:
-    """The marks of these domains as one line of HTML."""
+def legend(domains: Iterable[str], theme: str) -> list[looks.Entry]:
+    """The marks of these domains."""
     found = set(domains)
     names = [name for name in looks.DOMAINS if name in found] + sorted(found - set(looks.DOMAINS))
-    return looks.legend(looks.legend_entry(name, looks.DOMAINS, theme) for name in names)
+    return [looks.legend_entry(name, looks.DOMAINS, theme) for name in names]
 
 
 def _names(

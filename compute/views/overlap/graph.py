@@ -5,7 +5,7 @@ Everything is placed in pixels of a figure of fixed size, so that names can be k
 
 import math
 from collections.abc import Hashable, Mapping, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import plotly.graph_objects as go
@@ -15,15 +15,33 @@ from compute.corpora import similarity_matrix
 from compute.views.overlap.heatmap import SPANS
 from compute.views.shared import labels, traces
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import COLUMN, drawing
 
-WIDTH, TALLEST = 768, 700
-MARGIN, BESIDE = 36, 100
-"""Pixels left free above and below the marks, and at their sides for names."""
-FONT = 13
+WIDTH = 768
+
+
+class Room(NamedTuple):
+    """Sizes in pixels."""
+
+    width: int = WIDTH
+    tallest: int = 700
+    beside: int = 100
+    """Left free at the sides of the marks for names."""
+    font: int = 13
+    letters: int = 24
+    """Of a name."""
+    marks: float = 1.0
+    """Their diameter, as a share of what it is on a page."""
+    edge: int = 2
+    """Where no name shall stand; wider where it may be drawn in wider letters."""
+
+
+PAGE = Room()
+IN_COLUMN = Room(COLUMN, 520, 78, 12, 18, 0.7, 10)
+MARGIN = 36
+"""Pixels left free above and below the marks."""
 SMALL, MOST_VALUES = 11, 5
 """Pixels of the values on lines, and lines that carry theirs: the strongest with room for it."""
-LETTERS = 24
 THINNEST, THICKEST = 1.0, 6.5
 LEVELS = 12
 """Widths that lines have: a trace for every line would be slow."""
@@ -31,6 +49,8 @@ SMALLEST, LARGEST = 9.0, 30.0
 _FEW, _MANY = 1e3, 1.5e7
 """Documents of the smallest and the largest mark."""
 _LEGEND_ROW = 26
+
+SIZES = "Wider lines: more alike. Larger marks: more documents."
 
 Row = Mapping[Hashable, Any]
 
@@ -44,6 +64,7 @@ def graph(
     least: float,
     theme: str,
     unit: str = "unigrams",
+    narrow: bool = False,
 ) -> go.Figure:
     """A mark per collection at its point, a line between those that are much alike.
 
@@ -52,10 +73,11 @@ def graph(
     collection's two nearest, and every pair with a similarity of at least `least`. A mark's
     customdata is its collection.
     """
-    marks, lines, height = nodes(square, points, vocabularies, least)
+    room = IN_COLUMN if narrow else PAGE
+    marks, lines, height = nodes(square, points, vocabularies, least, room)
     domains = _domains(marks["domain"].tolist())
-    font = {"size": FONT, "color": looks.palette(theme).text}
-    named = names(marks, lines, height, theme)
+    font = {"size": room.font, "color": looks.palette(theme).text}
+    named = names(marks, lines, height, theme, room)
     beside = zip(named, marks["title"], strict=True)
     return go.Figure(
         data=[
@@ -65,28 +87,37 @@ def graph(
         layout={
             "annotations": [
                 *(_on_line(*found, theme) for found in values(marks, lines, named, theme)),
-                *(label.annotation(looks.escape(title, LETTERS), font) for label, title in beside),
+                *(
+                    label.annotation(looks.escape(title, room.letters), font)
+                    for label, title in beside
+                ),
             ],
-            **_frame(domains, height, theme),
+            **_frame(domains, height, theme, room),
         },
     )
 
 
 def nodes(
-    square: DataFrame, points: DataFrame, vocabularies: DataFrame, least: float
+    square: DataFrame,
+    points: DataFrame,
+    vocabularies: DataFrame,
+    least: float,
+    room: Room = PAGE,
 ) -> tuple[DataFrame, DataFrame, float]:
     """What `graph` draws: the marks (dataset, title, domain, n_documents, n_terms; x, y and size
     in pixels), the lines (dataset, other, similarity) and the height in pixels."""
     named = vocabularies.drop_duplicates("dataset").set_index("dataset")
     marks = named.reindex(square.index).reset_index(names="dataset")
-    height, marks[["x", "y"]] = _pixels(points.loc[square.index])
-    marks["size"] = [_size(count) for count in marks["n_documents"]]
+    height, marks[["x", "y"]] = _pixels(points.loc[square.index], room)
+    marks["size"] = [room.marks * _size(count) for count in marks["n_documents"]]
     marks["title"] = marks["title"].fillna(marks["dataset"])
     marks["domain"] = marks["domain"].fillna("Other")
     return marks, similarity_matrix.edges(square, least), height
 
 
-def names(nodes: DataFrame, lines: DataFrame, height: float, theme: str) -> list[labels.Label]:
+def names(
+    nodes: DataFrame, lines: DataFrame, height: float, theme: str, room: Room = PAGE
+) -> list[labels.Label]:
     """Where the name of each node stands; nodes: x, y, size (pixels) and title by row."""
     places = nodes.set_index("dataset")[["x", "y"]]
     marks = [
@@ -94,8 +125,8 @@ def names(nodes: DataFrame, lines: DataFrame, height: float, theme: str) -> list
             row["x"],
             row["y"],
             row["size"] / 2 + 1,
-            looks.cut(row["title"], LETTERS),
-            FONT,
+            looks.cut(row["title"], room.letters),
+            room.font,
             theme,
         )
         for row in nodes.to_dict("records")
@@ -105,7 +136,9 @@ def names(nodes: DataFrame, lines: DataFrame, height: float, theme: str) -> list
         for one, other in zip(lines["dataset"], lines["other"], strict=True)
         for box in labels.along(*places.loc[one], *places.loc[other])
     ]
-    return labels.place(marks, labels.Box(2, 2, WIDTH - 2, height - 2), crossed)
+    return labels.place(
+        marks, labels.Box(room.edge, 2, room.width - room.edge, height - 2), crossed
+    )
 
 
 def _size(count: float) -> float:
@@ -116,17 +149,17 @@ def _size(count: float) -> float:
     return SMALLEST + (LARGEST - SMALLEST) * min(max(share, 0), 1)
 
 
-def _pixels(points: DataFrame) -> tuple[float, np.ndarray]:
+def _pixels(points: DataFrame, room: Room) -> tuple[float, np.ndarray]:
     """The points enlarged, x and y alike, to fill the width; and the height that they need."""
     spread = points[["x", "y"]].to_numpy(dtype=float)
     if not len(spread):
         return 2 * MARGIN, spread
     low, high = spread.min(axis=0), spread.max(axis=0)
     # Few marks far apart would look lost.
-    room = np.minimum([WIDTH - 2 * BESIDE, TALLEST - 2 * MARGIN], 140 * len(spread))
-    scale = float((room / np.maximum(high - low, 1e-9)).min())
+    free = [room.width - 2 * room.beside, room.tallest - 2 * MARGIN]
+    scale = float((np.minimum(free, 140 * len(spread)) / np.maximum(high - low, 1e-9)).min())
     height = float((high - low)[1] * scale + 2 * MARGIN)
-    return height, (spread - (low + high) / 2) * scale + [WIDTH / 2, height / 2]
+    return height, (spread - (low + high) / 2) * scale + [room.width / 2, height / 2]
 
 
 def _domains(found: Sequence[str]) -> list[str]:
@@ -231,27 +264,27 @@ def _hover(row: Row, square: DataFrame, titles: Mapping[str, str]) -> str:
     return "<br>".join(filter(None, [head, counts, "most like " + "; ".join(said) if said else ""]))
 
 
-def _frame(domains: Sequence[str], height: float, theme: str) -> dict[str, Any]:
+def _frame(domains: Sequence[str], height: float, theme: str, room: Room) -> dict[str, Any]:
     still = {"visible": False, "automargin": False, "fixedrange": False}
-    rows = _legend_rows(domains, theme)
+    rows = _legend_rows(domains, theme, room)
     return {
         "template": looks.template(theme),
-        "width": WIDTH,
+        "width": room.width,
         "height": height + rows * _LEGEND_ROW,
         "margin": {"l": 0, "r": 0, "t": rows * _LEGEND_ROW, "b": 0, "autoexpand": False},
-        "xaxis": still | {"range": [0, WIDTH]},
+        "xaxis": still | {"range": [0, room.width]},
         "yaxis": still | {"range": [height, 0]},
-        "legend": {"itemsizing": "constant", "font": {"size": FONT}, "itemclick": False},
+        "legend": {"itemsizing": "constant", "font": {"size": room.font}, "itemclick": False},
         "showlegend": True,
         "dragmode": "pan",
         "clickmode": "event+select",
     }
 
 
-def _legend_rows(domains: Sequence[str], theme: str) -> int:
+def _legend_rows(domains: Sequence[str], theme: str, room: Room) -> int:
     # Plotly makes every entry as wide as the widest, and adds 45 pixels for its mark.
-    widest = max((labels.width(name, FONT, theme) for name in domains), default=0) + 45
-    return math.ceil(len(domains) / max(int(WIDTH // widest), 1))
+    widest = max((labels.width(name, room.font, theme) for name in domains), default=0) + 45
+    return math.ceil(len(domains) / max(int(room.width // widest), 1))
 
 
 def neighbours(square: DataFrame, titles: Mapping[str, str]) -> DataFrame:

@@ -50,10 +50,10 @@ def words(rows: DataFrame, titles: tuple[str, str], *, theme: str) -> go.Figure:
     )
 
 
-def legend(titles: tuple[str, str], theme: str) -> str:
-    """Which mark is which collection, as one line of HTML."""
+def legend(titles: tuple[str, str], theme: str) -> list[looks.Entry]:
+    """Which mark is which collection."""
     look = looks.palette(theme)
-    return looks.legend(zip((look.win, look.loss), _GLYPHS, titles, strict=True))
+    return list(zip((look.win, look.loss), _GLYPHS, titles, strict=True))
 
 
 def _fitting(term: str, theme: str) -> str:

@@ -104,18 +104,14 @@ def _kinds(cells: Cells, levels: Sequence[int]) -> NDArray[np.uint8]:
     return table[cells.astype(np.int16) - EMPTY]
 
 
-def legend(levels: Sequence[int], theme: str) -> str:
-    """What the colours mean, as one line of HTML."""
+def legend(levels: Sequence[int], theme: str) -> list[looks.Entry]:
+    """What the colours mean."""
     _, hole, judged, *blues = colours(levels, theme)
     one = len(levels) == 1
     relevant = ["relevant" if one else f"relevant, grade {level}" for level in levels]
     entries = list(zip(blues, relevant, strict=True))[::-1]
     entries += [(judged, "judged not relevant"), (hole, "a hole: nobody judged it")]
-    square = (
-        '<span style="display:inline-block;width:0.8rem;height:0.8rem;background:currentcolor;'
-        'vertical-align:-0.08rem"></span>'
-    )
-    return looks.legend((colour, square, words) for colour, words in entries)
+    return [(colour, "■", words) for colour, words in entries]
 
 
 @drawing

@@ -11,6 +11,8 @@ from pandas import DataFrame, Series
 from compute.base.bounded_cache import remembered
 
 P = ParamSpec("P")
+COLUMN = 386
+"""Pixels that a figure for one column of a page is drawn across."""
 
 
 class Drawing(NamedTuple):
@@ -48,7 +50,10 @@ def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure
     made: Drawing | None = vars(figure).get("_drawing")
     if made is None:
         return go.Figure(figure)
-    other = {"theme": theme}
+    other: dict[str, Any] = {"theme": theme}
+    if theme == "print" and not isinstance(chosen := made.arguments.get("chosen"), slice | None):
+        # What was clicked on says nothing on paper.
+        other["chosen"] = None if isinstance(chosen, tuple) else type(chosen)()
     if narrow and "narrow" in inspect.signature(made.function).parameters:
         return made.function(**{**made.arguments, **other, "narrow": True})
     return made.function(**{**made.arguments, **other})

@@ -178,7 +178,8 @@ def _alone(
     liked = np.arange(many) + 600 * (np.arange(many) >= len(_PLACES))
     preference = np.tile(liked, len(marks))
     cost = 30 * covered.sum(axis=1) + 2 * near.sum(axis=1) + 0.3 * crossed
-    return cost + 20 * beyond + preference
+    # Outside it is cut off, or lies on an axis.
+    return cost + 20 * beyond + 500 * (beyond > 0) + preference
 
 
 def _array(boxes: Sequence[Box]) -> np.ndarray:

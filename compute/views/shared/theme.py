@@ -130,14 +130,15 @@ def mark(name: str, known: Sequence[str], theme: str) -> tuple[str, str]:
     return palette(theme).categories[place], SYMBOLS[place]
 
 
-def legend(entries: Iterable[tuple[str, str, str]]) -> str:
-    """Entries of colour, sign and name as one line of HTML; without a colour in that of the text.
+Entry = tuple[str, str, str]
+"""Of a legend: colour, sign and name; without a colour the sign is in that of the text."""
 
-    Names are escaped here; a sign is HTML of our own.
-    """
+
+def legend(entries: Iterable[Entry]) -> str:
+    """A legend as one line of HTML; names are escaped here."""
     signs = [
         (f'<span style="color:{colour}">{sign}</span>' if colour else sign, html.escape(name))
-        for colour, sign, name in entries
+        for colour, sign, name in ((one, html.escape(two), three) for one, two, three in entries)
     ]
     parts = [
         f'<span style="white-space:nowrap;margin-right:1.1rem">{sign} {name}</span> '
@@ -146,10 +147,16 @@ def legend(entries: Iterable[tuple[str, str, str]]) -> str:
     return f'<div style="font-size:0.87rem">{"".join(parts)}</div>'
 
 
-def legend_entry(name: str, known: Sequence[str], theme: str) -> tuple[str, str, str]:
+def legend_entry(name: str, known: Sequence[str], theme: str) -> Entry:
     """A domain or family for `legend`."""
     colour, symbol = mark(name, known, theme)
     return colour, _GLYPHS[symbol], name
+
+
+def families(found: Iterable[str], theme: str) -> list[Entry]:
+    """The colours of these families of systems, for `legend`."""
+    there = set(found)
+    return [(mark(name, FAMILIES, theme)[0], "■", name) for name in FAMILIES if name in there]
 
 
 def _channels(colour: str) -> tuple[int, int, int]:

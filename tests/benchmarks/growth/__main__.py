@@ -57,8 +57,7 @@ def main() -> None:
     text = file.read_text("utf-8") if file.exists() else ""
     table = f"{machine()}\n\n{markdown(lines)}"
     file.write_text(replaced(text, START, END, table), "utf-8")
-    picture = PAINTER.draw(figure(lines), {"format": "svg"})
-    (asked.out / "growth.svg").write_bytes(picture)
+    (asked.out / "growth.svg").write_text(PAINTER.svg(figure(lines)), "utf-8")
 
 
 if __name__ == "__main__":

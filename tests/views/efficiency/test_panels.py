@@ -13,7 +13,8 @@ from compute.datasets import published
 from compute.recompute.efficiency import MEASURED
 from compute.views.efficiency import panels, pareto
 from compute.views.efficiency import tables as efficiency_tables
-from compute.views.shared.theme import palette
+from compute.views.shared.drawing import COLUMN
+from compute.views.shared.theme import legend, palette
 from tests.support.worlds import FEWER
 
 HOSTILE = "<b>*mine*&$x$ %{x}"
@@ -86,7 +87,8 @@ def test_a_hover_has_every_figure_and_the_machine() -> None:
 
 def test_names_from_outside_stay_text() -> None:
     assert HOSTILE not in json.dumps(drawn().to_plotly_json(), default=list)
-    assert "&lt;b&gt;" in panels.legend(ROWS.assign(hardware=[HOSTILE, *"abcd"]), "light")
+    entries = panels.legend(ROWS.assign(hardware=[HOSTILE, *"abcd"]), "light")
+    assert "&lt;b&gt;" in legend(entries)
 
 
 @pytest.mark.parametrize("cost", pareto.COSTS)
@@ -107,6 +109,16 @@ def test_names_do_not_collide(cost: str) -> None:
         one.box.overlap(other.box) > 0 for i, one in enumerate(placed) for other in placed[:i]
     )
     assert crossing == 0
+
+
+def test_in_one_column_names_are_placed_for_its_width() -> None:
+    rows = DataFrame([point(f"System {n}", 0.3 + n / 20, 10.0**n) for n in range(6)])
+    made: Any = panels.panel(rows, "latency_p50_ms", "nDCG@10", theme="print", narrow=True)
+    assert made.layout.width == COLUMN
+    spans = panels.spans(rows, "latency_p50_ms")
+    placed = panels.boxes(rows, "latency_p50_ms", spans, [], "print", COLUMN)
+    room = COLUMN - panels.LEFT - panels.RIGHT
+    assert all(label.box.left >= 0 and label.box.right <= room for label in placed)
 
 
 @FEWER

@@ -119,6 +119,29 @@ def test_no_name_from_outside_is_markup() -> None:
     assert "&lt;b&gt;" in ring.hovertext[3]
 
 
+def test_in_one_column_the_names_stand_above_the_shapes() -> None:
+    rows = violins.beside_corpus(summaries(), NAMED)
+    given: Any = {"log": False, "cut": 100, "theme": "print"}
+    wide: Any = violins.violins(rows, histogram(), 20.0, **given)
+    narrow: Any = violins.violins(rows, histogram(), 20.0, **given, narrow=True)
+    assert "MiniLM" not in notes(wide) and "MiniLM" in notes(narrow)
+    at = {note.text: note.y for note in narrow.layout.annotations}
+    place = list(rows["title"]).index("MiniLM")
+    assert place - 1 < at["MiniLM"] < place - violins.LOW_SHOULDER
+    assert narrow.layout.yaxis.showticklabels is False
+    # What lies beyond the axis is said in fewer words.
+    assert [text for text in notes(wide) if "longer, to" in text]
+    assert not [text for text in notes(narrow) if "longer, to" in text]
+    assert [text for text in notes(narrow) if text.endswith("longer ▸")]
+
+
+def test_the_key_of_the_lengths_names_the_families_that_there_are() -> None:
+    rows = violins.beside_corpus(summaries(), NAMED)
+    said = [words for _, _, words in violins.legend(rows, "print")]
+    assert said[:3] == ["lexical", "dense", "imported"]
+    assert "5 to 95%" in said
+
+
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])
 def test_every_theme_draws_in_its_own_colours(theme: str) -> None:
     for figure in (drawn(theme=theme), drawn(theme=theme, log=True)):

@@ -15,6 +15,7 @@ from compute.views.overlap import domain_shift_figure as shifts
 from compute.views.overlap import graph as graphs
 from compute.views.overlap import heatmap as overlap
 from compute.views.shared import labels
+from compute.views.shared.drawing import COLUMN
 from tests.support.similar import EVIL, NINETEEN, TITLES, made_up, vocabularies
 from tests.support.worlds import CASES
 
@@ -165,11 +166,12 @@ def collisions(placed: list[labels.Label], marks: list[labels.Box]) -> list[tupl
     return found
 
 
-def placed(frame: DataFrame, theme: str) -> tuple[list[labels.Label], list[labels.Box], float]:
-    nodes, lines, height = graphs.nodes(
-        frame, similarity_matrix.layout(frame), vocabularies(NINETEEN), 0.45
-    )
-    found = graphs.names(nodes, lines, height, theme)
+def placed(
+    frame: DataFrame, theme: str, room: graphs.Room = graphs.PAGE
+) -> tuple[list[labels.Label], list[labels.Box], float]:
+    points = similarity_matrix.layout(frame)
+    nodes, lines, height = graphs.nodes(frame, points, vocabularies(NINETEEN), 0.45, room)
+    found = graphs.names(nodes, lines, height, theme, room)
     reach = nodes["size"] / 2
     boxes = [
         labels.Box(x - r, y - r, x + r, y + r)
@@ -187,6 +189,20 @@ def test_no_names_of_the_graph_of_19_collide(seed: int, theme: str) -> None:
     for label in found:
         assert label.box.left >= 0 and label.box.right <= graphs.WIDTH
         assert label.box.top >= 0 and label.box.bottom <= height
+
+
+def test_the_printed_graph_fits_into_one_column_of_a_paper() -> None:
+    frame = similarity_matrix.matrix(published.overlap())
+    found, _, height = placed(frame, "print", graphs.IN_COLUMN)
+    assert len(found) == 19
+    assert collisions(found, []) == []
+    for label in found:
+        assert label.box.left >= 0 and label.box.right <= COLUMN
+        assert label.box.top >= 0 and label.box.bottom <= height
+    points, known = similarity_matrix.layout(frame), vocabularies(NINETEEN)
+    figure: Any = graphs.graph(frame, points, known, least=0.45, theme="print", narrow=True)
+    assert figure.layout.width == COLUMN
+    assert figure.layout.xaxis.range == (0, COLUMN)
 
 
 @pytest.mark.parametrize("theme", ["light", "print"])

@@ -1,0 +1,89 @@
+r"""One LaTeX file for a folder of figures: each with its size, its caption and a label."""
+
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pandas import DataFrame
+
+from compute.exports import latex
+from compute.exports.figures import Figure
+from compute.exports.formats import ONE, TWO
+from compute.views.shared.drawing import behind
+
+MOST_NAMED = 12
+"""Systems or datasets that a caption names; of more it says the number."""
+
+
+class Written(NamedTuple):
+    """A figure in its file."""
+
+    one: Figure
+    file: str
+    width: str
+    """One of `formats.WIDTHS`."""
+    version: int
+    """Of the results that it shows."""
+    judgements: str
+    """Which were counted: official, or official + added."""
+
+
+def document(written: Iterable[Written], form: str) -> str:
+    """The file: a `figure` for each, across both columns where it is as wide as they are."""
+    needs = r"\usepackage{svg}" if form == "svg" else r"\usepackage{graphicx}"
+    floats = [
+        _float(one, r"\includesvg" if form == "svg" else r"\includegraphics") for one in written
+    ]
+    head = [f"% Needs {needs} and \\usepackage[T1]{{fontenc}}; \\input it, or copy what you need."]
+    return "\n".join([*head, latex.OTHER, "", *floats])
+
+
+def _float(one: Written, command: str) -> str:
+    kind = "figure" if one.width == ONE else "figure*"
+    size = f"{one.width}mm" if one.width in (ONE, TWO) else r"\linewidth"
+    return (
+        f"\\begin{{{kind}}}\n\\centering\n{command}[width={size}]{{{one.file}}}\n"
+        f"\\caption{{{latex.escape(caption(one))}}}\n"
+        f"\\label{{fig:{one.one.name}}}\n\\end{{{kind}}}\n"
+    )
+
+
+def caption(written: Written) -> str:
+    """What the figure shows, of which systems and datasets, and where its numbers are from."""
+    one = written.one
+    colours = ", ".join(f"{sign} {said}".strip() for _, sign, said in one.entries("print"))
+    told = [
+        one.heading,
+        colours,
+        _named("Systems", named(one, "system")),
+        _named("Datasets", named(one, "dataset")),
+        f"Drawn by Beirscope from version {written.version:,} of its results,"
+        f" {written.judgements} judgements",
+    ]
+    return " ".join(f"{words.rstrip('.')}." for words in told if words)
+
+
+def _named(what: str, names: Sequence[str]) -> str:
+    if not names:
+        return ""
+    said = ", ".join(names) if len(names) <= MOST_NAMED else f"{len(names):,}"
+    return f"{what}: {said}"
+
+
+def named(one: Figure, column: str) -> list[str]:
+    """The systems or datasets that all frames behind a figure have which have any.
+
+    Some hold more than is drawn, such as the titles of everything that is known.
+    """
+    frames = behind(one.figure).values()
+    found = [own for frame in frames if (own := _values(frame, column))]
+    known = set().union(*found)
+    found += [own for frame in frames if (own := _index(frame)) and own <= known]
+    return sorted(set.intersection(*found)) if found else []
+
+
+def _values(frame: DataFrame, column: str) -> set[str]:
+    return {str(name) for name in frame[column].dropna() if name} if column in frame else set()
+
+
+def _index(frame: DataFrame) -> set[str]:
+    return {name for name in frame.index if isinstance(name, str)}

@@ -1,0 +1,65 @@
+"""Names of exported files, made of what people see: a-z, 0-9 and - alone, never a path."""
+
+import re
+import unicodedata
+from collections.abc import Mapping
+
+from compute.datasets.published import OVERLAP
+
+LONGEST = 80
+"""Letters of a name, without the ending."""
+EVERY = ("", "Average", "All datasets", "mean over datasets")
+"""What pickers of datasets show where a figure is of several."""
+OF_ALL = {"medians"}
+"""Figures of all datasets, though the page has a picker of one."""
+OF_ORDER = {"order", "bump"}
+"""What of the Leaderboard may be about one dataset: that of its order."""
+UNMEASURED = {"judged", "likeness", "lists", "ranks", "all"}
+"""Figures that show no measure, though the page has a picker of one."""
+OF_TWO = {"differences", "scatter", "likeness", "kinds", "datasets", "pair", "gaps"}
+"""Figures of the systems A and B."""
+OF_A_QUERY = {"lists", "gains"}
+
+Shown = Mapping[str, object]
+"""What the pickers of a page show, by their keys."""
+
+
+def slug(words: str) -> str:
+    """Words as a part of a name; `unnamed` where none of them can be written so."""
+    plain = unicodedata.normalize("NFKD", words.replace("@", "")).encode("ascii", "ignore").decode()
+    return "-".join(re.findall("[a-z0-9]+", plain.lower()))[:LONGEST].strip("-") or "unnamed"
+
+
+def dataset(key: str, shown: Shown) -> str:
+    """The dataset that a figure or table is of; empty where it is of several."""
+    if key in OF_ALL:
+        return ""
+    found = str(shown.get("over" if key in OF_ORDER else "dataset", ""))
+    return "" if found in EVERY else found
+
+
+def measure(key: str, shown: Shown) -> str:
+    """The measure that a figure shows, or the kind of words; empty for neither."""
+    return "" if key in UNMEASURED else str(shown.get("measure") or shown.get("unit") or "")
+
+
+def printed(shown: Shown) -> str:
+    """Where the numbers are printed; empty where they are computed."""
+    return str(shown.get("table", OVERLAP)) if shown.get("numbers") == "Published" else ""
+
+
+def of_figure(page: str, key: str, shown: Shown) -> str:
+    """`beir-v4-t2-ndcg10`: where the numbers are from, the figure, and what else was chosen."""
+    print_ = printed(shown)
+    table = str(shown.get("table", "")) if print_ else ""
+    where = slug(dataset(key, shown) or table or page).replace("-table-", "-t")
+    words = [where] + [slug(key)] * (key not in ("", "cells"))
+    words += [str(shown.get(name, "")) for name in ("a", "b") if key in OF_TWO]
+    words += [query(key, shown), f"top{shown['k']}" if "k" in shown else "", measure(key, shown)]
+    words += ["published"] * bool(print_ and not table)
+    return slug(" ".join(word for word in words if word))
+
+
+def query(key: str, shown: Shown) -> str:
+    """The query that a figure is of; empty for several."""
+    return str(shown.get("query", "")) if key in OF_A_QUERY else ""

@@ -1,0 +1,72 @@
+"""What stands above a figure once it has left its page: what it shows, of what, and its colours."""
+
+import html
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
+
+from compute.views.shared import labels
+from compute.views.shared.theme import Entry, cut
+
+Legend = Callable[[str], Sequence[Entry]]
+"""Colour, sign and words of each kind of mark, in the colours of a theme."""
+FONT, LINE, EDGE = 13, 18, 8
+"""Pixels: of the letters, from line to line, and around."""
+MOST = 240
+"""Letters of a title."""
+_GAP = "\u00a0\u00a0"
+"""Between two entries of a line."""
+
+
+class _Word(NamedTuple):
+    """A word, and the sign before it."""
+
+    text: str
+    sign: str = ""
+    colour: str = ""
+
+    @property
+    def width(self) -> float:
+        """About its pixels, with the space after it."""
+        sign = f"{self.sign} " if self.sign else ""
+        return labels.width(f"{sign}{self.text} ", FONT, "print")
+
+    def drawn(self) -> str:
+        """As SVG."""
+        if not self.sign:
+            return html.escape(self.text)
+        ink = f' fill="{html.escape(self.colour)}"' if self.colour else ""
+        return f"<tspan{ink}>{html.escape(self.sign)}</tspan> {html.escape(self.text)}"
+
+
+def height(lines: int) -> int:
+    """Pixels that a heading of so many lines takes."""
+    return lines * LINE + EDGE if lines else 0
+
+
+def lines(title: str, entries: Sequence[Entry], width: float) -> list[str]:
+    """The heading as lines of SVG that are at most `width` pixels wide; a long word is cut.
+
+    Nothing in the title or in the words is markup.
+    """
+    words = [[_Word(word) for word in cut(title, MOST).split()]]
+    told: list[_Word] = []
+    for place, (colour, sign, said) in enumerate(entries):
+        first, *rest = said.split() or [""]
+        gap = _GAP if place else ""
+        told += [_Word(first, f"{gap}{sign}" if sign else gap, colour), *map(_Word, rest)]
+    return [line for group in (*words, told) for line in _filled(group, width - 2 * EDGE)]
+
+
+def _filled(words: Sequence[_Word], room: float) -> Iterator[str]:
+    """Lines of as many words as there is room for."""
+    line: list[_Word] = []
+    for word in words:
+        if line and sum(one.width for one in line) + word.width > room:
+            yield " ".join(one.drawn() for one in line)
+            # What begins a line stands at its edge.
+            word, line = word._replace(sign=word.sign.removeprefix(_GAP)), []
+        while word.width > room and len(word.text) > 1:
+            word = word._replace(text=f"{word.text[:-2]}…")
+        line.append(word)
+    if line:
+        yield " ".join(one.drawn() for one in line)

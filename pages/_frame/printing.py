@@ -1,0 +1,61 @@
+"""A page on paper: what Ctrl-P of a browser, or its Save as PDF, makes of it."""
+
+import streamlit.components.v2 as components
+
+from pages._shared import colours
+
+_WIDE = 960
+"""Pixels across that A4 and Letter, lying, have between their margins."""
+_PRINTED = components.component(
+    "printed",
+    # The page is what is printed, not this component.
+    isolate_styles=False,
+    css="""
+    @media print {
+      @page { size: landscape; margin: 12mm; }
+      html, body, .stApp { background: #ffffff !important; }
+      [data-testid=stHeader], [data-testid=stSidebar], [data-testid=stToolbar],
+      [data-testid=stStatusWidget], [data-testid=stButton], [data-testid=stDownloadButton],
+      [data-testid=stPopover], [data-testid=stPageLink], [data-testid=stTooltipIcon],
+      [data-testid=stFileUploader], [data-testid=stExpander]:not(:has(details[open])) {
+        display: none !important;
+      }
+      [data-testid=stMainBlockContainer] { padding: 0 !important; max-width: none !important; }
+      [data-testid=stPlotlyChart], [data-testid=stDataFrame] {
+        break-inside: avoid; zoom: var(--printed, 1);
+      }
+      [data-testid=stElementContainer]:has([data-testid=stPlotlyChart]),
+      [data-testid=stHeading], tr { break-inside: avoid; }
+      [data-testid=stHeading] { break-after: avoid; }
+      [data-printed=dark] [data-testid=stPlotlyChart], [data-printed=dark] canvas {
+        filter: invert(1) hue-rotate(180deg) brightness(1.1);
+      }
+      [data-printed=dark] .stApp :not(svg *, canvas, mark, [style*="color:"]) {
+        color: #1c2127 !important;
+        background-color: transparent !important;
+        border-color: #d5dae0 !important;
+      }
+    }
+    """,
+    js="""
+    export default function ({ data }) {
+      const root = document.documentElement;
+      root.dataset.printed = data.theme;
+      // A figure keeps the pixels that it has on the screen.
+      const fit = () => {
+        const main = document.querySelector("[data-testid=stMainBlockContainer]");
+        const style = getComputedStyle(main);
+        const wide = main.clientWidth - parseFloat(style.paddingLeft)
+          - parseFloat(style.paddingRight);
+        root.style.setProperty("--printed", Math.min(1, data.wide / wide));
+      };
+      window.addEventListener("beforeprint", fit);
+      return () => window.removeEventListener("beforeprint", fit);
+    }
+    """,
+)
+
+
+def printable() -> None:
+    """Have what is drawn print light and whole, without what one can only click on."""
+    _PRINTED(data={"theme": colours.theme(), "wide": _WIDE}, key="_printed")

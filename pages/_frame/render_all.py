@@ -1,0 +1,88 @@
+"""All figures without a browser window, for the command line: a folder of files and their captions.
+
+`python -m pages._frame.render_all` reads one JSON object: which views, in which format, where.
+"""
+
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from compute.base.errors import BeirscopeError, Missing
+from compute.base.printable import printable
+from compute.exports import captions, figures, named
+from compute.exports.captions import Written
+from compute.exports.figures import Figure
+from compute.exports.formats import TWO, Paper
+from pages._frame.render import main, put, run, state
+
+CAPTIONS = "captions.tex"
+
+
+def write(asked: Mapping[str, Any]) -> int:
+    """Write the figures of all `views`, then the captions of those that are written.
+
+    Returns how many could not be: of each it is said why, and the others are written. Raises
+    Missing where nothing is.
+    """
+    folder, form, paper = Path(asked["folder"]), str(asked["form"]), Paper(*asked["paper"])
+    done: dict[str, Written] = {}
+    failed = 0
+    for page, given in asked["views"]:
+        try:
+            found = list(_drawn(page, given))
+        except Missing:
+            continue  # it has nothing of this dataset
+        except BeirscopeError as error:
+            failed += _failed(f"the page {page} ({_said(given)})", error)
+            continue
+        for one, counted in found:
+            if one.name in done:
+                continue
+            try:
+                done[one.name] = _write(one, counted, folder, form, paper)
+            # Whatever is wrong with one figure, the others are wanted.
+            except Exception as error:
+                failed += _failed(one.name, error)
+    if not done:
+        raise Missing("no figure can be drawn of what is stored: python -m compute demo first")
+    put(folder / CAPTIONS, captions.document(done.values(), form).encode())
+    return failed
+
+
+def _failed(what: str, error: Exception) -> int:
+    why = str(error) if isinstance(error, BeirscopeError) else type(error).__name__
+    sys.stderr.write(printable(f"not written: {what}: {why}") + "\n")
+    return 1
+
+
+def _said(given: Mapping[str, Sequence[str]]) -> str:
+    return ", ".join(f"{key}={value}" for key, values in given.items() for value in values)
+
+
+Counted = tuple[int, str]
+"""The version of the results, and which judgements were counted."""
+
+
+def _drawn(page: str, given: Mapping[str, Sequence[str]]) -> Iterator[tuple[Figure, Counted]]:
+    """The figures of a view."""
+    app = run(page, given)
+    judgements = "official + added" if state(app, "_choice") else "official"
+    for one in state(app, "_drawn").values():
+        if isinstance(one, Figure) and not one.key.startswith("_"):
+            yield one, (app.session_state["_version"][0], judgements)
+
+
+def _write(one: Figure, counted: Counted, folder: Path, form: str, paper: Paper) -> Written:
+    """Write a figure; two columns wide, and that is said, where one is too narrow for it."""
+    fits = named.fits(one.key, paper.width)
+    paper = paper if fits else paper._replace(width=TWO)
+    file = f"{one.name}.{form}"
+    put(folder / file, figures.write(one, form, paper))
+    sys.stdout.write(f"{file}{'' if fits else f' ({TWO} mm: too much for one column)'}\n")
+    sys.stdout.flush()
+    return Written(one, file, paper.width, *counted)
+
+
+if __name__ == "__main__":
+    sys.exit(main(write))

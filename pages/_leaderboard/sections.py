@@ -157,6 +157,6 @@ def wins(board: leaderboard.Board, baseline: str, picked: list[str]) -> None:
     if missing := nothing_to_compare(board, baseline, picked):
         drawing.caption(missing)
         return
-    st.subheader("Wins and losses", anchor=False)
+    st.header("Wins and losses", anchor=False)
     figure = strip(board, baseline, colours.theme(), picked)
     drawing.plot(figure, "wins", f"Wins and losses against {baseline}")

@@ -166,7 +166,7 @@ def details(task: Task) -> None:
     st.button("Judge", type="primary", on_click=go, kwargs={"task": task.id})
     address = f"{st.context.url}?task={task.id}"
     st.caption("The address for annotators; nothing behind it names a system or an order:")
-    st.code(address, language=None)
+    st.code(address, language=None, wrap_lines=True)
     _progress(task)
     wide = {"Value": st.column_config.TextColumn(width="large")}
     st.markdown("**What it is made of**")

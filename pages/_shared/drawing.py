@@ -13,7 +13,9 @@ from pandas.io.formats.style import Styler
 
 from compute.exports import browser
 from compute.exports.tables import Printed, Scores
-from pages._shared import export
+from compute.views.shared import ranked
+from compute.views.shared.drawing import lists
+from pages._shared import colours, export
 from pages._shared.escaping import text
 from pages._shared.reading import measures
 
@@ -34,11 +36,16 @@ def height(rows: int, most: int = MOST_ROWS) -> dict[str, Any]:
 
 
 def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:
-    """Draw a figure in its own colours; under it a menu that saves it as files.
+    """Draw a figure in its own colours; under it its numbers, and a menu that saves it as files.
 
-    Where the server has no Chromium, the figure keeps one button of Plotly's own: the picture as
-    SVG, drawn in the browser.
+    A matrix that a narrow screen has no room for stands there as ranked lists. Where the server has
+    no Chromium, the figure keeps one button of Plotly's own: the picture as SVG, drawn in the
+    browser.
     """
+    if told := lists(figure, narrow=True) if colours.narrow() else None:
+        _ranked(told, key)
+        export.figure(figure, key, alt)
+        return None
     if "on_select" in options and figure.layout.clickmode is None:  # pyright: ignore[reportAttributeAccessIssue]
         # Streamlit says so itself, but only after the figure is drawn: a click before is lost.
         figure.update_layout(clickmode="event+select")
@@ -52,6 +59,18 @@ def plot(figure: go.Figure, key: str, alt: str, **options: Any) -> Any:
     drawn = st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, **options)
     export.figure(figure, key, alt)
     return drawn
+
+
+@st.fragment
+def _ranked(told: ranked.Lists, key: str) -> None:
+    """One of a matrix's lists, and above it a picker where there are several."""
+    chosen, titles = 0, [one.title for one in told.lists]
+    if len(titles) > 1:
+        places = range(len(titles))
+        chosen = st.selectbox(told.of, places, format_func=titles.__getitem__, key=f"_list_{key}")
+    else:
+        st.markdown(f"**{text(titles[0])}**")
+    st.html(ranked.as_html(told.lists[chosen]))
 
 
 def table(
@@ -71,7 +90,7 @@ def table(
     `printed` says which of its columns Markdown and LaTeX write in a way of their own.
     """
     # A key keeps what was sorted and selected, which is of use where a click does something.
-    kept: dict[str, Any] = {"hide_index": True}
+    kept: dict[str, Any] = {"hide_index": True, "alt": title}
     kept |= {"key": key} if "on_select" in options else {}
     drawn = st.dataframe(frame, **(kept | options))
     saved = frame if file is None else file
@@ -108,6 +127,11 @@ def open_dataset(measure: str) -> None:
 def chosen_cell() -> tuple[str, str]:
     """The dataset and system of the cell in the address; empty where there is none."""
     return st.query_params.get("dataset", ""), st.query_params.get("system", "")
+
+
+def of_click(sentence: str) -> str:
+    """What a click on a matrix does; nothing where lists stand in its place, and take none."""
+    return "" if colours.narrow() else sentence
 
 
 def caption(*sentences: str) -> None:

@@ -14,7 +14,7 @@ from compute.exports import browser, figures, formats, named, tables, views
 from compute.exports.tables import Printed, Scores, Table
 from compute.exports.views import Figure, Shown
 from compute.views.leaderboard.order_confidence import ALL
-from compute.views.shared.drawing import behind
+from compute.views.shared.drawing import behind, numbers
 from pages._shared import sign_in
 
 Picked = TypeVar("Picked", bool, str, list[str])
@@ -82,7 +82,8 @@ def _note(shown: Shown) -> None:
 def figure(shown: go.Figure, key: str, title: str) -> None:
     """Note a figure, and draw the menu under it."""
     _note(Figure(key, title, shown))
-    _menu(key, partial(_figure_buttons, Figure(key, title, shown)))
+    noted = Figure(key, title, shown)
+    _menu(key, partial(_figure_buttons, noted), partial(_numbers, noted))
 
 
 def table(
@@ -96,19 +97,43 @@ def table(
 
 
 @st.fragment
-def _menu(key: str, buttons: Callable[[], None]) -> None:
-    """A small button at the right; its buttons are drawn once it is open, by themselves."""
+def _menu(key: str, buttons: Callable[[], None], table: Callable[[], None] | None = None) -> None:
+    """At the right a small button, at the left what opens a `table`; each is filled once open.
+
+    The table stands on the page itself: keys come to it from what opens it, which they would not in
+    a popover, which the browser has at the end of the page.
+    """
     with st.container(horizontal=True, horizontal_alignment="right"):
-        opened = st.popover(
+        if table:
+            opened = st.expander(
+                "Numbers",
+                icon=":material/table:",
+                type="compact",
+                key=f"_numbers_{key}",
+                on_change="rerun",
+            )
+            if opened.open:
+                with opened:
+                    table()
+        menu = st.popover(
             "Export",
             icon=":material/download:",
             type="tertiary",
             key=f"_export_{key}",
             on_change="rerun",
         )
-    if opened.open:
-        with opened:
+    if menu.open:
+        with menu:
             buttons()
+
+
+def _numbers(shown: Figure) -> None:
+    """A figure's numbers as a table, which keys reach; rows come as they are scrolled to."""
+    for name, frame in numbers(shown.figure).items():
+        heads = {column: str(column).replace("_", " ").capitalize() for column in frame.columns}
+        st.dataframe(
+            frame.rename(columns=heads), hide_index=True, lazy=True, alt=f"{shown.title}: {name}"
+        )
 
 
 def file_stem(key: str) -> str:

@@ -5,12 +5,12 @@ import re
 from pathlib import Path
 
 from axe_playwright_python.base import AXE_SCRIPT
-from playwright.sync_api import Page, expect
+from playwright.sync_api import Page, ViewportSize, expect
 
 from tests.support.acting import FIGURE, settled
 from tests.support.pages import PAGES, TITLES
 
-PHONE = {"width": 390, "height": 844}
+PHONE: ViewportSize = {"width": 390, "height": 844}
 OF_STREAMLIT = {
     (
         "color-contrast",

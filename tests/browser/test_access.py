@@ -68,7 +68,7 @@ def _unknown(found: list[tuple[str, str, str]]) -> str:
 
 def test_axe_finds_nothing_in_light_and_wide(page: Page, dashboard: str) -> None:
     page.emulate_media(color_scheme="light")
-    page.goto(f"{dashboard}/about")
+    page.goto(f"{dashboard}/?dataset=tiny&numbers=Computed")
     settled(page)
     assert _unknown(_walk(page, dashboard)) == "[]"
 
@@ -76,7 +76,7 @@ def test_axe_finds_nothing_in_light_and_wide(page: Page, dashboard: str) -> None
 def test_axe_finds_streamlits_own_alone_in_dark_on_a_phone(page: Page, dashboard: str) -> None:
     page.emulate_media(color_scheme="dark")
     page.set_viewport_size(PHONE)
-    page.goto(f"{dashboard}/about")
+    page.goto(f"{dashboard}/?dataset=tiny&numbers=Computed")
     settled(page)
     found = _walk(page, dashboard)
     assert _unknown(found) == "[]"

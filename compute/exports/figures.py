@@ -246,7 +246,7 @@ def page(one: Figure) -> str:
         '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">\n'
         f"<title>{name}</title>\n"
-        "<style>body{font-family:sans-serif;margin:1rem;color:#1c2127}"
+        "<style>body{font-family:sans-serif;margin:1rem;color:#0f141a}"
         "h1{font-size:1.2rem}</style>\n</head>\n"
         f"<body>\n<h1>{name}</h1>\n{looks.legend(one.entries('light'))}\n{drawn}\n</body>\n</html>\n"
     )

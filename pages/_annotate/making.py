@@ -42,7 +42,7 @@ def making() -> None:
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
-    st.subheader("New task", anchor=False)
+    st.header("New task", anchor=False)
     person = annotators.annotator()
     if person is None:
         annotators.ask()
@@ -162,11 +162,11 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
 def details(task: Task) -> None:
     """How far a task is, what it is made of, and its guideline with its versions."""
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
-    st.subheader(escaping.text(task.title), anchor=False)
+    st.header(escaping.text(task.title), anchor=False)
     st.button("Judge", type="primary", on_click=go, kwargs={"task": task.id})
     address = f"{st.context.url}?task={task.id}"
     st.caption("The address for annotators; nothing behind it names a system or an order:")
-    st.code(address, language=None)
+    st.code(address, language=None, wrap_lines=True)
     _progress(task)
     wide = {"Value": st.column_config.TextColumn(width="large")}
     st.markdown("**What it is made of**")

@@ -109,7 +109,7 @@ def _answered(
 
     def say(family: tuple[float, int] | None = None) -> None:
         words = tables.answer(found, row, view.titles, view.measure, family)
-        place.subheader(escaping.text(words), anchor=False)
+        place.header(escaping.text(words), anchor=False)
 
     say()
     drawing.caption(*tables.said(found, view.titles, view.measure))
@@ -189,7 +189,7 @@ def tests(view: View, row: Mapping[Hashable, Any]) -> None:
 
 def against_each_other(view: View, both: DataFrame) -> None:
     """A's values against B's."""
-    st.subheader("Query by query", anchor=False)
+    st.header("Query by query", anchor=False)
     figure = figures.scatter(both, view.titles, view.measure, theme=colours.theme())
     said = f"Blue: {view.titles[0]} is better; orange: {view.titles[1]} is. Larger: more queries."
     navigation.plot(figure, "scatter", f"{view.measure} by query, {view.versus}", view.go, said)
@@ -202,7 +202,7 @@ def against_each_other(view: View, both: DataFrame) -> None:
 
 def rankings(alike: DataFrame) -> None:
     """How alike the two rankings are, by query."""
-    st.subheader("How alike the rankings are", anchor=False)
+    st.header("How alike the rankings are", anchor=False)
     if alike.empty:
         st.info("The ranked lists of these runs are not stored.")
         return
@@ -222,7 +222,7 @@ def by_kind(view: View, both: DataFrame) -> None:
     with_words = both[both["n_words"] > 0]
     if len(with_words):
         panels.insert(0, ("words of the query", comparing.groups(with_words, "n_words")))
-    st.subheader("On which kinds of queries", anchor=False)
+    st.header("On which kinds of queries", anchor=False)
     figure = figures.by_group(panels, view.measure, theme=colours.theme())
     title = f"{view.measure} of {view.versus} by kind of query"
     drawing.plot(figure, "kinds", title, figures.INTERVALS)
@@ -236,7 +236,7 @@ def by_kind(view: View, both: DataFrame) -> None:
 
 def most_different(view: View, both: DataFrame, alike: DataFrame) -> None:
     """The queries where the systems differ most; a click opens one."""
-    st.subheader("Queries where they differ most", anchor=False)
+    st.header("Queries where they differ most", anchor=False)
     orders = comparing.ORDERS if len(alike) else comparing.ORDERS[:1]
     address.known("by", orders, "order")
     order = pick("Order", orders, "by", width=190)

@@ -39,7 +39,7 @@ def section() -> None:
         " when the fetch begins. Large: more than a million documents, whose encoding takes most of"
         " a day or more without a GPU."
     )
-    st.subheader("Not offered for download", anchor=False)
+    st.header("Not offered for download", anchor=False)
     drawing.table(figures.cannot_be_had(rows), "not_offered", "Archives that cannot be fetched")
     drawing.caption(
         "What to do: get the documents where they are given out, bring them into the BEIR layout"

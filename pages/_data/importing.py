@@ -142,7 +142,7 @@ def _work(verb: str, files: Sequence[UploadedFile], wanted: str, **about: Any) -
 def _report(answers: Answers, kinds: Sequence[str]) -> None:
     """What is in the files, and what is wrong with them; files of other kinds have no place."""
     reports = [answer["report"] for answer in answers if "report" in answer]
-    st.subheader("What is in the files", anchor=False)
+    st.header("What is in the files", anchor=False)
     rows = figures.contents(reports, kinds)
     if len(reports) == 1:
         # A cell would cut what an archive holds.
@@ -159,7 +159,7 @@ def _report(answers: Answers, kinds: Sequence[str]) -> None:
         return
     stopped = any(report["refused"] for report in reports)
     heading = "Errors and warnings" if stopped else "Warnings (import can proceed)"
-    st.subheader(heading, anchor=False)
+    st.header(heading, anchor=False)
     _table(troubles)
     drawing.caption(
         "How to read this: one line for each kind of trouble in a file, with the first place where"
@@ -187,7 +187,7 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
             " choose “A new dataset” above and give its judgements (qrels) first."
         )
         return
-    st.subheader("Take in", anchor=False)
+    st.header("Take in", anchor=False)
     chosen = _names([answer for answer, _ in fit])
     options = {
         "replace": st.toggle("Replace runs that have the same name"),
@@ -222,7 +222,7 @@ def _warn(to: str, names: Sequence[str], *, replace: bool) -> bool:
 
 def _texts(to: str, files: Sequence[UploadedFile]) -> None:
     """The button that gives a dataset its texts."""
-    st.subheader("Add texts", anchor=False)
+    st.header("Add texts", anchor=False)
     drawing.caption(
         "The texts go beside what is stored; no run is computed again, judgements and costs stay."
         " They are refused where they are those of another collection, or of another version."
@@ -261,7 +261,7 @@ def _new_dataset(
     if len(files) > 1 or report.get("kind") not in kinds or report["refused"]:
         st.info("A new dataset is made from one fit file: a BEIR archive, or judgements (qrels).")
         return
-    st.subheader("The new dataset", anchor=False)
+    st.header("The new dataset", anchor=False)
     name, options, pressed = _form(report)
     if pressed and not name:
         st.error("The dataset needs a name, such as mine: fill in Name above.")
@@ -342,7 +342,7 @@ def _tell_results() -> None:
     if not answers:
         return
     good = sum(answer["ok"] for answer in answers)
-    st.subheader(escaping.text(f"Imported into {to}"), anchor=False)
+    st.header(escaping.text(f"Imported into {to}"), anchor=False)
     _table(figures.results(answers))
     drawing.caption(
         f"{good:,} imported, {len(answers) - good:,} refused.",

@@ -28,7 +28,7 @@ def section(dataset: str, system: str) -> None:
         st.info(escaping.text(f"No run of {system} on {dataset} is stored here."))
         return
     run = found[0]
-    st.subheader(escaping.text(f"{run['system']} on {run['dataset']}"), anchor=False)
+    st.header(escaping.text(f"{run['system']} on {run['dataset']}"), anchor=False)
     drawing.caption(_said(run))
     if run["damage"]:
         st.warning("This run is left out, its file is damaged: the command below makes it anew.")

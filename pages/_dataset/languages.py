@@ -40,7 +40,7 @@ def _is_polish(name: str) -> bool:
 
 
 def _systems(view: View, english: str, polish: str) -> None:
-    st.subheader("Systems in both languages", anchor=False)
+    st.header("Systems in both languages", anchor=False)
     asked: dict[str, Any] = {"datasets": [english, polish]}
     means = read(dataset_select.means_of, **asked)
     here = means[means["measure"] == view.measure]
@@ -60,7 +60,7 @@ def _systems(view: View, english: str, polish: str) -> None:
 
 
 def _lengths(english: str, polish: str) -> None:
-    st.subheader("Sizes and lengths", anchor=False)
+    st.header("Sizes and lengths", anchor=False)
     tables: list[DataFrame] = []
     for name, label in ((english, "English"), (polish, "Polish")):
         facts = read(dataset_select.facts, dataset=name)
@@ -77,7 +77,7 @@ def _lengths(english: str, polish: str) -> None:
 
 
 def _translation(polish: str) -> None:
-    st.subheader("How good is the translation?", anchor=False)
+    st.header("How good is the translation?", anchor=False)
     rows = published.translation()
     own = rows[rows["part"].str.startswith(f"{polish.partition('/')[0]} ")]
     if own.empty:

@@ -71,7 +71,7 @@ def further(dataset: Dataset, measure: str) -> None:
 
 def facts(dataset: Dataset) -> None:
     """What the dataset is, in one line."""
-    st.subheader(escaping.text(dataset.title), anchor=False)
+    st.header(escaping.text(dataset.title), anchor=False)
     zero_shot = "in the zero-shot average" if dataset.zero_shot else ""
     size = f"{len(dataset.parts)} parts" if dataset.parts else f"split {dataset.split}"
     # Of a user's own collection task, domain and licence all say no more than that it is one.
@@ -114,7 +114,7 @@ def example(dataset: Dataset) -> None:
 
 def systems(dataset: Dataset, means: DataFrame) -> None:
     """Every system with every measure; a click on a row opens how its run was made."""
-    st.subheader("Systems", anchor=False)
+    st.header("Systems", anchor=False)
     pinned = {"System": st.column_config.TextColumn(pinned=True)}
     measures = reading.measures()
     table = figures.measure_table(means, measures)
@@ -161,7 +161,7 @@ def spread(dataset: Dataset, measure: str, named: DataFrame) -> None:
     rows = rows[:: better(measure)].head(MOST_SPREAD)
     steps = read(dataset_select.histogram, datasets=names, measure=measure, steps=figures.STEPS)
     steps = steps[steps["system"].isin(rows["system"])]
-    st.subheader(escaping.text(f"{measure}, query by query"), anchor=False)
+    st.header(escaping.text(f"{measure}, query by query"), anchor=False)
     figure = figures.distribution(rows, steps, measure, theme=colours.theme())
     legend = partial(looks.families, rows["family"])
     drawing.plot(figure, "spread", f"{measure} of the queries of each system", legend)
@@ -186,7 +186,7 @@ def parts(dataset: Dataset, measure: str) -> None:
         shown = cells.printed(printed[printed["measure"] == measure])
     if shown.empty:
         return
-    st.subheader(escaping.text(f"{measure} of the parts"), anchor=False)
+    st.header(escaping.text(f"{measure} of the parts"), anchor=False)
     board = leaderboard.board(
         shown, read(leaderboard_select.datasets), read(leaderboard_select.systems), measure
     )
@@ -200,7 +200,7 @@ def published(dataset: Dataset) -> None:
     """Every printed figure."""
     printed = read(dataset_select.published_figures, datasets=[dataset.name])
     if len(printed):
-        st.subheader("Published figures", anchor=False)
+        st.header("Published figures", anchor=False)
         table = figures.published_table(printed, MEASURES)
         title = f"Published figures on {dataset.title}"
         drawing.table(table, "published", title, placeholder="–")

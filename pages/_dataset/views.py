@@ -99,11 +99,11 @@ def systems(view: View) -> None:
     navigation.plot(figure, "standing", view.title, go, partial(looks.families, shown["family"]))
     _say_whether_sure(above, view, rows["system"].tolist())
     drawing.caption(
-        "How to read this: left the mean over the queries with the interval that holds the true"
+        "How to read this: first the mean over the queries with the interval that holds the true"
         " mean 95% of the time; two systems whose intervals overlap may still differ, for they"
-        " answer the same queries: a click on a system compares it with the baseline, query by"
-        " query. Right: on how many queries it is better, the same or worse. Holes: share of the"
-        " top 10 that nobody judged.",
+        " answer the same queries. Beside it: on how many queries it is better, the same or worse."
+        " Holes: share of the top 10 that nobody judged."
+        + drawing.of_click(" A click on a system compares it with the baseline, query by query."),
         "The median system: per query the median of all systems." * (baseline == MEDIAN),
         f"The {MOST_SYSTEMS} best of {len(rows):,}." * (len(shown) < len(rows)),
         query_outcomes.parts_note(view.rows(), len(view.dataset.parts)),
@@ -185,7 +185,7 @@ def _alone(view: View, rows: DataFrame) -> None:
     counts = query_outcomes.alone(rows)
     if counts.empty:
         return
-    st.subheader("Where a system wins alone", anchor=False)
+    st.header("Where a system wins alone", anchor=False)
     shown: Series = counts.head(MOST_ALONE)
     figure = figures.alone(shown, view.titles, theme=colours.theme())
     drawing.plot(figure, "alone", "Queries on which one system is ahead of all others")
@@ -197,7 +197,7 @@ def _alone(view: View, rows: DataFrame) -> None:
 
 
 def _listed(view: View, rows: DataFrame) -> None:
-    st.subheader("Queries", anchor=False)
+    st.header("Queries", anchor=False)
     address.known("kind", query_outcomes.KINDS, "kind of queries")
     with pickers.pickers():
         kind = pick("Which", query_outcomes.KINDS, "kind", width=240)

@@ -155,7 +155,7 @@ def unmeasured() -> None:
 
 def beside_print(costs: DataFrame, titles: Sequence[str]) -> None:
     """The papers' table beside what is measured here, on the datasets of these titles."""
-    st.subheader("Published figures", anchor=False)
+    st.header("Published figures", anchor=False)
     named = read(leaderboard_select.systems)
     own = costs[costs["title"].isin(titles)] if len(titles) else DataFrame()
     rows = efficiency_tables.beside_print(published.efficiency(), own, named)

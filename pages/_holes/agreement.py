@@ -43,7 +43,7 @@ def agreement(dataset: str) -> None:
     asked: dict[str, Any] = {"dataset": dataset, "added": False}
     if read(select.kappas, weights="none", **asked).empty:
         return
-    st.subheader("How far people agree", anchor=_ANCHOR)
+    st.header("How far people agree", anchor=_ANCHOR)
     weights = pick("Weights of kappa", list(figures.WEIGHTS), "weights", width=200)
     kappas = read(select.kappas, weights=weights, **asked)
     drawing.table(figures.kappa_table(kappas), "kappas", f"Agreement of people on {dataset}")

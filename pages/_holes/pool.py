@@ -18,7 +18,7 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
         return
     asked = {"dataset": dataset, "systems": list(systems), "measure": measure}
     rows = titled(read(select.left_out, **asked))
-    st.subheader("Had a system not been judged", anchor=False)
+    st.header("Had a system not been judged", anchor=False)
     figure = figures.left_out(rows, measure, theme=colours.theme())
     drawing.plot(figure, "left_out", f"{measure} of systems left out of the pool")
     for words in figures.left_out_note(rows, measure):
@@ -31,7 +31,7 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
         return
     gains = titled(read(select.gains, added=True, **asked))
     if gains["n_added"].any():
-        st.subheader("Who gains by added judgements", anchor=False)
+        st.header("Who gains by added judgements", anchor=False)
         table(figures.gains_table(gains, measure), "pool-gains", "What systems brought to the pool")
         drawing.caption(
             "How to read this: added judgements of documents in a system's lists, how many of them"

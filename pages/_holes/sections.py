@@ -68,7 +68,7 @@ def orders(dataset: str, rows: DataFrame, measure: str) -> None:
     shown = rows.head(order_flips.most_paired(measure, int(rows["n_queries"].max())))
     if len(shown) < 2:
         return
-    st.subheader("Could unjudged documents turn the order?", anchor=False)
+    st.header("Could unjudged documents turn the order?", anchor=False)
     asked = {"dataset": dataset, "systems": shown["system"].tolist(), "measure": measure}
     pairs = read(holes_select.pairs, **asked, most_hits=MOST_HITS)
     if said := order_flips.none_holds(pairs):
@@ -82,7 +82,7 @@ def orders(dataset: str, rows: DataFrame, measure: str) -> None:
 
 def ranks(dataset: str, rows: DataFrame, measure: str) -> None:
     """Where in the lists the holes are."""
-    st.subheader("Where the holes are", anchor=False)
+    st.header("Where the holes are", anchor=False)
     k = int(measure.partition("@")[2])
     counts = read(holes_select.by_rank, dataset=dataset, systems=rows["system"].tolist(), k=k)
     figure = figures.rank_heatmap(rows, counts, theme=colours.theme())
@@ -96,7 +96,7 @@ def ranks(dataset: str, rows: DataFrame, measure: str) -> None:
 
 def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None:
     """What added judgements did to scores, holes and ranks, here and in print."""
-    st.subheader("Before and after added judgements", anchor=False)
+    st.header("Before and after added judgements", anchor=False)
     side_by_side = st.container(horizontal=True, gap="medium")
     left, right = side_by_side.container(width=705), side_by_side.container(width=550)
     recorded = added_switch.recorded(dataset)

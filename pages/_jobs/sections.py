@@ -138,7 +138,9 @@ def matrix(cells: DataFrame, chosen: DataFrame) -> None:
         figure, "matrix", "Runs of systems on datasets", on_select=_select, selection_mode="points"
     )
     drawing.caption(
-        "A click on a cell chooses its system and dataset, another leaves them out again.",
+        drawing.of_click(
+            "A click on a cell chooses its system and dataset, another leaves them out again."
+        ),
         figures.signs(cells),
     )
 
@@ -155,7 +157,7 @@ def _select() -> None:
 
 def watch(store: Store, before: Beat) -> None:
     """The list of jobs; it draws itself again, often while any is at work."""
-    st.subheader("Queue", anchor=False)
+    st.header("Queue", anchor=False)
     active = {"queued", "running"} & {state for _, state, _ in before}
     names = Names(system_pickers.titles(), dataset_facts.titles())
     st.fragment(_list, run_every="2s" if active else "10s")(store, before, names)
@@ -192,11 +194,11 @@ def _workers(now: Settings) -> None:
             f"This installation is for looking: {', '.join(lacking)} are not installed, which"
             " computing needs. To get them, and a worker, in a terminal:"
         )
-        st.code("make run", language=None)
+        st.code("make run", language=None, wrap_lines=True)
         return
     st.warning("No worker is running: jobs wait until one is started. In a terminal:")
     home = f"BEIRSCOPE_HOME={shlex.quote(str(now.home))} " * (now.home != Settings().home)
-    st.code(f"{home}python -m compute worker", language=None)
+    st.code(f"{home}python -m compute worker", language=None, wrap_lines=True)
 
 
 def _active(store: Store, job: Job, before: int, names: Names) -> None:

@@ -41,7 +41,7 @@ def section(of: Numbers, board: Board, ground: Ground | None) -> None:
     others = _others(of)
     if ground is None or len(ground.systems) < rank_correlation.FEWEST_SYSTEMS or not others:
         return
-    st.subheader("Leaderboards compared", anchor=False)
+    st.header("Leaderboards compared", anchor=False)
     address.known("beside", others, "leaderboard to compare with")
     beside = pick("Beside", list(others), "beside", width=300)
     other = others[beside]
@@ -162,7 +162,7 @@ def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFram
     found = reproduction.table(ours, printed, published.reasons())
     if found.empty:
         return
-    st.subheader("Computed against published", anchor=False)
+    st.header("Computed against published", anchor=False)
     shown = reproduction.styled(found, named, colours.theme())
     drawing.table(
         shown,

@@ -176,7 +176,7 @@ def section(of: Numbers, board: Board, picked: Sequence[str]) -> Ground | None:
     found = order_confidence.grounds(board)
     if not found:
         return None
-    st.subheader("How sure is this order?", anchor=False)
+    st.header("How sure is this order?", anchor=False)
     address.known("over", found, "dataset with two systems")
     over = pick("Order by", list(found), "over", width=240)
     export.titled(

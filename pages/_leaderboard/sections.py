@@ -167,7 +167,7 @@ def wins(board: leaderboard.Board, baseline: str, picked: list[str]) -> None:
     if missing := nothing_to_compare(board, baseline, picked):
         drawing.caption(missing)
         return
-    st.subheader("Wins and losses", anchor=False)
+    st.header("Wins and losses", anchor=False)
     figure = strip(board, baseline, colours.theme(), picked)
     titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
     said = "Blue: better than the baseline; orange: worse."

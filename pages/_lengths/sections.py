@@ -120,7 +120,7 @@ def _missing(row: Series) -> str:
 def medians(view: View, named: DataFrame) -> None:
     """Every dataset and system at a glance; a click on a row chooses the dataset."""
     rows = view.shown(read(lengths_select.medians, k=view.k, cut=view.cut))
-    st.subheader("All datasets", anchor=False)
+    st.header("All datasets", anchor=False)
     figure = tables.heatmap(rows, named, chosen=view.dataset["dataset"], theme=colours.theme())
     label = f"Median words of the top {view.k} of systems on datasets"
     said = "Orange: shorter than the collection; blue: longer."
@@ -128,7 +128,8 @@ def medians(view: View, named: DataFrame) -> None:
     drawing.caption(
         f"How to read this: the median number of words of {figures.first(view.k)}. Orange:"
         " shorter than the collection, blue: longer; strongest from a quarter and from four times"
-        " on. Systems that prefer short documents stand left. A click opens the dataset above.",
+        " on. Systems that prefer short documents stand left."
+        + drawing.of_click(" A click opens the dataset above."),
         _cut(view.cut),
         _dashes(rows),
     )
@@ -162,7 +163,7 @@ def head_to_head(view: View, named: DataFrame) -> None:
     systems = list(found.loc[found["of"] == "top", "system"])
     if len(systems) < 2:
         return
-    st.subheader("Two systems, query by query", anchor=False)
+    st.header("Two systems, query by query", anchor=False)
     for key in ("a", "b"):
         address.known(key, systems, "system with counted lengths")
     first, second = OF_THE_PAPERS if set(OF_THE_PAPERS) <= set(systems) else first_pair(systems)
@@ -194,7 +195,7 @@ def grades(view: View) -> None:
     # With one grade alone the figure at the top shows it already.
     if len(rows) < 3:
         return
-    st.subheader("By relevance", anchor=False)
+    st.header("By relevance", anchor=False)
     title = view.dataset["title"]
     view.violins(rows, "grades", f"Lengths of judged documents of {title} by relevance")
     drawing.caption(
@@ -210,7 +211,7 @@ def averages() -> None:
     means = read(lengths_select.averages)
     if means.empty:
         return
-    st.subheader("Words on average", anchor=False)
+    st.header("Words on average", anchor=False)
     shown = tables.averages_table(means)
     drawing.table(shown, "averages", "Words on average", **drawing.height(len(means)))
     drawing.caption(
@@ -225,7 +226,7 @@ def beside_print(named: DataFrame) -> None:
     catalogue = read(lengths_select.catalogue)
     titles = dict(zip(catalogue["dataset"], catalogue["title"], strict=True))
     titles |= dict(zip(named["system"], named["title"], strict=True))
-    st.subheader("Published figures", anchor=False)
+    st.header("Published figures", anchor=False)
     # Asked as the medians above are, by default: found once for both.
     ours, means = read(lengths_select.medians, k=10, cut=None), read(lengths_select.averages)
     table = tables.published_table(published.lengths(), ours, means, titles)

@@ -90,7 +90,7 @@ def all_queries(now: Shown) -> None:
     drawing.legend(legend)
     if now.rows == slice(0, len(now.query_ids)):
         return
-    figure = figures.overview(now.panels, now.rows, theme=colours.theme())
+    figure = figures.overview(now.panels, now.query_ids, now.rows, theme=colours.theme())
     plot = partial(drawing.plot, figure, "all", "All queries, rank by rank", legend)
     plot(on_select=_moved, selection_mode="points")
     drawing.caption(
@@ -124,7 +124,7 @@ def some_queries(now: Shown) -> None:
         f"How to read this: a row is a query, a column a rank of its list, and at the right stands"
         f" its {now.measure}. Relevant documents belong at the left. Grey cells are holes, which"
         " count as not relevant (above: their share of the ranks shown); a blank end is a list that"
-        " stops. Click on a cell to read its document."
+        " stops." + drawing.of_click(" Click on a cell to read its document.")
     )
 
 

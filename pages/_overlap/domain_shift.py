@@ -33,7 +33,7 @@ def choose_left_out(above: Any) -> list[str]:
 
 def printed(unit: str, left_out: Sequence[str], above: Any) -> None:
     """Table 4 of BEIR v1, for any systems of a printed table."""
-    st.subheader("As printed: similarity to MS MARCO", anchor=False)
+    st.header("As printed: similarity to MS MARCO", anchor=False)
     words = unit if unit in PRINTED_WORDS else PRINTED_WORDS[0]
     near = domain_shift.printed_similarities(words)
     tables = domain_shift.tables(published.results(), list(near["dataset"]))
@@ -77,7 +77,7 @@ def computed(
     pairs: DataFrame, counted: DataFrame, unit: str, left_out: Sequence[str], above: Any
 ) -> None:
     """The same of what is counted here: any source, any systems, any baseline."""
-    st.subheader("Computed here", anchor=False)
+    st.header("Computed here", anchor=False)
     sources = list(dict.fromkeys(counted["dataset"]))
     if len(sources) < 2:
         st.info("Nothing to compare yet: python -m compute overlap DATASET… counts collections.")

@@ -113,7 +113,7 @@ def heatmap(
             drawing.plot(figure, "pairs", alt, on_select=_cell_clicked, **options)
         with st.container(width=440):
             _table(rows, titles, list(shown), chosen, figures.height(len(square)))
-    opens = figures.OPENS if numbers == figures.COMPUTED else ""
+    opens = drawing.of_click(figures.OPENS) if numbers == figures.COMPUTED else ""
     drawing.caption(figures.HOW_TO_READ + opens)
     about(counted, unit, floor, numbers)
     if numbers == figures.COMPUTED:
@@ -144,7 +144,7 @@ def _table(
 
 def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> None:
     """The words that a pair shares most, and those that set each apart."""
-    st.subheader("A pair", anchor=False)
+    st.header("A pair", anchor=False)
     address.pick("pair", "Pair of collections", shown)
     one, _, other = chosen.partition(SEPARATOR)
     function_words = pickers.switch("Function words too, such as the and of", "function_words")

@@ -24,7 +24,7 @@ def section(
         return
     named = dict(titles)
     for system, query in asked.groupby("system", sort=False):
-        st.subheader(escaping.text(f"What {named.get(str(system), system)} asked"), anchor=False)
+        st.header(escaping.text(f"What {named.get(str(system), system)} asked"), anchor=False)
         _words(str(system), figures.relative(query))
         _changed(dataset, query_id, str(system))
 

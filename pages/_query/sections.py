@@ -166,7 +166,7 @@ def _text(page: Page, doc_id: str) -> None:
 
 def why(dataset: str, query_id: str, systems: Systems, measure: str, values: DataFrame) -> None:
     """The sum that makes the score, as a figure and as a table; the best order beside it."""
-    st.subheader(f"Why this {measure}", anchor=False)
+    st.header(f"Why this {measure}", anchor=False)
     if not explains(measure):
         drawing.caption(
             f"{measure} is no sum over the top ranks of one list: choose a measure such as nDCG@10."

@@ -22,7 +22,7 @@ def section(dataset: str = "") -> None:
     measures = [name for name in augmented_figures.PRINTED if "@" in name]
     means = {name: read(leaderboard_select.means, measure=name) for name in measures}
     ours = augmented_figures.measured(means, read(efficiency_select.costs), added)
-    st.subheader("Query augmentation", anchor=False)
+    st.header("Query augmentation", anchor=False)
     rows = pd.concat([ours, theirs], ignore_index=True)
     drawing.table(rows, "augmentation", "Query augmentation, here and in its paper")
     drawing.caption(

@@ -1,9 +1,13 @@
-"""Whether the browser shows the page light or dark, and a new run when that changes."""
+"""Whether the browser shows the page light or dark, wide or narrow; a new run when that changes."""
 
 import streamlit as st
 import streamlit.components.v2 as components
 
-# A change of the browser's colours reruns nothing by itself, and figures are drawn for one theme.
+NARROW = 600
+"""Pixels: what is not as wide shows matrices as lists."""
+
+# A change of the browser's colours or width reruns nothing by itself, and figures are drawn for one
+# theme, lists for one width.
 _SCHEME = components.component(
     "colour_scheme",
     js="""
@@ -17,9 +21,18 @@ _SCHEME = components.component(
         if (!Number.isNaN(shade) && shown !== data.theme) setStateValue("theme", shown);
       };
       const later = () => setTimeout(tell, 300);
+      const width = window.matchMedia(`(max-width: ${data.below - 1}px)`);
+      const measure = () => {
+        if (width.matches !== data.narrow) setStateValue("narrow", width.matches);
+      };
       tell();
+      measure();
       media.addEventListener("change", later);
-      return () => media.removeEventListener("change", later);
+      width.addEventListener("change", measure);
+      return () => {
+        media.removeEventListener("change", later);
+        width.removeEventListener("change", measure);
+      };
     }
     """,
 )
@@ -31,6 +44,21 @@ def theme() -> str:
     return told.get("theme") or st.context.theme.type or "light"
 
 
+def narrow() -> bool:
+    """Whether the browser shows the page on fewer than NARROW pixels.
+
+    Until it says so, whether it calls itself a phone's.
+    """
+    told = st.session_state.get("_scheme") or {}
+    found = told.get("narrow")
+    return "Mobi" in (st.context.headers.get("User-Agent") or "") if found is None else found
+
+
 def follow_browser() -> None:
-    """Run the page again when the browser's colours change."""
-    _SCHEME(data={"theme": theme()}, key="_scheme", on_theme_change=lambda: None)
+    """Run the page again when the browser's colours or width change."""
+    _SCHEME(
+        data={"theme": theme(), "narrow": narrow(), "below": NARROW},
+        key="_scheme",
+        on_theme_change=lambda: None,
+        on_narrow_change=lambda: None,
+    )

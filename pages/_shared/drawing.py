@@ -15,7 +15,9 @@ from compute.exports import browser
 from compute.exports.heading import Legend
 from compute.exports.tables import Printed, Scores
 from compute.views.leaderboard import select as leaderboard_select
+from compute.views.shared import ranked
 from compute.views.shared import theme as looks
+from compute.views.shared.drawing import lists
 from pages._shared import colours, export
 from pages._shared.escaping import text
 from pages._shared.reading import measures, read
@@ -46,12 +48,16 @@ def legend(entries: Legend) -> None:
 def plot(
     figure: go.Figure, key: str, alt: str, legend: Legend | str | None = None, **options: Any
 ) -> Any:
-    """Draw a figure in its own colours; under it a menu that saves it as files.
+    """Draw a figure in its own colours; under it its numbers, and a menu that saves it as files.
 
-    `legend` goes with it into a file, where nothing else says what its colours mean.
-    Where the server has no Chromium, the figure keeps one button of Plotly's own: the picture as
-    SVG, drawn in the browser.
+    `legend` goes with it into a file, where nothing else says what its colours mean. A matrix that
+    a narrow screen has no room for stands there as ranked lists. Where the server has no Chromium,
+    the figure keeps one button of Plotly's own: the picture as SVG, drawn in the browser.
     """
+    if told := lists(figure, narrow=True) if colours.narrow() else None:
+        _ranked(told, key)
+        _saved(figure, key, alt, legend)
+        return None
     if "on_select" in options and figure.layout.clickmode is None:  # pyright: ignore[reportAttributeAccessIssue]
         # Streamlit says so itself, but only after the figure is drawn: a click before is lost.
         figure.update_layout(clickmode="event+select")
@@ -63,9 +69,25 @@ def plot(
     if figure.layout.dragmode == "pan":  # pyright: ignore[reportAttributeAccessIssue]
         config |= {"scrollZoom": True}
     drawn = st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, **options)
-    said = legend
-    export.figure(figure, key, alt, (lambda _: [("", "", said)]) if isinstance(said, str) else said)
+    _saved(figure, key, alt, legend)
     return drawn
+
+
+def _saved(figure: go.Figure, key: str, alt: str, said: Legend | str | None) -> None:
+    """The menu that saves a figure; a sentence about its colours is a legend of one entry."""
+    export.figure(figure, key, alt, (lambda _: [("", "", said)]) if isinstance(said, str) else said)
+
+
+@st.fragment
+def _ranked(told: ranked.Lists, key: str) -> None:
+    """One of a matrix's lists, and above it a picker where there are several."""
+    chosen, titles = 0, [one.title for one in told.lists]
+    if len(titles) > 1:
+        places = range(len(titles))
+        chosen = st.selectbox(told.of, places, format_func=titles.__getitem__, key=f"_list_{key}")
+    else:
+        st.markdown(f"**{text(titles[0])}**")
+    st.html(ranked.as_html(told.lists[chosen]))
 
 
 def table(
@@ -85,7 +107,7 @@ def table(
     `printed` says which of its columns Markdown and LaTeX write in a way of their own.
     """
     # A key keeps what was sorted and selected, which is of use where a click does something.
-    kept: dict[str, Any] = {"hide_index": True}
+    kept: dict[str, Any] = {"hide_index": True, "alt": title}
     kept |= {"key": key} if "on_select" in options else {}
     drawn = st.dataframe(frame, **(kept | options))
     saved = frame if file is None else file
@@ -122,6 +144,11 @@ def open_dataset(measure: str) -> None:
 def chosen_cell() -> tuple[str, str]:
     """The dataset and system of the cell in the address; empty where there is none."""
     return st.query_params.get("dataset", ""), st.query_params.get("system", "")
+
+
+def of_click(sentence: str) -> str:
+    """What a click on a matrix does; nothing where lists stand in its place, and take none."""
+    return "" if colours.narrow() else sentence
 
 
 def caption(*sentences: str) -> None:

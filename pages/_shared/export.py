@@ -16,7 +16,7 @@ from compute.exports.formats import Paper
 from compute.exports.heading import Legend
 from compute.exports.tables import Printed, Scores, Table
 from compute.exports.views import Shown
-from compute.views.shared.drawing import behind
+from compute.views.shared.drawing import behind, numbers
 from pages._shared import sign_in
 
 Picked = TypeVar("Picked", bool, str, list[str])
@@ -89,7 +89,7 @@ def figure(shown: go.Figure, key: str, title: str, legend: Legend | None = None)
     """Note a figure, and draw the menu under it."""
     noted = Figure(key, title, shown, file_stem(key), _of(key), legend)
     _note(noted)
-    _menu(key, partial(_figure_buttons, noted))
+    _menu(key, partial(_figure_buttons, noted), partial(_numbers, noted))
 
 
 def _of(key: str) -> list[str]:
@@ -113,19 +113,43 @@ def table(
 
 
 @st.fragment
-def _menu(key: str, buttons: Callable[[], None]) -> None:
-    """A small button at the right; its buttons are drawn once it is open, by themselves."""
+def _menu(key: str, buttons: Callable[[], None], table: Callable[[], None] | None = None) -> None:
+    """At the right a small button, at the left what opens a `table`; each is filled once open.
+
+    The table stands on the page itself: keys come to it from what opens it, which they would not in
+    a popover, which the browser has at the end of the page.
+    """
     with st.container(horizontal=True, horizontal_alignment="right"):
-        opened = st.popover(
+        if table:
+            opened = st.expander(
+                "Numbers",
+                icon=":material/table:",
+                type="compact",
+                key=f"_numbers_{key}",
+                on_change="rerun",
+            )
+            if opened.open:
+                with opened:
+                    table()
+        menu = st.popover(
             "Export",
             icon=":material/download:",
             type="tertiary",
             key=f"_export_{key}",
             on_change="rerun",
         )
-    if opened.open:
-        with opened:
+    if menu.open:
+        with menu:
             buttons()
+
+
+def _numbers(shown: Figure) -> None:
+    """A figure's numbers as a table, which keys reach; rows come as they are scrolled to."""
+    for name, frame in numbers(shown.figure).items():
+        heads = {column: str(column).replace("_", " ").capitalize() for column in frame.columns}
+        st.dataframe(
+            frame.rename(columns=heads), hide_index=True, lazy=True, alt=f"{shown.title}: {name}"
+        )
 
 
 def file_stem(key: str) -> str:

@@ -62,7 +62,7 @@ def press(app: AppTest, label: str) -> AppTest:
 
 
 def shown(app: AppTest) -> str:
-    elements = (*app.markdown, *noted(app), *app.info, *app.warning, *app.error, *app.subheader)
+    elements = (*app.markdown, *noted(app), *app.info, *app.warning, *app.error, *app.header)
     return "\n".join(element.value for element in elements).replace("\\", "")
 
 

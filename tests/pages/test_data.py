@@ -64,7 +64,7 @@ def test_import_asks_for_files_before_anything_else() -> None:
 def test_an_address_of_one_run_opens_it() -> None:
     app = opened(PAGE, dataset="tiny", system="plain")
     assert not app.error
-    assert "plain" in " ".join(element.value for element in (*app.subheader, *app.markdown))
+    assert "plain" in " ".join(element.value for element in (*app.header, *app.markdown))
 
 
 def test_systems_are_offered_only_to_a_dataset_with_documents() -> None:

@@ -13,9 +13,11 @@ from streamlit import config
 from streamlit.testing.v1 import AppTest
 
 from compute.base.settings import PROJECT, Settings
+from compute.exports.views import Figure
 from compute.intake import imports
 from compute.recompute.run import Bench
 from compute.store.store import Store
+from compute.views.shared.drawing import numbers
 from pages._shared import drawing, reading
 from tests.support.pages import HOSTILE, PAGES, RUNS, noted, opened
 from tests.support.storage import hits, judgement, open_store, publish_run, scores
@@ -116,6 +118,9 @@ def test_a_caption_shows_a_line_and_keeps_the_rest_behind_its_mark() -> None:
 def test_every_page_draws_what_was_computed(tiny_home: Path, file: str) -> None:
     app = opened(file, dataset="tiny", numbers="Computed", measure="nDCG@10", query_id="q3")
     assert not app.error
+    drawn = app.session_state["_drawn"].values() if "_drawn" in app.session_state else ()
+    bare = [one.key for one in drawn if isinstance(one, Figure) and not numbers(one.figure)]
+    assert bare == [], "a figure's numbers stand in a table that keys reach"
     for element in (*app.markdown, *noted(app)):
         assert HOSTILE not in element.value, "a name from outside must not be read as Markdown"
 

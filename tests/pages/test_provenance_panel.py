@@ -117,7 +117,7 @@ def test_a_run_has_a_page_of_its_own(home: Path, name: str) -> None:
         "Packed (.gz)",
         "Plain text (.txt)",
     }
-    for element in (*app.markdown, *noted(app), *app.subheader):
+    for element in (*app.markdown, *noted(app), *app.header):
         assert HOSTILE not in element.value, "a name from outside must not be read as Markdown"
     assert str(home) not in str([*app.code, *app.markdown, *noted(app), *tables])
 

@@ -233,7 +233,7 @@ def test_hostile_words_reach_no_page_as_markup(where: str) -> None:
     app = opened(where, dataset="tiny", query="q3", a=EVIL, document="d4")
     for words in (HOSTILE, EVIL, "<script", "<img"):
         assert words not in html(app)
-        for element in (*app.markdown, *noted(app), *app.subheader, *app.info, *app.warning):
+        for element in (*app.markdown, *noted(app), *app.header, *app.info, *app.warning):
             assert words not in element.value, element
         for chart in app.get("plotly_chart"):
             spec = json.loads(chart.proto.spec)

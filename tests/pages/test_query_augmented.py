@@ -59,17 +59,17 @@ def test_the_query_page_tells_what_was_asked() -> None:
     app = _opened("query", dataset="tiny", query="q1", systems=["rewriting", "plain"])
     told = " ".join(caption.value for caption in noted(app)).replace("\\", "")
     assert "Added: 1 word piece; not asked for at all: in." in told
-    assert [head.value for head in app.subheader].count("What rewriting asked") == 1
+    assert [head.value for head in app.header].count("What rewriting asked") == 1
 
 
 def test_a_query_that_nobody_rewrote_has_no_such_section() -> None:
     app = _opened("query", dataset="tiny", query="q1", systems=["plain"])
-    assert not [head for head in app.subheader if "asked" in head.value]
+    assert not [head for head in app.header if "asked" in head.value]
 
 
 @pytest.mark.usefixtures("shipped_results")
 def test_the_papers_table_stands_beside_ours() -> None:
     for app in (_opened("efficiency"), _opened("dataset", dataset="tiny", show="Systems")):
-        assert "Query augmentation" in [head.value for head in app.subheader]
+        assert "Query augmentation" in [head.value for head in app.header]
         rows = app.dataframe[-1].value
         assert rows["Words added"].iloc[0] == ".5"

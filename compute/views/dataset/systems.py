@@ -12,14 +12,31 @@ from compute.evaluate.measures import better
 from compute.evaluate.tolerance import equal
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import drawing
-from compute.views.shared.theme import escape, plain, precise
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.theme import between, escape, plain, precise
 
 ROW, NARROW, MANY = 30, 19, 24
 """Height of a system in pixels; above MANY systems."""
 _LEFT, _RIGHT = (0.0, 0.6), (0.66, 1.0)
 
 
+def _lists(rows: DataFrame, measure: str, against: str, **_: object) -> Lists:
+    """The systems by their means, with intervals, and how many queries gain and lose."""
+    told = [
+        (
+            row["title"],
+            row["value"],
+            f"{plain(row['value'])} ({between(row['low'], row['high'])});"
+            f" better on {row['above']:,.0f}, worse on {row['below']:,.0f}",
+        )
+        for row in rows.to_dict("records")
+    ]
+    title = f"{measure}, and queries against {against}"
+    return Lists("Measure", "System", [ranked(title, told, descending=better(measure) > 0)])
+
+
+@in_lists(_lists)
 @drawing
 def systems(
     rows: DataFrame, measure: str, against: str, *, theme: str, narrow: bool = False

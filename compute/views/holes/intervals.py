@@ -15,7 +15,8 @@ from compute.evaluate import holes
 from compute.evaluate.tolerance import above, order, ranks
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, Ranked, ranked
 from compute.views.shared.theme import Palette
 
 ROW = 30
@@ -36,6 +37,23 @@ _ESTIMATES = {
 }
 
 
+def _score_lists(rows: DataFrame, measure: str, **_: object) -> Lists:
+    """The systems by their scores, with what they can be in the widest range, and their holes."""
+    column, name = ranges(rows)[-1]
+    told = [
+        (
+            row["title"],
+            row["value"],
+            f"{looks.plain(row['value'])} ({looks.between(low, high)} by the {name});"
+            f" {percent(row['hole'])} holes",
+        )
+        for row in rows.to_dict("records")
+        for low, high in [(row[f"{column}low"], row[f"{column}high"])]
+    ]
+    return Lists("Measure", "System", [ranked(measure, told)])
+
+
+@in_lists(_score_lists)
 @drawing
 def score_intervals(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """A system per row, in given order: its score as a dot, a bar over the range of its own list,
@@ -155,6 +173,22 @@ def percent(share: float) -> str:
     return "–" if pd.isna(share) else f"{share:.0%}"
 
 
+def _rank_lists(rows: DataFrame, ranks: DataFrame, **_: object) -> Lists:
+    """The systems by their share of holes, most first: in all ranks together, then in each."""
+    titles = dict(zip(rows["system"], rows["title"], strict=True))
+
+    def told(title: str, own: DataFrame) -> Ranked:
+        sums = own.groupby("system", sort=False)[["n_holes", "n_filled"]].sum()
+        share = sums["n_holes"] / sums["n_filled"].where(sums["n_filled"] > 0)
+        return ranked(
+            title, [(titles[str(name)], value, percent(value)) for name, value in share.items()]
+        )
+
+    each = [told(f"Rank {rank}", own) for rank, own in ranks.groupby("rank")]
+    return Lists("Ranks", "System", [told(f"Ranks 1 to {len(each)}", ranks), *each])
+
+
+@in_lists(_rank_lists)
 @drawing
 def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
     """The share of queries whose document at a rank is a hole, systems down, ranks across.

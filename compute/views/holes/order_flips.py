@@ -13,7 +13,8 @@ from compute.evaluate.holes.order_flips import EQUAL, OPEN
 from compute.views.holes.intervals import RANGES, ranges
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, ranked
 from compute.views.shared.theme import Palette
 
 MOST_WITH_NUMBERS = 16
@@ -37,6 +38,25 @@ _SHADES = {"": 0.4, "pool_": 0.62, "collection_": 0.88}
 """Of a lead that holds, by the widest range in which it does."""
 
 
+_SAID = {OPEN: "could turn", EQUAL: "level"}
+_SAID |= {column: f"holds: {name}" for column, name in RANGES.items()}
+
+
+def _lists(rows: DataFrame, pairs: DataFrame, measure: str, **_: object) -> Lists:
+    """Every pair of systems, the closest first."""
+    titles = rows["title"].tolist()
+    told = [
+        (
+            f"{titles[cell['x']]} over {titles[cell['y']]}",
+            cell["lead"],
+            f"{looks.signed(cell['lead'])}, {_SAID[cell['kind']]}",
+        )
+        for cell in _cells(rows, pairs, measure)
+    ]
+    return Lists("Pairs", "Pair", [ranked("All pairs, closest first", told, descending=False)])
+
+
+@in_lists(_lists)
 @drawing
 def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """Every pair of systems once, the better one across: the darker, the wider the range in which

@@ -10,7 +10,8 @@ from pandas.io.formats.style import Styler
 from compute.views.holes.intervals import styled
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, ranked
 from compute.views.shared.theme import Palette
 
 ROW = 30
@@ -19,6 +20,20 @@ ROW = 30
 Row = Mapping[Hashable, Any]
 
 
+def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
+    """The systems by their scores, each with the score it would have without itself."""
+    told = [
+        (
+            row["title"],
+            row["value"],
+            f"{looks.plain(row['value'])}; left out {looks.plain(row['value_without'])}",
+        )
+        for row in rows.to_dict("records")
+    ]
+    return Lists("Measure", "System", [ranked(measure, told)])
+
+
+@in_lists(_lists)
 @drawing
 def left_out(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     """A system per row, in given order: its score, and a ring where it would be without itself.

@@ -14,8 +14,8 @@ from compute.jobs import Estimate, Job, Progress
 from compute.jobs.matrix import CANNOT, MISSING, SHIPPED, STALE, STATES, UP_TO_DATE, Target
 from compute.jobs.queue import NAMES, Names, called
 from compute.jobs.records import ACTIVE, DONE, FAILED, QUEUED, RUNNING, of_failed
-from compute.views.shared import axes, traces
-from compute.views.shared.drawing import drawing
+from compute.views.shared import axes, ranked, traces
+from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.theme import Palette, colorscale, escape, ink, palette, template
 
 ROW, LOW_ROW = 28, 21
@@ -95,6 +95,27 @@ def nothing_to_do(cells: DataFrame) -> str:
     return f"Nothing to start: {', '.join(f'{counts[s]} {s}' for s in STATES if counts[s])}."
 
 
+def _lists(
+    cells: DataFrame, *, titles: Mapping[str, str] = MappingProxyType({}), **_: object
+) -> ranked.Lists:
+    """The systems of each dataset and their states, in the matrix's order: states have no rank."""
+    return ranked.Lists(
+        "Dataset",
+        "System",
+        [
+            ranked.Ranked(
+                titles.get(str(dataset), str(dataset)),
+                [
+                    ranked.Row(None, titles.get(system, system), state)
+                    for system, state in zip(own["system"], own["state"], strict=True)
+                ],
+            )
+            for dataset, own in cells.groupby("dataset", sort=False)
+        ],
+    )
+
+
+@in_lists(_lists)
 @drawing
 def matrix(
     cells: DataFrame,

@@ -59,7 +59,9 @@ def _names(rows: DataFrame, look: Palette, names: tuple[str, str]) -> list[dict]
     notes = []
     for place, side, anchor, shift in ((0, "left", "right", -10), (1, "right", "left", 10)):
         base = {"x": place, "xanchor": anchor, "xshift": shift}
-        notes.append(base | {"y": -1.2, "text": f"<b>{escape(names[place], 44)}</b>"})
+        # A table and its measure on two lines: a phone has no room for one.
+        head = escape(names[place], 44).replace(": ", ":<br>")
+        notes.append(base | {"y": -1.2, "text": f"<b>{head}</b>"})
         for row, nth in zip(rows.to_dict("records"), moved, strict=True):
             if many and nth > MOST_NAMED:
                 continue

@@ -16,7 +16,8 @@ from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.board import Board
 from compute.views.leaderboard.cells import DIFFERENCE
 from compute.views.shared import axes, traces
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, ranked
 from compute.views.shared.theme import (
     Palette,
     colorscale,
@@ -91,6 +92,38 @@ class _View:
         return self.colour in (AGAINST, DIFFERENCE)
 
 
+def _lists(
+    board: Board,
+    *,
+    colour_by: str,
+    baseline: str | None,
+    shown: Collection[str] | None = None,
+    marks: DataFrame | None = None,
+    **_: object,
+) -> Lists:
+    """The systems on each dataset by what the cells say; what is not ranked comes last."""
+    view, by_row = _view(board, colour_by, baseline, shown, marks), {}
+    for cell in _cells(view):
+        by_row.setdefault(cell.dataset, []).append(cell)
+    known = _known(view)
+
+    def entry(cell: _Cell) -> tuple[str, float, str]:
+        row = known.get((cell.dataset, cell.system))
+        ranks = row is not None and row["usable"] and not row["suspect"]
+        said = f"{cell.text} in-domain" if row and row["in_domain"] else cell.text
+        return view.titles[cell.system], row["value"] if row and ranks else math.nan, said
+
+    return Lists(
+        "Dataset",
+        "System",
+        [
+            ranked(view.rows[name], map(entry, cells), descending=board.sign > 0)
+            for name, cells in by_row.items()
+        ],
+    )
+
+
+@in_lists(_lists)
 @drawing
 def heatmap(
     board: Board,
@@ -190,7 +223,15 @@ def _places(board: Board) -> dict[str, float]:
 
 
 def _cells(view: _View) -> Iterator[_Cell]:
-    places = _places(view.board)
+    places, known = _places(view.board), _known(view)
+    for x, system in enumerate(view.systems):
+        for dataset, y in places.items():
+            row = known.get((dataset, system))
+            yield _absent(view, dataset, system, x, y) if row is None else _cell(view, row, x, y)
+
+
+def _known(view: _View) -> Mapping[tuple[str, str], Mapping]:
+    """What there is of each dataset and system, the average's row among them."""
     frame = view.board.cells.assign(
         share=leaderboard.below_best(view.board),
         gap=leaderboard.against(view.board, view.baseline or ""),
@@ -198,11 +239,7 @@ def _cells(view: _View) -> Iterator[_Cell]:
     # A row without a best, such as MS MARCO's, has nothing to be coloured below.
     frame["share"] = frame["share"].where(frame.groupby("dataset")["best"].transform("any"))
     known = {(row["dataset"], row["system"]): row for row in frame.to_dict("records")}
-    known |= {(AVERAGE, row["system"]): row for row in _averages(view)}
-    for x, system in enumerate(view.systems):
-        for dataset, y in places.items():
-            row = known.get((dataset, system))
-            yield _absent(view, dataset, system, x, y) if row is None else _cell(view, row, x, y)
+    return known | {(AVERAGE, row["system"]): row for row in _averages(view)}
 
 
 def _averages(view: _View) -> Iterator[dict]:

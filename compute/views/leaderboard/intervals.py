@@ -12,8 +12,9 @@ from compute.views.leaderboard import order_confidence
 from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.select_order import COLUMNS
 from compute.views.shared import axes, traces
-from compute.views.shared.drawing import drawing
-from compute.views.shared.theme import Palette, between, escape, palette, precise, template
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, Ranked, Row
+from compute.views.shared.theme import Palette, between, escape, palette, plain, precise, template
 
 MOST_ROWS = 40
 """Systems that the figure shows; the table has all."""
@@ -35,6 +36,22 @@ _SHORT = 18
 _LETTERS = {"xshift": 66, "xanchor": "left"}
 
 
+def _lists(ranking: DataFrame, titles: Mapping[str, str], measure: str, **_: object) -> Lists:
+    """The systems by their means, with the interval and the ranks that a system may have."""
+    rows = [
+        Row(
+            place,
+            titles[row["system"]],
+            plain(row["mean"])
+            + (f" ({between(row['low'], row['high'])}); rank {ranks_of(row)}" * has_range),
+        )
+        for place, row in enumerate(ranking.head(MOST_ROWS).to_dict("records"), start=1)
+        for has_range in [row["low"] == row["low"]]
+    ]
+    return Lists("Measure", "System", [Ranked(measure, rows)])
+
+
+@in_lists(_lists)
 @drawing
 def intervals(
     ranking: DataFrame,

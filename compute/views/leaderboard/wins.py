@@ -1,7 +1,8 @@
 """Wins and losses against a baseline: a strip of dots per system, one dot per dataset."""
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Hashable, Iterator, Mapping
+from typing import Any
 
 import plotly.graph_objects as go
 from pandas import DataFrame
@@ -10,8 +11,9 @@ from compute.evaluate.tolerance import above, equal
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.board import Board
 from compute.views.shared import axes, traces
-from compute.views.shared.drawing import drawing
-from compute.views.shared.theme import Palette, escape, palette, precise, template
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.theme import Palette, escape, palette, precise, signed, template
 
 LANE, LOW_LANE = 45, 26
 """Pixels per system, and where one dot is all that it has."""
@@ -22,6 +24,26 @@ BEYOND = 0.3
 _OFFSETS = (0.0, -0.12, 0.12, -0.24, 0.24, -0.36, 0.36)
 
 
+def _lists(board: Board, baseline: str, shown: Collection[str] | None = None, **_: object) -> Lists:
+    """The systems by wins, with what they lose and the median difference."""
+    gaps, titles = leaderboard.differences(board, baseline), _titles(board)
+    gaps = gaps if shown is None else gaps[gaps["system"].isin(shown)]
+    told = [
+        (titles[row["system"]], row["won"], f"{_said(row)}; median {signed(row['median'])}")
+        for row in leaderboard.tally(gaps, board.sign).to_dict("records")
+    ]
+    return Lists("Baseline", "System", [ranked(f"Won and lost against {titles[baseline]}", told)])
+
+
+def _titles(board: Board) -> dict[str, str]:
+    return dict(zip(board.systems["system"], board.systems["title"], strict=True))
+
+
+def _said(row: Mapping[Hashable, Any]) -> str:
+    return f"{row['won']} : {row['lost']}" + (f", {row['equal']} equal" if row["equal"] else "")
+
+
+@in_lists(_lists)
 @drawing
 def strip(
     board: Board, baseline: str, theme: str, shown: Collection[str] | None = None
@@ -56,7 +78,7 @@ def nothing_to_compare(board: Board, baseline: str, shown: Collection[str] | Non
         return ""
     if len(gaps):
         return "Wins and losses: none of the picked systems is compared with the baseline."
-    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    titles = _titles(board)
     title = titles.get(baseline, baseline)
     own = board.cells[(board.cells["system"] == baseline) & ~board.cells["suspect"]]
     if own["dataset"].isin(board.counted).any():
@@ -71,7 +93,7 @@ def nothing_to_compare(board: Board, baseline: str, shown: Collection[str] | Non
 
 def _dots(board: Board, gaps: DataFrame, lines: Mapping[str, int]) -> DataFrame:
     names = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
-    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    titles = _titles(board)
     x = gaps["difference"].clip(-BEYOND, BEYOND)
     dots = gaps.assign(x=x, line=gaps["system"].map(lines)).sort_values(["line", "x"])
     span = max(float(dots["x"].max() - dots["x"].min()), 0.1)
@@ -136,7 +158,7 @@ def _medians(counts: DataFrame, look: Palette) -> dict:
 
 
 def _layout(board: Board, baseline: str, counts: DataFrame, dots: DataFrame, look: Palette) -> dict:
-    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    titles = _titles(board)
     short = leaderboard.short_titles(board.systems)
     note = f"{board.measure} minus {escape(titles[baseline])}, one dot per dataset; tick = median"
     if dots["in_domain"].any():
@@ -160,8 +182,8 @@ def _layout(board: Board, baseline: str, counts: DataFrame, dots: DataFrame, loo
 def _notes(counts: DataFrame, look: Palette) -> Iterator[dict]:
     place = {"x": 1, "xref": "paper", "xshift": 12, "xanchor": "left"}
     for y, row in enumerate(counts.to_dict("records")):
-        equal = f", {row['equal']} equal" if row["equal"] else ""
-        yield place | {"y": y, "text": f"<b>{row['won']}</b> : {row['lost']}{equal}"}
+        won, rest = _said(row).split(" ", 1)
+        yield place | {"y": y, "text": f"<b>{won}</b> {rest}"}
     yield place | {"y": -0.75, "text": "won : lost", "font": {"color": look.muted}}
 
 

@@ -14,7 +14,8 @@ from compute.views.leaderboard.board import short_titles
 from compute.views.lengths.violins import RELEVANT, words
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, ranked
 
 ROW = 28
 """Height of a dataset in pixels."""
@@ -30,6 +31,19 @@ Columns = Mapping[str, str]
 """What stands above each column, by its name."""
 
 
+def _lists(medians: DataFrame, named: DataFrame, **_: object) -> Lists:
+    """Of each dataset the systems, its collection and its relevant documents, shortest first."""
+    cells = _placed(medians)
+    columns = _columns(cells, named)
+    lists = []
+    for title, own in cells.groupby("title", sort=False):
+        entries = zip(own["column"].map(columns), own["median"], own["median"], strict=True)
+        told = [(name, value, f"{words(said)} words") for name, value, said in entries]
+        lists.append(ranked(str(title), told, descending=False))
+    return Lists("Dataset", "Of", lists)
+
+
+@in_lists(_lists)
 @drawing
 def heatmap(medians: DataFrame, named: DataFrame, *, chosen: str, theme: str) -> go.Figure:
     """Median words of what each system puts first, coloured by their ratio to the corpus's.

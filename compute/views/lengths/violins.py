@@ -17,7 +17,8 @@ from scipy.ndimage import gaussian_filter1d
 from compute.base.words import counted
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, ranked
 
 ROW, NARROW, MANY = 58, 40, 12
 """Height of a group in pixels, its density above and its quantiles below; above MANY groups."""
@@ -72,6 +73,16 @@ def words(number: float, *, with_sign: bool = False) -> str:
     return size if size == "0" else sign + size
 
 
+def _lists(rows: DataFrame, corpus: float, **_: object) -> Lists:
+    """The rows by their medians, shortest first, with what they differ from the collection."""
+    told = []
+    for row in rows.to_dict("records"):
+        gap = f" ({words(row['p50'] - corpus, with_sign=True)})" * (row["of"] != "corpus")
+        told.append((row["title"], row["p50"], f"{words(row['p50'])}{gap}"))
+    return Lists("Words", "Of", [ranked("Median words", told, descending=False)])
+
+
+@in_lists(_lists)
 @drawing
 def violins(
     rows: DataFrame,

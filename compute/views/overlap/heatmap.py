@@ -14,7 +14,8 @@ from pandas import DataFrame
 from compute.datasets import DATASETS, published
 from compute.views.shared import axes, labels, traces
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, Ranked, ranked
 
 WIDTH = 768
 """Pixels: fits a screen 800 wide."""
@@ -51,6 +52,29 @@ class _Grid:
         return (WIDTH - self.left) / self.cell
 
 
+def _lists(square: DataFrame, titles: Mapping[str, str], **_: object) -> Lists:
+    """All pairs, then each collection's others, the most alike first."""
+    names = [str(name) for name in square.index]
+    shown = [titles.get(name, name) for name in names]
+    values = square.to_numpy(dtype=float)
+    pairs = [
+        (f"{shown[row]} and {shown[column]}", values[row, column])
+        for row, column in zip(*np.tril_indices(len(names), k=-1), strict=True)
+    ]
+    others = [
+        [(shown[other], values[row, other]) for other in range(len(names)) if other != row]
+        for row in range(len(names))
+    ]
+
+    def told(title: str, entries: Sequence[tuple[str, float]]) -> Ranked:
+        known = [(name, value, f"{100 * value:.0f}") for name, value in entries if value == value]
+        return ranked(title, known)
+
+    lists = [told("All pairs", pairs), *map(told, shown, others)]
+    return Lists("Collection", "Collections", lists)
+
+
+@in_lists(_lists)
 @drawing
 def heatmap(
     square: DataFrame,

@@ -17,14 +17,15 @@ from compute.views.query.words import said
 from compute.views.shared import axes as shared_axes
 from compute.views.shared import theme as looks
 from compute.views.shared import traces
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, Ranked, Row
 
 ROW = 22
 """Height of a query in the list, in pixels."""
 ALL = 320
 """Height of the picture of all queries."""
 NAMES = 210
-_HEAD, _FOOT = 26, 24
+_HEAD, _FOOT = 44, 24
 _WIDE, _HIGH = 800, ALL
 _STRIPS = 160
 _ACROSS = 6
@@ -114,12 +115,41 @@ def legend(levels: Sequence[int], theme: str) -> list[looks.Entry]:
     return [(colour, "■", words) for colour, words in entries]
 
 
+def _lists(panels: Sequence[Panel], names: Sequence[str], **_: object) -> Lists:
+    """The queries of each system in the map's order, which the pickers chose: they have no rank.
+
+    Beside each its score and how many of its ranks hold relevant documents and holes.
+    """
+    return Lists(
+        "System",
+        "Query",
+        [
+            Ranked(
+                panel.title,
+                [
+                    Row(None, name, _row_said(cells, value))
+                    for name, cells, value in zip(names, panel.cells, panel.values, strict=True)
+                ],
+            )
+            for panel in panels
+        ],
+    )
+
+
+def _row_said(cells: Cells, value: float) -> str:
+    found, holes = int((cells > 0).sum()), int((cells == HOLE).sum())
+    return f"{looks.plain(float(value))}; {found} relevant, {holes} holes"
+
+
+@in_lists(_lists, fits=True)
 @drawing
-def overview(panels: Sequence[Panel], chosen: slice, *, theme: str) -> go.Figure:
+def overview(
+    panels: Sequence[Panel], names: Sequence[str], chosen: slice, *, theme: str
+) -> go.Figure:
     """All queries of each panel as one picture; the rows of the list below it between two lines.
 
-    A point carries the 0-based place of a query as customdata. Rows that share a line of the
-    picture mix their colours.
+    `names` of the queries stand in its lists. A point carries the 0-based place of a query as
+    customdata. Rows that share a line of the picture mix their colours.
     """
     levels = grades(panels)
     n, depth = panels[0].cells.shape
@@ -177,12 +207,10 @@ def _frame(
     """The axes of the panels beside each other, their heads, and room at the left."""
     gap = 0.03
     width = (1 - gap * (len(panels) - 1)) / len(panels)
-    # In print a panel is too narrow for its head on one line.
-    head, after = (_HEAD + 18, "<br>") if theme == "print" else (_HEAD, "  ")
     figure.update_layout(
         template=looks.template(theme),
-        height=height + head + _FOOT,
-        margin={"l": left, "r": 8, "t": head, "b": _FOOT},
+        height=height + _HEAD + _FOOT,
+        margin={"l": left, "r": 8, "t": _HEAD, "b": _FOOT},
         yaxis=shared_axes.BARE | {"range": [top, 0], "automargin": False, "tickformat": ",d"},
         **shared_axes.CLICKED,
     )
@@ -195,7 +223,7 @@ def _frame(
         figure.update_layout({_axes(place)["xaxis"].replace("x", "xaxis"): axis | still | ticks})
         remark = f'<span style="color:{looks.palette(theme).muted}">{panel.remark}</span>'
         figure.add_annotation(
-            text=f"<b>{looks.escape(panel.title, 26)}</b>{after}{remark}",
+            text=f"<b>{looks.escape(panel.title, 26)}</b><br>{remark}",
             align="left",
             **{"x": start, "y": 1, "xref": "paper", "yref": "paper", "yshift": 4},
             **{"xanchor": "left", "yanchor": "bottom", "font": {"size": 13}},
@@ -228,6 +256,7 @@ def _strip_said(panel: Panel, start: int, stop: int) -> str:
     return f"{of}<br>mean score {mean}, {100 * (cells == HOLE).sum() / filled:.0f}% holes"
 
 
+@in_lists(_lists)
 @drawing
 def window(
     panels: Sequence[Panel],

@@ -13,7 +13,8 @@ from pandas import DataFrame
 from compute.views.query.words import judgement, name_of, said
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, Ranked, Row
 
 ROW = 36
 """Height of a rank in pixels; a box fills 30 of them."""
@@ -56,6 +57,32 @@ class Hit(NamedTuple):
         return "<br>".join(lines)
 
 
+def _said(
+    lists: DataFrame, systems: Sequence[tuple[str, str]], *, depth: int = 10, **_: object
+) -> Lists:
+    """The documents of each system in their ranks, with what they are judged."""
+    shown = lists[lists["rank"] <= depth].sort_values("rank")
+    return Lists(
+        "System",
+        "Document",
+        [
+            Ranked(
+                title,
+                [
+                    Row(int(row["rank"]), looks.cut(name_of(row), 90), _verdict(row["relevance"]))
+                    for row in shown[shown["system"] == name].to_dict("records")
+                ],
+            )
+            for name, title in systems
+        ],
+    )
+
+
+def _verdict(relevance: float) -> str:
+    return "hole" if judgement(relevance) == "hole" else said(relevance)
+
+
+@in_lists(_said)
 @drawing
 def ranked_lists(
     lists: DataFrame,

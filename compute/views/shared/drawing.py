@@ -9,6 +9,8 @@ import plotly.graph_objects as go
 from pandas import DataFrame, Series
 
 from compute.base.bounded_cache import remembered
+from compute.views.shared import ranked
+from compute.views.shared.ranked import Lists
 
 P = ParamSpec("P")
 COLUMN = 386
@@ -40,6 +42,36 @@ def drawing(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
         return figure
 
     return drawn
+
+
+def in_lists(
+    said: Callable[..., Lists], *, fits: bool = False
+) -> Callable[[Callable[P, go.Figure]], Callable[P, go.Figure]]:
+    """For a matrix, above `drawing`: a function of the same arguments says it as ranked lists.
+
+    They stand in its place where the screen is narrow, unless it `fits` there.
+    """
+
+    def told(function: Callable[P, go.Figure]) -> Callable[P, go.Figure]:
+        vars(inspect.unwrap(function)).update(said=said, fits=fits)
+        return function
+
+    return told
+
+
+def lists(figure: go.Figure, *, narrow: bool = False) -> Lists | None:
+    """A matrix as ranked lists, or None; of those that are `narrow`, what cannot be drawn."""
+    made: Drawing | None = vars(figure).get("_drawing")
+    said = getattr(made.function, "said", None) if made else None
+    if made is None or said is None or (narrow and vars(made.function)["fits"]):
+        return None
+    return said(**made.arguments)
+
+
+def numbers(figure: go.Figure) -> dict[str, DataFrame]:
+    """A figure's numbers as tables to read: a matrix's lists, or else the frames behind it."""
+    told = lists(figure)
+    return {told.name: ranked.table(told)} if told else behind(figure)
 
 
 def redrawn(figure: go.Figure, theme: str, *, narrow: bool = False) -> go.Figure:

@@ -45,7 +45,7 @@ class Palette:
 _LIGHT = Palette(
     background="#ffffff",
     second="#f3f5f7",
-    text="#1c2127",
+    text="#0f141a",
     muted="#5a6470",
     line="#d5dae0",
     primary="#0b63a5",

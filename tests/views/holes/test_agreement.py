@@ -76,12 +76,12 @@ def test_without_two_people_there_is_no_agreement(
     folder = fill(tmp_path)
     given(folder, "ada", 1)
     app = opened(folder, monkeypatch, dataset="tiny")
-    assert "How far people agree" not in [heading.value for heading in app.subheader]
+    assert "How far people agree" not in [heading.value for heading in app.header]
 
 
 def test_a_disagreement_is_settled(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(home, monkeypatch, dataset="tiny")
-    assert "How far people agree" in [heading.value for heading in app.subheader]
+    assert "How far people agree" in [heading.value for heading in app.header]
     table = next(frame.value for frame in app.dataframe if "Cohen's kappa" in frame.value)
     assert table["Pairs both judged"].tolist() == [3]
     assert "Krippendorff's alpha" in captions(app)

@@ -64,7 +64,7 @@ def test_who_gains_by_added_judgements(home: Path) -> None:
 
 def test_the_page_shows_both(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(home, monkeypatch, dataset="tiny")
-    heads = [head.value for head in app.subheader]
+    heads = [head.value for head in app.header]
     assert heads[-2:] == ["Had a system not been judged", "Who gains by added judgements"]
     assert "not necessarily chosen from these systems" in captions(app)
     assert EVIL not in " ".join(caption.value for caption in noted(app))
@@ -72,4 +72,4 @@ def test_the_page_shows_both(home: Path, monkeypatch: pytest.MonkeyPatch) -> Non
 
 def test_one_system_alone_makes_no_pool(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     app = opened(home, monkeypatch, dataset="tiny", systems=["sure"])
-    assert "Had a system not been judged" not in [head.value for head in app.subheader]
+    assert "Had a system not been judged" not in [head.value for head in app.header]

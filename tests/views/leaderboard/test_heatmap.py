@@ -15,6 +15,7 @@ from compute.views.leaderboard.board import Board, board
 from compute.views.leaderboard.cells import DIFFERENCE, printed
 from compute.views.leaderboard.heatmap import AGAINST, AVERAGE, BELOW_BEST, VALUE, heatmap, note
 from compute.views.leaderboard.wins import MOST_LINES, nothing_to_compare, strip
+from compute.views.shared.drawing import lists
 from compute.views.shared.theme import INKS, palette
 
 DATASET_TABLE = DataFrame([row.record() for row in DATASETS.values()]).rename(
@@ -85,6 +86,30 @@ def test_the_first_row_is_the_average_and_systems_stand_by_it(v4: Board) -> None
         "<b>.476</b>",
         "<i>.223</i>",
     ]
+
+
+def test_its_lists_rank_the_systems_of_each_row_and_leave_unranked_what_is_not_compared(
+    v4: Board,
+) -> None:
+    told = lists(drawn(v4))
+    assert told is not None
+    average, *_, last = told.lists
+    assert average.title == "Zero-shot average"
+    assert average.rows[0] == (1, "BM25+CE (MiniLM)", ".476")
+    assert average.rows[-1] == (None, "DPR", ".223")
+    assert (last.title, last.rows[0]) == ("MSMARCO", (1, "BM25 (Anserini)", ".228"))
+    assert {row.rank for row in last.rows if "in-domain" in row.said} == {None}
+    # Where less is better the least stands first.
+    holes = lists(drawn(made(("nfcorpus", "a", 0.4), ("nfcorpus", "b", 0.1), measure="Hole@10")))
+    assert holes is not None
+    assert [row[:2] for row in holes.lists[0].rows] == [(1, "b"), (2, "a")]
+
+
+def test_the_lists_of_wins_say_who_wins_how_often() -> None:
+    rows = [("nfcorpus", "a", 0.4), ("nfcorpus", "b", 0.1), ("scifact", "a", 0.3)]
+    told = lists(dots(made(*rows, ("scifact", "b", 0.5)), "b"))
+    assert told is not None
+    assert told.lists[0].rows == [(1, "a", "1 : 1; median +.050")]
 
 
 def test_every_cell_can_be_clicked_and_tells_what_it_is(v4: Board) -> None:

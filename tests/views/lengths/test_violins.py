@@ -12,6 +12,7 @@ from pandas import DataFrame
 
 from compute.datasets.published import MEDIAN_LENGTH
 from compute.views.lengths import medians, violins
+from compute.views.shared.drawing import lists
 from compute.views.shared.theme import palette
 from tests.support.worlds import CASES
 
@@ -53,6 +54,16 @@ def summaries(raw: dict[tuple[str, str, str], list[int]] = RAW) -> DataFrame:
 def drawn(*, log: bool = False, cut: int | None = None, theme: str = "light") -> Any:
     rows = violins.beside_corpus(summaries(), NAMED)
     return violins.violins(rows, histogram(), 20.0, log=log, cut=cut, theme=theme)
+
+
+def test_its_list_has_the_medians_of_the_figure_shortest_first() -> None:
+    told = lists(drawn())
+    assert told is not None
+    rows = violins.beside_corpus(summaries(), NAMED).sort_values("p50", kind="stable")
+    assert [row.name for row in told.lists[0].rows] == rows["title"].tolist()
+    assert [row.said.split(" ")[0] for row in told.lists[0].rows] == [
+        violins.words(median) for median in rows["p50"]
+    ]
 
 
 def notes(figure: Any) -> list[str]:

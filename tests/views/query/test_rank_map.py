@@ -67,12 +67,14 @@ def test_rows_that_share_a_line_of_the_picture_mix_their_colours() -> None:
 def test_ten_thousand_queries_by_a_hundred_ranks_stay_small() -> None:
     cells = np.full((10_000, 100), HOLE, np.int8)
     cells[np.arange(10_000), np.arange(10_000) % 100] = 1
-    figure = figures.overview([panel(DataFrame(cells))] * 2, slice(0, 30), theme="light")
+    figure = figures.overview(
+        [panel(DataFrame(cells))] * 2, [""] * len(cells), slice(0, 30), theme="light"
+    )
     assert len(str(figure.to_json())) < 250_000
 
 
 def test_a_point_of_the_overview_names_its_first_query() -> None:
-    figure: Any = figures.overview([panel()], slice(0, 2), theme="light")
+    figure: Any = figures.overview([panel()], ("a", "b", "c"), slice(0, 2), theme="light")
     assert sorted(set(figure.data[0].customdata.tolist())) == [0, 1, 2]
     assert "query 2<br>mean score .500, 0% holes" in figure.data[0].hovertext
     assert [line.y0 for line in figure.layout.shapes] == [0, 2]

@@ -1,0 +1,92 @@
+"""A matrix said as ranked lists: for screens that are too narrow for it, and as a table."""
+
+import html
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from pandas import DataFrame
+
+from compute.evaluate.tolerance import ranks
+
+MOST_ROWS = 40
+"""Rows of a list on a page; its table has all."""
+_NUMBERS = "font-variant-numeric:tabular-nums"
+
+
+class Row(NamedTuple):
+    """A line of a list: its rank, absent where it takes part in none; a name; what is said."""
+
+    rank: int | None
+    name: str
+    said: str
+
+
+class Ranked(NamedTuple):
+    """One list: a row of a matrix, or all of it."""
+
+    title: str
+    rows: Sequence[Row]
+
+
+class Lists(NamedTuple):
+    """What a matrix says, list by list."""
+
+    of: str
+    """What a list is of, such as "Dataset": the label of the picker."""
+    name: str
+    """What its names are, such as "System"."""
+    lists: Sequence[Ranked]
+
+
+def ranked(
+    title: str, entries: Iterable[tuple[str, float, str]], *, descending: bool = True
+) -> Ranked:
+    """Entries of name, value and words by value, the best first; equal ones share a rank.
+
+    Those with an absent value (nan) come last, without a rank.
+    """
+    given = list(entries)
+    places = ranks([value for _, value, _ in given], descending=descending).tolist()
+    rows = [
+        Row(None if place != place else int(place), name, said)
+        for place, (name, _, said) in zip(places, given, strict=True)
+    ]
+    return Ranked(title, sorted(rows, key=lambda row: (row.rank is None, row.rank or 0)))
+
+
+def table(told: Lists) -> DataFrame:
+    """The lists one after the other: what each is of (where there are several), rank, name, value.
+
+    All as text, but for the rank.
+    """
+    frame = DataFrame(
+        [(one.title, *row) for one in told.lists for row in one.rows],
+        columns=[told.of, "Rank", told.name, "Value"],
+    ).astype({"Rank": "Int64"})
+    return frame if len(told.lists) > 1 else frame.drop(columns=told.of)
+
+
+def as_html(one: Ranked) -> str:
+    """A list as HTML: plain lines, escaped here; at most MOST_ROWS of them."""
+    numbered = any(row.rank for row in one.rows)
+    lines = "".join(_line(row, numbered=numbered) for row in one.rows[:MOST_ROWS])
+    more = len(one.rows) - MOST_ROWS
+    rest = f'<div style="margin-top:0.4rem">and {more:,} more: see Numbers</div>' * (more > 0)
+    return (
+        f'<ol aria-label="{html.escape(one.title)}" role="list"'
+        f' style="list-style:none;margin:0;padding:0">{lines}</ol>{rest}'
+    )
+
+
+def _line(row: Row, *, numbered: bool) -> str:
+    place = f"{row.rank}." if row.rank else ""
+    rank = f'<span style="flex:none;min-width:1.8rem;text-align:right;{_NUMBERS}">{place}</span>'
+    return (
+        '<li style="display:flex;gap:0.6rem;margin:0;padding:0.3rem 0;'
+        'border-bottom:1px solid color-mix(in srgb, currentcolor 15%, transparent)">'
+        f"{rank * numbered}"
+        '<span dir="auto" style="flex:1;min-width:0;overflow-wrap:anywhere">'
+        f"{html.escape(row.name)}</span>"
+        f'<span style="flex:none;max-width:55%;text-align:right;{_NUMBERS}">'
+        f"{html.escape(row.said)}</span></li>"
+    )

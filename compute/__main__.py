@@ -23,7 +23,7 @@ from compute.commands.choices import (
     SHOWN,
     SOURCES,
 )
-from compute.exports.formats import FONTS, PICTURES, TWO, WIDTHS
+from compute.exports.formats import FONTS, ONE, PICTURES, TWO, WIDTHS
 
 Option = tuple[tuple[str, ...], dict[str, object]]
 
@@ -375,6 +375,14 @@ COMMANDS = {
                 default=TWO,
                 help="of a figure: mm for one column or two, or as on the page"
                 " (default: %(default)s)",
+            ),
+            _option(
+                "--narrow",
+                dest="width",
+                action="store_const",
+                const=ONE,
+                default=argparse.SUPPRESS,
+                help="the same as --width 84",
             ),
             _option(
                 "--font",

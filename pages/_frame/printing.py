@@ -31,7 +31,7 @@ _PRINTED = components.component(
         filter: invert(1) hue-rotate(180deg) brightness(1.1);
       }
       [data-printed=dark] .stApp :not(svg *, canvas, mark, [style*="color:"]) {
-        color: #1c2127 !important;
+        color: #0f141a !important;
         background-color: transparent !important;
         border-color: #d5dae0 !important;
       }

@@ -97,7 +97,7 @@ def test_a_page_prints_light_and_whole(
             for one in page.get_by_test_id(hidden).all():
                 expect(one).to_be_hidden()
         title = page.get_by_role("heading", name="Dataset", exact=True)
-        expect(title).to_have_css("color", "rgb(28, 33, 39)")
+        expect(title).to_have_css("color", "rgb(15, 20, 26)")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == WHITE
         for figure in page.locator(f"{FIGURE} .main-svg").all():
             box = figure.bounding_box()

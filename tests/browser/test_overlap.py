@@ -103,9 +103,9 @@ def test_a_click_on_a_mark_of_the_graph_lists_its_neighbours_and_it_can_be_dragg
     settled(page)
     box = page.locator(FIGURE).first.bounding_box()
     assert box is not None
-    page.mouse.move(box["x"] + 20, box["y"] + box["height"] - 90)
+    page.mouse.move(box["x"] + 20, box["y"] + box["height"] / 2)
     page.mouse.down()
-    page.mouse.move(box["x"] + 90, box["y"] + box["height"] - 90, steps=5)
+    page.mouse.move(box["x"] + 90, box["y"] + box["height"] / 2, steps=5)
     page.mouse.up()
     moved = "document.querySelector('.js-plotly-plot')._fullLayout.xaxis.range[0] < -10"
     page.wait_for_function(f"() => {moved}")

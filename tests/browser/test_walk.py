@@ -24,7 +24,6 @@ def test_from_the_leaderboard_over_a_dataset_to_the_documents(page: Page, dashbo
 def test_the_first_screen_is_full_at_once(page: Page, dashboard: str) -> None:
     page.goto(dashboard)
     expect(page.locator(FIGURE).first).to_contain_text("tiny")
-    expect(page.locator(FIGURE).first).to_contain_text("Zero-shot average")
     page.goto(f"{dashboard}/?numbers=Published")
     expect(page.locator(FIGURE).first).to_contain_text("TREC-COVID")
 

@@ -50,6 +50,7 @@ def test_collections_are_counted_compared_and_shown(
     assert "1e-06" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("shipped_results")
 def test_wrong_names_are_answered_with_right_ones(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -15,7 +15,7 @@ _ITEM = re.compile(r"[-*+•] +(.*)")
 _NUMBERED = re.compile(r"\d{1,3}[.)] .*")
 _RULE = re.compile(r"[-=+|: ]{6,}")
 _DIRECTIVE = re.compile(r"\.\. +([\w-]+):: *(.*)")
-_ROLE = re.compile(r"(?<!\w):[\w:]{1,40}:(?=`)")
+_ROLE = re.compile(r"(?<!\w):[\w:]{1,40}:(?=`[^`]+`)")
 _CODE = re.compile(r"(?<!`)(`{1,2})~?([^`]+)\1_?(?!`)")
 _STRONG = re.compile(r"\*\*(\S(?:[^*]*\S)?)\*\*")
 

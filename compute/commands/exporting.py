@@ -75,7 +75,7 @@ def _all(arguments: Namespace) -> int:
     }
     done = _on_page(asked, "render_all")
     usual(folder, *folder.iterdir())
-    if done < 2:
+    if (folder / "captions.tex").exists():
         sys.stdout.write(f"wrote {printable(str(folder))}\n")
     return done
 

@@ -210,16 +210,27 @@ def _sheet(drawn: Picture) -> str:
 
 
 def _pdf(drawn: Picture) -> bytes:
-    """One page, to a hundredth of a point as large as the picture."""
+    """One page as large as the picture, as exactly as there is room to say it."""
     content = PAINTER.pdf(_sheet(drawn))
-    width, height = (f"{side / 25.4 * 72:.2f}" for side in (drawn.width, drawn.height))
+    points = drawn.width / 25.4 * 72, drawn.height / 25.4 * 72
 
     def sized(found: re.Match[bytes]) -> bytes:
-        # As long as before, lest the places of all that follows move.
-        said = f"0 0 {width} {height}".encode()[: len(found[1])].rstrip(b".")
-        return b"/MediaBox [" + said.ljust(len(found[1])) + b"]"
+        return b"/MediaBox [" + box(points, found[1]) + b"]"
 
     return re.sub(rb"/MediaBox \[([^\]]*)\]", sized, content, count=1)
+
+
+def box(points: tuple[float, float], before: bytes) -> bytes:
+    """The box of a page of this width and height, as long as the one before, lest the places of
+    all that follows move: with up to two decimals each, those of the width first."""
+    for decimals in ((2, 2), (2, 1), (2, 0), (1, 0), (0, 0)):
+        said = " ".join(
+            f"{round(side, places):.{places}f}"
+            for side, places in zip(points, decimals, strict=True)
+        )
+        if len(said) + 4 <= len(before):
+            return f"0 0 {said}".encode().ljust(len(before))
+    return before
 
 
 def _png(drawn: Picture) -> bytes:

@@ -50,14 +50,19 @@ def printed(shown: Shown) -> str:
 
 def of_figure(page: str, key: str, shown: Shown) -> str:
     """`beir-v4-t2-ndcg10`: where the numbers are from, the figure, and what else was chosen."""
+    where, *words = said(page, key, shown)
+    return slug(" ".join([slug(where).replace("-table-", "-t"), *words]))
+
+
+def said(page: str, key: str, shown: Shown) -> list[str]:
+    """The words that a name is made of, as they are; different ones may make the same name."""
     print_ = printed(shown)
     table = str(shown.get("table", "")) if print_ else ""
-    where = slug(dataset(key, shown) or table or page).replace("-table-", "-t")
-    words = [where] + [slug(key)] * (key not in ("", "cells"))
+    words = [dataset(key, shown) or table or page] + [key] * (key not in ("", "cells"))
     words += [str(shown.get(name, "")) for name in ("a", "b") if key in OF_TWO]
     words += [query(key, shown), f"top{shown['k']}" if "k" in shown else "", measure(key, shown)]
     words += ["published"] * bool(print_ and not table)
-    return slug(" ".join(word for word in words if word))
+    return [word for word in words if word]
 
 
 def query(key: str, shown: Shown) -> str:

@@ -40,7 +40,10 @@ def run(page: str, given: Mapping[str, Sequence[str]]) -> AppTest:
         app.query_params[key] = list(values)
     if page != "leaderboard":
         app.switch_page(str(file))
-    app.run()
+    try:
+        app.run()
+    except RuntimeError as error:  # its time is over
+        raise Unavailable(f"the page {page} was not drawn within {SECONDS} s") from error
     _check(app, page, given)
     return app
 

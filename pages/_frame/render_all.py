@@ -3,16 +3,18 @@
 `python -m pages._frame.render_all` reads one JSON object: which views, in which format, where.
 """
 
+import itertools
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from compute.base.errors import BeirscopeError, Missing
 from compute.base.printable import printable
-from compute.exports import captions, figures, named
+from compute.exports import captions, figures, file_names, named
 from compute.exports.captions import Written
 from compute.exports.figures import Figure
+from compute.exports.file_names import LONGEST
 from compute.exports.formats import TWO, Paper
 from pages._frame.render import main, put, run, state
 
@@ -26,7 +28,7 @@ def write(asked: Mapping[str, Any]) -> int:
     Missing where nothing is.
     """
     folder, form, paper = Path(asked["folder"]), str(asked["form"]), Paper(*asked["paper"])
-    done: dict[str, Written] = {}
+    done: dict[tuple[str, ...], Written] = {}
     failed = 0
     for page, given in asked["views"]:
         try:
@@ -36,11 +38,14 @@ def write(asked: Mapping[str, Any]) -> int:
         except BeirscopeError as error:
             failed += _failed(f"the page {page} ({_said(given)})", error)
             continue
-        for one, counted in found:
-            if one.name in done:
+        for one, words, counted in found:
+            if words in done:
                 continue
             try:
-                done[one.name] = _write(one, counted, folder, form, paper)
+                own = one._replace(
+                    name=_unused(one.name, {file.one.name for file in done.values()})
+                )
+                done[words] = _write(own, counted, folder, form, paper)
             # Whatever is wrong with one figure, the others are wanted.
             except Exception as error:
                 failed += _failed(one.name, error)
@@ -64,13 +69,22 @@ Counted = tuple[int, str]
 """The version of the results, and which judgements were counted."""
 
 
-def _drawn(page: str, given: Mapping[str, Sequence[str]]) -> Iterator[tuple[Figure, Counted]]:
-    """The figures of a view."""
+def _unused(name: str, used: Collection[str]) -> str:
+    """The name, or where a figure of something else has it, the name with a number."""
+    numbered = (f"{name[: LONGEST - 4]}-{number}" for number in itertools.count(2))
+    return next(one for one in itertools.chain([name], numbered) if one not in used)
+
+
+def _drawn(
+    page: str, given: Mapping[str, Sequence[str]]
+) -> Iterator[tuple[Figure, tuple[str, ...], Counted]]:
+    """The figures of a view, each with what it is of."""
     app = run(page, given)
     judgements = "official + added" if state(app, "_choice") else "official"
     for one in state(app, "_drawn").values():
         if isinstance(one, Figure) and not one.key.startswith("_"):
-            yield one, (app.session_state["_version"][0], judgements)
+            words = file_names.said(page, one.key, state(app, "_picked"))
+            yield one, tuple(words), (app.session_state["_version"][0], judgements)
 
 
 def _write(one: Figure, counted: Counted, folder: Path, form: str, paper: Paper) -> Written:

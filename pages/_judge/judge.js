@@ -285,6 +285,7 @@ class Form {
     if (!pair) return;
     const undoes = this.acts.get(pair) ?? "grade";
     this.record({ pair, act: "undo", undoes, unsure: false, note: "" });
+    this.ignored = 0;
     this.done.delete(pair);
     const grade = this.named(this.grades.get(pair)) || "your last grade";
     this.last.textContent = `Taken back: ${undoes === "skip" ? "skipped" : grade}`;
@@ -322,7 +323,7 @@ class Form {
   // One log is on its way at a time, and the next has all that was answered meanwhile: whatever is
   // sent interrupts the server, which would never answer somebody who presses keys quickly.
   send() {
-    if (!this.flying || performance.now() - this.sent > RESEND) this.dispatch();
+    if (!this.flying || performance.now() - this.sent > this.patience) this.dispatch();
   }
 
   dispatch() {

@@ -129,7 +129,10 @@ def scores(of: Numbers, board: Board, shown: DataFrame, baseline: str) -> Scores
         return table.rename(columns=heads).assign(Mean=False)
 
     title = short_titles(board.systems).get(baseline, baseline)
-    note = f"† significantly better than {title} (randomisation test, Holm over systems, p < .05)."
+    note = (
+        f"† significantly better than {title} (randomisation test or its normal approximation,"
+        " Holm over systems, p < .05)."
+    )
     columns = [name for name in ("Mean", *heads.values()) if shown[name].notna().any()]
     frame = DataFrame(ranked, index=systems).reset_index(drop=True)
     return Scores(columns, board.sign, frame, marked if is_tested(of) else None, note)

@@ -180,6 +180,16 @@ def test_pdf_has_one_page_as_wide_as_the_paper_and_a_title(chromium: str, width:
     assert all(re.match(rb"\d+ 0 obj", content[place:]) for place in places)
 
 
+@pytest.mark.parametrize("before", [b"0 0 828 336", b"0 0 828 393.6", b"0 0 238.32001 242.39999"])
+def test_the_box_of_a_page_is_two_whole_numbers_whatever_room_there_is(before: bytes) -> None:
+    for height in (1.0, 336.0, 393.62, 1234.567):
+        found = figures.box((828.004, height), before)
+        assert len(found) == len(before)
+        left, top, *sides = map(float, found.split())
+        assert (left, top) == (0, 0)
+        assert sides == pytest.approx([828, height], abs=0.51) or found == before
+
+
 def test_png_says_that_it_is_300_dots_to_the_inch(chromium: str) -> None:
     content = figures.write(shown(), "png", Paper(ONE))
     assert content.startswith(b"\x89PNG")

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from compute.__main__ import main
 from compute.base.settings import Settings
-from compute.exports import browser, tables
+from compute.exports import browser, file_names, tables
 from compute.exports.figures import Figure
 from compute.exports.formats import ONE, Paper
 from compute.intake import imports
@@ -206,3 +206,14 @@ def test_a_figure_on_a_page_knows_what_it_is_of(home: Path) -> None:
     assert isinstance(found, Figure)
     assert found.name == "tiny-difficulty-r100"
     assert found.heading == "Best, median and worst system of every query · tiny · R@100"
+
+
+def test_figures_of_names_that_look_alike_have_files_of_their_own() -> None:
+    words = [file_names.said("dataset", "standing", {"dataset": name}) for name in ("a_b", "a.b")]
+    assert words[0] != words[1]
+    name = file_names.of_figure("dataset", "standing", {"dataset": "a_b"})
+    assert name == file_names.of_figure("dataset", "standing", {"dataset": "a.b"})
+    assert render_all._unused(name, set()) == name
+    assert render_all._unused(name, {name}) == f"{name}-2"
+    assert render_all._unused(name, {name, f"{name}-2"}) == f"{name}-3"
+    assert len(render_all._unused("x" * file_names.LONGEST, {"x" * file_names.LONGEST})) <= 80

@@ -111,6 +111,7 @@ def _lists(
         row = known.get((cell.dataset, cell.system))
         ranks = row is not None and row["usable"] and not row["suspect"]
         said = f"{cell.text} in-domain" if row and row["in_domain"] else cell.text
+        said = f"{said} {cell.mark}".strip()
         return view.titles[cell.system], row["value"] if row and ranks else math.nan, said
 
     return Lists(
@@ -180,8 +181,9 @@ def marks_note(marks: DataFrame, title: str) -> list[str]:
         return []
     return [
         f"{' '.join(MARKS.values())}: significantly above or below {title}.",
-        "By the randomisation test over queries, corrected by Holm over the systems of each"
-        " dataset, p < .05; the hover has each p.",
+        "By the randomisation test over queries, or its normal approximation where about 100 or"
+        " more differ, corrected by Holm over the systems of each dataset, p < .05; the hover has"
+        " each p.",
     ]
 
 

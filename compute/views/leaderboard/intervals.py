@@ -40,12 +40,12 @@ def _lists(ranking: DataFrame, titles: Mapping[str, str], measure: str, **_: obj
     """The systems by their means, with the interval and the ranks that a system may have."""
     rows = [
         Row(
-            place,
+            None if row["rank"] != row["rank"] else int(row["rank"]),
             titles[row["system"]],
             plain(row["mean"])
             + (f" ({between(row['low'], row['high'])}); rank {ranks_of(row)}" * has_range),
         )
-        for place, row in enumerate(ranking.head(MOST_ROWS).to_dict("records"), start=1)
+        for row in ranking.to_dict("records")
         for has_range in [row["low"] == row["low"]]
     ]
     return Lists("Measure", "System", [Ranked(measure, rows)])

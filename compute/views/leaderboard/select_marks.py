@@ -24,10 +24,10 @@ def against(
 ) -> DataFrame:
     """dataset, system, p, side: every other system against the baseline on each dataset.
 
-    p is that of the randomisation test over the queries that both have, corrected over the systems
-    of a dataset by Holm's method; `side` is 1 where p < .05 and the mean is above the baseline's,
-    -1 where it is below, else 0. Pairs with fewer than two queries are left out, as are datasets
-    without a run of the baseline.
+    p is that of the randomisation test over the queries that both have, or of its approximation
+    from `baseline.NORMAL` on, corrected over the systems of a dataset by Holm's method; `side` is
+    1 where p < .05 and the mean is above the baseline's, -1 where it is below, else 0. Pairs with
+    fewer than two queries are left out, as are datasets without a run of the baseline.
     """
     names = [baseline, *(name for name in systems if name != baseline)]
     found = matrices.of_parts(cursor, measure, datasets, names)

@@ -17,15 +17,20 @@ _SETTLED = """() => {
 }"""
 _TRAVEL = """address => {
     const app = document.querySelector('[data-testid=stApp]');
+    const go = () => window.dispatchEvent(new PopStateEvent('popstate', {state: null}));
     window.ranSince = false;
-    new MutationObserver((_, observer) => {
+    const observer = new MutationObserver(() => {
         if (app.dataset.testScriptState === 'running') {
             window.ranSince = true;
             observer.disconnect();
+            clearInterval(again);
         }
-    }).observe(app, {attributes: true});
+    });
+    observer.observe(app, {attributes: true});
+    // A run that another one had begun is told from its own by no change: then once more.
+    const again = setInterval(() => app.dataset.testScriptState === 'running' || go(), 5000);
     history.pushState(null, '', address);
-    window.dispatchEvent(new PopStateEvent('popstate', {state: null}));
+    go();
 }"""
 _MARK = """([figure, carried]) => {
     const plot = document.querySelector(`${figure} .js-plotly-plot`);

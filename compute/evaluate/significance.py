@@ -61,6 +61,8 @@ class Comparison:
 
     n: int
     difference: float
+    error: float
+    """The standard error of the difference."""
     low: float
     high: float
     """Student's 95% interval of the difference, which leaves 0 out where the t-test rejects."""
@@ -114,7 +116,8 @@ def pairs(
     seed: int = SEED,
 ) -> DataFrame:
     """Every pair of systems: a, b, difference, low, high, p, p_adjusted, effect, effect_low,
-    effect_high; a < b are row numbers and the difference is a minus b.
+    effect_high, error, differing; a < b are row numbers and the difference is a minus b. `error` is
+    the standard error of the difference, `differing` the number of queries with another value.
 
     `correction` is over all pairs: maxT, the single-step method of Westfall and Young (1993) with
     studentised differences, of the randomisation test alone, whose intervals are then simultaneous
@@ -130,6 +133,7 @@ def pairs(
     p, adjusted, (low, high) = _tested(given, own, family, test, correction, drawn)
     frame = DataFrame({"a": family.a, "b": family.b, "difference": family.mean})
     frame = frame.assign(low=low, high=high, p=p, p_adjusted=adjusted, effect=family.effect)
+    frame = frame.assign(error=family.error, differing=family.differing)
     effects = _effect_intervals(given, own, family, resamples, seed)
     return frame.assign(effect_low=effects[0], effect_high=effects[1])
 
@@ -154,6 +158,7 @@ def two(
     return Comparison(
         n=both.shape[1],
         difference=float(row["difference"]),
+        error=float(row["error"]),
         low=float(low),
         high=float(high),
         effect=float(row["effect"]),
@@ -183,6 +188,8 @@ class _Family:
     """Sum of w^2 d."""
     spread: Values
     """Sum of w d^2."""
+    differing: NDArray[np.int64]
+    """Queries on which the two have another value."""
     weight: float
     """Sum of w^2: 1 / n without weights."""
 
@@ -195,6 +202,9 @@ class _Family:
             rows = [(values[i] - values[i + 1 :]) ** power @ of for i in range(len(values) - 1)]
             return np.concatenate(rows)
 
+        unlike = [
+            np.count_nonzero(values[i] != values[i + 1 :], axis=1) for i in range(len(values))
+        ]
         squared = weights**2
         return cls(
             values.shape[1],
@@ -204,6 +214,7 @@ class _Family:
             square=total(squared, 2),
             cross=total(squared, 1),
             spread=total(weights, 2),
+            differing=np.concatenate(unlike),
             weight=float(squared.sum()),
         )
 

@@ -3,8 +3,10 @@
 from collections.abc import Collection
 
 import ir_measures
+import numpy as np
 import pandas as pd
 import pytrec_eval
+from numpy.typing import ArrayLike, NDArray
 
 CUTS = (1, 2, 3, 5, 10)
 ORACLE = {"nDCG": "ndcg_cut", "R": "recall", "AP": "map_cut", "P": "P", "Success": "success"}
@@ -110,3 +112,15 @@ def means(scores: pd.DataFrame, answered: Collection[str]) -> pd.DataFrame:
     frame["n_unanswered"] = evaluated - returned["query_id"].nunique()
     columns = ["measure", "value", "value_returned", "n_queries", "n_unanswered"]
     return frame.reset_index()[columns]
+
+
+def as_lucene_keeps(lengths: ArrayLike) -> NDArray[np.int64]:
+    """Document lengths as Lucene's one byte holds them (SmallFloat.intToByte4 and back).
+
+    Up to 39 they are exact; above, of what exceeds 24 the first four binary digits stay.
+    """
+    given = np.asarray(lengths, np.int64)
+    rest = np.maximum(given - 24, 0)
+    digits = np.frexp(rest.astype(np.float64))[1]
+    shift = np.maximum(digits - 4, 0)
+    return np.where(given < 24, given, 24 + ((rest >> shift) << shift))

@@ -1,0 +1,173 @@
+"""Predictions corrected by a sample: what stands for the grade of each pair of the frame.
+
+The difference estimator (Särndal, Swensson and Wretman 1992, section 6.3): what is predicted for
+every pair, plus grade minus prediction over the chance for the pairs that were drawn. However poor
+the prediction it has no bias, since a pair is predicted from other pairs and its chance did not
+depend on its own grade. Each batch gives such an estimate of all that was not judged before it;
+the batches' errors do not correlate (Zrnic and Candès 2024, arXiv 2403.03208, section 4).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from compute.evaluate.estimates import prediction
+from compute.evaluate.estimates.frames import Counts, Flags, Frame, Values
+
+LEAST_SHARE = 0.02
+"""A prediction nearer to 0 or 1 is taken for this near when variances are made of it."""
+
+
+_PRIOR = 4.0
+"""Draws `together` to 0, as if it was known to be within a half of it."""
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Pairs drawn together, each with a chance that was known when it was drawn."""
+
+    rows: Counts
+    """(n,) Of the frame, all of them judged or passed over by everybody."""
+    chances: Values
+    """(N,) Of every row: 1 for what was judged before, 0 for what could not be drawn."""
+    weight: float
+    """Of the batch among the others; it depends on sizes, not on grades."""
+
+
+@dataclass(frozen=True)
+class Corrected:
+    """N pairs and L levels of relevance; a pair's relevance is the sum of the steps it reaches."""
+
+    values: Values
+    """(N, L) On average over samples, whether the pair reaches the level; not bound to 0 to 1."""
+    about: Values
+    """(N, L) The best guess, from 0 to 1: judged, else predicted."""
+    drawn: Counts
+    """(n,) The rows that were drawn with a chance below 1."""
+    errors: Values
+    """(n, L) For any weights, the sum over the drawn rows of (weight x error) squared estimates the
+    variance of the sum over all rows of weight x value, without bias."""
+    factors: Values
+    """(n,) By which grade minus prediction was multiplied to give an error."""
+    guesses: Values
+    """(N, L) Predicted from other pairs, also for judged ones; LEAST_SHARE off 0 and 1."""
+    spread: Values
+    """(N,) By what the variance of each pair's own relevance counts in that of a sum."""
+    unknown: Values
+    """(N,) How much `values` would rise if a pair that nobody judges had the highest relevance."""
+    together: float
+    """Beside a relevant pair others of its query are so with 1 + this times their chances."""
+    n_relevant: int
+    """Relevant pairs among the drawn ones."""
+    levels: Values
+    """(L,) The relevance from which each level counts."""
+
+    @property
+    def steps(self) -> Values:
+        """(L,) How much each level gains over the one below."""
+        return np.diff(self.levels, prepend=0.0)
+
+
+def corrected(
+    frame: Frame,
+    given: Values,
+    grades: Values,
+    batches: Sequence[Batch],
+    levels: Values | None = None,
+) -> Corrected:
+    """What stands for the grades (N,) (NaN: not judged) after one batch or more.
+
+    `given` are the features of `prediction.features`; `levels` the grades above 0 that can be
+    given, ascending (default: those that were).
+    """
+    levels = levels_of(grades) if levels is None else levels
+    guess = predicted(frame, given, grades, levels)
+    return by_guess(guess, grades, batches, levels, frame.query)
+
+
+def predicted(frame: Frame, given: Values, grades: Values, levels: Values) -> Values:
+    """(N, L) How likely each pair reaches each level, by the other pairs' grades; 1/2 without any.
+
+    The first column is what `sampling.sizes` draws a batch by.
+    """
+    rows = np.flatnonzero(~np.isnan(grades))
+    if not len(rows):
+        return np.full((frame.n, len(levels)), 0.5)
+    reached = (grades[rows, None] >= levels).astype(np.float64)
+    model = prediction.fit(given[rows], frame.query[rows], reached, len(frame.queries))
+    guess = model.predicted(given, frame.query)
+    guess[rows] = model.others
+    return guess
+
+
+def by_guess(
+    guess: Values, grades: Values, batches: Sequence[Batch], levels: Values, query: Counts
+) -> Corrected:
+    """The same with predictions (N, L) from 0 to 1, none of which knows its own pair's grade."""
+    judged = ~np.isnan(grades)
+    reached = (np.nan_to_num(grades, nan=0.0)[:, None] >= levels).astype(np.float64)
+    # A pair that a batch could not draw, of a system that came later, is left to the others.
+    weights = np.array([batch.weight * (batch.chances > 0.0) for batch in batches], np.float64)
+    total = weights.sum(axis=0)
+    shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    parts = [
+        _part(batch, share, reached, guess, judged)
+        for batch, share in zip(batches, shares, strict=True)
+    ]
+    rows = np.concatenate([batch.rows for batch in batches])
+    chances = np.concatenate([batch.chances[batch.rows] for batch in batches])
+    return Corrected(
+        values=np.sum([part.values for part in parts], axis=0),
+        about=np.where(judged[:, None], reached, guess),
+        drawn=rows[chances < 1],
+        errors=np.concatenate([part.errors for part in parts]),
+        factors=np.concatenate([part.factors for part in parts]),
+        guesses=np.clip(guess, LEAST_SHARE, 1 - LEAST_SHARE),
+        spread=np.sum([part.spread for part in parts], axis=0),
+        unknown=np.sum([part.unknown for part in parts], axis=0) + (total == 0),
+        together=_together(reached[judged, 0], guess[judged, 0], query[judged]),
+        n_relevant=int(reached[rows, 0].sum()),
+        levels=levels,
+    )
+
+
+def _together(reached: Values, guess: Values, query: Counts) -> float:
+    """How the judged pairs of a query err together, over the products of their predictions."""
+    missed = reached - guess
+    errors = (np.bincount(query, missed) ** 2).sum() - (missed**2).sum()
+    products = (np.bincount(query, guess) ** 2).sum() - (guess**2).sum()
+    return float(np.clip(errors / (products + _PRIOR), -1, 1))
+
+
+def levels_of(grades: Values) -> Values:
+    """The grades above 0 that occur; 1 where none does."""
+    found = np.unique(grades[grades > 0])
+    return found if len(found) else np.ones(1)
+
+
+@dataclass(frozen=True)
+class _Part:
+    """What one batch adds; see `Corrected`."""
+
+    values: Values
+    errors: Values
+    factors: Values
+    spread: Values
+    unknown: Values
+
+
+def _part(batch: Batch, share: Values, reached: Values, guess: Values, judged: Flags) -> _Part:
+    chances, rows = batch.chances, batch.rows
+    open_rows = rows[chances[rows] < 1]
+    missed = reached[open_rows] - guess[open_rows]
+    values = np.where(chances[:, None] == 1, reached, guess)
+    values[open_rows] += missed / chances[open_rows, None]
+    factors = share[open_rows] * np.sqrt(1 - chances[open_rows]) / chances[open_rows]
+    spread = np.divide(1 - chances, chances, out=np.zeros(len(chances)), where=chances > 0)
+    # What was known is missing when its judgement was taken back.
+    unknown = ((chances == 1) & ~judged).astype(np.float64)
+    skipped = rows[~judged[rows]]
+    unknown[skipped] = 1 / chances[skipped]
+    errors = factors[:, None] * missed
+    return _Part(share[:, None] * values, errors, factors, share**2 * spread, share * unknown)

@@ -1,0 +1,82 @@
+"""The frame of a sample: every pair of query and document that some system has in its top k."""
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas import DataFrame
+
+Values = NDArray[np.float64]
+Counts = NDArray[np.int64]
+Flags = NDArray[np.bool_]
+
+PAIR = ["query_id", "doc_id"]
+
+
+@dataclass(frozen=True)
+class Frame:
+    """N pairs of Q queries that S systems retrieved to a depth, by the ids of the pairs."""
+
+    systems: tuple[str, ...]
+    queries: tuple[str, ...]
+    """All evaluated queries; one without hits has no pair and scores 0."""
+    pairs: DataFrame
+    """query_id, doc_id by row."""
+    query: Counts
+    """(N,) Number of the query."""
+    rank: Counts
+    """(N, S) From 1, as deep as the lists go; 0 where the system has not retrieved the pair."""
+    depth: int
+    """What is deeper than this in every list is not in the frame."""
+
+    @property
+    def n(self) -> int:
+        return len(self.query)
+
+    @cached_property
+    def places(self) -> Counts:
+        """(S, Q, depth) The row that stands at each rank; N where none does."""
+        found = np.full((len(self.systems), len(self.queries), self.depth), self.n)
+        row, system = np.nonzero((self.rank > 0) & (self.rank <= self.depth))
+        found[system, self.query[row], self.rank[row, system] - 1] = row
+        return found
+
+    @cached_property
+    def identity(self) -> str:
+        """A name of all that the frame holds: other runs, ranks or queries give another."""
+        ids = self.pairs.to_csv(index=False) + repr((self.systems, self.queries, self.depth))
+        return hashlib.sha256(ids.encode() + self.rank.astype("<i4").tobytes()).hexdigest()[:16]
+
+    def rows(self, pairs: DataFrame) -> Counts:
+        """The row of each pair (query_id, doc_id); -1 for one outside the frame."""
+        return pd.MultiIndex.from_frame(self.pairs).get_indexer(
+            pd.MultiIndex.from_frame(pairs[PAIR])
+        )
+
+    def grades(self, judgements: DataFrame) -> Values:
+        """(N,) The relevance, at least 0, of query_id, doc_id, relevance; NaN where not judged."""
+        rows, found = self.rows(judgements), np.full(self.n, np.nan)
+        relevance = judgements["relevance"].to_numpy(np.float64).clip(min=0)
+        found[rows[rows >= 0]] = relevance[rows >= 0]
+        return found
+
+
+def of_lists(tops: DataFrame, queries: Sequence[str], depth: int) -> Frame:
+    """The frame of ranked lists: system, query_id, doc_id, rank (from 1).
+
+    Ranks below `depth` only serve the prediction; lists of other queries are left out.
+    """
+    tops = tops[tops["query_id"].isin(list(queries))]
+    systems, asked = sorted(tops["system"].unique()), sorted(queries)
+    held = tops.loc[tops["rank"] <= depth, PAIR].drop_duplicates()
+    pairs = held.sort_values(PAIR, ignore_index=True)
+    query = pd.Index(asked).get_indexer(pd.Index(pairs["query_id"])).astype(np.int64)
+    bare = Frame(tuple(systems), tuple(asked), pairs, query, np.zeros((0, 0), np.int64), depth)
+    row, rank = bare.rows(tops), np.zeros((len(pairs), len(systems)), np.int64)
+    system = pd.Index(systems).get_indexer(pd.Index(tops["system"]))
+    rank[row[row >= 0], system[row >= 0]] = tops["rank"].to_numpy(np.int64)[row >= 0]
+    return Frame(tuple(systems), tuple(asked), pairs, query, rank, depth)

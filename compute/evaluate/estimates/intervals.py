@@ -1,0 +1,209 @@
+"""Estimates of measures from a sample: for systems, for pairs of them, and for their order."""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from numpy.typing import NDArray
+from pandas import DataFrame
+from scipy import stats
+
+from compute.evaluate import tolerance
+from compute.evaluate.estimates.corrected import Corrected
+from compute.evaluate.estimates.frames import Frame, Values
+from compute.evaluate.estimates.linearised import Kind, Linear, linear
+from compute.evaluate.rank_intervals import letters, told_together
+from compute.evaluate.sign_flips import LEVEL
+
+FEWEST_RELEVANT = 30
+"""With fewer relevant pairs in the sample no interval is given: see the benchmark `sampled`."""
+_BY_QUERY = {"nDCG": 1, "R": 10, "AP": 10}
+"""Relevant pairs in the sample for each query that a ratio needs besides, by the same benchmark."""
+_PRIOR = 15.0
+"""Squared errors that the variance by the model counts as, beside the effective number of those
+that a system's own variance is made of."""
+_FREEDOM = 8.0
+"""Degrees of freedom for each of them, found in simulations (the benchmark `sampled`)."""
+_DRAWS, _SEED = 4_000, 20_211
+_FLAT = 1e-12
+
+
+@dataclass(frozen=True)
+class Estimates:
+    """What S systems score on Q queries, estimated from a sample of pairs."""
+
+    systems: tuple[str, ...]
+    by_query: Values
+    """(S, Q) Each without bias, or nearly (ratios), and each noisy: from below 0 to above 1. Their
+    spread holds the noise of the sample already, so that an interval over queries like these is
+    made of them alone, as of scores (`significance.student`, `rank_intervals.of_scores`)."""
+    covariance: Values
+    """(S, S) Of the means over the queries, over all samples that could have been drawn: for these
+    queries."""
+    least: Values
+    """(S, S) The same by the sample alone; an interval is as wide as the wider of both says."""
+    freedom: float
+    """Degrees of freedom that the covariance is known with."""
+    low: Values
+    """(S, S) The least and the most that pairs nobody judges can add to the difference of two
+    systems; on the diagonal, to a system's mean."""
+    high: Values
+    n_relevant: int
+    """Relevant pairs in the sample."""
+    n_needed: int = FEWEST_RELEVANT
+    """How many of them an interval needs. Of a ratio some for each query: with fewer its bias is
+    not small beside the interval, or the interval too narrow."""
+
+    @property
+    def enough(self) -> bool:
+        """Whether the sample holds what an interval needs; else only the range is known."""
+        return self.n_relevant >= self.n_needed
+
+    @property
+    def means(self) -> Values:
+        return self.by_query.mean(axis=1)
+
+    @cached_property
+    def _errors(self) -> Values:
+        """(S, S) Standard errors of differences; on the diagonal of means."""
+        square = np.maximum(_of_differences(self.covariance), _of_differences(self.least))
+        return np.sqrt(np.where(square > _FLAT * square.max(initial=0), square, 0))
+
+    def scores(self) -> DataFrame:
+        """system, mean, error, low, high: 95% intervals, each by itself."""
+        reach = stats.t.isf(LEVEL / 2, self.freedom) * np.diag(self._errors)
+        frame = DataFrame({"system": self.systems, "mean": self.means})
+        frame["error"] = np.diag(self._errors)
+        frame["low"] = self.means - reach + np.diag(self.low)
+        return frame.assign(high=self.means + reach + np.diag(self.high))
+
+    def pairs(self, *, together: bool = True) -> DataFrame:
+        """a, b, difference, error, low, high for every pair of systems (places, a < b).
+
+        The 95% holds for all intervals `together`, or for each by itself.
+        """
+        a, b = np.triu_indices(len(self.systems), 1)
+        times = self._together if together else float(stats.t.isf(LEVEL / 2, self.freedom))
+        found = DataFrame({"a": a, "b": b, "difference": self.means[a] - self.means[b]})
+        found["error"] = self._errors[a, b]
+        found["low"] = found["difference"] - times * found["error"] + self.low[a, b]
+        return found.assign(high=found["difference"] + times * found["error"] + self.high[a, b])
+
+    @cached_property
+    def _together(self) -> float:
+        """What the largest of all pairs' |difference| / error stays below in 95% of draws."""
+        random = np.random.default_rng(_SEED)
+        lengths, axes = np.linalg.eigh(self.covariance)
+        n = len(self.systems)
+        drawn = random.standard_normal((_DRAWS, n)) @ (axes * np.sqrt(lengths.clip(0))).T
+        drawn /= np.sqrt(random.chisquare(self.freedom, _DRAWS) / self.freedom)[:, None]
+        highest = np.zeros(_DRAWS)
+        for one in range(n - 1):
+            error = self._errors[one, one + 1 :]
+            scale = np.divide(1, error, out=np.zeros_like(error), where=error > 0)
+            apart = np.abs(drawn[:, one, None] - drawn[:, one + 1 :]) * scale
+            np.maximum(highest, apart.max(axis=1), out=highest)
+        return float(np.quantile(highest, 1 - LEVEL))
+
+    def ranks(self) -> DataFrame:
+        """system, mean, rank, rank_low, rank_high, group: the best first.
+
+        The intervals and the groups follow from those of all pairs together: two systems share a
+        letter if and only if they cannot be told apart.
+        """
+        rank = tolerance.ranks(self.means).astype(np.int64)
+        order, better = np.argsort(rank, kind="stable"), self.better()
+        frame = DataFrame({"system": self.systems, "mean": self.means, "rank": rank})
+        frame["rank_low"] = 1 + better.sum(axis=0)
+        frame["rank_high"] = len(rank) - better.sum(axis=1)
+        apart = (better | better.T)[np.ix_(order, order)]
+        found = frame.iloc[order].reset_index(drop=True)
+        return found.assign(group=letters(told_together(apart), len(rank)))
+
+    def better(self) -> NDArray[np.bool_]:
+        """[a, b]: whether a is better than b, with 5% for all pairs together."""
+        found = np.zeros(self.covariance.shape, bool)
+        pairs = self.pairs()
+        a, b = pairs["a"].to_numpy(), pairs["b"].to_numpy()
+        known = (pairs["error"] > 0).to_numpy() & self.enough
+        found[a, b] = known & (pairs["low"] > 0).to_numpy()
+        found[b, a] = known & (pairs["high"] < 0).to_numpy()
+        return found
+
+
+def estimates(frame: Frame, of: Kind, sample: Corrected) -> Estimates:
+    """A measure of every system of the frame, from its corrected grades."""
+    near = linear(frame, of, sample.about, sample.steps, sample.levels, sample.together)
+    by_query = near.moved(frame, sample.values - sample.about)
+    covariance, least, freedom = _covariance(frame, near, sample)
+    low, high = _ranges(frame, near, sample)
+    needed = max(FEWEST_RELEVANT, _BY_QUERY.get(of.name, 0) * len(frame.queries))
+    return Estimates(
+        frame.systems,
+        by_query,
+        covariance,
+        least,
+        freedom,
+        low,
+        high,
+        sample.n_relevant,
+        needed,
+    )
+
+
+def _of_differences(covariance: Values) -> Values:
+    """(S, S) Variances of differences; on the diagonal those of the systems themselves."""
+    own = np.diag(covariance)
+    found = own[:, None] + own - 2 * covariance
+    np.fill_diagonal(found, own)
+    return found
+
+
+def _covariance(frame: Frame, near: Linear, sample: Corrected) -> tuple[Values, Values, float]:
+    """(S, S) Of the means; the same by the sample alone; and its degrees of freedom.
+
+    That of the sample alone has no bias, but for one system it rests on few pairs, and is smallest
+    where it happened to find nothing. So it is averaged with what the predictions say of all pairs,
+    drawn or not: a pair predicted m relevant has variance m (1 - m) times what the drawn pairs'
+    squared errors have of it.
+    """
+    n_queries = max(len(frame.queries), 1)
+    moves = near.at(frame, sample.drawn) / n_queries
+    errors = np.einsum("nsl,nl->ns", moves, sample.errors)
+    square, fourth = (errors**2).sum(axis=0), (errors**4).sum(axis=0)
+    some = square > 0
+    if not some.any():
+        nothing = np.zeros((len(square), len(square)))
+        return nothing, nothing, 1.0
+    effective = float((square[some] ** 2 / fourth[some]).mean())
+    by_model = _by_model(near.at(frame, np.arange(frame.n)) / n_queries, sample, square.sum())
+    own = errors.T @ errors
+    total = effective + _PRIOR
+    return (effective * own + _PRIOR * by_model) / total, own, _FREEDOM * total
+
+
+def _by_model(moves: Values, sample: Corrected, square: float) -> Values:
+    """(S, S) The covariance that the predictions expect, scaled by the drawn pairs' errors."""
+    shares, drawn = sample.guesses, sample.drawn
+    found, expected = np.zeros((moves.shape[1], moves.shape[1])), 0.0
+    for one in range(shares.shape[1]):
+        for other in range(shares.shape[1]):
+            both = np.minimum(shares[:, one], shares[:, other]) - shares[:, one] * shares[:, other]
+            found += (moves[:, :, one] * (sample.spread * both)[:, None]).T @ moves[:, :, other]
+            here = (moves[drawn, :, one] * moves[drawn, :, other]).sum(axis=1)
+            expected += float((sample.factors**2 * both[drawn]) @ here)
+    return found * (square / expected if expected > 0 else 1.0)
+
+
+def _ranges(frame: Frame, near: Linear, sample: Corrected) -> tuple[Values, Values]:
+    """(S, S) See `Estimates.low` and `high`."""
+    rows = np.flatnonzero(sample.unknown)
+    moves = near.at(frame, rows) * sample.unknown[rows, None, None] / max(len(frame.queries), 1)
+    # A pair reaches the levels from below, so it is the best or worst of the sums so far.
+    sums = np.cumsum(moves, axis=2)
+    apart = sums[:, :, None] - sums[:, None]
+    diagonal = np.arange(sums.shape[1])
+    apart[:, diagonal, diagonal] = sums
+    return np.minimum(apart.min(axis=3), 0).sum(axis=0), np.maximum(apart.max(axis=3), 0).sum(
+        axis=0
+    )

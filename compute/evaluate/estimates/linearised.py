@@ -1,0 +1,264 @@
+"""Measures as sums over a frame: exactly for P, DCG and RBP, to the first order for ratios."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import stats
+
+from compute.base.errors import WrongInput
+from compute.evaluate import measures
+from compute.evaluate.estimates.frames import Counts, Frame, Values
+
+ESTIMATED = ("P", "DCG", "RBP", "nDCG", "R", "AP")
+RATIOS = ("nDCG", "R", "AP")
+"""Their ideal, or number of relevant documents, is that of the frame."""
+_OWN = np.linspace(0, 1, 21)
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What an estimate needs to know of a measure."""
+
+    name: str
+    k: int
+    discount: Values
+    """(k,) What a gain of 1 adds at each rank; of AP alone it depends on the ranks above."""
+    graded: bool
+    least: float
+
+    @property
+    def is_ratio(self) -> bool:
+        return self.name in RATIOS
+
+    def gains(self, steps: Values, levels: Values) -> Values:
+        """(L,) What reaching each level adds to the gain."""
+        if self.graded:
+            return steps
+        return (np.arange(len(levels)) == np.searchsorted(levels, self.least)).astype(np.float64)
+
+
+def kind(measure: str) -> Kind:
+    """Raises WrongInput for a measure that is not estimated."""
+    name = measure.partition("@")[0].partition("(")[0]
+    if name not in ESTIMATED:
+        raise WrongInput(f"{measure} is not estimated: choose one of {', '.join(ESTIMATED)}")
+    parsed = measures.parse(f"n{measure}" if name == "DCG" else measure)
+    k = parsed.k
+    if k is None:
+        raise WrongInput(f"{measure} is not estimated: give the rank it cuts at, such as {name}@10")
+    ranks = np.arange(1, k + 1)
+    discount = {
+        "P": np.full(k, 1 / k),
+        "RBP": (1 - (parsed.p or 0)) * (parsed.p or 0) ** (ranks - 1),
+        "R": np.ones(k),
+        "AP": 1 / ranks,
+    }.get(name, 1 / np.log2(ranks + 1))
+    graded = name in ("DCG", "nDCG") or (name == "RBP" and parsed.rel is None)
+    return Kind(name, k, discount, graded, parsed.rel or 1)
+
+
+@dataclass(frozen=True)
+class Linear:
+    """A measure near some shares (N, L): its value by query, and what each pair adds to it."""
+
+    values: Values
+    """(S, Q)"""
+    slopes: Values
+    """(S, Q, k, L) By which the value grows when the pair at a rank reaches a level."""
+    falls: Values
+    """(2, S, Q, L) By which it falls when some pair reaches a level, wherever that stands: of a
+    pair that is not counted yet, and of one that is."""
+    shares: Values
+    """(N, L)"""
+
+    def at(self, frame: Frame, rows: Counts) -> Values:
+        """(n, S, L) What each row adds to a query's value when it reaches a level."""
+        rank, query = frame.rank[rows], frame.query[rows, None]
+        inside = (rank > 0) & (rank <= self.slopes.shape[2])
+        systems = np.arange(len(self.slopes))
+        own = self.slopes[systems, query, np.where(inside, rank, 1) - 1]
+        own = np.where(inside[:, :, None], own, 0.0)
+        if not self.falls.any():
+            return own
+        share, (absent, present) = self.shares[rows, None], self.falls[:, systems, query]
+        return own - (1 - share) * absent - share * present
+
+    def moved(self, frame: Frame, change: Values) -> Values:
+        """(S, Q) The values after a change (N, L) of the shares."""
+        added = _ranked(frame, change, self.slopes.shape[2])
+        found = self.values + np.einsum("sqkl,sqkl->sq", self.slopes, added)
+        if self.falls.any():
+            absent = _counted(frame, (1 - self.shares) * change)
+            both = np.stack([absent, _counted(frame, change) - absent])
+            found -= np.einsum("psql,pql->sq", self.falls, both)
+        return found
+
+
+def linear(
+    frame: Frame,
+    of: Kind,
+    shares: Values,
+    steps: Values,
+    levels: Values,
+    together: float = 0.0,
+) -> Linear:
+    """The measure near shares (N, L): how likely each pair reaches each level.
+
+    Its value is what is expected if pairs reach levels with these chances; slopes are the
+    differences that one pair makes. So what is relevant in a query need not be known well for a
+    ratio. Beside a relevant pair others are relevant with 1 + `together` times their chances; a
+    share of 0 or 1 is known.
+    """
+    gains, share = of.gains(steps, levels), _ranked(frame, shares, of.k)
+    worth = np.broadcast_to(of.discount[:, None] * gains, share.shape)
+    if not of.is_ratio:
+        falls = np.zeros((2, *share.shape[:2], len(steps)))
+        return Linear((worth * share).sum(axis=(2, 3)), worth, falls, shares)
+    inverse = _Inverse.of(frame, of, shares, gains, 1 + together)
+    given, each = inverse.given(share), worth * share
+    if of.name == "AP":
+        others = np.where(share < 1, (1 + together) * share, 1)
+        worth = (1 + np.cumsum(others, axis=2) - others) * worth
+    terms = worth * share
+    slopes = worth * given.value - terms * given.change(share)
+    if of.name == "AP":
+        slopes = slopes + (1 + together) * _below(each, given, share)
+    values = (terms * given.value).sum(axis=(2, 3))
+    return Linear(values, slopes, inverse.falls(terms, share), shares)
+
+
+@dataclass(frozen=True)
+class _Given:
+    """(S, Q, k, L) What is expected of the inverse if the pair reaches the level."""
+
+    value: Values
+    absent: Values
+    """How that changes with another pair that was not counted, and with one that was."""
+    present: Values
+
+    def change(self, share: Values) -> Values:
+        """With another pair, of which such a share was counted."""
+        return share * self.present + (1 - share) * self.absent
+
+
+def _below(each: Values, given: _Given, share: Values) -> Values:
+    """(S, Q, k, L) What a pair adds to average precision at the relevant ones below it."""
+
+    def total(found: Values) -> Values:
+        return np.cumsum(found[:, :, ::-1], axis=2)[:, :, ::-1] - found
+
+    value, absent, present = (
+        total(each * one) for one in (given.value, given.absent, given.present)
+    )
+    # The falls count what it adds there, too, so that is taken out.
+    return value + (1 - share) * absent - share * (share * present + (1 - share) * absent)
+
+
+def _ranked(frame: Frame, shares: Values, k: int) -> Values:
+    """(S, Q, k, L) The shares (N, L) of what stands at each rank; 0 where nothing does."""
+    padded = np.concatenate([shares, np.zeros((1, shares.shape[1]))])
+    return padded[frame.places[:, :, :k]]
+
+
+def _counted(frame: Frame, shares: Values) -> Values:
+    """(Q, L) Shares summed by query."""
+    columns = [np.bincount(frame.query, column, len(frame.queries)) for column in shares.T]
+    return np.column_stack(columns).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _Inverse:
+    """1 over what the best order of each query reaches, as it is expected of the other pairs.
+
+    Of one query the levels move together. Tables by query and the pair's own share, which is taken
+    out of the numbers: from 0 to 1 in G steps.
+    """
+
+    value: Values
+    """(L, Q, G) If the pair itself reaches the level and those below."""
+    absent: Values
+    """(L, Q, G) How that of a relevant pair changes with another pair, not counted yet."""
+    present: Values
+    """(L, Q, G) And with one that was counted."""
+
+    @classmethod
+    def of(cls, frame: Frame, of: Kind, shares: Values, gains: Values, beside: float) -> "_Inverse":
+        others = np.where(shares < 1, beside * shares, 1)
+        mean, squares = _counted(frame, others), _counted(frame, others**2)
+        own = np.where(_OWN < 1, beside * _OWN, 1)
+        variance = mean - squares
+        along = np.divide(
+            variance, variance[:, :1], out=np.zeros_like(variance), where=variance > 0
+        )
+        number, chance = _numbers(mean[:, :1] - own, squares[:, :1] - own**2)
+        spread = (number - (mean[:, :1] - own)[:, :, None])[..., None] * along[:, None, None]
+
+        def expected(levels: Values, more: Values) -> Values:
+            """(Q, G) The own share taken out of some levels, and some pairs more."""
+            counts = mean[:, None] - own[:, None] * levels + more
+            return (chance / _best(of, counts[:, :, None] + spread, gains)).sum(axis=2)
+
+        below, each = np.tri(len(gains)), np.eye(len(gains))
+        now = expected(each[0], each[0])
+        return cls(
+            np.array([expected(row, row) for row in below]),
+            beside * np.array([expected(each[0], each[0] + row) - now for row in each]),
+            beside * np.array([now - expected(each[0], each[0] - row) for row in each]),
+        )
+
+    def given(self, share: Values) -> _Given:
+        """Of pairs of which a share (S, Q, k, L) is counted."""
+        tables = (self.value, self.absent, self.present)
+        levels = range(share.shape[3])
+        found = [
+            np.stack([_read(table[level], share[..., level]) for level in levels], axis=3)
+            for table in tables
+        ]
+        return _Given(*found)
+
+    def falls(self, terms: Values, share: Values) -> Values:
+        """See `Linear`: what happens to terms (S, Q, k, L), each times its inverse."""
+        found = [
+            [(terms * _read(table, share)).sum(axis=(2, 3)) for table in tables]
+            for tables in (self.absent, self.present)
+        ]
+        return -np.moveaxis(np.array(found), 1, 3)
+
+
+def _numbers(mean: Values, squares: Values) -> tuple[Values, Values]:
+    """(…, P) Numbers of relevant pairs, and their chances, by sums of shares and of their squares.
+
+    What is sure, one more with some chance and a Poisson number besides: so mean and variance are
+    those of the sum, and of one pair alone so is all else.
+    """
+    sure = np.floor(np.maximum(squares, 0))
+    chance = np.sqrt(np.maximum(squares, 0) - sure)
+    rest = np.maximum(mean - sure - chance, 0)
+    most = rest.max(initial=0)
+    more = np.arange(np.ceil(most + 6 * np.sqrt(most) + 2))
+    poisson = stats.poisson.pmf(more, rest[..., None])
+    both = [(1 - chance)[..., None] * poisson, chance[..., None] * poisson]
+    low = sure[..., None] + more
+    return np.concatenate([low, low + 1], axis=-1), np.concatenate(both, axis=-1)
+
+
+def _read(table: Values, share: Values) -> Values:
+    """A table (Q, G) at shares (S, Q, k) or (S, Q, k, L), between its steps linear."""
+    queries = np.arange(len(table)).reshape(-1, *[1] * (share.ndim - 2))
+    step = share * (len(_OWN) - 1)
+    low = np.clip(step.astype(np.int64), 0, len(_OWN) - 2)
+    below = table[queries, low]
+    return below + (step - low) * (table[queries, low + 1] - below)
+
+
+def _best(of: Kind, counts: Values, gains: Values) -> Values:
+    """What the best order has of so many pairs at each level (…, L), between whole numbers linear.
+
+    At least what one relevant document makes: a query without any scores 0 either way.
+    """
+    lowest = int(np.argmax(gains > 0))
+    counts = np.maximum(counts, np.arange(len(gains)) == lowest)
+    if of.name != "nDCG":
+        return counts @ gains
+    sums = np.concatenate([[0.0], np.cumsum(of.discount)])
+    return np.interp(counts, np.arange(of.k + 1), sums) @ gains

@@ -1,0 +1,146 @@
+"""Grades predicted from what the runs themselves say of a pair, and from the grades so far.
+
+A linear mixed model: fused ranks, each system's own logarithm of the rank under a ridge, and an
+effect of the query that is shrunk towards 0 (the best linear unbiased prediction; Henderson 1975,
+Biometrics 31). How much is shrunk is chosen by the likelihood. A prediction need not be good for
+an estimate to be unbiased, since the sample corrects it; what is predicted well needs less of it.
+"""
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+from scipy import special
+
+from compute.evaluate.estimates.frames import Counts, Frame, Values
+
+VERSION = "ranks-1"
+"""Stored beside judgements that were drawn with its help; another formula is another version."""
+_RIDGE = 20.0
+"""Residual variance over that of one system's coefficient, before the likelihood's factor."""
+_FACTORS = (0.25, 1.0, 4.0, 16.0)
+_QUERIES = (2.0, 8.0, 32.0, 1e6)
+"""Residual variance over that of queries' effects: so many judgements of a query count half."""
+_LEAST = 1e-9
+_CURVE, _PULL, _STEPS = np.array([-2.0, 4.0]), 0.1, 8
+"""About the straight line, and how much that counts beside the data."""
+
+
+def features(frame: Frame) -> Values:
+    """(N, 4 + S) 1; three forms of fused ranks, standardised; minus the logarithm of each rank."""
+    rank = frame.rank
+    absent = 2 * max(int(rank.max(initial=1)), frame.depth)
+    fused = [np.where(rank > 0, 1 / (c + rank), 0).sum(axis=1) for c in (60, 10)]
+    main = np.column_stack([*fused, np.log(fused[0])])
+    own = -np.log(np.where(rank > 0, rank, absent))
+    main, own = main - main.mean(axis=0), own - own.mean(axis=0)
+    main = main / np.maximum(main.std(axis=0), _LEAST)
+    own = own / max(np.sqrt((own**2).mean()), _LEAST)
+    return np.column_stack([np.ones(frame.n), main, own])
+
+
+@dataclass(frozen=True)
+class Fit:
+    """A model of n judged rows, of which each is predicted from the n - 1 others."""
+
+    coefficients: Values
+    """(F, L)"""
+    effects: Values
+    """(Q, L)"""
+    curve: Values
+    """(2, L) Intercept and slope of the logistic curve from linear predictions to shares."""
+    others: Values
+    """(n, L) What each row is predicted from the others."""
+
+    def predicted(self, given: Values, query: Counts) -> Values:
+        """(N, L) From 0 to 1."""
+        return _share(given @ self.coefficients + self.effects[query], self.curve)
+
+
+@dataclass(frozen=True)
+class Sums:
+    """What the likelihood of all choices of shrinkage is made of."""
+
+    given: Values
+    """(n, F)"""
+    query: Counts
+    """(n,)"""
+    wanted: Values
+    """(n, L) From 0 to 1."""
+    n_queries: int
+
+    @cached_property
+    def counts(self) -> Values:
+        return np.bincount(self.query, minlength=self.n_queries).astype(np.float64)
+
+    @cached_property
+    def by_query(self) -> Values:
+        """(Q, F + L)"""
+        both = np.column_stack([self.given, self.wanted])
+        order = np.argsort(self.query, kind="stable")
+        asked, starts = np.unique(self.query[order], return_index=True)
+        found = np.zeros((self.n_queries, both.shape[1]))
+        found[asked] = np.add.reduceat(both[order], starts, axis=0)
+        return found
+
+    @cached_property
+    def products(self) -> Values:
+        both = np.column_stack([self.given, self.wanted])
+        return both.T @ both
+
+
+def fit(given: Values, query: Counts, wanted: Values, n_queries: int) -> Fit:
+    """The model of n rows: features (n, F), query (n,), and L shares from 0 to 1 (n, L).
+
+    The shrinkage that makes the first of the L most likely serves all.
+    """
+    sums = Sums(given, query, wanted, n_queries)
+    shrunk, inverse = _likeliest(sums)
+    n_features, factor = given.shape[1], 1 / (sums.counts + shrunk)
+    x, y = sums.by_query[:, :n_features], sums.by_query[:, n_features:]
+    products = sums.products - (sums.by_query * factor[:, None]).T @ sums.by_query
+    coefficients = inverse @ products[:n_features, n_features:]
+    effects = factor[:, None] * (y - x @ coefficients)
+    # The influence of a row on its own prediction gives what it would be without the row.
+    away = given - (factor[:, None] * x)[query]
+    own = factor[query] + ((away @ inverse) * away).sum(axis=1)
+    residuals = wanted - given @ coefficients - effects[query]
+    others = wanted - residuals / np.maximum(1 - own, 0.05)[:, None]
+    curve = np.column_stack([_logistic(*both) for both in zip(others.T, wanted.T, strict=True)])
+    return Fit(coefficients, effects, curve, _share(others, curve))
+
+
+def _share(linear: Values, curve: Values) -> Values:
+    return special.expit(curve[0] + curve[1] * linear)
+
+
+def _logistic(linear: Values, wanted: Values) -> Values:
+    """(2,) The curve by Newton's steps, drawn a little towards `_CURVE` (Platt 1999)."""
+    given, found = np.column_stack([np.ones(len(linear)), linear]), _CURVE
+    for _ in range(_STEPS):
+        share = special.expit(given @ found)
+        slope = given.T @ (wanted - share) - _PULL * (found - _CURVE)
+        bend = (given * (share * (1 - share))[:, None]).T @ given + _PULL * np.eye(2)
+        found = found + np.linalg.solve(bend, slope)
+    return found
+
+
+def _likeliest(sums: Sums) -> tuple[float, Values]:
+    """The shrinkage of the queries' effects, and the inverse for the coefficients."""
+    n_features, n = sums.given.shape[1], len(sums.query)
+    best = (-np.inf, 0.0, np.zeros((0, 0)))
+    for shrunk in _QUERIES:
+        factor = 1 / (sums.counts + shrunk)
+        products = sums.products - (sums.by_query * factor[:, None]).T @ sums.by_query
+        for strength in _FACTORS:
+            ridge = np.full(n_features, _RIDGE * strength)
+            ridge[:4] = 1e-6, 1.0, 1.0, 1.0
+            inner = products[:n_features, :n_features] + np.diag(ridge)
+            root = np.linalg.cholesky(inner)
+            explained = np.linalg.solve(root, products[:n_features, n_features])
+            left = max(products[n_features, n_features] - explained @ explained, _LEAST)
+            log = -n / 2 * np.log(left) - np.log1p(sums.counts / shrunk).sum() / 2
+            log += np.log(ridge).sum() / 2 - np.log(np.diag(root)).sum()
+            if log > best[0]:
+                best = (log, shrunk, inner)
+    return best[1], np.linalg.inv(best[2]).astype(np.float64)

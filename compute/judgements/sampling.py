@@ -1,0 +1,137 @@
+"""Samples of the pairs to judge: chances by what a pair moves, in an order that may stop anywhere.
+
+Priority sampling (Duffield, Lund and Thorup 2007, Journal of the ACM 54): each pair gets a size
+and a uniform number, and the pairs come by size over number, the largest first. The first n are
+then a sample in which a pair had the chance size over the priority of the pair that comes next,
+at most 1; sums weighted by 1 over these chances have no bias, and pairs do not correlate.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from compute.base.errors import WrongInput
+from compute.evaluate.estimates.corrected import Batch
+from compute.evaluate.estimates.frames import Counts, Flags, Frame, Values
+from compute.evaluate.estimates.linearised import Kind, linear
+
+SCORES, DIFFERENCES, ORDER = "scores", "differences", "order"
+GOALS = (SCORES, DIFFERENCES, ORDER)
+SMALLEST_BATCH = 40
+_LEAST = 0.02
+"""Of the highest grade: a prediction nearer to 0 or 1 is not believed, for what is sure to be 0
+would have no chance."""
+
+
+def sizes(
+    frame: Frame,
+    of: Kind,
+    shares: Values | None = None,
+    goal: str = SCORES,
+    baseline: int | None = None,
+) -> Values:
+    """(N,) What each pair is drawn by: how much it moves what is asked, times how unsure it is.
+
+    `shares` (N,): how likely each pair is relevant (default: nothing is known). `baseline`: a
+    system's place, for differences. Chances in proportion to these give the smallest sum of
+    variances over the systems, or over the differences (Schnabel et al. 2016, arXiv 1604.07209).
+    """
+    shares = np.full(frame.n, 0.5) if shares is None else shares
+    one = np.ones(1)
+    rows = np.arange(frame.n)
+    moves = linear(frame, of, shares[:, None], one, one).at(frame, rows)[:, :, 0]
+    if goal == DIFFERENCES:
+        if baseline is None:
+            raise WrongInput("differences need a baseline: name one of the systems")
+        moves = moves - moves[:, [baseline]]
+    square = (moves**2).sum(axis=1)
+    if goal == ORDER:
+        square = np.maximum(len(frame.systems) * square - moves.sum(axis=1) ** 2, 0)
+    share = np.clip(shares, _LEAST, 1 - _LEAST)
+    return np.sqrt(square * share * (1 - share))
+
+
+@dataclass(frozen=True)
+class Order:
+    """Rows of a frame in the order in which they are judged."""
+
+    rows: Counts
+    size: Values
+    """By place in the order."""
+    priority: Values
+    """By place in the order, falling."""
+
+    known: Counts
+    """The rows that were judged before."""
+    n_rows: int
+    """Of the frame."""
+
+    def first(self, n: int, weight: float = 1.0) -> Batch:
+        """The first n as a sample, with the chance that each row of the frame had to be in it."""
+        after = self.priority[n] if n < len(self.rows) else 0.0
+        chances = np.zeros(self.n_rows)
+        chances[self.rows] = np.minimum(1, self.size / after) if after > 0 else 1.0
+        chances[self.known] = 1
+        return Batch(self.rows[:n], chances, weight)
+
+    def complete(self, answered: Flags) -> int:
+        """How many of the first have all been judged or passed over by everybody: (N,) by row."""
+        open_places = np.flatnonzero(~answered[self.rows])
+        return int(open_places[0]) if len(open_places) else len(self.rows)
+
+
+def order(size: Values, known: Flags, seed: int) -> Order:
+    """Draw the order of the rows not known, by their sizes (N,); those of size 0 stay out."""
+    rows = np.flatnonzero(~known & (size > 0))
+    number = 1 - np.random.default_rng(seed).random(len(size))
+    priority = size[rows] / number[rows]
+    places = np.argsort(-priority, kind="stable")
+    rows = rows[places]
+    return Order(rows, size[rows], priority[places], np.flatnonzero(known), len(size))
+
+
+def weight(size: Values, before: int, after: int) -> float:
+    """Of a batch that brings the judgements from one number to another.
+
+    By so much does 1 over the variance grow that one sample by these sizes would have: then batches
+    together are worth about as much as one sample. The sizes must be those from before the first
+    batch, since weights that learn would make the estimate biased.
+    """
+    return _precision(size, after) - _precision(size, before)
+
+
+def _precision(size: Values, n: int) -> float:
+    """1 over the variance that sizes expect of a sample of n."""
+    size = size[size > 0]
+    n = min(n, len(size) - 1)
+    return 1 / float((size**2 * (1 / _chances(size, n) - 1)).sum()) if n >= 1 else 0.0
+
+
+def _chances(size: Values, n: int) -> Values:
+    """In proportion to sizes above 0, at most 1, summing to n; n below their number."""
+    falling = np.sort(size)[::-1]
+    after = np.cumsum(falling[::-1])[::-1][:n] / np.arange(n, 0, -1)
+    # The largest sizes are sure to be drawn, as many as leave no chance above 1 below them.
+    sure = int(np.argmax(falling[:n] <= after))
+    return np.minimum(1, size / after[sure])
+
+
+def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int) -> Values:
+    """(S,) The standard errors of the means that a sample of n of these sizes should give.
+
+    `shares` (N,): how likely each pair is relevant; 0 or 1 where it is known. With 1/2 for all
+    that is not known the errors will hardly be larger. With a sample before this one, 1 over the
+    squares of both errors add up.
+    """
+    one, open_rows = np.ones(1), np.flatnonzero(size > 0)
+    moves = linear(frame, of, shares[:, None], one, one).at(frame, open_rows)[:, :, 0]
+    if n >= len(open_rows):
+        return np.zeros(len(frame.systems))
+    share = shares[open_rows]
+    square = share * (1 - share) * (1 / _chances(size[open_rows], n) - 1)
+    return np.sqrt((moves**2).T @ square) / max(len(frame.queries), 1)
+
+
+def batch_size(done: int) -> int:
+    """How many pairs to draw together after so many: later batches learn less from each pair."""
+    return max(SMALLEST_BATCH, done // 2)

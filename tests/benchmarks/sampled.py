@@ -1,0 +1,369 @@
+"""Do estimates from sampled judgements hold what they promise, and what do they save?
+
+    python -m tests.benchmarks.sampled [--runs FOLDER] [--repetitions 1000] [--dataset NAME …]
+        [--measure P@10 nDCG@10 AP@100] [--binary] [--half] [--part coverage factors stop naive]
+
+Pairs of which all grades are known are drawn again and again, and it is counted how often 95%
+intervals hold the true score. `--runs` holds runs (`*.gz`) and `qrels.txt.gz`, as the TREC-COVID
+round 1 archive has them; a dataset is one that ships with the project. What nobody judged counts
+as judged not relevant. `--half`: half of the pool is given as official judgements.
+
+`rel`: relevant pairs in the sample, on average. Half-widths are means over systems, or pairs:
+`true` is 1.96 standard deviations of the estimates. `bias` is the largest over systems, in parts
+of the half-width. Coverage: mean, lowest and highest over systems, or pairs.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+from scipy import stats
+
+from compute.datasets.qrels import read_qrels
+from compute.evaluate.estimates import prediction
+from compute.evaluate.estimates.corrected import Batch, by_guess, corrected, levels_of, predicted
+from compute.evaluate.estimates.frames import Flags, Frame, Values, of_lists
+from compute.evaluate.estimates.intervals import Estimates, estimates
+from compute.evaluate.estimates.linearised import Kind, kind, linear
+from compute.evaluate.runs import canonical, read_trec
+from compute.exports.shipping import FORMAT
+from compute.judgements import orders, sampling
+from compute.store.store import SHIPPED
+
+SIZES = (50, 100, 200, 400, 800)
+NORMAL = stats.norm.isf(0.025)
+
+
+@dataclass(frozen=True)
+class World:
+    """A frame of which every grade is known."""
+
+    name: str
+    frame: Frame
+    grades: Values
+    of: Kind
+    official: Flags
+    """The rows whose grade is known before anything is drawn."""
+
+    @cached_property
+    def given(self) -> Values:
+        return prediction.features(self.frame)
+
+    @cached_property
+    def levels(self) -> Values:
+        return levels_of(self.grades)
+
+    @cached_property
+    def truth(self) -> Values:
+        """(S,)"""
+        reached = (self.grades[:, None] >= self.levels).astype(np.float64)
+        steps = np.diff(self.levels, prepend=0.0)
+        return linear(self.frame, self.of, reached, steps, self.levels).values.mean(axis=1)
+
+    @cached_property
+    def gain(self) -> Values:
+        """(N,)"""
+        reached = (self.grades[:, None] >= self.levels).astype(np.float64)
+        return reached @ self.of.gains(np.diff(self.levels, prepend=0.0), self.levels)
+
+    @cached_property
+    def size(self) -> Values:
+        """What pairs are drawn by before the first judgement."""
+        grades = np.where(self.official, self.grades, np.nan)
+        shares = predicted(self.frame, self.given, grades, self.levels)[:, 0]
+        return np.where(self.official, 0, sampling.sizes(self.frame, self.of, shares))
+
+
+Step = tuple[int, Estimates]
+
+
+def sampled(world: World, seed: int, until: int, goal: str = sampling.SCORES) -> Iterator[Step]:
+    """Judge batch after batch as a task does: the number judged and the estimates after each."""
+    known, grades = world.official.copy(), np.where(world.official, world.grades, np.nan)
+    size, done, batches = world.size, 0, []
+    while done < min(until, int((~world.official).sum())):
+        most = next((n for n in SIZES if n > done), until)
+        n = min(done + sampling.batch_size(done), most, until)
+        n = most if most - n < sampling.SMALLEST_BATCH / 2 else n
+        order = sampling.order(size, known, seed * 100_003 + done)
+        batches.append(order.first(n - done, sampling.weight(world.size, done, n)))
+        grades[batches[-1].rows] = world.grades[batches[-1].rows]
+        known[batches[-1].rows], done = True, n
+        found = corrected(world.frame, world.given, grades, batches, world.levels)
+        yield done, estimates(world.frame, world.of, found)
+        size = sampling.sizes(world.frame, world.of, found.about[:, 0], goal, 0)
+
+
+def without(world: World, seed: int, n: int, *, weighted: bool, helped: bool) -> Values:
+    """(S,) Means by one sample of n: chances equal or by size, with prediction or without.
+
+    Without prediction by Hájek's estimator: the weighted mean of the grades in each system's list.
+    """
+    size = world.size if weighted else (world.size > 0).astype(np.float64)
+    batch = sampling.order(size, world.official, seed).first(n)
+    if helped:
+        grades = np.where(world.official, world.grades, np.nan)
+        grades[batch.rows] = world.grades[batch.rows]
+        found = corrected(world.frame, world.given, grades, [batch], world.levels)
+        return estimates(world.frame, world.of, found).means
+    return _hajek(world, batch)
+
+
+def _hajek(world: World, batch: Batch) -> Values:
+    """Of measures that are sums alone."""
+    shares = np.zeros((world.frame.n, 1))
+    moves = linear(world.frame, world.of, shares, np.ones(1), np.ones(1)).at(
+        world.frame, np.arange(world.frame.n)
+    )[:, :, 0] / len(world.frame.queries)
+    fixed = moves[world.official].T @ world.gain[world.official]
+    left, drawn = moves[~world.official].sum(axis=0), moves[batch.rows]
+    over = drawn / batch.chances[batch.rows, None]
+    total = over.sum(axis=0)
+    found = np.divide(
+        over.T @ world.gain[batch.rows], total, out=np.zeros(len(total)), where=total > 0
+    )
+    return fixed + found * left
+
+
+@dataclass(frozen=True)
+class Told:
+    """Estimates of many repetitions at one number of judgements."""
+
+    error: Values
+    """(repetitions, S)"""
+    reach: Values
+    pair_error: Values
+    """(repetitions, pairs)"""
+    pair_reach: Values
+    relevant: Values
+
+    @classmethod
+    def of(cls, found: Sequence[Estimates], truth: Values) -> "Told":
+        a, b = np.triu_indices(len(truth), 1)
+        error = np.array([one.means for one in found]) - truth
+        scores = [one.scores() for one in found]
+        pairs = [one.pairs(together=False) for one in found]
+        reach = np.array([(one["high"] - one["low"]).to_numpy() / 2 for one in scores])
+        pair_reach = np.array([(one["high"] - one["low"]).to_numpy() / 2 for one in pairs])
+        relevant = np.array([one.n_relevant for one in found])
+        return cls(error, reach, error[:, a] - error[:, b], pair_reach, relevant)
+
+    def row(self) -> dict[str, str]:
+        true, reach = NORMAL * self.error.std(axis=0), self.reach.mean(axis=0)
+        bias = np.abs(self.error.mean(axis=0)) / np.maximum(reach, 1e-12)
+        return {
+            "rel": f"{self.relevant.mean():.0f}",
+            "true": f"{true.mean():.4f}",
+            "half-width": f"{reach.mean():.4f}",
+            "bias": f"{bias.max():.3f}",
+            "coverage": _held(self.error, self.reach),
+            "of pairs": _held(self.pair_error, self.pair_reach),
+            "half-width of pairs": f"{self.pair_reach.mean():.4f}",
+        }
+
+
+def _held(error: Values, reach: Values) -> str:
+    """Mean (lowest to highest) share of intervals that hold the truth, of those with a width."""
+    some = reach > 1e-9
+    held = (some & (np.abs(error) <= reach)).sum(axis=0) / np.maximum(some.sum(axis=0), 1)
+    held = held[some.any(axis=0)]
+    return f"{held.mean():.1%} ({held.min():.1%} to {held.max():.1%})"
+
+
+def coverage(world: World, repetitions: int) -> None:
+    found: dict[int, list[Estimates]] = {n: [] for n in SIZES}
+    for seed in range(repetitions):
+        for n, one in sampled(world, seed, max(SIZES)):
+            if n in found:
+                found[n].append(one)
+    rows = {n: Told.of(some, world.truth).row() for n, some in found.items() if some}
+    table(f"{world.name}: coverage, {repetitions} repetitions", rows)
+
+
+def factors(world: World, repetitions: int) -> None:
+    """The true half-widths of what the estimate is made of, and what it saves."""
+    spread = {}
+    for weighted in (False, True):
+        for helped in (False, True):
+            name = f"{'weighted' if weighted else 'equal'}{', predicted' if helped else ''}"
+            once = partial(without, world, weighted=weighted, helped=helped)
+            spread[name] = [
+                _true(np.array([once(seed, n) for seed in range(repetitions)])) for n in SIZES
+            ]
+    steps = [list(sampled(world, seed, max(SIZES))) for seed in range(repetitions)]
+    curve = {
+        column[0][0]: _true(np.array([one.means for _, one in column]))
+        for column in zip(*steps, strict=True)
+    }
+    spread["batches that learn"] = [curve[n] for n in SIZES]
+    rows = {
+        name: {str(n): f"{value:.4f}" for n, value in zip(SIZES, values, strict=True)}
+        for name, values in spread.items()
+    }
+    # Between two numbers that were simulated the logarithms are a straight line.
+    falling, numbers = -np.log(list(curve.values())), np.log(list(curve))
+    needed = np.exp(np.interp(-np.log(spread["equal"]), falling, numbers, left=np.nan))
+    rows["judgements for the half-width of 'equal'"] = {
+        str(n): "fewer than 50" if np.isnan(value) else f"{value:.0f} ({value / n:.0%})"
+        for n, value in zip(SIZES, needed, strict=True)
+    }
+    table(f"{world.name}: true half-widths, {repetitions} repetitions", rows)
+
+
+def _true(means: Values) -> float:
+    return float(NORMAL * means.std(axis=0).mean())
+
+
+def stop(world: World, repetitions: int, wanted: float = 0.15) -> None:
+    """Coverage at moments that were chosen by looking: enough, and the first separable pair."""
+    narrow: list[Estimates] = []
+    apart: list[Estimates] = []
+    moments: dict[str, list[int]] = {"narrow": [], "apart": []}
+    wrong = 0
+    for seed in range(repetitions):
+        open_ones = {"narrow", "apart"}
+        for n, one in sampled(world, seed, max(SIZES)):
+            if not one.enough:
+                continue
+            scores = one.scores()
+            if "narrow" in open_ones and (scores["high"] - scores["low"]).mean() / 2 <= wanted:
+                open_ones.discard("narrow")
+                narrow.append(one)
+                moments["narrow"].append(n)
+            if "apart" in open_ones and (better := one.better()).any():
+                open_ones.discard("apart")
+                apart.append(one)
+                moments["apart"].append(n)
+                wrong += bool((better & (world.truth[:, None] <= world.truth)).any())
+            if not open_ones:
+                break
+    rows = {}
+    for name, some in (("narrow", narrow), ("apart", apart)):
+        if some:
+            rows[name] = Told.of(some, world.truth).row() | {
+                "stops": f"{len(some)}, at {np.median(moments[name]):.0f}"
+            }
+    if "apart" in rows:
+        rows["apart"]["a pair told apart wrongly"] = f"{wrong / len(apart):.1%}"
+    table(
+        f"{world.name}: stopped at a half-width of {wanted}, or at the first separable pair", rows
+    )
+
+
+def naive(world: World) -> None:
+    """What `impact` puts first, taken for a simple random sample: it must fail."""
+    tops = _tops(world.frame)
+    judged = world.frame.pairs.assign(relevance=world.grades.astype(np.int64))
+    known, done, rows = world.official.copy(), 0, {}
+    for n in SIZES:
+        while done < n:
+            blocks = orders.Framed(tops).blocks(
+                judged[known], world.frame.systems, world.frame.depth
+            )
+            ahead = orders.first("impact", blocks, world.frame.depth, 0, min(25, n - done))
+            known[world.frame.rows(ahead)] = True
+            done += len(ahead)
+        chosen = np.flatnonzero(known & ~world.official)
+        chance = np.where(world.official, 1, n / (~world.official).sum())
+        grades = np.where(known, world.grades, np.nan)
+        batch = Batch(chosen, chance, 1)
+        means = _hajek(world, batch)
+        guess = np.full((world.frame.n, 1), float(np.mean(grades[chosen] > 0)))
+        found = estimates(
+            world.frame, world.of, by_guess(guess, grades, [batch], world.levels, world.frame.query)
+        )
+        reach = NORMAL * found.scores()["error"].to_numpy()
+        inside = np.abs(means - world.truth) <= reach
+        rows[n] = {
+            "mean error": f"{(means - world.truth).mean():+.4f}",
+            "half-width": f"{reach.mean():.4f}",
+            "systems inside": f"{inside.sum()} of {len(inside)}",
+        }
+    table(f"{world.name}: `impact` taken for a random sample", rows)
+
+
+def _tops(frame: Frame) -> pd.DataFrame:
+    row, system = np.nonzero((frame.rank > 0) & (frame.rank <= frame.depth))
+    found = frame.pairs.iloc[row].assign(rank=frame.rank[row, system])
+    return found.assign(system=np.array(frame.systems)[system])
+
+
+def table(title: str, rows: dict) -> None:
+    say(f"\n{title}\n" + pd.DataFrame.from_dict(rows, orient="index").fillna("").to_string())
+
+
+def of_files(folder: Path) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The runs of a folder, each named by its file, and its judgements."""
+    tops = []
+    for file in sorted(folder.glob("*.gz")):
+        if not file.name.startswith("qrels"):
+            _, hits = read_trec(file, any_tag=True)
+            run = canonical(hits, depth=1000, drop_self=False).frame
+            tops.append(run.assign(system=file.name.removesuffix(".gz")))
+    return pd.concat(tops), read_qrels(folder / "qrels.txt.gz")
+
+
+def of_shipped(dataset: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The runs and judgements that ship with the project."""
+    records = pd.read_json(SHIPPED / "manifest.json", typ="series")
+    assert records["format"] == FORMAT
+    found: dict[str, list[pd.DataFrame]] = {"hits": [], "judgements": []}
+    for part in records["parts"]:
+        what = Path(part["path"]).parent.name
+        if part["dataset"] == dataset and what in found:
+            frame = pd.read_parquet(SHIPPED / part["path"])
+            found[what].append(frame.assign(system=part["system"]))
+    return pd.concat(found["hits"]), found["judgements"][0]
+
+
+def world(
+    name: str, lists: tuple[pd.DataFrame, pd.DataFrame], measure: str, *, binary: bool, half: bool
+) -> World:
+    tops, judgements = lists
+    of = kind(measure)
+    frame = of_lists(tops, sorted(judgements["query_id"].unique()), of.k)
+    grades = np.nan_to_num(frame.grades(judgements))
+    official = np.random.default_rng(1).random(frame.n) < (0.5 if half else 0)
+    words = f"{name}, {measure}{', binary' if binary else ''}{', half official' if half else ''}"
+    return World(words, frame, np.minimum(grades, 1) if binary else grades, of, official)
+
+
+def say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()
+
+
+def main(words: Sequence[str]) -> None:
+    asking = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    asking.add_argument("--runs", type=Path)
+    asking.add_argument("--dataset", nargs="*", default=[])
+    asking.add_argument("--measure", nargs="+", default=["P@10", "nDCG@10", "AP@100"])
+    asking.add_argument("--repetitions", type=int, default=1000)
+    asking.add_argument("--binary", action="store_true")
+    asking.add_argument("--half", action="store_true")
+    asking.add_argument("--part", nargs="+", default=["coverage"])
+    asked = asking.parse_args(words)
+    sources = {asked.runs.name: lambda: of_files(asked.runs)} if asked.runs else {}
+    sources |= {name: lambda name=name: of_shipped(name) for name in asked.dataset}
+    for name, lists in sources.items():
+        read = lists()
+        for measure in asked.measure:
+            made = world(name, read, measure, binary=asked.binary, half=asked.half)
+            for part in asked.part:
+                if part == "naive":
+                    naive(made)
+                else:
+                    {"coverage": coverage, "factors": factors, "stop": stop}[part](
+                        made, asked.repetitions
+                    )
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

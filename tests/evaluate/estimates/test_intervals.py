@@ -1,0 +1,135 @@
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from compute.base.errors import WrongInput
+from compute.evaluate.estimates import prediction
+from compute.evaluate.estimates.corrected import Batch, Corrected, corrected
+from compute.evaluate.estimates.intervals import Estimates, estimates
+from compute.evaluate.estimates.linearised import kind, linear
+from compute.evaluate.measures import evaluate
+from tests.evaluate.estimates.made import TWO, drawn
+
+MEASURES = ("P@5", "RBP(p=0.8)@5", "RBP(p=0.8,rel=2)@5", "nDCG@5", "R@5", "AP@5")
+
+
+@pytest.fixture(scope="module")
+def sample() -> Corrected:
+    frame, grades = drawn(12, 5, seed=4)
+    inside = np.random.default_rng(0).random(frame.n) < 0.5
+    batch = Batch(np.flatnonzero(inside), np.full(frame.n, 0.5), 1)
+    known = np.where(inside, grades, np.nan)
+    return corrected(frame, prediction.features(frame), known, [batch], np.array([1.0, 2]))
+
+
+@pytest.mark.parametrize("measure", MEASURES)
+def test_of_known_grades_the_values_are_those_of_the_measure(measure: str) -> None:
+    frame, grades = drawn(12, 5, seed=4)
+    of, levels = kind(measure), np.array([1.0, 2.0])
+    found = linear(frame, of, (grades[:, None] >= levels).astype(float), np.ones(2), levels)
+    judgements = frame.pairs.assign(relevance=grades.astype(int))
+    for place, rank in enumerate(frame.rank.T):
+        run = frame.pairs.assign(rank=rank)[(rank > 0) & (rank <= 5)]
+        scores = evaluate(run, judgements, [measure], depth=5)
+        assert found.values[place] == pytest.approx(scores["value"].to_numpy())
+
+
+@pytest.mark.parametrize("measure", (*MEASURES, "DCG@5"))
+def test_of_known_grades_a_slope_is_what_one_pair_changes(measure: str) -> None:
+    frame, _ = drawn(6, 5, seed=5)
+    of, one = kind(measure.replace(",rel=2", "")), np.ones(1)
+    shares = (np.random.default_rng(1).random((frame.n, 1)) < 0.4).astype(float)
+    near = linear(frame, of, shares, one, one)
+    slopes = near.at(frame, np.arange(frame.n))[:, :, 0]
+    for row in range(frame.n):
+        ends = []
+        for share in (0, 1):
+            moved = shares.copy()
+            moved[row] = share
+            ends.append(linear(frame, of, moved, one, one).values[:, frame.query[row]])
+        assert slopes[row] == pytest.approx(ends[1] - ends[0]), row
+    # And `moved` adds them up.
+    change = np.random.default_rng(2).normal(size=shares.shape)
+    by_query = np.array([np.bincount(frame.query, column, 6) for column in (slopes * change).T])
+    assert near.moved(frame, change) == pytest.approx(near.values + by_query)
+
+
+@pytest.mark.parametrize("measure", ("nDCG@2", "R@2", "AP@2", "P@2", "DCG@2"))
+def test_near_predictions_the_value_is_the_mean_over_grades(measure: str) -> None:
+    shares, of, one = np.array([1, 0.1, 0.2, 0.1, 0.2, 1, 0.1]), kind(measure), np.ones(1)
+    mean = np.zeros((2, 2))
+    for relevant in product([0, 1], repeat=7):
+        chance = np.where(relevant, shares, 1 - shares).prod()
+        if chance:
+            given = np.array(relevant, float)[:, None]
+            mean += chance * linear(TWO, of, given, one, one).values
+    # The number of relevant documents is only about that of Poisson.
+    near = 0.01 if of.is_ratio else 1e-12
+    assert linear(TWO, of, shares[:, None], one, one).values == pytest.approx(mean, abs=near)
+
+
+def test_worked_by_hand_recall() -> None:
+    # In query p, a is relevant, b and c are not: R@2 of one (a, b) is 1 / 1. With b it would be
+    # 2 / 2, with c, which it does not have, 1 / 2, without a 0.
+    shares = np.array([[1.0], [0], [0], [0], [0], [0], [1]])
+    near = linear(TWO, kind("R@2"), shares, np.ones(1), np.ones(1))
+    assert near.values[0] == pytest.approx([1, 0])
+    assert near.at(TWO, np.arange(3))[:, 0, 0] == pytest.approx([1, 0, -0.5])
+
+
+def test_intervals_of_all_pairs_are_wider_than_of_each(sample: Corrected) -> None:
+    frame, _ = drawn(12, 5, seed=4)
+    found = estimates(frame, kind("nDCG@5"), sample)
+    together, each = found.pairs(), found.pairs(together=False)
+    assert (together["high"] > each["high"]).all()
+    assert together["difference"].to_list() == each["difference"].to_list()
+    assert found.enough == (sample.n_relevant >= 30)  # more than there are queries
+    scores = found.scores()
+    assert (scores["high"] - scores["mean"]).to_list() == pytest.approx(
+        (scores["mean"] - scores["low"]).to_list()
+    )
+
+
+def test_who_is_better_follows_from_the_pairs() -> None:
+    still = np.zeros((3, 3))
+    covariance = np.diag([0.01, 0.01, 0.01]) ** 2
+    by_query = np.array([[0.5, 0.7], [0.2, 0.3], [0.59, 0.6]])
+    found = Estimates(("a", "b", "c"), by_query, covariance, covariance, 40, still, still, 30)
+    # The error of a difference is .0141; a and b differ by .35, c and b by .345, a and c by .005.
+    assert found.better().tolist() == [[False, True, False], [False] * 3, [False, True, False]]
+    ranks = found.ranks()
+    assert ranks["system"].to_list() == ["a", "c", "b"]
+    assert ranks[["rank", "rank_low", "rank_high"]].to_numpy().tolist() == [
+        [1, 1, 2],
+        [2, 1, 2],
+        [3, 3, 3],
+    ]
+    assert ranks["group"].to_list() == ["a", "a", "b"]
+    fewer = Estimates(("a", "b", "c"), by_query, covariance, covariance, 40, still, still, 29)
+    assert not fewer.better().any()
+
+
+def test_equal_lists_differ_by_nothing() -> None:
+    still, flat = np.zeros((2, 2)), np.full((2, 2), 0.01)
+    found = Estimates(("a", "b"), np.ones((2, 2)), flat, flat, 40, still, still, 30)
+    assert found.pairs()[["error", "low", "high"]].to_numpy() == pytest.approx(0)
+    assert not found.better().any()
+
+
+def test_a_measure_that_is_no_such_sum_is_refused() -> None:
+    for name in ("RR@10", "AP", "Bpref"):
+        with pytest.raises(WrongInput, match="is not estimated"):
+            kind(name)
+
+
+def test_frames_are_named_by_what_they_hold() -> None:
+    frame, grades = drawn(12, 5, seed=4)
+    assert frame.identity == drawn(12, 5, seed=4)[0].identity
+    assert frame.identity != drawn(12, 4, seed=4)[0].identity
+    judged = pd.DataFrame({"query_id": ["p", "p", "x"], "doc_id": ["c", "z", "a"]})
+    assert TWO.grades(judged.assign(relevance=[-1, 1, 1])).tolist()[:3] == pytest.approx(
+        [np.nan, np.nan, 0], nan_ok=True
+    )
+    assert len(grades) == frame.n

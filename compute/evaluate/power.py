@@ -1,0 +1,102 @@
+"""Power of the paired tests of `significance`: what difference would have been found, and with how
+many queries a difference that somebody names would be.
+
+Never of the difference that was observed: the power at that is a function of its p-value alone and
+says nothing new (Hoenig and Heisey 2001, The American Statistician 55(1), 19-24). What the data say
+of the difference is its interval.
+
+The mean of n paired differences of standard deviation s, over its standard error, follows where the
+true mean is D the noncentral t distribution of n - 1 degrees of freedom and noncentrality
+D sqrt(n) / s (Cohen 1988, Statistical Power Analysis, chapter 2; for retrieval Webber, Moffat and
+Zobel 2008, CIKM, 571-580). In large samples the randomisation test rejects as the t-test does
+(Hoeffding 1952). A difference is found where the test rejects and the sign is right; s is that of
+the differences here, so that all of it is of queries like these.
+"""
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from pandas import DataFrame
+from scipy import special, stats
+
+from compute.evaluate.sign_flips import LEVEL
+from compute.evaluate.significance import Values
+
+LARGEST = 1
+"""Two means of a measure are no further apart."""
+POWER = 0.8
+"""The chance to find a difference that is asked for (Cohen 1988)."""
+FEWEST = 6
+"""Queries that differ from which on a randomisation test can reject: p of five is 2 / 2^5."""
+MOST = 10**12
+"""Queries; whoever needs more needs another difference."""
+
+
+def level_of(width: ArrayLike, error: ArrayLike, n: ArrayLike) -> Values:
+    """The two-sided level of the t-test whose interval of a mean over n queries is this wide.
+
+    Of maxT's simultaneous intervals it is the level at which each pair is tested. 0 where the
+    interval is boundless; absent where the standard error is 0.
+    """
+    given = np.asarray(error, dtype=np.float64)
+    t = np.asarray(width) / 2 / np.where(given > 0, given, np.nan)
+    return 2 * stats.t.sf(t, np.asarray(n) - 1)
+
+
+def errors_off(n: ArrayLike, level: ArrayLike, power: float = POWER) -> Values:
+    """How many standard errors a true mean difference over n queries must be from 0 to be found
+    with a chance of `power` by a two-sided test."""
+    freedom = np.asarray(n, dtype=np.float64) - 1
+    return special.nctdtrinc(freedom, 1 - power, -special.stdtrit(freedom, np.asarray(level) / 2))
+
+
+def can_reject(differing: ArrayLike, n: ArrayLike, level: ArrayLike) -> NDArray[np.bool_]:
+    """Whether a test could reject at all where only so many of n queries differ.
+
+    The sum of m differences over the root of their squares is at most sqrt(m), where all are equal;
+    then t^2 = (n - 1) m / (n - m). With fewer, their spread says nothing of other queries' either.
+    """
+    m, n = np.asarray(differing, dtype=np.float64), np.asarray(n, dtype=np.float64)
+    level = np.asarray(level, dtype=np.float64)
+    square = special.stdtrit(n - 1, np.where(level > 0, level, np.nan) / 2) ** 2
+    return (m >= FEWEST) & (square * (n - m) <= (n - 1) * m)
+
+
+def detectable(
+    error: ArrayLike, n: ArrayLike, level: ArrayLike, differing: ArrayLike, power: float = POWER
+) -> Values:
+    """The smallest true mean difference that a test would have found with a chance of `power`.
+
+    `error` is the standard error of the mean difference over n queries, `level` that of a two-sided
+    test, a corrected one where pairs are tested together. Absent where too few queries differ.
+    """
+    usable = can_reject(differing, n, level)
+    off = errors_off(n, np.where(usable, level, LEVEL), power)
+    return np.where(usable, np.asarray(error) * off, np.nan)
+
+
+def queries_needed(
+    difference: float, deviation: ArrayLike, level: ArrayLike, power: float = POWER
+) -> NDArray[np.int64]:
+    """The fewest queries with which a true difference that somebody names, above 0, is found.
+
+    `deviation` is the standard deviation of the differences of queries: sqrt(n) times the standard
+    error. At least FEWEST, at most MOST.
+    """
+    spread, level = np.broadcast_arrays(np.asarray(deviation, np.float64), np.asarray(level))
+    low, high = (np.full(spread.shape, end, np.int64) for end in (FEWEST, MOST))
+    while (low < high).any():
+        middle = (low + high) // 2
+        enough = difference * np.sqrt(middle) >= spread * errors_off(middle, level, power)
+        low, high = np.where(enough, low, middle + 1), np.where(enough, middle, high)
+    return low
+
+
+def of_pairs(found: DataFrame, n: int) -> DataFrame:
+    """`significance.pairs` over n queries with level (at which each pair is tested among all),
+    deviation (of the differences), detectable (at that level) and alone (at LEVEL)."""
+    level = level_of(found["high"] - found["low"], found["error"], n)
+    together, alone = (
+        detectable(found["error"], n, one, found["differing"]) for one in (level, LEVEL)
+    )
+    named = {"n": n, "level": level, "deviation": found["error"] * np.sqrt(n)}
+    return found.assign(**named, detectable=together, alone=alone)

@@ -1,0 +1,96 @@
+"""What two systems' test would have found, and the queries that a named difference takes, in words.
+
+Rows of pairs are those of `leaderboard.select_order.among_all`.
+"""
+
+import math
+from collections.abc import Hashable, Mapping
+from typing import Any, NamedTuple
+
+from pandas import Series
+
+from compute.evaluate import power
+from compute.evaluate.power import LARGEST
+from compute.evaluate.sign_flips import LEVEL
+from compute.views.shared.theme import plain
+
+TOO_FEW = "Too few queries differ to say which difference this test would find."
+
+
+class Plan(NamedTuple):
+    """A pair's test alone, or among all pairs."""
+
+    n: int
+    n_pairs: int
+    level: float
+    deviation: float
+    detectable: float
+    """Absent (nan) where nothing can be said."""
+    alone: float
+
+
+def of_two(tested: Mapping[Hashable, Any]) -> Plan:
+    """Of the fields of `significance.Comparison`: a pair that is tested alone."""
+    n, differing = int(tested["n"]), tested["won"] + tested["lost"]
+    found = float(power.detectable(tested["error"], n, LEVEL, differing))
+    return Plan(n, 1, LEVEL, tested["error"] * math.sqrt(n), found, found)
+
+
+def of_pair(row: Series) -> Plan:
+    """Of a pair's row among all pairs."""
+    whole = int(row["n"]), int(row["n_pairs"])
+    return Plan(*whole, *(float(row[name]) for name in Plan._fields[2:]))
+
+
+def found(plan: Plan) -> list[str]:
+    """The smallest difference that the test would have found, in sentences."""
+    if math.isnan(plan.detectable):
+        return [TOO_FEW]
+    least = f"With 80% chance this test finds {_found(plan.detectable)}"
+    alone = f", all {plan.n_pairs:,} pairs corrected; this pair alone, {_found(plan.alone)}"
+    told = f"{least}{alone * (plan.n_pairs > 1)}."
+    if plan.detectable > LARGEST:
+        return [told]
+    return [
+        told,
+        f"How to read this: were the true difference {_least(plan.detectable)}, {plan.n:,} queries"
+        " like these would show it as significant in 8 of 10 samples. That is what the test can"
+        " see; what the difference is, its interval above says.",
+    ]
+
+
+def needed(plan: Plan, difference: float) -> list[str]:
+    """The queries that it takes to find a difference that somebody names, in sentences."""
+    if math.isnan(plan.detectable):
+        return [TOO_FEW]
+    n, alone = (_queries(plan, difference, level) for level in (plan.level, LEVEL))
+    rest = f", all {plan.n_pairs:,} pairs corrected; this pair alone, {alone}"
+    return [
+        f"{_least(difference)} takes {n} queries{rest * (plan.n_pairs > 1)}.",
+        f"How to read this: so many queries like these {plan.n:,} would show a true difference of"
+        f" {_least(difference)} as significant with 80% chance.",
+    ]
+
+
+def leads(plans: list[Plan]) -> str:
+    """The smallest lead over several systems, or over one, that would have been found."""
+    known = sorted({_least(one.detectable) for one in plans if one.detectable <= LARGEST})
+    if not known:
+        return ""
+    span = known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}"
+    whom = "it" if len(plans) == 1 else "these"
+    return f"A lead of {span} over {whom} would be found with 80% chance."
+
+
+def _queries(plan: Plan, difference: float, level: float) -> str:
+    n = int(power.queries_needed(difference, plan.deviation, level))
+    return f"{n:,}" if n < power.MOST else f"more than {power.MOST:,}"
+
+
+def _found(least: float) -> str:
+    return f"a difference of {_least(least)}" if least <= LARGEST else "no possible difference"
+
+
+def _least(value: float) -> str:
+    """Rounded up: what is written would be found."""
+    return plain(math.ceil(value * 1000 - 1e-6) / 1000)

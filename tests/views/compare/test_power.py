@@ -1,0 +1,69 @@
+"""What a test would have found, in words."""
+
+import math
+from typing import Any
+
+import pytest
+from pandas import DataFrame
+
+from compute.evaluate import significance
+from compute.views.compare import power, tables
+from compute.views.compare.power import Plan
+
+ALONE = Plan(300, 1, 0.05, 0.3, 0.0486, 0.0486)
+AMONG = Plan(300, 91, 0.0008, 0.3, 0.0731, 0.0486)
+FEW = ALONE._replace(detectable=math.nan, alone=math.nan)
+
+
+def test_the_smallest_difference_is_rounded_up() -> None:
+    assert power.found(ALONE)[0] == "With 80% chance this test finds a difference of .049."
+    assert power.found(AMONG)[0] == (
+        "With 80% chance this test finds a difference of .074, all 91 pairs corrected; this pair"
+        " alone, a difference of .049."
+    )
+    assert ".012." in power.found(ALONE._replace(detectable=0.012))[0]
+
+
+def test_queries_are_for_the_difference_that_is_named() -> None:
+    # (2.8016 x .3 / .02)^2 = 1,766.0, and 1.9 as the deviation is not known.
+    assert power.needed(ALONE, 0.02)[0] == ".020 takes 1,768 queries."
+    said = power.needed(AMONG, 0.02)[0]
+    assert said.endswith(" queries, all 91 pairs corrected; this pair alone, 1,768.")
+
+
+def test_where_too_few_queries_differ_that_is_said() -> None:
+    assert power.found(FEW) == power.needed(FEW, 0.02) == [power.TOO_FEW]
+    assert power.leads([FEW]) == ""
+
+
+def test_leads_over_several_systems_are_a_span() -> None:
+    others = [ALONE, FEW, ALONE._replace(detectable=0.021)]
+    assert (
+        power.leads(others) == "A lead of .021 to .049 over these would be found with 80% chance."
+    )
+    assert power.leads([ALONE]) == "A lead of .049 over it would be found with 80% chance."
+
+
+def test_a_pair_is_planned_from_its_test() -> None:
+    a, b = [0.1 * q for q in range(10)], [0.1 * (q * 7 % 10) for q in range(10)]
+    two = significance.two(a, b, resamples=0)
+    plan = power.of_two({**vars(two)})
+    assert plan.n == 10 and plan.deviation == pytest.approx(two.error * math.sqrt(10))
+    # At 9 degrees of freedom 3.1496 standard errors: statsmodels has them.
+    assert plan.detectable == pytest.approx(3.1496 * two.error, rel=1e-4)
+
+
+def test_a_pair_among_all_is_planned_from_its_row() -> None:
+    frame = DataFrame([AMONG._asdict() | {"a": "x"}])
+    plan = power.of_pair(frame.iloc[0])
+    assert plan == AMONG
+    assert power.found(plan) == power.found(AMONG)
+
+
+def test_it_stands_beside_what_is_not_significant() -> None:
+    tested: Any = {"p_randomisation": 0.02, "won": 3, "lost": 4}
+    assert not tables.unsure(tested, None) and not tables.unsure(tested, {"p": 0.04})
+    assert tables.unsure(tested, {"p": 0.31}) and tables.unsure(
+        tested | {"p_randomisation": 0.07}, None
+    )
+    assert not tables.unsure({"p_randomisation": 1.0, "won": 0, "lost": 0}, None)

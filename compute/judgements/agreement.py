@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.judgements import ADJUDICATION, HUMAN, IN_VIEW, labels
+from compute.judgements import ADJUDICATION, HUMAN, IN_VIEW, Choice, labels, resolve
 
 DRAWS = 2_000
 SEED = 20_240_601
@@ -63,7 +63,56 @@ def alpha(
     """
     if level not in LEVELS:
         raise WrongInput(f"no level {level!r}; known: {', '.join(LEVELS)}")
-    given = _by_person(rows, sources).to_numpy(np.float64)
+    return _alpha_of(_by_person(rows, sources).to_numpy(np.float64), level)
+
+
+def with_machine(people: DataFrame, machine: DataFrame) -> dict[str, float]:
+    """How far a machine agrees with people on the pairs that both graded, all counting alike.
+
+    Both: query_id, doc_id, relevance, a pair once. n_pairs, same (share with one grade),
+    people_relevant and machine_relevant (base rates: share of a grade above 0, which kappa depends
+    on), and kappa, weighted (kappa by squared distance) and alpha (ordinal), each with _low and
+    _high of 95%. Everything but n_pairs is absent (nan) where there is no such pair.
+    """
+    both = _both(people, machine)
+    found: dict[str, float] = {
+        "n_pairs": len(both),
+        "same": float((both["people"] == both["machine"]).mean()),
+        "people_relevant": float((both["people"] > 0).mean()),
+        "machine_relevant": float((both["machine"] > 0).mean()),
+    }
+    for name, weights in (("kappa", "none"), ("weighted", "quadratic")):
+        _, _, *values = _kappa(both["people"], both["machine"], WEIGHTS[weights])
+        found |= dict(zip((name, f"{name}_low", f"{name}_high"), values, strict=True))
+    of_all = _alpha_of(both[["people", "machine"]].to_numpy(np.float64), "ordinal")
+    return found | {f"alpha{end}": of_all[key] for key, end in _ALPHA.items()}
+
+
+def confusion(people: DataFrame, machine: DataFrame) -> DataFrame:
+    """people, machine (grades), n_pairs: how many of the pairs that both graded have which two."""
+    both = _both(people, machine)
+    counts = both.groupby(["people", "machine"]).size()
+    return counts.rename("n_pairs").reset_index()
+
+
+def blind(rows: DataFrame, sources: Collection[str] = HUMAN) -> DataFrame:
+    """One grade of each pair that people judged blind: query_id, doc_id, relevance; by majority."""
+    found = resolve(rows[rows["task"] != IN_VIEW], Choice("majority", tuple(sources)))
+    return found[["query_id", "doc_id", "relevance"]]
+
+
+_ALPHA = {"alpha": "", "low": "_low", "high": "_high"}
+
+
+def _both(people: DataFrame, machine: DataFrame) -> DataFrame:
+    """people, machine: the grades of the pairs that both have."""
+    pair = ["query_id", "doc_id"]
+    found = people[[*pair, "relevance"]].merge(machine[[*pair, "relevance"]], on=pair)
+    return DataFrame({"people": found["relevance_x"], "machine": found["relevance_y"]})
+
+
+def _alpha_of(given: Array, level: str) -> dict[str, float]:
+    """`alpha` of grades [pair, person], NaN where a person gave none."""
     given = given[(~np.isnan(given)).sum(axis=1) > 1]
     there = ~np.isnan(given)
     grades = np.unique(given[there])

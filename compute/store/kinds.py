@@ -44,6 +44,13 @@ COLUMNS: Mapping[str, Columns] = {
         ("doc_id", _TEXT),
         ("relevance", "int32"),
     ],
+    "machine_grades": [
+        ("dataset", _TEXT),
+        ("system", _TEXT),
+        ("query_id", _TEXT),
+        ("doc_id", _TEXT),
+        ("relevance", "int32"),
+    ],
     "lengths": [("dataset", _TEXT), ("doc_id", _TEXT), ("n_words", "int32")],
     "length_counts": [
         ("dataset", _TEXT),

@@ -2,7 +2,6 @@
 
 import hashlib
 import io
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import BinaryIO, NamedTuple
@@ -12,7 +11,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 from pandas import DataFrame
 
-from compute.base.files import make_folder, sync_folder
+from compute.base.files import make_folder, written_aside
 from compute.store.kinds import COLUMNS
 
 KINDS: Mapping[str, pa.Schema] = {
@@ -77,17 +76,9 @@ def write_part(
     a missing column, or a null where the schema has none.
     """
     make_folder(path.parent)
-    aside = path.with_name(f".{path.stem}.tmp")
-    try:
-        with aside.open("wb") as file:
-            summed = _Summed(file)
-            rows = _write(summed, schema, content, constants, compression_level)
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(path)
-    finally:
-        aside.unlink(missing_ok=True)
-    sync_folder(path.parent)
+    with written_aside(path) as file:
+        summed = _Summed(file)
+        rows = _write(summed, schema, content, constants, compression_level)
     return Written(rows, summed.sha256)
 
 

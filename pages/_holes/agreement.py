@@ -52,6 +52,21 @@ def agreement(dataset: str) -> None:
     _disagreements(dataset)
 
 
+def machines(dataset: str) -> None:
+    """How far machines whose grades are stored agree with people."""
+    found = read(select.machines, dataset=dataset, added=False)
+    if found.empty:
+        return
+    st.header("How far machines agree with people", anchor="machines")
+    title = f"Agreement of machines with people on {dataset}"
+    drawing.table(figures.machine_table(found), "machines", title)
+    drawing.caption(*figures.MACHINE_LINES)
+    confusions = read(select.confusions, dataset=dataset, added=False)
+    told = f"Grades of machines and of people on {dataset}"
+    drawing.table(figures.confusion_table(confusions), "confusions", told)
+    drawing.caption("Pairs that both graded, by people's grade (rows) and the machine's (columns).")
+
+
 def _disagreements(dataset: str) -> None:
     pairs = read(select.disagreements, dataset=dataset, added=False)
     if pairs.empty:

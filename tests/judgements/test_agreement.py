@@ -9,7 +9,16 @@ from sklearn.metrics import cohen_kappa_score
 
 from compute.base.errors import WrongInput
 from compute.judgements import ADJUDICATION, IN_VIEW, MODEL, PERSON
-from compute.judgements.agreement import LEVELS, WEIGHTS, alpha, disagreements, kappas
+from compute.judgements.agreement import (
+    LEVELS,
+    WEIGHTS,
+    alpha,
+    blind,
+    confusion,
+    disagreements,
+    kappas,
+    with_machine,
+)
 from tests.support import worlds
 
 # Each case draws its interval too.
@@ -171,3 +180,60 @@ def test_what_was_not_blind_counts_for_no_agreement():
     assert (found["n_pairs"], found["kappa"]) == (2, 1)
     assert alpha(rows)["n_labels"] == 4
     assert disagreements(rows).empty
+
+
+def graded(*grades: int | None) -> DataFrame:
+    """The grades of one source for d0, d1, …; None where it gave none."""
+    rows = [("q", f"d{place}", grade) for place, grade in enumerate(grades) if grade is not None]
+    return DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+
+
+PEOPLE, MACHINE = graded(0, 0, 0, 1, 1, 2, 0, None), graded(0, 0, 1, 1, 2, 2, None, 1)
+
+
+def test_a_machine_is_held_beside_people_on_the_pairs_of_both() -> None:
+    found = with_machine(PEOPLE, MACHINE)
+    # 4 of 6 are the same; people have half relevant (3 of 6), the machine 4 of 6. By chance
+    # (3 x 2 + 2 x 2 + 1 x 2) / 36 = 1/3 would be the same: (2/3 - 1/3) / (1 - 1/3) = 1/2.
+    assert (found["n_pairs"], found["same"]) == (6, pytest.approx(4 / 6))
+    assert found["people_relevant"] == pytest.approx(3 / 6)
+    assert found["machine_relevant"] == pytest.approx(4 / 6)
+    assert found["kappa"] == pytest.approx(1 / 2)
+    assert found["kappa_low"] < 1 / 2 < found["kappa_high"]
+    # Two pairs are one grade apart: 2/6 observed; expected over all 36 combinations: people 0 (3 of
+    # them) beside 0, 0, 1, 1, 2, 2: 3 x (2 x 1 + 2 x 4), 1: 2 x (2 + 2), 2: 1 x (2 x 4 + 2 x 1).
+    assert found["weighted"] == pytest.approx(1 - (2 / 6) / ((30 + 8 + 10) / 36))
+    theirs = cohen_kappa_score([0, 0, 0, 1, 1, 2], [0, 0, 1, 1, 2, 2], weights="quadratic")
+    assert found["weighted"] == pytest.approx(theirs)
+
+
+def test_alpha_of_a_machine_is_that_of_two_people() -> None:
+    rows = [("ada", f"d{place}", int(grade)) for place, grade in enumerate("000112")]
+    rows += [("gpt", f"d{place}", int(grade)) for place, grade in enumerate("001122")]
+    expected = alpha(judged(*rows))
+    found = with_machine(PEOPLE, MACHINE)
+    assert found["alpha"] == pytest.approx(expected["alpha"])
+    assert found["alpha_low"] == pytest.approx(expected["low"])
+
+
+def test_confusion_counts_pairs_of_both() -> None:
+    rows = confusion(PEOPLE, MACHINE).to_numpy().tolist()
+    assert rows == [[0, 0, 2], [0, 1, 1], [1, 1, 1], [1, 2, 1], [2, 2, 1]]
+
+
+def test_without_a_pair_of_both_nothing_is_said() -> None:
+    found = with_machine(graded(1), graded(None, 1))
+    assert found.pop("n_pairs") == 0
+    assert all(math.isnan(value) for value in found.values())
+
+
+def test_a_machine_is_held_beside_blind_labels_with_settled_ones_first() -> None:
+    rows = judged(
+        ("ada", "d1", 0),
+        ("bob", "d1", 1),
+        ("eve", "d1", 2, ADJUDICATION),
+        ("ada", "d2", 1),
+        ("gpt", "d3", 1, MODEL),
+    )
+    rows.loc[3, "task"] = IN_VIEW
+    assert blind(rows).to_numpy().tolist() == [["q", "d1", 2]]

@@ -54,6 +54,53 @@ def alpha_line(row: Row) -> str:
     )
 
 
+def machine_table(machines: DataFrame) -> DataFrame:
+    """A row for every machine and reference, as text."""
+
+    def spans(name: str) -> list[str]:
+        ends = zip(machines[name], machines[f"{name}_low"], machines[f"{name}_high"], strict=True)
+        return [f"{looks.plain(v, 2)} ({looks.between(low, high, 2)})" for v, low, high in ends]
+
+    def shares(name: str) -> list[str]:
+        return [f"{share:.0%}" for share in machines[name]]
+
+    return DataFrame(
+        {
+            "Machine": machines["machine"],
+            "Compared with": machines["reference"],
+            "Pairs of both": machines["n_pairs"],
+            "Same grade": shares("same"),
+            "Relevant: people": shares("people_relevant"),
+            "Relevant: machine": shares("machine_relevant"),
+            "Cohen's kappa (95%)": spans("kappa"),
+            "Weighted kappa (95%)": spans("weighted"),
+            "Alpha (95%)": spans("alpha"),
+        }
+    )
+
+
+def confusion_table(confusions: DataFrame) -> DataFrame:
+    """A row for every grade that people gave beside a machine, a column for each of its grades."""
+    keys = ["machine", "reference", "people"]
+    wide = confusions.astype({"n_pairs": int}).pivot_table(
+        "n_pairs", keys, "machine_grade", aggfunc="sum", fill_value=0
+    )
+    wide.columns = [f"Machine: {grade}" for grade in wide.columns]
+    names = {"machine": "Machine", "reference": "Compared with", "people": "Grade by people"}
+    return wide.reset_index().rename(columns=names)
+
+
+MACHINE_LINES = (
+    "How far a machine gives the grades that people gave; no score counts its grades.",
+    "How to read this: kappa falls where nearly all pairs have one grade, so the shares of relevant"
+    " pairs (a grade above 0) stand beside it. Weighted kappa counts two grades apart four times as"
+    " much as one; alpha is Krippendorff's, grades read as an order. The intervals are of 95% of"
+    " resamples of the pairs.",
+    "All pairs count alike: where people judged a chosen sample, this is agreement on that sample.",
+)
+"""Below the table of machines."""
+
+
 def disagreement_table(pairs: DataFrame) -> DataFrame:
     """A row for every pair with different grades, as text."""
     settled = ["" if pd.isna(grade) else str(grade) for grade in pairs["settled"]]

@@ -10,6 +10,7 @@ from streamlit.testing.v1 import AppTest
 from compute.base.settings import Settings
 from compute.judgements import ADJUDICATION, PERSON
 from compute.judgements.agreement import disagreements
+from compute.judgements.machines import KIND
 from compute.store.store import Store
 from compute.views.holes import agreement as figures
 from tests.support.holes import captions, fill, opened
@@ -64,6 +65,35 @@ def test_disagreements_name_who_gave_what() -> None:
     ]
     shown = [figures.option(row) for row in pairs.to_dict("records")]
     assert shown == ["q1 · d1: ada 2, bob 0", "q2 · d9: ada 1, bob 0, settled as 1"]
+
+
+def test_a_machine_stands_beside_people(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(Settings(home=home))
+    # Officially d1 has grade 2 for q1; ada and another gave d3 and d4 a 0 and a 1.
+    rows = [("q1", "d1", 2), ("q1", "d3", 0), ("q1", "d4", 0), ("q9", "d1", 1)]
+    grades = DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+    about = {"dataset": "tiny", "system": EVIL, "fingerprint": "f"}
+    with store.publishing("grades") as parts:
+        parts.add(KIND, grades, **about, provenance={})
+    app = opened(home, monkeypatch, dataset="tiny")
+    assert "How far machines agree with people" in [heading.value for heading in app.header]
+    tables = [frame.value for frame in app.dataframe]
+    told = next(table for table in tables if "Weighted kappa (95%)" in table)
+    columns = ["Machine", "Compared with", "Pairs of both", "Same grade"]
+    assert told[columns].values.tolist() == [
+        [EVIL, "official", 1, "100%"],
+        [EVIL, "people here", 2, "50%"],
+    ]
+    confused = next(table for table in tables if "Grade by people" in table)
+    assert confused.drop(columns="Machine").values.tolist() == [
+        ["official", 2, 0, 1],
+        ["people here", 0, 1, 0],
+        ["people here", 1, 1, 0],
+    ]
+    with store.publishing("remove") as parts:
+        parts.remove(KIND, "tiny", EVIL)
+    app = opened(home, monkeypatch, dataset="tiny")
+    assert "How far machines agree with people" not in [heading.value for heading in app.header]
 
 
 def buttons(app: AppTest) -> list[str]:

@@ -1,0 +1,79 @@
+"""What `show sets` prints: the judgement sets there are, or two of them side by side."""
+
+import math
+import sys
+from argparse import Namespace
+
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+from compute.commands.common import scored_by
+from compute.datasets import Dataset, dataset
+from compute.judgements import Choice
+from compute.reading import database, judgement_sets
+from compute.reading.database import Reading
+from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
+from compute.views.leaderboard.judgement_sets import Comparison, compared
+
+
+def sets(bench: Bench, arguments: Namespace) -> DataFrame:
+    """A row for each set; of two that are named, how far the boards by them agree."""
+    if len(arguments.names) not in (0, 2):
+        raise WrongInput("show sets lists them; to compare, name two: show sets official added")
+    if arguments.names and not arguments.dataset:
+        raise WrongInput("two sets are compared on one dataset: add --dataset")
+    if arguments.flips and not arguments.names:
+        raise WrongInput("--flips is of two sets: name them")
+    choice = Choice(arguments.rule, tuple(arguments.source))
+    row = dataset(arguments.dataset, own_datasets(bench.store)) if arguments.dataset else None
+    if row and row.parts:
+        raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
+    measure = arguments.measure or "nDCG@10"
+    if row and arguments.names:
+        _lacking(bench, row, measure)
+    reading = database.open_version(bench.store)
+    with reading.cursor() as cursor:
+        if row is None or not arguments.names:
+            return judgement_sets.listed(cursor, row.name if row else "", choice)
+        return _beside(reading, cursor, row.name, measure, arguments, choice)
+
+
+def _lacking(bench: Bench, row: Dataset, measure: str) -> None:
+    """Score the runs that lack the measure, and name those that are not kept deep enough."""
+    sys.stderr.writelines(f"{line}\n" for line in scored_by(bench, measure, row.name))
+
+
+def _beside(
+    reading: Reading,
+    cursor: DuckDBPyConnection,
+    name: str,
+    measure: str,
+    arguments: Namespace,
+    choice: Choice,
+) -> DataFrame:
+    judged = [judgement_sets.labels(cursor, name, of, choice) for of in arguments.names]
+    left, right = (judgement_sets.scored(reading, name, rows) for rows in judged)
+    if left is None or right is None:
+        raise WrongInput(f"no run is stored on {name}: there is no board to compare")
+    found = compared(left, right, measure)
+    if arguments.flips:
+        rows = found.pairs
+        turned = rows["flips"] | (rows["left_significant"] != rows["right_significant"])
+        return rows[turned].reset_index(drop=True)
+    both = judged[0].merge(judged[1], on=["query_id", "doc_id"])
+    same = float((both["relevance_x"] == both["relevance_y"]).mean()) if len(both) else math.nan
+    return DataFrame([_row(found) | {"pairs_in_both": len(both), "same_grade": same}])
+
+
+def _row(found: Comparison) -> dict[str, str | int | float]:
+    of = found.agreement
+    return {
+        "measure": found.measure,
+        "n_systems": len(found.means),
+        "n_queries": found.n_queries,
+        "tau": of.tau if of else math.nan,
+        "tau_ap": of.tau_ap if of else math.nan,
+        **found.counts(),
+    }

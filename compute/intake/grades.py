@@ -1,0 +1,212 @@
+"""Taking in what machines graded: from a file, or of the scores of a stored run."""
+
+import re
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+from pandas import DataFrame
+
+from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.files import digest
+from compute.base.locks import locked
+from compute.base.result_identity import fingerprint
+from compute.base.scratch_database import scratch
+from compute.base.words import counted, near, shown
+from compute.datasets import Dataset, unpacked_size
+from compute.datasets.fingerprints import judgements_fingerprint
+from compute.intake.imports import refuse_strange_documents
+from compute.judgements import machines
+from compute.judgements.machines import KIND
+from compute.recompute import run as recompute
+from compute.store import provenance
+from compute.store.loading import Bench, Loaded
+from compute.store.store import Part
+
+_NAME = re.compile(r"[^\s\x00-\x1f\x7f]{1,100}")
+_BY_TEXT = r"""
+with graded as (
+    select *, trim(regexp_replace(query, '\s+', ' ', 'g')) as asked,
+           trim(regexp_replace(passage, '\s+', ' ', 'g')) as judged
+    from given
+), queries as (
+    select query_id, trim(regexp_replace(text, '\s+', ' ', 'g')) as asked
+    from read_parquet($queries)
+), texts as (
+    select doc_id, unnest(list_distinct([
+        trim(regexp_replace(text, '\s+', ' ', 'g')),
+        trim(regexp_replace(title || ' ' || text, '\s+', ' ', 'g'))])) as judged
+    from read_parquet($documents)
+)
+select line, query_id, doc_id, relevance
+from graded left join queries using (asked) left join texts using (judged)
+order by all
+"""
+
+
+@dataclass(frozen=True)
+class Taken:
+    """What an import came to."""
+
+    part: Part
+    new: bool
+    """Whether it was not stored already."""
+    n_others: int
+    """Pairs of queries that the dataset has not: left out."""
+    n_failed: int
+    """Pairs that the machine gave no readable answer for: left out."""
+
+
+def import_file(
+    bench: Bench, file: Path, dataset: Dataset, machine: str, *, replace: bool = False
+) -> Taken:
+    """Take in the grades of a file (`machines.read`) as those of a machine, all or none.
+
+    Records without ids are found by their texts: the grade of a text holds for every document
+    that has it. Raises WrongInput with file and line, or for grades on another collection;
+    Conflict where the machine has other grades there and `replace` is not said.
+    """
+    start = time.perf_counter()
+    loaded = recompute.stored_dataset(bench.store, dataset)
+    unpacked_size.require(file, bench.settings.home)
+    found = machines.read(file)
+    rows = found.rows
+    if len(found.of_texts):
+        by_text = _by_text(found.of_texts, loaded, file)
+        rows = machines.once(DataFrame([*_records(rows), *_records(by_text)]), file)
+    if rows.empty:
+        raise WrongInput(f"{file}: no grade in it, give a file with some")
+    kept = rows[rows["query_id"].isin(_queries(loaded))]
+    if kept.empty:
+        raise WrongInput(
+            f"{dataset.name} has none of the queries of {file}: is it of another dataset?"
+        )
+    ids = pa.chunked_array([pa.array(kept["doc_id"], pa.large_string())])
+    refuse_strange_documents(bench.store, dataset, ids, file, "a grading")
+    about: dict[str, Any] = {"file": file.name, "sha256": digest(file), "form": found.form}
+    counts = {"pairs_of_other_queries": len(rows) - len(kept), "without_answer": found.n_failed}
+    words = ["import-grades", file.name, "--dataset", dataset.name, "--machine", machine]
+    made = provenance.record(words, time.perf_counter() - start, **about, **counts)
+    part, new = _publish(bench, dataset, machine, kept, made, replace=replace)
+    return Taken(part, new, counts["pairs_of_other_queries"], found.n_failed)
+
+
+def from_run(
+    bench: Bench,
+    dataset: Dataset,
+    system: str,
+    machine: str,
+    *,
+    thresholds: Sequence[float] = (),
+    quantiles: Sequence[float] = (),
+    replace: bool = False,
+) -> Taken:
+    """Take a stored run's scores as grades: how many thresholds, or quantiles, a score reaches.
+
+    Raises Missing for a run that is not stored, WrongInput where not one of both is given.
+    """
+    start = time.perf_counter()
+    recompute.stored_dataset(bench.store, dataset)
+    part = bench.store.part("hits", dataset.name, system)
+    if part is None:
+        stored = [hits.system for hits in bench.store.parts("hits", dataset.name)]
+        raise Missing(
+            f"no run of {system} on {dataset.name} is stored: {near(system, stored)}"
+            "python -m compute show scores lists what there is"
+        )
+    if bool(thresholds) == bool(quantiles):
+        raise WrongInput(
+            "scores are no grades: say --thresholds or --quantiles, one number for each grade"
+        )
+    hits = recompute.read(part)
+    at = list(thresholds) or machines.at_quantiles(hits, quantiles)
+    rows = machines.from_scores(hits, at)
+    given = ["--quantiles", *map(str, quantiles)] if quantiles else ["--thresholds", *map(str, at)]
+    words = ["import-grades", "--run", system, "--dataset", dataset.name, "--machine", machine]
+    about: dict[str, Any] = {"run": system, "hits": part.fingerprint, "thresholds": at}
+    about |= {"quantiles": list(quantiles)} if quantiles else {}
+    made = provenance.record(words + given, time.perf_counter() - start, form="run", **about)
+    return Taken(*_publish(bench, dataset, machine, rows, made, replace=replace), 0, 0)
+
+
+def said(taken: Taken) -> str:
+    """`gpt on tiny: 31 pairs of 3 queries (20 of grade 0, 11 of grade 1)`, and what is left out."""
+    rows = recompute.read(taken.part)
+    told = rows["relevance"].value_counts().sort_index()
+    by_grade = ", ".join(f"{number:,} of grade {grade}" for grade, number in told.items())
+    pairs, n_queries = counted(len(rows), "pair"), rows["query_id"].nunique()
+    queries = "1 query" if n_queries == 1 else f"{n_queries:,} queries"
+    lines = [f"{taken.part.system} on {taken.part.dataset}: {pairs} of {queries} ({by_grade})"]
+    lines += [] if taken.new else ["they were there already"]
+    if taken.part.provenance.get("quantiles"):
+        at = ", ".join(f"{number:g}" for number in taken.part.provenance["thresholds"])
+        lines += [f"grades begin at the scores {at}"]
+    if taken.n_others:
+        others = counted(taken.n_others, "pair")
+        lines += [f"{others} of queries that {taken.part.dataset} has not left out"]
+    if taken.n_failed:
+        lines += [f"{counted(taken.n_failed, 'pair')} without a readable answer left out"]
+    return "; ".join(lines)
+
+
+def _publish(
+    bench: Bench,
+    dataset: Dataset,
+    machine: str,
+    rows: DataFrame,
+    about: dict[str, Any],
+    *,
+    replace: bool,
+) -> tuple[Part, bool]:
+    """The part of these grades, and whether it was not there already."""
+    if not _NAME.fullmatch(machine):
+        raise WrongInput(f"{machine[:60]!r} cannot name a machine (no blanks): --machine NAME")
+    rows = rows[["query_id", "doc_id", "relevance"]]
+    rows = rows.sort_values(["query_id", "doc_id"], ignore_index=True)
+    mark = fingerprint(KIND, [], machine=machine, grades=judgements_fingerprint(rows))
+    with locked(bench.store.home / "locks" / "import.lock"):
+        old = bench.store.part(KIND, dataset.name, machine)
+        if old and old.fingerprint == mark:
+            return old, False
+        if old and not replace:
+            raise Conflict(
+                f"{machine} has other grades on {dataset.name}: give these another name"
+                " (--machine NAME), or put them in the place of those (--replace)"
+            )
+        of = {"dataset": dataset.name, "system": machine, "fingerprint": mark}
+        with bench.store.publishing(f"import grades of {machine} on {dataset.name}") as parts:
+            return parts.add(KIND, rows, **of, provenance=about), True
+
+
+def _queries(loaded: Loaded) -> set[str]:
+    both = (loaded.queries, loaded.judgements)
+    return {query for part in both for query in recompute.read(part)["query_id"]}
+
+
+def _records(rows: DataFrame) -> list[dict[Any, Any]]:
+    return rows.to_dict("records")
+
+
+def _by_text(given: DataFrame, loaded: Loaded, file: Path) -> DataFrame:
+    """query_id, doc_id, relevance, line of grades that name texts.
+
+    White space counts as one blank; a title may stand before the text.
+    """
+    name, documents = loaded.dataset.name, loaded.documents
+    if documents is None:
+        raise WrongInput(f"{file}: no ids in it, and no texts of {name} are stored: add the ids")
+    files = {"queries": str(loaded.queries.path), "documents": str(documents.path)}
+    with scratch() as database:
+        database.register("given", given)
+        found = database.execute(_BY_TEXT, files).df()
+    for column, what, told in (("query_id", "query", "query"), ("doc_id", "document", "passage")):
+        if len(strange := found[found[column].isna()]):
+            line = int(strange["line"].iloc[0])
+            text = given.loc[given["line"] == line, told].iloc[0]
+            raise WrongInput(
+                f"{file}, line {line}: no {what} of {name} has the text {shown(text)}: add its id"
+            )
+    return found

@@ -1,0 +1,159 @@
+"""Grades of machines: read from files, or made of a run's scores.
+
+They are a source of their own: no rule mixes them into official or added judgements, and no score
+counts them unless their set is chosen (`sets`).
+"""
+
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+from compute.base.words import shown
+from compute.datasets import trec
+from compute.datasets.qrels import read_qrels
+from compute.judgements.exchange import csv_rows, grade, utf8
+
+KIND = "machine_grades"
+"""Of the parts that hold them; the name of the machine stands in the place of a system."""
+CSV, QRELS, JSONL = "csv", "qrels", "jsonl"
+_PAIR = ["query_id", "doc_id"]
+_IDS = ("query_id", "qid"), ("doc_id", "docid")
+"""What a record of JSONL may call them."""
+
+
+@dataclass(frozen=True)
+class Grades:
+    """What a machine said of pairs, as a file has it."""
+
+    form: str
+    rows: DataFrame
+    """query_id, doc_id, relevance, line (absent of qrels)."""
+    of_texts: DataFrame
+    """query, passage (texts), relevance, line: those that the file names no ids of."""
+    n_failed: int = 0
+    """Pairs that the machine gave no readable answer for."""
+
+
+def read(path: Path) -> Grades:
+    """The grades of a file: a CSV that names its columns, qrels, or umbrela's records as JSONL.
+
+    A CSV has query_id, doc_id and grade. A record of umbrela's has `judgment`, and either ids
+    (qid and docid, or query_id and doc_id) or only the texts `query` and `passage`; where its
+    `result_status` is 0 the model's answer held no grade, and the 0 written there is none. Raises
+    Missing or WrongInput with file and line.
+    """
+    first = next((line for line in trec.lines(path, 1) if line.strip()), "")
+    none = DataFrame(columns=["query", "passage", "relevance", "line"])
+    if first.lstrip("\ufeff \t").startswith("{"):
+        return _jsonl(path)
+    if "query_id" in first and "," in first:
+        found = DataFrame(_csv(path), columns=[*_PAIR, "relevance", "line"])
+        return Grades(CSV, once(found, path), none)
+    return Grades(QRELS, read_qrels(path), none)
+
+
+def once(rows: DataFrame, path: Path) -> DataFrame:
+    """Each pair once. Raises WrongInput with the line where one has a second grade."""
+    rows = rows.drop_duplicates([*_PAIR, "relevance"], ignore_index=True)
+    twice = rows[rows.duplicated(_PAIR)]
+    if len(twice):
+        query_id, doc_id, line = twice.iloc[0][[*_PAIR, "line"]]
+        raise WrongInput(
+            f"{path}, line {line}: query {shown(query_id)} and document {shown(doc_id)} have"
+            " another grade above; keep one of the lines"
+        )
+    return rows
+
+
+def _csv(path: Path) -> Iterator[tuple[str, str, int, int]]:
+    for where, given in csv_rows(path, (*_PAIR, "grade")):
+        if not given["query_id"] or not given["doc_id"]:
+            raise WrongInput(f"{where}: query_id or doc_id is empty, mend the line")
+        found = grade(given["grade"], where, "grade")
+        if found is None:
+            raise WrongInput(f"{where}: no grade, write a whole number or remove the line")
+        yield given["query_id"], given["doc_id"], found, int(where.rpartition(" ")[2])
+
+
+def _jsonl(path: Path) -> Grades:
+    named: list[tuple[str, str, int, int]] = []
+    texts: list[tuple[str, str, int, int]] = []
+    n_failed = 0
+    for number, line in enumerate(utf8(path).split("\n"), 1):
+        if not line.strip():
+            continue
+        where = f"{path}, line {number}"
+        record = _record(line, where)
+        if record.get("result_status") == 0:
+            n_failed += 1
+            continue
+        ids = _ids(record)
+        pair = ids or _texts(record)
+        if pair is None:
+            raise WrongInput(f"{where}: no qid and docid, nor query and passage: add the ids")
+        (named if ids else texts).append((*pair, _judgment(record, where), number))
+    rows = DataFrame(named, columns=[*_PAIR, "relevance", "line"])
+    unnamed = DataFrame(texts, columns=["query", "passage", "relevance", "line"])
+    return Grades(JSONL, once(rows, path), unnamed, n_failed)
+
+
+def _record(line: str, where: str) -> Mapping[str, Any]:
+    try:
+        record = json.loads(line)
+    except (ValueError, RecursionError):
+        raise WrongInput(f"{where}: not JSON, mend or remove the line") from None
+    if not isinstance(record, dict):
+        raise WrongInput(f'{where}: no record of JSON, such as {{"qid": …}}, mend the line')
+    return record
+
+
+def _ids(record: Mapping[str, Any]) -> tuple[str, str] | None:
+    found = [next((record[n] for n in names if n in record), None) for names in _IDS]
+    # A whole number is an id, too, as in qrels; true is none.
+    ids = [str(value) for value in found if type(value) in (str, int) and value != ""]
+    return (ids[0], ids[1]) if len(ids) == 2 else None
+
+
+def _texts(record: Mapping[str, Any]) -> tuple[str, str] | None:
+    query, passage = (record.get(name) for name in ("query", "passage"))
+    return (query, passage) if isinstance(query, str) and isinstance(passage, str) else None
+
+
+def _judgment(record: Mapping[str, Any], where: str) -> int:
+    given = record.get("judgment")
+    if type(given) not in (int, float, str):
+        raise WrongInput(f"{where}: no judgment, as umbrela writes it: mend or remove the line")
+    found = grade(str(given), where, "judgment")
+    if found is None:
+        raise WrongInput(f"{where}: judgment is empty, mend or remove the line")
+    return found
+
+
+def from_scores(hits: DataFrame, thresholds: Sequence[float]) -> DataFrame:
+    """query_id, doc_id, relevance of a run's hits: how many of the thresholds the score reaches.
+
+    Raises WrongInput unless these ascend.
+    """
+    numbers = np.array(thresholds, np.float64)
+    if not len(numbers) or not np.isfinite(numbers).all() or (np.diff(numbers) <= 0).any():
+        told = " ".join(f"{number:g}" for number in numbers)
+        raise WrongInput(
+            f"the thresholds {told or '(none)'} do not ascend: give the score from which on a pair"
+            " has grade 1, then that of grade 2, and so on"
+        )
+    reached = np.searchsorted(numbers, hits["score"].to_numpy(np.float64), side="right")
+    return hits[_PAIR].assign(relevance=reached.astype(np.int32)).reset_index(drop=True)
+
+
+def at_quantiles(hits: DataFrame, shares: Sequence[float]) -> list[float]:
+    """The scores below which these shares of a run's hits lie. Raises WrongInput for no share."""
+    if any(math.isnan(share) or not 0 < share < 1 for share in shares):
+        raise WrongInput("quantiles are shares between 0 and 1, such as 0.5 0.9: mend them")
+    return [float(score) for score in np.quantile(hits["score"], list(shares))]

@@ -1,0 +1,160 @@
+"""Judgement sets of a reading: what there is, and every stored run scored by one of them."""
+
+from collections.abc import Collection, Iterator
+from contextlib import contextmanager
+
+import pyarrow as pa
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.base.errors import Missing
+from compute.base.words import near
+from compute.judgements import Choice, sets
+from compute.judgements.machines import KIND
+from compute.reading import means
+from compute.reading.database import Reading
+from compute.reading.overlay import rescoring
+from compute.reading.overlay.rescoring import Scored
+
+_COLUMNS = ["dataset", "set", "n_pairs", "n_queries", "n_relevant", "grades", "made_from"]
+_OFFICIAL = "select query_id, doc_id, relevance from judgements where dataset = ?"
+_GRADES = """
+select query_id, doc_id, relevance from machine_grades where dataset = ? and system = ?
+"""
+_MACHINES = """
+select system, coalesce(provenance->>'$.file', 'scores of ' || (provenance->>'$.run')) as made_from
+from parts where kind = ? and dataset = ? order by system
+"""
+_ADDED = "select * from added_judgements where dataset = ? order by id"
+_JUDGED = "select distinct dataset from parts where kind = 'judgements' order by dataset"
+_TABLES = """
+create temp table judgements (
+    dataset text, query_id text, doc_id text, relevance integer);
+create temp table scores (
+    dataset text, system text, query_id text, measure text, value double);
+create temp table means (
+    dataset text, system text, measure text, value double, value_returned double,
+    n_queries bigint, n_unanswered bigint);
+"""
+_FILL = """
+insert into judgements select $dataset, query_id, doc_id, relevance from judged;
+insert into scores select $dataset, system, query_id, measure, value from fresh;
+insert into means
+select
+    $dataset, system, measure, value, case when not isnan(value_returned) then value_returned end,
+    n_queries, nullif(n_unanswered, -1)
+from averaged
+"""
+
+
+def names(cursor: DuckDBPyConnection, dataset: str) -> list[str]:
+    """The sets of a dataset: official, added where something is, then each source's own."""
+    rows = _added(cursor, dataset)
+    machines = [name for name, _ in cursor.execute(_MACHINES, [KIND, dataset]).fetchall()]
+    own = [*sets.of_added(rows), *map(sets.of_machine, machines)]
+    return [sets.OFFICIAL, *([sets.ADDED] if len(rows) else []), *own]
+
+
+def labels(
+    cursor: DuckDBPyConnection, dataset: str, name: str, choice: Choice | None = None
+) -> DataFrame:
+    """query_id, doc_id, relevance of a set, a pair once. Raises Missing, with the sets there are.
+
+    `choice` says which added judgements count, and how those of one pair become one.
+    """
+    known = names(cursor, dataset)
+    if name not in known:
+        told = near(name, known) or f"known: {', '.join(known)}"
+        raise Missing(f"no judgement set {name!r} of {dataset}: {told.strip()}")
+    choice = choice or Choice()
+    kind, _, of = name.partition(":")
+    if kind == sets.MACHINE:
+        return cursor.execute(_GRADES, [dataset, of]).df()
+    if kind not in (sets.OFFICIAL, sets.ADDED):
+        return sets.of_added(_added(cursor, dataset), choice.rule)[name]
+    official = cursor.execute(_OFFICIAL, [dataset]).df()
+    if kind == sets.OFFICIAL:
+        return official
+    return sets.with_added(official, _added(cursor, dataset), choice)
+
+
+def listed(
+    cursor: DuckDBPyConnection, dataset: str = "", choice: Choice | None = None
+) -> DataFrame:
+    """The sets of a dataset, or of all: dataset, set, n_pairs, n_queries, n_relevant (pairs of a
+    grade above 0), grades (how many pairs have which), made_from (the file or run of a machine)."""
+    found = []
+    for of in [dataset] if dataset else _datasets(cursor):
+        made = cursor.execute(_MACHINES, [KIND, of]).fetchall()
+        origins = {sets.of_machine(name): origin for name, origin in made}
+        for name in names(cursor, of):
+            rows = labels(cursor, of, name, choice)
+            grades = rows["relevance"].astype(int).tolist()
+            n_relevant = sum(grade > 0 for grade in grades)
+            facts = (len(rows), rows["query_id"].nunique(), n_relevant, sets.by_grade(grades))
+            found.append((of, name, *facts, origins.get(name, "")))
+    return DataFrame(found, columns=_COLUMNS)
+
+
+def scored(reading: Reading, dataset: str, judged: DataFrame) -> Scored | None:
+    """Every stored run of a dataset by these judgements alone; None where no run is stored.
+
+    Queries without one of them are not evaluated. The measures are those that the runs are scored
+    by, as deep as their hits are kept.
+    """
+    with reading.cursor() as cursor:
+        cursor.register("judged", _table(judged))
+        found = rescoring.official(reading, cursor, dataset)
+        if found is not None:
+            # All queries are scored anew; what is judged for any query is read with the lists.
+            rescoring.rescore(found, cursor, found.queries, ())
+        return found
+
+
+@contextmanager
+def cursor_of(
+    reading: Reading, name: str, choice: Choice | None = None, datasets: Collection[str] = ()
+) -> Iterator[DuckDBPyConnection]:
+    """A connection whose `judgements`, `scores` and `means` are by a set alone.
+
+    Datasets that lack the set have none there. Raises Missing where all do.
+    """
+    with reading.cursor() as cursor:
+        stored = [of for of in _datasets(cursor) if of in datasets or not datasets]
+        known = {of: names(cursor, of) for of in stored}
+        judged = {of: labels(cursor, of, name, choice) for of in stored if name in known[of]}
+        if not judged:
+            every = dict.fromkeys(each for own in known.values() for each in own)
+            hint = near(name, every) or "python -m compute show sets lists them"
+            raise Missing(f"no judgement set {name!r}: {hint.strip()}")
+        cursor.execute(_TABLES)
+        for dataset, rows in judged.items():
+            _fill(reading, cursor, dataset, rows)
+        cursor.execute(means.MEANS_OF_MEANS)
+        yield cursor
+
+
+def _fill(reading: Reading, cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> None:
+    found = scored(reading, dataset, judged)
+    if found is None:
+        return
+    cursor.register("judged", _table(judged))
+    cursor.register("fresh", found.rows(found.numbers(found.queries)))
+    cursor.register("averaged", found.means())
+    for statement in _FILL.split(";"):
+        cursor.execute(statement, {"dataset": dataset})
+
+
+def _added(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    return cursor.execute(_ADDED, [dataset]).df().astype({"relevance": "Int64"})
+
+
+def _datasets(cursor: DuckDBPyConnection) -> list[str]:
+    return [name for (name,) in cursor.execute(_JUDGED).fetchall()]
+
+
+def _table(judged: DataFrame) -> pa.Table:
+    schema = pa.schema(
+        [("query_id", pa.string()), ("doc_id", pa.string()), ("relevance", pa.int32())]
+    )
+    return pa.Table.from_pandas(judged, schema, preserve_index=False)

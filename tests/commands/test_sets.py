@@ -1,0 +1,142 @@
+"""Grades of machines and judgement sets on the command line."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from compute.__main__ import main
+from tests.support.holes import EVIL, fill, judge
+
+CSV = "query_id,doc_id,grade\nq1,d4,2\nq1,d1,0\nq2,d2,1\nq2,d3,0\nq3,d6,1\n"
+
+
+@pytest.fixture
+def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Two runs on the tiny collection, a person's judgement and a machine's grades."""
+    folder = fill(tmp_path)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(folder))
+    monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
+    judge(folder, ("q1", "d4", 1))
+    (tmp_path / "g.csv").write_text(CSV, "utf-8")
+    words = ["import-grades", str(tmp_path / "g.csv"), "--dataset", "tiny", "--machine", "gpt"]
+    assert main(words) == 0
+    return folder
+
+
+def printed(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict]:
+    capsys.readouterr()
+    assert main([*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *words: str) -> str:
+    capsys.readouterr()
+    assert main([*words]) == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    return line
+
+
+def test_what_was_taken_in_is_said(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    grades = ["import-grades", str(home.parent / "g.csv"), "--dataset", "tiny", "--machine", "gpt"]
+    assert main(grades) == 0
+    said = "gpt on tiny: 5 pairs of 3 queries (2 of grade 0, 2 of grade 1, 1 of grade 2)"
+    assert capsys.readouterr().out == f"{said}; they were there already\n"
+    words = ["import-grades", "--run", "sure", "--dataset", "tiny", "--machine", "sure"]
+    assert main([*words, "--quantiles", "0.5"]) == 0
+    # Scores 3, 2, 1 and 1: half of them lie below 1.5.
+    said = "sure on tiny: 4 pairs of 3 queries (2 of grade 0, 2 of grade 1); grades begin at the"
+    assert capsys.readouterr().out.startswith(said + " scores 1.5")
+
+
+def test_sets_are_listed_and_score(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows = printed(capsys, "show", "sets", "--dataset", "tiny")
+    assert {row["set"]: row["n_pairs"] for row in rows} == {
+        "official": 5,
+        "added": 6,
+        "person:ada": 1,
+        "machine:gpt": 5,
+    }
+    words = ["show", "scores", "--measure", "P@1", "--judgements"]
+    by_machine = printed(capsys, *words, "machine:gpt")
+    values = {row["system"]: row["value"] for row in by_machine}
+    assert values == pytest.approx({EVIL: 2 / 3, "sure": 1 / 3})
+    by_person = printed(capsys, *words, "person:ada")
+    assert {row["system"]: (row["value"], row["n_queries"]) for row in by_person} == {
+        EVIL: (1, 1),
+        "sure": (0, 1),
+    }
+    assert printed(capsys, *words, "official") == printed(capsys, *words[:-1])
+
+
+def test_two_sets_are_compared(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["show", "sets", "official", "machine:gpt", "--dataset", "tiny", "--measure", "P@1"]
+    (row,) = printed(capsys, *words)
+    assert (row["n_systems"], row["n_queries"], row["order_flips"]) == (2, 3, 1)
+    # Both judged d1 for q1 and d2, d3 for q2 and d6 for q3: two with one grade.
+    assert (row["pairs_in_both"], row["same_grade"]) == (4, 0.5)
+    (pair,) = printed(capsys, *words, "--flips")
+    assert {pair["system"], pair["other"]} == {EVIL, "sure"} and pair["flips"]
+
+
+def test_grades_are_removed_by_their_machine(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["remove", "tiny", "--machine", "gpt"]
+    assert main(words) == 0
+    assert "would remove 5 machine grades (" in capsys.readouterr().out
+    assert main([*words, "--yes"]) == 0
+    rows = printed(capsys, "show", "sets")
+    assert "machine:gpt" not in {row["set"] for row in rows}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (
+            ["show", "scores", "--judgements", "machine:gtp"],
+            "no judgement set 'machine:gtp': did you mean machine:gpt?",
+        ),
+        (
+            ["show", "holes", "--judgements", "machine:gpt"],
+            "--judgements machine:gpt is for our scores: leave it out here",
+        ),
+        (
+            ["show", "scores", "--published", "--judgements", "added"],
+            "--judgements added is for our scores, holes and power: leave it out here",
+        ),
+        (
+            ["show", "scores", "official"],
+            "only show sets takes names and --flips: leave them out here",
+        ),
+        (
+            ["show", "sets", "official"],
+            "show sets lists them; to compare, name two: show sets official added",
+        ),
+        (
+            ["show", "sets", "official", "added"],
+            "two sets are compared on one dataset: add --dataset",
+        ),
+        (
+            ["show", "sets", "official", "person:bob", "--dataset", "tiny"],
+            "no judgement set 'person:bob' of tiny: did you mean person:ada?",
+        ),
+        (["show", "sets", "--flips"], "--flips is of two sets: name them"),
+        (
+            ["import-grades", "--dataset", "tiny", "--machine", "m"],
+            "give either a file of grades or --run SYSTEM",
+        ),
+        (
+            ["import-grades", "x", "--thresholds", "1", "--dataset", "tiny", "--machine", "m"],
+            "--thresholds and --quantiles are for the scores of --run: leave them out",
+        ),
+        (
+            ["remove", "tiny", "--system", "sure", "--machine", "gpt"],
+            "--system names a run and --machine grades: remove one after the other",
+        ),
+    ],
+)
+def test_wrong_words(
+    home: Path, capsys: pytest.CaptureFixture[str], words: list[str], sentence: str
+) -> None:
+    assert refused(capsys, *words) == sentence

@@ -152,6 +152,38 @@ STEPS: Steps = (
         "alter table parts add column sha256 text not null default ''",
         "alter table parts add column sha256_as text not null default 'found'",
     ),
+    (
+        # What a sampled task estimates; its batches, and all that each could have drawn.
+        "alter table annotation_tasks add column measure text not null default ''",
+        "alter table annotation_tasks add column goal text not null default ''",
+        "alter table annotation_tasks add column baseline text not null default ''",
+        """
+        create table annotation_batches (
+            task text not null,
+            batch bigint not null,
+            frame text not null,
+            manifest bigint not null,
+            last_judgement bigint not null,
+            seed bigint not null,
+            predictor text not null,
+            done bigint not null,
+            created text not null,
+            primary key (task, batch)
+        )
+        """,
+        """
+        create table annotation_draws (
+            task text not null,
+            batch bigint not null,
+            place bigint not null,
+            query_id text not null,
+            doc_id text not null,
+            size double precision not null,
+            priority double precision not null,
+            primary key (task, batch, place)
+        )
+        """,
+    ),
 )
 """Step n brings the state to format n, from 1; steps are added at the end, never edited.
 

@@ -88,6 +88,16 @@ TABLES: Mapping[str, Table] = {
             "relevance": "grade; 0 and below: judged not relevant, gain 0",
         },
     ),
+    "machine_grades": Table(
+        "What machines graded, apart from all judgements: no score counts it unless it is chosen.",
+        {
+            "dataset": DATASET,
+            "system": "the machine: the name that its grades were taken in by",
+            "query_id": QUERY,
+            "doc_id": DOCUMENT,
+            "relevance": "grade; 0 and below: not relevant",
+        },
+    ),
     "added_judgements": Table(
         "What people, files and models judged here; rows are added and never changed.",
         {

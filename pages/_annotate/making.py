@@ -1,5 +1,6 @@
 """Making a task, and looking at one as its maker: here systems and orders are named."""
 
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -7,19 +8,19 @@ import streamlit as st
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
-from compute.judgements import orders
+from compute.judgements import orders, sampling
 from compute.judgements.tasks import grades as grading
-from compute.judgements.tasks import queue, tasks
+from compute.judgements.tasks import queue, samples, tasks
 from compute.judgements.tasks.tasks import Plan, Task
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import tables as figures
-from compute.views.dataset import select as dataset_select
 from compute.views.shared import next_steps
 from pages._annotate.sections import go
 from pages._frame import added_switch
 from pages._shared import address as _address
 from pages._shared import (
     annotators,
+    dataset_facts,
     drawing,
     escaping,
     failures,
@@ -52,9 +53,7 @@ def making() -> None:
     dataset = pickers.pick("Dataset", list(titles), "dataset", width=340)
     mine = runs[runs["dataset"] == dataset]
     if not mine["with_texts"].all():
-        without = next_steps.without_texts(
-            next_steps.record(read(dataset_select.facts, dataset=dataset))
-        )
+        without = next_steps.without_texts(dataset_facts.record(dataset))
         st.warning(escaping.text(f"{without} Annotators would see ids alone."))
     _fields(dataset, titles[dataset], mine, person.name)
 
@@ -70,15 +69,44 @@ def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
             "Systems", systems, default=systems, format_func=lambda name: titles.get(name) or name
         )
         given |= _numbers()
-        names = [orders.DEFAULT, *(name for name in orders.ORDERS if name != orders.DEFAULT)]
+        names = [orders.DEFAULT, *(name for name in orders.NAMES if name != orders.DEFAULT)]
         given["order"] = st.selectbox("Order", names, format_func=figures.order)
+        given |= _estimated(systems, titles)
         given |= _judges(grading.of_levels(levels))
         # Above the button: below it a small window would not show what is wrong.
         above = st.container()
-        made = st.form_submit_button("Make the task", type="primary")
+        with st.container(horizontal=True):
+            made = st.form_submit_button("Make the task", type="primary")
+            asked = st.form_submit_button("What a sample is expected to give")
+    if asked:
+        with above:
+            _expect(dataset, given)
     if made:
         with above, st.spinner("Choosing what to judge"):
             _make(dataset, given, person)
+
+
+def _estimated(systems: Sequence[str], titles: Mapping[str, str]) -> dict[str, Any]:
+    """What the order by chance is drawn for; other orders leave it out."""
+    st.caption("For the order by chance: what is to be estimated from the judgements.")
+    one, two, three = st.columns(3)
+    return {
+        "measure": one.selectbox("Measure", samples.MEASURES),
+        "goal": two.selectbox(
+            "To tell", list(figures.GOALS), format_func=figures.GOALS.__getitem__
+        ),
+        "baseline": three.selectbox(
+            "Baseline", systems, format_func=lambda name: titles.get(name) or name
+        ),
+    }
+
+
+def _of_sample(given: dict[str, Any]) -> dict[str, str]:
+    """What of it the plan has."""
+    if given["order"] != orders.SAMPLED:
+        return {}
+    baseline = given["baseline"] if given["goal"] == sampling.DIFFERENCES else ""
+    return {"measure": given["measure"], "goal": given["goal"], "baseline": baseline}
 
 
 def _numbers() -> dict[str, Any]:
@@ -129,34 +157,55 @@ def _judges(grades: grading.Grades) -> dict[str, Any]:
     return {"grades": lines, "annotators": annotators, "double": double, "guideline": guideline}
 
 
+def _plan(dataset: str, given: dict[str, Any]) -> Plan:
+    grades, guideline = grading.parsed(given["grades"]), given["guideline"]
+    return Plan(
+        title=given["title"],
+        dataset=dataset,
+        systems=tuple(given["systems"]),
+        depth=given["depth"],
+        n_pairs=given["n_pairs"],
+        order=given["order"],
+        seed=given["seed"],
+        grades=grades,
+        annotators=annotators.names(given["annotators"]),
+        double_share=given["double"] / 100,
+        guideline=figures.guideline(grades) if guideline is None else guideline,
+        **_of_sample(given),
+    )
+
+
+def _judged(dataset: str) -> DataFrame:
+    return tasks.judged(reading.store(), dataset, read(annotate_select.judged, dataset=dataset))
+
+
 def _make(dataset: str, given: dict[str, Any], person: str) -> None:
     try:
         sign_in.require(sign_in.OPERATOR)
-        grades, guideline = grading.parsed(given["grades"]), given["guideline"]
-        plan = Plan(
-            title=given["title"],
-            dataset=dataset,
-            systems=tuple(given["systems"]),
-            depth=given["depth"],
-            n_pairs=given["n_pairs"],
-            order=given["order"],
-            seed=given["seed"],
-            grades=grades,
-            annotators=annotators.names(given["annotators"]),
-            double_share=given["double"] / 100,
-            guideline=figures.guideline(grades) if guideline is None else guideline,
-        )
+        plan = _plan(dataset, given)
         tasks.check(plan)
-        store = reading.store()
-        judged = tasks.judged(store, dataset, read(annotate_select.judged, dataset=dataset))
         with reading.cursor() as cursor:
             tops = annotate_select.StoredTops(cursor, dataset)
-            task = tasks.make(store, plan, tops, judged, person)
+            task = tasks.make(reading.store(), plan, tops, _judged(dataset), person)
     except BeirscopeError as error:
         failures.show_error(error)
         return
     go(about=task.id)
     st.rerun()
+
+
+def _expect(dataset: str, given: dict[str, Any]) -> None:
+    """Say what so many judgements are expected to give, and twice and four times as many."""
+    try:
+        plan = _plan(dataset, given | {"order": orders.SAMPLED})
+        tasks.check(plan)
+        with reading.cursor() as cursor:
+            tops = annotate_select.StoredTops(cursor, dataset)
+            expected = tasks.expected(plan, tops, _judged(dataset))
+    except BeirscopeError as error:
+        failures.show_error(error)
+        return
+    st.info(figures.expected(plan.measure, expected))
 
 
 def details(task: Task) -> None:

@@ -90,7 +90,8 @@ def ranks(dataset: str, rows: DataFrame, measure: str) -> None:
     drawing.plot(figure, "ranks", "Share of unjudged documents by system and rank", said)
     drawing.caption(
         "How to read this: of the queries with a document at this rank, the percentage where nobody"
-        " judged it for the query. The stronger the grey, the less is known."
+        " judged it for the query."
+        + drawing.of_matrix(" The stronger the grey, the less is known.")
     )
 
 
@@ -131,7 +132,8 @@ def _nothing_added(dataset: str) -> str:
         there = counted(number, "added judgement")
         return f"Not counted: {there}. Choose under What counts, at the top of the page."
     return (
-        "Nobody added judgements here yet. This table shows what they change once there are some."
+        "Nobody added judgements of this dataset yet. This table shows what they change once there"
+        " are some."
     )
 
 

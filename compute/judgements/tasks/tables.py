@@ -20,6 +20,33 @@ tasks = Table(
     Column("double_share", Double, nullable=False),  # of the pairs, 0 to 1
     Column("person", Text, nullable=False),  # who made it
     Column("created", Text, nullable=False),
+    Column("measure", Text, nullable=False, default=""),  # of a sampled task: what is estimated
+    Column("goal", Text, nullable=False, default=""),  # a name of `sampling.GOALS`
+    Column("baseline", Text, nullable=False, default=""),  # a system; empty but for differences
+)
+batches = Table(
+    "annotation_batches",
+    metadata,
+    Column("task", Text, primary_key=True),
+    Column("batch", BigInteger, primary_key=True, autoincrement=False),  # from 1
+    Column("frame", Text, nullable=False),  # the identity of what could be drawn
+    Column("manifest", BigInteger, nullable=False),  # the store's version when it was drawn
+    Column("last_judgement", BigInteger, nullable=False),  # the newest one then
+    Column("seed", BigInteger, nullable=False),
+    Column("predictor", Text, nullable=False),  # version of the prediction it was drawn by
+    Column("done", BigInteger, nullable=False),  # pairs of the batches before it
+    Column("created", Text, nullable=False),
+)
+draws = Table(
+    "annotation_draws",
+    metadata,
+    Column("task", Text, primary_key=True),
+    Column("batch", BigInteger, primary_key=True, autoincrement=False),
+    Column("place", BigInteger, primary_key=True, autoincrement=False),  # from 1
+    Column("query_id", Text, nullable=False),
+    Column("doc_id", Text, nullable=False),
+    Column("size", Double, nullable=False),
+    Column("priority", Double, nullable=False),  # falling; 0 for what could not be drawn
 )
 guidelines = Table(
     "annotation_guidelines",

@@ -13,7 +13,7 @@ from sqlalchemy import Connection, Row, func, insert, select
 from compute.base.errors import Missing, WrongInput
 from compute.judgements import orders
 from compute.judgements.labels import resolve
-from compute.judgements.tasks import tables
+from compute.judgements.tasks import samples, tables
 from compute.judgements.tasks.grades import Grades
 from compute.store import state
 from compute.store.store import Store
@@ -35,7 +35,7 @@ class Plan:
     n_pairs: int
     """How many of them; fewer where the pool is smaller."""
     order: str
-    """A name of `orders.ORDERS`."""
+    """A name of `orders.NAMES`."""
     seed: int
     grades: Grades
     annotators: tuple[str, ...] = ()
@@ -44,6 +44,12 @@ class Plan:
     """The share of the pairs that two people are to judge, 0 to 1."""
     guideline: str = ""
     """Markdown."""
+    measure: str = ""
+    """Of a sampled task, as goal and baseline: what is estimated, of `samples.MEASURES`."""
+    goal: str = ""
+    """A name of `sampling.GOALS`."""
+    baseline: str = ""
+    """A system, where the goal is differences."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -63,7 +69,10 @@ class Task(Plan):
 
 def check(plan: Plan) -> None:
     """Raises WrongInput with what to change."""
-    orders.order(plan.order)
+    if plan.order == orders.SAMPLED:
+        samples.check(plan.measure, plan.goal, plan.baseline, plan.systems, plan.depth)
+    else:
+        orders.order(plan.order)
     faults = {
         "give the task a name of at most 120 letters": not 0 < len(plan.title.strip()) <= 120,
         "choose at least one system": not plan.systems,
@@ -90,18 +99,42 @@ def make(store: Store, plan: Plan, tops: orders.Tops, judgements: DataFrame, per
     left to judge.
     """
     check(plan)
-    blocks = tops.blocks(judgements, plan.systems, plan.depth)
-    placed = orders.first(plan.order, blocks, plan.depth, plan.seed, plan.n_pairs)
+    batch = _drawn(plan, tops, judgements) if plan.order == orders.SAMPLED else None
+    if batch is not None:
+        placed = batch.first(plan.n_pairs)
+    else:
+        blocks = tops.blocks(judgements, plan.systems, plan.depth)
+        placed = orders.first(plan.order, blocks, plan.depth, plan.seed, plan.n_pairs)
     if placed.empty:
         raise WrongInput(
             f"Everything in the top {plan.depth} of these systems is judged: choose a greater"
             " depth or other systems."
         )
     task_id = secrets.token_hex(6)
+    versions = store.version(), store.judgement_version()
     with state.writing(store.engine) as connection:
         _insert(connection, task_id, plan, len(placed), person)
         connection.execute(insert(tables.pairs), _pairs(task_id, plan, placed))
+        if batch is not None:
+            samples.insert(connection, task_id, batch, *versions)
     return task(store, task_id)
+
+
+def _asked(plan: Plan) -> samples.Asked:
+    return samples.Asked(plan.measure, plan.goal, plan.baseline, plan.grades)
+
+
+def _drawn(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> samples.Batch:
+    frame = tops.frame(plan.systems, plan.depth)
+    return samples.draw(frame, _asked(plan), frame.grades(judgements), plan.seed)
+
+
+def expected(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> DataFrame:
+    """What the plan's sample, one of twice and one of four times its pairs are expected to give:
+    see `samples.expected`. Arguments are those of `make`."""
+    frame = tops.frame(plan.systems, plan.depth)
+    numbers = [plan.n_pairs * times for times in (1, 2, 4)]
+    return samples.expected(frame, _asked(plan), frame.grades(judgements), numbers)
 
 
 def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, person: str) -> None:
@@ -120,6 +153,9 @@ def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, pers
         "double_share": plan.double_share,
         "person": person,
         "created": time,
+        "measure": plan.measure,
+        "goal": plan.goal,
+        "baseline": plan.baseline,
     }
     connection.execute(insert(tables.tasks), row)
     first = {"task": task_id, "version": 1, "text": plan.guideline}
@@ -190,6 +226,9 @@ def _task(row: Row) -> Task:
         guideline_version=row.version,
         person=row.person,
         created=row.created,
+        measure=row.measure,
+        goal=row.goal,
+        baseline=row.baseline,
     )
 
 

@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.evaluate.estimates.frames import Frame, of_lists
 from compute.judgements import orders
 from compute.reading import top_ranks
 from compute.reading.questions import question
+from compute.views.shared import lists as shared_lists
 from compute.views.shared.part_files import files
 
 BLOCK = 500_000
@@ -80,6 +82,13 @@ class StoredTops:
 
         return read
 
+    def frame(self, systems: Sequence[str], depth: int) -> Frame:
+        """Over the officially judged queries, which scores are means over, or all where none is.
+
+        Ranks are as deep as the lists are stored, of the pairs in some system's top `depth`.
+        """
+        return framed(lists(self.cursor, self.dataset, list(systems), depth), depth)
+
     def _sizes(self, asked: dict[str, object]) -> tuple[dict[str, int], list[str]]:
         """How many hits each query has, and the systems that have any, by name."""
         of_queries = self.cursor.execute(
@@ -110,6 +119,38 @@ def _spans(
         total += sizes[query_id]
     if query_ids:
         yield query_ids[begin], query_ids[-1], len(query_ids) - begin
+
+
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
+def lists(
+    cursor: DuckDBPyConnection, dataset: str, systems: Sequence[str], depth: int
+) -> DataFrame:
+    """system, query_id, doc_id, rank: wherever systems rank what is in some system's top `depth`.
+
+    Of officially judged queries, if there are any; one that no system has comes once, without a
+    system, document and rank.
+    """
+    found = files(cursor, "hits", dataset, systems)
+    asked = shared_lists.judged(cursor, dataset, shared_lists.OFFICIAL)["query_id"].unique()
+    if not found:
+        return DataFrame(columns=["system", "query_id", "doc_id", "rank"])
+    tops = cursor.sql(_FRAMED, params={"files": found, "depth": depth}).df()
+    if not len(asked):
+        return tops
+    return tops.merge(DataFrame({"query_id": asked.to_pylist()}), on="query_id", how="right")
+
+
+def framed(tops: DataFrame, depth: int) -> Frame:
+    """The frame of such lists."""
+    queries = tops["query_id"].unique().tolist()
+    return of_lists(tops.dropna(subset="system").astype({"rank": "int64"}), queries, depth)
+
+
+_FRAMED = """
+with lists as (select system, query_id, doc_id, rank from read_parquet($files)),
+     tops as (select distinct query_id, doc_id from lists where rank <= $depth)
+select system, query_id, doc_id, rank from lists semi join tops using (query_id, doc_id)
+"""
 
 
 @question(datasets=("dataset",))

@@ -7,6 +7,7 @@ from pandas import DataFrame
 from compute.base.words import counted
 from compute.judgements.tasks.grades import Grades
 from compute.judgements.tasks.tasks import Task
+from compute.views.shared.theme import plain
 
 ORDERS = {
     "impact": "what could change the comparison most, first",
@@ -14,7 +15,14 @@ ORDERS = {
     "move-to-front": "from lists that bring relevant documents, first",
     "depth": "the best rank first",
     "random": "random",
+    "sampled": "by chance, so that scores can be estimated",
 }
+GOALS = {
+    "scores": "the scores",
+    "differences": "differences to a baseline",
+    "order": "the order of all",
+}
+"""What the goals of `compute.judgements.sampling` are called there."""
 """What the orders of `compute.judgements.orders` are called where tasks are made."""
 
 
@@ -64,6 +72,26 @@ def people(rows: DataFrame) -> DataFrame:
     )
 
 
+def expected(measure: str, rows: DataFrame) -> str:
+    """What samples are expected to give, from `samples.expected`."""
+    told = [
+        f"{counted(n, 'judgement')} ±{plain(reach)}"
+        for n, reach in zip(rows["n"], rows["reach"], strict=True)
+    ]
+    return (
+        f"Expected for {measure}, half of the widest 95% interval of a system: {'; '.join(told)}."
+        " An interval also needs 30 relevant documents in the sample; of nDCG one for each query,"
+        " if those are more."
+    )
+
+
+def _sampled(task: Task) -> list[tuple[str, str]]:
+    if not task.measure:
+        return []
+    baseline = f" ({task.baseline})" if task.baseline else ""
+    return [("Estimated", f"{task.measure}; drawn for {GOALS[task.goal]}{baseline}")]
+
+
 def facts(task: Task) -> DataFrame:
     """What a task was made of, for whoever made it: a row per fact."""
     rows = [
@@ -71,6 +99,7 @@ def facts(task: Task) -> DataFrame:
         ("Systems", ", ".join(task.systems)),
         ("Chosen from", f"what is unjudged in their top {task.depth} for each query"),
         ("Documents", f"{task.n_pairs:,}; {order(task.order)} (seed {task.seed})"),
+        *_sampled(task),
         ("Grades", "; ".join(f"{relevance} {name}" for relevance, name in task.grades)),
         ("Annotators", ", ".join(task.annotators) or "anybody"),
         ("Judged by two", f"{task.double_share:.0%} of the documents"),

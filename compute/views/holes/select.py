@@ -3,8 +3,9 @@
 Judgements are those of the cursor: official, or official and added.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+import pandas as pd
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
@@ -141,6 +142,51 @@ def kappas(cursor: DuckDBPyConnection, dataset: str, weights: str) -> DataFrame:
 def alpha(cursor: DuckDBPyConnection, dataset: str, level: str) -> DataFrame:
     """Krippendorff's alpha of all people, one row: see `agreement.alpha`."""
     return DataFrame([agreement.alpha(select_added.rows(cursor, dataset), level)])
+
+
+_GRADED = "select system, query_id, doc_id, relevance from machine_grades where dataset = ?"
+_OFFICIAL = "select query_id, doc_id, relevance from judgements where dataset = ?"
+
+
+@question(datasets=("dataset",), confined=False, shows="datasets")
+def machines(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """A row for each machine and each reference that it has pairs in common with.
+
+    machine, reference (official, or people here), and `agreement.with_machine`.
+    """
+    found = [
+        {"machine": machine, "reference": name, **agreement.with_machine(people, graded)}
+        for machine, name, people, graded in _beside_people(cursor, dataset)
+    ]
+    frame = DataFrame(found, columns=None if found else ["machine", "reference", "n_pairs"])
+    return frame[frame["n_pairs"] > 0].reset_index(drop=True)
+
+
+@question(datasets=("dataset",), confined=False, shows="datasets")
+def confusions(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """machine, reference, people, machine_grade, n_pairs: see `agreement.confusion`."""
+    found = [
+        agreement.confusion(people, graded)
+        .rename(columns={"machine": "machine_grade"})
+        .assign(machine=machine, reference=name)
+        for machine, name, people, graded in _beside_people(cursor, dataset)
+    ]
+    columns = ["machine", "reference", "people", "machine_grade", "n_pairs"]
+    return pd.concat([DataFrame(columns=columns), *found], ignore_index=True)[columns]
+
+
+def _beside_people(
+    cursor: DuckDBPyConnection, dataset: str
+) -> Iterator[tuple[str, str, DataFrame, DataFrame]]:
+    """Each machine with each reference: the grades of people, then the machine's."""
+    graded = cursor.execute(_GRADED, [dataset]).df()
+    if graded.empty:
+        return
+    here = agreement.blind(select_added.rows(cursor, dataset))
+    references = {"official": cursor.execute(_OFFICIAL, [dataset]).df(), "people here": here}
+    for machine, own in graded.groupby("system"):
+        for name, people in references.items():
+            yield str(machine), name, people, own
 
 
 @question(datasets=("dataset",), confined=False)

@@ -194,7 +194,7 @@ def test_without_added_judgements_the_page_says_where_to_judge(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     app = opened(fill(tmp_path), monkeypatch, dataset="tiny")
-    assert "Nobody added judgements here yet" in app.info[0].value
+    assert "Nobody added judgements of this dataset yet" in app.info[0].value
     assert "Create a blind judging task" in [button.label for button in app.button]
 
 

@@ -1,0 +1,173 @@
+"""Samples behind tasks: what was drawn, with which sizes and priorities, stored and read again.
+
+A batch keeps every pair that it could have drawn, since the chances of those that were drawn rest
+on all of them; the pairs of the frame that it does not keep had been judged before.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from pandas import DataFrame
+from scipy import stats
+from sqlalchemy import Connection, select
+from sqlalchemy import insert as into
+
+from compute.base.errors import Missing, WrongInput
+from compute.evaluate.estimates import corrected, prediction
+from compute.evaluate.estimates.frames import PAIR, Flags, Frame, Values
+from compute.evaluate.estimates.linearised import kind
+from compute.evaluate.sign_flips import LEVEL
+from compute.judgements import sampling
+from compute.judgements.tasks import tables
+from compute.judgements.tasks.grades import Grades
+from compute.store import state
+from compute.store.store import Store
+
+MEASURES = ("P@10", "P@5", "P@20", "nDCG@10")
+"""What can be asked: measures whose range Holes knows, too."""
+MOST_DRAWN = 300_000
+"""Pairs that a batch keeps."""
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What a sample is to tell."""
+
+    measure: str
+    goal: str
+    baseline: str
+    """A system; empty but for differences."""
+    grades: Grades
+
+    def levels(self, known: Values) -> Values:
+        """The grades above 0 that can be given, or were (N,), ascending."""
+        given = [relevance for relevance, _ in self.grades if relevance > 0]
+        found = np.unique([*given, *known[known > 0]])
+        return found if len(found) else np.ones(1)
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Pairs drawn together."""
+
+    drawn: DataFrame
+    """query_id, doc_id, size, priority, in the order of judging; of size 0 what cannot be drawn."""
+    frame: str
+    """Its identity."""
+    seed: int
+    predictor: str
+    number: int = 1
+
+    def first(self, n: int) -> DataFrame:
+        """query_id, doc_id of the first n that can be drawn."""
+        return self.drawn.loc[self.drawn["size"] > 0, PAIR].head(n)
+
+    def order(self, frame: Frame) -> sampling.Order:
+        """The order over the rows of the frame. Raises Missing where it was drawn from another."""
+        if frame.identity != self.frame:
+            raise Missing(
+                "the runs or queries that this task was drawn from have changed since, so nothing"
+                " can be estimated from it: make a new sampled task"
+            )
+        rows = frame.rows(self.drawn)
+        known = np.setdiff1d(np.arange(frame.n), rows)
+        n = int((self.drawn["size"] > 0).sum())
+        size, priority = (self.drawn[name].to_numpy(np.float64) for name in ("size", "priority"))
+        return sampling.Order(rows[:n], size[:n], priority[:n], known, frame.n)
+
+
+def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth: int) -> None:
+    """Raises WrongInput where a sampled task cannot be made so."""
+    if measure not in MEASURES:
+        raise WrongInput(f"no estimates of {measure!r}; known: {', '.join(MEASURES)}")
+    if goal not in sampling.GOALS:
+        raise WrongInput(f"no goal {goal!r}; known: {', '.join(sampling.GOALS)}")
+    if goal != sampling.SCORES and len(systems) == 1:
+        raise WrongInput("One system has no differences and no order: choose the scores.")
+    if depth < kind(measure).k:
+        raise WrongInput(f"{measure} needs the top {kind(measure).k} of each list: choose a depth")
+    if goal == sampling.DIFFERENCES and baseline not in systems:
+        raise WrongInput("Differences need a baseline: choose one of the task's systems.")
+
+
+def draw(frame: Frame, asked: Asked, known: Values, seed: int) -> Batch:
+    """The first batch from what is not known: the grades (N,), NaN where not judged."""
+    judged = ~np.isnan(known)
+    if judged.all():
+        return Batch(DataFrame(columns=[*PAIR, "size"]), frame.identity, seed, prediction.VERSION)
+    size = _sizes(frame, asked, shares_of(frame, asked, known))
+    if (~judged).sum() > MOST_DRAWN:
+        raise WrongInput(
+            f"a sample is drawn from at most {MOST_DRAWN:,} pairs: choose fewer systems or a"
+            " smaller depth"
+        )
+    order = sampling.order(size, judged, seed)
+    return Batch(_kept(frame, order, judged), frame.identity, seed, prediction.VERSION)
+
+
+def _sizes(frame: Frame, asked: Asked, shares: Values) -> Values:
+    place = None
+    if asked.goal == sampling.DIFFERENCES:
+        if asked.baseline not in frame.systems:
+            raise WrongInput(f"{asked.baseline} has no ranked lists here: choose another baseline")
+        place = frame.systems.index(asked.baseline)
+    return sampling.sizes(frame, kind(asked.measure), shares, asked.goal, place)
+
+
+def expected(frame: Frame, asked: Asked, known: Values, numbers: Sequence[int]) -> DataFrame:
+    """n, reach: half the widest 95% interval of a system that so many judgements should give.
+
+    `known`: as of `draw`. Where nothing is judged a pair may as well be relevant as not, which
+    is the worst case.
+    """
+    shares, judged = shares_of(frame, asked, known), ~np.isnan(known)
+    size = np.where(judged, 0.0, _sizes(frame, asked, shares))
+    shares = np.where(judged, known > 0, shares)
+    of, times = kind(asked.measure), float(stats.norm.isf(LEVEL / 2))
+    errors = [sampling.expected_errors(frame, of, shares, size, n).max() for n in numbers]
+    return DataFrame({"n": list(numbers), "reach": [times * error for error in errors]})
+
+
+def _kept(frame: Frame, order: sampling.Order, judged: Flags) -> DataFrame:
+    """As `Batch.drawn`."""
+    rest = np.setdiff1d(np.flatnonzero(~judged), order.rows)
+    drawn = frame.pairs.iloc[np.concatenate([order.rows, rest])].reset_index(drop=True)
+    nothing = np.zeros(len(rest))
+    drawn["size"] = np.concatenate([order.size, nothing])
+    drawn["priority"] = np.concatenate([order.priority, nothing])
+    return drawn
+
+
+def shares_of(frame: Frame, asked: Asked, known: Values) -> Values:
+    """(N,) How likely each pair is relevant, by what is judged."""
+    given = prediction.features(frame)
+    return corrected.predicted(frame, given, known, asked.levels(known))[:, 0]
+
+
+def insert(
+    connection: Connection, task: str, batch: Batch, manifest: int, last_judgement: int
+) -> None:
+    """Store a task's batch beside its pairs."""
+    named = {"task": task, "batch": batch.number}
+    about = {"frame": batch.frame, "seed": batch.seed, "predictor": batch.predictor, "done": 0}
+    read = {"manifest": manifest, "last_judgement": last_judgement, "created": state.now()}
+    connection.execute(into(tables.batches), named | about | read)
+    rows = batch.drawn.to_dict("records")
+    connection.execute(
+        into(tables.draws), [named | {"place": n, **row} for n, row in enumerate(rows, start=1)]
+    )
+
+
+def stored(store: Store, task: str) -> Batch:
+    """The batch that a task was drawn as. Raises Missing for a task that is not sampled."""
+    about, drawn = tables.batches, tables.draws
+    columns = [drawn.c[name] for name in (*PAIR, "size", "priority")]
+    rows = select(*columns).where(drawn.c.task == task).order_by(drawn.c.place)
+    with store.engine.connect() as connection:
+        found = connection.execute(select(about).where(about.c.task == task)).one_or_none()
+        if found is None:
+            raise Missing(f"task {task} was not drawn as a sample: nothing is estimated from it")
+        pairs = pd.read_sql(rows, connection)
+    return Batch(pairs, found.frame, found.seed, found.predictor)

@@ -1,0 +1,185 @@
+"""Estimates from sampled judgements beside today's score and the range: frames, figure, words."""
+
+from collections.abc import Hashable, Iterator, Mapping
+from typing import Any
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.base.words import counted
+from compute.judgements.tasks.estimated import Estimated
+from compute.judgements.tasks.tasks import Task
+from compute.views.annotate.tables import GOALS
+from compute.views.shared import axes, traces
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.theme import Palette
+
+_ROW = 30
+"""Height of a system in pixels."""
+
+ABOUT = ("estimate", "error", "estimate_low", "estimate_high")
+
+
+def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
+    """system, value (today's score), low, high (what it can be), estimate, error, estimate_low,
+    estimate_high (95%, each by itself; absent while the sample is too small), n_judged, enough.
+
+    `bounds`: as `select.bounds`, of the same systems.
+    """
+    scores = found.estimates.scores().set_axis(["system", *ABOUT], axis=1)
+    if not found.estimates.enough:
+        scores[list(ABOUT)] = float("nan")
+    rows = bounds[["system", "value", "low", "high"]].merge(scores, on="system")
+    return rows.assign(n_judged=found.n_judged, enough=found.estimates.enough)
+
+
+def pairs(found: Estimated) -> DataFrame:
+    """a, b, difference, error, low, high (95% for all pairs together), separable, n_judged, enough.
+
+    Nothing is said of differences while the sample is too small.
+    """
+    estimates = found.estimates
+    rows = estimates.pairs()
+    better = estimates.better()
+    a, b = rows["a"].to_numpy(), rows["b"].to_numpy()
+    rows["separable"] = better[a, b] | better[b, a]
+    rows["a"], rows["b"] = ([estimates.systems[place] for place in places] for places in (a, b))
+    if not estimates.enough:
+        rows[["difference", "error", "low", "high"]] = float("nan")
+    return rows.assign(n_judged=found.n_judged, enough=estimates.enough)
+
+
+def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
+    """What the estimates rest on: task, sample (frame and its pairs), seed, predictor."""
+    return {
+        "task": task.id,
+        "frame": found.batch.frame,
+        "n_frame": found.n_pairs,
+        "goal": task.goal,
+        "seed": found.batch.seed,
+        "predictor": found.batch.predictor,
+        "n_judged": found.n_judged,
+    }
+
+
+def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
+    """The systems by their estimates, or today's scores, with the interval and what they can be."""
+    told = [
+        (
+            row["title"],
+            row["estimate"] if row["enough"] else row["value"],
+            f"{_said_shortly(row)}; can be {looks.between(row['low'], row['high'])}",
+        )
+        for row in rows.to_dict("records")
+    ]
+    return Lists("Measure", "System", [ranked(measure, told)])
+
+
+def _said_shortly(row: Mapping[Hashable, Any]) -> str:
+    if not row["enough"]:
+        return f"today {looks.plain(row['value'])}"
+    within = looks.between(row["estimate_low"], row["estimate_high"])
+    return f"{looks.plain(row['estimate'])} ({within})"
+
+
+@in_lists(_lists)
+@drawing
+def estimates(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
+    """A system per row, in given order: a pale bar over what its score can be, in it the estimate
+    as a dot with its 95% interval, and an open mark at today's score.
+
+    `rows`: as `systems`, with title; without estimates the bar and today's score alone.
+    """
+    look = looks.palette(theme)
+    layout = {
+        "template": looks.template(theme),
+        "height": _ROW * len(rows) + 120,
+        "showlegend": True,
+        "margin": {"t": 40},
+        "xaxis": {"title": {"text": measure}, "zeroline": False, "range": _scale(rows)},
+        "yaxis": axes.names_down(rows["title"].tolist(), above=0.6, below=0.6, ticks=""),
+    }
+    return go.Figure(list(_marks(rows, measure, look)), layout)
+
+
+def _scale(rows: DataFrame) -> list[float]:
+    """Wide enough to see every bar and interval end."""
+    low = rows[["low", "value", "estimate_low"]].min().min()
+    high = rows[["high", "estimate_high"]].max().max()
+    return [float(low) - 0.02, float(high) + 0.02]
+
+
+def _marks(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, Any]]:
+    said = [_said(row, measure) for row in rows.to_dict("records")]
+    thrice, places = [text for text in said for _ in range(3)], range(len(rows))
+    yield {
+        **traces.lines(rows["low"], rows["high"], places),
+        "line": {"width": 9, "color": looks.colour(0.28, look.sequential)},
+        "name": "can be",
+        **traces.hover(thrice),
+    }
+    if rows["enough"].all():
+        yield {
+            **traces.lines(rows["estimate_low"], rows["estimate_high"], places),
+            "line": {"width": 4, "color": look.primary},
+            "name": "95% interval",
+            **traces.hover(thrice),
+        }
+        dot = {"size": 11, "color": look.primary, "line": {"width": 1, "color": look.background}}
+        yield _points(rows["estimate"].tolist(), "estimate", dot) | traces.hover(said)
+    today = {"symbol": "line-ns-open", "size": 13, "color": look.outline, "line": {"width": 2}}
+    yield _points(rows["value"].tolist(), "today's score", today) | traces.hover(said)
+
+
+def _points(values: list[float], name: str, marker: dict[str, Any]) -> dict[str, Any]:
+    places = {"type": "scatter", "x": values, "y": list(range(len(values))), "mode": "markers"}
+    return places | {"name": name, "marker": marker | {"opacity": 1}}
+
+
+def _said(row: Mapping[Hashable, Any], measure: str) -> str:
+    lines = [
+        f"<b>{looks.escape(row['title'])}</b>",
+        f"{measure} today {looks.precise(row['value'])}; can be {looks.precise(row['low'])} to"
+        f" {looks.precise(row['high'])}",
+    ]
+    if row["enough"]:
+        low, high = (looks.precise(row[f"estimate_{end}"]) for end in ("low", "high"))
+        lines.append(f"estimate {looks.precise(row['estimate'])}, 95% interval {low} to {high}")
+    return "<br>".join(lines)
+
+
+def enough(rows: DataFrame, told: DataFrame, found: Estimated) -> str:
+    """Whether the judgements tell what is asked. `rows`: of `systems`, with title; `told`: of
+    `pairs`."""
+    if not found.estimates.enough:
+        there = counted(found.estimates.n_relevant, "relevant document")
+        return (
+            f"Enough? Not yet: the sample has {there},"
+            f" an interval needs {found.estimates.n_needed:,}. Until then only what the scores can"
+            " be is known."
+        )
+    half = (rows["estimate_high"] - rows["estimate_low"]) / 2
+    widest = rows["title"].iloc[int(half.to_numpy().argmax())]
+    apart = f"Enough? The widest interval is ±{looks.plain(float(half.max()))} ({widest})"
+    if not len(told):
+        return f"{apart}."
+    return (
+        f"{apart}; {told['separable'].sum():,} of {counted(len(told), 'pair')} can be told apart."
+    )
+
+
+def notes(task: Task, found: Estimated) -> tuple[str, str]:
+    """How to read the figure; and what the sample is."""
+    goal = f"{GOALS[task.goal]} ({task.baseline})" if task.baseline else GOALS[task.goal]
+    return (
+        "How to read this: the pale bar is what a score can be, with any grades for what nobody"
+        " judged. The dot is what it is estimated to be from the sample, with its 95% interval over"
+        " all samples that could have been drawn, for these queries. The mark is today's score,"
+        " which counts what nobody judged as not relevant. The 95% is meant for a number of"
+        " judgements chosen beforehand, not for stopping when the figure looks good.",
+        f"Sample: {found.n_judged:,} judged of the first {found.n:,}, from {found.n_pairs:,} pairs."
+        f" Drawn for {goal} with seed {found.batch.seed} by predictor {found.batch.predictor}, from"
+        f" frame {found.batch.frame}, for the task {task.title} ({task.id}).",
+    )

@@ -1,0 +1,126 @@
+"""What `show estimates` prints: the whole way from a sampled task to an interval."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from compute.__main__ import main
+from compute.base.settings import load
+from compute.evaluate.estimates import corrected, intervals, prediction
+from compute.evaluate.estimates.linearised import kind
+from compute.judgements import sampling
+from compute.judgements.tasks import queue, samples
+from tests.support import sampling as made_up
+from tests.support.annotating import ADA, BOB, answer
+from tests.support.annotating import made as other_task
+
+
+@pytest.fixture(autouse=True)
+def _home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(tmp_path / "home"))
+    monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
+
+
+def told(capsys: pytest.CaptureFixture[str], *words: str) -> list[dict]:
+    assert main(["show", "estimates", "--json", *words]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def truth(frame, grades: np.ndarray) -> np.ndarray:
+    """P@10 of every system if everything was judged."""
+    seen = (frame.rank > 0) & (frame.rank <= 10)
+    return (seen * (grades > 0)[:, None]).sum(axis=0) / 10 / len(frame.queries)
+
+
+def test_judged_in_the_queue_estimates_are_those_of_the_core_and_near_the_truth(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store, frame, grades = made_up.fill(load().home)
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 150)
+    rows = told(capsys, "--task", task.id)
+    # The core by itself: the same order drawn anew, its first 150 with their grades.
+    known = np.full(frame.n, np.nan)
+    _, first = np.unique(frame.query, return_index=True)
+    known[first[::3]] = grades[first[::3]]
+    given, levels = prediction.features(frame), np.array([1.0, 2.0])
+    shares = corrected.predicted(frame, given, known, levels)[:, 0]
+    size = sampling.sizes(frame, kind("P@10"), shares)
+    order = sampling.order(size, ~np.isnan(known), task.seed)
+    known[order.rows[:150]] = grades[order.rows[:150]]
+    sample = corrected.corrected(frame, given, known, [order.first(150)], levels)
+    core = intervals.estimates(frame, kind("P@10"), sample)
+    found = {row["system"]: row for row in rows}
+    for row in core.scores().to_dict("records"):
+        own = found[row["system"]]
+        assert (own["n_judged"], own["enough"], own["seed"]) == (150, True, task.seed)
+        same = {
+            "estimate": "mean",
+            "error": "error",
+            "estimate_low": "low",
+            "estimate_high": "high",
+        }
+        for name, of_core in same.items():
+            assert own[name] == pytest.approx(row[of_core], abs=1e-9)
+    for system, real in zip(frame.systems, truth(frame, grades), strict=True):
+        own = found[system]
+        assert own["estimate_low"] < real < own["estimate_high"]
+        assert own["low"] <= real <= own["high"]
+        assert own["estimate_high"] - own["estimate_low"] < (own["high"] - own["low"]) / 2
+    pairs = told(capsys, "--task", task.id, "--pairs")
+    wanted = core.pairs()
+    assert [row["low"] for row in pairs] == pytest.approx(wanted["low"].tolist(), abs=1e-9)
+    assert [row["separable"] for row in pairs] == (
+        wanted["low"].gt(0) | wanted["high"].lt(0)
+    ).tolist()
+
+
+def test_all_judged_the_estimate_is_the_score(capsys: pytest.CaptureFixture[str]) -> None:
+    store, frame, grades = made_up.fill(load().home, n_queries=6)
+    task = made_up.make(store, frame, n_pairs=5000)
+    made_up.judge(store, task, frame, grades, task.n_pairs)
+    for row in told(capsys, "--task", task.id):
+        for name in ("value", "low", "high", "estimate_low", "estimate_high"):
+            assert row[name] == pytest.approx(row["estimate"])
+
+
+def test_before_enough_is_judged_only_the_range_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    store, frame, grades = made_up.fill(load().home, n_queries=6)
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 5)
+    for row in told(capsys, "--task", task.id):
+        assert row["low"] < row["high"] and row["estimate"] is row["estimate_low"] is None
+        assert (row["enough"], row["n_judged"]) == (False, 5)
+    assert {row["separable"] for row in told(capsys, "--task", task.id, "--pairs")} == {False}
+    assert main(["show", "estimates", "--task", task.id]) == 0
+
+
+def test_what_everybody_skips_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
+    store, frame, _ = made_up.fill(load().home, n_queries=6)
+    task = made_up.make(store, frame, annotators=("ada", "bob"))
+    (first, second) = queue.exchange(store, task, ADA, ahead=2).held
+    answers = [answer(first.id, "skip"), answer(second.id)]
+    queue.exchange(store, task, ADA, answers, ahead=0)
+    assert told(capsys, "--task", task.id)[0]["n_judged"] == 0, "bob may still judge the first"
+    queue.exchange(store, task, BOB, ahead=1)
+    queue.exchange(store, task, BOB, [answer(first.id, "skip")], ahead=0)
+    assert told(capsys, "--task", task.id)[0]["n_judged"] == 1
+
+
+def test_what_cannot_be_estimated_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
+    store, frame, _ = made_up.fill(load().home, n_queries=6)
+    task = made_up.make(store, frame)
+    faults = {
+        ("estimates",): "give its id with --task",
+        ("estimates", "--task", "none"): "no annotation task none",
+        ("estimates", "--task", other_task(store).id): "not drawn as a sample",
+        ("estimates", "--task", task.id, "--published"): "leave out the option",
+        ("scores", "--task", task.id): "--task and --pairs are for estimates",
+    }
+    for words, sentence in faults.items():
+        assert main(["show", *words]) == 2
+        said = capsys.readouterr().err
+        assert sentence in said and len(said.splitlines()) == 1
+    assert samples.stored(store, task.id).frame == frame.identity

@@ -1,0 +1,84 @@
+"""Estimates from a sampled task on the page Holes."""
+
+from pathlib import Path
+
+import pytest
+
+from compute.judgements.tasks import estimated
+from compute.reading.database import open_version
+from compute.views.about import view_provenance
+from compute.views.annotate.select import StoredTops
+from compute.views.holes import sampled
+from tests.support import sampling as made_up
+from tests.support.holes import captions, opened
+
+
+@pytest.mark.parametrize(("n", "enough"), [(6, False), (150, True)])
+def test_the_page_says_what_the_core_says(
+    n: int, enough: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
+    store, frame, grades = made_up.fill(tmp_path / "home")
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, n)
+    app = opened(tmp_path / "home", monkeypatch, dataset=made_up.DATASET)
+    assert "What the scores are" in [header.value for header in app.header]
+    said = captions(app)
+    assert f"Sample: {n} judged of the first {n}, from {frame.n:,} pairs." in said
+    assert f"with seed 7 by predictor ranks-1, from frame {frame.identity}" in said
+    record = view_provenance.record(store, app.session_state["_rests_on"], version=(1, n))
+    assert (task.measure in record["measures"]) and record["samples"] == [
+        {
+            "task": task.id,
+            "frame": frame.identity,
+            "n_frame": frame.n,
+            "goal": "scores",
+            "seed": 7,
+            "predictor": "ranks-1",
+            "n_judged": n,
+        }
+    ]
+    (told,) = [one.value for one in app.markdown if "Enough?" in one.value]
+    assert ("±" in told and "of 6 pairs can be told apart" in told) == enough
+    assert ("an interval needs 30" in told) != enough
+
+
+def test_without_a_sampled_task_the_page_has_no_estimates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made_up.fill(tmp_path / "home", n_queries=6)
+    app = opened(tmp_path / "home", monkeypatch, dataset=made_up.DATASET)
+    assert "What the scores are" not in [header.value for header in app.header]
+
+
+def test_runs_that_changed_since_are_named_in_the_place_of_estimates(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store, frame, _ = made_up.fill(tmp_path / "home", n_queries=6)
+    made_up.make(store, frame)
+    made_up.fill(tmp_path / "home", n_queries=7)
+    said = captions(opened(tmp_path / "home", monkeypatch, dataset=made_up.DATASET))
+    assert "have changed since, so nothing can be estimated" in said
+
+
+def test_the_figure_has_range_interval_estimate_and_score(tmp_path: Path) -> None:
+    store, frame, grades = made_up.fill(tmp_path / "home")
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 150)
+    judgements = frame.pairs.assign(relevance=grades)
+    found = estimated.estimated(store, task, frame, judgements)
+    scores = found.estimates.scores()
+    bounds = scores.assign(value=0.1, low=0.0, high=0.9)[["system", "value", "low", "high"]]
+    rows = sampled.systems(bounds, found)
+    rows["title"] = rows["system"]
+    figure = sampled.estimates(rows, "P@10", theme="light")
+    bar, interval, dot, today = figure.to_plotly_json()["data"]
+    assert list(bar["x"][:2]) == [0.0, 0.9]
+    assert list(interval["x"][:2]) == [scores["low"][0], scores["high"][0]]
+    assert list(dot["x"]) == scores["mean"].tolist()
+    assert list(today["x"]) == [0.1] * 4
+    few = rows.assign(enough=False)
+    less = sampled.estimates(few, "P@10", theme="light").to_plotly_json()["data"]
+    assert [one["name"] for one in less] == ["can be", "today's score"]
+    opened_frame = StoredTops(open_version(store).cursor(), made_up.DATASET)
+    assert opened_frame.frame(task.systems, 10).identity == frame.identity

@@ -54,7 +54,9 @@ def trim(settings: Settings) -> list[str]:
 
     Returns the fingerprints that went. Folders in use stay.
     """
-    old = [path for path in _caches(settings).glob("*.aside") if _given_up(path)]
+    before = time.time() - UNFINISHED_STAYS
+    asides = _caches(settings).glob("*.aside")
+    old = [path for path in asides if path.stat().st_mtime < before]
     for left in (*old, *_caches(settings).glob("*.gone")):
         with contextlib.suppress(BlockingIOError), locked(_lock(left), wait=False):
             shutil.rmtree(left, ignore_errors=True)
@@ -74,7 +76,7 @@ def trim(settings: Settings) -> list[str]:
 
 
 def _build(finished: Path, build: Callable[[Path], object]) -> None:
-    aside = _aside(finished)
+    aside = finished.with_suffix(".aside")
     make_folder(aside)
     os.utime(aside)
     try:
@@ -88,16 +90,8 @@ def _build(finished: Path, build: Callable[[Path], object]) -> None:
     sync_folder(finished.parent)
 
 
-def _given_up(aside: Path) -> bool:
-    return time.time() - aside.stat().st_mtime > UNFINISHED_STAYS
-
-
 def _caches(settings: Settings) -> Path:
     return settings.home / "caches"
-
-
-def _aside(path: Path) -> Path:
-    return path.with_suffix(".aside")
 
 
 def _lock(path: Path) -> Path:

@@ -9,13 +9,19 @@ from pandas import DataFrame, Series
 
 from compute.base.words import counted
 from compute.datasets import published
-from compute.views.dataset import select as dataset_select
 from compute.views.lengths import medians as tables
 from compute.views.lengths import select as lengths_select
 from compute.views.lengths import violins as figures
 from compute.views.query.words import first_pair
-from compute.views.shared import next_steps
-from pages._shared import address, colours, drawing, pickers, system_pickers
+from pages._shared import (
+    address,
+    colours,
+    dataset_facts,
+    drawing,
+    navigation,
+    pickers,
+    system_pickers,
+)
 from pages._shared.pickers import pick
 from pages._shared.reading import parts, read
 
@@ -44,7 +50,7 @@ class View:
     @cached_property
     def choice(self) -> dict[str, Any]:
         """What queries take: the dataset as its parts, k and cut."""
-        record = next_steps.record(read(dataset_select.facts, dataset=self.dataset["dataset"]))
+        record = dataset_facts.record(self.dataset["dataset"])
         datasets = list(record.parts) or [record.name]
         return {"datasets": datasets, "k": self.k, "cut": self.cut}
 
@@ -124,12 +130,14 @@ def medians(view: View, named: DataFrame) -> None:
     figure = tables.heatmap(rows, named, chosen=view.dataset["dataset"], theme=colours.theme())
     label = f"Median words of the top {view.k} of systems on datasets"
     said = "Orange: shorter than the collection; blue: longer."
-    drawing.plot(figure, "medians", label, said, on_select=_choose, selection_mode="points")
+    navigation.plot(figure, "medians", label, _choose, said)
     drawing.caption(
-        f"How to read this: the median number of words of {figures.first(view.k)}. Orange:"
-        " shorter than the collection, blue: longer; strongest from a quarter and from four times"
-        " on. Systems that prefer short documents stand left."
-        + drawing.of_click(" A click opens the dataset above."),
+        f"How to read this: the median number of words of {figures.first(view.k)}."
+        + drawing.of_matrix(
+            " Orange: shorter than the collection, blue: longer; strongest from a quarter and from"
+            " four times on. Systems that prefer short documents stand left. A click opens the"
+            " dataset above."
+        ),
         _cut(view.cut),
         _dashes(rows),
     )
@@ -151,10 +159,8 @@ def _dashes(rows: DataFrame) -> str:
     return f"–: no such run is stored, or its lengths are not counted; {command} counts {runs}."
 
 
-def _choose() -> None:
-    points = st.session_state["medians"]["selection"]["points"]
-    if points:
-        pickers.put(dataset=points[0]["customdata"][0])
+def _choose(dataset: str) -> None:
+    pickers.put(dataset=dataset)
 
 
 def head_to_head(view: View, named: DataFrame) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Sequence
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
+from compute.reading import length_counts
 from compute.reading.questions import question
 
 
@@ -128,7 +129,7 @@ def _wanted(datasets: Sequence[str], k: int, cut: int | None) -> dict[str, objec
     return {"datasets": list(datasets), "k": k, "cut": cut}
 
 
-_MEDIANS = """
+_SHOWN = """
 with members as (
     select rowid as place, name as dataset, title, greatest(len(parts), 1) as n_members,
            unnest(if(len(parts) > 0, parts, [name])) as member
@@ -136,39 +137,22 @@ with members as (
 ), counted as (
     select dataset as member, system from parts where kind = 'length_counts'
 ), complete as (
-    select dataset, any_value(title) as title, any_value(place) as place, system
+    select dataset, any_value(title) as title, any_value(place) as place, system,
+           list(member order by member) as members
     from members join counted using (member)
     group by dataset, system, n_members having count(*) = n_members
-), shown as (
-    select dataset, title, place, system, member
-    from complete join members using (dataset, title, place)
-    where ($dataset is not null or dataset not in (
-            select member from members semi join complete using (dataset)
-            where member <> dataset))
-      and dataset = coalesce($dataset, dataset)
-      and (system = '' or system = coalesce($system, system))
-), grouped as (
-    select shown.dataset, title, place, if("of" = 'judged', 'relevant', "of") as "of",
-           shown.system, least(n_words, coalesce($cut, n_words)) as n_words,
-           sum(count) as count
-    from shown join length_counts as counts
-      on member = counts.dataset and shown.system = counts.system
-    where "of" = 'corpus' or ("of" = 'judged' and level > 0)
-       or ("of" = 'top' and level <= $k)
-    group by all
-), running as (
-    select *, sum(count) over (reach rows unbounded preceding) as upto,
-           sum(count) over (partition by dataset, "of", system) as n
-    from grouped
-    window reach as (partition by dataset, "of", system order by n_words)
 )
-select dataset, title, "of", system, n::bigint as n, sum(n_words * count) / n as mean,
-       (min(n_words) filter (where 2 * upto >= n)
-        + min(n_words) filter (where 2 * upto > n)) / 2 as median
-from running
-group by dataset, title, place, "of", system, n
-order by place, "of", system
+select dataset, any_value(title) as title, any_value(members) as members,
+       list(system order by system) as systems
+from complete
+where ($dataset is not null or dataset not in (
+        select member from members semi join complete using (dataset)
+        where member <> dataset))
+  and dataset = coalesce($dataset, dataset)
+  and (system = '' or system = coalesce($system, system))
+group by dataset, place order by place
 """
+_COLUMNS = ["dataset", "title", "of", "system", "n", "mean", "median"]
 
 
 @question(datasets=("dataset",), systems=("system",), shows="runs")
@@ -182,12 +166,21 @@ def medians(
     """dataset, title, of, system, n, mean, median of every dataset (and system), or of one.
 
     `of` is corpus, relevant or top. Parts of a dataset stand alone only until all are counted, or
-    where one is asked for.
+    where one is asked for. Raises ValueError for a k that is not from 1 to 10.
     """
-    return cursor.execute(
-        _MEDIANS,
-        {"k": k, "cut": cut, "dataset": dataset, "system": system},
-    ).df()
+    shown = cursor.execute(_SHOWN, {"dataset": dataset, "system": system}).fetchall()
+    runs = length_counts.runs(cursor)
+    rows = []
+    for name, title, members, systems in shown:
+        own = [runs[member] for member in members if member in runs]
+        middles = length_counts.middles(length_counts.together(own, systems, k), cut)
+        rows += [
+            (name, title, length_counts.GROUPS[row.group], systems[row.system], *row[2:])
+            for row in middles
+        ]
+    found = DataFrame(rows, columns=_COLUMNS)
+    found["place"] = found["dataset"].map({name: i for i, (name, *_) in enumerate(shown)})
+    return found.sort_values(["place", "of", "system"], ignore_index=True)[_COLUMNS]
 
 
 @question(datasets=("datasets",), systems=("a", "b"), shows="runs")

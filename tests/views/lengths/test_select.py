@@ -2,10 +2,13 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory, mkdtemp
 
 import numpy as np
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 from duckdb import DuckDBPyConnection
 from hypothesis import given, settings
@@ -16,6 +19,7 @@ from compute.base.scratch_database import scratch
 from compute.views.lengths import select as queries
 from tests.support.worlds import CASES
 
+HOMES = TemporaryDirectory()
 Rows = Sequence[tuple[str, str, str, int, int, int]]
 COUNTS = pa.schema(
     [
@@ -31,31 +35,50 @@ DATASETS = pa.schema(
     ]
 )
 LISTED = pa.schema(
-    [(name, pa.string()) for name in ("kind", "dataset", "system", "provenance")],
+    [
+        *((name, pa.string()) for name in ("kind", "dataset", "system", "provenance")),
+        *((name, pa.string()) for name in ("id", "path")),
+        ("rows", pa.int64()),
+    ],
 )
 
 
 def world(
     rows: Rows, forums: dict[str, list[str]] | None = None, into: DuckDBPyConnection | None = None
 ) -> DuckDBPyConnection:
-    """The tables that the queries ask, holding these rows of `length_counts`."""
+    """The tables that the queries ask, holding these rows of `length_counts`, also as files."""
     cursor = into or scratch()
+    home = Path(mkdtemp(dir=HOMES.name))
+    cursor.execute("set file_search_path = $home", {"home": str(home)})
     names: list[str] = list(dict.fromkeys([*(forums or {}), *(row[0] for row in rows)]))
     about = '{"empty_texts": 1, "hits_without_length": 2}'
-    runs = dict.fromkeys((row[0], row[1]) for row in rows)
+    runs = {(row[0], row[1]): f"{number}.parquet" for number, row in enumerate(rows)}
+    for run, path in runs.items():
+        own = [row for row in rows if row[:2] == run]
+        columns = {name: [row[at] for row in own] for at, name in enumerate(COUNTS.names)}
+        pq.write_table(pa.table(columns, COUNTS), home / path)
     tables = {
         "length_counts": (COUNTS, rows),
         "datasets": (
             DATASETS,
             [(name, name.upper(), name, (forums or {}).get(name, []), 10, 5) for name in names],
         ),
-        "parts": (LISTED, [("length_counts", *run, about) for run in runs]),
+        "parts": (
+            LISTED,
+            [("length_counts", *run, about, path, path, 1) for run, path in runs.items()],
+        ),
     }
     for name, (schema, values) in tables.items():
         records = [dict(zip(schema.names, row, strict=True)) for row in values]
         cursor.execute(f"drop table if exists {name}")
         cursor.from_arrow(pa.Table.from_pylist(records, schema)).create(name)
     return cursor
+
+
+LIST = """
+insert into parts by name
+select $kind as kind, 'toy' as dataset, $system as system, $about as provenance
+"""
 
 
 def of(frame: DataFrame, group: str, system: str = "") -> pd.Series:
@@ -132,7 +155,7 @@ def test_parts_stand_alone_until_all_are_counted() -> None:
 def test_averages_worked_by_hand() -> None:
     cursor = world(TOY)
     about = '{"queries_of_all_splits": {"queries": 5, "words": 3.5}}'
-    cursor.execute("insert into parts values ('queries', 'toy', '', ?)", [about])
+    cursor.execute(LIST, {"kind": "queries", "system": "", "about": about})
     (row,) = queries.averages(cursor).to_dict("records")
     assert (row["n_documents"], row["document_words"], row["empty_texts"]) == (4, 155, 1)
     assert (row["query_words"], row["all_query_words"]) == (2, 3.5)
@@ -141,9 +164,8 @@ def test_averages_worked_by_hand() -> None:
 
 def test_the_catalogue_tells_what_is_counted() -> None:
     cursor = world(TOY)
-    cursor.execute(
-        "insert into parts values ('top', 'toy', 'new', '{}'), ('lengths', 'toy', '', '{}')"
-    )
+    for kind, system in (("top", "new"), ("lengths", "")):
+        cursor.execute(LIST, {"kind": kind, "system": system, "about": "{}"})
     row = queries.catalogue(cursor).iloc[0]
     assert row["is_counted"] and row["has_documents"]
     assert (row["n_runs"], row["n_counted"], row["n_left_out"]) == (1, 1, 2 * 2)

@@ -24,6 +24,7 @@ from compute.base import bug_reports, disk_refusals, permissions, settings
 from compute.base.errors import BeirscopeError
 from compute.base.settings import PROJECT, Settings
 from pages._frame.gate import Gate, Sockets
+from pages._frame.left_pages import LeftPages
 from pages._shared.page_files import SHARED
 
 PATIENCE = 30
@@ -51,7 +52,7 @@ def serve(**told: Any) -> None:
     """Serve until stopped."""
     bootstrap.load_config_options(told)
     config = uvicorn.Config(
-        st.App(PROJECT / "app.py", middleware=[Middleware(Gate)]),
+        st.App(PROJECT / "app.py", middleware=[Middleware(Gate), Middleware(LeftPages)]),
         lifespan="on",
         ws=Sockets,
         ws_max_size=get_max_widget_state_size_bytes(),
@@ -79,13 +80,9 @@ def _listening() -> socket.socket:
         sys.exit(f"port {port} of {address} cannot be had ({error.strerror}): name another")
 
 
+@permissions.private()
 def main() -> None:
     """Get ready, then serve."""
-    with permissions.private():
-        _serve()
-
-
-def _serve() -> None:
     # Streamlit warns that it caches in memory while it does not serve yet; so it does later.
     logging.disable(logging.WARNING)
     prepare()

@@ -1,4 +1,7 @@
-"""The switch between official and added judgements, in a browser: what is looked at stays."""
+"""The switch between official and added judgements, in a browser: what is looked at stays.
+
+And of what is left, nothing stays.
+"""
 
 import shutil
 from collections.abc import Iterator
@@ -40,3 +43,16 @@ def test_the_switch_keeps_the_query_and_the_document_that_are_shown(
     page.wait_for_url("**judgements=added**")
     expect(page.get_by_text("1 added judgement by 1 person.")).to_be_visible()
     page.wait_for_url(lambda url: "query=q" in url and "document=d" in url)
+
+
+def test_a_page_that_is_left_with_an_open_menu_leaves_the_next_one_whole(
+    page: Page, judged: str
+) -> None:
+    page.goto(f"{judged}/compare?dataset=tiny")
+    settled(page)
+    page.get_by_role("button", name="Export").first.click()
+    expect(page.get_by_role("button", name="PDF").first).to_be_visible()
+    page.get_by_role("link", name="Jobs", exact=True).first.click()
+    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+    settled(page)
+    expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()

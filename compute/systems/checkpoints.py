@@ -99,9 +99,7 @@ class Checkpoint:
         A library, the folder or its weights, the network, or memory. The hub is asked whether it
         answers, for all checkpoints together once a minute, and only of weights that are not here.
         """
-        for library in libraries:
-            if importlib.util.find_spec(library) is None:
-                raise Unavailable(f"{library} is not installed: pip install -r requirements.txt")
+        require(*libraries)
         here = self.folder() if self.is_local or self._packaged() else self._cached()
         if here is not None:
             self._fits(weights_bytes(here))
@@ -282,6 +280,13 @@ def _probe(host: str, port: int, _minute: int) -> bool:
         return found.get(timeout=_PATIENCE)
     except queue.Empty:
         return False
+
+
+def require(*libraries: str, remedy: str = ": pip install -r requirements.txt") -> None:
+    """Raises Unavailable for the first of the libraries that is not installed, with a remedy."""
+    for library in libraries:
+        if importlib.util.find_spec(library) is None:
+            raise Unavailable(f"{library} is not installed{remedy}")
 
 
 def weights_bytes(folder: Path) -> int:

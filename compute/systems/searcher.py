@@ -43,26 +43,30 @@ class Request:
         return self.queries["text"].fillna("").tolist()
 
 
-class Searcher(Protocol):
-    """A frozen dataclass that indexes documents and ranks them for queries.
-
-    Building one loads nothing heavy: torch, faiss and Java start inside `index` and `search`.
-    """
+class Parametrised(Protocol):
+    """A frozen dataclass some of whose fields a system name sets. Building one loads nothing."""
 
     PARAMETERS: ClassVar[tuple[str, ...]]
     """The fields that a system name may set, in the order in which it writes them."""
     __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
     def identity(self) -> dict[str, Any]:
-        """Everything that changes the hits, as JSON values: parameters, weights, analyser."""
-        ...
-
-    def index_identity(self) -> dict[str, Any]:
-        """The part of the identity that the index depends on: systems that agree share one."""
+        """Everything that changes what it makes, but its inputs, as JSON values."""
         ...
 
     def check(self) -> None:
         """Raises Unavailable, saying what is missing, before any work is done."""
+        ...
+
+
+class Searcher(Parametrised, Protocol):
+    """What indexes documents and ranks them for queries.
+
+    torch, faiss and Java start inside `index` and `search`.
+    """
+
+    def index_identity(self) -> dict[str, Any]:
+        """The part of the identity that the index depends on: systems that agree share one."""
         ...
 
     def index(
@@ -80,21 +84,11 @@ class Searcher(Protocol):
 
 
 @runtime_checkable
-class Combiner(Protocol):
-    """A frozen dataclass that makes a run from the runs of other systems, which its name lists."""
+class Combiner(Parametrised, Protocol):
+    """What makes a run from the runs of other systems, which its name lists."""
 
-    PARAMETERS: ClassVar[tuple[str, ...]]
     READS_DOCUMENTS: ClassVar[bool]
     """Whether it looks at texts; if not, it works on collections without documents, too."""
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-    def identity(self) -> dict[str, Any]:
-        """Everything but the inputs that changes the hits, as JSON values."""
-        ...
-
-    def check(self) -> None:
-        """Raises Unavailable, saying what is missing, before any work is done."""
-        ...
 
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
@@ -168,13 +162,6 @@ class TimedCombiner(Protocol):
 
 
 Method = Searcher | Combiner
-
-
-class Parametrised(Protocol):
-    """A frozen dataclass some of whose fields a system name sets."""
-
-    PARAMETERS: ClassVar[tuple[str, ...]]
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
 
 
 AnyMethod = TypeVar("AnyMethod", bound=Parametrised)

@@ -5,7 +5,6 @@ for in the hub's cache.
 """
 
 import hashlib
-import importlib.util
 import shlex
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -22,7 +21,7 @@ from compute.base.settings import Settings
 from compute.store import caches
 from compute.store.store import Part, Store
 from compute.systems import names
-from compute.systems.checkpoints import Checkpoint
+from compute.systems.checkpoints import Checkpoint, require
 
 CHUNK = 4 * 1024**2
 """Bytes of a file in one row."""
@@ -51,9 +50,7 @@ class TrainedModel(Checkpoint):
 
     def check(self, *libraries: str) -> None:
         """Raises Unavailable when it is not trained yet, or a library is missing."""
-        for library in libraries:
-            if importlib.util.find_spec(library) is None:
-                raise Unavailable(f"{library} is not installed: pip install -r requirements.txt")
+        require(*libraries)
         self.part()
 
     def folder(self) -> Path:

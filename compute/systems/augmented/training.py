@@ -4,7 +4,6 @@ Everything of chance comes from the seed: an epoch's batches from seed and epoch
 torch's generator, which a checkpoint holds beside the optimiser.
 """
 
-import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -17,6 +16,7 @@ import torch
 from pandas import DataFrame
 from torch import Tensor
 
+from compute.base import files
 from compute.base.settings import Settings
 from compute.evaluate import measures
 from compute.store.loading import quiet
@@ -300,9 +300,5 @@ def _tensor(matrix: Any) -> Tensor:
 
 def _write(state: Any, file: Path) -> None:
     """Whole or not at all."""
-    aside = file.with_suffix(".part")
-    with aside.open("wb") as stream:
+    with files.written_aside(file) as stream:
         torch.save(state, stream)
-        stream.flush()
-        os.fsync(stream.fileno())
-    aside.replace(file)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pyarrow.parquet as pq
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 from scipy import sparse
 
 from compute.corpora import word_pieces
@@ -41,13 +41,9 @@ class Documents:
         df = self.frequencies
         return np.log((self.total - df + 0.5) / (df + 0.5) + 1).astype(np.float32)
 
-    def bm25(self, k: float, b: float, *, rounded: bool = False) -> sparse.csr_array:
-        """f(d) of each row: count (k + 1) / (count + k (1 - b + b |d| / M)).
-
-        `rounded` takes lengths as Lucene stores them; its scores also lack the factor k + 1.
-        """
-        lengths = as_lucene_keeps(self.lengths) if rounded else self.lengths
-        norms = k * (1 - b + b * lengths / max(self.mean_length, 1e-9))
+    def bm25(self, k: float, b: float) -> sparse.csr_array:
+        """f(d) of each row: count (k + 1) / (count + k (1 - b + b |d| / M))."""
+        norms = k * (1 - b + b * self.lengths / max(self.mean_length, 1e-9))
         counts = self.counts.data.astype(np.float64)
         by_value = np.repeat(norms, np.diff(self.counts.indptr))
         values = (counts * (k + 1) / (counts + by_value)).astype(np.float32)
@@ -70,7 +66,7 @@ def read(documents: Path, kept: Collection[str] | None, progress: Progress) -> D
     Statistics are over the whole file. Documents without a piece are no documents, as in Lucene.
     """
     file = pq.ParquetFile(documents)
-    size = vocabulary_size()
+    size = word_pieces.word_pieces().get_vocab_size()
     frequencies = np.zeros(size, np.int64)
     ids: list[str] = []
     rows: list[tuple[NDArray[np.int32], NDArray[np.int32]]] = []
@@ -93,11 +89,6 @@ def read(documents: Path, kept: Collection[str] | None, progress: Progress) -> D
     return Documents(tuple(ids), matrix, lengths, total, mean, frequencies)
 
 
-def vocabulary_size() -> int:
-    """Word pieces of the vocabulary: 30,522."""
-    return word_pieces.word_pieces().get_vocab_size()
-
-
 def piece_ids() -> Callable[[str], list[int]]:
     """A function from a text to the numbers of its word pieces; none is special."""
     tokeniser = word_pieces.word_pieces()
@@ -115,18 +106,6 @@ def names() -> list[str]:
     """Every piece by its number."""
     pieces = word_pieces.word_pieces().get_vocab()
     return sorted(pieces, key=lambda piece: pieces[piece])
-
-
-def as_lucene_keeps(lengths: ArrayLike) -> NDArray[np.int64]:
-    """Document lengths as Lucene's one byte holds them (SmallFloat.intToByte4 and back).
-
-    Up to 39 they are exact; above, of what exceeds 24 the first four binary digits stay.
-    """
-    given = np.asarray(lengths, np.int64)
-    rest = np.maximum(given - 24, 0)
-    digits = np.frexp(rest.astype(np.float64))[1]
-    shift = np.maximum(digits - 4, 0)
-    return np.where(given < 24, given, 24 + ((rest >> shift) << shift))
 
 
 def _counted(

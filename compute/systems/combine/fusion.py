@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -22,8 +22,36 @@ NORMALS = ("minmax", "zscore", "none")
 """How scores of one query are made comparable before they are added."""
 
 
+class Fusion:
+    """Combines runs alone: it needs no library and reads no documents."""
+
+    READS_DOCUMENTS: ClassVar[bool] = False
+
+    def check(self) -> None:
+        """Nothing is needed."""
+
+    def combine(
+        self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
+    ) -> DataFrame:
+        """query_id, doc_id, score: one run made of the runs."""
+        raise NotImplementedError
+
+    @contextmanager
+    def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
+        """A function that fuses the lists of one query."""
+
+        def ask(text: str, inputs: Sequence[DataFrame]) -> DataFrame:
+            # Imported late: the catalogue of systems, which imports this, loads no pandas.
+            from pandas import DataFrame
+
+            queries = DataFrame({"query_id": ["q"], "text": [text]})
+            return self.combine(inputs, None, Request(queries, settings.depth, settings, _quiet))
+
+        yield ask
+
+
 @dataclass(frozen=True)
-class Rrf:
+class Rrf(Fusion):
     """Reciprocal rank fusion: a document's score is the sum of 1 / (k + rank) over the runs.
 
     Cormack et al., "Reciprocal Rank Fusion outperforms Condorcet and individual Rank Learning
@@ -34,7 +62,6 @@ class Rrf:
     k: int = 60
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("k",)
-    READS_DOCUMENTS: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         at_least(self, "k", 0)
@@ -43,9 +70,6 @@ class Rrf:
         """The formula and k."""
         return {"ranker": "reciprocal rank fusion"} | asdict(self)
 
-    def check(self) -> None:
-        """Nothing is needed."""
-
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
     ) -> DataFrame:
@@ -53,14 +77,9 @@ class Rrf:
         parts = [_scored(run, 1 / (self.k + run["rank"].to_numpy(np.float64))) for run in inputs]
         return _summed(parts)
 
-    @contextmanager
-    def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
-        """A function that fuses the lists of one query."""
-        yield _one_query(self.combine, settings)
-
 
 @dataclass(frozen=True)
-class Interpolation:
+class Interpolation(Fusion):
     """The weighted sum of the runs' scores, made comparable query by query.
 
     The first run has the share `weight`, the others share the rest equally. `normal` is minmax
@@ -74,7 +93,6 @@ class Interpolation:
     normal: str = "minmax"
 
     PARAMETERS: ClassVar[tuple[str, ...]] = ("weight", "normal")
-    READS_DOCUMENTS: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         between(self, "weight", 0, 1)
@@ -84,9 +102,6 @@ class Interpolation:
     def identity(self) -> dict[str, Any]:
         """The formula and its parameters."""
         return {"ranker": "interpolation", "absent": "last, of minmax 0"} | asdict(self)
-
-    def check(self) -> None:
-        """Nothing is needed."""
 
     def combine(
         self, inputs: Sequence[DataFrame], documents: Path | None, request: Request
@@ -102,11 +117,6 @@ class Interpolation:
             above = scores.to_numpy() - run["query_id"].map(lowest).to_numpy(np.float64)
             parts.append(_scored(run, above))
         return _summed(parts, floors)
-
-    @contextmanager
-    def session(self, documents: Path | None, settings: Settings) -> Iterator[AskWith]:
-        """A function that fuses the lists of one query."""
-        yield _one_query(self.combine, settings)
 
 
 def _comparable(run: DataFrame, normal: str) -> Series:
@@ -139,17 +149,6 @@ def _summed(parts: Sequence[DataFrame], floors: Sequence[Series] = ()) -> DataFr
         floor = pd.concat(floors).groupby(level=0).sum()
         summed["score"] += summed["query_id"].map(floor).to_numpy(np.float64)
     return summed
-
-
-def _one_query(combine: Callable[..., DataFrame], settings: Settings) -> AskWith:
-    def ask(text: str, inputs: Sequence[DataFrame]) -> DataFrame:
-        # Imported late: the catalogue of systems, which imports this, loads no pandas.
-        from pandas import DataFrame
-
-        queries = DataFrame({"query_id": ["q"], "text": [text]})
-        return combine(inputs, None, Request(queries, settings.depth, settings, _quiet))
-
-    return ask
 
 
 def _quiet(done: int, total: int, unit: str) -> None:

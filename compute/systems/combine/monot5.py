@@ -8,7 +8,7 @@ import numpy as np
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
 from compute.systems.combine.rerank import Pair, Reranker, Score
-from compute.systems.neural.weights import loading, torch_on, whole_model
+from compute.systems.neural.weights import batches, tokenizer_of, torch_on, whole_model
 from compute.systems.searcher import at_least
 
 PROMPT = "Query: {query} Document: {document} Relevant:"
@@ -47,28 +47,20 @@ class MonoT5(Reranker):
 
     def _scorer(self, settings: Settings) -> Score:
         torch = torch_on(settings)
-        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+        from transformers import AutoModelForSeq2SeqLM
 
         folder = str(self.checkpoint.folder())
         model = whole_model(AutoModelForSeq2SeqLM, folder, "a sequence-to-sequence model")
-        with loading(folder):
-            tokenizer: Any = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer = tokenizer_of(folder)
         answers = [self._piece(tokenizer, word) for word in (self.yes, self.no)]
 
         def score(pairs: list[Pair]) -> np.ndarray:
-            starts = range(0, len(pairs), _BATCH)
-            return np.concatenate([batch(pairs[start : start + _BATCH]) for start in starts])
-
-        def batch(pairs: list[Pair]) -> np.ndarray:
             prompts = [PROMPT.format(query=query, document=document) for query, document in pairs]
-            pieces = tokenizer(
-                prompts,
-                padding=True,
-                truncation=True,
-                max_length=self.max_length,
-                return_tensors="pt",
-            )
-            begin = torch.full((len(pairs), 1), model.config.decoder_start_token_id)
+            found = batches(tokenizer, prompts, _BATCH, self.max_length)
+            return np.concatenate([batch(pieces) for pieces in found])
+
+        def batch(pieces: Any) -> np.ndarray:
+            begin = torch.full((len(pieces["input_ids"]), 1), model.config.decoder_start_token_id)
             with torch.inference_mode():
                 logits = model(**pieces, decoder_input_ids=begin).logits[:, 0, answers]
             yes, no = logits.double().numpy().T

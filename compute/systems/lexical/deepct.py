@@ -2,18 +2,21 @@
 
 import math
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar
 
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings
-from compute.systems.checkpoints import Checkpoint, OfCheckpoint
-from compute.systems.lexical import impact
+from compute.systems.checkpoints import Checkpoint
 from compute.systems.lexical.bm25 import Bm25
-from compute.systems.lexical.impact import Encode, Weights
-from compute.systems.neural import encoding
-from compute.systems.neural.weights import loading, refuse_longer, torch_on, whole_model
-from compute.systems.searcher import Progress, Span, at_least
+from compute.systems.lexical.impact import SHARD, Encode, Weighted, Weights
+from compute.systems.neural.weights import (
+    batches,
+    refuse_longer,
+    tokenizer_of,
+    torch_on,
+    whole_model,
+)
+from compute.systems.searcher import at_least
 
 _BATCH = 16
 """Documents encoded at once."""
@@ -22,7 +25,7 @@ _SMOOTHING = {"sqrt": math.sqrt, "none": float}
 
 
 @dataclass(frozen=True)
-class DeepCt(OfCheckpoint, Bm25):
+class DeepCt(Weighted, Bm25):
     """BM25 over documents whose words occur as often as the model says they matter.
 
     The model gives each word piece one number w; a word takes that of its first piece, and of its
@@ -65,57 +68,29 @@ class DeepCt(OfCheckpoint, Bm25):
         """The index and BM25's parameters."""
         return self.index_identity() | {"ranker": "Bm25", "k1": self.k1, "b": self.b}
 
-    def check(self) -> None:
-        """Raises Unavailable when Java, a library or the weights are missing."""
-        super().check()
-        self.checkpoint.check("torch", "transformers")
-
-    def index(
-        self, documents: Path, folder: Path, settings: Settings, progress: Progress
-    ) -> dict[str, Any]:
-        """documents, indexed and empty (counts): Lucene's index in `folder/lucene`."""
-        options = self._analysis()
-        return impact.index_weights(
-            documents, folder, lambda: self._encoder(settings), options, settings, progress
-        )
-
-    def piece_documents(self, settings: Settings) -> int:
-        """Whole shards."""
-        return encoding.whole_shards(settings.shard_documents, impact.SHARD)
-
     def piece_identity(self) -> dict[str, Any]:
         """That of the index."""
-        return self.index_identity() | {"shard": impact.SHARD}
+        return self.index_identity() | {"shard": SHARD}
 
-    def index_piece(
-        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
-    ) -> None:
-        """The weighted words of these documents, as `index` takes them up."""
-        impact.encode_weights(documents, folder, lambda: self._encoder(settings), progress, span)
+    def _term_options(self) -> list[str]:
+        return self._analysis()
 
-    def _encoder(self, settings: Settings) -> Encode:
+    def documents_encoder(self, settings: Settings) -> Encode:
+        """Loads the model; how often each word of documents is written."""
         folder, torch = str(self.checkpoint.folder()), torch_on(settings)
-        from transformers import AutoModelForTokenClassification, AutoTokenizer
+        from transformers import AutoModelForTokenClassification
 
         what = "a model that gives each word piece one number"
         model = whole_model(AutoModelForTokenClassification, folder, what)
         if model.num_labels != 1:
             raise WrongInput(f"{self.model} is not {what}: it gives {model.num_labels}")
         refuse_longer(model.config, self.model, self.max_length)
-        with loading(folder):
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer = tokenizer_of(folder)
         special = set(tokenizer.all_special_tokens)
 
         def weights(texts: list[str]) -> list[Weights]:
             found: list[Weights] = []
-            for start in range(0, len(texts), _BATCH):
-                batch = tokenizer(
-                    texts[start : start + _BATCH],
-                    padding=True,
-                    truncation=True,
-                    max_length=self.max_length,
-                    return_tensors="pt",
-                )
+            for batch in batches(tokenizer, texts, _BATCH, self.max_length):
                 with torch.inference_mode():
                     numbers = model(**batch).logits[:, :, 0].tolist()
                 for ids, row in zip(batch["input_ids"].tolist(), numbers, strict=True):

@@ -1,6 +1,5 @@
 """docT5query: documents with queries that a model asks of them, searched with BM25."""
 
-import os
 import time
 from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass
@@ -13,11 +12,12 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from compute.base.errors import WrongInput
+from compute.base.files import written_aside
 from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.lexical.bm25 import Bm25
 from compute.systems.neural import encoding
-from compute.systems.neural.weights import loading, torch_on, whole_model
+from compute.systems.neural.weights import batches, tokenizer_of, torch_on, whole_model
 from compute.systems.searcher import Progress, at_least
 
 SHARD = 64
@@ -112,16 +112,13 @@ class Generator:
 
     def _load(self, settings: Settings) -> Ask:
         folder, torch = str(self.checkpoint.folder()), torch_on(settings)
-        from transformers import AutoModelForSeq2SeqLM, AutoTokenizer
+        from transformers import AutoModelForSeq2SeqLM
 
         model = whole_model(AutoModelForSeq2SeqLM, folder, "a model that writes queries")
-        with loading(folder):
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer = tokenizer_of(folder)
 
         def ask(texts: list[str], seeds: list[int]) -> list[list[str]]:
-            batch = tokenizer(
-                texts, padding=True, truncation=True, max_length=self.max_input, return_tensors="pt"
-            )
+            (batch,) = batches(tokenizer, texts, len(texts), self.max_input)
             with torch.random.fork_rng(), torch.inference_mode():
                 torch.manual_seed(int(np.random.SeedSequence(seeds).generate_state(1)[0]))
                 written = model.generate(
@@ -196,9 +193,5 @@ def _save(target: Path, ids: list[str], asked: list[list[str]], took: float) -> 
         for number, text in enumerate(queries, 1)
     ]
     table = pa.Table.from_pylist(rows, _COLUMNS)
-    aside = target.with_suffix(".part")
-    with aside.open("wb") as file:
+    with written_aside(target) as file:
         pq.write_table(table.replace_schema_metadata({_SECONDS: str(took)}), file)
-        file.flush()
-        os.fsync(file.fileno())
-    aside.replace(target)

@@ -7,7 +7,6 @@ document is the inner product of the rounded weights, exactly.
 from __future__ import annotations
 
 import json
-import os
 import shutil
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
@@ -20,6 +19,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 import pyarrow.parquet as pq
 
+from compute.base.files import written_aside
 from compute.base.settings import Settings
 from compute.systems.checkpoints import Checkpoint, OfCheckpoint
 from compute.systems.lexical import anserini, lucene
@@ -43,8 +43,49 @@ _COLLECTION = ["-collection", "JsonVectorCollection"]
 _IMPACTS = ["-impact", "-pretokenized"]
 
 
+class Weighted(OfCheckpoint, ABC):
+    """A searcher whose documents are weighted terms, which a model gives them shard by shard."""
+
+    @abstractmethod
+    def documents_encoder(self, settings: Settings) -> Encode:
+        """Loads the model; the weighted terms of documents."""
+
+    @abstractmethod
+    def _term_options(self) -> list[str]:
+        """How Anserini indexes the terms, each repeated as often as its weight says."""
+
+    def check(self) -> None:
+        """Raises Unavailable when Java, a library or the weights are missing."""
+        anserini.check()
+        self.checkpoint.check("torch", "transformers")
+
+    def index(
+        self, documents: Path, folder: Path, settings: Settings, progress: Progress
+    ) -> dict[str, Any]:
+        """documents, indexed and empty (counts): Lucene's index in `folder/lucene`.
+
+        A document without a weighted term is left out. Finished shards are kept: after an
+        interruption the next call goes on where this one was.
+        """
+        collection, options = folder / _WEIGHTS, [*_COLLECTION, *self._term_options()]
+        total = _encode(documents, folder, lambda: self.documents_encoder(settings), progress)
+        facts = lucene.index(collection, folder, total, options, settings, progress)
+        shutil.rmtree(collection)
+        return facts
+
+    def piece_documents(self, settings: Settings) -> int:
+        """Whole shards."""
+        return encoding.whole_shards(settings.shard_documents, SHARD)
+
+    def index_piece(
+        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
+    ) -> None:
+        """The weighted terms of these documents, as `index` takes them up."""
+        _encode(documents, folder, lambda: self.documents_encoder(settings), progress, span)
+
+
 @dataclass(frozen=True)
-class Impact(OfCheckpoint, ABC):
+class Impact(Weighted):
     """A model that gives terms weights in documents and queries; rounded after times `scale`.
 
     Title and text, joined with a blank, are cut to `max_length` word pieces. Of a query the 1,024
@@ -76,41 +117,12 @@ class Impact(OfCheckpoint, ABC):
         """The index; how it is searched follows from it."""
         return self.index_identity() | {"ranker": "inner product of rounded weights"}
 
-    def check(self) -> None:
-        """Raises Unavailable when Java, a library or the weights are missing."""
-        anserini.check()
-        self.checkpoint.check("torch", "transformers")
-
-    def index(
-        self, documents: Path, folder: Path, settings: Settings, progress: Progress
-    ) -> dict[str, Any]:
-        """documents, indexed and empty (counts): Lucene's index in `folder/lucene`.
-
-        A document without a weighted term is left out. Finished shards are kept: after an
-        interruption the next call goes on where this one was.
-        """
-        return index_weights(
-            documents,
-            folder,
-            lambda: self.documents_encoder(settings),
-            _IMPACTS,
-            settings,
-            progress,
-        )
-
-    def piece_documents(self, settings: Settings) -> int:
-        """Whole shards."""
-        return encoding.whole_shards(settings.shard_documents, SHARD)
+    def _term_options(self) -> list[str]:
+        return _IMPACTS
 
     def piece_identity(self) -> dict[str, Any]:
         """That of the index."""
         return self.index_identity() | {"shard": SHARD}
-
-    def index_piece(
-        self, documents: Path, span: Span, folder: Path, settings: Settings, progress: Progress
-    ) -> None:
-        """The weighted terms of these documents, as `index` takes them up."""
-        encode_weights(documents, folder, lambda: self.documents_encoder(settings), progress, span)
 
     def search(self, folder: Path, request: Request) -> DataFrame:
         """query_id, doc_id, score: the inner product of the rounded weights."""
@@ -134,32 +146,8 @@ class Impact(OfCheckpoint, ABC):
             yield lambda text, depth: ask(spelled(encode([text])[0]), depth)
 
     @abstractmethod
-    def documents_encoder(self, settings: Settings) -> Encode:
-        """Loads the model; the weighted terms of documents."""
-
-    @abstractmethod
     def queries_encoder(self, settings: Settings) -> Encode:
         """Loads the model; the weighted terms of queries."""
-
-
-def index_weights(
-    documents: Path,
-    folder: Path,
-    load: Callable[[], Encode],
-    options: list[str],
-    settings: Settings,
-    progress: Progress,
-) -> dict[str, Any]:
-    """Index the weighted terms of a Parquet file (doc_id, title, text); documents, indexed, empty.
-
-    `load` gives the encoder and is called once, if a shard is left to encode. `options` say how
-    Anserini indexes the terms, each repeated as often as its weight says.
-    """
-    collection = folder / _WEIGHTS
-    total = encode_weights(documents, folder, load, progress)
-    facts = lucene.index(collection, folder, total, [*_COLLECTION, *options], settings, progress)
-    shutil.rmtree(collection)
-    return facts
 
 
 def rounded(vector: np.ndarray, scale: int) -> Weights:
@@ -178,7 +166,7 @@ def spelled(weights: Weights) -> str:
     return " ".join(" ".join([term] * weights[term]) for term in heaviest)
 
 
-def encode_weights(
+def _encode(
     documents: Path,
     folder: Path,
     load: Callable[[], Encode],
@@ -212,10 +200,6 @@ def encode_weights(
 
 
 def _write(target: Path, serials: list[str], rows: list[Mapping[str, int]]) -> None:
-    aside = target.with_suffix(".part")
-    with aside.open("w", encoding="utf-8") as lines:
+    with written_aside(target) as lines:
         for serial, weights in zip(serials, rows, strict=True):
-            lines.write(json.dumps({"id": serial, "vector": weights}) + "\n")
-        lines.flush()
-        os.fsync(lines.fileno())
-    aside.replace(target)
+            lines.write(json.dumps({"id": serial, "vector": weights}).encode() + b"\n")

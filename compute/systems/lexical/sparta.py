@@ -7,7 +7,7 @@ import numpy as np
 
 from compute.base.settings import Settings
 from compute.systems.lexical.impact import Encode, Impact, Weights, rounded
-from compute.systems.neural.weights import loading, refuse_longer, torch_on
+from compute.systems.neural.weights import batches, loading, refuse_longer, tokenizer_of, torch_on
 from compute.systems.searcher import at_least
 
 _BATCH = 8
@@ -41,10 +41,10 @@ class Sparta(Impact):
     def documents_encoder(self, settings: Settings) -> Encode:
         """Loads the model; the weighted words of documents."""
         folder, torch = str(self.checkpoint.folder()), torch_on(settings)
-        from transformers import AutoModel, AutoTokenizer
+        from transformers import AutoModel
 
+        tokenizer = tokenizer_of(folder)
         with loading(folder):
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
             model = AutoModel.from_pretrained(folder, local_files_only=True).eval()
         refuse_longer(model.config, self.model, self.max_length)
         words = model.get_input_embeddings().weight[: len(tokenizer)].detach().clone()
@@ -52,14 +52,7 @@ class Sparta(Impact):
 
         def weights(texts: list[str]) -> list[Weights]:
             found: list[Weights] = []
-            for start in range(0, len(texts), _BATCH):
-                batch = tokenizer(
-                    texts[start : start + _BATCH],
-                    padding=True,
-                    truncation=True,
-                    max_length=self.max_length,
-                    return_tensors="pt",
-                )
+            for batch in batches(tokenizer, texts, _BATCH, self.max_length):
                 with torch.inference_mode():
                     vectors = model(**batch).last_hidden_state
                     for pieces, mask in zip(vectors, batch["attention_mask"], strict=True):
@@ -71,11 +64,7 @@ class Sparta(Impact):
 
     def queries_encoder(self, settings: Settings) -> Encode:
         """Loads the tokenizer; how often each word piece occurs in queries."""
-        folder = str(self.checkpoint.folder())
-        from transformers import AutoTokenizer
-
-        with loading(folder):
-            tokenizer = AutoTokenizer.from_pretrained(folder, local_files_only=True)
+        tokenizer = tokenizer_of(str(self.checkpoint.folder()))
 
         def weights(texts: list[str]) -> list[Weights]:
             ids = tokenizer(texts, add_special_tokens=False, verbose=False)["input_ids"]

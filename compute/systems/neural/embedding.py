@@ -18,6 +18,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compute.base import files
 from compute.base.settings import Settings
 from compute.systems.neural import encoding, vectors
 from compute.systems.neural.encoding import Encode
@@ -104,9 +105,8 @@ class Embedding(ABC):
         facts = folder / _FACTS
         if not facts.exists():
             about = self._build(documents, folder, settings, progress)
-            aside = facts.with_suffix(".part")
-            aside.write_text(json.dumps(about), encoding="utf-8")
-            aside.replace(facts)
+            with files.written_aside(facts) as file:
+                file.write(json.dumps(about).encode())
         if (folder / vectors.FILE).exists():
             # The approximate index holds the vectors.
             (folder / f"{NAME}.npy").unlink(missing_ok=True)
@@ -158,8 +158,7 @@ class Embedding(ABC):
         texts = _beginnings(documents)
         queries = np.stack(self._encoded(texts, settings))
         exact = vectors.nearest(queries, stored, vectors.DEPTH, settings.threads)[1]
-        opened = self.layout.opened(folder, settings.threads)
-        found = opened.nearest(queries, vectors.DEPTH)[1]
+        found = self._nearest(folder, settings)(queries, vectors.DEPTH)[1]
         return {"documents": total, "candidate_recall@100": vectors.recall(found, exact)}
 
     def _encoded(
@@ -180,12 +179,7 @@ class Embedding(ABC):
             return no_hits()
         report = partial(_tell, request.progress, len(texts))
         asked = np.stack(self._encoded(texts, settings, report)).astype(np.float32, copy=False)
-        if (folder / vectors.FILE).exists():
-            opened = self.layout.opened(folder, settings.threads)
-            scores, places = opened.nearest(asked, request.depth)
-        else:
-            stored = encoding.read(folder, NAME)
-            scores, places = vectors.nearest(asked, stored, request.depth, settings.threads)
+        scores, places = self._nearest(folder, settings)(asked, request.depth)
         hits, rows = places.ravel() >= 0, np.repeat(np.arange(len(asked)), places.shape[1])
         ids = encoding.read_ids(folder)
         # Imported late: the catalogue of systems, which imports this, loads no pandas.
@@ -203,19 +197,21 @@ class Embedding(ABC):
     def session(self, folder: Path, settings: Settings) -> Iterator[Ask]:
         """A function that answers one query: document ids, best first."""
         encode, ids = self.encoder(settings, "queries"), encoding.read_ids(folder)
-        stored = encoding.read(folder, NAME)
-        approximate = (folder / vectors.FILE).exists()
-        opened = self.layout.opened(folder, settings.threads) if approximate else None
+        nearest = self._nearest(folder, settings)
 
         def ask(text: str, depth: int) -> pa.Array:
             query = np.array(list(encode([text.strip()])), np.float32)
-            if opened is not None:
-                places = opened.nearest(query, depth)[1][0]
-            else:
-                places = vectors.nearest(query, stored, depth, settings.threads)[1][0]
+            places = nearest(query, depth)[1][0]
             return ids.take(pa.array(places[places >= 0]))
 
         yield ask
+
+    def _nearest(self, folder: Path, settings: Settings) -> vectors.Nearest:
+        """Scores and places of the best documents, by the index if there is one, or exactly."""
+        if (folder / vectors.FILE).exists():
+            return self.layout.opened(folder, settings.threads)
+        stored = encoding.read(folder, NAME)
+        return lambda queries, depth: vectors.nearest(queries, stored, depth, settings.threads)
 
 
 def _beginnings(documents: Path) -> list[str]:

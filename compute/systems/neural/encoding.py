@@ -5,7 +5,6 @@ length, so that little of a batch is padding, and stored in file order as `<name
 whole or not at all. The files are read through memory maps.
 """
 
-import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from itertools import islice
@@ -16,6 +15,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
+from compute.base.files import written_aside
 from compute.systems.searcher import Progress, Span
 
 SHARD = 2048
@@ -191,10 +191,5 @@ def _file(folder: Path, name: str, array: str, number: int) -> Path:
 def _save(folder: Path, name: str, number: int, arrays: Mapping[str, np.ndarray]) -> None:
     # The one without a name last: where it is, the shard is whole.
     for array in sorted(arrays, reverse=True):
-        target = _file(folder, name, array, number)
-        aside = target.with_suffix(".part")
-        with aside.open("wb") as file:
+        with written_aside(_file(folder, name, array, number)) as file:
             np.save(file, arrays[array])
-            file.flush()
-            os.fsync(file.fileno())
-        aside.replace(target)

@@ -84,14 +84,11 @@ def _untrained(folder: Path) -> "MultiVectorEncoder":
 
     words: Any = SentenceTransformer(str(folder), device="cpu", local_files_only=True)[0]
     names = ("cls_token", "sep_token", "bos_token", "eos_token")
-    around = {str(getattr(words.tokenizer, name)) for name in names if _has(words, name)}
+    found = (getattr(words.tokenizer, name, None) for name in names)
+    around = {str(piece) for piece in found if piece is not None}
     mask = MultiVectorMask(sorted(around), skiplist_tasks=["query", "document"])
     unit = Normalize(module_input_name="token_embeddings")
     return MultiVectorEncoder(modules=[words, mask, unit], device="cpu")
-
-
-def _has(words: Any, name: str) -> bool:
-    return getattr(words.tokenizer, name, None) is not None
 
 
 def _cut(

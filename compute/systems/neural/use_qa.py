@@ -10,7 +10,6 @@ TensorFlow is no part of the pinned packages; it fits beside them: pip install '
 import contextlib
 import hashlib
 import importlib
-import importlib.util
 import os
 import tarfile
 import tempfile
@@ -34,6 +33,7 @@ NAME = "google/universal-sentence-encoder-qa/3"
 HUB = Checkpoint(NAME, revision="3")
 ADDRESS = f"https://tfhub.dev/{NAME}?tf-hub-format=compressed"
 _LIBRARIES = ("tensorflow", "tensorflow_text")
+_EXTRA = ", an extra of this system: pip install '.[use-qa]'"
 _SAVED = "saved_model.pb"
 
 
@@ -63,13 +63,8 @@ class UseQa(OfCheckpoint, Embedding):
 
     def check(self) -> None:
         """Raises Unavailable when TensorFlow, FAISS or the model are missing."""
-        if importlib.util.find_spec("faiss") is None:
-            raise Unavailable("faiss is not installed: pip install -r requirements.txt")
-        for library in _LIBRARIES:
-            if importlib.util.find_spec(library) is None:
-                raise Unavailable(
-                    f"{library} is not installed, an extra of this system: pip install '.[use-qa]'"
-                )
+        checkpoints.require("faiss")
+        checkpoints.require(*_LIBRARIES, remedy=_EXTRA)
         if self.checkpoint.is_local:
             self._folder()
         elif not (_cached() / _SAVED).is_file() and not checkpoints.answers(ADDRESS):

@@ -5,7 +5,7 @@ approximate index holds them itself, so that the shards go once it is built.
 """
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,6 +24,10 @@ _BLOCK = 65_536
 """Vectors compared at once: 100 MB of 384 dimensions."""
 _TRAINING = 128
 """Vectors that the clustering of IVF sees for each cluster."""
+
+
+Nearest = Callable[[np.ndarray, int], tuple[np.ndarray, np.ndarray]]
+"""From queries and a depth to the scores and places of documents, best first."""
 
 
 @dataclass(frozen=True)
@@ -109,27 +113,20 @@ class Layout:
         index.cp.min_points_per_centroid = 1
         return index
 
-    def opened(self, folder: Path, threads: int) -> "Opened":
-        """The approximate index in `folder`, ready to be searched."""
+    def opened(self, folder: Path, threads: int) -> Nearest:
+        """The approximate index in `folder`, in memory: as `nearest`, but perhaps not the nearest.
+
+        A place of -1 is no hit.
+        """
         faiss = faiss_on(threads)
         index: Any = faiss.read_index(str(folder / FILE), faiss.IO_FLAG_MMAP_IFC)
         if self.kind == "hnsw":
             index.hnsw.efSearch = self.ef_search
         else:
             index.nprobe = self.nprobe
-        return Opened(index)
-
-
-@dataclass(frozen=True)
-class Opened:
-    """An approximate index in memory."""
-
-    index: Any
-
-    def nearest(self, queries: np.ndarray, depth: int) -> tuple[np.ndarray, np.ndarray]:
-        """As `nearest`, but not surely the nearest; a place of -1 is no hit."""
-        k = min(depth, self.index.ntotal)
-        return self.index.search(np.ascontiguousarray(queries, np.float32), k)
+        return lambda queries, depth: index.search(
+            np.ascontiguousarray(queries, np.float32), min(depth, index.ntotal)
+        )
 
 
 def nearest(

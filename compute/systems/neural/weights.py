@@ -57,6 +57,21 @@ def whole_model(kind: Any, folder: str, what: str) -> Any:
     return model.eval()
 
 
+def tokenizer_of(folder: str) -> Any:
+    """The tokenizer that lies in `folder`. Raises Unavailable where it does not load."""
+    from transformers import AutoTokenizer
+
+    with loading(folder):
+        return AutoTokenizer.from_pretrained(folder, local_files_only=True)
+
+
+def batches(tokenizer: Any, texts: list[str], size: int, length: int) -> Iterator[Any]:
+    """The texts as torch's tensors, `size` at a time, each cut to `length` word pieces."""
+    for start in range(0, len(texts), size):
+        some = texts[start : start + size]
+        yield tokenizer(some, padding=True, truncation=True, max_length=length, return_tensors="pt")
+
+
 def positions(config: Any) -> int | None:
     """Word pieces that a model of this configuration has positions for; None for any number."""
     found = getattr(config, "max_position_embeddings", None)

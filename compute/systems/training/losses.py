@@ -8,7 +8,7 @@ from typing import Any
 
 from pandas import DataFrame
 
-from compute.base.files import make_folder
+from compute.base.files import make_folder, written_aside
 from compute.base.settings import Settings
 from compute.store.loading import Progress
 
@@ -25,9 +25,8 @@ def folder(settings: Settings, fingerprint: str) -> Path:
 def begin(place: Path, about: Mapping[str, Any]) -> None:
     """Note what is trained in a folder."""
     make_folder(place)
-    aside = place / f"{_ABOUT}.part"
-    aside.write_text(json.dumps(dict(about)), encoding="utf-8")
-    aside.replace(place / _ABOUT)
+    with written_aside(place / _ABOUT) as file:
+        file.write(json.dumps(dict(about)).encode())
 
 
 def under_way(settings: Settings, system: str) -> DataFrame:
@@ -106,6 +105,5 @@ class Curve:
         self._begun = True
         kept = [row for row in self._before if row["step"] < step]
         self._base = kept[-1]["seconds"] if kept else 0.0
-        aside = self._file.with_suffix(".part")
-        aside.write_text("".join(json.dumps(row) + "\n" for row in kept), encoding="utf-8")
-        aside.replace(self._file)
+        with written_aside(self._file) as file:
+            file.writelines(f"{json.dumps(row)}\n".encode() for row in kept)

@@ -1,7 +1,7 @@
 """What a recipe offers: a training that can be interrupted, and a system; and its material."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import Field, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Protocol
 
@@ -9,7 +9,7 @@ from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
 from compute.store.store import Part
 from compute.systems.checkpoints import Checkpoint
-from compute.systems.searcher import Searcher
+from compute.systems.searcher import Parametrised, Searcher
 
 Report = Callable[[int, int, Mapping[str, float]], None]
 """Told (step, total, losses by name) after every step, from 1; the total may change."""
@@ -39,22 +39,11 @@ def material(about: Mapping[str, Any], **parts: Part) -> Material:
     return Material(called, parts, dict(about))
 
 
-class Recipe(Protocol):
-    """A frozen dataclass whose fields are its parameters. Building one loads nothing heavy."""
+class Recipe(Parametrised, Protocol):
+    """What trains a model, with which a searcher then searches."""
 
-    PARAMETERS: ClassVar[tuple[str, ...]]
-    """The fields that a system name may set, in the order in which it writes them."""
     SEARCH: ClassVar[tuple[str, ...]]
     """Parameters of its searcher that a name may set besides: they change no model."""
-    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
-
-    def identity(self) -> dict[str, Any]:
-        """Everything but the material that names the weights: recipe, parameters, seed, encoder."""
-        ...
-
-    def check(self) -> None:
-        """Raises Unavailable, saying what is missing, before any work is done."""
-        ...
 
     def saw(self, dataset: str) -> tuple[str, ...]:
         """Collections whose judgements, or other training pairs, its model knows."""

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from compute.systems.augmented import loss
 from compute.systems.augmented.loss import Asked
-from compute.systems.augmented.vectors import Documents, as_lucene_keeps
+from compute.systems.augmented.vectors import Documents
+from tests.support.oracles import as_lucene_keeps
 from tests.support.worlds import FEWER
 
 SIZE = 6

@@ -15,6 +15,7 @@ from compute.systems.checkpoints import from_text
 from compute.systems.lexical import lucene
 from compute.systems.lexical.bm25 import WordPiece
 from compute.systems.searcher import Request
+from tests.support.oracles import as_lucene_keeps
 from tests.support.tiny import DOCUMENTS, QUERIES
 
 LONG = " ".join(f"harbour {number} lighthouse" for number in range(30))
@@ -65,7 +66,8 @@ def _direct(known: vectors.Documents, query: dict[str, float], *, bm25: bool) ->
     weights = np.zeros(len(names))
     for piece, weight in query.items():
         weights[names.index(piece)] = weight
-    matrix = known.bm25(0.9, 0.4, rounded=True) if bm25 else known.words()
+    kept = replace(known, lengths=as_lucene_keeps(known.lengths))
+    matrix = kept.bm25(0.9, 0.4) if bm25 else known.words()
     # Lucene leaves out the constant k + 1.
     found = matrix @ (weights * known.idf / 1.9 if bm25 else weights)
     return {

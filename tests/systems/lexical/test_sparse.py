@@ -184,7 +184,7 @@ def test_deepct_writes_each_word_as_often_as_its_first_piece_says(
 
 
 def _frequencies(searcher: DeepCt, settings: Settings, text: str) -> dict[str, int]:
-    return searcher._encoder(settings)([text])[0]
+    return searcher.documents_encoder(settings)([text])[0]
 
 
 def test_deepct_without_smoothing_drops_what_rounds_to_nothing(deepct: Path) -> None:
@@ -209,7 +209,7 @@ def test_an_interrupted_encoding_goes_on_where_it_was(
     collection = tmp_path / "collection"
 
     def encode(progress: Progress) -> int:
-        return impact.encode_weights(
+        return impact._encode(
             documents, tmp_path, lambda: searcher.documents_encoder(settings), progress
         )
 
@@ -276,7 +276,7 @@ def test_models_of_another_kind_are_refused(
     with pytest.raises(WrongInput, match="is not a sparse encoder: dense"):
         Sparse(checkpoint).documents_encoder(settings)
     with pytest.raises(WrongInput, match=r"it has no weights classifier\.bias"):
-        DeepCt(checkpoint=checkpoint)._encoder(settings)
+        DeepCt(checkpoint=checkpoint).documents_encoder(settings)
     for file in ("config.json", "model.safetensors"):
         (tmp_path / file).write_text("{}", encoding="utf-8")
     with pytest.raises(Unavailable, match="does not load"):
@@ -289,7 +289,7 @@ def test_more_word_pieces_than_a_model_has_positions_are_refused(
     for encoder in (
         Sparse(Checkpoint(str(splade)), max_length=513).documents_encoder,
         Sparta(Checkpoint(str(distilbert)), max_length=513).documents_encoder,
-        DeepCt(checkpoint=Checkpoint(str(deepct)), max_length=513)._encoder,
+        DeepCt(checkpoint=Checkpoint(str(deepct)), max_length=513).documents_encoder,
     ):
         with pytest.raises(WrongInput, match="reads 512 word pieces"):
             encoder(settings)

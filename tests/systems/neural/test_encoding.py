@@ -159,7 +159,7 @@ def test_more_candidates_find_more_of_the_nearest(dtype: str, tmp_path: Path) ->
         folder.mkdir()
         layout = vectors.Layout(kind, dtype, 16, 100, 400, 0, nprobe)
         layout.build(folder, [stored[:1000], stored[1000:]], 2)
-        places = layout.opened(folder, 2).nearest(queries, 100)[1]
+        places = layout.opened(folder, 2)(queries, 100)[1]
         found.append(vectors.recall(places, exact))
     graph, *clusters = found
     assert graph > 0.97

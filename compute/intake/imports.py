@@ -212,7 +212,7 @@ def _ranked(
 ) -> tuple[runs.Run, dict[str, Any]]:
     """The run of the split's queries; how many hits are of others, and what `check` remarks."""
     own, others = _of_split(hits, loaded, file)
-    _refuse_strange_documents(bench.store, loaded.dataset, own["doc_id"], file)
+    refuse_strange_documents(bench.store, loaded.dataset, own["doc_id"], file)
     run = runs.ranked(own, depth=bench.settings.depth, drop_self=drop_self)
     del own
     remarks = _remarks(order, run, loaded, file)
@@ -243,8 +243,8 @@ def _remarks(order: doctor.Tally, run: runs.Run, loaded: Loaded, file: Path) -> 
     return doctor.changing(order, pairs, doctor.pairs(loaded.judgements), str(file))
 
 
-def _refuse_strange_documents(
-    store: Store, dataset: Dataset, doc_ids: pa.ChunkedArray, file: Path
+def refuse_strange_documents(
+    store: Store, dataset: Dataset, doc_ids: pa.ChunkedArray, file: Path, what: str = "a run"
 ) -> None:
     """Raises WrongInput when the collection is known and no document of the run is in it.
 
@@ -255,7 +255,7 @@ def _refuse_strange_documents(
         return
     raise WrongInput(
         f"{file}: none of its {len(doc_ids.unique()):,} documents is in {dataset.collection}:"
-        " is it a run on another dataset?"
+        f" is it {what} on another dataset?"
     )
 
 

@@ -34,7 +34,7 @@ def add_texts(
         found = _without_texts(bench, dataset)
         if path is not None:
             unpacked_size.require(path, bench.settings.home)
-        origin = source(dataset, bench.settings) if path is None else _opened(path, dataset)
+        origin = source(dataset, bench.settings) if path is None else _opened(path, dataset, called)
         content = _fitting(found, look(bench, origin, read(found.judgements)), _where(origin, path))
         if stored(bench.store, dataset) != found:
             raise Conflict(f"{dataset.name} was replaced or removed meanwhile: look at it again")
@@ -47,9 +47,11 @@ def add_texts(
         return loaded
 
 
-def _opened(path: Path, dataset: Dataset) -> BeirSource:
+def _opened(path: Path, dataset: Dataset, called: str) -> BeirSource:
     """The folder or archive, whose own judgements are not wanted: they may be missing."""
-    return open_path(path, dataset.split, dataset.collection.partition("/")[2], judged=False)
+    found = open_path(path, dataset.split, dataset.collection.partition("/")[2], judged=False)
+    found.called = called
+    return found
 
 
 def said(loaded: Loaded) -> str:

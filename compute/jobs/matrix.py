@@ -122,14 +122,16 @@ class Seen:
         self.systems, self.datasets = known_systems(store, named), known_datasets(store)
         live = [part for part in store.parts() if not part.damage]
         self.parts = {part.identity: part for part in live if not part.shipped}
-        self._shipped = {part.identity for part in live if part.shipped}
+        self._shipped = {part.identity: part for part in live if part.shipped}
         self.loaded = {name: self._load(row) for name, row in self.datasets.items()}
         self._checked: dict[str, str] = {}
         self._sources: dict[str, tuple[str, object]] = {}
 
     def _load(self, row: Dataset) -> loading.Loaded | None:
         queries = self.parts.get(("queries", row.name, ""))
-        judgements = self.parts.get(("judgements", row.name, ""))
+        # A dataset that came without texts keeps its judgements when it is given them.
+        judged = ("judgements", row.name, "")
+        judgements = self.parts.get(judged) or self._shipped.get(judged)
         if queries is None or judgements is None:
             return None
         documents = self.parts.get(("documents", row.collection, ""))

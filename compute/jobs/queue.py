@@ -310,8 +310,7 @@ def starts(settings: Settings, now: float) -> list[Start]:
     query = select(status.attributes, status.created_at).where(
         status.name == records.JOB, status.created_at >= since
     )
-    with tables.reaching(settings), tables.engine(settings).connect() as connection:
-        rows = connection.execute(query).all()
+    rows = tables.rows(settings, query)
     about = [(row.attributes or {}, row.created_at / 1000) for row in rows]
     found = [Start(one.get("created", made), one.get("person", "")) for one, made in about]
     return [one for one in found if one.time > now - SPAN]
@@ -322,5 +321,4 @@ def _waiting(settings: Settings) -> int:
     query = select(status.workflow_uuid).where(
         status.name == records.JOB, status.status.in_(records.WAITING)
     )
-    with tables.reaching(settings), tables.engine(settings).connect() as connection:
-        return len(connection.execute(query).all())
+    return len(tables.rows(settings, query))

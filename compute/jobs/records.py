@@ -156,8 +156,7 @@ def _read(settings: Settings, where: ColumnElement[bool], limit: int | None) -> 
         .order_by(status.c.created_at.desc(), status.c.workflow_uuid.desc())
         .limit(limit)
     )
-    with tables.reaching(settings), tables.engine(settings).connect() as connection:
-        return [_job(row) for row in connection.execute(query)]
+    return [_job(row) for row in tables.rows(settings, query)]
 
 
 def _job(row: Row[Any]) -> Job:
@@ -229,8 +228,7 @@ def _tasks(settings: Settings, names: Iterable[str]) -> dict[str, list[Job]]:
     query = select(operations.workflow_uuid, operations.child_workflow_id).where(
         operations.workflow_uuid.in_(list(names)), operations.child_workflow_id.is_not(None)
     )
-    with tables.reaching(settings), tables.engine(settings).connect() as connection:
-        pairs = sorted({(row[0], row[1]) for row in connection.execute(query)})
+    pairs = sorted({(row[0], row[1]) for row in tables.rows(settings, query)})
     wanted = tables.status.c.workflow_uuid.in_({child for _, child in pairs})
     found = {task.id: task for task in _read(settings, wanted, None)} if pairs else {}
     of_jobs: dict[str, list[Job]] = {}

@@ -18,10 +18,11 @@ from compute.store.store import Part, Store
 CORPUS = ("documents", "lengths", "ngrams", "wordpieces", "overlap", "generated")
 """Kinds of parts that belong to the collection, which splits share."""
 LEARNED = ("model", "training")
+GRADES = "machine_grades"
 
 
-def planned(store: Store, dataset: str, system: str = "") -> list[Part]:
-    """The parts that go with a dataset, or with the run of a system on it.
+def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
+    """The parts that go with a dataset, with the run of a system on it, or a machine's grades.
 
     Those of the collection go with the last dataset that has it. Raises Missing where nothing is
     stored, Conflict where all of it came with the project.
@@ -29,15 +30,21 @@ def planned(store: Store, dataset: str, system: str = "") -> list[Part]:
     parts = store.parts()
     own = [part for part in parts if part.dataset == dataset]
     own = [part for part in own if part.kind not in (*CORPUS, *LEARNED)]
-    found = [part for part in own if not system or part.system == system]
+    name = system or machine
+    if name:
+        # A machine may be called as a run is.
+        own = [part for part in own if (part.kind == GRADES) == bool(machine)]
+    found = [part for part in own if part.system == (name or part.system)]
     if not found:
-        names = {part.system if system else part.dataset for part in (own if system else parts)}
-        what = f"run of {system} on {dataset}" if system else f"dataset {dataset!r}"
-        raise Missing(f"no {what} is stored: {near(system or dataset, names)}nothing is removed")
+        names = {part.system if name else part.dataset for part in (own if name else parts)}
+        what = f"dataset {dataset!r}"
+        if name:
+            what = f"{'run' if system else 'grades'} of {name} on {dataset}"
+        raise Missing(f"no {what} is stored: {near(name or dataset, names)}nothing is removed")
     local = [part for part in found if not part.shipped]
     if not local:
-        raise Conflict(f"{system or dataset} came with the project: it cannot be removed")
-    return local if system else local + _corpus(store, parts, dataset)
+        raise Conflict(f"{name or dataset} came with the project: it cannot be removed")
+    return local if name else local + _corpus(store, parts, dataset)
 
 
 def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
@@ -51,18 +58,18 @@ def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
     return [part for part in of_it if not part.shipped]
 
 
-def remove(store: Store, dataset: str, system: str = "") -> list[Part]:
+def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
     """Remove what `planned` names, all at once; readers of an older version keep its files.
 
     Raises Conflict while a job works on it, and what `planned` raises.
     """
-    parts = planned(store, dataset, system)
-    for job in records.jobs(store.settings):
+    parts = planned(store, dataset, system, machine)
+    for job in () if machine else records.jobs(store.settings):
         if job.active and any(
             on == dataset and name == (system or name) for name, on in job.targets
         ):
             raise Conflict(f"{job.title} is {job.state}: cancel that job first")
-    with store.publishing(f"remove {dataset} {system}".rstrip()) as publication:
+    with store.publishing(f"remove {dataset} {system or machine}".rstrip()) as publication:
         for part in parts:
             publication.remove(*part.identity)
     return parts
@@ -74,17 +81,14 @@ def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
     for part in parts:
         rows[part.kind] += 1 if part.kind == "hits" else part.rows
     nouns = {"hits": "run", "queries": "query", "judgements": "judgement", "documents": "document"}
-    words = [_counted(rows[kind], noun) for kind, noun in nouns.items() if rows[kind]]
+    nouns |= {GRADES: "machine grade"}
+    words = [counted(rows[kind], noun) for kind, noun in nouns.items() if rows[kind]]
     told = f"{', '.join(words)} ({sized(sum(part.bytes for part in parts))})"
     if resting := _resting(store, parts):
         told += f"; left out until made again: {', '.join(resting)}"
     if kept := len(store.added_judgements(dataset=dataset)) * (rows["queries"] > 0):
         told += f"; {counted(kept, 'added judgement')} of people stay"
     return told
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} queries" if noun == "query" and number != 1 else counted(number, noun)
 
 
 def _resting(store: Store, parts: Sequence[Part]) -> list[str]:

@@ -5,7 +5,7 @@ They lie in `jobs.sqlite` of the home folder, or in PostgreSQL where the setting
 
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from typing import Any
@@ -18,8 +18,11 @@ from sqlalchemy import (
     Double,
     Engine,
     MetaData,
+    Row,
+    Select,
     Table,
     Text,
+    UpdateBase,
     event,
     inspect,
     literal_column,
@@ -130,6 +133,18 @@ def reaching(settings: Settings) -> Iterator[None]:
         raise Unavailable(
             f"the jobs database {where} cannot be used ({cause}): see that it runs, then try again"
         ) from error
+
+
+def rows(settings: Settings, query: Select[*tuple[Any, ...]]) -> Sequence[Row[*tuple[Any, ...]]]:
+    """What a query finds. Raises Unavailable where the database cannot be used."""
+    with reaching(settings), engine(settings).connect() as connection:
+        return connection.execute(query).all()
+
+
+def change(settings: Settings, statement: UpdateBase) -> int:
+    """Change rows; how many that were. Raises Unavailable where the database cannot be used."""
+    with reaching(settings), state.writing(engine(settings)) as connection:
+        return connection.execute(statement).rowcount
 
 
 def exist(settings: Settings) -> bool:

@@ -8,7 +8,6 @@ from sqlalchemy import delete, insert, select, update
 from compute.base.errors import Unavailable
 from compute.base.settings import Settings
 from compute.jobs import logs, tables
-from compute.store import state
 
 _SAVED, _LOGGED = 1.0, 10.0
 """Seconds between two states of progress in the database, and in the log."""
@@ -56,11 +55,7 @@ class Watch:
         status = tables.status.c
         query = select(status.status, status.executor_id).where(status.workflow_uuid == self._job)
         try:
-            with (
-                tables.reaching(self._settings),
-                tables.engine(self._settings).connect() as connection,
-            ):
-                row = connection.execute(query).one()
+            (row,) = tables.rows(self._settings, query)
         except Unavailable:
             # A database that is away cancels nothing.
             return True
@@ -74,10 +69,6 @@ class Watch:
 
     def _write(self, statement: Any) -> int:
         try:
-            with (
-                tables.reaching(self._settings),
-                state.writing(tables.engine(self._settings)) as connection,
-            ):
-                return connection.execute(statement).rowcount
+            return tables.change(self._settings, statement)
         except Unavailable:
             return 0

@@ -5,7 +5,7 @@ folder is gone. From elsewhere only the age of its heartbeat tells.
 """
 
 import platform
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,7 +16,6 @@ from sqlalchemy import Row, delete, insert, select, update
 from compute.base.locks import is_held
 from compute.base.settings import Settings
 from compute.jobs import tables
-from compute.store import state
 
 BEAT = 5.0
 """Seconds between two heartbeats."""
@@ -44,7 +43,8 @@ def not_installed() -> list[str]:
 
 def alive(settings: Settings) -> list[Worker]:
     """The workers that are there; empty where none runs."""
-    return [_worker(row) for row in _rows(settings) if not _is_dead(settings, row)]
+    rows = (row for row in _rows(settings) if not _is_dead(settings, row))
+    return [Worker(row.id, row.machine, row.process, row.age / 1000) for row in rows]
 
 
 def machine() -> str:
@@ -63,22 +63,19 @@ def register(settings: Settings, worker: str, process: int) -> None:
     """Enter a worker before it takes its first job."""
     now = tables.now(settings)
     row = {"id": worker, "machine": machine(), "process": process}
-    with tables.reaching(settings), state.writing(tables.engine(settings)) as connection:
-        connection.execute(insert(tables.workers).values(**row, started=now, heartbeat=now))
+    tables.change(settings, insert(tables.workers).values(**row, started=now, heartbeat=now))
 
 
 def beat(settings: Settings, worker: str) -> bool:
     """Write a heartbeat; False for a worker that finds itself declared dead."""
     ours = (tables.workers.c.id == worker) & tables.workers.c.dead.is_(None)
-    with tables.reaching(settings), state.writing(tables.engine(settings)) as connection:
-        statement = update(tables.workers).where(ours).values(heartbeat=tables.now(settings))
-        return connection.execute(statement).rowcount == 1
+    statement = update(tables.workers).where(ours).values(heartbeat=tables.now(settings))
+    return tables.change(settings, statement) == 1
 
 
 def leave(settings: Settings, worker: str) -> None:
     """Take a worker off the list that ends in order."""
-    with tables.reaching(settings), state.writing(tables.engine(settings)) as connection:
-        connection.execute(delete(tables.workers).where(tables.workers.c.id == worker))
+    tables.change(settings, delete(tables.workers).where(tables.workers.c.id == worker))
 
 
 def declare_dead(settings: Settings) -> list[str]:
@@ -98,8 +95,7 @@ def _mark(settings: Settings, dead: Collection[str]) -> None:
         return
     now = tables.now(settings)
     silent = tables.workers.c.id.in_(dead)
-    with tables.reaching(settings), state.writing(tables.engine(settings)) as connection:
-        connection.execute(update(tables.workers).where(silent).values(dead=now))
+    tables.change(settings, update(tables.workers).where(silent).values(dead=now))
     for worker in dead:
         lock_file(settings, worker).unlink(missing_ok=True)
 
@@ -110,22 +106,19 @@ def given(settings: Settings, worker: str) -> list[str]:
     query = select(status.workflow_uuid).where(
         status.status == "PENDING", status.executor_id == worker
     )
-    with tables.reaching(settings), tables.engine(settings).connect() as connection:
-        return list(connection.execute(query).scalars())
+    return [row.workflow_uuid for row in tables.rows(settings, query)]
 
 
 def _with_jobs(settings: Settings) -> Iterable[str]:
     status = tables.status.c
     query = select(status.executor_id).where(status.status == "PENDING").distinct()
-    with tables.reaching(settings), tables.engine(settings).connect() as connection:
-        return list(connection.execute(query).scalars())
+    return [row.executor_id for row in tables.rows(settings, query)]
 
 
-def _rows(settings: Settings) -> list[Row[Any]]:
+def _rows(settings: Settings) -> Sequence[Row[Any]]:
     age = (tables.now(settings) - tables.workers.c.heartbeat).label("age")
     query = select(tables.workers, age).order_by(tables.workers.c.started)
-    with tables.reaching(settings), tables.engine(settings).connect() as connection:
-        return list(connection.execute(query))
+    return tables.rows(settings, query)
 
 
 def _is_dead(settings: Settings, row: Row[Any]) -> bool:
@@ -133,7 +126,3 @@ def _is_dead(settings: Settings, row: Row[Any]) -> bool:
         return True
     lock = lock_file(settings, row.id)
     return row.machine == machine() and lock.exists() and not is_held(lock)
-
-
-def _worker(row: Row[Any]) -> Worker:
-    return Worker(row.id, row.machine, row.process, row.age / 1000)

@@ -85,6 +85,8 @@ def _files(to: str) -> tuple[list[UploadedFile], list[UploadedFile]]:
     number = st.session_state.setdefault("_uploads", 0)
     kinds = [ending[1:] for ending in uploads.ENDINGS]
     files = st.file_uploader(_asked(to), kinds, accept_multiple_files=True, key=f"_files_{number}")
+    # Of several files one may have become the dataset that the others go into.
+    files = [file for file in files if file.file_id != st.session_state.get("_taken")]
     texts = []
     if to == NEW:
         found = st.file_uploader(
@@ -256,12 +258,20 @@ def _new_dataset(
     answers: Answers, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]
 ) -> None:
     """The name and the rest of what the files do not say, and the button."""
-    report = answers[0].get("report", {})
     kinds = {_ARCHIVE: "path", "qrels": "qrels"}
-    if len(files) > 1 or report.get("kind") not in kinds or report["refused"]:
+    # What stands after the files are the texts of the queries.
+    both = list(zip(answers, files, strict=False))
+    fit = [one for one in both if any(_is_fit(one[0], kind) for kind in kinds)]
+    if len(fit) != 1:
         st.info("A new dataset is made from one fit file: a BEIR archive, or judgements (qrels).")
         return
+    report, others = fit[0][0]["report"], len(files) - 1
     st.header("The new dataset", anchor=False)
+    if others:
+        drawing.caption(
+            f"It is made from {fit[0][1].name}; the other {counted(others, 'file')} can be taken in"
+            " once it is there."
+        )
     name, options, pressed = _form(report)
     if pressed and not name:
         st.error("The dataset needs a name, such as mine: fill in Name above.")
@@ -269,13 +279,14 @@ def _new_dataset(
         kind = kinds[report["kind"]]
         answers = _work(
             "Taking in",
-            [*files, *texts],
+            [fit[0][1], *texts],
             "take dataset",
             **{"name": name, "as": [kind, "queries"][: 1 + len(texts)], "options": options},
         )
         if answers[0]["ok"]:
             st.session_state["_made_dataset"] = name
-        _done(name, answers, [])
+            st.session_state["_taken"] = fit[0][1].file_id
+        _done(name, answers, [], keep=others > 0)
 
 
 def _form(report: figures.Record) -> tuple[str, dict[str, Any], bool]:
@@ -312,8 +323,9 @@ def _split(report: figures.Record) -> str:
     )
 
 
-def _done(to: str, answers: Answers, left: Sequence[str]) -> None:
-    """Keep what became of each file, and begin anew: without the files, with the new data.
+def _done(to: str, answers: Answers, left: Sequence[str], *, keep: bool = False) -> None:
+    """Keep what became of each file, and begin anew: without the files unless there are others to
+    `keep`, with the new data.
 
     Where nothing came in, the files stay, and why is said under the button as long as they do: a
     page draws itself again by itself.
@@ -322,7 +334,7 @@ def _done(to: str, answers: Answers, left: Sequence[str]) -> None:
         st.session_state["_refused"] = st.session_state["_looked_at"][0], answers
         return
     st.session_state["_imported"] = to, answers, list(left)
-    st.session_state["_uploads"] += 1
+    st.session_state["_uploads"] += not keep
     st.session_state.pop("_looked_at", None)
     reading.await_published()
     st.rerun()

@@ -47,12 +47,8 @@ Beat = Sequence[tuple[str, str, Sequence[tuple[str, int]]]]
 """What changes whenever a job or a task begins or ends."""
 
 
-def beat(now: Settings) -> Beat:
-    """The beat of the jobs as they are."""
-    return _beat(jobs.listed(now, MOST))
-
-
-def _beat(found: Sequence[Job]) -> Beat:
+def beat(found: Sequence[Job]) -> Beat:
+    """The beat of these jobs."""
     return [(job.id, job.state, sorted((job.counts or {}).items())) for job in found]
 
 
@@ -134,25 +130,19 @@ def matrix(cells: DataFrame, chosen: DataFrame) -> None:
     targets = set(zip(chosen["system"], chosen["dataset"], strict=True))
     titles = dataset_facts.titles() | system_pickers.titles()
     figure = figures.matrix(cells, chosen=targets, theme=colours.theme(), titles=titles)
-    drawing.plot(
-        figure, "matrix", "Runs of systems on datasets", on_select=_select, selection_mode="points"
-    )
+    navigation.plot(figure, "matrix", "Runs of systems on datasets", _select)
     drawing.caption(
-        drawing.of_click(
+        drawing.of_matrix(
             "A click on a cell chooses its system and dataset, another leaves them out again."
         ),
         figures.signs(cells),
     )
 
 
-def _select() -> None:
-    points = st.session_state["matrix"]["selection"]["points"]
-    if points:
-        now = st.session_state
-        systems, datasets = figures.clicked(
-            now["systems"], now["datasets"], points[0]["customdata"]
-        )
-        pickers.put(systems=systems, datasets=datasets)
+def _select(*cell: str) -> None:
+    now = st.session_state
+    systems, datasets = figures.clicked(now["systems"], now["datasets"], cell)
+    pickers.put(systems=systems, datasets=datasets)
 
 
 def watch(store: Store, before: Beat) -> None:
@@ -168,7 +158,7 @@ def _list(store: Store, before: Beat, names: Names) -> None:
     # It goes on by itself, long after app.py let somebody in.
     sign_in.require(sign_in.VIEWER)
     found = jobs.listed(store.settings, MOST)
-    if _beat(found) != before or reading.is_outdated():
+    if beat(found) != before or reading.is_outdated():
         st.rerun()
     _workers(store.settings)
     ended = [job for job in found if not job.active]

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import streamlit as st
+from pandas import DataFrame
 
 from compute import jobs
 from compute.base.errors import BeirscopeError
@@ -61,10 +62,7 @@ def going_on(store: Store, job: Job) -> None:
     for system, _ in job.targets:
         curve = losses.under_way(store.settings, system)
         if not curve.empty:
-            total = int(curve["total"].iloc[-1])
-            figure = figures.losses(curve, total=total, theme=colours.theme())
-            drawing.plot(figure, f"losses {job.id} {system}", f"Losses of {system} by step")
-            drawing.caption(figures.said(curve, total), "Lower is better; one step is one batch.")
+            _losses(curve, int(curve["total"].iloc[-1]), job, system)
 
 
 def ended(job: Job) -> None:
@@ -74,7 +72,10 @@ def ended(job: Job) -> None:
     for system, _ in job.targets:
         curve = reading.read(queries.curve, system=system)
         if not curve.empty:
-            total = int(curve["step"].max())
-            figure = figures.losses(curve, total=total, theme=colours.theme())
-            drawing.plot(figure, f"losses {job.id} {system}", f"Losses of {system} by step")
-            drawing.caption(figures.said(curve, total), "Lower is better; one step is one batch.")
+            _losses(curve, int(curve["step"].max()), job, system)
+
+
+def _losses(curve: DataFrame, total: int, job: Job, system: str) -> None:
+    figure = figures.losses(curve, total=total, theme=colours.theme())
+    drawing.plot(figure, f"losses {job.id} {system}", f"Losses of {system} by step")
+    drawing.caption(figures.said(curve, total), "Lower is better; one step is one batch.")

@@ -1,6 +1,7 @@
 """Texts are added to what is stored by its ids, and nothing else changes."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,7 @@ from compute.base.settings import Settings
 from compute.datasets import Dataset, catalogue, dataset
 from compute.exports.shipping import ship
 from compute.intake import imports, texts
+from compute.jobs.matrix import MISSING, cells
 from compute.recompute import run
 from compute.store import freshness
 from compute.store.loading import Bench
@@ -85,9 +87,14 @@ def test_what_ships_gets_its_texts_and_keeps_its_runs_and_their_costs(
     row = catalogue.own("tiny", split="test")
     before = _runs(shipped)
     assert {part.kind for part in before} >= {"hits", "scores", "efficiency"}
-    loaded = texts.add_texts(shipped, row, folder)
+    zipped = Path(shutil.make_archive(str(folder.parent / "0"), "zip", folder.parent, folder.name))
+    loaded = texts.add_texts(shipped, row, zipped, called="tiny.zip")
     assert _runs(shipped) == before and all(part.shipped for part in before)
     assert not _lacks(shipped, "tiny") and not loaded.queries.shipped
+    assert [file["name"] for file in loaded.queries.provenance["source"]["files"]] == ["tiny.zip"]
+    # What runs on it here is offered.
+    ((_, cell),) = cells(shipped.store, [("bm25-wordpiece", "tiny")]).items()
+    assert cell.state == MISSING
 
 
 def test_another_version_of_what_ships_is_refused_and_nothing_written(

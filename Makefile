@@ -3,7 +3,7 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
-TESTERS ?= 2
+TESTERS ?= 3
 READY := $(VENV)/installed
 LOOK := .look
 
@@ -18,8 +18,8 @@ look: $(LOOK)/installed
 test: $(READY)
 	@$(MAKE) --no-print-directory -j 2 lint suite
 
-# Two at a time: much of the suite waits for browsers, Java and disks. In the order of the folders,
-# for a file of few and long tests must not come last.
+# Three at a time on two processors: much of the suite waits for browsers, Java and disks. In the
+# order of the folders, for a file of few and long tests must not come last.
 suite: $(READY)
 	$(PY) -m pytest -n $(TESTERS) --dist loadfile --no-loadscope-reorder
 

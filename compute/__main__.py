@@ -16,7 +16,6 @@ from compute.commands.choices import (
     EXPORTS,
     FORMATS,
     HUMAN,
-    JUDGEMENTS,
     KINDS,
     OFFICIAL,
     RULES,
@@ -39,6 +38,13 @@ def _count(text: str) -> int:
     return number
 
 
+def _difference(text: str) -> float:
+    number = float(text)
+    if not 0 < number < float("inf"):
+        raise argparse.ArgumentTypeError("it must be above 0")
+    return number
+
+
 SYSTEM = _option(
     "system",
     metavar="SYSTEM",
@@ -47,8 +53,15 @@ SYSTEM = _option(
 EXAMPLES = "scifact, nfcorpus/train, or an own one's name; `datasets` lists all"
 JSON = _option("--json", action="store_true", help="print JSON instead of a table")
 JOB_NAMES = f"what to start ({', '.join(KINDS)}), or job ids"
+DATASET = _option("dataset", metavar="DATASET", help=EXAMPLES)
+ON_DATASETS = _option("datasets", nargs="+", metavar="DATASET", help=EXAMPLES)
+OF_DATASET = _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES)
 DATASETS = _option("datasets", nargs="*", metavar="DATASET", help="all that have a run, if none")
+COLLECTIONS = _option(
+    "datasets", nargs="*", metavar="DATASET", help="all whose documents are stored, if none"
+)
 AGAIN = _option("--again", action="store_true", help="recompute even what is up to date")
+YES = _option("--yes", action="store_true", help="do it, not only say what goes")
 AS_BEIR = _option(
     "--drop-equal-ids",
     action="store_true",
@@ -102,19 +115,14 @@ COMMANDS = {
     "run": Command(
         "load, index, search, score and publish a system on datasets",
         "recomputing.run",
-        (
-            SYSTEM,
-            _option("datasets", nargs="+", metavar="DATASET", help=EXAMPLES),
-            AGAIN,
-            AS_BEIR,
-        ),
+        (SYSTEM, ON_DATASETS, AGAIN, AS_BEIR),
     ),
     "train": Command(
         "train a system that is a recipe (genq, ict-herbert, bm25-augmented) on a dataset",
         "recomputing.train",
         (
             _option("system", metavar="SYSTEM", help="such as genq, or 'genq(epochs=2)'"),
-            _option("dataset", metavar="DATASET", help=EXAMPLES),
+            DATASET,
             _option(
                 "--set",
                 nargs="+",
@@ -164,7 +172,7 @@ COMMANDS = {
         "give a dataset that is stored by its ids its texts; no run is computed again",
         "importing.add_texts",
         (
-            _option("dataset", metavar="DATASET", help=EXAMPLES),
+            DATASET,
             _option(
                 "path",
                 type=Path,
@@ -178,12 +186,44 @@ COMMANDS = {
         "importing.import_run",
         (
             _option("files", nargs="+", type=Path, metavar="FILE"),
-            _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
+            OF_DATASET,
             _option("--system", help="its name (default: the run's own tag)"),
             _option(
                 "--replace", action="store_true", help="put it in the place of a run of its name"
             ),
             AS_BEIR,
+        ),
+    ),
+    "import-grades": Command(
+        "take in what a machine graded, apart from all judgements",
+        "importing.import_grades",
+        (
+            _option(
+                "file",
+                type=Path,
+                nargs="?",
+                help="CSV with query_id, doc_id and grade; qrels; umbrela's JSONL",
+            ),
+            _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
+            _option("--machine", required=True, metavar="NAME", help="what to call the machine"),
+            _option("--run", default="", metavar="SYSTEM", help="in a file's place: its scores"),
+            _option(
+                "--thresholds",
+                nargs="+",
+                type=float,
+                default=(),
+                metavar="SCORE",
+                help="of a run: the score from which on a pair has grade 1, then grade 2, …",
+            ),
+            _option(
+                "--quantiles",
+                nargs="+",
+                type=float,
+                default=(),
+                metavar="SHARE",
+                help="of a run: the same as shares of its hits, such as 0.8 0.95",
+            ),
+            _option("--replace", action="store_true", help="put them in the place of its others"),
         ),
     ),
     "remove": Command(
@@ -192,13 +232,14 @@ COMMANDS = {
         (
             _option("dataset", metavar="DATASET", help="as `datasets` lists it"),
             _option("--system", default="", help="only this one's run on it"),
-            _option("--yes", action="store_true", help="do it, not only say what goes"),
+            _option("--machine", default="", help="only the grades of this one on it"),
+            YES,
         ),
     ),
     "adopt": Command(
         "have the state at hand take over a home whose own state is lost or another",
         "housekeeping.adopt",
-        (_option("--yes", action="store_true", help="do it, not only say what goes"),),
+        (YES,),
     ),
     "trash": Command(
         "say what housekeeping has moved to the trash",
@@ -222,28 +263,12 @@ COMMANDS = {
     "overlap": Command(
         "count the words of collections and compare them with all that are counted",
         "analysing.compare",
-        (
-            _option(
-                "datasets",
-                nargs="*",
-                metavar="DATASET",
-                help="all whose documents are stored, if none",
-            ),
-            AGAIN,
-        ),
+        (COLLECTIONS, AGAIN),
     ),
     "lengths": Command(
         "count the lengths of documents, of a dataset and of what its runs put first",
         "analysing.count_lengths",
-        (
-            _option(
-                "datasets",
-                nargs="*",
-                metavar="DATASET",
-                help="all whose documents are stored, if none",
-            ),
-            AGAIN,
-        ),
+        (COLLECTIONS, AGAIN),
     ),
     "judgements": Command(
         "write added judgements to a file, take a file's in as added ones, or take those back",
@@ -257,7 +282,7 @@ COMMANDS = {
                 " whose judgements beyond the stored ones are added; withdraw: what was imported",
             ),
             _option("--yes", action="store_true", help="withdraw: do it, not only say how many"),
-            _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
+            OF_DATASET,
             _option("--format", choices=FORMATS, help="default: as the file's name or content is"),
             _option(
                 "--person",
@@ -296,16 +321,27 @@ COMMANDS = {
         "showing.show",
         (
             _option("what", choices=(*SHOWN, "systems")),
+            _option("names", nargs="*", metavar="SET", help="of sets: two to compare"),
             _option("--dataset", help="only this one, such as scifact"),
             _option("--system", help="only this one, such as bm25"),
             _option("--measure", help="only this one, such as nDCG@10"),
+            _option("--against", help="power: only pairs with this system, too"),
+            _option(
+                "--difference",
+                type=_difference,
+                help="power: the queries that finding this one takes, such as .02",
+            ),
+            _option("--task", help="estimates: the sampled task, by its id"),
+            _option("--pairs", action="store_true", help="estimates: of every two systems"),
             _option("--published", action="store_true", help="the papers' figures instead"),
             _option(
                 "--judgements",
-                choices=JUDGEMENTS,
+                metavar="SET",
                 default=OFFICIAL,
-                help="scores and holes: as published, or with the added judgements counted in",
+                help="official; of scores, holes and power, added: the added judgements counted in;"
+                " of scores, a set that `show sets` lists: by that one alone",
             ),
+            _option("--flips", action="store_true", help="of two sets: the pairs that turn"),
             *COUNTED,
             _option(
                 "--returned-only",
@@ -331,7 +367,7 @@ COMMANDS = {
         "write what is stored of datasets to data/precomputed, without texts",
         "recomputing.ship",
         (
-            _option("datasets", nargs="+", metavar="DATASET", help=EXAMPLES),
+            ON_DATASETS,
             _option("--only", action="store_true", help="ship nothing of other datasets"),
             _option("--without-runs", action="store_true", help="judgements and counts alone"),
         ),

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from compute.views.dataset import select
+from compute.views.dataset import query_outcomes, select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared import next_steps
 from pages._dataset import languages, sections, views
@@ -24,7 +24,7 @@ address.remember("dataset", name)
 dataset = next_steps.record(read(select.facts, dataset=name))
 sections.facts(dataset)
 is_computed = bool(catalogue.set_index("dataset")["computed"][name])
-chosen = views.choose(is_computed, languages.known(name, names))
+chosen = views.choose(is_computed, query_outcomes.counterpart(name) in names)
 named = read(leaderboard_select.systems)
 view = views.View(dataset, measure, named)
 if chosen in views.WITH_TEXTS:

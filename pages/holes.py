@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages._frame import added_switch
-from pages._holes import agreement, pool, sections
+from pages._holes import agreement, estimates, pool, sections
 from pages._shared import address, dataset_facts, pickers, system_pickers
 from pages._shared.pickers import pick
 
@@ -21,9 +21,11 @@ with pickers.pickers():
 address.remember("dataset", name)
 agreement.way(name)
 rows = sections.scores(name, systems, measure)
+estimates.estimates(name)
 sections.orders(name, rows, measure)
 sections.ranks(name, rows, measure)
 sections.before_and_after(name, systems, measure)
 added_switch.download(name)
 agreement.agreement(name)
+agreement.machines(name)
 pool.pool(name, systems, measure)

@@ -10,7 +10,7 @@ from pages._shared.pickers import pick_many, switch
 
 st.title("Jobs", anchor=False)
 store = reading.store()
-beat = sections.beat(store.settings)
+beat = sections.beat(jobs.listed(store.settings, sections.MOST))
 named = sections.named_systems()
 cells = jobs.matrix(store, named)
 asked = st.query_params.get_all("datasets")

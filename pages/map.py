@@ -2,13 +2,11 @@
 
 import streamlit as st
 
-from compute.views.dataset import select as dataset_select
-from compute.views.query.rank_map import ORDERS, RANKS
-from compute.views.shared import next_steps
+from compute.views.query.rank_map import ORDERS
+from compute.views.query.words import RANKS
 from pages._map import sections
 from pages._shared import address, dataset_facts, pickers, system_pickers, texts
 from pages._shared.pickers import pick
-from pages._shared.reading import read
 
 st.title("Map", anchor=False)
 address.arrive()
@@ -34,7 +32,7 @@ with pickers.pickers():
     ranks = int(pick("Ranks", RANKS, "ranks", default="50", width=80))
 address.remember("dataset", name)
 system_pickers.remember([system, other] if other in known else [system])
-dataset = next_steps.record(read(dataset_select.facts, dataset=name))
+dataset = dataset_facts.record(name)
 texts.bring(dataset)
 shown = sections.shown(dataset, system, other, measure, ORDERS[order], ranks)
 sections.all_queries(shown)

@@ -11,7 +11,7 @@ from compute.views.shared.theme import DOMAINS
 from pages._overlap import counting, sections
 from pages._overlap import domain_shift as shifts
 from pages._shared import address, escaping, pickers
-from pages._shared.pickers import pick
+from pages._shared.pickers import pick, slide
 from pages._shared.reading import read
 
 st.title("Overlap", anchor=False)
@@ -30,7 +30,7 @@ with pickers.pickers():
         unit = pick("Words", list(UNITS), "unit", width=150)
         floor = sections.FLOORS[pick("Rare words", list(sections.FLOORS), "floor", width=190)]
     order = pick("Order", ORDERS, "order", width=150) if view == sections.HEATMAP else ORDERS[0]
-    least = sections.choose_least() if view == sections.GRAPH else 0.0
+    least = slide("Show edges from", "lines", default=0.45) if view == sections.GRAPH else 0.0
     chosen = shifts.choose_left_out(above) if view == sections.SHIFT else []
 if numbers == COMPUTED:
     pairs, found = read(select.similarities, unit=unit, floor=floor), read(select.vocabularies)

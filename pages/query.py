@@ -2,11 +2,9 @@
 
 import streamlit as st
 
-from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query import select
 from compute.views.query.words import LEGEND, ORDERS, RANKS, titled
-from compute.views.shared import next_steps
 from compute.views.shared.text import line
 from pages._query import augmented, sections
 from pages._shared import address, dataset_facts, drawing, pickers, system_pickers, texts
@@ -28,7 +26,7 @@ with pickers.pickers():
     ranks = int(pick("Ranks", RANKS, "ranks", width=80))
     find = pickers.words("Find", "find", width=150)
 address.remember("dataset", name)
-dataset = next_steps.record(read(dataset_select.facts, dataset=name))
+dataset = dataset_facts.record(name)
 texts.bring(dataset)
 query = sections.choose_query(name, systems, measure, ORDERS[order], find)
 words = query["text"] if isinstance(query["text"], str) else ""

@@ -9,6 +9,7 @@ FORMAT = {
     "corpus": 1,
     "queries": 1,
     "judgements": 1,
+    "machine_grades": 1,
     "documents": 1,
     "lengths": 1,
     "length_counts": 1,

@@ -1,22 +1,21 @@
 """The commands that analyse what is stored: overlap, lengths; and what `show lengths` prints."""
 
-import sys
 from argparse import Namespace
 
 import pandas as pd
 from pandas import DataFrame
 
-from compute.base import printable
 from compute.base.errors import Missing
 from compute.base.words import counted, near
-from compute.commands.bench import known, named, open_bench
+from compute.commands.bench import named, open_bench, say
 from compute.commands.common import done
 from compute.corpora import lengths, overlap
-from compute.datasets import Dataset, dataset, published
+from compute.datasets import dataset, published
 from compute.jobs.kinds import corpora
 from compute.reading import database
 from compute.store import loading
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.views.lengths import select as lengths_select
 from compute.views.overlap import select as queries
 
@@ -31,18 +30,11 @@ def compare(arguments: Namespace) -> int:
         new = overlap.count(bench, loading.load(bench, row), again=arguments.again)
         tokens = overlap.tokens_of(bench.store, row.collection)
         counts = ", ".join(f"{count:,} {unit}" for unit, count in tokens.items())
-        _say(bench, f"{row.collection}: {counts}{'' if new else ' (counted already)'}")
+        say(bench, f"{row.collection}: {counts}{'' if new else ' (counted already)'}")
     names = [row.collection for row in rows]
     new = overlap.compare(bench, names, again=arguments.again)
-    _say(bench, "similarities stored" if new else "similarities are up to date")
+    say(bench, "similarities stored" if new else "similarities are up to date")
     return done(bench)
-
-
-def _say(bench: Bench, line: str) -> None:
-    if isinstance(bench.progress, printable.Bar):
-        bench.progress.close()
-    sys.stdout.write(f"{line}\n")
-    sys.stdout.flush()
 
 
 def overlaps(bench: Bench, arguments: Namespace) -> DataFrame:
@@ -77,24 +69,17 @@ def count_lengths(arguments: Namespace) -> int:
     bench = open_bench()
     rows = named(bench, arguments.datasets)
     if not rows:
-        own = known(bench)
+        own = own_datasets(bench.store)
         names = lengths.countable(bench.store)
         if not names:
             raise Missing("no documents are stored: name a dataset, such as scifact")
         rows = [dataset(name, own) for name in names]
     for row in rows:
         loaded = lengths.with_documents(bench, row)
-        _say_counted(bench, row, lengths.count(bench, loaded, again=arguments.again))
+        told = "counted" if lengths.count(bench, loaded, again=arguments.again) else "up to date"
+        runs = sum(part.system != "" for part in bench.store.parts("length_counts", row.name))
+        say(bench, f"{row.name}: its documents and {counted(runs, 'run')} {told}")
     return done(bench)
-
-
-def _say_counted(bench: Bench, row: Dataset, new: int) -> None:
-    if isinstance(bench.progress, printable.Bar):
-        bench.progress.close()
-    runs = sum(part.system != "" for part in bench.store.parts("length_counts", row.name))
-    told = "counted" if new else "up to date"
-    sys.stdout.write(f"{row.name}: its documents and {counted(runs, 'run')} {told}\n")
-    sys.stdout.flush()
 
 
 def lengths_shown(bench: Bench, arguments: Namespace) -> DataFrame:

@@ -17,14 +17,22 @@ def open_bench() -> Bench:
     return Bench(Store(now), now, printable.Bar() if sys.stderr.isatty() else quiet)
 
 
-def known(bench: Bench) -> dict[str, Dataset]:
-    """The user's own datasets by name."""
-    return own_datasets(bench.store)
+def end_bar(bench: Bench) -> None:
+    """Take the progress bar away, before anything else is written."""
+    if isinstance(bench.progress, printable.Bar):
+        bench.progress.close()
+
+
+def say(bench: Bench, *lines: str) -> None:
+    """Print lines where the progress bar was."""
+    end_bar(bench)
+    sys.stdout.writelines(f"{line}\n" for line in lines)
+    sys.stdout.flush()
 
 
 def named(bench: Bench, names: Iterable[str]) -> list[Dataset]:
     """The datasets of these names, a dataset of parts as its parts. Raises Missing."""
-    found = known(bench)
+    found = own_datasets(bench.store)
     rows = [dataset(name, found) for name in names]
     return [dataset(part, found) for row in rows for part in row.parts or (row.name,)]
 

@@ -9,11 +9,12 @@ from pathlib import Path
 from compute.base import printable, settings
 from compute.base.errors import WrongInput
 from compute.base.words import counted, sized
-from compute.commands.bench import known, open_bench
+from compute.commands.bench import open_bench
 from compute.datasets import dataset
 from compute.intake import doctor, tags
 from compute.intake.doctor import known as doctor_known
 from compute.store import damage
+from compute.store.own_datasets import own_datasets
 
 
 def check(arguments: Namespace) -> int:
@@ -25,7 +26,7 @@ def check(arguments: Namespace) -> int:
     against = None
     if arguments.dataset:
         bench = open_bench()
-        against = doctor_known(bench.store, dataset(arguments.dataset, known(bench)))
+        against = doctor_known(bench.store, dataset(arguments.dataset, own_datasets(bench.store)))
     reports = doctor.check_all(arguments.paths, against=against, home=settings.load().home)
     if arguments.json:
         # In ASCII: a program reads it, and no name of a file can act on a terminal.

@@ -17,14 +17,17 @@ FORMATS = ("qrels", "beir", "csv")
 SHOWN = {
     "scores": "showing.scores",
     "holes": "showing_holes.holes",
+    "power": "showing_power.power",
+    "estimates": "showing_estimates.estimates",
     "overlap": "analysing.overlaps",
     "lengths": "analysing.lengths_shown",
     "efficiency": "efficiency.shown",
+    "sets": "showing_sets.sets",
     "jobs": "jobs.jobs_shown",
 }
 """What `show` prints of the store, and what makes a frame of it, as `commands.named` takes it."""
-JUDGEMENTS = OFFICIAL, ADDED = ("official", "added")
-"""What `show --judgements` takes, in the words that addresses of pages have."""
+OFFICIAL, ADDED = ("official", "added")
+"""What `show --judgements` takes besides other sets, in the words that addresses of pages have."""
 EXPORTED = ("figure", "figures", "table", "view", "run")
 """What `export` writes."""
 EXPORTS = "figures: {}; tables: {}".format(", ".join(named.FIGURES), ", ".join(named.TABLES))

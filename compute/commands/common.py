@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from compute.base import disk_refusals, printable
 from compute.base.errors import Unavailable
 from compute.base.words import counted
-from compute.commands.bench import known
+from compute.commands.bench import say
 from compute.datasets import DATASETS, Dataset
 from compute.evaluate import scored_measures
 from compute.evaluate.measures import parse
@@ -16,6 +16,7 @@ from compute.recompute import run as recompute
 from compute.recompute.run import remarks, said
 from compute.store import freshness
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Part
 
 
@@ -26,8 +27,8 @@ def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -
     measure.
     """
     wanted = scored_measures.more([measure])
-    rows = dict(DATASETS) | known(bench)
-    names = (rows[dataset].parts or (dataset,)) if dataset in rows else (dataset,)
+    rows = dict(DATASETS) | own_datasets(bench.store)
+    names = (rows[dataset].parts if dataset in rows else ()) or (dataset,)
     fresh, _ = freshness.split(bench.store.parts() if wanted else ())
     runs = [hits for hits in fresh if hits.kind == "hits" and hits.dataset in rows]
     runs = [hits for hits in runs if hits.dataset in names or not dataset]
@@ -62,13 +63,9 @@ def tell(
     measures: Iterable[str] = (),
 ) -> None:
     """Print what a run came to, by two measures and those asked for, and what changes numbers."""
-    if isinstance(bench.progress, printable.Bar):
-        bench.progress.close()
     words = said(bench, outcome, measures)
-    sys.stdout.write(f"{printable.printable(name)} on {row.name}: {words}\n")
-    for remark in remarks(outcome):
-        sys.stdout.write(f"  remark: {printable.printable(remark)}\n")
-    sys.stdout.flush()
+    told = [f"  remark: {printable.printable(remark)}" for remark in remarks(outcome)]
+    say(bench, f"{printable.printable(name)} on {row.name}: {words}", *told)
 
 
 def done(bench: Bench) -> int:

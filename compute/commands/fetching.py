@@ -8,11 +8,12 @@ from pandas import DataFrame
 from compute.base import printable
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.base.words import counted, sized
-from compute.commands.bench import known, open_bench
+from compute.commands.bench import end_bar, open_bench, say
 from compute.commands.common import done
 from compute.datasets import dataset
 from compute.intake.fetch import irds, offers
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 
 
 def fetch(arguments: Namespace) -> int:
@@ -24,7 +25,7 @@ def fetch(arguments: Namespace) -> int:
     others = [name for name in arguments.datasets if name.startswith(irds.PREFIX)]
     if others:
         return _of_ir_datasets(bench, arguments, others)
-    own = known(bench)
+    own = own_datasets(bench.store)
     wanted = {offers.offer(row).name: row for row in (dataset(n, own) for n in arguments.datasets)}
     failed = 0
     for row in wanted.values():
@@ -59,14 +60,13 @@ def _one(bench: Bench, row: offers.Dataset, *, again: bool) -> None:
     try:
         fetched = bring(bench, row, again=again)
     finally:
-        if isinstance(bench.progress, printable.Bar):
-            bench.progress.close()
+        end_bar(bench)
     told = "fetched, checksum right" if fetched.new else "here already"
-    sys.stdout.write(
+    say(
+        bench,
         f"{fetched.offer.name}: {told}: {printable.printable(str(fetched.path))};"
-        f" python -m compute run bm25 {fetched.offer.rows[0].name} runs on it\n"
+        f" python -m compute run bm25 {fetched.offer.rows[0].name} runs on it",
     )
-    sys.stdout.flush()
 
 
 def _short(rows: DataFrame) -> DataFrame:

@@ -1,4 +1,4 @@
-"""The commands that take in and take away: import-dataset, add-texts, import-run, remove."""
+"""The commands that take in and take away: those of datasets, texts, runs and grades."""
 
 import sys
 from argparse import Namespace
@@ -7,11 +7,12 @@ from pathlib import Path
 
 from compute.base import printable
 from compute.base.errors import BeirscopeError, WrongInput
-from compute.commands.bench import known, open_bench
+from compute.commands.bench import open_bench
 from compute.commands.common import done, tell
 from compute.datasets import dataset
-from compute.intake import doctor, imports, tags, texts
+from compute.intake import doctor, grades, imports, tags, texts
 from compute.jobs import removing
+from compute.store.own_datasets import own_datasets
 
 
 def import_dataset(arguments: Namespace) -> int:
@@ -48,7 +49,7 @@ def import_dataset(arguments: Namespace) -> int:
 def add_texts(arguments: Namespace) -> int:
     """Add the texts of a dataset that is stored by its ids."""
     bench = open_bench()
-    row = dataset(arguments.dataset, known(bench))
+    row = dataset(arguments.dataset, own_datasets(bench.store))
     loaded = texts.add_texts(bench, row, arguments.path)
     done(bench)
     sys.stdout.write(f"{row.name}: {texts.said(loaded)}\n")
@@ -58,7 +59,7 @@ def add_texts(arguments: Namespace) -> int:
 def import_run(arguments: Namespace) -> int:
     """Take in run files, each whole or not at all; of several a refused one stops no other."""
     bench = open_bench()
-    row = dataset(arguments.dataset, known(bench))
+    row = dataset(arguments.dataset, own_datasets(bench.store))
     files = doctor.files(arguments.files)
     several = len(files) > 1
     if arguments.system and several:
@@ -89,6 +90,24 @@ def import_run(arguments: Namespace) -> int:
     return 2 if refused else 0
 
 
+def import_grades(arguments: Namespace) -> int:
+    """Take in what a machine graded, from a file or by the scores of a stored run."""
+    bench = open_bench()
+    row = dataset(arguments.dataset, own_datasets(bench.store))
+    if bool(arguments.file) == bool(arguments.run):
+        raise WrongInput("give either a file of grades or --run SYSTEM")
+    if arguments.file and (arguments.thresholds or arguments.quantiles):
+        raise WrongInput("--thresholds and --quantiles are for the scores of --run: leave them out")
+    how = {"replace": arguments.replace}
+    if arguments.file:
+        taken = grades.import_file(bench, arguments.file, row, arguments.machine, **how)
+    else:
+        how |= {"thresholds": arguments.thresholds, "quantiles": arguments.quantiles}
+        taken = grades.from_run(bench, row, arguments.run, arguments.machine, **how)
+    sys.stdout.write(printable.printable(grades.said(taken)) + "\n")
+    return done(bench)
+
+
 def _names(files: Sequence[Path], system: str) -> list[str]:
     """What each file's run is called; empty for its tag. Says which tags name no run."""
     if len(files) == 1:
@@ -101,9 +120,11 @@ def _names(files: Sequence[Path], system: str) -> list[str]:
 
 
 def remove(arguments: Namespace) -> int:
-    """Say what goes with a dataset or a run; with `--yes` remove it."""
+    """Say what goes with a dataset, a run or a machine's grades; with `--yes` remove it."""
     bench = open_bench()
-    what = arguments.dataset, arguments.system
+    what = arguments.dataset, arguments.system, arguments.machine
+    if arguments.system and arguments.machine:
+        raise WrongInput("--system names a run and --machine grades: remove one after the other")
     parts = removing.planned(bench.store, *what)
     told = printable.printable(removing.said(bench.store, parts, arguments.dataset))
     if not arguments.yes:

@@ -12,7 +12,7 @@ from compute.base import printable, settings
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.permissions import usual
 from compute.base.words import counted
-from compute.commands.bench import known, open_bench
+from compute.commands.bench import open_bench
 from compute.commands.common import done
 from compute.datasets import Dataset, dataset, trec, unpacked_size
 from compute.datasets.qrels import read_qrels
@@ -21,6 +21,7 @@ from compute.judgements import ADJUDICATION, IMPORT, PERSON, SOURCES, Choice, ex
 from compute.judgements.exchange import Found
 from compute.recompute import run
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 
 _SUFFIXES = {".csv": "csv", ".tsv": "beir"}
 
@@ -28,7 +29,7 @@ _SUFFIXES = {".csv": "csv", ".tsv": "beir"}
 def judgements(arguments: Namespace) -> int:
     """Write added judgements to a file, take those of a file in, or take a file's back."""
     bench = open_bench()
-    row = dataset(arguments.dataset, known(bench))
+    row = dataset(arguments.dataset, own_datasets(bench.store))
     if row.parts:
         raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
     official = _official(bench, row)

@@ -10,7 +10,7 @@ from compute.base import printable, settings
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.permissions import usual
 from compute.base.words import counted
-from compute.commands.bench import known, named, open_bench, tell_damage
+from compute.commands.bench import named, open_bench, say, tell_damage
 from compute.commands.common import done, tell, too_deep
 from compute.datasets import dataset
 from compute.evaluate import scored_measures
@@ -21,6 +21,7 @@ from compute.recompute import demo as demonstration
 from compute.recompute import run as recompute
 from compute.recompute import training
 from compute.store import damage, freshness
+from compute.store.own_datasets import own_datasets
 from compute.store.store import SHIPPED
 from compute.systems import SYSTEMS, names, system
 
@@ -52,7 +53,7 @@ def score(arguments: Namespace) -> int:
     for hits in fresh:
         if hits.kind != "hits" or (names and hits.dataset not in names):
             continue
-        row = dataset(hits.dataset, known(bench))
+        row = dataset(hits.dataset, own_datasets(bench.store))
         loaded = recompute.stored_dataset(bench.store, row)
         # Shipped hits are cut: scored again they would only lose the deeper measures.
         again = arguments.again and not hits.shipped
@@ -122,9 +123,7 @@ def train(arguments: Namespace) -> int:
     for on in named(bench, [arguments.dataset]):
         row = training.named(name, on.name)
         trained = training.train(bench, row, on, again=arguments.again)
-        if isinstance(bench.progress, printable.Bar):
-            bench.progress.close()
-        sys.stdout.write(f"{printable.printable(_sentence(trained))}\n")
+        say(bench, printable.printable(_sentence(trained)))
     return done(bench)
 
 

@@ -16,35 +16,56 @@ from compute.base.words import near
 from compute.commands.bench import open_bench, tell_damage
 from compute.commands.choices import ADDED, OFFICIAL, SHOWN
 from compute.commands.common import scored_by
+from compute.datasets import DATASETS
 from compute.evaluate import measures
 from compute.judgements import Choice
-from compute.reading import database
+from compute.reading import database, judgement_sets
 from compute.reading.overlay import Overlays
 from compute.store import freshness
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.views.data import select as data_select
 
 
 def show(arguments: Namespace) -> int:
-    """Print scores, holes or jobs; the papers' figures where asked for."""
+    """Print scores, holes, power, estimates or jobs; the papers' figures where asked for."""
     if arguments.what == "systems":
         return commands.named("systems.show_systems")(arguments)
-    if arguments.judgements == ADDED and (
-        arguments.published or arguments.what not in ("scores", "holes")
-    ):
-        raise WrongInput("--judgements added is for our scores and holes: leave it out here")
+    _refuse_strangers(arguments)
     bench = open_bench()
     return printable.show(commands.named(SHOWN[arguments.what])(bench, arguments), arguments.json)
 
 
+def _refuse_strangers(arguments: Namespace) -> None:
+    """Raise WrongInput for an option that says nothing of what is shown."""
+    if arguments.what != "power" and (arguments.against or arguments.difference):
+        raise WrongInput("--against and --difference are for power: leave them out here")
+    if arguments.what != "estimates" and (arguments.task or arguments.pairs):
+        raise WrongInput("--task and --pairs are for estimates: leave them out here")
+    if arguments.what != "sets" and (arguments.names or arguments.flips):
+        raise WrongInput("only show sets takes names and --flips: leave them out here")
+    takes = ["scores", "holes", "power"] if arguments.judgements == ADDED else ["scores"]
+    if arguments.judgements != OFFICIAL and (arguments.published or arguments.what not in takes):
+        told = f"{', '.join(takes[:-1])} and {takes[-1]}" if takes[1:] else takes[0]
+        raise WrongInput(
+            f"--judgements {arguments.judgements} is for our {told}: leave it out here"
+        )
+
+
 @contextmanager
 def cursor_of(bench: Bench, arguments: Namespace) -> Iterator[DuckDBPyConnection]:
-    """The stored results, with the added judgements counted in where asked for."""
+    """The stored results: official, with the added judgements, or by one set alone."""
     opened = database.open_version(bench.store)
     if arguments.judgements == OFFICIAL:
         yield opened.cursor()
         return
     choice = Choice(arguments.rule, tuple(arguments.source))
+    if arguments.judgements != ADDED:
+        row = (dict(DATASETS) | own_datasets(bench.store)).get(arguments.dataset)
+        datasets = (row.parts or (row.name,)) if row else ()
+        with judgement_sets.cursor_of(opened, arguments.judgements, choice, datasets) as cursor:
+            yield cursor
+        return
     with Overlays(bench.store, opened).cursor(bench.store.judgement_version(), choice) as cursor:
         yield cursor
 

@@ -1,7 +1,6 @@
 """The catalogue of datasets: derived from data/published, plus the facts that no paper prints."""
 
 import csv
-import difflib
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, replace
@@ -10,6 +9,7 @@ from typing import Any
 
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.settings import PROJECT
+from compute.base.words import near
 from compute.datasets.pydocs import LIBRARIES
 
 PUBLISHED = PROJECT / "data" / "published"
@@ -124,9 +124,12 @@ def dataset(name: str, own: Mapping[str, Dataset] | None = None) -> Dataset:
     known = {**DATASETS, **(own or {})}
     if name in known:
         return known[name]
-    near = difflib.get_close_matches(name, known, n=3, cutoff=0.5)
-    hint = f"did you mean {' or '.join(near)}? " if near else ""
-    raise Missing(f"no dataset {name!r}: {hint}python -m compute datasets lists all")
+    raise Missing(f"no dataset {name!r}: {near(name, known)}python -m compute datasets lists all")
+
+
+def members(name: str) -> tuple[str, ...]:
+    """The datasets that a name of the catalogue stands for: its parts, or else itself."""
+    return (DATASETS[name].parts if name in DATASETS else ()) or (name,)
 
 
 def own(

@@ -53,14 +53,6 @@ class CorpusCount:
         return self._fingerprint.hexdigest()
 
 
-def corpus_fingerprint(documents: Iterable[Document]) -> str:
-    """The fingerprint of a corpus, streaming."""
-    count = CorpusCount()
-    for _ in count.watch(documents):
-        pass
-    return count.fingerprint
-
-
 def queries_fingerprint(queries: DataFrame) -> str:
     """The fingerprint of `query_id, text` rows in their order; an absent text counts as null."""
     return _frame_fingerprint(queries, ["query_id", "text"])

@@ -106,23 +106,18 @@ def is_markup(line: str) -> bool:
     return line.lstrip().startswith("<") and not any(map(trec.reads_as_number, numbers))
 
 
-def write_qrels(judgements: pd.DataFrame, path: Path) -> None:
-    """Write query_id, doc_id, relevance as TREC's four columns, the second of them 0.
+def as_trec(judgements: pd.DataFrame) -> str:
+    """query_id, doc_id, relevance as TREC's four columns, the second of them 0.
 
     Raises WrongInput for an id that holds a blank.
     """
-    path.write_text(as_trec(judgements, path.name), "utf-8")
-
-
-def as_trec(judgements: pd.DataFrame, name: str = "TREC qrels") -> str:
-    """The same as text; `name` is what an error calls the file."""
     for names in (judgements["query_id"], judgements["doc_id"]):
-        trec.refuse_blanks(names, Path(name))
+        trec.refuse_blanks(names, Path("TREC qrels"))
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
     return "".join(f"{query} 0 {doc} {grade}\n" for query, doc, grade in rows)
 
 
-def as_beir(judgements: pd.DataFrame, name: str = "BEIR tsv") -> str:
+def as_beir(judgements: pd.DataFrame) -> str:
     """query_id, doc_id, relevance between tabs under BEIR's header.
 
     Raises WrongInput for an id that is empty or holds a tab or line end.
@@ -131,8 +126,8 @@ def as_beir(judgements: pd.DataFrame, name: str = "BEIR tsv") -> str:
         wrong = names[names.str.contains("[\t\r\n]|^$", regex=True)]
         if len(wrong):
             raise WrongInput(
-                f"{name}: {wrong.iloc[0]!r} is empty or holds a tab or line end, which this format "
-                "cannot carry; leave it out or rename it"
+                f"BEIR tsv: {wrong.iloc[0]!r} is empty or holds a tab or line end, which this "
+                "format cannot carry; leave it out or rename it"
             )
     rows = judgements[["query_id", "doc_id", "relevance"]].itertuples(index=False)
     lines = "".join(f"{query}\t{doc}\t{grade}\n" for query, doc, grade in rows)

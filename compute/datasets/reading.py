@@ -64,6 +64,8 @@ class BeirSource(Source):
         *,
         judged: bool = True,
     ) -> None:
+        self.called = ""
+        """The name of an archive that was uploaded, where it is another than on the disk."""
         self.files = files
         self.split = split
         self.judged = judged
@@ -132,7 +134,10 @@ class BeirSource(Source):
     def identity(self) -> dict[str, Any]:
         """Path, sizes and times of change of the files, and the split."""
         names = [self.corpus, self.query_file, *[self.qrels] * self.judged]
-        return self.files.stamp(names) | {"split": self.split}
+        stamp: dict[str, Any] = self.files.stamp(names) | {"split": self.split}
+        if self.called:
+            stamp["files"] = [file | {"name": self.called} for file in stamp["files"]]
+        return stamp
 
     def _known_split(self) -> None:
         splits = self.files.splits(self._root)

@@ -1,10 +1,11 @@
 """Whether there is room for what a packed file unpacks to, asked before anything is made of it."""
 
 import contextlib
-import os
 import shutil
 import zipfile
 from pathlib import Path
+
+import psutil
 
 from compute.base.errors import Unavailable
 from compute.base.words import sized
@@ -50,11 +51,7 @@ def free_disk(place: Path) -> int:
 
 def free_memory() -> int:
     """Bytes that can still be had: of this machine, and of the container if there is one."""
-    limits = [os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")]
-    with contextlib.suppress(OSError, StopIteration, ValueError):
-        lines = Path("/proc/meminfo").read_text("ascii").splitlines()
-        found = next(line for line in lines if line.startswith("MemAvailable:"))
-        limits.append(int(found.split()[1]) * 1024)
+    limits = [psutil.virtual_memory().available]
     with contextlib.suppress(OSError, ValueError):
         group = Path("/sys/fs/cgroup")
         most = int((group / "memory.max").read_text("ascii"))

@@ -17,7 +17,8 @@ the p of 10,000 drawn patterns has a standard error of 40%."""
 
 
 def against(parts: Sequence[Values], base: int) -> DataFrame:
-    """n, difference, p by system: its mean minus the baseline's, over the n queries of both.
+    """n, difference, error (its standard error), differing (queries with another value), p by
+    system: its mean minus the baseline's, over the n queries of both.
 
     `parts`: values of systems x queries on each part of a dataset, nan where a system has none;
     `base` is the row of the baseline. Parts count equally. p is two-sided and not corrected; it is
@@ -29,8 +30,11 @@ def against(parts: Sequence[Values], base: int) -> DataFrame:
     weights = 1 / np.maximum(sizes * np.count_nonzero(sizes, axis=0), 1)
     weighted = [np.nan_to_num(gap) * own[:, None] for gap, own in zip(gaps, weights, strict=True)]
     shares = np.concatenate(weighted, axis=1)
-    found = {"n": sizes.sum(axis=0), "difference": shares.sum(axis=1), "p": _p(shares)}
-    return DataFrame(found)
+    there = [~np.isnan(gap) * own[:, None] for gap, own in zip(gaps, weights, strict=True)]
+    n, means, held = sizes.sum(axis=0), shares.sum(axis=1), np.concatenate(there, axis=1)
+    squares = ((shares - held * means[:, None]) ** 2).sum(axis=1)
+    found = {"n": n, "difference": means, "error": np.sqrt(squares * n / np.maximum(n - 1, 1))}
+    return DataFrame(found | {"differing": np.count_nonzero(shares, axis=1), "p": _p(shares)})
 
 
 def holm(p: Values) -> Values:

@@ -6,9 +6,7 @@ which documents of one score have an order already: no ties are left to break he
 """
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
-from pandas import DataFrame, Series
 
 P = 0.9
 """How likely a reader goes on to the next rank: the first 10 ranks weigh 86 %."""
@@ -17,19 +15,6 @@ DEPTH = 100
 
 Numbers = NDArray[np.int64]
 Values = NDArray[np.float64]
-
-
-def extrapolated(a: DataFrame, b: DataFrame, *, p: float = P) -> Series:
-    """RBO of two canonical runs (query_id, doc_id, rank) by query_id, 0 to 1.
-
-    A query of one run alone has 0. Whole lists count, whatever their length.
-    """
-    lengths = pd.concat([run.groupby("query_id").size() for run in (a, b)], axis=1).fillna(0)
-    both = a.merge(b, on=["query_id", "doc_id"], suffixes=("_a", "_b"))
-    query = lengths.index.get_indexer(pd.Index(both["query_id"]))
-    depth = both[["rank_a", "rank_b"]].max(axis=1).to_numpy(np.int64)
-    n_a, n_b = lengths.to_numpy(np.int64).T
-    return Series(of_shared(query, depth, n_a, n_b, p=p), index=lengths.index, name="rbo")
 
 
 def of_shared(

@@ -13,9 +13,6 @@ from compute.evaluate import runs
 from compute.store import damage
 from compute.store.store import Store
 
-ENDINGS = (".gz", ".zst")
-"""What a file's name ends with that is packed; any other is plain text."""
-
 
 @dataclass(frozen=True)
 class Written:
@@ -30,23 +27,20 @@ class Written:
         return f"wrote {self.hits:,} hits, the first {self.depth:,} of each query, to {self.file}"
 
 
-def export_run(
-    store: Store, dataset: str, system: str, file: Path, *, replace: bool = False
-) -> Written:
+def export_run(store: Store, dataset: str, system: str, file: Path) -> Written:
     """Write the stored run of a system on a dataset; `.gz` or `.zst` in the name packs it.
 
     Read again by trec_eval's rule it is the same ranking, ties included; its tag is the system's
     name. The file is there whole or not. Raises Missing for a run that is not stored, Conflict for
-    a file that exists unless `replace`, Unavailable for a damaged run, WrongInput for a folder that
-    does not, or an id that a
-    file of columns between blanks cannot hold.
+    a file that exists, Unavailable for a damaged run, WrongInput for a folder that does not, or an
+    id that a file of columns between blanks cannot hold.
     """
     if not store.parts("hits", dataset, system):
         raise Missing(
             f"no run of {system} on {dataset} is stored: `datasets` and the page Data list"
         )
     part = damage.wanted(store, "hits", dataset, system)
-    if file.exists() and not replace:
+    if file.exists():
         raise Conflict(f"{file} exists: remove it or name another file")
     if not file.parent.is_dir():
         raise WrongInput(f"no folder {file.parent}: make it first")

@@ -15,11 +15,11 @@ import pyarrow.compute as pc
 import pyarrow.parquet as pq
 
 from compute.base.errors import WrongInput
-from compute.base.files import digest, make_folder
+from compute.base.files import digest, make_folder, written_aside
 from compute.base.words import counted
 from compute.corpora.overlap.comparing import content_name, counts_of
 from compute.corpora.overlap.tokens import KINDS as KINDS_OF_COUNTS
-from compute.datasets.catalogue import DATASETS, Dataset
+from compute.datasets.catalogue import Dataset, members
 from compute.exports import shipping_counts as overlap
 from compute.store import damage, freshness
 from compute.store.parts import KINDS, write_part
@@ -101,7 +101,7 @@ def ship(
     Provenance loses the paths of this machine. The same content makes the same files. Raises
     Missing for a run or dataset that is not stored, WrongInput for a run named by a folder.
     """
-    names = [part for name in datasets for part in _forums(name)]
+    names = [part for name in datasets for part in members(name)]
     # Everything is found before anything is written.
     fresh = _fresh(store, names)
     found = [part for name in names for part in _dataset_parts(store, name, fresh)]
@@ -145,10 +145,6 @@ def _remove_others(records: Iterable[dict[str, Any]], folder: Path) -> None:
     for file in (folder / "parts").glob("*/*"):
         if file not in named:
             file.unlink()
-
-
-def _forums(name: str) -> tuple[str, ...]:
-    return DATASETS[name].parts or (name,) if name in DATASETS else (name,)
 
 
 def _runs(
@@ -291,10 +287,9 @@ def _write_manifest(records: list[dict[str, Any]], folder: Path) -> None:
     ordered = sorted(records, key=lambda record: (record["dataset"], record["path"]))
     record = {"format": FORMAT, "parts": ordered}
     make_folder(folder)
-    aside = folder / ".manifest.json.tmp"
     text = json.dumps(record, indent=1, sort_keys=True, ensure_ascii=False)
-    aside.write_text(text + "\n", encoding="utf-8")
-    aside.replace(folder / "manifest.json")
+    with written_aside(folder / "manifest.json") as file:
+        file.write(f"{text}\n".encode())
 
 
 def _record(part: Part) -> dict[str, Any]:

@@ -163,7 +163,8 @@ def _shown(table: Table) -> tuple[list[str], list[list[str]], list[bool]]:
         for name, column in zip(frame.columns, columns, strict=True)
     ]
     right = [
-        any(map(_is_number, column)) and all(_is_number(v) or _is_dash(v) for v in column)
+        any(map(_is_number, column))
+        and all(_is_number(v) or _absent(v) or v in (ABSENT, "") for v in column)
         for column in columns
     ]
     return list(frame.columns), [list(row) for row in zip(*cells, strict=True)], right
@@ -176,10 +177,6 @@ def _is_number(value: Any) -> bool:
     if isinstance(value, str):
         return _NUMBER.fullmatch(value) is not None
     return isinstance(value, int | float) and not isinstance(value, bool) and not _absent(value)
-
-
-def _is_dash(value: Any) -> bool:
-    return _absent(value) or value in (ABSENT, "")
 
 
 def _cell(value: Any) -> str:

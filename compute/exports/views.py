@@ -39,7 +39,8 @@ def archive(view: View) -> bytes:
                 packed.writestr(f"{group.name}.{form}", group.make(form))
             told.append(f"{group.name} ({', '.join(group.forms)})\n    {group.title}")
         packed.writestr("address.txt", f"{view.address}\n")
-        packed.writestr("provenance.json", _json(view.provenance))
+        record = json.dumps(view.provenance, indent=2, ensure_ascii=False, default=str)
+        packed.writestr("provenance.json", f"{record}\n")
         packed.writestr("README.txt", _readme(view, told))
     return file.getvalue()
 
@@ -87,10 +88,6 @@ def _frames(shown: Figure, seen: set[int]) -> Iterator[_Group]:
             make = partial(tables.write, Table(key, shown.title, frame))
             title = f"data behind the figure: {shown.title}"
             yield _Group(f"data/{key}", title, ("csv", "parquet"), make)
-
-
-def _json(held: Mapping[str, Any]) -> str:
-    return json.dumps(held, indent=2, ensure_ascii=False, default=str) + "\n"
 
 
 def _readme(view: View, told: Sequence[str]) -> str:

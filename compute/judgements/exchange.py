@@ -5,7 +5,7 @@ import hashlib
 import io
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -149,30 +149,46 @@ def from_csv(path: Path, dataset: str, person: str = "") -> Found:
     now and an import, with the file's name as the note. Nobody is verified here. Raises Missing
     or WrongInput with file and line.
     """
-    text = compressed.content(path)
-    try:
-        lines = io.StringIO(text.decode("utf-8-sig"), newline="")
-    except UnicodeDecodeError as error:
-        line = text[: error.start].count(b"\n") + 1
-        raise WrongInput(f"{path}, line {line}: not UTF-8 text, mend the line") from None
-    if b"\0" in text:
-        line = text[: text.index(b"\0")].count(b"\n") + 1
-        raise WrongInput(f"{path}, line {line}: a NUL character in it, mend the line")
-    reader = csv.DictReader(lines, strict=True)
-    try:
-        missing = [name for name in _NEEDED if name not in (reader.fieldnames or ())]
-        if missing:
-            raise WrongInput(f"{path}, line 1: no column {', '.join(missing)}: name the columns")
-        records = [
-            _record(record, f"{path}, line {reader.line_num}", dataset, person, path.name)
-            for record in reader
-        ]
-    except csv.Error as error:
-        raise WrongInput(f"{path}, line {reader.line_num}: {error}, mend the line") from None
+    records = [
+        _record(given, where, dataset, person, path.name)
+        for where, given in csv_rows(path, _NEEDED)
+    ]
     if not records:
         raise WrongInput(f"{path}: no judgement in it, give one with lines below the header")
     frame = DataFrame(records, columns=list(COLUMNS))
     return Found(frame.astype({"relevance": "Int64"}))
+
+
+def csv_rows(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Mapping[str, str]]]:
+    """The rows of a CSV by the names in its first line, each after its place for an error.
+
+    Raises Missing or WrongInput with file and line, also for a file without the needed columns.
+    """
+    reader = csv.DictReader(io.StringIO(utf8(path), newline=""), strict=True)
+    try:
+        missing = [name for name in needed if name not in (reader.fieldnames or ())]
+        if missing:
+            raise WrongInput(f"{path}, line 1: no column {', '.join(missing)}: name the columns")
+        for given in reader:
+            where = f"{path}, line {reader.line_num}"
+            if None in given or None in given.values():
+                raise WrongInput(f"{where}: not as many columns as the header names, mend the line")
+            yield where, given
+    except csv.Error as error:
+        raise WrongInput(f"{path}, line {reader.line_num}: {error}, mend the line") from None
+
+
+def utf8(path: Path) -> str:
+    """The text of a file. Raises Missing, or WrongInput with the line that is no text."""
+    text = compressed.content(path)
+    if b"\0" in text:
+        line = text[: text.index(b"\0")].count(b"\n") + 1
+        raise WrongInput(f"{path}, line {line}: a NUL character in it, mend the line")
+    try:
+        return text.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = text[: error.start].count(b"\n") + 1
+        raise WrongInput(f"{path}, line {line}: not UTF-8 text, mend the line") from None
 
 
 def as_import(rows: DataFrame) -> DataFrame:
@@ -183,10 +199,8 @@ def as_import(rows: DataFrame) -> DataFrame:
 
 
 def _record(
-    given: Mapping[str | None, str | None], where: str, dataset: str, person: str, name: str
+    given: Mapping[str, str], where: str, dataset: str, person: str, name: str
 ) -> dict[str, str | int | None]:
-    if None in given or None in given.values():
-        raise WrongInput(f"{where}: not as many columns as the header names, mend the line")
     found = {column: given.get(column) or "" for column in COLUMNS}
     for column in _TYPED:
         if found[column].startswith("'") and _FORMULA.match(found[column]):
@@ -206,7 +220,7 @@ def _record(
         "dataset": dataset,
         "person": who,
         "source": source,
-        "relevance": _grade(found["relevance"], where),
+        "relevance": grade(found["relevance"], where),
         "unsure": _flag(found["unsure"], where),
         "verified": 0,
         "note": found["note"] if "note" in given else name,
@@ -216,15 +230,15 @@ def _record(
     }
 
 
-def _grade(text: str, where: str) -> int | None:
-    """A whole number of 32 bits; none where a judgement is taken back."""
+def grade(text: str, where: str, name: str = "relevance") -> int | None:
+    """A whole number of 32 bits; none of an empty text. Raises WrongInput by the name of it."""
     if not text.strip():
         return None
     found = WHOLE.fullmatch(text.strip())
     if found is None:
-        raise WrongInput(f"{where}: relevance is {text[:40]!r}, not a whole number, mend the line")
+        raise WrongInput(f"{where}: {name} is {text[:40]!r}, not a whole number, mend the line")
     if len(found[1]) > 20 or not -(2**31) <= int(found[1]) < 2**31:
-        raise WrongInput(f"{where}: relevance is {text[:40]!r}, too large a number, mend the line")
+        raise WrongInput(f"{where}: {name} is {text[:40]!r}, too large a number, mend the line")
     return int(found[1])
 
 

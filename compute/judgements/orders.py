@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
+from compute.evaluate.estimates.frames import Frame, of_lists
 
 CUT = 10
 """The leaderboard is nDCG at this rank."""
@@ -91,6 +92,10 @@ class Tops(Protocol):
         """The systems' top `depth` beside the judgements: query_id, doc_id, relevance."""
         ...
 
+    def frame(self, systems: Sequence[str], depth: int) -> Frame:
+        """What a sample of the systems' top `depth` is drawn from, over the evaluated queries."""
+        ...
+
 
 @dataclass(frozen=True)
 class Framed:
@@ -102,6 +107,11 @@ class Framed:
         """All queries at once."""
         found = lists(self.tops[self.tops["system"].isin(systems)], judgements, depth)
         return lambda: iter([found])
+
+    def frame(self, systems: Sequence[str], depth: int) -> Frame:
+        """Over all queries of the lists."""
+        tops = self.tops[self.tops["system"].isin(systems)]
+        return of_lists(tops, sorted(self.tops["query_id"].unique()), depth)
 
 
 Keys = Callable[[RankedPairs], tuple[NDArray[Any], ...]]
@@ -489,11 +499,14 @@ ORDERS: Mapping[str, Order] = {
 }
 ADAPTIVE = ("impact", "move-to-front")
 """Orders that change with every judgement."""
+SAMPLED = "sampled"
+"""By chance, from all pairs at once (`sampling`): scores can be estimated from its judgements."""
+NAMES = (*ORDERS, SAMPLED)
 DEFAULT = "impact"
 
 
 def order(name: str) -> Order:
     """The order of this name. Raises WrongInput for an unknown one."""
     if name not in ORDERS:
-        raise WrongInput(f"no order {name!r}; known: {', '.join(ORDERS)}")
+        raise WrongInput(f"no order {name!r}; known: {', '.join(NAMES)}")
     return ORDERS[name]

@@ -25,7 +25,8 @@ from compute.base.locks import locked
 from compute.datasets import published
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.reading import means, user_database, views
-from compute.store import damage, freshness, provenance
+from compute.store import damage, freshness, provenance, state
+from compute.store.own_datasets import of_parts
 from compute.store.parts import KINDS
 from compute.store.store import Part, Store
 from compute.systems import SYSTEMS, System, system
@@ -55,24 +56,11 @@ SYSTEM_COLUMNS = (
     "settings",
     "status",
 )
+_NUMBERS = {"id": pa.int64(), "relevance": pa.int32(), "unsure": pa.int32(), "verified": pa.int32()}
 JUDGEMENTS = pa.schema(
     [
-        ("id", pa.int64()),
-        ("dataset", pa.string()),
-        ("query_id", pa.string()),
-        ("doc_id", pa.string()),
-        ("relevance", pa.int32()),
-        ("person", pa.string()),
-        ("task", pa.string()),
-        ("guideline_version", pa.string()),
-        ("source", pa.string()),
-        ("time", pa.string()),
-        ("entry", pa.string()),
-        ("note", pa.string()),
-        ("unsure", pa.int32()),
-        ("verified", pa.int32()),
-        ("imported", pa.string()),
-        ("takes_back", pa.string()),
+        (column.name, _NUMBERS.get(column.name, pa.string()))
+        for column in state.added_judgements.columns
     ]
 )
 
@@ -109,13 +97,6 @@ class Reading:
     def cursor(self) -> DuckDBPyConnection:
         """A connection of one thread's own to the tables and views."""
         return self.connection.cursor()
-
-    def path(self, kind: str, dataset: str, system: str = "") -> Path:
-        """The file of one part: quicker than a filter over a view of all. Raises Missing."""
-        part = self.parts.get((kind, dataset, system))
-        if part is None:
-            raise damage.missing(kind, dataset, system)
-        return part.path
 
     def close(self) -> None:
         """Let the memory go."""
@@ -284,18 +265,13 @@ def _part_record(part: Part, path: str) -> dict[str, Any]:
 
 def _datasets(parts: list[Part]) -> pa.Table:
     """The catalogue and the user's own, whose records their queries carry."""
-    own = [
-        Dataset.from_record(part.provenance["dataset"])
-        for part in parts
-        if part.kind == "queries" and part.dataset not in DATASETS
-    ]
-    return _records([*DATASETS.values(), *own], Dataset)
+    return _records([*DATASETS.values(), *of_parts(parts).values()], Dataset)
 
 
 def _systems(parts: list[Part]) -> pa.Table:
     """The catalogue, then the stored systems that it lacks: parameters of one's own, imports."""
-    # What asked generated queries is no system, and what was only trained has no run yet.
-    others = ("generated", "model", "training")
+    # What asked generated queries or graded is no system; what was only trained has no run yet.
+    others = ("generated", "model", "training", "machine_grades")
     ranked = {part.system for part in parts if part.system and part.kind not in others}
     stored = sorted(ranked - set(SYSTEMS))
     rows = [*SYSTEMS.values(), *map(_further, stored)]

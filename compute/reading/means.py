@@ -83,7 +83,7 @@ having count(*) = n_parts
 """The mean of a dataset of parts: that of the means of its parts, once all have one.
 `forums`: FORUMS or some of them; `means`: a table with the columns of the one of that name."""
 
-_MEANS_OF_MEANS = (
+MEANS_OF_MEANS = (
     f"insert into means with forums as ({FORUMS})"
     f" {OF_PARTS.format(forums='forums', means='means')} order by name, system, measure"
 )
@@ -109,7 +109,7 @@ _REMEMBERED = pa.schema(
 def create(connection: DuckDBPyConnection) -> None:
     """Make the table `means` from `scores`, `top`, `parts` and `datasets`."""
     connection.sql(_MEANS).create("means")
-    connection.execute(_MEANS_OF_MEANS)
+    connection.execute(MEANS_OF_MEANS)
 
 
 def create_remembered(connection: DuckDBPyConnection, parts: list[Part], home: Path) -> None:
@@ -131,7 +131,7 @@ def create_remembered(connection: DuckDBPyConnection, parts: list[Part], home: P
             _remember(known, home)
     rows = connection.from_arrow(known.drop_columns(["parts"]))
     rows.order("dataset, system, measure").create("means")
-    connection.execute(_MEANS_OF_MEANS)
+    connection.execute(MEANS_OF_MEANS)
 
 
 def _key(scores: Part, top: Part | None) -> str:

@@ -13,6 +13,7 @@ from pandas import DataFrame
 
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.store import freshness
+from compute.store.own_datasets import of_parts
 from compute.store.store import Part
 
 Query = TypeVar("Query", bound=Callable[..., DataFrame])
@@ -95,12 +96,7 @@ class Holding:
         digests = {
             name: hashlib.sha256(" ".join(of).encode()).hexdigest() for name, of in ids.items()
         }
-        own = [
-            Dataset.from_record(part.provenance["dataset"])
-            for part in fresh
-            if part.kind == "queries" and part.dataset not in DATASETS
-        ]
-        return cls(parts, digests, {**DATASETS, **{dataset.name: dataset for dataset in own}})
+        return cls(parts, digests, {**DATASETS, **of_parts(fresh)})
 
     def under(self, query: Callable[..., DataFrame], params: Mapping[str, Any]) -> Rests | None:
         """What the answer rests on, equal while nothing of it is replaced; None for everything."""

@@ -102,10 +102,6 @@ def readme(title: str, version: int) -> pa.Table:
     written = datetime.now(UTC).strftime("%Y-%m-%d %H:%M")
     made = f"{title} Version {version} of the results, written {written} UTC."
     rows = [("this file", made, ""), *((topic, text, "") for topic, text in _NOTES.items())]
-    rows += [(topic, "", _tidied(sql)) for topic, sql in EXAMPLES.items()]
+    rows += [(topic, "", " ".join(sql.split())) for topic, sql in EXAMPLES.items()]
     columns = zip(*rows, strict=True)
     return pa.table(dict(zip(("topic", "text", "example"), map(list, columns), strict=True)))
-
-
-def _tidied(sql: str) -> str:
-    return " ".join(sql.split())

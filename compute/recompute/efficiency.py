@@ -129,11 +129,6 @@ def index_record(folder: Path) -> dict[str, Any]:
     return json.loads(file.read_text("utf-8")) if file.exists() else {}
 
 
-def index_seconds(folder: Path) -> float:
-    """The seconds that building the index took; 0 where nobody noted them."""
-    return float(index_record(folder).get("seconds", 0.0))
-
-
 def _size(folder: Path) -> int:
     files = (file for file in folder.rglob("*") if file.is_file() and file.name != _FILE)
     return sum(file.stat().st_size for file in files)
@@ -190,7 +185,8 @@ def of_run(
     documents = max((index.get("documents", 0.0) for index in indexes.values()), default=0.0)
     values["documents_per_second"] = _rate(documents, values["index_seconds"])
     if len(indexes) == 1 and not inputs:
-        values |= {name: found for name, found in _only(indexes).items() if name not in values}
+        (index,) = indexes.values()
+        values = dict(index) | values
     kept = {name: float(found) for name in MEASURED if (found := values.get(name)) is not None}
     about = {"indexes": {name: dict(index) for name, index in indexes.items()}, "load": cost.load}
     return Costs(kept, about)
@@ -207,10 +203,6 @@ def _total(values: Sequence[float | None]) -> float | None:
 
 def _rate(number: float, seconds: float | None) -> float | None:
     return number / seconds if number and seconds else None
-
-
-def _only(indexes: Mapping[str, Mapping[str, float]]) -> Mapping[str, float]:
-    return next(iter(indexes.values()))
 
 
 def stored(store: Store, dataset: str, system: str) -> Costs | None:

@@ -132,7 +132,7 @@ def _searched(bench: Bench, pair: Pair) -> Found:
     settings, searcher = bench.settings, pair.searcher
     assert not isinstance(searcher, Combiner)
     with index(bench, pair) as (folder, _):
-        seconds = efficiency.index_seconds(folder)
+        seconds = float(efficiency.index_record(folder).get("seconds", 0.0))
         # One deeper where self hits will go, so that the full depth remains.
         depth = settings.depth + pair.drop_self
         queries = read(pair.loaded.queries)

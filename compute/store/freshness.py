@@ -90,7 +90,9 @@ def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
 def _needed(part: Part) -> list[tuple[str, str, str]]:
     """Itself, the run that it belongs to, and what every number of its dataset needs."""
     dataset = [(kind, part.dataset, "") for kind in ("queries", "judgements")]
-    return [part.identity, *dataset, ("hits", part.dataset, part.system)]
+    # A machine may be called as a run is, and has nothing of it.
+    run = [] if part.kind == "machine_grades" else [("hits", part.dataset, part.system)]
+    return [part.identity, *dataset, *run]
 
 
 def outdated(parts: Iterable[Part], datasets: Collection[str]) -> list[str]:

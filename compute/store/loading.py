@@ -11,7 +11,7 @@ from pandas import DataFrame
 from compute.base.errors import Conflict, Missing
 from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
-from compute.datasets import Dataset, Document, origins
+from compute.datasets import Dataset, origins
 from compute.datasets.fingerprints import (
     CorpusCount,
     judgements_fingerprint,
@@ -227,16 +227,13 @@ def _batches(origin: Source, kind: str) -> Iterator[pa.RecordBatch]:
     schema = pa.schema([field for field in KINDS[kind] if field.name not in ("dataset", "system")])
     rows: list[dict[str, Any]] = []
     for document in origin.documents():
-        rows.append(_row(document))
+        words = n_words(document.title, document.text)
+        rows.append({**document._asdict(), "n_words": words})
         if len(rows) == BATCH:
             yield pa.RecordBatch.from_pylist(rows, schema)
             rows = []
     if rows:
         yield pa.RecordBatch.from_pylist(rows, schema)
-
-
-def _row(document: Document) -> dict[str, Any]:
-    return {**document._asdict(), "n_words": n_words(document.title, document.text)}
 
 
 def _add_split(

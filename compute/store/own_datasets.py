@@ -1,10 +1,17 @@
 """The collections that somebody took in here, beside those of the catalogue."""
 
+from collections.abc import Iterable
+
 from compute.datasets import DATASETS, Dataset
-from compute.store.store import Store
+from compute.store.store import Part, Store
 
 
 def own_datasets(store: Store) -> dict[str, Dataset]:
     """The collections that were taken in, by name."""
-    own = [part for part in store.parts("queries") if part.dataset not in DATASETS]
-    return {part.dataset: Dataset.from_record(part.provenance["dataset"]) for part in own}
+    return of_parts(store.parts("queries"))
+
+
+def of_parts(parts: Iterable[Part]) -> dict[str, Dataset]:
+    """The collections that were taken in and are among these parts, by name."""
+    queries = (part for part in parts if part.kind == "queries" and part.dataset not in DATASETS)
+    return {part.dataset: Dataset.from_record(part.provenance["dataset"]) for part in queries}

@@ -4,7 +4,6 @@ import os
 import platform
 import re
 import shlex
-import sys
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime
 from functools import cache
@@ -12,7 +11,9 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from compute.datasets.catalogue import DATASETS
+import psutil
+
+from compute.datasets.catalogue import DATASETS, members
 from compute.store import freshness
 from compute.store.store import Part, Store
 
@@ -81,7 +82,7 @@ def hardware() -> tuple[tuple[str, Any], ...]:
     return (
         ("processor", _processor()),
         ("cores", os.cpu_count()),
-        ("memory_gib", _memory_gib()),
+        ("memory_gib", round(psutil.virtual_memory().total / 1024**3, 1)),
         ("system", f"{platform.system()} {platform.machine()}"),
     )
 
@@ -93,12 +94,6 @@ def _processor() -> str:
             if line.startswith("model name"):
                 return line.split(":", 1)[1].strip()
     return platform.processor() or platform.machine()
-
-
-def _memory_gib() -> float | None:
-    if sys.platform == "win32":
-        return None
-    return round(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 1024**3, 1)
 
 
 def portable(value: Any) -> Any:
@@ -147,12 +142,7 @@ def of_datasets(store: Store, names: Iterable[str]) -> list[dict[str, Any]]:
     parts = store.parts(system="")
     live = {part.identity: part for part in parts}
     fresh = {part.identity for part in freshness.split(parts)[0]}
-    whole = dict.fromkeys(names)
-    single = dict.fromkeys(
-        part
-        for name in whole
-        for part in ((DATASETS[name].parts if name in DATASETS else ()) or (name,))
-    )
+    single = dict.fromkeys(part for name in names for part in members(name))
     return [
         portable(_of_dataset(live, fresh, name))
         for name in single
@@ -224,12 +214,7 @@ def _counted(part: Part, is_current: bool) -> dict[str, Any]:
 
 def single(pairs: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """The pairs once, a dataset of parts as its parts."""
-    whole = dict.fromkeys(pairs)
-    single = (
-        (part, system)
-        for dataset, system in whole
-        for part in ((DATASETS[dataset].parts if dataset in DATASETS else ()) or (dataset,))
-    )
+    single = ((part, system) for dataset, system in pairs for part in members(dataset))
     yield from dict.fromkeys(single)
 
 

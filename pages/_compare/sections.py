@@ -4,17 +4,20 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import Any, NamedTuple
 
 import streamlit as st
-from pandas import DataFrame
+from pandas import DataFrame, Series
+from streamlit.delta_generator import DeltaGenerator
 
 from compute.base.errors import WrongInput
 from compute.evaluate.significance import EXACT
 from compute.views.compare import differences as comparing
 from compute.views.compare import figures, tables
+from compute.views.compare import power as plans
 from compute.views.compare import select as compare_select
 from compute.views.dataset import query_outcomes, select_systems
 from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select_order
 from compute.views.shared import binned_queries, next_steps
+from pages._compare import power
 from pages._shared import address, colours, drawing, escaping, navigation, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -83,6 +86,7 @@ def one_dataset(view: View) -> None:
     tested = read(compare_select.tested, measure=view.measure, **view.asked)
     row = next(iter(tested.to_dict("records")), {})
     answer = _answered(view, comparing.verdict(pairs, view.measure), row)
+    beside = st.container()
     runs(view)
     differences(view, both)
     alike = read(compare_select.overlaps, **view.asked)
@@ -97,8 +101,15 @@ def one_dataset(view: View) -> None:
     with st.expander("Could it be chance? Tests and effect size"):
         tests(view, row)
         # On 10,000 queries of many systems it takes a second: all else is there before.
-        if family := among_all(view):
-            answer(family)
+        if (family := among_all(view)) is not None:
+            answer((family["p"], family["n_pairs"]))
+    _power(beside, row, family)
+
+
+def _power(beside: DeltaGenerator, row: Mapping[Hashable, Any], family: Series | None) -> None:
+    """What the test would have found, beside what is not significant."""
+    if row and tables.unsure(row, family):
+        power.section(beside, plans.of_two(row) if family is None else plans.of_pair(family))
 
 
 def _answered(
@@ -116,21 +127,21 @@ def _answered(
     return say
 
 
-def among_all(view: View) -> tuple[float, int] | None:
-    """What the Dataset page says of the two, which corrects for all pairs of its systems: p and
-    the number of pairs, or None."""
+def among_all(view: View) -> Series | None:
+    """What the Dataset page says of the two, which corrects for all pairs of its systems: their row
+    of `select_order.among_all`, or None."""
     rows = read(select_systems.standing, datasets=view.datasets, measure=view.measure)
     systems = query_outcomes.ranked(rows, view.measure)["system"].tolist()
     if len(systems) < 3 or not {view.a, view.b}.issubset(systems):
         return None
-    asked = {"datasets": [view.dataset], "systems": systems, "a": view.a, "b": view.b}
+    asked = {"datasets": [view.dataset], "systems": systems}
     try:
         found = read(select_order.among_all, measure=view.measure, **asked)
     except WrongInput:
         # Too few queries that all systems have: the Dataset page says nothing either.
         return None
-    family = float(found["p"].iloc[0]), int(found["n_pairs"].iloc[0])
-    drawing.caption(tables.among_all(*family))
+    family = select_order.pair(found, view.a, view.b)
+    drawing.caption(tables.among_all(family["p"], family["n_pairs"]))
     shown = {"dataset": view.dataset, "show": "Systems", "measure": view.measure}
     address.link("All systems of this dataset", "pages/dataset.py", **shown)
     return family
@@ -218,7 +229,7 @@ def rankings(alike: DataFrame) -> None:
 
 def by_kind(view: View, both: DataFrame) -> None:
     """The difference by query length and by number of relevant documents."""
-    panels = [("relevant documents of the query", comparing.groups(both, "n_relevant"))]
+    panels = [("relevant documents", comparing.groups(both, "n_relevant"))]
     with_words = both[both["n_words"] > 0]
     if len(with_words):
         panels.insert(0, ("words of the query", comparing.groups(with_words, "n_words")))

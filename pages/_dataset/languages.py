@@ -17,11 +17,6 @@ from pages._shared import dataset_facts, drawing, escaping
 from pages._shared.reading import read
 
 
-def known(name: str, names: list[str]) -> bool:
-    """Whether there is the same dataset in the other language."""
-    return query_outcomes.counterpart(name) in names
-
-
 def languages(view: View) -> None:
     """Scores, lengths and the quality of the translation."""
     pair = sorted(

@@ -11,6 +11,7 @@ from compute.base.errors import WrongInput
 from compute.base.words import counted
 from compute.datasets import Dataset
 from compute.evaluate.measures import better
+from compute.views.compare import power
 from compute.views.compare import select as compare_select
 from compute.views.compare import tables as compare_tables
 from compute.views.dataset import difficulty, query_outcomes, select_systems
@@ -103,7 +104,7 @@ def systems(view: View) -> None:
         " mean 95% of the time; two systems whose intervals overlap may still differ, for they"
         " answer the same queries. Beside it: on how many queries it is better, the same or worse."
         " Holes: share of the top 10 that nobody judged."
-        + drawing.of_click(" A click on a system compares it with the baseline, query by query."),
+        + drawing.of_matrix(" A click on a system compares it with the baseline, query by query."),
         "The median system: per query the median of all systems." * (baseline == MEDIAN),
         f"The {MOST_SYSTEMS} best of {len(rows):,}." * (len(shown) < len(rows)),
         query_outcomes.parts_note(view.rows(), len(view.dataset.parts)),
@@ -131,22 +132,35 @@ def _say_whether_sure(above: DeltaGenerator, view: View, names: list[str]) -> No
 def _say(view: View, names: list[str], order: DataFrame) -> None:
     if said := order_confidence.verdict(order, view.titles):
         st.markdown(escaping.text(said))
+        beside = st.container()
         shown = {"numbers": "Computed", "over": view.dataset.name, "measure": view.measure}
         address.link("How sure the whole order is", "pages/leaderboard.py", **shown)
-        _say_of_two(view, names, order)
+        _say_what_is_found(beside, view, names, order)
 
 
-def _say_of_two(view: View, names: list[str], order: DataFrame) -> None:
-    """Where the first two differ when they alone are compared, both figures and the way there."""
-    a, b = order["system"].iloc[:2]
-    one, other = (set(group.split()) for group in order["group"].iloc[:2])
-    if len(names) < 3 or not one & other:
+def _say_what_is_found(
+    beside: DeltaGenerator, view: View, names: list[str], order: DataFrame
+) -> None:
+    """Which lead of the first would have been found, and where the first two differ when they alone
+    are compared, both figures and the way there."""
+    alike = order_confidence.like_first(order)
+    if not alike:
         return
-    two = {"measure": view.measure, "a": a, "b": b}
+    asked: dict[str, Any] = {"datasets": [view.dataset.name], "systems": names}
+    pairs = read(select_order.among_all, measure=view.measure, **asked)
+    a, b = order["system"].iloc[:2]
+    plans = [power.of_pair(select_order.pair(pairs, a, other)) for other in alike]
+    if told := power.leads(plans):
+        beside.markdown(escaping.text(told))
+    if len(names) > 2 and b in alike:
+        _say_of_two(view, a, b, select_order.pair(pairs, a, b))
+
+
+def _say_of_two(view: View, a: str, b: str, among: Series) -> None:
+    two: dict[str, Any] = {"measure": view.measure, "a": a, "b": b}
     alone = read(compare_select.tested, **view.asked, **two)
-    among = read(select_order.among_all, datasets=[view.dataset.name], systems=names, **two)
     titles = str(view.titles.get(a, a)), str(view.titles.get(b, b))
-    ps = alone["p_randomisation"].iloc[0], among["p"].iloc[0], among["n_pairs"].iloc[0]
+    ps = alone["p_randomisation"].iloc[0], among["p"], among["n_pairs"]
     if said := compare_tables.alone(titles, *ps):
         st.markdown(escaping.text(said))
         address.link("The first two compared", "pages/compare.py", dataset=view.dataset.name, **two)
@@ -156,7 +170,8 @@ def _compare(view: View, baseline: str, system: str) -> None:
     if system == baseline:
         others = [name for name in view.ranked()["system"] if name != baseline]
         baseline = others[0] if others else baseline
-    navigation.to_compare(view.dataset.name, system, baseline, view.measure)
+    two = {"a": system, "b": baseline, "measure": view.measure}
+    navigation.to("compare", dataset=view.dataset.name, **two)
 
 
 def by_query(view: View) -> None:

@@ -67,9 +67,10 @@ def figures(shown: View, *, slow: bool) -> None:
                 figure = panels.panel(shown.rows, cost, shown.measure, theme=colours.theme())
                 alt = f"{shown.measure} of systems against {pareto.COSTS[cost]}"
                 drawing.plot(figure, cost, alt, legend, width="content")
+    end = "up" if better(shown.measure) > 0 else "down"
     drawing.caption(
-        f"How to read this: further {_better_end(shown.measure)} is better, further left is"
-        " cheaper. The stepped line joins the systems that no other beats in both.",
+        f"How to read this: further {end} is better, further left is cheaper. The stepped line"
+        " joins the systems that no other beats in both.",
         _over(shown),
         "Latency: one query at a time for 100 hits, everything loaded and warmed up, over a sample"
         " that is the same for every system. Both axes of cost are logarithmic.",
@@ -77,10 +78,6 @@ def figures(shown: View, *, slow: bool) -> None:
         _busy(shown.rows),
         _left_out(shown.rows, latency),
     )
-
-
-def _better_end(measure: str) -> str:
-    return "up" if better(measure) > 0 else "down"
 
 
 def _over(shown: View) -> str:

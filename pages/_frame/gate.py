@@ -15,12 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import streamlit as st
-from google.protobuf.message import DecodeError
 from starlette.requests import HTTPConnection
 from starlette.responses import PlainTextResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import auth_util, file_util, runtime
-from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
 from streamlit.web.server.starlette import starlette_websocket as signing
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
@@ -30,6 +28,7 @@ from websockets.http11 import Request
 from compute.base import listen_address, roles, settings
 from compute.base.errors import BeirscopeError
 from compute.base.settings import Settings
+from pages._frame import left_pages
 from pages._shared import page_files, sign_in
 
 MESSAGE = 32 * 1024
@@ -213,9 +212,8 @@ class Sockets(WebSocketsSansIOProtocol):
 
 
 def _kind(content: bytes) -> str | None:
-    with suppress(DecodeError):
-        return BackMsg.FromString(content).WhichOneof("type")
-    return None
+    sent = left_pages.parsed(content)
+    return sent.WhichOneof("type") if sent else None
 
 
 def _claims(asked: HTTPConnection) -> Mapping[str, Any]:

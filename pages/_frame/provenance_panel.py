@@ -30,16 +30,11 @@ def footer(title: str) -> None:
     # What is closed costs nothing.
     if panel.open:
         with panel:
-            _opened(of_page())
-
-
-def of_page() -> dict[str, Any]:
-    """The record of what this run of the page has read."""
-    return later()()
+            _opened(later()())
 
 
 def later() -> Callable[[], dict[str, Any]]:
-    """`of_page`, for what is made after this run of the page, such as a file."""
+    """Gives the record of what this run of the page has read, after it, too, as for a file."""
     return partial(
         view_provenance.record,
         reading.store(),

@@ -9,7 +9,9 @@ from pandas import DataFrame
 from streamlit.delta_generator import DeltaGenerator
 
 from compute.base.errors import WrongInput
+from compute.evaluate.rank_intervals import QUERIES
 from compute.exports.tables import Scores
+from compute.views.compare import power
 from compute.views.leaderboard import cells, order_confidence, select_marks, select_order
 from compute.views.leaderboard import intervals as figures
 from compute.views.leaderboard import select as leaderboard_select
@@ -203,7 +205,7 @@ def _figure(
 ) -> None:
     titles = short_titles(board.systems)
     if said := order_confidence.verdict(order, titles):
-        st.markdown(escaping.text(said))
+        st.markdown(escaping.text(f"{said} {_found(of, ground, order)}".strip()))
     shown = order[order["system"].isin(picked)].reset_index(drop=True)
     if shown.empty:
         drawing.caption("None of the picked systems takes part in this order.")
@@ -219,6 +221,17 @@ def _figure(
         _without_bars(shown),
         _over_all(of),
     )
+
+
+def _found(of: Numbers, ground: Ground, order: DataFrame) -> str:
+    """Which lead of the first would have been found; said of one dataset, over its queries."""
+    alike = order_confidence.like_first(order)
+    if not alike or len(ground.datasets) > 1 or order["drawn"].iloc[0] != QUERIES:
+        return ""
+    asked: dict[str, Any] = {"datasets": ground.datasets, "systems": ground.systems}
+    pairs = read(select_order.among_all, measure=of.measure, **asked)
+    first = order["system"].iloc[0]
+    return power.leads([power.of_pair(select_order.pair(pairs, first, one)) for one in alike])
 
 
 def _over_all(of: Numbers) -> str:

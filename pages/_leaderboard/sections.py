@@ -41,6 +41,9 @@ class Filter(NamedTuple):
     """For the picker of systems, whose names the board knows."""
 
 
+UNTESTED = "Print gives means alone: no test of one dataset. Computed marks what is significant."
+
+
 def first() -> str:
     """The numbers that the page opens on: computed ones for who has runs or datasets of their own.
 
@@ -141,9 +144,12 @@ def heat(
     n, titles = len(board.systems), leaderboard.short_titles(board.systems)
     shared = in_common(n, printed) if difference else ""
     left_out = f"Shown are {len(shown)} of {n} systems: Filter picks others." * (len(shown) < n)
+    said = drawing.of_matrix(said)
     drawing.caption(*leaderboard.caption(board, origin), shared, said, left_out)
     if marks is not None:
         drawing.caption(*marks_note(marks, titles.get(baseline, baseline)))
+    if of.kind == PUBLISHED:
+        drawing.caption(UNTESTED)
     if not _has_own():
         address.link("Put runs of your own beside these", "pages/data.py", show="Import")
 

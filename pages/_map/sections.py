@@ -121,10 +121,12 @@ def some_queries(now: Shown) -> None:
     options: Any = {"on_select": click, "selection_mode": "points"}
     drawing.plot(figure, "map", "Ranks by query", _legend(now), **options)
     drawing.caption(
-        f"How to read this: a row is a query, a column a rank of its list, and at the right stands"
-        f" its {now.measure}. Relevant documents belong at the left. Grey cells are holes, which"
-        " count as not relevant (above: their share of the ranks shown); a blank end is a list that"
-        " stops." + drawing.of_click(" Click on a cell to read its document.")
+        drawing.of_matrix(
+            f"How to read this: a row is a query, a column a rank of its list, and at the right"
+            f" stands its {now.measure}. Relevant documents belong at the left. Grey cells are"
+            " holes, which count as not relevant (above: their share of the ranks shown); a blank"
+            " end is a list that stops. Click on a cell to read its document."
+        )
     )
 
 

@@ -52,13 +52,11 @@ def printed(unit: str, left_out: Sequence[str], above: Any) -> None:
         "Scores of systems on their own training set, and suspect ones, are left out.",
         domain_shift.CHOSEN_AFTER,
     )
-    _correlations(near, scores, systems, baseline, left_out)
+    _correlations(scores, systems, baseline, left_out)
     drawing.caption(domain_shift.HOW_TO_READ)
 
 
-def _correlations(
-    near: DataFrame, scores: DataFrame, systems: Sequence[str], baseline: str, left_out: Any
-) -> None:
+def _correlations(scores: DataFrame, systems: Sequence[str], baseline: str, left_out: Any) -> None:
     """Every correlation with its interval, for both kinds of words of the paper."""
     titles = _titles(systems)
     groups = {}

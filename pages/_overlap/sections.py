@@ -13,7 +13,7 @@ from compute.views.overlap import graph as graphs
 from compute.views.overlap import heatmap as figures
 from compute.views.overlap import select as overlap_select
 from compute.views.overlap.words import BOTH, FIRST, SECOND, WIDTH, legend, words
-from pages._shared import address, colours, drawing, escaping, pickers
+from pages._shared import address, colours, drawing, escaping, navigation, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import parts, read
 
@@ -55,11 +55,6 @@ def _has_own() -> bool:
     )
 
 
-def choose_least() -> float:
-    """The similarity from which a pair has a line."""
-    return pickers.slide("Show edges from", "lines", default=0.45)
-
-
 def too_few(counted: DataFrame, unit: str) -> str:
     """What is missing for a comparison, and the command that brings it."""
     number = counted["dataset"].nunique()
@@ -72,10 +67,8 @@ def _titles(counted: DataFrame) -> dict[str, str]:
     return dict(zip(counted["dataset"], counted["title"], strict=True))
 
 
-def _cell_clicked() -> None:
-    points = st.session_state["pairs"]["selection"]["points"]
-    if points:
-        address.choose("pair", SEPARATOR.join(sorted(points[0]["customdata"])))
+def _choose_pair(*pair: str) -> None:
+    address.choose("pair", SEPARATOR.join(sorted(pair)))
 
 
 def _row_clicked(key: str, pairs: list[str]) -> None:
@@ -109,11 +102,10 @@ def heatmap(
     with st.container(horizontal=True):
         with st.container(width=figures.WIDTH):
             alt = "Vocabulary overlap of every pair of collections, in hundredths"
-            options: dict[str, Any] = {"selection_mode": "points", "width": "content"}
-            drawing.plot(figure, "pairs", alt, on_select=_cell_clicked, **options)
+            navigation.plot(figure, "pairs", alt, _choose_pair, width="content")
         with st.container(width=440):
             _table(rows, titles, list(shown), chosen, figures.height(len(square)))
-    opens = drawing.of_click(figures.OPENS) if numbers == figures.COMPUTED else ""
+    opens = drawing.of_matrix(figures.OPENS) if numbers == figures.COMPUTED else ""
     drawing.caption(figures.HOW_TO_READ + opens)
     about(counted, unit, floor, numbers)
     if numbers == figures.COMPUTED:
@@ -184,24 +176,14 @@ def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> Non
     alt = "Vocabulary overlap of collections: alike ones near each other"
     with st.container(horizontal=True):
         with st.container(width=graphs.WIDTH):
-            drawing.plot(
-                figure,
-                "graph",
-                alt,
-                graphs.SIZES,
-                width="content",
-                on_select=_node_clicked,
-                selection_mode="points",
-            )
+            navigation.plot(figure, "graph", alt, _choose_node, graphs.SIZES, width="content")
         with st.container(width=488):
             _neighbours(square, _titles(counted))
     drawing.caption(*graphs.note(similarity_matrix.faithfulness(square, points), least))
 
 
-def _node_clicked() -> None:
-    points = st.session_state["graph"]["selection"]["points"]
-    if points and points[0].get("customdata"):
-        pickers.put(node=points[0]["customdata"][0])
+def _choose_node(node: str) -> None:
+    pickers.put(node=node)
 
 
 def _neighbours(square: DataFrame, titles: dict[str, str]) -> None:

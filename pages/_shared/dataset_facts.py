@@ -20,6 +20,11 @@ def titles() -> dict[str, str]:
     return pickers.unique_titles(read(leaderboard_select.datasets), "dataset")
 
 
+def record(name: str) -> Dataset:
+    """A dataset that is stored, by its name."""
+    return next_steps.record(read(dataset_select.facts, dataset=name))
+
+
 def outdated(dataset: Dataset) -> list[str]:
     """The systems whose runs on it, or on its parts, are out of date."""
     return freshness.outdated(reading.parts(), [dataset.name, *dataset.parts])

@@ -17,7 +17,7 @@ from compute.exports.tables import Printed, Scores
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared import ranked
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import lists
+from compute.views.shared.drawing import lists, redrawn
 from pages._shared import colours, export
 from pages._shared.escaping import text
 from pages._shared.reading import measures, read
@@ -58,17 +58,18 @@ def plot(
         _ranked(told, key)
         _saved(figure, key, alt, legend)
         return None
-    if "on_select" in options and figure.layout.clickmode is None:  # pyright: ignore[reportAttributeAccessIssue]
+    shown = redrawn(figure, colours.theme(), narrow=True) if colours.narrow() else figure
+    if "on_select" in options and shown.layout.clickmode is None:  # pyright: ignore[reportAttributeAccessIssue]
         # Streamlit says so itself, but only after the figure is drawn: a click before is lost.
-        figure.update_layout(clickmode="event+select")
+        shown.update_layout(clickmode="event+select")
     config: dict[str, Any] = {"displayModeBar": False}
     if browser.find() is None:
         image = {"format": "svg", "filename": key}
         config = {"displaylogo": False, "modeBarButtons": [["toImage"]]}
         config |= {"toImageButtonOptions": image}
-    if figure.layout.dragmode == "pan":  # pyright: ignore[reportAttributeAccessIssue]
+    if shown.layout.dragmode == "pan":  # pyright: ignore[reportAttributeAccessIssue]
         config |= {"scrollZoom": True}
-    drawn = st.plotly_chart(figure, theme=None, key=key, config=config, alt=alt, **options)
+    drawn = st.plotly_chart(shown, theme=None, key=key, config=config, alt=alt, **options)
     _saved(figure, key, alt, legend)
     return drawn
 
@@ -146,8 +147,9 @@ def chosen_cell() -> tuple[str, str]:
     return st.query_params.get("dataset", ""), st.query_params.get("system", "")
 
 
-def of_click(sentence: str) -> str:
-    """What a click on a matrix does; nothing where lists stand in its place, and take none."""
+def of_matrix(sentence: str) -> str:
+    """What is true of a matrix alone: how it is read, what a click on it does; nothing where
+    lists stand in its place."""
     return "" if colours.narrow() else sentence
 
 

@@ -19,7 +19,7 @@ from compute.exports.views import Shown
 from compute.views.shared.drawing import behind, numbers
 from pages._shared import sign_in
 
-Picked = TypeVar("Picked", bool, str, list[str])
+Picked = TypeVar("Picked", bool, str, list[str], float | None)
 NAMES = {"tex": "LaTeX", "md": "Markdown", "parquet": "Parquet"}
 """Of formats that are not called by their extension in capitals."""
 

@@ -58,11 +58,6 @@ def to_query(dataset: str, query_id: str, a: str, b: str, measure: str) -> None:
     to("query", dataset=dataset, query=query_id, systems=[a, b], measure=measure)
 
 
-def to_compare(dataset: str, a: str, b: str, measure: str) -> None:
-    """Go to two systems on a dataset, query by query."""
-    to("compare", dataset=dataset, a=a, b=b, measure=measure)
-
-
 def to_run(dataset: str, system: str) -> None:
     """Go to all that is known of a run: how it was made, and the run as a file."""
     to("data", show="Runs", dataset=dataset, system=system)
@@ -75,8 +70,13 @@ def follow() -> None:
         st.stop()
 
 
-def plot(figure: Any, key: str, alt: str, go: Callable[..., None], legend: Any = None) -> None:
-    """Draw a figure; a click on a mark calls `go` with what the mark carries."""
+def plot(
+    figure: Any, key: str, alt: str, go: Callable[..., None], legend: Any = None, **options: Any
+) -> None:
+    """Draw a figure; a click on a mark calls `go` with what the mark carries.
+
+    `options` are those of `st.plotly_chart`.
+    """
 
     def clicked() -> None:
         points = st.session_state[key]["selection"]["points"]
@@ -84,7 +84,8 @@ def plot(figure: Any, key: str, alt: str, go: Callable[..., None], legend: Any =
         if carried:
             go(*carried)
 
-    drawing.plot(figure, key, alt, legend, on_select=clicked, selection_mode="points")
+    options |= {"on_select": clicked, "selection_mode": "points"}
+    drawing.plot(figure, key, alt, legend, **options)
 
 
 def table(

@@ -108,11 +108,41 @@ def words(label: str, key: str, *, width: int = 190) -> str:
     return st.text_input(label, key=key, on_change=partial(_put, key), width=width)
 
 
-def slide(label: str, key: str, *, default: float, width: int = 260) -> float:
+def slide(label: str, key: str, *, default: float) -> float:
     """A number from 0 to 1 in steps of .05, kept in the address under `key`."""
     steps = {f"{step / 20:g}": step / 20 for step in range(21)}
     _follow(key, lambda named: steps.get("".join(named[:1]), default))
-    return st.slider(label, 0.0, 1.0, step=0.05, key=key, on_change=partial(_put, key), width=width)
+    return st.slider(label, 0.0, 1.0, step=0.05, key=key, on_change=partial(_put, key), width=260)
+
+
+LEAST, LARGEST = 0.001, 1000.0
+"""What a number may be."""
+
+
+def number(label: str, key: str, *, width: int = 190) -> float | None:
+    """A number from LEAST to LARGEST or none, kept in the address under `key`."""
+
+    def meant(named: list[str]) -> float | None:
+        try:
+            found = float("".join(named[:1]))
+        except ValueError:
+            return None
+        return found if LEAST <= found <= LARGEST else None
+
+    _follow(key, meant)
+    chosen = st.number_input(
+        label,
+        LEAST,
+        LARGEST,
+        value=None,
+        step=0.01,
+        format="%.3f",
+        placeholder="none named",
+        key=key,
+        on_change=partial(_put, key),
+        width=width,
+    )
+    return export.picked(key, chosen)
 
 
 def put(**named: str | Sequence[str]) -> None:

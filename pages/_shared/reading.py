@@ -17,7 +17,7 @@ from compute.base.bounded_cache import Kept, key
 from compute.base.settings import Settings
 from compute.evaluate import scored_measures
 from compute.judgements import Choice
-from compute.reading import score_arrays, top_ranks
+from compute.reading import length_counts, score_arrays, top_ranks
 from compute.reading.database import open_version
 from compute.reading.overlay import Official, Overlays
 from compute.reading.questions import Holding, declared
@@ -183,8 +183,8 @@ def _open_newest() -> None:
     prepare()
     overlays = _overlays(now, manifest, stored.noticed)
     with overlays.cursor(stored.judgement_version()) as opened:
-        score_arrays.prepare(opened)
-        top_ranks.prepare(opened)
+        for kept in (score_arrays, top_ranks, length_counts):
+            kept.prepare(opened)
     if _AHEAD.version:
         _count_in(manifest)
     _AHEAD.version = manifest
@@ -293,6 +293,12 @@ def measures() -> list[str]:
 def rests_on() -> Shown:
     """What the numbers that this run of the page has read come from."""
     return st.session_state.get("_rests_on", Shown())
+
+
+def add_sample(about: Mapping[str, str | int]) -> None:
+    """Name a sample that numbers of this run of the page were estimated from."""
+    found = Shown(samples=frozenset([tuple(about.items())]))
+    st.session_state["_rests_on"] = rests_on() | found
 
 
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:

@@ -82,7 +82,7 @@ def main(runs: int) -> None:
         report("all parts of the manifest", store.parts)
         report("open a version, means and all", lambda: open_version(store).close())
         reading = open_version(store)
-        part = reading.path("scores", "dataset-3", "system-3")
+        part = reading.parts["scores", "dataset-3", "system-3"].path
         mean = "select measure, value from means where dataset = 'dataset-3' order by all"
         one = "select measure, avg(value) from scores where dataset = ? and system = ? group by 1"
         report("means of a dataset", lambda: reading.cursor().execute(mean).df(), 50)

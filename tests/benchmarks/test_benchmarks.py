@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from tests.benchmarks import sampled
 from tests.benchmarks.__main__ import BENCHMARKS, END, START, listed, measured, written
 from tests.benchmarks.growth import collections, stores
 from tests.benchmarks.growth.drawing import figure
@@ -96,3 +97,11 @@ def test_what_pages_ask_a_store_is_measured(tmp_path: Path) -> None:
     costs = stores.asked(home)
     assert list(costs) == ["opening the catalogue", "Leaderboard", "Holes", "Compare"]
     assert all(seconds >= 0 for seconds in (*costs.values(), stores.ordered(home)))
+
+
+def test_sampled_judging_is_simulated_on_what_ships(capsys: pytest.CaptureFixture[str]) -> None:
+    words = "--dataset pydocs-networkx --measure P@10 --repetitions 2 --half --part coverage stop"
+    sampled.main(words.split())
+    told = capsys.readouterr().out
+    assert "pydocs-networkx, P@10, half official: coverage, 2 repetitions" in told
+    assert "stopped at a half-width of 0.15" in told

@@ -199,7 +199,7 @@ def _kind(
         layout.build(folder, [stored], threads)
         built[called] = time.perf_counter() - start, time.process_time() - busy
     opened = layout.opened(folder, threads)
-    milliseconds, found = _latency(lambda one: opened.nearest(one, 100), queries)
+    milliseconds, found = _latency(lambda one: opened(one, 100), queries)
     size, share = (folder / vectors.FILE).stat().st_size / 1e6, vectors.recall(found, nearest)
     took, busy = built[called]
     say(

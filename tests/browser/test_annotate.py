@@ -14,7 +14,7 @@ from playwright.sync_api import Browser, Page, WebSocket, WebSocketRoute, expect
 
 from compute.base.settings import Settings
 from compute.intake import imports
-from compute.judgements.orders import ORDERS
+from compute.judgements.orders import NAMES
 from compute.judgements.tasks import grades, queue, tasks
 from compute.judgements.tasks.queue import Annotator
 from compute.judgements.tasks.tasks import Plan, Task
@@ -391,7 +391,7 @@ def test_an_annotator_learns_nothing_of_systems_order_or_others(
     assert page.locator(".title").inner_text() in seen
     for secret in (SENTINEL, SCORE[:4], other, remark):
         assert secret not in seen
-    words = "|".join([*ORDERS, "ranks?", "scores?", "depth", "pool", "systems?"])
+    words = "|".join([*NAMES, "ranks?", "scores?", "depth", "pool", "systems?"])
     told = re.search(rf"\b({words})\b", seen, re.IGNORECASE)
     assert told is None, seen[max(0, told.start() - 80) : told.end() + 80]
 

@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from compute.base.errors import WrongInput
-from compute.datasets.qrels import is_qrels, read_qrels, write_qrels
+from compute.datasets.qrels import as_trec, is_qrels, read_qrels
 
 ROWS = [("1", "d1", 2), ("01", "d2", 0), ("01", "d1", -1)]
 TREC = "1 0 d1 2\n01 0 d2 0\n01 0 d1 -1\n"
@@ -97,12 +97,11 @@ def test_empty_qrels_are_refused(tmp_path):
 
 def test_written_qrels_come_back(tmp_path):
     frame = pd.DataFrame(ROWS, columns=["query_id", "doc_id", "relevance"])
-    write_qrels(frame, tmp_path / "qrels")
-    assert (tmp_path / "qrels").read_text() == TREC
-    assert rows(read_qrels(tmp_path / "qrels")) == ROWS
+    assert as_trec(frame) == TREC
+    assert rows(read_qrels(written(tmp_path, TREC))) == ROWS
 
 
-def test_id_that_qrels_cannot_carry_is_refused(tmp_path):
+def test_id_that_qrels_cannot_carry_is_refused():
     frame = pd.DataFrame([("q 1", "d", 1)], columns=["query_id", "doc_id", "relevance"])
     with pytest.raises(WrongInput, match="cannot carry"):
-        write_qrels(frame, tmp_path / "qrels")
+        as_trec(frame)

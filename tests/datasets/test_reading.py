@@ -3,7 +3,7 @@
 import json
 import os
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -17,7 +17,6 @@ from compute.base.settings import Settings
 from compute.datasets import DATASETS
 from compute.datasets.fingerprints import (
     CorpusCount,
-    corpus_fingerprint,
     judgements_fingerprint,
     queries_fingerprint,
 )
@@ -39,6 +38,13 @@ def pack(folder: Path, archive: Path, top: str = "") -> Path:
             if file.is_file():
                 packed.write(file, f"{top}{file.relative_to(folder).as_posix()}")
     return archive
+
+
+def corpus_fingerprint(documents: Iterable[Document]) -> str:
+    count = CorpusCount()
+    for _ in count.watch(documents):
+        pass
+    return count.fingerprint
 
 
 def prints(origin: BeirSource) -> tuple[str, str, str]:

@@ -17,6 +17,7 @@ from compute.recompute.run import Bench
 from tests.support.tiny import write_tiny
 
 Usage = namedtuple("Usage", "total used free")
+Memory = namedtuple("Memory", "available")
 LINES = "".join(f"q1 Q0 d{n} 1 {n}.0 mine\n" for n in range(100_000)).encode()
 """2,777,780 bytes."""
 
@@ -92,7 +93,8 @@ def test_what_is_held_in_memory_is_bounded_by_it(
 ) -> None:
     file = _packed(tmp_path, "gzip", LINES)
     unpacked_size.require(file, tmp_path)
-    monkeypatch.setattr(unpacked_size.os, "sysconf", lambda _: 1000)  # 1,000 pages of 1,000 bytes.
+    found = Memory(available=1_000_000)
+    monkeypatch.setattr(unpacked_size.psutil, "virtual_memory", lambda: found)
     with pytest.raises(Unavailable, match=r"1\.0 MB are free in the memory of this machine"):
         unpacked_size.require(file, tmp_path)
     assert len(gzip.decompress(file.read_bytes())) == len(LINES) == 2_777_780

@@ -9,6 +9,7 @@ from pandas import DataFrame
 
 from compute.evaluate import rbo
 from compute.evaluate.runs import canonical
+from tests.support.ranked_lists import overlap
 from tests.support.worlds import FEWER, QUERIES, hits
 
 
@@ -56,13 +57,13 @@ def naive(one: list[str], other: list[str], p: float) -> float:
     ],
 )
 def test_values_worked_by_hand(one: str, other: str, p: float, value: float) -> None:
-    found = rbo.extrapolated(run(q=one), run(q=other), p=p)
+    found = overlap(run(q=one), run(q=other), p=p)
     assert found["q"] == pytest.approx(value, abs=1e-12)
     assert naive(list(one), list(other), p) == pytest.approx(value, abs=1e-12)
 
 
 def test_a_query_of_one_run_alone_has_no_overlap() -> None:
-    found = rbo.extrapolated(run(q1="ab", q2="cd"), run(q2="cd", q3="e"))
+    found = overlap(run(q1="ab", q2="cd"), run(q2="cd", q3="e"))
     assert found.to_dict() == {"q1": 0.0, "q2": pytest.approx(1.0), "q3": 0.0}
 
 
@@ -76,7 +77,7 @@ def test_ties_have_the_order_of_the_contract() -> None:
     """Equal scores stand by document id, descending, whatever order the file has them in."""
     one = DataFrame({"query_id": "q", "doc_id": ["a", "b", "c"], "score": [1.0, 1.0, 1.0]})
     other = one.iloc[::-1]
-    found = rbo.extrapolated(ranked(one), ranked(other))
+    found = overlap(ranked(one), ranked(other))
     assert found["q"] == pytest.approx(1.0)
 
 
@@ -84,13 +85,13 @@ def test_ties_have_the_order_of_the_contract() -> None:
 @given(hits(), hits(), st.sampled_from([0.5, 0.9, 0.98]))
 def test_it_equals_the_paper_read_plainly(one: DataFrame, other: DataFrame, p: float) -> None:
     a, b = ranked(one), ranked(other)
-    found = rbo.extrapolated(a, b, p=p)
+    found = overlap(a, b, p=p)
     assert set(found.index) == set(a["query_id"]) | set(b["query_id"]) <= set(QUERIES)
     for query_id, value in found.items():
         one_list, other_list = (_list(run, str(query_id)) for run in (a, b))
         assert value == pytest.approx(naive(one_list, other_list, p), abs=1e-12)
     assert found.between(0, 1 + 1e-12).all()
-    pd.testing.assert_series_equal(found, rbo.extrapolated(b, a, p=p).reindex(found.index))
+    pd.testing.assert_series_equal(found, overlap(b, a, p=p).reindex(found.index))
 
 
 def _list(run: DataFrame, query_id: str) -> list[str]:

@@ -49,7 +49,8 @@ def test_a_run_that_goes_out_and_comes_in_is_the_same(
     _publish(store, run)
     for ending in ("", ".gz", ".zst"):
         file = tmp_path_factory.getbasetemp() / f"out.run{ending}"
-        assert export_run(store, "tiny", "rrf(a,b)", file, replace=True).hits == len(run)
+        file.unlink(missing_ok=True)
+        assert export_run(store, "tiny", "rrf(a,b)", file).hits == len(run)
         tag, again = read_trec(file)
         assert tag == "rrf(a,b)"
         _same(run, canonical(again, depth=1000, drop_self=False).frame)

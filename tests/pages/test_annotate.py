@@ -10,8 +10,8 @@ from streamlit.testing.v1 import AppTest
 from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.judgements import IN_VIEW, resolve
-from compute.judgements.orders import ORDERS
-from compute.judgements.tasks import queue, tasks
+from compute.judgements.orders import NAMES
+from compute.judgements.tasks import queue, samples, tasks
 from compute.recompute.run import Bench
 from compute.store.store import Store
 from compute.views.annotate import tables as figures
@@ -72,7 +72,7 @@ def test_without_a_task_the_page_says_what_one_is(store: Store) -> None:
 
 
 def test_every_order_has_words() -> None:
-    assert set(figures.ORDERS) == set(ORDERS)
+    assert set(figures.ORDERS) == set(NAMES)
 
 
 def test_a_task_is_made_at_the_page(store: Store) -> None:
@@ -87,6 +87,31 @@ def test_a_task_is_made_at_the_page(store: Store) -> None:
     assert (task.person, task.annotators) == ("ada", ("ada", "bob byron"))
     assert task.grades == ((0, "Not relevant"), (1, "Partly relevant"), (2, "Highly relevant"))
     assert "- **Partly relevant**: it helps in part." in task.guideline
+
+
+def test_a_sampled_task_is_made_at_the_page(store: Store) -> None:
+    app = opened("annotate", "ada", view="new", dataset="tiny")
+    fields = {field.label: field for field in app.selectbox}
+    fields["Order"].set_value("sampled")
+    fields["Measure"].set_value("nDCG@10")
+    press(app, "Make the task")
+    (task,) = tasks.tasks(store)
+    assert (task.order, task.measure, task.goal, task.baseline) == (
+        "sampled",
+        "nDCG@10",
+        "scores",
+        "",
+    )
+    assert len(samples.stored(store, task.id).drawn) >= task.n_pairs
+
+
+def test_before_a_task_is_made_the_page_says_what_a_sample_should_give(store: Store) -> None:
+    app = opened("annotate", "ada", view="new", dataset="tiny")
+    numbers = {field.label: field for field in app.number_input}
+    numbers["Documents to judge"].set_value(1)
+    press(app, "What a sample is expected to give")
+    assert "Expected for P@10, half of the widest 95% interval" in shown(app)
+    assert "1 judgement ±" in shown(app) and tasks.tasks(store) == []
 
 
 def test_the_list_says_how_many_judgements_are_wanted_where_two_judge_a_part(store: Store) -> None:

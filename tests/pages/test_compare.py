@@ -1,6 +1,7 @@
 """The pages Compare and Dataset with two datasets and two runs on each, one of a hostile name."""
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -9,7 +10,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from compute.base.settings import PROJECT, Settings
-from compute.evaluate import rbo
 from compute.intake import imports
 from compute.reading.database import Reading, open_version
 from compute.store.loading import Bench
@@ -19,6 +19,7 @@ from compute.views.compare import select as compare_select
 from compute.views.dataset import select as dataset_select
 from compute.views.dataset import select_systems
 from tests.support.pages import noted
+from tests.support.ranked_lists import overlap
 from tests.support.tiny import write_tiny
 
 EVIL = "<b>*mine*&$x$"
@@ -84,7 +85,7 @@ def test_the_overlap_of_stored_runs_is_that_of_their_lists(reading: Reading) -> 
     found = compare_select.overlaps(cursor, ["tiny"], "sure", EVIL).set_index("query_id")
     lists = cursor.execute("select * from hits where dataset = 'tiny'").df()
     sides = [lists[lists["system"] == name] for name in ("sure", EVIL)]
-    wanted = rbo.extrapolated(*(side[["query_id", "doc_id", "rank"]] for side in sides))
+    wanted = overlap(*(side[["query_id", "doc_id", "rank"]] for side in sides))
     pd.testing.assert_series_equal(found["rbo"], wanted, check_names=False)
     assert found["shared"].to_dict() == {"q1": 2, "q2": 0, "q3": 0}
     assert compare_select.overlaps(cursor, ["tiny"], "sure", "nobody").empty
@@ -200,6 +201,38 @@ def test_compare_and_dataset_both_say_p_alone_and_corrected_and_lead_to_each_oth
     differ = "Compared alone, a and b differ (p = .0312); with all 6 pairs corrected p = .0630."
     assert differ in " ".join(words.value for words in app.markdown).replace("\\", "")
     assert "The first two compared" in {button.label for button in app.button}
+
+
+def test_what_the_test_would_have_found_stands_beside_not_significant(
+    of_four: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = {"dataset": "own", "a": "a", "b": "b", "measure": "RR@10"}
+    app = opened(of_four, monkeypatch, "compare", **address, find="0.1")
+    assert "not after correction for 6 pairs" in app.header[0].value.replace("\\", "")
+    # On all six queries that differ a is ahead, and that is not significant.
+    assert "Too few queries differ to say" in said(app) and " takes " not in said(app)
+    address["b"] = "c"
+    app = opened(of_four, monkeypatch, "compare", **address, find="0.1")
+    assert "not significant" in app.header[0].value
+    # Of twelve queries all would have to differ by more than two values can.
+    assert "With 80% chance this test finds no possible difference, all 6 pairs" in said(app)
+    assert "this pair alone, a difference of ." in said(app)
+    assert ".100 takes " in said(app) and " queries, all 6 pairs corrected" in said(app)
+    app.number_input(key="find").set_value(0.25).run()
+    assert app.query_params["find"] == "0.25" and ".250 takes " in said(app)
+    app.number_input(key="find").set_value(None).run()
+    assert "find" not in app.query_params and " takes " not in said(app)
+    app = opened(of_four, monkeypatch, "dataset", **address, show="Systems")
+    told = " ".join(words.value for words in app.markdown).replace("\\", "")
+    assert re.search(r"A lead of \.\d{3}.* over .* would be found with 80% chance", told)
+
+
+@pytest.mark.parametrize("find", ["x", "-1", "nan", "inf", "1e999", "0", ""])
+def test_a_difference_that_is_none_is_as_if_none_were_named(
+    of_four: Settings, monkeypatch: pytest.MonkeyPatch, find: str
+) -> None:
+    app = opened(of_four, monkeypatch, "compare", dataset="own", a="a", b="c", find=find)
+    assert app.number_input(key="find").value is None
 
 
 def test_a_system_is_not_compared_with_itself(

@@ -240,6 +240,7 @@ def test_what_is_significantly_above_or_below_the_baseline_has_a_mark() -> None:
 
 def test_a_printed_table_is_called_by_what_it_holds() -> None:
     app = opened(numbers="Published", table="BEIR v4, Table 9")
+    assert "Computed marks what is significant" in said(app)
     table = app.selectbox(key="table")
     assert table.value == "BEIR v4, Table 9"
     assert "BEIR v4, Table 9: R@100, R_cap@100" in table.options

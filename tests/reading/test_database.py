@@ -9,7 +9,7 @@ import duckdb
 import pandas as pd
 import pytest
 
-from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.errors import Conflict, WrongInput
 from compute.base.scratch_database import scratch
 from compute.base.settings import Settings
 from compute.datasets.catalogue import DATASETS, own
@@ -116,9 +116,7 @@ def test_a_reading_stays_at_its_version(store: Store) -> None:
 def test_one_run_is_found_through_the_manifest(store: Store) -> None:
     reading = open_version(store)
     part = store.part("hits", "tiny", "bm25")
-    assert part and reading.path("hits", "tiny", "bm25") == part.path
-    with pytest.raises(Missing, match="no hits of rm3 on tiny: python -m compute run rm3 tiny"):
-        reading.path("hits", "tiny", "rm3")
+    assert part and reading.parts["hits", "tiny", "bm25"].path == part.path
 
 
 def test_a_lost_file_is_left_out(store: Store) -> None:

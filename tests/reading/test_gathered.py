@@ -118,7 +118,7 @@ def test_a_part_that_was_damaged_is_not_read_from_what_was_gathered(
 ) -> None:
     before = arrays(store), listed(store)
     reading = open_version(store)
-    cursor, file = reading.cursor(), reading.path(kind, "tiny", "bm25")
+    cursor, file = reading.cursor(), reading.parts[kind, "tiny", "bm25"].path
     whole = file.read_bytes()
     file.write_bytes(bytes(len(whole)))
     with pytest.raises(pa.ArrowException):

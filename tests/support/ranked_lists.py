@@ -1,9 +1,12 @@
 """Ranked lists and judgements in memory: written by hand, and generated."""
 
+import numpy as np
+import pandas as pd
 from hypothesis import settings
 from hypothesis import strategies as st
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
+from compute.evaluate import rbo
 from tests.support.worlds import CASES, DOCUMENTS, QUERIES
 
 TOP = ["system", "query_id", "doc_id", "rank"]
@@ -26,6 +29,19 @@ def judged(**grades: dict[str, int]) -> DataFrame:
     rows = [(query, doc, grade) for query, docs in grades.items() for doc, grade in docs.items()]
     frame = DataFrame(rows, columns=[*PAIR, "relevance"])
     return frame.astype(dict.fromkeys(PAIR, "str") | {"relevance": "int64"})
+
+
+def overlap(a: DataFrame, b: DataFrame, *, p: float = rbo.P) -> Series:
+    """RBO of two canonical runs (query_id, doc_id, rank) by query_id, 0 to 1.
+
+    A query of one run alone has 0. Whole lists count, whatever their length.
+    """
+    lengths = pd.concat([run.groupby("query_id").size() for run in (a, b)], axis=1).fillna(0)
+    both = a.merge(b, on=["query_id", "doc_id"], suffixes=("_a", "_b"))
+    query = lengths.index.get_indexer(pd.Index(both["query_id"]))
+    depth = both[["rank_a", "rank_b"]].max(axis=1).to_numpy(np.int64)
+    n_a, n_b = lengths.to_numpy(np.int64).T
+    return Series(rbo.of_shared(query, depth, n_a, n_b, p=p), index=lengths.index, name="rbo")
 
 
 @st.composite

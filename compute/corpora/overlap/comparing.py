@@ -5,11 +5,9 @@ Only whole counts are compared. Those that ship are cut; their similarities ship
 
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import closing
 
 import pandas as pd
 import pyarrow.parquet as pq
-from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.base import scratch, scratch_database
@@ -186,7 +184,7 @@ def between(
     with (
         scratch.folder(bench.settings.home, "comparing-") as folder,
         (folder / "terms").open("w+b") as file,
-        closing(_scratch(bench)) as connection,
+        scratch_database.scratch(bench.settings, memory=MEMORY, threads=THREADS) as connection,
     ):
         partitions = Partitions(file, names, bits)
         for number, name in enumerate(names, 1):
@@ -197,10 +195,6 @@ def between(
                 partitions.add(name, hashes, shares, asked=name in of)
             bench.progress(number, len(names), f"collections read to compare by {unit.name}")
         return similarities(_watched(bench, unit, partitions), partitions.totals, of)
-
-
-def _scratch(bench: Bench) -> DuckDBPyConnection:
-    return scratch_database.scratch(bench.settings, memory=MEMORY, threads=THREADS)
 
 
 def _watched(bench: Bench, unit: Unit, partitions: Partitions) -> Iterator[dict[str, Vocabulary]]:

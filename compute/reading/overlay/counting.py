@@ -193,7 +193,7 @@ class Tally:
         return self._official[dataset]
 
     def _read(self, dataset: str, rests_on: frozenset[str]) -> Official:
-        judgements = self._cursor.execute(_OFFICIAL).to_arrow_table()
+        judgements = self._cursor.sql(_OFFICIAL).to_arrow_table()
         self._put("official", judgements)
         asked = frozenset(query for (query,) in self._cursor.execute(_ASKED).fetchall())
         scored = rescoring.official(self._reading, self._cursor, dataset)

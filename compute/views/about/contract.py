@@ -65,6 +65,29 @@ Then a run is held against the judgements of the split:
   lacks one of them has an average over the rest, in italics, and no rank.
 - Two values of a measure are equal within {TOLERANCE}: in ranks, wins, bold figures and tests.
   Lower is better for holes, higher for every other measure.
+- Beside what is not significant stands the smallest true difference that the same test would have
+  found, as significant and with the right sign, with a chance of 80%: by the noncentral t
+  distribution, from the number of queries, the standard deviation of their differences, and the
+  level. For all pairs of a dataset's systems that is the level at which maxT tests each pair;
+  against a baseline it is the first of Holm's. It is never the power for the difference that was
+  found: that is another way to write its p-value (Hoenig and Heisey 2001), and what the data say of
+  the difference is its interval. Queries needed are for a difference that you name, of queries like
+  these, with as many systems compared. The standard deviation is an estimate: from 50 queries,
+  what is needed may be 30% less or 55% more (95%), from 300 14% and 18%. Where so few queries
+  differ that the test could not reject if all favoured one system, nothing is said.
+- A sampled task draws pairs of query and document with known chances, from all that its systems
+  have in their top k and nobody judged: by priority sampling (Duffield, Lund and Thorup 2007), so
+  that whoever stops has a sample, in proportion to what a pair moves and how unsure it is (Schnabel
+  et al. 2016). A score is estimated by what is predicted for every pair, from the runs' ranks and
+  the other pairs' grades, plus grade minus prediction over the chance for those that were drawn
+  (the difference estimator: Särndal, Swensson and Wretman 1992). Official judgements, and all
+  before the draw, are known. However poor the prediction, P, DCG and RBP have no bias; nDCG, R and
+  AP are linearised, and their ideal is that of the pairs that these systems retrieved. The 95%
+  interval is over all samples that could have been drawn, for these queries: its variance is that
+  of the sample, averaged with what the predictions expect, by Student's t. Intervals of all pairs
+  of systems hold together. It assumes a number of judgements that was not chosen by what they said.
+  A pair that everybody skips widens the interval by all that it could be; it is never left out. No
+  interval is given before the sample has 30 relevant documents, and ratios need more.
 - How alike two collections are is weighted Jaccard over relative word frequencies: the sum of the
   smaller ones over the sum of the larger ones. A rank correlation over collections is Spearman's,
   equal values sharing their mean rank, with Bonett and Wright's 95% interval (Fisher's z, variance

@@ -19,6 +19,8 @@ class Shown:
     sources: frozenset[str] = frozenset()
     """Tables in print, as `published.results` calls them."""
     measures: frozenset[str] = frozenset()
+    samples: frozenset[tuple[tuple[str, str | int], ...]] = frozenset()
+    """Of estimates: names and values of what each sample was drawn from and by."""
 
     def __or__(self, other: "Shown") -> "Shown":
         return Shown(
@@ -26,6 +28,7 @@ class Shown:
             self.datasets | other.datasets,
             self.sources | other.sources,
             self.measures | other.measures,
+            self.samples | other.samples,
         )
 
 

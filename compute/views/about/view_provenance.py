@@ -28,6 +28,7 @@ def record(
     `version` is the manifest's and the last added judgement's, `choice` the added judgements that
     count, `address` that of the view. `runs` has those that the runs are made from, too; those
     that are not stored are left out, as where a table names systems that only papers have.
+    `samples` is there where scores were estimated.
     """
     pairs = _with_inputs(store, sorted(shown.runs))
     return {
@@ -38,7 +39,7 @@ def record(
         "runs": provenance.of_runs(store, pairs),
         "collections": provenance.of_datasets(store, sorted(shown.datasets)),
         "in_print": _in_print(shown.sources),
-    }
+    } | ({"samples": [dict(one) for one in sorted(shown.samples)]} if shown.samples else {})
 
 
 def _with_inputs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:

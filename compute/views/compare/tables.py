@@ -4,7 +4,7 @@ import math
 from collections.abc import Hashable, Mapping, Sequence
 from typing import Any
 
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute.base.words import counted
 from compute.evaluate import sign_flips
@@ -67,6 +67,12 @@ def _significance(p: float, family: tuple[float, int] | None) -> str:
         return f"not significant alone ({_said(p)}), but {after} ({_said(family[0])})"
     word = "significant" if p < ALPHA else "not significant"
     return f"{word} ({_said(p)}; {after} {_said(family[0])})"
+
+
+def unsure(tested: Mapping[Hashable, Any], family: Mapping[Any, Any] | Series | None) -> bool:
+    """Whether `answer` says of two systems that something is not significant."""
+    worst = max(tested["p_randomisation"], 0 if family is None else family["p"])
+    return tested["won"] + tested["lost"] > 0 and worst >= ALPHA
 
 
 def said(found: Verdict, titles: Titles, measure: str) -> list[str]:

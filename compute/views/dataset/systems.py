@@ -27,8 +27,12 @@ def _lists(rows: DataFrame, measure: str, against: str, **_: object) -> Lists:
         (
             row["title"],
             row["value"],
-            f"{plain(row['value'])} ({between(row['low'], row['high'])});"
-            f" better on {row['above']:,.0f}, worse on {row['below']:,.0f}",
+            f"{plain(row['value'])} ({between(row['low'], row['high'])}); "
+            + (
+                "the baseline"
+                if row["title"] == against
+                else f"better on {row['above']:,.0f}, worse on {row['below']:,.0f}"
+            ),
         )
         for row in rows.to_dict("records")
     ]

@@ -7,17 +7,11 @@ from compute.reading.questions import question
 
 _COSTS = """
 with costs as (
-    select dataset, system,
-           max(value) filter (where measure = 'index_seconds') as index_seconds,
-           max(value) filter (where measure = 'index_bytes') as index_bytes,
-           max(value) filter (where measure = 'documents_per_second') as documents_per_second,
-           max(value) filter (where measure = 'search_seconds') as search_seconds,
-           max(value) filter (where measure = 'queries_per_second') as queries_per_second,
-           max(value) filter (where measure = 'latency_p50_ms') as latency_p50_ms,
-           max(value) filter (where measure = 'latency_p95_ms') as latency_p95_ms,
-           max(value) filter (where measure = 'peak_memory_bytes') as peak_memory_bytes,
-           max(value) filter (where measure = 'candidate_recall@100') as "candidate_recall@100"
-    from efficiency group by dataset, system
+    pivot efficiency
+    on measure in ('index_seconds', 'index_bytes', 'documents_per_second', 'search_seconds',
+                   'queries_per_second', 'latency_p50_ms', 'latency_p95_ms', 'peak_memory_bytes',
+                   'candidate_recall@100')
+    using max(value) group by dataset, system
 ), told as (
     select dataset, system, left(provenance->>'$.date', 10) as date,
            provenance->>'$.hardware.processor' as processor,

@@ -51,11 +51,6 @@ class Board:
         """1 where more is better, -1 where less is."""
         return better(self.measure)
 
-    def value(self, dataset: str, system: str) -> float:
-        """The value of a cell, absent (nan) where there is none."""
-        row = self.cells[(self.cells["dataset"] == dataset) & (self.cells["system"] == system)]
-        return float(row["value"].iloc[0]) if len(row) else float("nan")
-
 
 @remembered
 def board(cells: DataFrame, datasets: DataFrame, systems: DataFrame, measure: str) -> Board:

@@ -23,7 +23,7 @@ def bump(rows: DataFrame, names: tuple[str, str], theme: str) -> go.Figure:
     """
     look, rows = palette(theme), rows.sort_values(["left_rank", "right_rank"], ignore_index=True)
     rows = rows.assign(left_place=_places(rows, "left"), right_place=_places(rows, "right"))
-    figure = go.Figure(layout={"template": template(theme), **_layout(len(rows), names)})
+    figure = go.Figure(layout={"template": template(theme), **_layout(len(rows))})
     for row in rows.to_dict("records"):
         figure.add_scatter(**_line(row, look))
     figure.update_layout(annotations=_names(rows, look, names))
@@ -72,7 +72,7 @@ def _names(rows: DataFrame, look: Palette, names: tuple[str, str]) -> list[dict]
     return notes
 
 
-def _layout(n: int, names: tuple[str, str]) -> dict:
+def _layout(n: int) -> dict:
     return {
         "xaxis": {"range": [-1, 2], "visible": False},
         "yaxis": {"range": [n - 0.4, -2], "visible": False},

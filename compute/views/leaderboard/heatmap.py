@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import plotly.graph_objects as go
 from pandas import DataFrame
 
+from compute.evaluate.power import LARGEST
 from compute.evaluate.tolerance import equal
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.board import Board
@@ -84,8 +85,9 @@ class _View:
     rows: Mapping[str, str]
     systems: Sequence[str]
     """The columns; what is best, or the baseline's, is so among all of the board."""
-    tested: Mapping[tuple[str, str], tuple[float, int]]
-    """By dataset and system, p of the difference to the baseline and the side where it lies."""
+    tested: Mapping[tuple[str, str], tuple[float, int, float]]
+    """By dataset and system, p of the difference to the baseline, the side where it lies, and which
+    would have been found."""
 
     @property
     def signed(self) -> bool:
@@ -204,9 +206,10 @@ def _view(
     return _View(board, colour_by, baseline, titles, {AVERAGE: average} | rows, systems, tested)
 
 
-def _by_cell(marks: DataFrame) -> dict[tuple[str, str], tuple[float, int]]:
+def _by_cell(marks: DataFrame) -> dict[tuple[str, str], tuple[float, int, float]]:
     cells = zip(marks["dataset"], marks["system"], strict=True)
-    return dict(zip(cells, zip(marks["p"], marks["side"], strict=True), strict=True))
+    found = zip(marks["p"], marks["side"], marks["detectable"], strict=True)
+    return dict(zip(cells, found, strict=True))
 
 
 def _places(board: Board) -> dict[str, float]:
@@ -291,7 +294,7 @@ def _cell(view: _View, row: Mapping, x: int, y: float) -> _Cell:
     if not row["usable"] or math.isnan(shown):
         return replace(cell, faint=True)
     best = bool(row["best"]) and view.colour != DIFFERENCE
-    _, side = view.tested.get((row["dataset"], row["system"]), (1, 0))
+    _, side, _ = view.tested.get((row["dataset"], row["system"]), (1, 0, math.nan))
     return replace(cell, best=best, share=_share(view, row, shown), mark=MARKS.get(side, ""))
 
 
@@ -343,9 +346,12 @@ def _significance(view: _View, row: Mapping) -> str:
     found = view.tested.get((row["dataset"], row["system"]))
     if found is None or not row["usable"]:
         return ""
-    p, side = found
+    p, side, detectable = found
     said = "p &lt; .001" if p < 0.001 else f"p = {plain(p)}"
-    return f", {'significant' if side else 'not significant'} ({said}, corrected)"
+    if side:
+        return f", significant ({said}, corrected)"
+    chance = "" if not detectable <= LARGEST else f"<br>80% chance to find {plain(detectable)}"
+    return f", not significant ({said}, corrected){chance}"
 
 
 def _fills(cells: list[_Cell]) -> Iterator[dict]:

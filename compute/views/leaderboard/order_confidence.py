@@ -37,18 +37,13 @@ def grounds(board: Board) -> dict[str, Ground]:
     if len(ranked) > 1 and len(board.averaged) > 1:
         found[ALL] = Ground(list(board.averaged), ranked)
     usable = board.cells[board.cells["usable"]]
-    datasets = sorted(map(str, board.datasets["dataset"]), key=lambda name: _behind(board, name))
-    for dataset in datasets:
+    only = board.averaged if len(board.averaged) == 1 else ()
+    for dataset in dict.fromkeys([*only, *map(str, board.datasets["dataset"])]):
         own = set(usable.loc[usable["dataset"] == dataset, "system"])
         systems = [name for name in board.systems["system"] if name in own]
         if len(systems) > 1:
             found[dataset] = Ground([dataset], systems)
     return found
-
-
-def _behind(board: Board, dataset: str) -> bool:
-    """Whether a dataset comes after the only one that the board's average is of."""
-    return len(board.averaged) == 1 and dataset not in board.averaged
 
 
 def members(groups: Sequence[str]) -> dict[str, list[int]]:
@@ -75,18 +70,21 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
     """
     if len(ranking) < 2 or not ranking["drawn"].iloc[0]:
         return ""
-    first, own = ranking["system"].iloc[0], set(ranking["group"].iloc[0].split())
-    alike = [
-        titles.get(system, system)
-        for system, group in zip(ranking["system"].iloc[1:], ranking["group"].iloc[1:], strict=True)
-        if own & set(group.split())
-    ]
+    first = ranking["system"].iloc[0]
+    alike = [titles.get(system, system) for system in like_first(ranking)]
     name, below = titles.get(first, first), len(ranking) - 1 - len(alike)
     if not alike:
         return f"{name} is significantly better than all others (family-wise 5%)."
     named = ", ".join(alike[:_NAMED]) + f" and {len(alike) - _NAMED} more" * (len(alike) > _NAMED)
     rest = f"; it is significantly better than the other {below} (family-wise 5%)" if below else ""
     return f"{name} is ahead, but cannot be told apart from {named}{rest}."
+
+
+def like_first(ranking: DataFrame) -> list[str]:
+    """The systems that cannot be told apart from the first of an order."""
+    own = set(ranking["group"].iloc[0].split())
+    others = zip(ranking["system"].iloc[1:], ranking["group"].iloc[1:], strict=True)
+    return [system for system, group in others if own & set(group.split())]
 
 
 def caption(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:

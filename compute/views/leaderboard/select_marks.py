@@ -7,6 +7,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.evaluate import baseline as testing
+from compute.evaluate import power
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import Values
 from compute.evaluate.tolerance import equal
@@ -22,17 +23,19 @@ def against(
     systems: Sequence[str],
     baseline: str,
 ) -> DataFrame:
-    """dataset, system, p, side: every other system against the baseline on each dataset.
+    """dataset, system, p, side, detectable: the other systems against the baseline on each dataset.
 
     p is that of the randomisation test over the queries that both have, or of its approximation
     from `baseline.NORMAL` on, corrected over the systems of a dataset by Holm's method; `side` is
-    1 where p < .05 and the mean is above the baseline's, -1 where it is below, else 0. Pairs with
-    fewer than two queries are left out, as are datasets without a run of the baseline.
+    1 where p < .05 and the mean is above the baseline's, -1 where it is below, else 0. `detectable`
+    is the smallest difference that the strictest step of Holm's would have found with a chance of
+    80%, as `power` has it. Pairs with fewer than two queries are left out, as are datasets without
+    a run of the baseline.
     """
     names = [baseline, *(name for name in systems if name != baseline)]
     found = matrices.of_parts(cursor, measure, datasets, names)
     rows = [row for dataset, parts in found.items() for row in _on_one(dataset, parts, names)]
-    return DataFrame(rows, columns=["dataset", "system", "p", "side"])
+    return DataFrame(rows, columns=["dataset", "system", "p", "side", "detectable"])
 
 
 def _on_one(dataset: str, parts: Sequence[Values], names: Sequence[str]) -> Iterator[tuple]:
@@ -44,5 +47,8 @@ def _on_one(dataset: str, parts: Sequence[Values], names: Sequence[str]) -> Iter
     adjusted = testing.holm(tested["p"].to_numpy())
     gaps = tested["difference"].to_numpy()
     sides = np.where(equal(gaps, 0), 0, np.sign(gaps))
-    for system, p, side in zip(tested["system"], adjusted, sides, strict=True):
-        yield dataset, system, float(p), int(side) if p < LEVEL else 0
+    sides = np.where(adjusted < LEVEL, sides, 0).astype(int).tolist()
+    found = power.detectable(tested["error"], tested["n"], LEVEL / len(tested), tested["differing"])
+    columns = tested["system"], adjusted.tolist(), sides, found.tolist()
+    for system, p, side, least in zip(*columns, strict=True):
+        yield dataset, system, p, side, least

@@ -15,10 +15,12 @@ from compute.views.overlap.domain_shift import Correlation, correlation
 from compute.views.shared import axes as shared_axes
 from compute.views.shared import labels, traces
 from compute.views.shared import theme as looks
-from compute.views.shared.drawing import drawing
+from compute.views.shared.drawing import COLUMN, drawing
 
 WIDTH, HEIGHT = 630, 440
 LEFT, RIGHT, HEAD, FOOT = 52, 8, 50, 44
+MORE_HEAD = 36
+"""For the lines of a narrow head, in pixels as those above."""
 SIZE = 10
 FONT = 12
 LETTERS = 24
@@ -36,22 +38,27 @@ def panel(
     spans: tuple[Span, Span],
     theme: str,
     sign: int = 1,
+    narrow: bool = False,
 ) -> go.Figure:
     """One system's marks: dataset, title, domain, similarity, gain, left_out.
 
     Marks that are left out of the correlation are open. `axes` are the titles of x and y, `spans`
     their ends, shared by the panels of a group. Above 0 the system is better than the baseline,
-    below it where `sign` is -1.
+    below it where `sign` is -1. A `narrow` one has its head in more lines.
     """
     marks = points.sort_values("dataset").reset_index(drop=True)
+    wide = COLUMN if narrow else WIDTH
     look = looks.palette(theme)
     return go.Figure(
         data=[_trace(marks, axes, theme)],
         layout={
             "template": looks.template(theme),
-            "annotations": [_head(marks, title), *_names(marks, spans, look, theme)],
+            "annotations": [
+                _head(marks, title, narrow=narrow),
+                *_names(marks, spans, look, theme, wide),
+            ],
             "shapes": _band(spans[1][1 if sign > 0 else 0], look),
-            **_frame(axes, spans),
+            **_frame(axes, spans, wide),
         },
     )
 
@@ -78,9 +85,11 @@ def _hover(row: Row, axes: tuple[str, str]) -> str:
     )
 
 
-def _head(marks: DataFrame, title: str) -> dict[str, Any]:
+def _head(marks: DataFrame, title: str, *, narrow: bool) -> dict[str, Any]:
     name = f"<b>{looks.escape(title, 40)}</b>"
-    text = "<br>".join([f"{name}  {said(marks)}", *intervals(marks)])
+    told = [said(marks), *intervals(marks)]
+    lines = [one.replace("; ", ";<br>") for one in told] if narrow else told
+    text = f"{name}{'<br>' if narrow else '  '}{'<br>'.join(lines)}"
     place = {"x": 0, "xref": "paper", "xanchor": "left", "y": 1, "yref": "paper"}
     return place | {"yanchor": "bottom", "align": "left", "text": text}
 
@@ -144,16 +153,18 @@ def legend(domains: Iterable[str], theme: str) -> list[looks.Entry]:
 
 
 def _names(
-    marks: DataFrame, spans: tuple[Span, Span], look: looks.Palette, theme: str
+    marks: DataFrame, spans: tuple[Span, Span], look: looks.Palette, theme: str, wide: int
 ) -> list[dict[str, Any]]:
-    placed = zip(boxes(marks, spans, theme), marks.to_dict("records"), strict=True)
-    return [_name(label, row, spans, look) for label, row in placed]
+    placed = zip(boxes(marks, spans, theme, wide), marks.to_dict("records"), strict=True)
+    return [_name(label, row, spans, look, wide) for label, row in placed]
 
 
-def boxes(marks: DataFrame, spans: tuple[Span, Span], theme: str) -> list[labels.Label]:
+def boxes(
+    marks: DataFrame, spans: tuple[Span, Span], theme: str, wide: int = WIDTH
+) -> list[labels.Label]:
     """Where the name of each mark stands, in pixels of the plot from its upper left."""
     (x0, x1), (y0, y1) = spans
-    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - HEAD - FOOT
+    wide, high = wide - LEFT - RIGHT, HEIGHT - HEAD - FOOT
     pixels = [
         labels.mark(
             (row["similarity"] - x0) / (x1 - x0) * wide,
@@ -169,10 +180,10 @@ def boxes(marks: DataFrame, spans: tuple[Span, Span], theme: str) -> list[labels
 
 
 def _name(
-    label: labels.Label, row: Row, spans: tuple[Span, Span], look: looks.Palette
+    label: labels.Label, row: Row, spans: tuple[Span, Span], look: looks.Palette, wide: int
 ) -> dict[str, Any]:
     (x0, x1), (y0, y1) = spans
-    wide, high = WIDTH - LEFT - RIGHT, HEIGHT - HEAD - FOOT
+    wide, high = wide - LEFT - RIGHT, HEIGHT - HEAD - FOOT
     font = {"size": FONT, "color": look.muted if row["left_out"] else look.text}
     note = label.annotation(looks.escape(row["title"], LETTERS), font)
     return note | {
@@ -189,14 +200,15 @@ def _band(end: float, look: looks.Palette) -> list[dict[str, Any]]:
     return [band | common | {"line": {"width": 0}}, line | common]
 
 
-def _frame(axes: tuple[str, str], spans: tuple[Span, Span]) -> dict[str, Any]:
+def _frame(axes: tuple[str, str], spans: tuple[Span, Span], wide: int) -> dict[str, Any]:
     still = {"zeroline": False, "automargin": False}
     across, up = _ticks(spans[0]), _ticks(spans[1])
     titles = [{"text": looks.escape(text, 80), "standoff": 6} for text in axes]
+    more = 0 if wide == WIDTH else MORE_HEAD
     return {
-        "width": WIDTH,
-        "height": HEIGHT,
-        "margin": {"l": LEFT, "r": RIGHT, "t": HEAD, "b": FOOT, "autoexpand": False},
+        "width": wide,
+        "height": HEIGHT + more,
+        "margin": {"l": LEFT, "r": RIGHT, "t": HEAD + more, "b": FOOT, "autoexpand": False},
         "xaxis": still
         | {"range": list(spans[0]), "title": titles[0]}
         | {"tickvals": across, "ticktext": [looks.plain(value, 2) for value in across]},

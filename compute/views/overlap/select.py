@@ -1,5 +1,7 @@
 """Every SELECT about how alike corpora are; `dataset` is a collection here, which splits share."""
 
+import re
+
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
@@ -98,9 +100,15 @@ def words_of_pair(
             "other": other,
             "candidates": CANDIDATES,
             "limit": limit,
-            "left_out": [] if function_words else sorted(STOP_WORDS),
+            "left_out": _NONE if function_words else _FUNCTION_WORDS,
         },
     ).df()
+
+
+_NONE = "$^"
+"""What no term matches."""
+# A fifteenth of the time that taking terms apart and looking their words up in a list would take.
+_FUNCTION_WORDS = f"(^| )({'|'.join(map(re.escape, sorted(STOP_WORDS)))})( |$)"
 
 
 # Only what is among the most frequent words of a corpus can be telling; of those the shares in
@@ -117,11 +125,11 @@ _WORDS_OF_PAIR = """
         where $kind = 'wordpieces' and n = $n and dataset in ($dataset, $other)
     ), candidates as materialized (
         (select term from words
-         where dataset = $dataset and not list_has_any(string_split(term, ' '), $left_out)
+         where dataset = $dataset and not regexp_matches(term, $left_out)
          order by count desc limit $candidates)
         union
         (select term from words
-         where dataset = $other and not list_has_any(string_split(term, ' '), $left_out)
+         where dataset = $other and not regexp_matches(term, $left_out)
          order by count desc limit $candidates)
     ), shares as (
         select term,

@@ -37,8 +37,6 @@ ORDERS = {
     "by id": "id",
 }
 """How the page orders the queries, by what `rank_map_cells.order` calls it."""
-RANKS = ("10", "20", "50", "100")
-"""How many ranks can be shown."""
 
 Cells = NDArray[np.int8]
 

@@ -45,7 +45,7 @@ def gains(explained: Named, *, theme: str) -> go.Figure:
         figure.add_bar(**_bars(found.listed, found, 0.5), marker={"color": blue}, **axes)
         figure.add_annotation(
             text=f"<b>{looks.escape(title, 30)}</b>  {_worked(found)}",
-            y=_top(row, len(explained)),
+            y=_span(row, len(explained))[1],
             **{"x": 0, "xref": "paper", "yref": "paper", "xanchor": "left", "yanchor": "bottom"},
             font={"size": 13},
         )
@@ -99,10 +99,6 @@ def _span(row: int, n_rows: int) -> tuple[float, float]:
     height = n_rows * (ROW + _WORDS)
     top = 1 - (row * (ROW + _WORDS) + _WORDS) / height
     return max(top - ROW / height, 0.0), top
-
-
-def _top(row: int, n_rows: int) -> float:
-    return _span(row, n_rows)[1]
 
 
 def _deepest(explained: Named) -> int:

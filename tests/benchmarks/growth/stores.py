@@ -15,7 +15,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.settings import Settings
-from compute.datasets.qrels import write_qrels
+from compute.datasets.qrels import as_trec
 from compute.evaluate.measures import evaluate
 from compute.evaluate.runs import Run
 from compute.intake import imports
@@ -123,7 +123,7 @@ class Home:
         self.bench = Bench(self.store, now)
         self.judgements = made_judgements(n_queries, DEPTH, FEW_JUDGED)
         self.systems: list[str] = []
-        write_qrels(self.judgements, folder / "qrels.txt")
+        (folder / "qrels.txt").write_text(as_trec(self.judgements), "utf-8")
         self.datasets = [self._dataset(n, folder / "qrels.txt") for n in range(n_datasets)]
 
     def _dataset(self, number: int, qrels: Path) -> Loaded:

@@ -123,6 +123,21 @@ def test_every_cell_can_be_clicked_and_tells_what_it_is(v4: Board) -> None:
     assert trace["marker"]["opacity"] == 0
 
 
+def test_a_hover_says_which_difference_would_have_been_found() -> None:
+    table = made(("fiqa", "bm25", 0.3), ("fiqa", "a", 0.4), ("fiqa", "b", 0.2), ("fiqa", "c", 0.3))
+    marks = DataFrame({"dataset": "fiqa", "system": ["a", "b", "c"], "p": [0.2, 0.01, 1.0]})
+    marks = marks.assign(side=[0, -1, 0], detectable=[0.125, 0.09, math.nan])
+    cells = overlay(drawn(table, baseline="bm25", marks=marks))
+    said = [
+        cells["fiqa", system][2].partition(", ")[2].partition(" against ")[2] for system in "abc"
+    ]
+    assert [words.partition(", ")[2] for words in said] == [
+        "not significant (p = .200, corrected)<br>80% chance to find .125",
+        "significant (p = .010, corrected)",
+        "not significant (p = 1.000, corrected)",
+    ]
+
+
 def test_the_best_is_bold_and_in_domain_is_italic_without_fill(v4: Board) -> None:
     figure = drawn(v4)
     assert text_of(figure, "webis-touche2020", "bm25-multifield") == "<b>.367</b>"

@@ -2,8 +2,10 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
+from compute.evaluate import power
 from compute.reading.database import open_version
 from compute.views.leaderboard import select_marks
 from tests.support.storage import hits, open_store, publish_run, scores
@@ -24,4 +26,8 @@ def test_marks_have_a_side_and_are_corrected_over_the_systems_of_a_dataset(tmp_p
     # Of 2^12 signs two are as extreme, and three systems are compared.
     assert found["p"]["up"] == pytest.approx(3 * 2 / 2**12)
     assert found["p"]["same"] == 1
+    # The deviation of .01 to .12 is .0361, of 12 queries; at .05 / 3 it takes 3.734 errors.
+    off = power.errors_off(12, 0.05 / 3)
+    assert found["detectable"]["up"] == pytest.approx(off * np.sqrt(13 / 12) / 100)
+    assert np.isnan(found["detectable"]["same"])
     assert select_marks.against(cursor, "P@10", *asked).empty

@@ -33,6 +33,7 @@ from sqlalchemy.exc import DBAPIError, InterfaceError, OperationalError
 from compute.base import disk_refusals
 from compute.base.errors import Unavailable
 from compute.base.files import make_folder
+from compute.base.locks import locked
 from compute.base.settings import Settings
 from compute.store import state
 
@@ -108,11 +109,12 @@ def engine(settings: Settings) -> Engine:
     if opened.dialect.name == "sqlite":
         # DBOS has a schema of its own in PostgreSQL alone.
         opened = opened.execution_options(schema_translate_map={"dbos": None})
-    with reaching(settings):
+    # One process at a time makes a new file: SQLite refuses the second at once, without waiting.
+    with reaching(settings), locked(settings.home / "locks" / "jobs.lock"):
         try:
             _ours.create_all(opened)
         except DBAPIError:
-            # Another process may have made them in the same moment.
+            # Another machine may have made them in the same moment.
             if not all(inspect(opened).has_table(table.name) for table in _ours.sorted_tables):
                 raise
     return opened

@@ -4,7 +4,9 @@ import json
 import shutil
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 
@@ -239,6 +241,19 @@ def test_dbos_gets_milliseconds_from_an_older_sqlite_too(store: Store) -> None:
     with create_engine(tables.address(store.settings)).connect() as connection:
         told = connection.execute(select(func.unixepoch("subsec") * 1000)).scalar_one()
     assert told / 1000 == pytest.approx(time.time(), abs=5)
+
+
+def test_who_come_to_a_new_home_in_the_same_moment_all_get_its_tables(tmp_path: Path) -> None:
+    """The dashboard and its worker do; SQLite would refuse whoever is second."""
+    together = threading.Barrier(4)
+
+    def come(home: Path) -> None:
+        together.wait(60)
+        tables.engine.__wrapped__(Settings(home=home)).dispose()
+
+    with ThreadPoolExecutor(4) as pool:
+        for number in range(20):
+            list(pool.map(come, [tmp_path / str(number)] * 4))
 
 
 def test_a_dead_database_is_one_sentence(store: Store) -> None:

@@ -24,7 +24,7 @@ class Estimated:
     """Pairs of the sample: the first ones up to the first that still waits."""
     n_judged: int
     """Of them; nobody would judge the others, which widen the intervals."""
-    batch: samples.Batch
+    batch: samples.Drawn
     n_pairs: int
     """Of the frame."""
 

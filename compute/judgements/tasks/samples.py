@@ -44,15 +44,14 @@ class Asked:
     def levels(self, known: Values) -> Values:
         """The grades above 0 that can be given, or were (N,), ascending."""
         given = [relevance for relevance, _ in self.grades if relevance > 0]
-        found = np.unique([*given, *known[known > 0]])
-        return found if len(found) else np.ones(1)
+        return corrected.levels_of(np.asarray([*given, *known], float))
 
 
 @dataclass(frozen=True)
-class Batch:
+class Drawn:
     """Pairs drawn together."""
 
-    drawn: DataFrame
+    pairs: DataFrame
     """query_id, doc_id, size, priority, in the order of judging; of size 0 what cannot be drawn."""
     frame: str
     """Its identity."""
@@ -62,7 +61,7 @@ class Batch:
 
     def first(self, n: int) -> DataFrame:
         """query_id, doc_id of the first n that can be drawn."""
-        return self.drawn.loc[self.drawn["size"] > 0, PAIR].head(n)
+        return self.pairs.loc[self.pairs["size"] > 0, PAIR].head(n)
 
     def order(self, frame: Frame) -> sampling.Order:
         """The order over the rows of the frame. Raises Missing where it was drawn from another."""
@@ -71,10 +70,10 @@ class Batch:
                 "the runs or queries that this task was drawn from have changed since, so nothing"
                 " can be estimated from it: make a new sampled task"
             )
-        rows = frame.rows(self.drawn)
+        rows = frame.rows(self.pairs)
         known = np.setdiff1d(np.arange(frame.n), rows)
-        n = int((self.drawn["size"] > 0).sum())
-        size, priority = (self.drawn[name].to_numpy(np.float64) for name in ("size", "priority"))
+        n = int((self.pairs["size"] > 0).sum())
+        size, priority = (self.pairs[name].to_numpy(np.float64) for name in ("size", "priority"))
         return sampling.Order(rows[:n], size[:n], priority[:n], known, frame.n)
 
 
@@ -92,11 +91,11 @@ def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth:
         raise WrongInput("Differences need a baseline: choose one of the task's systems.")
 
 
-def draw(frame: Frame, asked: Asked, known: Values, seed: int) -> Batch:
+def draw(frame: Frame, asked: Asked, known: Values, seed: int) -> Drawn:
     """The first batch from what is not known: the grades (N,), NaN where not judged."""
     judged = ~np.isnan(known)
     if judged.all():
-        return Batch(DataFrame(columns=[*PAIR, "size"]), frame.identity, seed, prediction.VERSION)
+        return Drawn(DataFrame(columns=[*PAIR, "size"]), frame.identity, seed, prediction.VERSION)
     size = _sizes(frame, asked, shares_of(frame, asked, known))
     if (~judged).sum() > MOST_DRAWN:
         raise WrongInput(
@@ -104,7 +103,7 @@ def draw(frame: Frame, asked: Asked, known: Values, seed: int) -> Batch:
             " smaller depth"
         )
     order = sampling.order(size, judged, seed)
-    return Batch(_kept(frame, order, judged), frame.identity, seed, prediction.VERSION)
+    return Drawn(_kept(frame, order, judged), frame.identity, seed, prediction.VERSION)
 
 
 def _sizes(frame: Frame, asked: Asked, shares: Values) -> Values:
@@ -131,7 +130,7 @@ def expected(frame: Frame, asked: Asked, known: Values, numbers: Sequence[int]) 
 
 
 def _kept(frame: Frame, order: sampling.Order, judged: Flags) -> DataFrame:
-    """As `Batch.drawn`."""
+    """As `Drawn.pairs`."""
     rest = np.setdiff1d(np.flatnonzero(~judged), order.rows)
     drawn = frame.pairs.iloc[np.concatenate([order.rows, rest])].reset_index(drop=True)
     nothing = np.zeros(len(rest))
@@ -147,20 +146,20 @@ def shares_of(frame: Frame, asked: Asked, known: Values) -> Values:
 
 
 def insert(
-    connection: Connection, task: str, batch: Batch, manifest: int, last_judgement: int
+    connection: Connection, task: str, batch: Drawn, manifest: int, last_judgement: int
 ) -> None:
     """Store a task's batch beside its pairs."""
     named = {"task": task, "batch": batch.number}
     about = {"frame": batch.frame, "seed": batch.seed, "predictor": batch.predictor, "done": 0}
     read = {"manifest": manifest, "last_judgement": last_judgement, "created": state.now()}
     connection.execute(into(tables.batches), named | about | read)
-    rows = batch.drawn.to_dict("records")
+    rows = batch.pairs.to_dict("records")
     connection.execute(
         into(tables.draws), [named | {"place": n, **row} for n, row in enumerate(rows, start=1)]
     )
 
 
-def stored(store: Store, task: str) -> Batch:
+def stored(store: Store, task: str) -> Drawn:
     """The batch that a task was drawn as. Raises Missing for a task that is not sampled."""
     about, drawn = tables.batches, tables.draws
     columns = [drawn.c[name] for name in (*PAIR, "size", "priority")]
@@ -170,4 +169,4 @@ def stored(store: Store, task: str) -> Batch:
         if found is None:
             raise Missing(f"task {task} was not drawn as a sample: nothing is estimated from it")
         pairs = pd.read_sql(rows, connection)
-    return Batch(pairs, found.frame, found.seed, found.predictor)
+    return Drawn(pairs, found.frame, found.seed, found.predictor)

@@ -124,7 +124,7 @@ def _asked(plan: Plan) -> samples.Asked:
     return samples.Asked(plan.measure, plan.goal, plan.baseline, plan.grades)
 
 
-def _drawn(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> samples.Batch:
+def _drawn(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> samples.Drawn:
     frame = tops.frame(plan.systems, plan.depth)
     return samples.draw(frame, _asked(plan), frame.grades(judgements), plan.seed)
 

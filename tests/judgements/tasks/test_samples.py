@@ -45,7 +45,7 @@ def test_a_sample_is_kept_alike_by_a_server(tmp_path: Path, postgres: str) -> No
         samples.stored(store, tasks.make(store, plan(**ASKED), lists, NOTHING, "maker").id)
         for store in (here, there)
     ]
-    pd.testing.assert_frame_equal(kept[0].drawn, kept[1].drawn, check_exact=True)
+    pd.testing.assert_frame_equal(kept[0].pairs, kept[1].pairs, check_exact=True)
 
 
 def test_what_is_judged_is_known_and_not_drawn(tmp_path: Path) -> None:

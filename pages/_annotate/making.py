@@ -210,12 +210,12 @@ def _expect(dataset: str, given: dict[str, Any]) -> None:
 
 def details(task: Task) -> None:
     """How far a task is, what it is made of, and its guideline with its versions."""
+    _address.remember("dataset", task.dataset)
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     st.header(escaping.text(task.title), anchor=False)
     st.button("Judge", type="primary", on_click=go, kwargs={"task": task.id})
-    address = f"{st.context.url}?task={task.id}"
     st.caption("The address for annotators; nothing behind it names a system or an order:")
-    st.code(address, language=None, wrap_lines=True)
+    st.code(f"{st.context.url}?task={task.id}", language=None, wrap_lines=True)
     _progress(task)
     wide = {"Value": st.column_config.TextColumn(width="large")}
     st.markdown("**What it is made of**")

@@ -23,7 +23,16 @@ from compute.views.annotate import tables as figures
 from compute.views.query import select as query_select
 from pages import _judge
 from pages._annotate import late_answers
-from pages._shared import annotators, drawing, escaping, failures, reading, sign_in
+from pages._shared import (
+    address,
+    annotators,
+    drawing,
+    escaping,
+    failures,
+    navigation,
+    reading,
+    sign_in,
+)
 from pages._shared.reading import read
 
 MOST = 50
@@ -85,6 +94,7 @@ def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
 
 def judging(task: Task) -> None:
     """The form, once it is known who judges."""
+    address.remember("dataset", task.dataset)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=_leave)
         st.markdown(f"**{escaping.text(task.title)}**", width="content")
@@ -124,6 +134,19 @@ def _form(task_id: str, person: Annotator) -> None:
     again = failures.guarded(partial(queue.offer_skipped, store, task, person.name))
     _judge.form(_sent(task, hand, person) | told, f"judge-{scope}", again)
     _rearrange(task, hand.judged, scope)
+    if not hand.left:
+        _what_next(task)
+
+
+def _what_next(task: Task) -> None:
+    """Ways for whom nothing is left to judge: what is behind them names systems."""
+    with st.container(horizontal=True):
+        if st.button("What the judgements change", icon=":material/arrow_forward:"):
+            navigation.to("holes", dataset=task.dataset, judgements="added")
+            st.rerun()
+        if st.button("The task and its qrels", icon=":material/download:"):
+            go(about=task.id)
+            st.rerun()
 
 
 def _scope(task_id: str, person: str) -> str:

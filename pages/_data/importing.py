@@ -34,8 +34,11 @@ def section() -> None:
     if not sign_in.may(sign_in.OPERATOR):
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
+    above = st.container()
     to = _dataset()
     files, texts = _files(to)
+    with above:
+        _tell_results(to, files)
     if not files:
         drawing.caption(
             "Nothing is taken in before you have seen what is in the files: each is read, and what"
@@ -59,14 +62,13 @@ def section() -> None:
 
 
 def _dataset() -> str:
-    """What the files go into; what became of the last ones is said above."""
+    """What the files go into."""
     stored = read(data_select.datasets)
     known = stored.loc[stored["n_queries"].notna(), "dataset"].tolist()
     names = [NEW, *known]
     address.known("to", names, "dataset that is stored")
     if new := st.session_state.pop("_made_dataset", ""):
         pickers.put(to=new)
-    _tell_results()
     with pickers.pickers():
         return pick("Into the dataset", names, "to", default=(known or names)[0], width=320)
 
@@ -293,7 +295,7 @@ def _form(report: figures.Record) -> tuple[str, dict[str, Any], bool]:
     """The name, the options of the import, and whether the button was pressed."""
     with st.form("_new_dataset", border=False):
         with pickers.pickers():
-            name = st.text_input("Name", placeholder="mine", width=240)
+            name = st.text_input("Name (letters, digits, . _ -)", placeholder="mine", width=240)
             split = _split(report)
             language = st.text_input("Language", value="en", width=110, max_chars=8)
         drop = st.toggle(
@@ -333,7 +335,7 @@ def _done(to: str, answers: Answers, left: Sequence[str], *, keep: bool = False)
     if not any(answer["ok"] for answer in answers):
         st.session_state["_refused"] = st.session_state["_looked_at"][0], answers
         return
-    st.session_state["_imported"] = to, answers, list(left)
+    st.session_state["_imported"] = to, answers, list(left), keep
     st.session_state["_uploads"] += not keep
     st.session_state.pop("_looked_at", None)
     reading.await_published()
@@ -348,10 +350,11 @@ def _tell_refused() -> None:
         _table(figures.results(answers))
 
 
-def _tell_results() -> None:
-    """What became of the files of the last import."""
-    to, answers, left = st.session_state.get("_imported", ("", [], []))
-    if not answers:
+def _tell_results(of: str, files: Sequence[UploadedFile]) -> None:
+    """What became of the files of the last import, until other files or a dataset are chosen."""
+    to, answers, left, kept = st.session_state.get("_imported", ("", [], [], False))
+    if to != of or (files and not kept):
+        st.session_state.pop("_imported", None)
         return
     good = sum(answer["ok"] for answer in answers)
     st.header(escaping.text(f"Imported into {to}"), anchor=False)
@@ -365,6 +368,8 @@ def _tell_results() -> None:
         texts = any(part.rows for part in reading.store().parts("documents", to))
         if texts and any(answer["ok"] and not answer["system"] for answer in answers):
             address.link("Run systems on it", "pages/jobs.py", datasets=to)
+        if texts and reading.store().parts("hits", to):
+            address.link("Read its queries", "pages/query.py", dataset=to)
         if any(answer["ok"] and answer["system"] for answer in answers):
             named = {"numbers": "Computed"} | ({} if to in DATASETS else {"group": "own"})
             address.link("The Leaderboard with it", "pages/leaderboard.py", **named)

@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from compute.base.words import counted
+from compute.exports.file_names import slug
 from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
@@ -68,11 +69,12 @@ def download(dataset: str) -> None:
         return
     none = rows.head(0)[["query_id", "doc_id", "relevance"]]
     save: dict[str, Any] = {"icon": ":material/download:"}
+    named = f"{slug(dataset)}-added-judgements"
     with st.container(horizontal=True):
         sign_in.download_button(
             "Added judgements (CSV)",
             lambda: exchange.exported(rows, none, "csv", Choice(sources=tuple(SOURCES))),
-            file_name="added-judgements.csv",
+            file_name=f"{named}.csv",
             mime="text/csv",
             help="Every judgement, with who gave it, when, and the note",
             **save,
@@ -86,7 +88,7 @@ def download(dataset: str) -> None:
             sign_in.download_button(
                 "Added judgements (TREC qrels)",
                 lambda: exchange.exported(rows, official, "qrels", Choice(choice.rule)),
-                file_name="added-judgements.qrels",
+                file_name=f"{named}.qrels",
                 mime="text/plain",
                 help="What people judged here, one grade per pair: "
                 f"{RULES[choice.rule].text}. Official judgements are not in it",

@@ -41,6 +41,8 @@ class Filter(NamedTuple):
     """For the picker of systems, whose names the board knows."""
 
 
+FILTERS = ("task", "domain", "group", "family", "returned", "shared", "systems")
+"""What the popover's pickers are called in the address."""
 UNTESTED = "Print gives means alone: no test of one dataset. Computed marks what is significant."
 
 
@@ -91,7 +93,8 @@ def choose_filter(datasets: DataFrame, above: Any) -> Filter:
         for column, values in choices.items():
             address.known(column, values, column)
         address.known("family", FAMILIES, "family of systems")
-    with st.popover("Filter"):
+    chosen = sum(key in st.query_params for key in FILTERS)
+    with st.popover(f"Filter ({chosen})" if chosen else "Filter"):
         place = st.container()
         return Filter(
             {
@@ -143,7 +146,10 @@ def heat(
     origin = cells.origin(of.kind, of.source, returned=of.returned)
     n, titles = len(board.systems), leaderboard.short_titles(board.systems)
     shared = in_common(n, printed) if difference else ""
-    left_out = f"Shown are {len(shown)} of {n} systems: Filter picks others." * (len(shown) < n)
+    left_out = (
+        f"Shown are {len(shown)} of {n} systems; bold, colours and ranks compare all {n}."
+        " Filter picks others."
+    ) * (len(shown) < n)
     said = drawing.of_matrix(said)
     drawing.caption(*leaderboard.caption(board, origin), shared, said, left_out)
     if marks is not None:

@@ -55,14 +55,24 @@ def choose_query(
         address.known("query", rows["query_id"], f"query of {dataset}")
     known = {row["query_id"]: row for row in rows.to_dict("records")}
     shown = {name: figures.option(row) for name, row in known.items()}
-    row = known[address.chosen("query", shown)]
+    usual = _left(dataset, (a, b, order, find))
+    row = known[address.chosen("query", shown, usual)]
     address.pin("query", row["query_id"])
+    address.remember(f"query of {dataset}", row["query_id"])
     with pickers.pickers():
         _step("Previous", row["previous"], ":material/chevron_left:", "P")
-        address.pick("query", "Query", shown)
+        address.pick("query", "Query", shown, usual)
         _step("Next", row["next"], ":material/chevron_right:", "N")
     drawing.caption(figures.found(row, find, len(rows)))
     return row
+
+
+def _left(dataset: str, choices: tuple[str, ...]) -> str:
+    """The query that was shown when this page was left, until its `choices` change; or none."""
+    visit = pickers.begin()
+    last = st.session_state.get(f"_last_query of {dataset}", "")
+    query, made = visit.setdefault(f"query of {dataset}", (last, choices))
+    return query if made == choices else ""
 
 
 def _step(label: str, name: object, icon: str, key: str) -> None:

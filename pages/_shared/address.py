@@ -137,18 +137,19 @@ def remember(key: str, name: str) -> None:
     st.session_state[f"_last_{key}"] = name
 
 
-def chosen(key: str, names: dict[str, str]) -> str:
-    """The name in the address if it is one of `names`, else their first; empty for none."""
-    name = st.query_params.get(key, "")
-    return name if name in names else next(iter(names), "")
+def chosen(key: str, names: dict[str, str], usual: str = "") -> str:
+    """The name in the address if it is one of `names`, else the `usual` if that is one, else their
+    first; empty for none."""
+    named = (st.query_params.get(key, ""), usual)
+    return next((name for name in named if name in names), next(iter(names), ""))
 
 
-def pick(key: str, label: str, names: dict[str, str]) -> None:
+def pick(key: str, label: str, names: dict[str, str], usual: str = "") -> None:
     """A picker of `names` (name -> what it shows), kept in the address under `key`.
 
     What it shows is a text, by which the names are not to be told apart.
     """
-    st.session_state[f"_{key}"] = export.picked(key, chosen(key, names))
+    st.session_state[f"_{key}"] = export.picked(key, chosen(key, names, usual))
     st.selectbox(
         label,
         list(names),

@@ -165,6 +165,9 @@ def test_thirty_holes_judged_by_keyboard_change_the_numbers(
         page.keyboard.press("10"[done % 2])
     expect(page.get_by_text("All done: 30 judged")).to_be_visible()
     saved(page)
+    page.get_by_role("button", name="What the judgements change").click()
+    expect(page.get_by_role("heading", name="Before and after added")).to_be_visible(timeout=WAIT)
+    assert "/holes?" in page.url and f"dataset={DATASET}" in page.url
     given = rows(judging, task)
     assert len({(row["query_id"], row["doc_id"]) for row in given}) == 30
     assert [row["relevance"] for row in given] == [1, 0] * 15

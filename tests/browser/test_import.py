@@ -33,7 +33,7 @@ def test_runs_come_in_through_the_page_with_their_official_scores(
     with serving(tmp_path / "home", port(8760)) as address:
         go(page, f"{address}/data?show=Import&to=A+new+dataset")
         page.locator(FILES).first.set_input_files([reference / "qrels.txt.gz", *runs, broken])
-        name = page.get_by_label("Name", exact=True)
+        name = page.get_by_label("Name (letters")
         name.wait_for()
         settled(page)
         name.fill("covid")

@@ -72,12 +72,14 @@ def test_systems_are_offered_only_to_a_dataset_with_documents() -> None:
     offered = {}
     for name in ("tiny", "bare"):
         app = AppTest.from_file(str(PROJECT / "app.py"), default_timeout=60)
-        app.query_params["show"] = "Import"
+        app.query_params.update({"show": "Import", "to": name})
         answer = {"file": "qrels.txt", "system": "", "ok": True, "said": "imported"}
-        app.session_state["_imported"] = (name, [answer], [])
+        app.session_state["_imported"] = (name, [answer], [], False)
         app.switch_page(PAGE).run()
         assert not app.exception
         offered[name] = [button.label for button in app.button]
+        app.query_params["to"] = "A new dataset"
+        assert "Open the dataset" not in [button.label for button in app.run().button]
     assert "Run systems on it" in offered["tiny"]
     assert "Open the dataset" in offered["bare"]
     assert "Run systems on it" not in offered["bare"]

@@ -244,3 +244,11 @@ def test_a_printed_table_is_called_by_what_it_holds() -> None:
     table = app.selectbox(key="table")
     assert table.value == "BEIR v4, Table 9"
     assert "BEIR v4, Table 9: R@100, R_cap@100" in table.options
+
+
+def test_the_filter_says_how_many_of_its_pickers_are_set_and_what_bold_is_among() -> None:
+    app = opened(numbers="Computed", systems=["good"], returned="true")
+    labels = [block.proto.popover.label for block in app.get("popover")]
+    assert "Filter (2)" in labels
+    assert "Shown are 1 of 3 systems; bold, colours and ranks compare all 3." in said(app)
+    assert "Filter" in [block.proto.popover.label for block in opened().get("popover")]

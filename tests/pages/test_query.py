@@ -309,3 +309,13 @@ def test_the_page_about_the_numbers_defines_every_measure() -> None:
     assert table["Measure"].tolist() == list(MEASURES)
     assert (table["Definition"].str.len() > 20).all()
     assert any("CQADupStack is the mean" in element.value for element in app.markdown)
+
+
+def test_who_comes_back_finds_the_query_that_was_left_until_other_lists_are_chosen() -> None:
+    app = opened("query", dataset="tiny", a=EVIL, b="sure", query="q3")
+    app.switch_page("pages/data.py").run()
+    app.query_params.clear()
+    app.switch_page("pages/query.py").run()
+    assert app.selectbox(key="_query").value == "q3"
+    app.selectbox(key="order").set_value("by id").run()
+    assert app.selectbox(key="_query").value == "q1"

@@ -321,7 +321,7 @@ COMMANDS = {
         "showing.show",
         (
             _option("what", choices=(*SHOWN, "systems")),
-            _option("names", nargs="*", metavar="SET", help="of sets: two to compare"),
+            _option("--compare", nargs=2, default=(), metavar="SET", help="sets: these two"),
             _option("--dataset", help="only this one, such as scifact"),
             _option("--system", help="only this one, such as bm25"),
             _option("--measure", help="only this one, such as nDCG@10"),

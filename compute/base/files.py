@@ -32,12 +32,14 @@ def untar(archive: tarfile.TarFile, folder: Path) -> None:
 
 
 @contextmanager
-def written_aside(target: Path) -> Iterator[BinaryIO]:
+def written_aside(target: Path, *, alone: bool = False) -> Iterator[BinaryIO]:
     """A file to write, which has its name once it is whole and on the disk.
 
-    It is written under a name of its own, since two processes may make the same.
+    It is written under a name of its own, since two processes may make the same. Who makes it
+    `alone` writes over what an attempt that was killed has left.
     """
-    aside = target.with_name(f".{uuid.uuid4().hex}.tmp")
+    own = target.name if alone else uuid.uuid4().hex
+    aside = target.with_name(f".{own}.tmp")
     try:
         with aside.open("wb") as file:
             yield file

@@ -42,8 +42,8 @@ def _refuse_strangers(arguments: Namespace) -> None:
         raise WrongInput("--against and --difference are for power: leave them out here")
     if arguments.what != "estimates" and (arguments.task or arguments.pairs):
         raise WrongInput("--task and --pairs are for estimates: leave them out here")
-    if arguments.what != "sets" and (arguments.names or arguments.flips):
-        raise WrongInput("only show sets takes names and --flips: leave them out here")
+    if arguments.what != "sets" and (arguments.compare or arguments.flips):
+        raise WrongInput("only show sets takes --compare and --flips: leave them out here")
     takes = ["scores", "holes", "power"] if arguments.judgements == ADDED else ["scores"]
     if arguments.judgements != OFFICIAL and (arguments.published or arguments.what not in takes):
         told = f"{', '.join(takes[:-1])} and {takes[-1]}" if takes[1:] else takes[0]
@@ -53,9 +53,16 @@ def _refuse_strangers(arguments: Namespace) -> None:
 
 
 @contextmanager
-def cursor_of(bench: Bench, arguments: Namespace) -> Iterator[DuckDBPyConnection]:
-    """The stored results: official, with the added judgements, or by one set alone."""
+def cursor_of(
+    bench: Bench, arguments: Namespace, *, told: bool = False
+) -> Iterator[DuckDBPyConnection]:
+    """The stored results: official, with the added judgements, or by one set alone.
+
+    What is stored of the dataset and left out is named on stderr, unless it was `told` before.
+    """
     opened = database.open_version(bench.store)
+    if not told:
+        tell_stale(bench, arguments.dataset)
     if arguments.judgements == OFFICIAL:
         yield opened.cursor()
         return
@@ -87,7 +94,6 @@ def values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame
             published=arguments.published,
             returned_only=arguments.returned_only,
         )
-        tell_stale(bench, arguments.dataset)
         if frame.empty and lacking:
             raise Missing(lacking[0])
         sys.stderr.writelines(f"{line}\n" for line in lacking)

@@ -6,7 +6,7 @@ from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.commands.choices import ADDED
-from compute.commands.showing import cursor_of, tell_stale
+from compute.commands.showing import cursor_of
 from compute.judgements.tasks import estimated, samples, tasks
 from compute.store.loading import Bench
 from compute.views.annotate import select as annotate_select
@@ -25,8 +25,8 @@ def estimates(bench: Bench, arguments: Namespace) -> DataFrame:
         raise WrongInput("show estimates is of our runs over all queries: leave out the option")
     task = tasks.task(bench.store, arguments.task)
     samples.stored(bench.store, task.id)
-    tell_stale(bench, task.dataset)
-    with cursor_of(bench, Namespace(**{**vars(arguments), "judgements": ADDED})) as cursor:
+    of = {"judgements": ADDED, "dataset": task.dataset}
+    with cursor_of(bench, Namespace(**{**vars(arguments), **of})) as cursor:
         tops = annotate_select.StoredTops(cursor, task.dataset)
         frame = tops.frame(task.systems, task.depth)
         judgements = annotate_select.judged(cursor, task.dataset)

@@ -8,7 +8,7 @@ from pandas import DataFrame
 
 from compute.base import printable
 from compute.base.errors import WrongInput
-from compute.commands.showing import cursor_of, name_the_wrong, tell_stale, values
+from compute.commands.showing import cursor_of, name_the_wrong, values
 from compute.evaluate import measures
 from compute.store.loading import Bench
 from compute.views.holes import select as holes_select
@@ -28,7 +28,6 @@ def _bounds(
 ) -> DataFrame:
     runs = query_select.runs(cursor)
     chosen = {"dataset": arguments.dataset, "system": arguments.system}
-    tell_stale(bench, arguments.dataset)
     name_the_wrong(runs, chosen)
     for column, name in chosen.items():
         runs = runs[runs[column] == name] if name else runs

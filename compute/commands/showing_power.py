@@ -30,7 +30,7 @@ def power(bench: Bench, arguments: Namespace) -> DataFrame:
     everything = Namespace(**{**vars(arguments), "system": None})
     runs = values(bench, everything, measure)
     frames = []
-    with cursor_of(bench, arguments) as cursor:
+    with cursor_of(bench, arguments, told=True) as cursor:
         for dataset, systems in runs.groupby("dataset", sort=False)["system"]:
             if len(systems) > 1 and named.issubset(systems):
                 frames += _of_one(cursor, str(dataset), systems.tolist(), measure)

@@ -9,6 +9,7 @@ from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.commands.common import scored_by
+from compute.commands.showing import tell_stale
 from compute.datasets import Dataset, dataset
 from compute.judgements import Choice
 from compute.reading import database, judgement_sets
@@ -20,22 +21,21 @@ from compute.views.leaderboard.judgement_sets import Comparison, compared
 
 def sets(bench: Bench, arguments: Namespace) -> DataFrame:
     """A row for each set; of two that are named, how far the boards by them agree."""
-    if len(arguments.names) not in (0, 2):
-        raise WrongInput("show sets lists them; to compare, name two: show sets official added")
-    if arguments.names and not arguments.dataset:
+    if arguments.compare and not arguments.dataset:
         raise WrongInput("two sets are compared on one dataset: add --dataset")
-    if arguments.flips and not arguments.names:
-        raise WrongInput("--flips is of two sets: name them")
+    if arguments.flips and not arguments.compare:
+        raise WrongInput("--flips is of two sets: name them by --compare")
     choice = Choice(arguments.rule, tuple(arguments.source))
     row = dataset(arguments.dataset, own_datasets(bench.store)) if arguments.dataset else None
     if row and row.parts:
         raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
     measure = arguments.measure or "nDCG@10"
-    if row and arguments.names:
+    if row and arguments.compare:
         _lacking(bench, row, measure)
     reading = database.open_version(bench.store)
+    tell_stale(bench, arguments.dataset)
     with reading.cursor() as cursor:
-        if row is None or not arguments.names:
+        if row is None or not arguments.compare:
             return judgement_sets.listed(cursor, row.name if row else "", choice)
         return _beside(reading, cursor, row.name, measure, arguments, choice)
 
@@ -53,7 +53,7 @@ def _beside(
     arguments: Namespace,
     choice: Choice,
 ) -> DataFrame:
-    judged = [judgement_sets.labels(cursor, name, of, choice) for of in arguments.names]
+    judged = [judgement_sets.labels(cursor, name, of, choice) for of in arguments.compare]
     left, right = (judgement_sets.scored(reading, name, rows) for rows in judged)
     if left is None or right is None:
         raise WrongInput(f"no run is stored on {name}: there is no board to compare")

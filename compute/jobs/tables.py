@@ -110,7 +110,8 @@ def engine(settings: Settings) -> Engine:
         # DBOS has a schema of its own in PostgreSQL alone.
         opened = opened.execution_options(schema_translate_map={"dbos": None})
     # One process at a time makes a new file: SQLite refuses the second at once, without waiting.
-    with reaching(settings), locked(settings.home / "locks" / "jobs.lock"):
+    lock = locked(settings.home / "locks" / "jobs.lock")
+    with disk_refusals.explained(settings.home), reaching(settings), lock:
         try:
             _ours.create_all(opened)
         except DBAPIError:

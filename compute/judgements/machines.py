@@ -6,6 +6,7 @@ counts them unless their set is chosen (`sets`).
 
 import json
 import math
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -111,7 +112,15 @@ def _record(line: str, where: str) -> Mapping[str, Any]:
         raise WrongInput(f"{where}: not JSON, mend or remove the line") from None
     if not isinstance(record, dict):
         raise WrongInput(f'{where}: no record of JSON, such as {{"qid": …}}, mend the line')
+    # An escape can name half a character, which no text file holds, or NUL.
+    if re.search(r"\\u(d[89a-f]|0000)", line, re.IGNORECASE) and not _is_text(record):
+        raise WrongInput(f"{where}: an escape in it names no character of a text, mend the line")
     return record
+
+
+def _is_text(record: Mapping[str, Any]) -> bool:
+    whole = json.dumps(record, ensure_ascii=False)
+    return "\\u0000" not in whole and not re.search("[\ud800-\udfff]", whole)
 
 
 def _ids(record: Mapping[str, Any]) -> tuple[str, str] | None:
@@ -153,7 +162,17 @@ def from_scores(hits: DataFrame, thresholds: Sequence[float]) -> DataFrame:
 
 
 def at_quantiles(hits: DataFrame, shares: Sequence[float]) -> list[float]:
-    """The scores below which these shares of a run's hits lie. Raises WrongInput for no share."""
+    """The scores below which these shares of a run's hits lie.
+
+    Raises WrongInput for no share, and for two on one score.
+    """
     if any(math.isnan(share) or not 0 < share < 1 for share in shares):
         raise WrongInput("quantiles are shares between 0 and 1, such as 0.5 0.9: mend them")
-    return [float(score) for score in np.quantile(hits["score"], list(shares))]
+    found = [float(score) for score in np.quantile(hits["score"], list(shares))]
+    for share, after, score, last in zip(shares, shares[1:], found, found[1:], strict=False):
+        if share < after and score == last:
+            raise WrongInput(
+                f"the quantiles {share:g} and {after:g} fall on one score, {score:g}: choose shares"
+                " farther apart, or --thresholds"
+            )
+    return found

@@ -15,8 +15,6 @@ from compute.judgements.labels import IMPORT, MODEL, PERSON, Choice, labels, res
 
 OFFICIAL, ADDED = "official", "added"
 MACHINE = "machine"
-_KINDS = {PERSON: "person", MODEL: "model", IMPORT: "file"}
-"""Sources of added judgements, and what their sets are called by."""
 _LABEL = ["query_id", "doc_id", "relevance"]
 
 
@@ -30,14 +28,19 @@ def of_added(rows: DataFrame, rule: str = "majority") -> dict[str, DataFrame]:
 
     `rows` are the added judgements of one dataset. A rule makes one grade of several in a file;
     settled disagreements are no person's own. A file is called by the note that all of an import
-    share, as those of qrels do, else by the time of the import.
+    share, as those of qrels do, else by the time of the import; files of one name are one set. No
+    other file takes anything from it, though the newer one of a person counts among all added.
     """
     found: dict[str, DataFrame] = {}
-    for source, kind in _KINDS.items():
+    for source in (PERSON, MODEL):
         standing = labels(rows, [source])
-        whose = _files(standing) if source == IMPORT else standing["person"]
-        for name, own in standing.groupby(whose.to_numpy(object), sort=True):
-            found[f"{kind}:{name}"] = resolve(own, Choice(rule, (source,)))[_LABEL]
+        for name, own in standing.groupby("person", sort=True):
+            found[f"{source}:{name}"] = resolve(own, Choice(rule, (source,)))[_LABEL]
+    files = _files(rows)
+    for name in sorted(files.dropna().unique()):
+        standing = labels(rows[files.isna() | (files == name)], [IMPORT])
+        if len(standing):
+            found[f"file:{name}"] = resolve(standing, Choice(rule, (IMPORT,)))[_LABEL]
     return found
 
 
@@ -53,9 +56,11 @@ def by_grade(grades: Iterable[int]) -> str:
     return ", ".join(f"{grade}: {counts[grade]:,}" for grade in sorted(counts))
 
 
-def _files(standing: DataFrame) -> Series:
-    """What the file of each row is called."""
-    imported = standing["imported"].fillna(standing["time"]).astype("str")
-    notes = standing["note"].groupby(imported)
-    shared = (notes.transform("nunique") == 1) & (standing["note"] != "")
-    return standing["note"].where(shared, imported.str[:19])
+def _files(rows: DataFrame) -> Series:
+    """What the file is called that brought each row; absent for what was judged here."""
+    told = rows["imported"].fillna(rows["time"])
+    imported = rows["imported"].mask(rows["source"] == IMPORT, told)
+    imported = imported.astype("str").where(imported.notna())
+    notes = rows["note"].groupby(imported)
+    shared = (notes.transform("nunique") == 1) & (rows["note"] != "")
+    return rows["note"].where(shared & imported.notna(), imported.str[:19])

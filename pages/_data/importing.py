@@ -21,6 +21,8 @@ from pages._shared.reading import read
 
 NEW = "A new dataset"
 _ARCHIVE = "BEIR archive"
+_MAKERS = {_ARCHIVE: "path", "qrels": "qrels"}
+"""What a dataset is made from, and what an import calls it."""
 _WIDTHS = {"Troubles": 80, "Count": 70, "Line": 70, "Blocking": 80, "Outcome": 90}
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
@@ -82,13 +84,19 @@ def _is_fit(answer: dict[str, Any], kind: str) -> bool:
     return report.get("kind") == kind and not report["refused"]
 
 
+def _makes_one(answer: dict[str, Any]) -> bool:
+    """Whether a dataset can be made from the file."""
+    return any(_is_fit(answer, kind) for kind in _MAKERS)
+
+
 def _files(to: str) -> tuple[list[UploadedFile], list[UploadedFile]]:
     """What was uploaded: the files, and the texts of queries beside judgements."""
     number = st.session_state.setdefault("_uploads", 0)
     kinds = [ending[1:] for ending in uploads.ENDINGS]
     files = st.file_uploader(_asked(to), kinds, accept_multiple_files=True, key=f"_files_{number}")
-    # Of several files one may have become the dataset that the others go into.
-    files = [file for file in files if file.file_id != st.session_state.get("_taken")]
+    if to != NEW:
+        # Of several files one may have become the dataset that the others go into.
+        files = [file for file in files if file.file_id != st.session_state.get("_taken")]
     texts = []
     if to == NEW:
         found = st.file_uploader(
@@ -113,8 +121,9 @@ def _looked_at(to: str, files: Sequence[UploadedFile], texts: Sequence[UploadedF
     if st.session_state.get("_looked_at", ("", []))[0] != key:
         dataset = "" if to == NEW else to
         found = _work("Looking at", files, "look", dataset=dataset)
-        if texts and len(found) == 1:
-            found += _work("Looking at", [*files, *texts], "look at texts")
+        fit = [file for answer, file in zip(found, files, strict=True) if _makes_one(answer)]
+        if texts and len(fit) == 1:
+            found += _work("Looking at", [*fit, *texts], "look at texts")
         st.session_state["_looked_at"] = key, found
     return st.session_state["_looked_at"][1]
 
@@ -260,10 +269,9 @@ def _new_dataset(
     answers: Answers, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]
 ) -> None:
     """The name and the rest of what the files do not say, and the button."""
-    kinds = {_ARCHIVE: "path", "qrels": "qrels"}
     # What stands after the files are the texts of the queries.
     both = list(zip(answers, files, strict=False))
-    fit = [one for one in both if any(_is_fit(one[0], kind) for kind in kinds)]
+    fit = [one for one in both if _makes_one(one[0])]
     if len(fit) != 1:
         st.info("A new dataset is made from one fit file: a BEIR archive, or judgements (qrels).")
         return
@@ -278,7 +286,7 @@ def _new_dataset(
     if pressed and not name:
         st.error("The dataset needs a name, such as mine: fill in Name above.")
     elif pressed:
-        kind = kinds[report["kind"]]
+        kind = _MAKERS[report["kind"]]
         answers = _work(
             "Taking in",
             [fit[0][1], *texts],

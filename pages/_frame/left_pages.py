@@ -2,7 +2,8 @@
 
 A menu that is open when somebody goes to another page closes itself, and asks for its part of the
 page that it stood on, after the other page was asked for. Streamlit would take the browser back to
-the old page for that, and the new one would stand empty.
+the old page for that, and the new one would stand empty. Every change of the page is the browser's
+(`navigation.to`), never `st.switch_page`, so the page that was asked for last is the one it shows.
 """
 
 import math
@@ -14,7 +15,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit.proto.BackMsg_pb2 import BackMsg
 
 SOON = 1.0
-"""Seconds after a page was asked for; later, the server itself may have gone to another."""
+"""Seconds after a page was asked for, in which a menu closes; what comes later is let through."""
 
 
 class LeftPages:

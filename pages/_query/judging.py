@@ -39,11 +39,8 @@ def hole(dataset: Dataset, query_id: str, doc_id: str) -> None:
         if given is not None:
             back = partial(_add, asked, person, None)
             st.button("Take it back", key="grade_back", type="tertiary", on_click=back)
-        if st.button(
-            "Create a blind judging task", icon=":material/arrow_forward:", type="tertiary"
-        ):
-            st.session_state["_arriving"] = {"dataset": dataset.name}
-            st.switch_page("pages/annotate.py", query_params={"view": "new"})
+        way = {"view": "new", "dataset": dataset.name}
+        address.link("Create a blind judging task", "pages/annotate.py", **way)
     drawing.caption(
         f"You judge as {person.name}, not blind: systems and ranks are in view."
         " Such judgements are marked so. They count where official + added is chosen, never in"

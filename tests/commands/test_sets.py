@@ -6,6 +6,8 @@ from pathlib import Path
 import pytest
 
 from compute.__main__ import main
+from compute.base.settings import Settings
+from compute.store.store import Store
 from tests.support.holes import EVIL, fill, judge
 
 CSV = "query_id,doc_id,grade\nq1,d4,2\nq1,d1,0\nq2,d2,1\nq2,d3,0\nq3,d6,1\n"
@@ -70,13 +72,25 @@ def test_sets_are_listed_and_score(home: Path, capsys: pytest.CaptureFixture[str
 
 
 def test_two_sets_are_compared(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    words = ["show", "sets", "official", "machine:gpt", "--dataset", "tiny", "--measure", "P@1"]
+    words = ["show", "sets", "--dataset", "tiny", "--measure", "P@1"]
+    words += ["--compare", "official", "machine:gpt"]
     (row,) = printed(capsys, *words)
     assert (row["n_systems"], row["n_queries"], row["order_flips"]) == (2, 3, 1)
     # Both judged d1 for q1 and d2, d3 for q2 and d6 for q3: two with one grade.
     assert (row["pairs_in_both"], row["same_grade"]) == (4, 0.5)
     (pair,) = printed(capsys, *words, "--flips")
     assert {pair["system"], pair["other"]} == {EVIL, "sure"} and pair["flips"]
+
+
+def test_damaged_grades_are_named_where_they_are_missed(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (grades,) = Store(Settings(home=home)).parts("machine_grades")
+    grades.path.write_bytes(bytes(grades.path.stat().st_size))
+    for words in (["sets"], ["scores", "--judgements", "machine:gpt"]):
+        capsys.readouterr()
+        main(["show", *words, "--dataset", "tiny"])
+        assert "of gpt on tiny left out (damaged" in capsys.readouterr().err, words
 
 
 def test_grades_are_removed_by_their_machine(
@@ -106,22 +120,18 @@ def test_grades_are_removed_by_their_machine(
             "--judgements added is for our scores, holes and power: leave it out here",
         ),
         (
-            ["show", "scores", "official"],
-            "only show sets takes names and --flips: leave them out here",
+            ["show", "scores", "--compare", "official", "added"],
+            "only show sets takes --compare and --flips: leave them out here",
         ),
         (
-            ["show", "sets", "official"],
-            "show sets lists them; to compare, name two: show sets official added",
-        ),
-        (
-            ["show", "sets", "official", "added"],
+            ["show", "sets", "--compare", "official", "added"],
             "two sets are compared on one dataset: add --dataset",
         ),
         (
-            ["show", "sets", "official", "person:bob", "--dataset", "tiny"],
+            ["show", "sets", "--compare", "official", "person:bob", "--dataset", "tiny"],
             "no judgement set 'person:bob' of tiny: did you mean person:ada?",
         ),
-        (["show", "sets", "--flips"], "--flips is of two sets: name them"),
+        (["show", "sets", "--flips"], "--flips is of two sets: name them by --compare"),
         (
             ["import-grades", "--dataset", "tiny", "--machine", "m"],
             "give either a file of grades or --run SYSTEM",

@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
+from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError, Conflict, Missing, WrongInput
 from compute.base.settings import Settings
@@ -142,6 +143,12 @@ def test_wrong_thresholds(
         grades.from_run(bench, tiny(bench), "bm", "m", thresholds=thresholds, quantiles=quantiles)
 
 
+def test_two_shares_on_one_score_are_no_two_grades() -> None:
+    hits = DataFrame({"score": [1.0, 1.0, 1.0, 2.0]})
+    with pytest.raises(WrongInput, match=r"quantiles 0\.1 and 0\.2 fall on one score, 1: choose"):
+        machines.at_quantiles(hits, [0.1, 0.2])
+
+
 def test_a_run_that_is_not_stored(bench: Bench) -> None:
     with pytest.raises(Missing, match="no run of bn on tiny is stored: did you mean bm"):
         grades.from_run(bench, tiny(bench), "bn", "m", thresholds=[1.0])
@@ -158,6 +165,17 @@ HEADER = "query_id,doc_id,grade\n"
         (
             HEADER + "q1,d1,1\nq1,d2,high\n",
             "FILE, line 3: grade is 'high', not a whole number, mend the line",
+        ),
+        (
+            "query_id,doc_id,grade,grade\nq1,d1,1,2\n",
+            "FILE, line 1: two columns are called grade: rename one",
+        ),
+        *(
+            (
+                '{"qid": "q1' + half + '", "docid": "d1", "judgment": 1}\n',
+                "FILE, line 1: an escape in it names no character of a text, mend the line",
+            )
+            for half in (r"\ud800", r"\uDFFF", r"\u0000")
         ),
         (HEADER + "q1,d1,\n", "FILE, line 2: no grade, write a whole number or remove the line"),
         (HEADER + "q1,,1\n", "FILE, line 2: query_id or doc_id is empty, mend the line"),

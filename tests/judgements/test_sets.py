@@ -49,6 +49,17 @@ def test_a_file_is_called_by_its_note_else_by_the_time_of_its_import() -> None:
     }
 
 
+def test_no_file_takes_a_grade_from_another_of_the_same_person() -> None:
+    given = rows(
+        ("d1", 1, "gpt", IMPORT, "old.qrels", NEXT[0]),
+        ("d2", 1, "gpt", IMPORT, "old.qrels", NEXT[0]),
+        ("d1", 0, "gpt", IMPORT, "new.qrels", NEXT[1]),
+        ("d2", None, "gpt", WITHDRAWN),
+    )
+    found = grades(sets.of_added(given))
+    assert found == {"file:new.qrels": {"d1": 0}, "file:old.qrels": {"d1": 1}}
+
+
 def test_nothing_added_is_no_set() -> None:
     assert sets.of_added(rows()) == {}
 

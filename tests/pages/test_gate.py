@@ -1,5 +1,6 @@
 """Who gets in: a real server, real sockets, and those who did not sign in."""
 
+import asyncio
 import re
 from collections.abc import Iterator
 from contextlib import ExitStack, suppress
@@ -8,9 +9,12 @@ from socket import create_connection
 
 import psutil
 import pytest
+from starlette.types import Message, Receive, Scope, Send
+from streamlit.proto.BackMsg_pb2 import BackMsg
 from websockets.exceptions import ConnectionClosed, InvalidStatus
 from websockets.sync.client import connect
 
+from pages._frame.left_pages import LeftPages
 from tests.support.processes import knocking
 from tests.support.processes.dashboards import port, start_server
 from tests.support.processes.knocking import asked, put, rerun, socket
@@ -23,6 +27,46 @@ upload_megabytes = 2
 viewers = ["@example.org"]
 operators = ["{OPERATOR}"]
 """
+
+
+@pytest.mark.parametrize(
+    ("sent", "passed"),
+    [
+        # A menu of x closes after y was asked for.
+        (["x", "y", "x:menu"], ["x", "y"]),
+        (["x", "y", "y:menu"], ["x", "y", "y:menu"]),
+        (["x", "y", "x", "x:menu"], ["x", "y", "x", "x:menu"]),
+        # Opened by its address, a page is asked for without a name; its parts name it.
+        (["", "x:menu", "y", "x:menu"], ["", "x:menu", "y"]),
+    ],
+)
+def test_only_a_part_of_the_page_that_was_left_asks_in_vain(
+    sent: list[str], passed: list[str]
+) -> None:
+    given = iter([*map(_asking, sent), {"type": "websocket.disconnect"}])
+    got: list[str] = []
+
+    async def receive() -> Message:
+        return next(given)
+
+    async def app(_: Scope, receive: Receive, __: Send) -> None:
+        while (message := await receive())["type"] == "websocket.receive":
+            run = BackMsg.FromString(message["bytes"]).rerun_script
+            got.append(":".join(filter(None, (run.page_script_hash, run.fragment_id))))
+
+    async def send(_: Message) -> None:
+        raise AssertionError("nothing is sent")
+
+    asyncio.run(LeftPages(app)({"type": "websocket"}, receive, send))
+    assert got == passed
+
+
+def _asking(name: str) -> Message:
+    page, _, fragment = name.partition(":")
+    asked = BackMsg()
+    asked.rerun_script.page_script_hash = page
+    asked.rerun_script.fragment_id = fragment
+    return {"type": "websocket.receive", "bytes": asked.SerializeToString()}
 
 
 class Dashboard:

@@ -300,5 +300,5 @@ def _tensor(matrix: Any) -> Tensor:
 
 def _write(state: Any, file: Path) -> None:
     """Whole or not at all."""
-    with files.written_aside(file) as stream:
+    with files.written_aside(file, alone=True) as stream:
         torch.save(state, stream)

@@ -193,5 +193,5 @@ def _save(target: Path, ids: list[str], asked: list[list[str]], took: float) -> 
         for number, text in enumerate(queries, 1)
     ]
     table = pa.Table.from_pylist(rows, _COLUMNS)
-    with written_aside(target) as file:
+    with written_aside(target, alone=True) as file:
         pq.write_table(table.replace_schema_metadata({_SECONDS: str(took)}), file)

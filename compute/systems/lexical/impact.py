@@ -200,6 +200,6 @@ def _encode(
 
 
 def _write(target: Path, serials: list[str], rows: list[Mapping[str, int]]) -> None:
-    with written_aside(target) as lines:
+    with written_aside(target, alone=True) as lines:
         for serial, weights in zip(serials, rows, strict=True):
             lines.write(json.dumps({"id": serial, "vector": weights}).encode() + b"\n")

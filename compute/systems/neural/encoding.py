@@ -191,5 +191,5 @@ def _file(folder: Path, name: str, array: str, number: int) -> Path:
 def _save(folder: Path, name: str, number: int, arrays: Mapping[str, np.ndarray]) -> None:
     # The one without a name last: where it is, the shard is whole.
     for array in sorted(arrays, reverse=True):
-        with written_aside(_file(folder, name, array, number)) as file:
+        with written_aside(_file(folder, name, array, number), alone=True) as file:
             np.save(file, arrays[array])

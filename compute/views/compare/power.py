@@ -53,9 +53,9 @@ def found(plan: Plan) -> list[str]:
         return [told]
     return [
         told,
-        f"How to read this: were the true difference {_least(plan.detectable)}, {plan.n:,} queries"
-        " like these would show it as significant in 8 of 10 samples. That is what the test can"
-        " see; what the difference is, its interval above says.",
+        f"How to read this: were the true difference {rounded_up(plan.detectable)}, {plan.n:,}"
+        " queries like these would show it as significant in 8 of 10 samples. That is what the test"
+        " can see; what the difference is, its interval above says.",
     ]
 
 
@@ -66,19 +66,21 @@ def needed(plan: Plan, difference: float) -> list[str]:
     n, alone = (_queries(plan, difference, level) for level in (plan.level, LEVEL))
     rest = f", all {plan.n_pairs:,} pairs corrected; this pair alone, {alone}"
     return [
-        f"{_least(difference)} takes {n} queries{rest * (plan.n_pairs > 1)}.",
+        f"{_named(difference)} takes {n} queries{rest * (plan.n_pairs > 1)}.",
         f"How to read this: so many queries like these {plan.n:,} would show a true difference of"
-        f" {_least(difference)} as significant with 80% chance.",
+        f" {_named(difference)} as significant with 80% chance.",
     ]
 
 
 def leads(plans: list[Plan]) -> str:
     """The smallest lead over several systems, or over one, that would have been found."""
-    known = sorted({_least(one.detectable) for one in plans if one.detectable <= LARGEST})
+    known = sorted(one.detectable for one in plans if one.detectable <= LARGEST)
     if not known:
         return ""
-    span = known[0] if len(known) == 1 else f"{known[0]} to {known[-1]}"
-    whom = "it" if len(plans) == 1 else "these"
+    ends = dict.fromkeys(rounded_up(value) for value in (known[0], known[-1]))
+    span, whom = " to ".join(ends), "it" if len(plans) == 1 else "these"
+    if len(known) < len(plans):
+        whom = f"{len(known):,} of these {len(plans):,}"
     return f"A lead of {span} over {whom} would be found with 80% chance."
 
 
@@ -87,10 +89,14 @@ def _queries(plan: Plan, difference: float, level: float) -> str:
     return f"{n:,}" if n < power.MOST else f"more than {power.MOST:,}"
 
 
+def _named(difference: float) -> str:
+    return f"{difference:.6g}".removeprefix("0")
+
+
 def _found(least: float) -> str:
-    return f"a difference of {_least(least)}" if least <= LARGEST else "no possible difference"
+    return f"a difference of {rounded_up(least)}" if least <= LARGEST else "no possible difference"
 
 
-def _least(value: float) -> str:
+def rounded_up(value: float) -> str:
     """Rounded up: what is written would be found."""
     return plain(math.ceil(value * 1000 - 1e-6) / 1000)

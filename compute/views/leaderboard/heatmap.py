@@ -13,6 +13,7 @@ from pandas import DataFrame
 
 from compute.evaluate.power import LARGEST
 from compute.evaluate.tolerance import equal
+from compute.views.compare.power import rounded_up
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.board import Board
 from compute.views.leaderboard.cells import DIFFERENCE
@@ -350,7 +351,7 @@ def _significance(view: _View, row: Mapping) -> str:
     said = "p &lt; .001" if p < 0.001 else f"p = {plain(p)}"
     if side:
         return f", significant ({said}, corrected)"
-    chance = "" if not detectable <= LARGEST else f"<br>80% chance to find {plain(detectable)}"
+    chance = "" if not detectable <= LARGEST else f"<br>80% chance to find {rounded_up(detectable)}"
     return f", not significant ({said}, corrected){chance}"
 
 

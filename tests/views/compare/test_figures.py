@@ -304,3 +304,13 @@ def test_a_small_lead_and_a_family_that_tells_more_are_said() -> None:
     assert "not significant alone (p = .0600), but after correction for 3 pairs (p = .0100)" in said
     level = found._replace(difference=0.0, a_better=1, b_better=1, equal=38)
     assert "dense is better on 1 query, BM25 on 1, equal on 38." in one(level, tested)
+
+
+def test_a_difference_that_the_written_means_do_not_have_says_why() -> None:
+    # .3454 and .3116 are written .345 and .312; their difference is .0338.
+    rows = DataFrame({"value_a": [0.3454], "value_b": [0.3116], "dataset": "d"})
+    told = compare_tables.said(differences.verdict(rows, "nDCG@10"), ("one", "two"), "nDCG@10")
+    assert "one minus two: +.034 (before rounding)." in told
+    rows = DataFrame({"value_a": [0.35], "value_b": [0.31], "dataset": "d"})
+    told = compare_tables.said(differences.verdict(rows, "nDCG@10"), ("one", "two"), "nDCG@10")
+    assert "one minus two: +.040." in told

@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.corpora import similarity_matrix
+from compute.views.overlap import line_values
 from compute.views.overlap.heatmap import SPANS
 from compute.views.shared import labels, traces
 from compute.views.shared import theme as looks
@@ -40,8 +41,6 @@ PAGE = Room()
 IN_COLUMN = Room(COLUMN, 520, 78, 12, 18, 0.7, 10)
 MARGIN = 36
 """Pixels left free above and below the marks."""
-SMALL, MOST_VALUES = 11, 5
-"""Pixels of the values on lines, and lines that carry theirs: the strongest with room for it."""
 THINNEST, THICKEST = 1.0, 6.5
 LEVELS = 12
 """Widths that lines have: a trace for every line would be slow."""
@@ -78,6 +77,7 @@ def graph(
     domains = _domains(marks["domain"].tolist())
     font = {"size": room.font, "color": looks.palette(theme).text}
     named = names(marks, lines, height, theme, room)
+    told = values(marks, lines, named, height, theme, room)
     beside = zip(named, marks["title"], strict=True)
     return go.Figure(
         data=[
@@ -86,7 +86,7 @@ def graph(
         ],
         layout={
             "annotations": [
-                *(_on_line(*found, theme) for found in values(marks, lines, named, theme)),
+                *(value.annotation(theme) for value in told),
                 *(
                     label.annotation(looks.escape(title, room.letters), font)
                     for label, title in beside
@@ -203,34 +203,19 @@ def _middles(lines: DataFrame, middle: np.ndarray, nodes: DataFrame) -> go.Scatt
 
 
 def values(
-    nodes: DataFrame, lines: DataFrame, named: Sequence[labels.Label], theme: str
-) -> list[tuple[labels.Box, str]]:
-    """The similarities that stand on the middle of the strongest lines: those that cover no mark
-    and no text. `nodes`: dataset, x, y and size (pixels); `named`: their names."""
-    places = nodes.set_index("dataset")
+    nodes: DataFrame,
+    lines: DataFrame,
+    named: Sequence[labels.Label],
+    height: float,
+    theme: str,
+    room: Room = PAGE,
+) -> list[line_values.Value]:
+    """The similarities beside the strongest lines. `nodes`: dataset, x, y and size (pixels);
+    `named`: their names."""
     covered = [label.box for label in named]
-    covered += [_around(row["x"], row["y"], row["size"]) for row in nodes.to_dict("records")]
-    found: list[tuple[labels.Box, str]] = []
-    for row in lines[::-1].to_dict("records"):
-        x, y = (float(places.loc[[row["dataset"], row["other"]], axis].mean()) for axis in "xy")
-        text = looks.plain(row["similarity"], 2)
-        box = _around(x, y, SMALL + 4, labels.width(text, SMALL, theme) + 4)
-        if len(found) < MOST_VALUES and not any(box.overlap(other) for other in covered):
-            covered.append(box)
-            found.append((box, text))
-    return found
-
-
-def _on_line(box: labels.Box, text: str, theme: str) -> dict[str, Any]:
-    look = looks.palette(theme)
-    place = {"x": (box.left + box.right) / 2, "y": (box.top + box.bottom) / 2, "borderpad": 1}
-    font = {"size": SMALL, "color": look.muted}
-    return place | {"text": text, "font": font, "bgcolor": look.background}
-
-
-def _around(x: float, y: float, high: float, wide: float | None = None) -> labels.Box:
-    across, down = (wide or high) / 2, high / 2
-    return labels.Box(x - across, y - down, x + across, y + down)
+    within = labels.Box(room.edge, 2, room.width - room.edge, height - 2)
+    # In print no letters are smaller than those of the names.
+    return line_values.place(nodes, lines, covered, within, room.font, theme)
 
 
 def _marks(own: DataFrame, square: DataFrame, nodes: DataFrame, theme: str) -> go.Scatter:

@@ -49,7 +49,8 @@ _FEW, _MANY = 1e3, 1.5e7
 """Documents of the smallest and the largest mark."""
 _LEGEND_ROW = 26
 
-SIZES = "Wider lines: more alike. Larger marks: more documents."
+DASHES = "5px,4px"
+"""Of the lines to a collection's two nearest where they are less alike than asked for."""
 
 Row = Mapping[Hashable, Any]
 
@@ -68,8 +69,8 @@ def graph(
     """A mark per collection at its point, a line between those that are much alike.
 
     `square`: similarities 0 to 1, index and columns the same names. `points`: x, y by name, in
-    one unit. `vocabularies`: dataset, title, domain, n_documents, n_terms. Lines: each
-    collection's two nearest, and every pair with a similarity of at least `least`. A mark's
+    one unit. `vocabularies`: dataset, title, domain, n_documents, n_terms. Lines: every pair with a
+    similarity of at least `least`, and dashed each collection's two nearest below it. A mark's
     customdata is its collection.
     """
     room = IN_COLUMN if narrow else PAGE
@@ -81,7 +82,7 @@ def graph(
     beside = zip(named, marks["title"], strict=True)
     return go.Figure(
         data=[
-            *_lines(lines, marks, SPANS[unit], theme),
+            *_lines(lines, marks, least, SPANS[unit], theme),
             *(_marks(marks[marks["domain"] == name], square, marks, theme) for name in domains),
         ],
         layout={
@@ -168,7 +169,7 @@ def _domains(found: Sequence[str]) -> list[str]:
 
 
 def _lines(
-    lines: DataFrame, nodes: DataFrame, span: tuple[float, float], theme: str
+    lines: DataFrame, nodes: DataFrame, least: float, span: tuple[float, float], theme: str
 ) -> list[go.Scatter]:
     """Lines by width, and an invisible point on the middle of each for its hover."""
     if lines.empty:
@@ -180,14 +181,15 @@ def _lines(
     ends = [places.loc[lines[side]].to_numpy(dtype=float) for side in ("dataset", "other")]
     gap = np.full((len(lines), 2), np.nan)
     path = np.stack([*ends, gap], axis=1)
-    colour = looks.palette(theme).line
+    looked = list(zip(levels.tolist(), (values < least).tolist(), strict=True))
     drawn = []
-    for level in sorted(set(levels.tolist())):
-        along = path[levels == level].reshape(-1, 2)
+    for level, below in sorted(set(looked)):
+        along = path[[one == (level, below) for one in looked]].reshape(-1, 2)
         wide = THINNEST + (THICKEST - THINNEST) * level / (LEVELS - 1)
-        look: dict[str, Any] = {"mode": "lines", "line": {"width": wide, "color": colour}}
-        look |= {"hoverinfo": "skip", "showlegend": False}
-        drawn.append(go.Scatter(x=along[:, 0], y=along[:, 1], **look))
+        line = {"width": wide, "color": looks.palette(theme).line}
+        line |= {"dash": DASHES} if below else {}
+        look: dict[str, Any] = {"mode": "lines", "hoverinfo": "skip", "showlegend": False}
+        drawn.append(go.Scatter(x=along[:, 0], y=along[:, 1], line=line, **look))
     return [*drawn, _middles(lines, (ends[0] + ends[1]) / 2, nodes)]
 
 
@@ -294,11 +296,23 @@ def all_neighbours(square: DataFrame, titles: Mapping[str, str], name: str) -> D
     return DataFrame(rows, columns=["Collection", "Similarity"])
 
 
-def note(faithfulness: float, least: float) -> list[str]:
+def rule(square: DataFrame, least: float) -> str:
+    """Which lines `graph` draws: the solid ones, and the dashed ones where there are any."""
+    lines = similarity_matrix.edges(square, least)
+    below = " Dashed: each collection's two nearest, below that."
+    solid = f"Solid lines: similarity from {looks.plain(least, 2)} on."
+    return solid + below * bool((lines["similarity"] < least).any())
+
+
+def legend(square: DataFrame, least: float) -> str:
+    """What lines and sizes mean, for above a figure that has left its page."""
+    return f"{rule(square, least)} Wider: more alike. Larger marks: more documents."
+
+
+def note(square: DataFrame, faithfulness: float, least: float) -> list[str]:
     """How to read the graph, and how far its distances can be trusted."""
     read = [
-        "Lines join each collection with its two nearest, and pairs from"
-        f" {looks.plain(least, 2)} on.",
+        rule(square, least),
         "How to read this: near is alike, and a line is wider where two collections are more alike,"
         " and the widest carry their similarity; marks are larger for more documents. Left, right,"
         " up and down mean nothing. A click on a mark lists its neighbours; dragging moves the"

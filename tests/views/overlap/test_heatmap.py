@@ -157,6 +157,22 @@ def test_the_only_line_carries_its_similarity() -> None:
     assert notes[0] == f"{frame.iloc[0, 1]:.2f}".removeprefix("0")
 
 
+def test_lines_below_the_bound_are_dashed_and_the_legend_says_so() -> None:
+    rows = [("a", "b", 0.9), ("a", "c", 0.2), ("b", "c", 0.45)]
+    frame = similarity_matrix.matrix(DataFrame(rows, columns=["dataset", "other", "similarity"]))
+    drawn = [trace.line for trace in graph(frame, least=0.45).data if trace.mode == "lines"]
+    assert [line.dash for line in sorted(drawn, key=lambda line: line.width)] == [
+        graphs.DASHES,
+        None,
+        None,
+    ]
+    said = graphs.legend(frame, 0.45)
+    solid = "Solid lines: similarity from .45 on."
+    assert said.startswith(f"{solid} Dashed: each collection's two nearest, below that.")
+    assert graphs.note(frame, 0.5, 0.45)[0] in said
+    assert "Dashed" not in graphs.legend(frame, 0.2)
+
+
 def collisions(placed: list[labels.Label], marks: list[labels.Box]) -> list[tuple[int, int]]:
     """Pairs of names that cover each other, and names (mark negative) that cover a mark."""
     names = [label.box for label in placed]

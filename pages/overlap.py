@@ -30,7 +30,7 @@ with pickers.pickers():
         unit = pick("Words", list(UNITS), "unit", width=150)
         floor = sections.FLOORS[pick("Rare words", list(sections.FLOORS), "floor", width=190)]
     order = pick("Order", ORDERS, "order", width=150) if view == sections.HEATMAP else ORDERS[0]
-    least = slide("Show edges from", "lines", default=0.45) if view == sections.GRAPH else 0.0
+    least = slide("Solid lines from", "lines", default=0.45) if view == sections.GRAPH else 0.0
     chosen = shifts.choose_left_out(above) if view == sections.SHIFT else []
 if numbers == COMPUTED:
     pairs, found = read(select.similarities, unit=unit, floor=floor), read(select.vocabularies)

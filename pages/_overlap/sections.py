@@ -176,10 +176,11 @@ def graph(square: DataFrame, counted: DataFrame, unit: str, least: float) -> Non
     alt = "Vocabulary overlap of collections: alike ones near each other"
     with st.container(horizontal=True):
         with st.container(width=graphs.WIDTH):
-            navigation.plot(figure, "graph", alt, _choose_node, graphs.SIZES, width="content")
+            said = graphs.legend(square, least)
+            navigation.plot(figure, "graph", alt, _choose_node, said, width="content")
         with st.container(width=488):
             _neighbours(square, _titles(counted))
-    drawing.caption(*graphs.note(similarity_matrix.faithfulness(square, points), least))
+    drawing.caption(*graphs.note(square, similarity_matrix.faithfulness(square, points), least))
 
 
 def _choose_node(node: str) -> None:

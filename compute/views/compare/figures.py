@@ -23,6 +23,9 @@ MOST_MARKS = 1500
 ROW = 34
 """Height of a dataset in pixels."""
 
+_REACH = 1.24
+"""Where the axis of differences ends: room for a line of text beyond 1."""
+
 Titles = tuple[str, str]
 
 
@@ -31,12 +34,15 @@ def _values(a: float, b: float, titles: Titles) -> str:
 
 
 @drawing
-def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Figure:
+def bars(
+    both: DataFrame, titles: Titles, measure: str, *, theme: str, narrow: bool = False
+) -> go.Figure:
     """The difference on every query, A's largest lead left, as a bar each.
 
     `both`: dataset, query_id, text, value_a, value_b, difference, sorted. Of very
     many queries a bar stands for neighbours and shows their mean. A bar's customdata is the dataset
-    and the id of its query (its first).
+    and the id of its query (its first). Above and below where bars may reach stands which system
+    is better there, its name made shorter in a `narrow` figure.
     """
     n, gaps = len(both), both["difference"].to_numpy(float)
     edges = binned_queries.groups(n)
@@ -61,6 +67,7 @@ def bars(both: DataFrame, titles: Titles, measure: str, *, theme: str) -> go.Fig
         **traces.UNFADED,
     )
     figure.update_layout(**_bars_layout(n, titles, measure, look))
+    figure.update_layout(annotations=_leaders(titles, measure, look, 22 if narrow else 40))
     return figure.update_layout(template=looks.template(theme))
 
 
@@ -80,29 +87,32 @@ def _bars_layout(n: int, titles: Titles, measure: str, look: looks.Palette) -> d
     best = f"{first} ahead" if better(measure) > 0 else f"the larger value of {first}"
     across = f"queries, those with {best} first"
     return {
-        "height": 330,
+        "height": 380,
         "hovermode": "x",
         "hoverdistance": -1,
         "bargap": 0,
-        "annotations": _leaders(titles, measure, look),
         "xaxis": binned_queries.axis(n, across),
         "yaxis": shared_axes.differences([-1, -0.5, 0, 0.5, 1], 1)
-        | {"range": [-1.04, 1.04], "zeroline": True}
+        | {"range": [-_REACH, _REACH], "zeroline": True}
         | {"title": {"text": f"difference in {escape(measure)}"}},
     }
 
 
-def _leaders(titles: Titles, measure: str, look: looks.Palette) -> list[dict[str, Any]]:
-    """Who is ahead at the left end and at the right end."""
-    at = {"xref": "paper", "yref": "paper"}
+def _leaders(
+    titles: Titles, measure: str, look: looks.Palette, longest: int
+) -> list[dict[str, Any]]:
+    """Who is better where bars go up, and where they go down: beyond 1 and −1 no bar is."""
     inks = {"color": look.win}, {"color": look.loss}
     both = [
-        (f"{escape(title, 40)} is better", ink) for title, ink in zip(titles, inks, strict=True)
+        (f"{escape(title, longest)} is better", ink)
+        for title, ink in zip(titles, inks, strict=True)
     ]
-    left, right = both if better(measure) > 0 else both[::-1]
+    up, down = both if better(measure) > 0 else both[::-1]
+    at = {"xref": "paper", "yref": "y"}
+    left, right = {"x": 0, "xanchor": "left"}, {"x": 1, "xanchor": "right"}
     return [
-        at | {"x": 0.02, "xanchor": "left", "y": 0.97, "text": left[0], "font": left[1]},
-        at | {"x": 0.98, "xanchor": "right", "y": 0.03, "text": right[0], "font": right[1]},
+        at | left | {"y": 1, "yanchor": "bottom", "text": f"▲ {up[0]}", "font": up[1]},
+        at | right | {"y": -1, "yanchor": "top", "text": f"▼ {down[0]}", "font": down[1]},
     ]
 
 

@@ -29,9 +29,12 @@ SHOWN = 0.995
 BARS = 41
 """Columns of the differences between two systems, the middle one around 0."""
 WHOLE, RELEVANT = "Whole collection", "Relevant documents"
-_SHOULDER, LOW_SHOULDER, _BELOW = 0.7, 0.5, 0.12
-_TALL, _LETTERS = 64, 40
-"""Pixels of a row and letters of its name, where that stands above the shape."""
+_SHOULDER, _BELOW = 0.7, 0.12
+_LEAST_ROW, _MOST_ROW, _COLUMN_ROWS = 16, 30, 300
+"""Pixels of a row in one column of a page, and of all rows where they are neither too low nor too
+high: 19 of them, with their heading, are no higher than 100 mm."""
+_LETTERS, _LETTER, _MEDIAN = 22, 11.5, 52
+"""Letters of a name there, pixels of a letter, and of the column of medians."""
 
 Row = Mapping[Hashable, Any]
 Values = NDArray[np.float64]
@@ -100,7 +103,7 @@ def violins(
     the same groups. Every density is as high as the others. Below it: 5 to 95 % thin, the middle
     half thick, the median a ring; at the right the median and what it differs from `corpus`, the
     median of the collection, which is the dotted line. A linear axis ends where SHOWN of the
-    documents do. A `narrow` one has the names above the shapes.
+    documents do. A `narrow` one, for one column of a page, has low rows and the medians alone.
     """
     keys = ["of", "relevance", "system"]
     counts = dict(list(histogram.groupby(keys)[["n_words", "count"]]))
@@ -111,40 +114,48 @@ def violins(
     figure = go.Figure(
         data=[
             *(
-                _violin(one, place, (low, high), _colour(row, theme), log=log, narrow=narrow)
+                _violin(one, place, (low, high), _colour(row, theme), log=log)
                 for place, (row, one) in enumerate(zip(records, own, strict=True))
             ),
             _dotted(corpus, len(records), theme),
-            *_quantiles(records, high, looks.palette(theme)),
+            *_quantiles(records, high, looks.palette(theme), narrow=narrow),
         ]
     )
-    notes = [*_medians(records, corpus, theme), *_longer(records, own, high, theme, narrow=narrow)]
+    longer = _longer(records, own, high, theme, narrow=narrow)
+    notes = [*_medians(records, corpus, theme, narrow=narrow), *longer]
     titles = list(rows["title"])
-    figure.update_layout(template=looks.template(theme), annotations=notes, **_axes(titles))
-    figure.update_xaxes(**(_logarithmic(low, high) if log else {"range": [0, high]}))
-    if narrow:
-        figure.update_layout(annotations=[*notes, *_above(titles)], **_column(len(titles)))
-    return figure
+    layout = _column(titles, longer=bool(longer)) if narrow else _axes(titles)
+    figure.update_layout(template=looks.template(theme), annotations=notes, **layout)
+    return figure.update_xaxes(
+        **(_logarithmic(low, high, narrow=narrow) if log else {"range": [0, high]})
+    )
 
 
-def _above(titles: Sequence[str]) -> list[dict[str, Any]]:
-    """The name of each row above its shape."""
-    at = {"x": 0, "xref": "paper", "xanchor": "left"}
-    return [
-        at | {"y": place - 0.66, "text": looks.escape(title, _LETTERS)}
-        for place, title in enumerate(titles)
-    ]
+def _column(titles: Sequence[str], *, longer: bool) -> dict[str, Any]:
+    """The layout in one column of a page: rows as low as they can be read."""
+    row = _low(len(titles))
+    above, below = 0.75 + _LEAST_ROW / row, 0.6
+    across = "words per document" + " (n ▸: n longer)" * longer
+    font = {"size": _LETTER}
+    return {
+        "height": round(row * (len(titles) - 1 + above + below)) + 4,
+        "margin": {"r": _MEDIAN, "t": 4},
+        "xaxis": {"title": {"text": across}, "zeroline": False, "nticks": 5},
+        "yaxis": axes.names_down(
+            titles, above=above, below=below, longest=_LETTERS, ticklabelstandoff=4, tickfont=font
+        ),
+    }
 
 
-def _column(n_rows: int) -> dict[str, Any]:
-    """The layout where names have no room at the left, in one column of a page."""
-    hidden = {"showticklabels": False, "range": [n_rows - 0.6, -1.3]}
-    return {"height": _TALL * n_rows + 96, "yaxis": hidden, "xaxis": {"nticks": 5}}
+def _low(n_rows: int) -> float:
+    """Pixels of a row in one column of a page."""
+    return min(max(_COLUMN_ROWS / max(n_rows, 1), _LEAST_ROW), _MOST_ROW)
 
 
-def _logarithmic(low: float, high: float) -> dict[str, Any]:
-    """Of Plotly's own marks most would be bare digits."""
-    steps = [base * 10**power for power in range(9) for base in (1, 2, 5)]
+def _logarithmic(low: float, high: float, *, narrow: bool) -> dict[str, Any]:
+    """Of Plotly's own marks most would be bare digits; a `narrow` axis has room for fewer."""
+    bases = (1, 3) if narrow and high > 10 * low else (1, 2, 5)
+    steps = [base * 10**power for power in range(9) for base in bases]
     marks = [step for step in steps if low <= step <= high]
     ends = [math.log10(low), math.log10(high * 1.02)]
     said = [f"{mark:,}" for mark in marks]
@@ -223,13 +234,12 @@ def _violin(
     colour: str,
     *,
     log: bool,
-    narrow: bool,
 ) -> dict[str, Any]:
     x, y = density(counts, *ends, log=log)
     seen = np.flatnonzero(y > 0.002)
     first, last = (seen[0], seen[-1] + 1) if len(seen) else (0, 0)
     x, y = x[first:last], y[first:last]
-    outline = np.concatenate([[0], y, [0]]) * (LOW_SHOULDER if narrow else _SHOULDER)
+    outline = np.concatenate([[0], y, [0]]) * _SHOULDER
     return {
         "type": "scatter",
         "x": np.round(np.concatenate([x[:1], x, x[-1:]]), 2),
@@ -243,13 +253,16 @@ def _violin(
     }
 
 
-def _quantiles(records: Sequence[Row], high: float, look: looks.Palette) -> list[dict[str, Any]]:
+def _quantiles(
+    records: Sequence[Row], high: float, look: looks.Palette, *, narrow: bool
+) -> list[dict[str, Any]]:
     def shown(end: str) -> list[float]:
         return [min(max(row[end], 1), high) for row in records]
 
     ends = [(shown(low), shown(top)) for low, top in (("p5", "p95"), ("p25", "p75"))]
     rows = [place + _BELOW for place in range(len(records))]
-    return traces.quantiles(ends, shown("p50"), rows, [_hover(row) for row in records], look)
+    words, size = [_hover(row) for row in records], 0.65 if narrow else 1.0
+    return traces.quantiles(ends, shown("p50"), rows, words, look, size)
 
 
 def _hover(row: Row) -> str:
@@ -269,32 +282,40 @@ def _dotted(median: float, n_rows: int, theme: str) -> dict[str, Any]:
     return {"type": "scatter", **ends, "mode": "lines", "line": line, "hoverinfo": "skip"}
 
 
-def _medians(records: Sequence[Row], corpus: float, theme: str) -> list[dict[str, Any]]:
-    """The right column: each median, and how far it is from the corpus's."""
+def _medians(
+    records: Sequence[Row], corpus: float, theme: str, *, narrow: bool
+) -> list[dict[str, Any]]:
+    """The right column: each median, and how far it is from the corpus's where there is room."""
     muted = looks.palette(theme).muted
-    at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 12}
+    at = {"x": 1, "xref": "paper", "xanchor": "left", "xshift": 4 if narrow else 12}
+    at |= {"font": {"size": _LETTER}} if narrow else {}
     notes = []
     for place, row in enumerate(records):
         text = f"<b>{words(row['p50'])}</b>"
-        if row["of"] != "corpus":
+        if row["of"] != "corpus" and not narrow:
             gap = words(row["p50"] - corpus, with_sign=True)
             text += f'  <span style="color:{muted}">{gap}</span>'
         notes.append(at | {"y": place - 0.08, "text": text})
-    return [*notes, at | {"y": -0.95, "text": "median, diff.", "font": {"color": muted}}]
+    head = {"y": -0.95, "text": "median, diff.", "font": {"color": muted}}
+    if narrow:
+        above = -0.5 - _LEAST_ROW / _low(len(records))
+        head |= {"y": above, "text": "median", "font": {"color": muted, "size": _LETTER}}
+    return [*notes, at | head]
 
 
 def _longer(
     records: Sequence[Row], counts: Sequence[DataFrame], high: float, theme: str, *, narrow: bool
 ) -> list[dict[str, Any]]:
-    """What lies beyond the end of the axis: `62 longer, to 1,541 ▸`."""
+    """What lies beyond the end of the axis: `62 longer, to 1,541 ▸`, or `62 ▸` where the axis
+    says that these are longer."""
     at: dict[str, Any] = {"x": 1, "xref": "paper", "xanchor": "right", "xshift": -4}
     at["font"] = {"color": looks.palette(theme).muted, "size": 11}
     notes = []
     for place, (row, one) in enumerate(zip(records, counts, strict=True)):
         beyond = int(one.loc[one["n_words"] > high, "count"].sum())
         if beyond:
-            text = f"{beyond:,} longer" + ("" if narrow else f", to {row['longest']:,}") + " ▸"
-            notes.append(at | {"y": place - 0.3, "text": text})
+            text = f"{beyond:,}" + ("" if narrow else f" longer, to {row['longest']:,}") + " ▸"
+            notes.append(at | {"y": place - (0.42 if narrow else 0.3), "text": text})
     return notes
 
 

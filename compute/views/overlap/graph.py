@@ -12,6 +12,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.corpora import similarity_matrix
+from compute.views.overlap import line_values
 from compute.views.overlap.heatmap import SPANS
 from compute.views.shared import labels, traces
 from compute.views.shared import theme as looks
@@ -40,8 +41,6 @@ PAGE = Room()
 IN_COLUMN = Room(COLUMN, 520, 78, 12, 18, 0.7, 10)
 MARGIN = 36
 """Pixels left free above and below the marks."""
-SMALL, MOST_VALUES = 11, 5
-"""Pixels of the values on lines, and lines that carry theirs: the strongest with room for it."""
 THINNEST, THICKEST = 1.0, 6.5
 LEVELS = 12
 """Widths that lines have: a trace for every line would be slow."""
@@ -50,7 +49,8 @@ _FEW, _MANY = 1e3, 1.5e7
 """Documents of the smallest and the largest mark."""
 _LEGEND_ROW = 26
 
-SIZES = "Wider lines: more alike. Larger marks: more documents."
+DASHES = "5px,4px"
+"""Of the lines to a collection's two nearest where they are less alike than asked for."""
 
 Row = Mapping[Hashable, Any]
 
@@ -69,8 +69,8 @@ def graph(
     """A mark per collection at its point, a line between those that are much alike.
 
     `square`: similarities 0 to 1, index and columns the same names. `points`: x, y by name, in
-    one unit. `vocabularies`: dataset, title, domain, n_documents, n_terms. Lines: each
-    collection's two nearest, and every pair with a similarity of at least `least`. A mark's
+    one unit. `vocabularies`: dataset, title, domain, n_documents, n_terms. Lines: every pair with a
+    similarity of at least `least`, and dashed each collection's two nearest below it. A mark's
     customdata is its collection.
     """
     room = IN_COLUMN if narrow else PAGE
@@ -78,15 +78,16 @@ def graph(
     domains = _domains(marks["domain"].tolist())
     font = {"size": room.font, "color": looks.palette(theme).text}
     named = names(marks, lines, height, theme, room)
+    told = values(marks, lines, named, height, theme, room)
     beside = zip(named, marks["title"], strict=True)
     return go.Figure(
         data=[
-            *_lines(lines, marks, SPANS[unit], theme),
+            *_lines(lines, marks, least, SPANS[unit], theme),
             *(_marks(marks[marks["domain"] == name], square, marks, theme) for name in domains),
         ],
         layout={
             "annotations": [
-                *(_on_line(*found, theme) for found in values(marks, lines, named, theme)),
+                *(value.annotation(theme) for value in told),
                 *(
                     label.annotation(looks.escape(title, room.letters), font)
                     for label, title in beside
@@ -168,7 +169,7 @@ def _domains(found: Sequence[str]) -> list[str]:
 
 
 def _lines(
-    lines: DataFrame, nodes: DataFrame, span: tuple[float, float], theme: str
+    lines: DataFrame, nodes: DataFrame, least: float, span: tuple[float, float], theme: str
 ) -> list[go.Scatter]:
     """Lines by width, and an invisible point on the middle of each for its hover."""
     if lines.empty:
@@ -180,14 +181,15 @@ def _lines(
     ends = [places.loc[lines[side]].to_numpy(dtype=float) for side in ("dataset", "other")]
     gap = np.full((len(lines), 2), np.nan)
     path = np.stack([*ends, gap], axis=1)
-    colour = looks.palette(theme).line
+    looked = list(zip(levels.tolist(), (values < least).tolist(), strict=True))
     drawn = []
-    for level in sorted(set(levels.tolist())):
-        along = path[levels == level].reshape(-1, 2)
+    for level, below in sorted(set(looked)):
+        along = path[[one == (level, below) for one in looked]].reshape(-1, 2)
         wide = THINNEST + (THICKEST - THINNEST) * level / (LEVELS - 1)
-        look: dict[str, Any] = {"mode": "lines", "line": {"width": wide, "color": colour}}
-        look |= {"hoverinfo": "skip", "showlegend": False}
-        drawn.append(go.Scatter(x=along[:, 0], y=along[:, 1], **look))
+        line = {"width": wide, "color": looks.palette(theme).line}
+        line |= {"dash": DASHES} if below else {}
+        look: dict[str, Any] = {"mode": "lines", "hoverinfo": "skip", "showlegend": False}
+        drawn.append(go.Scatter(x=along[:, 0], y=along[:, 1], line=line, **look))
     return [*drawn, _middles(lines, (ends[0] + ends[1]) / 2, nodes)]
 
 
@@ -203,34 +205,19 @@ def _middles(lines: DataFrame, middle: np.ndarray, nodes: DataFrame) -> go.Scatt
 
 
 def values(
-    nodes: DataFrame, lines: DataFrame, named: Sequence[labels.Label], theme: str
-) -> list[tuple[labels.Box, str]]:
-    """The similarities that stand on the middle of the strongest lines: those that cover no mark
-    and no text. `nodes`: dataset, x, y and size (pixels); `named`: their names."""
-    places = nodes.set_index("dataset")
+    nodes: DataFrame,
+    lines: DataFrame,
+    named: Sequence[labels.Label],
+    height: float,
+    theme: str,
+    room: Room = PAGE,
+) -> list[line_values.Value]:
+    """The similarities beside the strongest lines. `nodes`: dataset, x, y and size (pixels);
+    `named`: their names."""
     covered = [label.box for label in named]
-    covered += [_around(row["x"], row["y"], row["size"]) for row in nodes.to_dict("records")]
-    found: list[tuple[labels.Box, str]] = []
-    for row in lines[::-1].to_dict("records"):
-        x, y = (float(places.loc[[row["dataset"], row["other"]], axis].mean()) for axis in "xy")
-        text = looks.plain(row["similarity"], 2)
-        box = _around(x, y, SMALL + 4, labels.width(text, SMALL, theme) + 4)
-        if len(found) < MOST_VALUES and not any(box.overlap(other) for other in covered):
-            covered.append(box)
-            found.append((box, text))
-    return found
-
-
-def _on_line(box: labels.Box, text: str, theme: str) -> dict[str, Any]:
-    look = looks.palette(theme)
-    place = {"x": (box.left + box.right) / 2, "y": (box.top + box.bottom) / 2, "borderpad": 1}
-    font = {"size": SMALL, "color": look.muted}
-    return place | {"text": text, "font": font, "bgcolor": look.background}
-
-
-def _around(x: float, y: float, high: float, wide: float | None = None) -> labels.Box:
-    across, down = (wide or high) / 2, high / 2
-    return labels.Box(x - across, y - down, x + across, y + down)
+    within = labels.Box(room.edge, 2, room.width - room.edge, height - 2)
+    # In print no letters are smaller than those of the names.
+    return line_values.place(nodes, lines, covered, within, room.font, theme)
 
 
 def _marks(own: DataFrame, square: DataFrame, nodes: DataFrame, theme: str) -> go.Scatter:
@@ -309,11 +296,23 @@ def all_neighbours(square: DataFrame, titles: Mapping[str, str], name: str) -> D
     return DataFrame(rows, columns=["Collection", "Similarity"])
 
 
-def note(faithfulness: float, least: float) -> list[str]:
+def rule(square: DataFrame, least: float) -> str:
+    """Which lines `graph` draws: the solid ones, and the dashed ones where there are any."""
+    lines = similarity_matrix.edges(square, least)
+    below = " Dashed: each collection's two nearest, below that."
+    solid = f"Solid lines: similarity from {looks.plain(least, 2)} on."
+    return solid + below * bool((lines["similarity"] < least).any())
+
+
+def legend(square: DataFrame, least: float) -> str:
+    """What lines and sizes mean, for above a figure that has left its page."""
+    return f"{rule(square, least)} Wider: more alike. Larger marks: more documents."
+
+
+def note(square: DataFrame, faithfulness: float, least: float) -> list[str]:
     """How to read the graph, and how far its distances can be trusted."""
     read = [
-        "Lines join each collection with its two nearest, and pairs from"
-        f" {looks.plain(least, 2)} on.",
+        rule(square, least),
         "How to read this: near is alike, and a line is wider where two collections are more alike,"
         " and the widest carry their similarity; marks are larger for more documents. Left, right,"
         " up and down mean nothing. A click on a mark lists its neighbours; dragging moves the"

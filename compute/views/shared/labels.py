@@ -188,6 +188,11 @@ def _array(boxes: Sequence[Box]) -> np.ndarray:
     return np.array(rows, dtype=float).reshape(-1, 4)
 
 
+def overlaps(one: Sequence[Box], other: Sequence[Box]) -> np.ndarray:
+    """The area that each box of one covers of each of the other: a row per box of one."""
+    return _overlaps(_array(one), _array(other))
+
+
 def _overlaps(one: np.ndarray, other: np.ndarray) -> np.ndarray:
     """The area that each box of one covers of each of the other."""
     ends = np.minimum(one[:, None, 2:], other[None, :, 2:])

@@ -132,23 +132,26 @@ def quantiles(
     rows: Sequence[float],
     words: Sequence[str],
     look: Palette,
+    size: float = 1.0,
 ) -> list[Trace]:
-    """A thin line, a thick one and the median as a ring for each row.
+    """A thin line, a thick one and the median as a ring for each row, all `size` times as large.
 
     `ends`: the starts and the ends of the thin lines (5 to 95 %), then of the thick ones (25 to
     75 %).
     """
     bars = [
-        lines(*pair, rows) | {"line": {"width": width, "color": look.muted}, "hoverinfo": "skip"}
+        lines(*pair, rows)
+        | {"line": {"width": size * width, "color": look.muted}}
+        | {"hoverinfo": "skip"}
         for pair, width in zip(ends, (1.25, 5), strict=True)
     ]
-    ring = {"size": 10, "opacity": 1, "color": look.background}
+    ring = {"size": 10 * size, "opacity": 1, "color": look.background}
     rings = {
         "type": "scatter",
         "x": medians,
         "y": rows,
         "mode": "markers",
-        "marker": ring | {"line": {"width": 2, "color": look.text}},
+        "marker": ring | {"line": {"width": 2 * size, "color": look.text}},
         **hover(words),
     }
     return [*bars, rings]

@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from pandas import DataFrame, Series
 
+from compute.exports.figures import DRAWN, LEAST_FONT
+from compute.exports.formats import ONE, TWO
 from compute.views.compare import differences
 from compute.views.compare import figures as compare_figures
 from compute.views.compare import tables as compare_tables
 from compute.views.dataset import difficulty, query_outcomes
 from compute.views.dataset import systems as standings
-from compute.views.shared import binned_queries
+from compute.views.shared import binned_queries, labels
+from compute.views.shared.drawing import COLUMN
 from compute.views.shared.theme import palette
 
 HOSTILE = "<b>*mine*&$x$ %{x}"
@@ -43,6 +46,30 @@ def test_every_query_has_a_bar_in_the_colour_of_who_leads() -> None:
 def test_with_holes_the_one_with_fewer_leads() -> None:
     (bar,) = traces(compare_figures.bars(both(3), TITLES, "Hole@10", theme="light"))
     assert list(bar.marker.color) == [LOOK.loss, LOOK.muted, LOOK.win]
+
+
+@pytest.mark.parametrize(
+    ("measure", "up", "down"), [("nDCG@10", "one", "two"), ("Hole@10", "two", "one")]
+)
+def test_who_is_better_stands_where_no_bar_reaches(measure: str, up: str, down: str) -> None:
+    figure: Any = compare_figures.bars(both(3), ("one", "two"), measure, theme="light")
+    above, below = figure.layout.annotations
+    assert above.text == f"▲ {up} is better" and below.text == f"▼ {down} is better"
+    # Differences are within −1 and 1; the text lies beyond, within the axis.
+    assert (above.y, above.yanchor, below.y, below.yanchor) == (1, "bottom", -1, "top")
+    low, high = figure.layout.yaxis.range
+    assert low < -1 and high > 1
+
+
+@pytest.mark.parametrize(("narrow", "theme"), [(True, "print"), (False, "print"), (True, "light")])
+def test_who_is_better_fits_the_width(narrow: bool, theme: str) -> None:
+    long = "a system whose name is much longer than what there is room for", "two"
+    given: Any = {"theme": theme, "narrow": narrow}
+    figure: Any = compare_figures.bars(both(3), long, "nDCG@10", **given)
+    text = figure.layout.annotations[0].text
+    # An axis with its title stands at the left.
+    room = (330 if theme == "light" else COLUMN if narrow else DRAWN) - 52
+    assert labels.width(text, LEAST_FONT[ONE if narrow else TWO], theme) <= room
 
 
 def test_many_queries_share_bars_that_keep_their_sum() -> None:

@@ -11,8 +11,11 @@ from hypothesis import strategies as st
 from pandas import DataFrame
 
 from compute.datasets.published import MEDIAN_LENGTH
+from compute.exports import heading
+from compute.exports.figures import for_print
+from compute.exports.formats import ONE, Paper
 from compute.views.lengths import medians, violins
-from compute.views.shared.drawing import lists
+from compute.views.shared.drawing import COLUMN, lists
 from compute.views.shared.theme import palette
 from tests.support.worlds import CASES
 
@@ -130,20 +133,44 @@ def test_no_name_from_outside_is_markup() -> None:
     assert "&lt;b&gt;" in ring.hovertext[3]
 
 
-def test_in_one_column_the_names_stand_above_the_shapes() -> None:
+def test_in_one_column_the_names_stand_beside_low_rows() -> None:
     rows = violins.beside_corpus(summaries(), NAMED)
     given: Any = {"log": False, "cut": 100, "theme": "print"}
     wide: Any = violins.violins(rows, histogram(), 20.0, **given)
     narrow: Any = violins.violins(rows, histogram(), 20.0, **given, narrow=True)
-    assert "MiniLM" not in notes(wide) and "MiniLM" in notes(narrow)
-    at = {note.text: note.y for note in narrow.layout.annotations}
-    place = list(rows["title"]).index("MiniLM")
-    assert place - 1 < at["MiniLM"] < place - violins.LOW_SHOULDER
-    assert narrow.layout.yaxis.showticklabels is False
+    # No line of the drawing runs across a name that stands beside it.
+    assert narrow.layout.yaxis.ticktext == wide.layout.yaxis.ticktext
+    assert narrow.layout.height < wide.layout.height
+    assert "<b>40</b>" in notes(narrow) and not [text for text in notes(narrow) if "+20" in text]
     # What lies beyond the axis is said in fewer words.
     assert [text for text in notes(wide) if "longer, to" in text]
-    assert not [text for text in notes(narrow) if "longer, to" in text]
-    assert [text for text in notes(narrow) if text.endswith("longer ▸")]
+    assert "1 ▸" in notes(narrow) and "n longer" in narrow.layout.xaxis.title.text
+
+
+def test_in_one_column_a_logarithmic_axis_has_marks_that_do_not_touch() -> None:
+    rows = violins.beside_corpus(summaries(), NAMED)
+    given: Any = {"log": True, "cut": None, "theme": "print"}
+    wide, narrow = (
+        violins.violins(rows, histogram(), 20.0, **given, narrow=one).layout.xaxis.ticktext  # pyright: ignore[reportAttributeAccessIssue]
+        for one in (False, True)
+    )
+    assert wide == ("10", "20", "50", "100", "200", "500")
+    assert narrow == ("10", "30", "100", "300")
+
+
+def test_19_rows_in_one_column_are_at_most_100_mm_high() -> None:
+    names = [f"system {place:02}" for place in range(17)]
+    raw = RAW | {("top", "", name): [30, 40, 50] for name in names}
+    named = DataFrame({"system": names, "title": names, "family": "dense"})
+    own = summaries(raw)
+    own = own[(own["of"] != "judged") & ~own["system"].isin(NAMED["system"])]
+    rows = violins.beside_corpus(own, named)
+    assert len(rows) == 19
+    given: Any = {"log": False, "cut": None, "theme": "light"}
+    figure = violins.violins(rows, histogram(raw), 20.0, **given)
+    printed: Any = for_print(figure, Paper(ONE))
+    # A heading of four lines stands above.
+    assert (printed.layout.height + heading.height(4)) * 84 / COLUMN <= 100
 
 
 def test_the_key_of_the_lengths_names_the_families_that_there_are() -> None:

@@ -1,0 +1,145 @@
+"""The similarities that stand on the strongest lines of the graph, or beside them; in pixels."""
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pandas import DataFrame
+
+from compute.views.shared import labels
+from compute.views.shared import theme as looks
+
+SMALL, MOST = 11, 5
+"""Pixels of the letters, and lines that carry their value at most: the strongest."""
+_ALONG = (0.5, 0.42, 0.58, 0.34, 0.66)
+"""Shares of a line where its value may stand: the middle pleases most."""
+_DISTANCES = (20, 28, 38, 50, 64, 80, 100)
+"""Pixels from a line to a value beside it."""
+_DIRECTIONS = 16
+_CROSSED = 1.0
+"""What a square pixel of another line costs that a value covers; the next place costs 1 more."""
+_ROUND = 0.75
+"""Of the width of a mark: a leader may pass the corner of a round one."""
+_UNCLEAR = 1e6
+"""What it costs where a leader runs across a name, a mark or another value."""
+
+Point = tuple[float, float]
+
+
+@dataclass(frozen=True)
+class Value:
+    """A similarity as text, its box, and the point of its line that it belongs to."""
+
+    box: labels.Box
+    text: str
+    point: Point
+
+    @property
+    def middle(self) -> Point:
+        """The middle of the text."""
+        return (self.box.left + self.box.right) / 2, (self.box.top + self.box.bottom) / 2
+
+    @property
+    def leader(self) -> list[labels.Box]:
+        """The thin line from the point to the text as small boxes; none where it is on its line."""
+        if math.dist(self.middle, self.point) < 1:
+            return []
+        return list(labels.along(*self.point, *self.middle, wide=1))
+
+    def annotation(self, theme: str) -> dict[str, Any]:
+        """The text on its line, or beside it with a leader to the point."""
+        look, (x, y) = looks.palette(theme), self.middle
+        font = {"size": SMALL, "color": look.muted}
+        shown = {"text": self.text, "font": font, "bgcolor": look.background, "borderpad": 1}
+        if not self.leader:
+            return shown | {"x": x, "y": y}
+        ends = {"x": self.point[0], "y": self.point[1], "ax": x, "ay": y}
+        # A dot at its end says which line is meant.
+        dot = {"arrowhead": 6, "arrowsize": 0.8, "arrowwidth": 1, "arrowcolor": look.muted}
+        return shown | ends | {"axref": "x", "ayref": "y", "showarrow": True} | dot
+
+
+def place(
+    nodes: DataFrame,
+    lines: DataFrame,
+    names: Sequence[labels.Box],
+    within: labels.Box,
+    size: float,
+    theme: str,
+) -> list[Value]:
+    """The values of the strongest lines, the strongest first: none covers a mark or a text.
+
+    `nodes`: dataset, x, y and size; `lines`: dataset, other, similarity, weakest first; `names`:
+    where texts stand already; `size`: pixels of the largest letters that the values may be drawn
+    in. On its line where there is room, else beside it, as near as may be and off other lines.
+    MOST values, or those before the first that has no clear place: none of a weaker line instead.
+    """
+    at = {row["dataset"]: (row["x"], row["y"]) for row in nodes.to_dict("records")}
+    pairs = list(zip(lines["dataset"], lines["other"], strict=True))
+    drawn = {pair: list(labels.along(*at[pair[0]], *at[pair[1]])) for pair in pairs}
+    found: list[Value] = []
+    for own, similarity in list(zip(pairs, lines["similarity"], strict=True))[: -MOST - 1 : -1]:
+        text = looks.plain(similarity, 2)
+        room = labels.width(text, size, theme) + 4, size + 4
+        options = list(_options(text, at[own[0]], at[own[1]], room))
+        costs = _costs(options, nodes, [*names, *(one.box for one in found)], found, within)
+        crossed = [one for pair in pairs if pair != own for one in drawn[pair]]
+        costs += _CROSSED * labels.overlaps([one.box for one in options], crossed).sum(axis=1)
+        best = int(costs.argmin())
+        if costs[best] >= (_UNCLEAR if found else 2 * _UNCLEAR):
+            break
+        found.append(options[best])
+    return found
+
+
+def _around(middle: Point, wide: float, high: float) -> labels.Box:
+    (x, y), across, down = middle, wide / 2, high / 2
+    return labels.Box(x - across, y - down, x + across, y + down)
+
+
+def _options(text: str, one: Point, other: Point, room: Point) -> Iterator[Value]:
+    """Where the value of a line from one point to another may stand, the best place first."""
+    points = [
+        (one[0] + share * (other[0] - one[0]), one[1] + share * (other[1] - one[1]))
+        for share in _ALONG
+    ]
+    for point in points:
+        yield Value(_around(point, *room), text, point)
+    for distance in _DISTANCES:
+        for turn in range(_DIRECTIONS):
+            angle = 2 * math.pi * turn / _DIRECTIONS
+            right, down = distance * math.cos(angle), distance * math.sin(angle)
+            for point in points:
+                beside = _around((point[0] + right, point[1] + down), *room)
+                yield Value(beside, text, point)
+
+
+def _costs(
+    options: Sequence[Value],
+    nodes: DataFrame,
+    texts: Sequence[labels.Box],
+    found: Sequence[Value],
+    within: labels.Box,
+) -> NDArray[np.float64]:
+    """What each option costs: its place among them, and much where it covers something, where it
+    is not `within`, or where its leader runs across something."""
+    own = [one.box for one in options]
+    taken = [*texts, *(part for one in found for part in one.leader)]
+    covered = labels.overlaps(own, [*taken, *_squares(nodes, 1)]).any(axis=1)
+    outside = labels.overlaps(own, [within])[:, 0] < [box.overlap(box) - 1e-6 for box in own]
+    owners = [place for place, one in enumerate(options) for _ in one.leader]
+    led = [part for one in options for part in one.leader]
+    hit = labels.overlaps(led, [*taken, *_squares(nodes, _ROUND)]).sum(axis=1)
+    across = np.bincount(owners, weights=hit, minlength=len(options)) > 0
+    return np.arange(len(options)) + _UNCLEAR * across + 2 * _UNCLEAR * (covered | outside)
+
+
+def _squares(nodes: DataFrame, share: float) -> list[labels.Box]:
+    """The marks as squares, their width made smaller to this share."""
+    return [
+        _around((row["x"], row["y"]), share * row["size"], share * row["size"])
+        for row in nodes.to_dict("records")
+    ]

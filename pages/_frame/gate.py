@@ -16,7 +16,7 @@ from typing import Any
 
 import streamlit as st
 from starlette.requests import HTTPConnection
-from starlette.responses import PlainTextResponse
+from starlette.responses import PlainTextResponse, RedirectResponse
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from streamlit import auth_util, file_util, runtime
 from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
@@ -30,6 +30,7 @@ from compute.base.errors import BeirscopeError
 from compute.base.settings import Settings
 from pages._frame import left_pages
 from pages._shared import page_files, sign_in
+from pages._shared.navigation import FIRST
 
 MESSAGE = 32 * 1024
 """Bytes of one message of who has not signed in; an address and a click take one or two thousand.
@@ -110,6 +111,11 @@ class Gate:
         if refused:
             status, words = refused
             await PlainTextResponse(f"{words}\n", status)(scope, receive, send)
+            return
+        if asked.url.path == f"/{FIRST}":
+            # Streamlit knows the first page by no name, and would say that there is none.
+            query = f"?{asked.url.query}" if asked.url.query else ""
+            await RedirectResponse(f"./{query}")(scope, receive, send)
             return
         self._coming[session] += size
         try:

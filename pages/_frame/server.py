@@ -16,6 +16,7 @@ import click
 import streamlit as st
 import uvicorn
 from starlette.middleware import Middleware
+from streamlit.runtime.pages_manager import PagesManager
 from streamlit.runtime.runtime_util import get_max_widget_state_size_bytes
 from streamlit.web import bootstrap, cli
 from threadpoolctl import threadpool_limits
@@ -90,6 +91,9 @@ def main() -> None:
     # Every page computes in a thread of its own; several more for each product of matrices only
     # wait for each other.
     threadpool_limits(1, user_api="blas")
+    # Until app.py has told its pages Streamlit takes every file of pages/ for one, and tells the
+    # first visitor that there is no such page.
+    PagesManager.uses_pages_directory = False
     serve(prog_name="pages._frame.server")
 
 

@@ -17,7 +17,7 @@ from compute.views.holes import order_flips, select_unjudged
 from compute.views.holes import select as holes_select
 from compute.views.leaderboard import select as leaderboard_select
 from pages._frame import added_switch
-from pages._shared import colours, drawing, navigation
+from pages._shared import colours, drawing, escaping, navigation
 from pages._shared.reading import read
 
 MEASURES = (
@@ -33,6 +33,7 @@ def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     """Draw every score with its ranges; returns the systems in the order of their scores."""
     rows = _bounds(dataset, systems, measure)
     (recorded,) = read(holes_select.recorded, dataset=dataset).to_dict("records")
+    st.markdown(escaping.text(figures.verdict(rows, measure)))
     figure = figures.score_intervals(rows, measure, theme=colours.theme())
     drawing.plot(figure, "intervals", f"{measure} of systems and what it can be")
     waiting = None
@@ -72,12 +73,14 @@ def orders(dataset: str, rows: DataFrame, measure: str) -> None:
     asked = {"dataset": dataset, "systems": shown["system"].tolist(), "measure": measure}
     pairs = read(holes_select.pairs, **asked, most_hits=MOST_HITS)
     if said := order_flips.none_holds(pairs):
-        drawing.caption(said)
+        st.markdown(said)
         return
+    told, *notes = order_flips.orders_note(pairs, measure, n_left_out=len(rows) - len(shown))
+    st.markdown(told)
     figure = order_flips.order_matrix(shown, pairs, measure, theme=colours.theme())
     title = f"Which orders of two systems by {measure} could turn"
     drawing.plot(figure, "orders", title, order_flips.SHORTLY)
-    drawing.caption(*order_flips.orders_note(pairs, measure, n_left_out=len(rows) - len(shown)))
+    drawing.caption(*notes)
 
 
 def ranks(dataset: str, rows: DataFrame, measure: str) -> None:

@@ -45,9 +45,17 @@ def test_the_switch_keeps_the_query_and_the_document_that_are_shown(
     page.wait_for_url(lambda url: "query=q" in url and "document=d" in url)
 
 
-def test_a_page_that_is_left_with_an_open_menu_leaves_the_next_one_whole(
+def test_every_page_is_found_and_one_left_with_an_open_menu_leaves_the_next_whole(
     page: Page, judged: str
 ) -> None:
+    missing = page.get_by_text("Page not found")
+    # The first visitor of a server, and the first page under its own name.
+    for path, found in (("about", "About the numbers"), ("leaderboard?numbers=Computed", "Leader")):
+        page.goto(f"{judged}/{path}")
+        expect(page.get_by_role("heading", name=found, level=1)).to_be_visible()
+        settled(page)
+        expect(missing).to_have_count(0)
+    page.wait_for_url(f"{judged}/?numbers=Computed*")
     page.goto(f"{judged}/compare?dataset=tiny")
     settled(page)
     page.get_by_role("button", name="Export").first.click()

@@ -191,14 +191,12 @@ def test_compare_and_dataset_both_say_p_alone_and_corrected_and_lead_to_each_oth
     app = opened(of_four, monkeypatch, "compare", **address)
     (tests,) = [frame.value for frame in app.dataframe if "p" in frame.value]
     assert tests[["p", "The two systems"]].iloc[0].tolist() == [".0312", "differ"]
-    told = (
-        "With all 6 pairs of systems on this dataset corrected: p = .0630, the two cannot be told"
-    )
+    told = "With all 6 pairs of systems on this dataset corrected: p = .06, the two cannot be told"
     assert told in said(app)
     assert "All systems of this dataset" in {button.label for button in app.button}
     address = {"dataset": "own", "show": "Systems", "measure": "RR@10"}
     app = opened(of_four, monkeypatch, "dataset", **address)
-    differ = "Compared alone, a and b differ (p = .0312); with all 6 pairs corrected p = .0630."
+    differ = "Compared alone, a and b differ (p = .03); with all 6 pairs corrected p = .06."
     assert differ in " ".join(words.value for words in app.markdown).replace("\\", "")
     assert "The first two compared" in {button.label for button in app.button}
 
@@ -217,9 +215,9 @@ def test_what_the_test_would_have_found_stands_beside_not_significant(
     # Of twelve queries all would have to differ by more than two values can.
     assert "With 80% chance this test finds no possible difference, all 6 pairs" in said(app)
     assert "this pair alone, a difference of ." in said(app)
-    assert ".100 takes " in said(app) and " queries, all 6 pairs corrected" in said(app)
+    assert ".1 takes " in said(app) and " queries, all 6 pairs corrected" in said(app)
     app.number_input(key="find").set_value(0.25).run()
-    assert app.query_params["find"] == "0.25" and ".250 takes " in said(app)
+    assert app.query_params["find"] == "0.25" and ".25 takes " in said(app)
     app.number_input(key="find").set_value(None).run()
     assert "find" not in app.query_params and " takes " not in said(app)
     app = opened(of_four, monkeypatch, "dataset", **address, show="Systems")

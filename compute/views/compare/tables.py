@@ -187,7 +187,11 @@ def alone(titles: Titles, p_alone: float, p: float, n_pairs: int) -> str:
 
 
 def _said(p: float) -> str:
-    return f"p {p_text(p)}" if p < 0.0001 else f"p = {p_text(p)}"
+    """`p = .07`, and more digits where fewer would be those of the level."""
+    if p < 0.001 or p > 0.99:
+        return "p < .001" if p < 0.5 else "p > .99"
+    text = looks.plain(p, 2 if p >= 0.01 else 3)
+    return f"p = {p_text(p) if float(text) == ALPHA else text}"
 
 
 def effect(found: Mapping[Hashable, Any], titles: Titles) -> str:

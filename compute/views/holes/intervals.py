@@ -289,6 +289,22 @@ def styled(
     return table.style.format(formats)
 
 
+def verdict(rows: DataFrame, measure: str) -> str:
+    """How much is unjudged, and whose score is the least certain by it."""
+    cut = measure.partition("@")[2]
+    least, most = rows["hole"].min(), rows["hole"].max()
+    if not rows["n_holes"].any():
+        return f"All documents in the top {cut} are judged."
+    shares = list(dict.fromkeys(percent(share) for share in (least, most)))
+    widest = rows.loc[(rows["high"] - rows["low"]).idxmax()]
+    ends = looks.between(widest["low"], widest["high"])
+    whose = f"{widest['title']}, the least certain," if len(rows) > 1 else widest["title"]
+    return (
+        f"{' to '.join(shares)} of the top {cut} is unjudged: {whose} scores"
+        f" {looks.plain(widest['value'])} and can be {ends}, as the holes in its own list turn out."
+    )
+
+
 def intervals_note(
     rows: DataFrame, measure: str, recorded: Row, about: Row, waiting: Row | None = None
 ) -> list[str]:

@@ -145,7 +145,7 @@ def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> It
     if sure:
         yield head | ({"text": "group"} | _LETTERS if narrow else {"xshift": 106, "text": "first"})
     if bars:
-        yield head | {"xref": "x2 domain", "x": 0, "xanchor": "left", "text": "alike"}
+        yield head | {"xref": "x2 domain", "x": 0, "xanchor": "left", "text": "not separable"}
 
 
 def _share(share: float) -> str:

@@ -160,13 +160,12 @@ def test_the_answer_is_one_sentence_about_who_leads() -> None:
     one = partial(compare_tables.answer, titles=("dense", "BM25"), measure="nDCG@10")
     counts = "; better on 70 queries, worse on 67, equal on 163."
     lead = "BM25 leads by .034 (95%: −.003 to +.070), "
-    assert one(found, tested) == f"{lead}not significant (p = .0700){counts}"
+    assert one(found, tested) == f"{lead}not significant (p = .07){counts}"
     assert one(found, tested, family=(0.31, 91)) == (
-        f"{lead}not significant (p = .0700; after correction for 91 pairs p = .3100){counts}"
+        f"{lead}not significant (p = .07; after correction for 91 pairs p = .31){counts}"
     )
     assert one(found, tested | {"p_randomisation": 0.02}, family=(0.31, 91)) == (
-        f"{lead}significant alone (p = .0200), not after correction for 91 pairs (p = .3100)"
-        + counts
+        f"{lead}significant alone (p = .02), not after correction for 91 pairs (p = .31)" + counts
     )
     assert one(found, {}) == f"BM25 leads by .034{counts}"
     # Where less is better, the lower one leads.
@@ -328,7 +327,7 @@ def test_a_small_lead_and_a_family_that_tells_more_are_said() -> None:
     one = partial(compare_tables.answer, titles=("dense", "BM25"), measure="nDCG@10")
     said = one(found, tested, family=(0.01, 3))
     assert said.startswith("dense leads by less than .001 (")
-    assert "not significant alone (p = .0600), but after correction for 3 pairs (p = .0100)" in said
+    assert "not significant alone (p = .06), but after correction for 3 pairs (p = .01)" in said
     level = found._replace(difference=0.0, a_better=1, b_better=1, equal=38)
     assert "dense is better on 1 query, BM25 on 1, equal on 38." in one(level, tested)
 

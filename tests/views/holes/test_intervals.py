@@ -311,3 +311,16 @@ def test_the_numbers_behind_the_bars() -> None:
     heads = ["System", "nDCG@10", *ends, "Expected", "Hole@10", "Never judged", "Holes"]
     assert list(table.data.columns) == heads
     assert ".500" in table.to_html() and "25%" in table.to_html()
+
+
+def test_the_verdict_says_how_much_is_unjudged_and_whose_score_that_leaves_open() -> None:
+    rows = scored(one=0.5, two=0.4).assign(hole=[0.08, 0.4], high=[0.55, 0.6])
+    rows["title"] = ["One", "Two"]
+    assert figures.verdict(rows, "nDCG@10") == (
+        "8% to 40% of the top 10 is unjudged: Two, the least certain, scores .400 and can be .300"
+        " to .600, as the holes in its own list turn out."
+    )
+    alone = figures.verdict(rows.head(1), "nDCG@10")
+    assert alone.startswith("8% of the top 10 is unjudged: One scores .500 and can be .400 to .550")
+    none = figures.verdict(rows.assign(n_holes=0, hole=0.0), "P@5")
+    assert none == "All documents in the top 5 are judged."

@@ -296,7 +296,7 @@ def verdict(rows: DataFrame, measure: str) -> str:
     if not rows["n_holes"].any():
         return f"All documents in the top {cut} are judged."
     shares = list(dict.fromkeys(percent(share) for share in (least, most)))
-    widest = rows.loc[(rows["high"] - rows["low"]).idxmax()]
+    widest = rows.iloc[int((rows["high"] - rows["low"]).to_numpy().argmax())]
     ends = looks.between(widest["low"], widest["high"])
     whose = f"{widest['title']}, the least certain," if len(rows) > 1 else widest["title"]
     return (

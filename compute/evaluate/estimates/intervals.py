@@ -131,9 +131,12 @@ class Estimates:
         return found
 
 
-def estimates(frame: Frame, of: Kind, sample: Corrected) -> Estimates:
-    """A measure of every system of the frame, from its corrected grades."""
-    near = linear(frame, of, sample.about, sample.steps, sample.levels, sample.together)
+def estimates(
+    frame: Frame, of: Kind, sample: Corrected, outside: Values | None = None
+) -> Estimates:
+    """A measure of every system of the frame, from its corrected grades; `outside` as `linear`."""
+    about = sample.steps, sample.levels, sample.together
+    near = linear(frame, of, sample.about, *about, outside)
     by_query = near.moved(frame, sample.values - sample.about)
     covariance, least, freedom = _covariance(frame, near, sample)
     low, high = _ranges(frame, near, sample)

@@ -41,9 +41,12 @@ def estimated(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> 
     judged = ~np.isnan(grades)
     n = order.complete(judged | _passed_over(store, task, frame))
     asked = samples.Asked(task.measure, task.goal, task.baseline, task.grades)
-    given, levels = prediction.features(frame), asked.levels(grades)
+    given = prediction.features(frame)
+    evaluated = judgements[judgements["query_id"].isin(frame.queries)]
+    levels = asked.levels(evaluated["relevance"].to_numpy(np.float64))
     sample = corrected.corrected(frame, given, grades, [order.first(n)], levels)
-    found = intervals.estimates(frame, kind(task.measure), sample)
+    outside = frame.outside(evaluated, levels)
+    found = intervals.estimates(frame, kind(task.measure), sample, outside)
     return Estimated(found, n, int(judged[order.rows[:n]].sum()), batch, frame.n)
 
 

@@ -11,6 +11,7 @@ from compute.evaluate.estimates.intervals import Estimates, estimates
 from compute.evaluate.estimates.linearised import kind, linear
 from compute.evaluate.measures import evaluate
 from tests.evaluate.estimates.made import TWO, drawn
+from tests.support.oracles import by_pytrec_eval, qrels
 
 MEASURES = ("P@5", "RBP(p=0.8)@5", "RBP(p=0.8,rel=2)@5", "nDCG@5", "R@5", "AP@5")
 
@@ -34,6 +35,25 @@ def test_of_known_grades_the_values_are_those_of_the_measure(measure: str) -> No
         run = frame.pairs.assign(rank=rank)[(rank > 0) & (rank <= 5)]
         scores = evaluate(run, judgements, [measure], depth=5)
         assert found.values[place] == pytest.approx(scores["value"].to_numpy())
+
+
+@pytest.mark.parametrize("measure", ("P@5", "nDCG@5"))
+def test_a_full_census_gives_the_exact_scores(measure: str) -> None:
+    frame, grades = drawn(12, 5, seed=4)
+    levels = np.array([1.0, 2, 3])
+    # Judged besides: what no system found, in some queries, of all grades; and a strange query.
+    queries = [*frame.queries[:5], frame.queries[0], "strange"]
+    away = pd.DataFrame({"query_id": queries, "doc_id": list("abcdefg")})
+    away["relevance"] = [3, 1, 2, 0, -1, 2, 3]
+    judgements = pd.concat([frame.pairs.assign(relevance=grades.astype(int)), away])
+    census = [Batch(np.arange(frame.n), np.ones(frame.n), 1)]
+    sample = corrected(frame, prediction.features(frame), grades, census, levels)
+    found = estimates(frame, kind(measure), sample, frame.outside(judgements, levels))
+    for place, rank in enumerate(frame.rank.T):
+        run = qrels(frame.pairs.assign(relevance=-rank)[rank > 0])
+        oracle = by_pytrec_eval(qrels(judgements), run)
+        wanted = [oracle[measure, query] for query in frame.queries]
+        assert found.by_query[place] == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize("measure", (*MEASURES, "DCG@5"))

@@ -77,9 +77,12 @@ def test_judged_in_the_queue_estimates_are_those_of_the_core_and_near_the_truth(
     ).tolist()
 
 
-def test_all_judged_the_estimate_is_the_score(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("measure", ["P@10", "nDCG@10"])
+def test_all_judged_the_estimate_is_the_score(
+    measure: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     store, frame, grades = made_up.fill(load().home, n_queries=6)
-    task = made_up.make(store, frame, n_pairs=5000)
+    task = made_up.make(store, frame, n_pairs=5000, measure=measure)
     made_up.judge(store, task, frame, grades, task.n_pairs)
     for row in told(capsys, "--task", task.id):
         for name in ("value", "low", "high", "estimate_low", "estimate_high"):

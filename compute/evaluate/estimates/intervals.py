@@ -15,8 +15,10 @@ from compute.evaluate.estimates.linearised import Kind, Linear, linear
 from compute.evaluate.rank_intervals import letters, told_together
 from compute.evaluate.sign_flips import LEVEL
 
-FEWEST_RELEVANT = 30
-"""With fewer relevant pairs in the sample no interval is given: see the benchmark `sampled`."""
+FEWEST = 30
+"""With fewer relevant, or fewer not relevant, pairs in the sample no interval is given: the rarer
+ones make the error, and a sample that missed them takes it for small. See the benchmark `sampled`.
+"""
 _BY_QUERY = {"nDCG": 1, "R": 10, "AP": 10}
 """Relevant pairs in the sample for each query that a ratio needs besides, by the same benchmark."""
 _PRIOR = 15.0
@@ -50,14 +52,19 @@ class Estimates:
     high: Values
     n_relevant: int
     """Relevant pairs in the sample."""
-    n_needed: int = FEWEST_RELEVANT
-    """How many of them an interval needs. Of a ratio some for each query: with fewer its bias is
-    not small beside the interval, or the interval too narrow."""
+    n_not_relevant: int
+    """Pairs in it that are judged not relevant: an interval needs FEWEST of them."""
+    n_needed: int = FEWEST
+    """How many relevant ones an interval needs. Of a ratio some for each query: with fewer its bias
+    is not small beside the interval, or the interval too narrow."""
+    is_census: bool = False
+    """Whether all that could be drawn was, which is enough whatever the grades."""
 
     @property
     def enough(self) -> bool:
         """Whether the sample holds what an interval needs; else only the range is known."""
-        return self.n_relevant >= self.n_needed
+        both = self.n_relevant >= self.n_needed and self.n_not_relevant >= FEWEST
+        return self.is_census or both
 
     @property
     def means(self) -> Values:
@@ -125,9 +132,8 @@ class Estimates:
         found = np.zeros(self.covariance.shape, bool)
         pairs = self.pairs()
         a, b = pairs["a"].to_numpy(), pairs["b"].to_numpy()
-        known = (pairs["error"] > 0).to_numpy() & self.enough
-        found[a, b] = known & (pairs["low"] > 0).to_numpy()
-        found[b, a] = known & (pairs["high"] < 0).to_numpy()
+        found[a, b] = self.enough & tolerance.above(pairs["low"], 0)
+        found[b, a] = self.enough & tolerance.above(0, pairs["high"])
         return found
 
 
@@ -140,7 +146,7 @@ def estimates(
     by_query = near.moved(frame, sample.values - sample.about)
     covariance, least, freedom = _covariance(frame, near, sample)
     low, high = _ranges(frame, near, sample)
-    needed = max(FEWEST_RELEVANT, _BY_QUERY.get(of.name, 0) * len(frame.queries))
+    needed = max(FEWEST, _BY_QUERY.get(of.name, 0) * len(frame.queries))
     return Estimates(
         frame.systems,
         by_query,
@@ -150,7 +156,9 @@ def estimates(
         low,
         high,
         sample.n_relevant,
+        sample.n_not_relevant,
         needed,
+        sample.is_census,
     )
 
 

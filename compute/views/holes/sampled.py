@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.base.words import counted
+from compute.evaluate.estimates.intervals import FEWEST
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate.tables import GOALS
@@ -154,11 +155,11 @@ def enough(rows: DataFrame, told: DataFrame, found: Estimated) -> str:
     """Whether the judgements tell what is asked. `rows`: of `systems`, with title; `told`: of
     `pairs`."""
     if not found.estimates.enough:
-        there = counted(found.estimates.n_relevant, "relevant document")
+        has = found.estimates
         return (
-            f"Enough? Not yet: the sample has {there},"
-            f" an interval needs {found.estimates.n_needed:,}. Until then only what the scores can"
-            " be is known."
+            f"Enough? Not yet: the sample has {counted(has.n_relevant, 'relevant document')} and"
+            f" {has.n_not_relevant:,} not relevant, an interval needs {has.n_needed:,} and"
+            f" {FEWEST:,}. Until then only what the scores can be is known."
         )
     half = (rows["estimate_high"] - rows["estimate_low"]) / 2
     widest = rows["title"].iloc[int(half.to_numpy().argmax())]

@@ -40,7 +40,7 @@ def test_the_page_says_what_the_core_says(
     ]
     (told,) = [one.value for one in app.markdown if "Enough?" in one.value]
     assert ("±" in told and "of 6 pairs can be told apart" in told) == enough
-    assert ("an interval needs 30" in told) != enough
+    assert ("an interval needs 30 and 30" in told) != enough
 
 
 def test_without_a_sampled_task_the_page_has_no_estimates(

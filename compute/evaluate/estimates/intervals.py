@@ -73,7 +73,7 @@ class Estimates:
     @cached_property
     def _errors(self) -> Values:
         """(S, S) Standard errors of differences; on the diagonal of means."""
-        square = np.maximum(_of_differences(self.covariance), _of_differences(self.least))
+        square = np.maximum(of_differences(self.covariance), of_differences(self.least))
         return np.sqrt(np.where(square > _FLAT * square.max(initial=0), square, 0))
 
     def scores(self) -> DataFrame:
@@ -162,7 +162,7 @@ def estimates(
     )
 
 
-def _of_differences(covariance: Values) -> Values:
+def of_differences(covariance: Values) -> Values:
     """(S, S) Variances of differences; on the diagonal those of the systems themselves."""
     own = np.diag(covariance)
     found = own[:, None] + own - 2 * covariance

@@ -81,7 +81,7 @@ class Order:
         return Batch(self.rows[:n], chances, weight)
 
     def complete(self, answered: Flags) -> int:
-        """How many of the first have all been judged or passed over by everybody: (N,) by row."""
+        """How many of the first have all been judged or passed over: (N,) by row."""
         open_places = np.flatnonzero(~answered[self.rows])
         return int(open_places[0]) if len(open_places) else len(self.rows)
 

@@ -28,7 +28,7 @@ class Batch:
     """Pairs drawn together, each with a chance that was known when it was drawn."""
 
     rows: Counts
-    """(n,) Of the frame, all of them judged or passed over by everybody."""
+    """(n,) Of the frame, all of them judged or passed over."""
     chances: Values
     """(N,) Of every row: 1 for what was judged before, 0 for what could not be drawn."""
     weight: float

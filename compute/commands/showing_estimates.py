@@ -38,6 +38,6 @@ def estimates(bench: Bench, arguments: Namespace) -> DataFrame:
             rows = sampled.systems(holes_select.bounds(cursor, *asked), found)
     rows.insert(0, "dataset", task.dataset)
     rows.insert(1, "measure", task.measure)
-    for name, value in sampled.provenance(task, found).items():
+    for name, value in (sampled.provenance(task, found) | sampled.stopped(found)).items():
         rows[name] = value
     return rows

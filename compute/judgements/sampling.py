@@ -13,6 +13,7 @@ import numpy as np
 from compute.base.errors import WrongInput
 from compute.evaluate.estimates.corrected import Batch
 from compute.evaluate.estimates.frames import Counts, Flags, Frame, Values
+from compute.evaluate.estimates.intervals import of_differences
 from compute.evaluate.estimates.linearised import Kind, linear
 
 SCORES, DIFFERENCES, ORDER = "scores", "differences", "order"
@@ -21,6 +22,8 @@ SMALLEST_BATCH = 40
 _LEAST = 0.02
 """Of the highest grade: a prediction nearer to 0 or 1 is not believed, for what is sure to be 0
 would have no chance."""
+
+_FLAT = 1e-12
 
 
 def sizes(
@@ -46,7 +49,10 @@ def sizes(
         moves = moves - moves[:, [baseline]]
     square = (moves**2).sum(axis=1)
     if goal == ORDER:
-        square = np.maximum(len(frame.systems) * square - moves.sum(axis=1) ** 2, 0)
+        whole = len(frame.systems) * square
+        apart = whole - moves.sum(axis=1) ** 2
+        # What moves all systems alike moves no difference; rounding must not let it be drawn.
+        square = np.where(apart > _FLAT * whole, apart, 0)
     share = np.clip(shares, _LEAST, 1 - _LEAST)
     return np.sqrt(square * share * (1 - share))
 
@@ -75,7 +81,7 @@ class Order:
         return Batch(self.rows[:n], chances, weight)
 
     def complete(self, answered: Flags) -> int:
-        """How many of the first have all been judged or passed over by everybody: (N,) by row."""
+        """How many of the first have all been judged or passed over: (N,) by row."""
         open_places = np.flatnonzero(~answered[self.rows])
         return int(open_places[0]) if len(open_places) else len(self.rows)
 
@@ -117,7 +123,8 @@ def _chances(size: Values, n: int) -> Values:
 
 
 def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int) -> Values:
-    """(S,) The standard errors of the means that a sample of n of these sizes should give.
+    """(S, S) The standard errors of differences, on the diagonal of means, that a sample of n of
+    these sizes should give; of means only where the sizes were drawn for the scores.
 
     `shares` (N,): how likely each pair is relevant; 0 or 1 where it is known. With 1/2 for all
     that is not known the errors will hardly be larger. With a sample before this one, 1 over the
@@ -126,10 +133,11 @@ def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int
     one, open_rows = np.ones(1), np.flatnonzero(size > 0)
     moves = linear(frame, of, shares[:, None], one, one).at(frame, open_rows)[:, :, 0]
     if n >= len(open_rows):
-        return np.zeros(len(frame.systems))
+        return np.zeros((len(frame.systems), len(frame.systems)))
     share = shares[open_rows]
     square = share * (1 - share) * (1 / _chances(size[open_rows], n) - 1)
-    return np.sqrt((moves**2).T @ square) / max(len(frame.queries), 1)
+    covariance = (moves * square[:, None]).T @ moves
+    return np.sqrt(of_differences(covariance).clip(0)) / max(len(frame.queries), 1)
 
 
 def batch_size(done: int) -> int:

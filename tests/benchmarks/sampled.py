@@ -1,12 +1,14 @@
 """Do estimates from sampled judgements hold what they promise, and what do they save?
 
     python -m tests.benchmarks.sampled [--runs FOLDER] [--repetitions 1000] [--dataset NAME …]
-        [--measure P@10 nDCG@10 AP@100] [--binary] [--half] [--part coverage factors stop naive]
+        [--measure P@10 nDCG@10 AP@100] [--binary] [--half]
+        [--part coverage factors stop naive shares]
 
 Pairs of which all grades are known are drawn again and again, and it is counted how often 95%
 intervals hold the true score. `--runs` holds runs (`*.gz`) and `qrels.txt.gz`, as the TREC-COVID
 round 1 archive has them; a dataset is one that ships with the project. What nobody judged counts
-as judged not relevant. `--half`: half of the pool is given as official judgements.
+as judged not relevant. `--half`: half of the pool is given as official judgements. `shares` needs
+no runs: it makes up small collections of which a share is relevant, wherever systems rank it.
 
 `rel`: relevant pairs in the sample, on average. Half-widths are means over systems, or pairs:
 `true` is 1.96 standard deviations of the estimates. `bias` is the largest over systems, in parts
@@ -34,6 +36,7 @@ from compute.evaluate.runs import canonical, read_trec
 from compute.exports.shipping import FORMAT
 from compute.judgements import orders, sampling
 from compute.store.store import SHIPPED
+from tests.evaluate.estimates.made import drawn
 
 SIZES = (50, 100, 200, 400, 800)
 NORMAL = stats.norm.isf(0.025)
@@ -144,7 +147,8 @@ class Told:
 
     @classmethod
     def of(cls, found: Sequence[Estimates], truth: Values) -> "Told":
-        a, b = np.triu_indices(len(truth), 1)
+        """`truth`: (S,), or (repetitions, S) where it is another in each."""
+        a, b = np.triu_indices(truth.shape[-1], 1)
         error = np.array([one.means for one in found]) - truth
         scores = [one.scores() for one in found]
         pairs = [one.pairs(together=False) for one in found]
@@ -183,6 +187,43 @@ def coverage(world: World, repetitions: int) -> None:
                 found[n].append(one)
     rows = {n: Told.of(some, world.truth).row() for n, some in found.items() if some}
     table(f"{world.name}: coverage, {repetitions} repetitions", rows)
+
+
+SHARES = (0.02, 0.1, 0.5, 0.7, 0.9, 0.95, 0.98)
+
+
+def shares(measure: str, repetitions: int) -> None:
+    """Of every sample, and of those that are enough for an interval: only these are shown."""
+    rows = {}
+    for share in SHARES:
+        for n in (100, 200):
+            found, truth = made_up(measure, share, n, repetitions)
+            enough = np.array([one.enough for one in found])
+            row = {"shown": f"{enough.mean():.1%}"}
+            row["coverage of all"] = Told.of(found, truth).row()["coverage"]
+            if enough.any():
+                shown = [one for one in found if one.enough]
+                row |= Told.of(shown, truth[enough]).row()
+            rows[f"{share:.0%} relevant, {n} judged"] = row
+    table(f"made up, {measure}: by share, {repetitions} repetitions", rows)
+
+
+def made_up(measure: str, share: float, n: int, repetitions: int) -> tuple[list[Estimates], Values]:
+    """Estimates from n pairs of 30 queries of 3 systems, drawn as a task draws them, and the truths
+    (repetitions, S); in each repetition other pairs are relevant."""
+    of, found, truth = kind(measure), [], []
+    frame, _ = drawn(30, of.k, seed=1, n_systems=3)
+    nothing = np.zeros(frame.n, bool)
+    for seed in range(repetitions):
+        real = (np.random.default_rng([seed, 1]).random(frame.n) < share).astype(float)
+        world = World("made up", frame, real, of, nothing)
+        batch = sampling.order(world.size, nothing, seed).first(n)
+        grades = np.full(frame.n, np.nan)
+        grades[batch.rows] = real[batch.rows]
+        sample = corrected(frame, world.given, grades, [batch], world.levels)
+        found.append(estimates(frame, of, sample))
+        truth.append(world.truth)
+    return found, np.array(truth)
 
 
 def factors(world: World, repetitions: int) -> None:
@@ -350,6 +391,10 @@ def main(words: Sequence[str]) -> None:
     asking.add_argument("--half", action="store_true")
     asking.add_argument("--part", nargs="+", default=["coverage"])
     asked = asking.parse_args(words)
+    if "shares" in asked.part:
+        for measure in asked.measure:
+            shares(measure, asked.repetitions)
+        asked.part.remove("shares")
     sources = {asked.runs.name: lambda: of_files(asked.runs)} if asked.runs else {}
     sources |= {name: lambda name=name: of_shipped(name) for name in asked.dataset}
     for name, lists in sources.items():

@@ -4,6 +4,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from tests.benchmarks import sampled
@@ -105,3 +106,20 @@ def test_sampled_judging_is_simulated_on_what_ships(capsys: pytest.CaptureFixtur
     told = capsys.readouterr().out
     assert "pydocs-networkx, P@10, half official: coverage, 2 repetitions" in told
     assert "stopped at a half-width of 0.15" in told
+
+
+@pytest.mark.parametrize(
+    ("share", "n", "shown"),
+    [(0.5, 100, True), (0.7, 150, True), (0.9, 150, False), (0.98, 100, False)],
+)
+def test_intervals_that_are_shown_hold_the_truth_whatever_share_is_relevant(
+    share: float, n: int, shown: bool
+) -> None:
+    found, truth = sampled.made_up("P@10", share, n, repetitions=60)
+    # At 90% some 15 pairs are not relevant, at 98% some 2: too few for an interval.
+    assert {one.enough for one in found} == {shown}
+    scores = [one.scores() for one in found]
+    low, high = (np.array([one[end] for one in scores]) for end in ("low", "high"))
+    held = ((low <= truth) & (truth <= high)).mean()
+    # 180 intervals; those of the last case are not shown for this reason.
+    assert held > 0.9 if share < 0.98 else held < 0.9

@@ -77,9 +77,12 @@ def test_judged_in_the_queue_estimates_are_those_of_the_core_and_near_the_truth(
     ).tolist()
 
 
-def test_all_judged_the_estimate_is_the_score(capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.mark.parametrize("measure", ["P@10", "nDCG@10"])
+def test_all_judged_the_estimate_is_the_score(
+    measure: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     store, frame, grades = made_up.fill(load().home, n_queries=6)
-    task = made_up.make(store, frame, n_pairs=5000)
+    task = made_up.make(store, frame, n_pairs=5000, measure=measure)
     made_up.judge(store, task, frame, grades, task.n_pairs)
     for row in told(capsys, "--task", task.id):
         for name in ("value", "low", "high", "estimate_low", "estimate_high"):
@@ -97,16 +100,20 @@ def test_before_enough_is_judged_only_the_range_is_told(capsys: pytest.CaptureFi
     assert main(["show", "estimates", "--task", task.id]) == 0
 
 
-def test_what_everybody_skips_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_all_who_answered_skip_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
     store, frame, _ = made_up.fill(load().home, n_queries=6)
     task = made_up.make(store, frame, annotators=("ada", "bob"))
     (first, second) = queue.exchange(store, task, ADA, ahead=2).held
     answers = [answer(first.id, "skip"), answer(second.id)]
     queue.exchange(store, task, ADA, answers, ahead=0)
-    assert told(capsys, "--task", task.id)[0]["n_judged"] == 0, "bob may still judge the first"
-    queue.exchange(store, task, BOB, ahead=1)
+    row = told(capsys, "--task", task.id)[0]
+    assert (row["n_judged"], row["n_behind"], row["waits_for"]) == (1, 0, ""), "bob never came"
+    (_, third) = queue.exchange(store, task, BOB, ahead=2).held
+    queue.exchange(store, task, BOB, [answer(third.id)], ahead=0)
+    row = told(capsys, "--task", task.id)[0]
+    assert (row["n_judged"], row["n_behind"], row["waits_for"]) == (0, 2, "bob")
     queue.exchange(store, task, BOB, [answer(first.id, "skip")], ahead=0)
-    assert told(capsys, "--task", task.id)[0]["n_judged"] == 1
+    assert told(capsys, "--task", task.id)[0]["n_judged"] == 2
 
 
 def test_what_cannot_be_estimated_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,7 @@ import pytest
 from compute.base.errors import WrongInput
 from compute.evaluate.estimates.linearised import kind
 from compute.judgements import sampling
-from tests.evaluate.estimates.made import TWO, drawn
+from tests.evaluate.estimates.made import TWO, drawn, listed
 
 NOTHING = np.zeros(7, bool)
 
@@ -17,6 +17,9 @@ def test_worked_by_hand_sizes() -> None:
     assert size / size[1] == pytest.approx([np.sqrt(2), 1, 1, 1, 1, 1, 1])
     apart = sampling.sizes(TWO, kind("P@2"), goal=sampling.DIFFERENCES, baseline=0)
     assert apart / apart[1] == pytest.approx([0, 1, 1, 1, 1, 1, 1])
+    # What three systems have alike moves no order, for all that rounding does.
+    alike = listed({name: {"p": "abc"} for name in ("one", "two", "three")}, 3)
+    assert not sampling.sizes(alike, kind("P@3"), goal=sampling.ORDER).any()
     # All pairs of two systems are the one difference.
     assert sampling.sizes(TWO, kind("P@2"), goal=sampling.ORDER) == pytest.approx(apart)
     # What is surely relevant or surely not is drawn least.
@@ -86,6 +89,8 @@ def test_worked_by_hand_expected_errors() -> None:
     # 3 of 6 rows with equal sizes: chance 1/2. P@2 of one holds p b, q a and q b that are not
     # known: three times (1/4)^2 x .25 x (1 / .5 - 1) = .046875. Two holds p c, q c and q d.
     shares, size = np.array([1, 0.5, 0.5, 0.5, 0.5, 0.5, 0.5]), np.array([0, 1.0, 1, 1, 1, 1, 1])
+    # No open row stands in both lists, so the variance of the difference is the sum.
     found = sampling.expected_errors(TWO, kind("P@2"), shares, size, 3)
-    assert found**2 == pytest.approx([0.046875, 0.046875])
+    wanted = np.array([[0.046875, 0.09375], [0.09375, 0.046875]])
+    assert found**2 == pytest.approx(wanted)
     assert sampling.expected_errors(TWO, kind("P@2"), shares, size, 6) == pytest.approx(0)

@@ -110,7 +110,7 @@ def test_before_a_task_is_made_the_page_says_what_a_sample_should_give(store: St
     numbers = {field.label: field for field in app.number_input}
     numbers["Documents to judge"].set_value(1)
     press(app, "What a sample is expected to give")
-    assert "Expected for P@10, half of the widest 95% interval" in shown(app)
+    assert "Expected for P@10, half of the widest 95% interval of a system" in shown(app)
     assert "1 judgement ±" in shown(app) and tasks.tasks(store) == []
 
 

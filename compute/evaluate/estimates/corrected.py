@@ -28,7 +28,7 @@ class Batch:
     """Pairs drawn together, each with a chance that was known when it was drawn."""
 
     rows: Counts
-    """(n,) Of the frame, all of them judged or passed over by everybody."""
+    """(n,) Of the frame, all of them judged or passed over."""
     chances: Values
     """(N,) Of every row: 1 for what was judged before, 0 for what could not be drawn."""
     weight: float
@@ -59,9 +59,16 @@ class Corrected:
     together: float
     """Beside a relevant pair others of its query are so with 1 + this times their chances."""
     n_relevant: int
-    """Relevant pairs among the drawn ones."""
+    """Relevant pairs of the batches."""
+    n_not_relevant: int
+    """Pairs of theirs that are judged not relevant."""
     levels: Values
     """(L,) The relevance from which each level counts."""
+
+    @property
+    def is_census(self) -> bool:
+        """Whether all that could be drawn was: what is not known then is `unknown` alone."""
+        return not self.spread.any()
 
     @property
     def steps(self) -> Values:
@@ -128,6 +135,7 @@ def by_guess(
         unknown=np.sum([part.unknown for part in parts], axis=0) + (total == 0),
         together=_together(reached[judged, 0], guess[judged, 0], query[judged]),
         n_relevant=int(reached[rows, 0].sum()),
+        n_not_relevant=int((judged[rows] & (reached[rows, 0] == 0)).sum()),
         levels=levels,
     )
 

@@ -64,6 +64,15 @@ class Frame:
         found[rows[rows >= 0]] = relevance[rows >= 0]
         return found
 
+    def outside(self, judgements: DataFrame, levels: Values) -> Values:
+        """(Q, L) How many judged pairs of each query that are not in the frame reach each level."""
+        query = pd.Index(self.queries).get_indexer(pd.Index(judgements["query_id"]))
+        away = (query >= 0) & (self.rows(judgements) < 0)
+        reached = judgements["relevance"].to_numpy(np.float64)[away, None] >= levels
+        found = np.zeros((len(self.queries), len(levels)))
+        np.add.at(found, query[away], reached)
+        return found
+
 
 def of_lists(tops: DataFrame, queries: Sequence[str], depth: int) -> Frame:
     """The frame of ranked lists: system, query_id, doc_id, rank (from 1).

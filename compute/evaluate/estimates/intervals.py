@@ -15,8 +15,10 @@ from compute.evaluate.estimates.linearised import Kind, Linear, linear
 from compute.evaluate.rank_intervals import letters, told_together
 from compute.evaluate.sign_flips import LEVEL
 
-FEWEST_RELEVANT = 30
-"""With fewer relevant pairs in the sample no interval is given: see the benchmark `sampled`."""
+FEWEST = 30
+"""With fewer relevant, or fewer not relevant, pairs in the sample no interval is given: the rarer
+ones make the error, and a sample that missed them takes it for small. See the benchmark `sampled`.
+"""
 _BY_QUERY = {"nDCG": 1, "R": 10, "AP": 10}
 """Relevant pairs in the sample for each query that a ratio needs besides, by the same benchmark."""
 _PRIOR = 15.0
@@ -50,14 +52,19 @@ class Estimates:
     high: Values
     n_relevant: int
     """Relevant pairs in the sample."""
-    n_needed: int = FEWEST_RELEVANT
-    """How many of them an interval needs. Of a ratio some for each query: with fewer its bias is
-    not small beside the interval, or the interval too narrow."""
+    n_not_relevant: int
+    """Pairs in it that are judged not relevant: an interval needs FEWEST of them."""
+    n_needed: int = FEWEST
+    """How many relevant ones an interval needs. Of a ratio some for each query: with fewer its bias
+    is not small beside the interval, or the interval too narrow."""
+    is_census: bool = False
+    """Whether all that could be drawn was, which is enough whatever the grades."""
 
     @property
     def enough(self) -> bool:
         """Whether the sample holds what an interval needs; else only the range is known."""
-        return self.n_relevant >= self.n_needed
+        both = self.n_relevant >= self.n_needed and self.n_not_relevant >= FEWEST
+        return self.is_census or both
 
     @property
     def means(self) -> Values:
@@ -66,7 +73,7 @@ class Estimates:
     @cached_property
     def _errors(self) -> Values:
         """(S, S) Standard errors of differences; on the diagonal of means."""
-        square = np.maximum(_of_differences(self.covariance), _of_differences(self.least))
+        square = np.maximum(of_differences(self.covariance), of_differences(self.least))
         return np.sqrt(np.where(square > _FLAT * square.max(initial=0), square, 0))
 
     def scores(self) -> DataFrame:
@@ -125,19 +132,21 @@ class Estimates:
         found = np.zeros(self.covariance.shape, bool)
         pairs = self.pairs()
         a, b = pairs["a"].to_numpy(), pairs["b"].to_numpy()
-        known = (pairs["error"] > 0).to_numpy() & self.enough
-        found[a, b] = known & (pairs["low"] > 0).to_numpy()
-        found[b, a] = known & (pairs["high"] < 0).to_numpy()
+        found[a, b] = self.enough & tolerance.above(pairs["low"], 0)
+        found[b, a] = self.enough & tolerance.above(0, pairs["high"])
         return found
 
 
-def estimates(frame: Frame, of: Kind, sample: Corrected) -> Estimates:
-    """A measure of every system of the frame, from its corrected grades."""
-    near = linear(frame, of, sample.about, sample.steps, sample.levels, sample.together)
+def estimates(
+    frame: Frame, of: Kind, sample: Corrected, outside: Values | None = None
+) -> Estimates:
+    """A measure of every system of the frame, from its corrected grades; `outside` as `linear`."""
+    about = sample.steps, sample.levels, sample.together
+    near = linear(frame, of, sample.about, *about, outside)
     by_query = near.moved(frame, sample.values - sample.about)
     covariance, least, freedom = _covariance(frame, near, sample)
     low, high = _ranges(frame, near, sample)
-    needed = max(FEWEST_RELEVANT, _BY_QUERY.get(of.name, 0) * len(frame.queries))
+    needed = max(FEWEST, _BY_QUERY.get(of.name, 0) * len(frame.queries))
     return Estimates(
         frame.systems,
         by_query,
@@ -147,11 +156,13 @@ def estimates(frame: Frame, of: Kind, sample: Corrected) -> Estimates:
         low,
         high,
         sample.n_relevant,
+        sample.n_not_relevant,
         needed,
+        sample.is_census,
     )
 
 
-def _of_differences(covariance: Values) -> Values:
+def of_differences(covariance: Values) -> Values:
     """(S, S) Variances of differences; on the diagonal those of the systems themselves."""
     own = np.diag(covariance)
     found = own[:, None] + own - 2 * covariance

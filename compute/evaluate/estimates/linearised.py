@@ -11,7 +11,7 @@ from compute.evaluate.estimates.frames import Counts, Frame, Values
 
 ESTIMATED = ("P", "DCG", "RBP", "nDCG", "R", "AP")
 RATIOS = ("nDCG", "R", "AP")
-"""Their ideal, or number of relevant documents, is that of the frame."""
+"""Their ideal, or number of relevant documents, is that of the frame and of what else is judged."""
 _OWN = np.linspace(0, 1, 21)
 
 
@@ -101,20 +101,23 @@ def linear(
     steps: Values,
     levels: Values,
     together: float = 0.0,
+    outside: Values | None = None,
 ) -> Linear:
     """The measure near shares (N, L): how likely each pair reaches each level.
 
     Its value is what is expected if pairs reach levels with these chances; slopes are the
     differences that one pair makes. So what is relevant in a query need not be known well for a
     ratio. Beside a relevant pair others are relevant with 1 + `together` times their chances; a
-    share of 0 or 1 is known.
+    share of 0 or 1 is known. `outside` (Q, L): judged pairs outside the frame, by the levels that
+    they reach (`Frame.outside`; default: none), which count in a ratio's best order.
     """
     gains, share = of.gains(steps, levels), _ranked(frame, shares, of.k)
     worth = np.broadcast_to(of.discount[:, None] * gains, share.shape)
     if not of.is_ratio:
         falls = np.zeros((2, *share.shape[:2], len(steps)))
         return Linear((worth * share).sum(axis=(2, 3)), worth, falls, shares)
-    inverse = _Inverse.of(frame, of, shares, gains, 1 + together)
+    outside = np.zeros((len(frame.queries), len(steps))) if outside is None else outside
+    inverse = _Inverse.of(frame, of, shares, gains, 1 + together, outside)
     given, each = inverse.given(share), worth * share
     if of.name == "AP":
         others = np.where(share < 1, (1 + together) * share, 1)
@@ -182,9 +185,12 @@ class _Inverse:
     """(L, Q, G) And with one that was counted."""
 
     @classmethod
-    def of(cls, frame: Frame, of: Kind, shares: Values, gains: Values, beside: float) -> "_Inverse":
+    def of(
+        cls, frame: Frame, of: Kind, shares: Values, gains: Values, beside: float, outside: Values
+    ) -> "_Inverse":
         others = np.where(shares < 1, beside * shares, 1)
-        mean, squares = _counted(frame, others), _counted(frame, others**2)
+        mean = _counted(frame, others) + outside
+        squares = _counted(frame, others**2) + outside
         own = np.where(_OWN < 1, beside * _OWN, 1)
         variance = mean - squares
         along = np.divide(

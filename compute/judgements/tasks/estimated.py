@@ -7,8 +7,9 @@ from pandas import DataFrame
 from sqlalchemy import select
 
 from compute.evaluate.estimates import corrected, intervals, prediction
-from compute.evaluate.estimates.frames import Flags, Frame
+from compute.evaluate.estimates.frames import Frame
 from compute.evaluate.estimates.linearised import kind
+from compute.judgements.sampling import Order
 from compute.judgements.tasks import samples, tables
 from compute.judgements.tasks.queue import JUDGED, SKIPPED
 from compute.judgements.tasks.tasks import Task
@@ -23,10 +24,16 @@ class Estimated:
     n: int
     """Pairs of the sample: the first ones up to the first that still waits."""
     n_judged: int
-    """Of them; nobody would judge the others, which widen the intervals."""
+    """Of them; the others were skipped by all who answered so far, and widen the intervals."""
     batch: samples.Drawn
     n_pairs: int
     """Of the frame."""
+    n_behind: int
+    """Judged pairs of the order that do not count yet: they stand behind one that waits."""
+    waits_for: tuple[str, ...]
+    """Who answered in the task, but not that one."""
+    missing: tuple[str, ...]
+    """Systems of the task without ranked lists for these queries."""
 
 
 def estimated(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> Estimated:
@@ -39,16 +46,38 @@ def estimated(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> 
     order = batch.order(frame)
     grades = frame.grades(judgements)
     judged = ~np.isnan(grades)
-    n = order.complete(judged | _passed_over(store, task, frame))
+    answers = _answers(store, task)
+    people, skipped = set(answers["person"]), answers[answers["status"] == SKIPPED]
+    rows = frame.rows(skipped)
+    # A row is passed over once all who answered so far skipped it; whoever comes later may judge.
+    n_skips = np.bincount(rows[rows >= 0], minlength=frame.n)
+    n = order.complete(judged | ((n_skips > 0) & (n_skips == len(people))))
     asked = samples.Asked(task.measure, task.goal, task.baseline, task.grades)
-    given, levels = prediction.features(frame), asked.levels(grades)
+    given = prediction.features(frame)
+    evaluated = judgements[judgements["query_id"].isin(frame.queries)]
+    levels = asked.levels(evaluated["relevance"].to_numpy(np.float64))
     sample = corrected.corrected(frame, given, grades, [order.first(n)], levels)
-    found = intervals.estimates(frame, kind(task.measure), sample)
-    return Estimated(found, n, int(judged[order.rows[:n]].sum()), batch, frame.n)
+    outside = frame.outside(evaluated, levels)
+    found = intervals.estimates(frame, kind(task.measure), sample, outside)
+    return Estimated(
+        found,
+        n,
+        int(judged[order.rows[:n]].sum()),
+        batch,
+        frame.n,
+        n_behind=int(judged[order.rows[n:]].sum()),
+        waits_for=tuple(sorted(people - {*skipped["person"][rows == _next(order, n)]})),
+        missing=tuple(sorted({*task.systems} - {*frame.systems})),
+    )
 
 
-def _passed_over(store: Store, task: Task, frame: Frame) -> Flags:
-    """(N,) What everybody skipped: all who may judge, or where anybody may, all who answered."""
+def _next(order: Order, n: int) -> int:
+    """The row that the sample stops at; none of the frame where it is whole."""
+    return int(order.rows[n]) if n < len(order.rows) else order.n_rows
+
+
+def _answers(store: Store, task: Task) -> DataFrame:
+    """query_id, doc_id, person, status of what was answered, skipped pairs included."""
     turns, pairs = tables.turns, tables.pairs
     query = (
         select(pairs.c.query_id, pairs.c.doc_id, turns.c.person, turns.c.status)
@@ -58,10 +87,4 @@ def _passed_over(store: Store, task: Task, frame: Frame) -> Flags:
     columns = ["query_id", "doc_id", "person", "status"]
     with store.engine.connect() as connection:
         given = [tuple(row) for row in connection.execute(query)]
-    answers = DataFrame(given, columns=columns)
-    everybody = len(set(task.annotators)) or answers["person"].nunique()
-    skipped = answers[answers["status"] == SKIPPED].drop_duplicates(columns[:3])
-    rows, n_people = np.unique(frame.rows(skipped), return_counts=True)
-    found = np.zeros(frame.n, bool)
-    found[rows[(n_people >= everybody) & (rows >= 0)]] = True
-    return found
+    return DataFrame(given, columns=columns)

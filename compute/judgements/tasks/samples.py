@@ -92,11 +92,12 @@ def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth:
 
 
 def draw(frame: Frame, asked: Asked, known: Values, seed: int) -> Drawn:
-    """The first batch from what is not known: the grades (N,), NaN where not judged."""
+    """The first batch from what is not known: the grades (N,), NaN where not judged.
+
+    Raises WrongInput where nothing is left to judge that tells what is asked.
+    """
     judged = ~np.isnan(known)
-    if judged.all():
-        return Drawn(DataFrame(columns=[*PAIR, "size"]), frame.identity, seed, prediction.VERSION)
-    size = _sizes(frame, asked, shares_of(frame, asked, known))
+    size = _sizes(frame, asked, known, shares_of(frame, asked, known))
     if (~judged).sum() > MOST_DRAWN:
         raise WrongInput(
             f"a sample is drawn from at most {MOST_DRAWN:,} pairs: choose fewer systems or a"
@@ -106,27 +107,48 @@ def draw(frame: Frame, asked: Asked, known: Values, seed: int) -> Drawn:
     return Drawn(_kept(frame, order, judged), frame.identity, seed, prediction.VERSION)
 
 
-def _sizes(frame: Frame, asked: Asked, shares: Values) -> Values:
-    place = None
-    if asked.goal == sampling.DIFFERENCES:
-        if asked.baseline not in frame.systems:
-            raise WrongInput(f"{asked.baseline} has no ranked lists here: choose another baseline")
-        place = frame.systems.index(asked.baseline)
-    return sampling.sizes(frame, kind(asked.measure), shares, asked.goal, place)
+def _sizes(frame: Frame, asked: Asked, known: Values, shares: Values) -> Values:
+    """(N,) As `sampling.sizes`; 0 for what is known."""
+    if not np.isnan(known).any():
+        raise WrongInput(
+            f"Everything in the top {frame.depth} of these systems is judged: choose a greater"
+            " depth or other systems."
+        )
+    place = _baseline(frame, asked)
+    size = sampling.sizes(frame, kind(asked.measure), shares, asked.goal, place)
+    size = np.where(np.isnan(known), size, 0.0)
+    if not size.any():
+        does = "counts for" if asked.goal == sampling.SCORES else "tells these systems apart by"
+        raise WrongInput(f"No unjudged document {does} {asked.measure}: choose other systems.")
+    return size
+
+
+def _baseline(frame: Frame, asked: Asked) -> int | None:
+    return frame.systems.index(asked.baseline) if asked.goal == sampling.DIFFERENCES else None
 
 
 def expected(frame: Frame, asked: Asked, known: Values, numbers: Sequence[int]) -> DataFrame:
-    """n, reach: half the widest 95% interval of a system that so many judgements should give.
+    """n, reach: half the widest 95% interval that so many judgements should give of what is asked.
 
-    `known`: as of `draw`. Where nothing is judged a pair may as well be relevant as not, which
-    is the worst case.
+    That is of a system's score, of its difference to the baseline, or of that of two systems, each
+    by itself. `known`: as of `draw`, with the same errors. Where nothing is judged a pair may as
+    well be relevant as not, which is the worst case.
     """
-    shares, judged = shares_of(frame, asked, known), ~np.isnan(known)
-    size = np.where(judged, 0.0, _sizes(frame, asked, shares))
-    shares = np.where(judged, known > 0, shares)
+    shares = shares_of(frame, asked, known)
+    size = _sizes(frame, asked, known, shares)
+    shares = np.where(np.isnan(known), shares, known > 0)
     of, times = kind(asked.measure), float(stats.norm.isf(LEVEL / 2))
-    errors = [sampling.expected_errors(frame, of, shares, size, n).max() for n in numbers]
-    return DataFrame({"n": list(numbers), "reach": [times * error for error in errors]})
+    found = [sampling.expected_errors(frame, of, shares, size, n) for n in numbers]
+    reach = [times * _widest(errors, asked.goal, _baseline(frame, asked)) for errors in found]
+    return DataFrame({"n": list(numbers), "reach": reach})
+
+
+def _widest(errors: Values, goal: str, baseline: int | None) -> float:
+    """Of `sampling.expected_errors` the largest that the goal is about."""
+    if goal == sampling.SCORES:
+        return float(np.diag(errors).max())
+    apart = errors * (1 - np.eye(len(errors)))
+    return float((apart if baseline is None else apart[baseline]).max())
 
 
 def _kept(frame: Frame, order: sampling.Order, judged: Flags) -> DataFrame:

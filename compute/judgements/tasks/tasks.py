@@ -11,6 +11,7 @@ from pandas import DataFrame
 from sqlalchemy import Connection, Row, func, insert, select
 
 from compute.base.errors import Missing, WrongInput
+from compute.evaluate.estimates.frames import Frame
 from compute.judgements import orders
 from compute.judgements.labels import resolve
 from compute.judgements.tasks import samples, tables
@@ -124,15 +125,25 @@ def _asked(plan: Plan) -> samples.Asked:
     return samples.Asked(plan.measure, plan.goal, plan.baseline, plan.grades)
 
 
-def _drawn(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> samples.Drawn:
+def _frame(plan: Plan, tops: orders.Tops) -> Frame:
     frame = tops.frame(plan.systems, plan.depth)
+    if missing := sorted({*plan.systems} - {*frame.systems}):
+        raise WrongInput(
+            f"No ranked lists for the evaluated queries: {', '.join(missing)}. Leave out what has"
+            " none, or run it first."
+        )
+    return frame
+
+
+def _drawn(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> samples.Drawn:
+    frame = _frame(plan, tops)
     return samples.draw(frame, _asked(plan), frame.grades(judgements), plan.seed)
 
 
 def expected(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> DataFrame:
     """What the plan's sample, one of twice and one of four times its pairs are expected to give:
     see `samples.expected`. Arguments are those of `make`."""
-    frame = tops.frame(plan.systems, plan.depth)
+    frame = _frame(plan, tops)
     numbers = [plan.n_pairs * times for times in (1, 2, 4)]
     return samples.expected(frame, _asked(plan), frame.grades(judgements), numbers)
 

@@ -5,6 +5,7 @@ from collections.abc import Hashable, Mapping
 from pandas import DataFrame
 
 from compute.base.words import counted
+from compute.evaluate.estimates.intervals import FEWEST
 from compute.judgements.tasks.grades import Grades
 from compute.judgements.tasks.tasks import Task
 from compute.views.shared.theme import plain
@@ -72,16 +73,24 @@ def people(rows: DataFrame) -> DataFrame:
     )
 
 
-def expected(measure: str, rows: DataFrame) -> str:
+_WIDEST = {
+    "scores": "of a system",
+    "differences": "of a difference to the baseline",
+    "order": "of a difference of two systems",
+}
+
+
+def expected(measure: str, goal: str, rows: DataFrame) -> str:
     """What samples are expected to give, from `samples.expected`."""
     told = [
         f"{counted(n, 'judgement')} ±{plain(reach)}"
         for n, reach in zip(rows["n"], rows["reach"], strict=True)
     ]
     return (
-        f"Expected for {measure}, half of the widest 95% interval of a system: {'; '.join(told)}."
-        " An interval also needs 30 relevant documents in the sample; of nDCG one for each query,"
-        " if those are more."
+        f"Expected for {measure}, half of the widest 95% interval {_WIDEST[goal]}:"
+        f" {'; '.join(told)}. Unless all is judged, an interval also needs {FEWEST} relevant and"
+        f" {FEWEST} not relevant documents in the sample; of nDCG one relevant for each query, if"
+        " those are more."
     )
 
 

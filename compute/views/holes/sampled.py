@@ -7,6 +7,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.base.words import counted
+from compute.evaluate.estimates.intervals import FEWEST
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate.tables import GOALS
@@ -26,12 +27,21 @@ def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
     """system, value (today's score), low, high (what it can be), estimate, error, estimate_low,
     estimate_high (95%, each by itself; absent while the sample is too small), n_judged, enough.
 
-    `bounds`: as `select.bounds`, of the same systems.
+    `bounds`: as `select.bounds`, of the same systems. An estimate says nothing that cannot be: it
+    and its interval end where the pool's range does, for a best order counts other lists, too.
     """
     scores = found.estimates.scores().set_axis(["system", *ABOUT], axis=1)
     if not found.estimates.enough:
         scores[list(ABOUT)] = float("nan")
-    rows = bounds[["system", "value", "low", "high"]].merge(scores, on="system")
+    rows = bounds.merge(scores, on="system")
+    # Without official judgements no range is known but that of every measure.
+    least, most = (
+        rows["pool_low"].astype(float).fillna(0),
+        rows["pool_high"].astype(float).fillna(1),
+    )
+    for name in ("estimate", "estimate_low", "estimate_high"):
+        rows[name] = rows[name].clip(least, most)
+    rows = rows[["system", "value", "low", "high", *ABOUT]]
     return rows.assign(n_judged=found.n_judged, enough=found.estimates.enough)
 
 
@@ -61,6 +71,15 @@ def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
         "seed": found.batch.seed,
         "predictor": found.batch.predictor,
         "n_judged": found.n_judged,
+    }
+
+
+def stopped(found: Estimated) -> dict[str, str | int]:
+    """What the estimates leave out: judged pairs behind one that waits, for whom; systems."""
+    return {
+        "n_behind": found.n_behind,
+        "waits_for": ", ".join(found.waits_for) if found.n_behind else "",
+        "without_lists": ", ".join(found.missing),
     }
 
 
@@ -150,15 +169,28 @@ def _said(row: Mapping[Hashable, Any], measure: str) -> str:
     return "<br>".join(lines)
 
 
-def enough(rows: DataFrame, told: DataFrame, found: Estimated) -> str:
-    """Whether the judgements tell what is asked. `rows`: of `systems`, with title; `told`: of
-    `pairs`."""
+def verdict(rows: DataFrame, told: DataFrame, found: Estimated) -> str:
+    """Whether the judgements tell what is asked, and what they leave out. `rows`: of `systems`,
+    with title; `told`: of `pairs`."""
+    said = [_enough(rows, told, found)]
+    if found.n_behind:
+        person = " or ".join(found.waits_for) or "anybody"
+        said.append(
+            f"The sample stops at document {found.n + 1:,}, which waits for {person}; behind it"
+            f" {counted(found.n_behind, 'judged document')} cannot count yet."
+        )
+    if found.missing:
+        said.append(f"Without ranked lists for these queries: {', '.join(found.missing)}.")
+    return " ".join(said)
+
+
+def _enough(rows: DataFrame, told: DataFrame, found: Estimated) -> str:
     if not found.estimates.enough:
-        there = counted(found.estimates.n_relevant, "relevant document")
+        has = found.estimates
         return (
-            f"Enough? Not yet: the sample has {there},"
-            f" an interval needs {found.estimates.n_needed:,}. Until then only what the scores can"
-            " be is known."
+            f"Enough? Not yet: the sample has {counted(has.n_relevant, 'relevant document')} and"
+            f" {has.n_not_relevant:,} not relevant, an interval needs {has.n_needed:,} and"
+            f" {FEWEST:,}. Until then only what the scores can be is known."
         )
     half = (rows["estimate_high"] - rows["estimate_low"]) / 2
     widest = rows["title"].iloc[int(half.to_numpy().argmax())]
@@ -175,9 +207,10 @@ def notes(task: Task, found: Estimated) -> tuple[str, str]:
     goal = f"{GOALS[task.goal]} ({task.baseline})" if task.baseline else GOALS[task.goal]
     return (
         "How to read this: the pale bar is what a score can be, with any grades for what nobody"
-        " judged. The dot is what it is estimated to be from the sample, with its 95% interval over"
-        " all samples that could have been drawn, for these queries. The mark is today's score,"
-        " which counts what nobody judged as not relevant. The 95% is meant for a number of"
+        " judged of the system's own list. The dot is what it is estimated to be from the sample,"
+        " with its 95% interval over all samples that could have been drawn, for these queries. The"
+        " mark is today's score, which counts what nobody judged as not relevant. What all who"
+        " answered so far skipped widens the interval. The 95% is meant for a number of"
         " judgements chosen beforehand, not for stopping when the figure looks good.",
         f"Sample: {found.n_judged:,} judged of the first {found.n:,}, from {found.n_pairs:,} pairs."
         f" Drawn for {goal} with seed {found.batch.seed} by predictor {found.batch.predictor}, from"

@@ -1,3 +1,4 @@
+from dataclasses import replace
 from itertools import product
 
 import numpy as np
@@ -6,11 +7,12 @@ import pytest
 
 from compute.base.errors import WrongInput
 from compute.evaluate.estimates import prediction
-from compute.evaluate.estimates.corrected import Batch, Corrected, corrected
+from compute.evaluate.estimates.corrected import Batch, Corrected, by_guess, corrected
 from compute.evaluate.estimates.intervals import Estimates, estimates
 from compute.evaluate.estimates.linearised import kind, linear
 from compute.evaluate.measures import evaluate
 from tests.evaluate.estimates.made import TWO, drawn
+from tests.support.oracles import by_pytrec_eval, qrels
 
 MEASURES = ("P@5", "RBP(p=0.8)@5", "RBP(p=0.8,rel=2)@5", "nDCG@5", "R@5", "AP@5")
 
@@ -34,6 +36,25 @@ def test_of_known_grades_the_values_are_those_of_the_measure(measure: str) -> No
         run = frame.pairs.assign(rank=rank)[(rank > 0) & (rank <= 5)]
         scores = evaluate(run, judgements, [measure], depth=5)
         assert found.values[place] == pytest.approx(scores["value"].to_numpy())
+
+
+@pytest.mark.parametrize("measure", ("P@5", "nDCG@5"))
+def test_a_full_census_gives_the_exact_scores(measure: str) -> None:
+    frame, grades = drawn(12, 5, seed=4)
+    levels = np.array([1.0, 2, 3])
+    # Judged besides: what no system found, in some queries, of all grades; and a strange query.
+    queries = [*frame.queries[:5], frame.queries[0], "strange"]
+    away = pd.DataFrame({"query_id": queries, "doc_id": list("abcdefg")})
+    away["relevance"] = [3, 1, 2, 0, -1, 2, 3]
+    judgements = pd.concat([frame.pairs.assign(relevance=grades.astype(int)), away])
+    census = [Batch(np.arange(frame.n), np.ones(frame.n), 1)]
+    sample = corrected(frame, prediction.features(frame), grades, census, levels)
+    found = estimates(frame, kind(measure), sample, frame.outside(judgements, levels))
+    for place, rank in enumerate(frame.rank.T):
+        run = qrels(frame.pairs.assign(relevance=-rank)[rank > 0])
+        oracle = by_pytrec_eval(qrels(judgements), run)
+        wanted = [oracle[measure, query] for query in frame.queries]
+        assert found.by_query[place] == pytest.approx(wanted, abs=1e-9)
 
 
 @pytest.mark.parametrize("measure", (*MEASURES, "DCG@5"))
@@ -85,7 +106,7 @@ def test_intervals_of_all_pairs_are_wider_than_of_each(sample: Corrected) -> Non
     together, each = found.pairs(), found.pairs(together=False)
     assert (together["high"] > each["high"]).all()
     assert together["difference"].to_list() == each["difference"].to_list()
-    assert found.enough == (sample.n_relevant >= 30)  # more than there are queries
+    assert found.enough == (min(sample.n_relevant, sample.n_not_relevant) >= 30)
     scores = found.scores()
     assert (scores["high"] - scores["mean"]).to_list() == pytest.approx(
         (scores["mean"] - scores["low"]).to_list()
@@ -96,7 +117,7 @@ def test_who_is_better_follows_from_the_pairs() -> None:
     still = np.zeros((3, 3))
     covariance = np.diag([0.01, 0.01, 0.01]) ** 2
     by_query = np.array([[0.5, 0.7], [0.2, 0.3], [0.59, 0.6]])
-    found = Estimates(("a", "b", "c"), by_query, covariance, covariance, 40, still, still, 30)
+    found = Estimates(("a", "b", "c"), by_query, covariance, covariance, 40, still, still, 30, 30)
     # The error of a difference is .0141; a and b differ by .35, c and b by .345, a and c by .005.
     assert found.better().tolist() == [[False, True, False], [False] * 3, [False, True, False]]
     ranks = found.ranks()
@@ -107,15 +128,32 @@ def test_who_is_better_follows_from_the_pairs() -> None:
         [3, 3, 3],
     ]
     assert ranks["group"].to_list() == ["a", "a", "b"]
-    fewer = Estimates(("a", "b", "c"), by_query, covariance, covariance, 40, still, still, 29)
-    assert not fewer.better().any()
+    for few in ({"n_relevant": 29}, {"n_not_relevant": 29}):
+        assert not replace(found, **few).better().any()
+        assert replace(found, **few, is_census=True).better().any()
 
 
 def test_equal_lists_differ_by_nothing() -> None:
     still, flat = np.zeros((2, 2)), np.full((2, 2), 0.01)
-    found = Estimates(("a", "b"), np.ones((2, 2)), flat, flat, 40, still, still, 30)
+    found = Estimates(("a", "b"), np.ones((2, 2)), flat, flat, 40, still, still, 30, 30)
     assert found.pairs()[["error", "low", "high"]].to_numpy() == pytest.approx(0)
     assert not found.better().any()
+
+
+def test_what_is_known_exactly_can_be_told_apart() -> None:
+    # All of TWO is judged: P@2 of one is 1/2 and 0, of two 1 and 1/2; few pairs are enough.
+    grades = np.array([1.0, 0, 1, 0, 0, 1, 0])
+    census = [Batch(np.arange(7), np.ones(7), 1)]
+    sample = by_guess(np.full((7, 1), 0.5), grades, census, np.ones(1), TWO.query)
+    found = estimates(TWO, kind("P@2"), sample)
+    assert found.means.tolist() == [0.25, 0.75] and found.enough
+    assert found.scores()["error"].tolist() == [0, 0]
+    assert found.better().tolist() == [[False, False], [True, False]]
+    # Before anything is judged the error is 0, too, but nothing is known.
+    nothing = [Batch(np.zeros(0, np.int64), np.full(7, 0.5), 1)]
+    unknown = np.full(7, np.nan)
+    sample = by_guess(np.full((7, 1), 0.5), unknown, nothing, np.ones(1), TWO.query)
+    assert not estimates(TWO, kind("P@2"), sample).enough
 
 
 def test_a_measure_that_is_no_such_sum_is_refused() -> None:

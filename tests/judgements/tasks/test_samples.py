@@ -76,25 +76,36 @@ def test_what_is_expected_is_what_the_core_expects_of_what_is_open(tmp_path: Pat
     found = tasks.expected(plan(**ASKED, n_pairs=15), lists, NOTHING)
     assert found["n"].tolist() == [15, 30, 60]
     half = np.full(frame.n, 0.5)
-    errors = [sampling.expected_errors(frame, kind("P@5"), half, size, n).max() for n in found["n"]]
-    assert found["reach"].tolist() == pytest.approx([1.959964 * error for error in errors])
+    errors = [sampling.expected_errors(frame, kind("P@5"), half, size, n) for n in found["n"]]
+    wanted = [1.959964 * np.diag(error).max() for error in errors]
+    assert found["reach"].tolist() == pytest.approx(wanted)
     # With all judged but one pair there is nothing left to draw.
     judged = frame.pairs.assign(relevance=1).iloc[1:]
     assert tasks.expected(plan(**ASKED, n_pairs=15), lists, judged)["reach"].tolist() == [0, 0, 0]
+    with pytest.raises(WrongInput, match="Everything in the top 10 of these systems is judged"):
+        tasks.expected(plan(**ASKED), lists, frame.pairs.assign(relevance=1))
+
+
+@pytest.mark.parametrize("goal", ["differences", "order"])
+def test_of_differences_the_reach_of_differences_is_expected(goal: str) -> None:
+    # Of P@5 and lists of 8 the documents d4 and d5 are shared, the six others move the difference.
+    lists = Framed(tops(n_queries=9, depth=8))
+    asked = ASKED | {"goal": goal, "baseline": "one" if goal == "differences" else ""}
+    found = tasks.expected(plan(**asked, n_pairs=27), lists, NOTHING)
+    # 27 of 54, each with chance 1/2 and weight 1/45: 54 x .25 / 45^2 (1 / .5 - 1).
+    assert found["reach"].tolist() == pytest.approx([1.959964 * np.sqrt(54 / 4) / 45, 0, 0])
 
 
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
+        ({"goal": "order"}, "No unjudged document tells these systems apart by P@5"),
         ({"measure": "RR@10"}, "no estimates of 'RR@10'; known: P@10"),
         ({"goal": "fame"}, "no goal 'fame'; known: scores"),
         ({"depth": 4}, "P@5 needs the top 5"),
         ({"goal": "order", "systems": ("one",)}, "One system has no"),
-        ({"systems": ("absent",)}, "is judged: choose a greater depth or other systems"),
-        (
-            {"goal": "differences", "baseline": "none", "systems": ("one", "none")},
-            "no ranked lists",
-        ),
+        ({"systems": ("absent",)}, "No ranked lists for the evaluated queries: absent. Leave out"),
+        ({"systems": ("one", "absent")}, "No ranked lists for the evaluated queries: absent"),
         ({"goal": "differences"}, "need a baseline"),
         ({"goal": "differences", "baseline": "absent"}, "need a baseline"),
     ],
@@ -104,6 +115,10 @@ def test_a_sample_that_cannot_be_drawn_is_refused(
 ) -> None:
     with pytest.raises(WrongInput, match=said):
         made(open_store(tmp_path), **(ASKED | changes))
+    with pytest.raises(WrongInput, match=said):
+        asked = plan(**(ASKED | changes))
+        tasks.check(asked)
+        tasks.expected(asked, Framed(tops()), NOTHING)
 
 
 def test_only_its_own_frame_and_only_a_sample_can_be_read(tmp_path: Path) -> None:

@@ -1,5 +1,6 @@
 """Estimates from a sampled task on the page Holes."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -40,7 +41,9 @@ def test_the_page_says_what_the_core_says(
     ]
     (told,) = [one.value for one in app.markdown if "Enough?" in one.value]
     assert ("±" in told and "of 6 pairs can be told apart" in told) == enough
-    assert ("an interval needs 30" in told) != enough
+    assert ("an interval needs 30 and 30" in told) != enough
+    types = [element.type for element in app.main]
+    assert types[types.index("markdown") + 1] == "plotly_chart", "the verdict is above its figure"
 
 
 def test_without_a_sampled_task_the_page_has_no_estimates(
@@ -68,7 +71,7 @@ def test_the_figure_has_range_interval_estimate_and_score(tmp_path: Path) -> Non
     judgements = frame.pairs.assign(relevance=grades)
     found = estimated.estimated(store, task, frame, judgements)
     scores = found.estimates.scores()
-    bounds = scores.assign(value=0.1, low=0.0, high=0.9)[["system", "value", "low", "high"]]
+    bounds = scores[["system"]].assign(value=0.1, low=0.0, high=0.9, pool_low=0.0, pool_high=0.9)
     rows = sampled.systems(bounds, found)
     rows["title"] = rows["system"]
     figure = sampled.estimates(rows, "P@10", theme="light")
@@ -77,6 +80,14 @@ def test_the_figure_has_range_interval_estimate_and_score(tmp_path: Path) -> Non
     assert list(interval["x"][:2]) == [scores["low"][0], scores["high"][0]]
     assert list(dot["x"]) == scores["mean"].tolist()
     assert list(today["x"]) == [0.1] * 4
+    # Nothing is estimated to be what it cannot be.
+    most = scores["mean"].min()
+    cut = sampled.systems(bounds.assign(pool_high=most), found)
+    assert (cut[["estimate", "estimate_low", "estimate_high"]] == most).all(axis=None)
+    some = replace(found, n_behind=2, waits_for=("bob",), missing=("lost",))
+    said = sampled.verdict(rows, sampled.pairs(some), some)
+    assert f"stops at document {found.n + 1}, which waits for bob; behind it 2 judged" in said
+    assert said.endswith("Without ranked lists for these queries: lost.")
     few = rows.assign(enough=False)
     less = sampled.estimates(few, "P@10", theme="light").to_plotly_json()["data"]
     assert [one["name"] for one in less] == ["can be", "today's score"]

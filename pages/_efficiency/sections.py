@@ -35,6 +35,13 @@ class View(NamedTuple):
     measure: str
 
 
+def usual(costs: DataFrame) -> str:
+    """What the page opens on: the mean where all systems have a dataset, else the fullest one."""
+    n_systems = costs.groupby("dataset", sort=False)["system"].nunique()
+    every = n_systems.max() == costs["system"].nunique()
+    return EVERY if every else str(n_systems.idxmax())
+
+
 def nothing() -> None:
     """Say how to get figures into a store that has none, and show the papers'."""
     st.info(f"No run has been measured yet: {AGAIN} searches again and measures.")

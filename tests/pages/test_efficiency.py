@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pandas import DataFrame
 from streamlit.testing.v1 import AppTest
 
 from compute.base.errors import Missing, WrongInput
@@ -21,6 +22,7 @@ from compute.store import provenance
 from compute.store.loading import Bench, Loaded
 from compute.store.store import Store
 from compute.views.efficiency import select as efficiency_select
+from pages._efficiency import sections
 from tests.support.pages import noted
 from tests.support.storage import hits
 from tests.support.tiny import write_tiny
@@ -144,3 +146,14 @@ def test_show_prints_costs(bench: Bench) -> None:
         command.shown(bench, Namespace(**asked | {"system": "bm25", "dataset": "too"}))
     printed = command.shown(bench, Namespace(**asked | {"published": True, "system": "tas-b"}))
     assert list(printed["cpu_ms_per_query"]) == [125.0]
+
+
+def test_the_page_opens_on_the_fullest_dataset_where_systems_have_none_in_common() -> None:
+    costs = DataFrame(
+        [("one", "bm25"), ("two", "bm25"), ("two", "minilm"), ("one", "minilm")],
+        columns=["dataset", "system"],
+    )
+    assert sections.usual(costs) == sections.EVERY
+    assert sections.usual(costs.iloc[:3]) == sections.EVERY
+    costs.loc[4] = ["three", "rm3"]
+    assert sections.usual(costs.iloc[1:]) == "two"

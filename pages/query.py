@@ -33,10 +33,10 @@ words = query["text"] if isinstance(query["text"], str) else ""
 st.html(line(words or f"Query {query['query_id']}"))
 shown = titled(systems, read(leaderboard_select.systems))
 asked = {"dataset": name, "query_id": query["query_id"], "systems": systems}
-hits = read(select.ranked, collection=dataset.collection, depth=ranks, **asked)
-hits = sections.as_shown(hits, systems)
+hits = sections.as_shown(read(select.listed, depth=ranks, **asked), systems)
 values = read(select.query_values, **asked)
 further = sections.further(hits, dataset, query["query_id"], systems)
+hits, further = sections.with_texts(dataset, hits, further)
 chosen = sections.lists(hits, further, shown, measure, values, ranks)
 drawing.caption(LEGEND, f"Judged relevant to this query: {query['n_relevant']:,}.")
 page = sections.Page(hits, further, query["query_id"], words, dataset, shown)

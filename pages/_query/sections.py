@@ -88,7 +88,7 @@ def as_shown(hits: DataFrame, systems: Sequence[str]) -> DataFrame:
 
 
 def further(hits: DataFrame, dataset: Dataset, query_id: str, systems: Sequence[str]) -> DataFrame:
-    """Documents that no list on the page shows: doc_id, relevance, title, text.
+    """Documents that no list on the page shows: doc_id, relevance.
 
     Those that are judged relevant, and the one that the address names if a system ranks it.
     """
@@ -99,9 +99,18 @@ def further(hits: DataFrame, dataset: Dataset, query_id: str, systems: Sequence[
     of: Any = {"dataset": dataset.name, "query_id": query_id, "systems": systems}
     if named and named not in wanted and named not in set(hits["doc_id"]):
         wanted += [named] if len(read(query_select.places, doc_id=named, **of)) else []
-    texts = read(query_select.documents, collection=dataset.collection, doc_ids=wanted)
     frame = DataFrame({"doc_id": wanted}, dtype="str").merge(judged, on="doc_id", how="left")
-    return frame.merge(texts, on="doc_id", how="left").astype({"relevance": "Int64"})
+    return frame.astype({"relevance": "Int64"})
+
+
+def with_texts(dataset: Dataset, *frames: DataFrame) -> list[DataFrame]:
+    """The frames with title and text of each doc_id, absent where texts are not loaded.
+
+    Of all at once: to find the documents takes longer than to read them.
+    """
+    ids = dict.fromkeys(name for frame in frames for name in frame["doc_id"])
+    texts = read(query_select.documents, collection=dataset.collection, doc_ids=list(ids))
+    return [frame.merge(texts, on="doc_id", how="left") for frame in frames]
 
 
 def _clicked() -> None:

@@ -123,21 +123,6 @@ def documents(cursor: DuckDBPyConnection, collection: str, doc_ids: Sequence[str
     ).df()
 
 
-@question(datasets=("dataset",), collections=("collection",), systems=("systems",), shows="runs")
-def ranked(
-    cursor: DuckDBPyConnection,
-    dataset: str,
-    collection: str,
-    query_id: str,
-    systems: Sequence[str],
-    depth: int = top_ranks.DEPTH,
-) -> DataFrame:
-    """`listed` with title and text, absent where texts are not loaded."""
-    hits = listed(cursor, dataset, query_id, systems, depth)
-    texts = documents(cursor, collection, hits["doc_id"].unique().tolist())
-    return hits.merge(texts, on="doc_id", how="left")
-
-
 @question(datasets=("dataset",), systems=("systems",), shows="runs")
 def augmented(
     cursor: DuckDBPyConnection, dataset: str, query_id: str, systems: Sequence[str]

@@ -50,7 +50,7 @@ def making() -> None:
         return
     titles = dict(zip(runs["dataset"], runs["title"], strict=True))
     _address.known("dataset", titles, "dataset with ranked lists")
-    dataset = pickers.pick("Dataset", list(titles), "dataset", width=340)
+    dataset = pickers.pick("Dataset", list(titles), "dataset", width=340, titles=titles)
     mine = runs[runs["dataset"] == dataset]
     if not mine["with_texts"].all():
         without = next_steps.without_texts(dataset_facts.record(dataset))
@@ -88,8 +88,8 @@ def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
 
 def _estimated(systems: Sequence[str], titles: Mapping[str, str]) -> dict[str, Any]:
     """What the order by chance is drawn for; other orders leave it out."""
-    st.caption("For the order by chance: what is to be estimated from the judgements.")
-    one, two, three = st.columns(3)
+    with st.expander("For the order by chance: what is to be estimated"):
+        one, two, three = st.columns(3)
     return {
         "measure": one.selectbox("Measure", samples.MEASURES),
         "goal": two.selectbox(

@@ -20,11 +20,15 @@ with pickers.pickers():
     systems = system_pickers.picked(known, f"run on {name}", above)
 address.remember("dataset", name)
 agreement.way(name)
+added = sections.has_added(name)
+if added:
+    sections.before_and_after(name, systems, measure)
 rows = sections.scores(name, systems, measure)
 estimates.estimates(name)
 sections.orders(name, rows, measure)
 sections.ranks(name, rows, measure)
-sections.before_and_after(name, systems, measure)
+if not added:
+    sections.before_and_after(name, systems, measure)
 added_switch.download(name)
 agreement.agreement(name)
 agreement.machines(name)

@@ -26,6 +26,9 @@ with pickers.pickers():
     ranks = int(pick("Ranks", RANKS, "ranks", width=80))
     find = pickers.words("Find", "find", width=150)
 address.remember("dataset", name)
+if not systems:
+    st.info("Choose up to four systems.")
+    st.stop()
 dataset = dataset_facts.record(name)
 texts.bring(dataset)
 query = sections.choose_query(name, systems, measure, ORDERS[order], find)

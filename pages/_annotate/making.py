@@ -88,7 +88,7 @@ def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
 
 def _estimated(systems: Sequence[str], titles: Mapping[str, str]) -> dict[str, Any]:
     """What the order by chance is drawn for; other orders leave it out."""
-    with st.expander("For the order by chance: what is to be estimated"):
+    with st.expander("For a sample by chance: what is to be estimated"):
         one, two, three = st.columns(3)
     return {
         "measure": one.selectbox("Measure", samples.MEASURES),
@@ -110,27 +110,22 @@ def _of_sample(given: dict[str, Any]) -> dict[str, str]:
 
 
 def _numbers() -> dict[str, Any]:
-    """How deep, how many, and the seed."""
+    """How deep, how many, and the seed. Their bounds are checked when the task is made: a field
+    with bounds keeps the button from doing anything, and says why out of sight."""
     one, two, three = st.columns(3)
     depth = one.number_input(
         "From the top of each list",
-        1,
-        tasks.DEEPEST,
-        10,
+        value=10,
         help="What a system ranks so high for a query, as far as nobody judged it yet",
     )
     n_pairs = two.number_input(
         "Documents to judge",
-        1,
-        tasks.MOST_PAIRS,
-        60,
+        value=60,
         help="In all, over all queries; fewer if there are not so many",
     )
     seed = three.number_input(
         "Seed",
-        0,
-        2**31 - 1,
-        0,
+        value=0,
         help="The same number draws the same again: a random order, and what two people judge",
     )
     return {"depth": depth, "n_pairs": n_pairs, "seed": seed}

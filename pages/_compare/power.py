@@ -15,6 +15,6 @@ def section(place: DeltaGenerator, plan: Plan) -> None:
         if told == [power.TOO_FEW]:
             return
         with pickers.pickers():
-            difference = pickers.number("Find a difference of", "find")
+            difference = pickers.number("Queries to find a difference of", "find", width=240)
             if difference is not None:
                 drawing.caption(*power.needed(plan, difference))

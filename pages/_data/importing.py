@@ -15,7 +15,7 @@ from compute.intake import tags, upload_process, uploads
 from compute.intake import texts as adding_texts
 from compute.views.data import importing as figures
 from compute.views.data import select as data_select
-from pages._shared import address, drawing, escaping, pickers, reading, sign_in
+from pages._shared import address, dataset_facts, drawing, escaping, pickers, reading, sign_in
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -72,7 +72,11 @@ def _dataset() -> str:
     if new := st.session_state.pop("_made_dataset", ""):
         pickers.put(to=new)
     with pickers.pickers():
-        return pick("Into the dataset", names, "to", default=(known or names)[0], width=320)
+        own = [name for name in known if name not in DATASETS]
+        titles = dataset_facts.titles()
+        return pick(
+            "Into the dataset", names, "to", default=(own or names)[0], width=320, titles=titles
+        )
 
 
 def _lacks_texts(to: str) -> bool:
@@ -110,7 +114,10 @@ def _files(to: str) -> tuple[list[UploadedFile], list[UploadedFile]]:
 
 def _asked(to: str) -> str:
     if to == NEW:
-        return "A BEIR archive (zip), or judgements alone (qrels, of TREC or BEIR)"
+        return (
+            "A BEIR archive (zip), or judgements alone (qrels, of TREC or BEIR); runs beside them"
+            " are taken in as soon as the dataset is there"
+        )
     texts = "; or the BEIR archive (zip) whose texts are missing here" if _lacks_texts(to) else ""
     return f"TREC run files, plain or packed (gzip, zstd); many at once{texts}"
 
@@ -273,7 +280,10 @@ def _new_dataset(
     both = list(zip(answers, files, strict=False))
     fit = [one for one in both if _makes_one(one[0])]
     if len(fit) != 1:
-        st.info("A new dataset is made from one fit file: a BEIR archive, or judgements (qrels).")
+        st.info(
+            "A new dataset is made from one BEIR archive or one file of judgements (qrels) that can"
+            " be taken in; these are none, or several."
+        )
         return
     report, others = fit[0][0]["report"], len(files) - 1
     st.header("The new dataset", anchor=False)
@@ -344,6 +354,8 @@ def _done(to: str, answers: Answers, left: Sequence[str], *, keep: bool = False)
         st.session_state["_refused"] = st.session_state["_looked_at"][0], answers
         return
     st.session_state["_imported"] = to, answers, list(left), keep
+    good = sum(answer["ok"] for answer in answers)
+    st.toast(escaping.text(f"Imported into {to}: {good:,} of {len(answers):,}"))
     st.session_state["_uploads"] += not keep
     st.session_state.pop("_looked_at", None)
     reading.await_published()
@@ -354,7 +366,8 @@ def _tell_refused() -> None:
     """Why nothing of these files came in."""
     about, answers = st.session_state.get("_refused", (None, []))
     if answers and about == st.session_state["_looked_at"][0]:
-        st.error("Nothing was taken in.")
+        why = f" {answers[0]['said']}" if len(answers) == 1 else ""
+        st.error(escaping.text(f"Nothing was taken in.{why}"))
         _table(figures.results(answers))
 
 

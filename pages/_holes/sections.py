@@ -98,6 +98,11 @@ def ranks(dataset: str, rows: DataFrame, measure: str) -> None:
     )
 
 
+def has_added(dataset: str) -> bool:
+    """Whether judgements were added: what they changed then stands first."""
+    return bool(added_switch.recorded(dataset)["n_added"])
+
+
 def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None:
     """What added judgements did to scores, holes and ranks, here and in print."""
     st.header("Before and after added judgements", anchor=False)
@@ -116,7 +121,7 @@ def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None
             drawing.caption(
                 figures.order_note(before, after),
                 f"Before: official judgements. After: with {recorded['n_added']:,} added ones,"
-                " whatever the switch above the page says.",
+                " whatever the switch above the page says. Changes are taken before rounding.",
             )
         else:
             st.info(_nothing_added(dataset))

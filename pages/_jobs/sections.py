@@ -177,7 +177,7 @@ def _list(store: Store, before: Beat, names: Names) -> None:
 def _workers(now: Settings) -> None:
     alive = jobs.workers_alive(now)
     if alive:
-        drawing.caption(f"{len(alive)} worker{'s' * (len(alive) > 1)} available.")
+        drawing.caption(f"{len(alive)} worker{'s' * (len(alive) > 1)} running.")
         return
     if lacking := jobs.not_installed():
         st.info(

@@ -115,8 +115,8 @@ def slide(label: str, key: str, *, default: float) -> float:
     return st.slider(label, 0.0, 1.0, step=0.05, key=key, on_change=partial(_put, key), width=260)
 
 
-LEAST, LARGEST = 0.001, 1000.0
-"""What a number may be."""
+LEAST, LARGEST = 0.001, 1.0
+"""What a number may be: a difference of two means."""
 
 
 def number(label: str, key: str, *, width: int = 190) -> float | None:

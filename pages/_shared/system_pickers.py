@@ -42,14 +42,15 @@ def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
 
     The picker is not bound to it: Streamlit takes `systems=a,b` for one name, and drops it.
     """
+    nothing = st.query_params.get_all("systems") == [""]
     first = usual_pair(known, dataset)
     given = _listed(known) or _pair(first)
-    usual = list(dict.fromkeys(first))
-    last = st.session_state.get("_last_systems", ())
+    usual = [] if nothing else list(dict.fromkeys(first))
+    last = () if nothing else st.session_state.get("_last_systems", ())
     chosen = next(
         there
         for names in (given, last, usual)
-        if (there := [name for name in dict.fromkeys(names) if name in known][:LISTS])
+        if (there := [name for name in dict.fromkeys(names) if name in known][:LISTS]) or nothing
     )
     with above:
         said = _say(address.missing(given, known, f"run on {dataset}"))
@@ -93,7 +94,7 @@ def _say(wrong: list[str]) -> list[str]:
 def _put(names: Sequence[str]) -> None:
     for key in ("systems", "a", "b"):
         st.query_params.pop(key, None)
-    st.query_params["systems"] = list(names)
+    st.query_params["systems"] = list(names) or [""]
 
 
 def usual_pair(known: Sequence[str], dataset: str) -> tuple[str, str]:

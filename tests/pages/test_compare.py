@@ -213,8 +213,8 @@ def test_what_the_test_would_have_found_stands_beside_not_significant(
     app = opened(of_four, monkeypatch, "compare", **address, find="0.1")
     assert "not significant" in app.header[0].value
     # Of twelve queries all would have to differ by more than two values can.
-    assert "With 80% chance this test finds no possible difference, all 6 pairs" in said(app)
-    assert "this pair alone, a difference of ." in said(app)
+    assert "found with 80% chance: none that is possible, all 6 pairs" in said(app)
+    assert "this pair alone, ." in said(app)
     assert ".1 takes " in said(app) and " queries, all 6 pairs corrected" in said(app)
     app.number_input(key="find").set_value(0.25).run()
     assert app.query_params["find"] == "0.25" and ".25 takes " in said(app)
@@ -222,7 +222,7 @@ def test_what_the_test_would_have_found_stands_beside_not_significant(
     assert "find" not in app.query_params and " takes " not in said(app)
     app = opened(of_four, monkeypatch, "dataset", **address, show="Systems")
     told = " ".join(words.value for words in app.markdown).replace("\\", "")
-    assert re.search(r"A lead of \.\d{3}.* over .* would be found with 80% chance", told)
+    assert re.search(r"To be found with 80% chance, a true lead over .* must be \.\d{3}", told)
 
 
 @pytest.mark.parametrize("find", ["x", "-1", "nan", "inf", "1e999", "0", ""])

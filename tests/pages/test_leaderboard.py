@@ -81,7 +81,7 @@ def test_alike_systems_share_a_bar_and_a_worse_one_does_not() -> None:
     assert bars == [[0, 1]]
     texts = [note["text"] for note in order["layout"]["annotations"]]
     assert texts.count("1–2") == 2 and "3" in texts
-    assert "2 datasets that all have, 80 judged queries" in said(app)
+    assert "the 2 datasets that all of these have, 80 judged queries" in said(app)
     assert order["layout"]["yaxis"]["ticktext"][2].startswith("&lt;b&gt;*mine*")
 
 

@@ -36,12 +36,16 @@ def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec
     found = trec.survey(path, layout, problem, skip)
     where = Where(str(path))
     if found.has_mark:
-        tally.remark("byte order mark", "the first three bytes", where, "passed over")
+        tally.remark("byte order mark", "the first three bytes", where, "read as others are")
     tally.remark(
-        "Windows line ends", "lines end with CR and LF", where, "passed over", found.n_windows
+        "Windows line ends",
+        "lines end with CR and LF",
+        where,
+        "read as others are",
+        found.n_windows,
     )
     rest = found.n_lines - skip - found.table.num_rows - wrong
-    tally.remark("blank line or comment", "lines without data", where, "passed over", rest)
+    tally.remark("blank line or comment", "lines without data", where, "read as others are", rest)
     if not found.table.num_rows and not wrong:
         tally.refuse("no data", f"no {layout.what} in it", where, f"give lines of {layout}")
     return found
@@ -59,9 +63,11 @@ def remark(files: Files, name: str, tally: Tally) -> None:
         has_mark |= place == 0 and piece.startswith(_MARK)
         n_windows += piece.count(b"\r\n")
         n_numbers += len(_NUMBER.findall(piece)) if name.endswith(".jsonl") else 0
-    tally.remark("byte order mark", "the first three bytes", where, "passed over", int(has_mark))
+    tally.remark(
+        "byte order mark", "the first three bytes", where, "read as others are", int(has_mark)
+    )
     ends = "lines end with CR and LF"
-    tally.remark("Windows line ends", ends, where, "passed over", n_windows)
+    tally.remark("Windows line ends", ends, where, "read as others are", n_windows)
     tally.remark(
         "id is a number", "an _id without quotes", where, "its digits are the id", n_numbers
     )

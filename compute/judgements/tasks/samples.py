@@ -86,7 +86,7 @@ def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth:
     if goal != sampling.SCORES and len(systems) == 1:
         raise WrongInput("One system has no differences and no order: choose the scores.")
     if depth < kind(measure).k:
-        raise WrongInput(f"{measure} needs the top {kind(measure).k} of each list: choose a depth")
+        raise WrongInput(f"{measure} needs the top {kind(measure).k} of each list, or more")
     if goal == sampling.DIFFERENCES and baseline not in systems:
         raise WrongInput("Differences need a baseline: choose one of the task's systems.")
 
@@ -111,8 +111,8 @@ def _sizes(frame: Frame, asked: Asked, known: Values, shares: Values) -> Values:
     """(N,) As `sampling.sizes`; 0 for what is known."""
     if not np.isnan(known).any():
         raise WrongInput(
-            f"Everything in the top {frame.depth} of these systems is judged: choose a greater"
-            " depth or other systems."
+            f"Everything in the top {frame.depth} of these systems is judged: take more from the"
+            " top of each list, or other systems."
         )
     place = _baseline(frame, asked)
     size = sampling.sizes(frame, kind(asked.measure), shares, asked.goal, place)

@@ -21,6 +21,7 @@ from compute.store.store import Store
 
 DEEPEST = 1000
 MOST_PAIRS = 50_000
+LARGEST_SEED = 2**31 - 1
 LONGEST_GUIDELINE = 20_000
 
 
@@ -77,8 +78,9 @@ def check(plan: Plan) -> None:
     faults = {
         "give the task a name of at most 120 letters": not 0 < len(plan.title.strip()) <= 120,
         "choose at least one system": not plan.systems,
-        f"choose a depth from 1 to {DEEPEST:,}": not 1 <= plan.depth <= DEEPEST,
-        f"ask for 1 to {MOST_PAIRS:,} pairs": not 1 <= plan.n_pairs <= MOST_PAIRS,
+        f"from the top of each list take 1 to {DEEPEST:,}": not 1 <= plan.depth <= DEEPEST,
+        f"ask for 1 to {MOST_PAIRS:,} documents to judge": not 1 <= plan.n_pairs <= MOST_PAIRS,
+        f"choose a seed from 0 to {LARGEST_SEED:,}": not 0 <= plan.seed <= LARGEST_SEED,
         "the share that two people judge is between 0 and 1": not 0 <= plan.double_share <= 1,
         "two people must judge a part: name a second annotator, or nobody to let anybody judge": (
             plan.double_share > 0 and len(set(plan.annotators)) == 1
@@ -108,8 +110,8 @@ def make(store: Store, plan: Plan, tops: orders.Tops, judgements: DataFrame, per
         placed = orders.first(plan.order, blocks, plan.depth, plan.seed, plan.n_pairs)
     if placed.empty:
         raise WrongInput(
-            f"Everything in the top {plan.depth} of these systems is judged: choose a greater"
-            " depth or other systems."
+            f"Everything in the top {plan.depth} of these systems is judged: take more from the top"
+            " of each list, or other systems."
         )
     task_id = secrets.token_hex(6)
     versions = store.version(), store.judgement_version()

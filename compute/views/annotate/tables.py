@@ -15,16 +15,16 @@ ORDERS = {
     "fusion": "what many systems place high, first",
     "move-to-front": "from lists that bring relevant documents, first",
     "depth": "the best rank first",
-    "random": "random",
-    "sampled": "by chance, so that scores can be estimated",
+    "random": "mixed at random",
+    "sampled": "a sample by chance, to estimate scores from",
 }
+"""What the orders of `compute.judgements.orders` are called where tasks are made."""
 GOALS = {
     "scores": "the scores",
     "differences": "differences to a baseline",
     "order": "the order of all",
 }
 """What the goals of `compute.judgements.sampling` are called there."""
-"""What the orders of `compute.judgements.orders` are called where tasks are made."""
 
 
 def order(name: str) -> str:

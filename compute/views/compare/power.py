@@ -46,7 +46,7 @@ def found(plan: Plan) -> list[str]:
     """The smallest difference that the test would have found, in sentences."""
     if math.isnan(plan.detectable):
         return [TOO_FEW]
-    least = f"With 80% chance this test finds {_found(plan.detectable)}"
+    least = f"Smallest true difference found with 80% chance: {_found(plan.detectable)}"
     alone = f", all {plan.n_pairs:,} pairs corrected; this pair alone, {_found(plan.alone)}"
     told = f"{least}{alone * (plan.n_pairs > 1)}."
     if plan.detectable > LARGEST:
@@ -66,7 +66,7 @@ def needed(plan: Plan, difference: float) -> list[str]:
     n, alone = (_queries(plan, difference, level) for level in (plan.level, LEVEL))
     rest = f", all {plan.n_pairs:,} pairs corrected; this pair alone, {alone}"
     return [
-        f"{_named(difference)} takes {n} queries{rest * (plan.n_pairs > 1)}.",
+        f"To find {_named(difference)} takes {n} queries{rest * (plan.n_pairs > 1)}.",
         f"How to read this: so many queries like these {plan.n:,} would show a true difference of"
         f" {_named(difference)} as significant with 80% chance.",
     ]
@@ -78,10 +78,11 @@ def leads(plans: list[Plan]) -> str:
     if not known:
         return ""
     ends = dict.fromkeys(rounded_up(value) for value in (known[0], known[-1]))
-    span, whom = " to ".join(ends), "it" if len(plans) == 1 else "these"
+    span, whom = " to ".join(ends), "it" if len(plans) == 1 else "each of these"
     if len(known) < len(plans):
         whom = f"{len(known):,} of these {len(plans):,}"
-    return f"A lead of {span} over {whom} would be found with 80% chance."
+    by_system = ", depending on the system" * (len(ends) > 1)
+    return f"To be found with 80% chance, a true lead over {whom} must be {span}{by_system}."
 
 
 def _queries(plan: Plan, difference: float, level: float) -> str:
@@ -94,7 +95,7 @@ def _named(difference: float) -> str:
 
 
 def _found(least: float) -> str:
-    return f"a difference of {rounded_up(least)}" if least <= LARGEST else "no possible difference"
+    return rounded_up(least) if least <= LARGEST else "none that is possible"
 
 
 def rounded_up(value: float) -> str:

@@ -392,15 +392,20 @@ _LEFT_OUT = "Holes left out: the list closed up over its holes, usually too high
 
 
 _SILENCE = (
-    "Only relevant documents are recorded here: whatever is judged is relevant. So Hole@k is close"
-    " to 1 minus precision, and a score with holes expected or left out means nothing."
+    "The official judgements name relevant documents alone. So Hole@k is close to 1 minus"
+    " precision, and a score with holes expected or left out means nothing."
 )
 
 
 def _silence(recorded: Row) -> str:
     missing = holes.FEWEST_ADDED - int(recorded["n_added"])
     wanted = f"{missing} more added judgements" if missing > 0 else "added judgements"
-    return f"{_SILENCE} Both appear after {wanted}, some of them “not relevant”."
+    so_far = (
+        f" So far {counted(there, 'judgement')} were added."
+        if (there := recorded["n_added"])
+        else ""
+    )
+    return f"{_SILENCE}{so_far} Both appear after {wanted}, some of them “not relevant”."
 
 
 def before_and_after(before: DataFrame, after: DataFrame, measure: str) -> Styler:

@@ -8,6 +8,7 @@ from pandas import DataFrame
 
 from compute.base.words import counted
 from compute.evaluate.estimates.intervals import FEWEST
+from compute.judgements.sampling import SCORES
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate.tables import GOALS
@@ -169,10 +170,10 @@ def _said(row: Mapping[Hashable, Any], measure: str) -> str:
     return "<br>".join(lines)
 
 
-def verdict(rows: DataFrame, told: DataFrame, found: Estimated) -> str:
+def verdict(rows: DataFrame, told: DataFrame, found: Estimated, goal: str) -> str:
     """Whether the judgements tell what is asked, and what they leave out. `rows`: of `systems`,
     with title; `told`: of `pairs`."""
-    said = [_enough(rows, told, found)]
+    said = [_enough(rows, told, found, goal)]
     if found.n_behind:
         person = " or ".join(found.waits_for) or "anybody"
         said.append(
@@ -184,7 +185,7 @@ def verdict(rows: DataFrame, told: DataFrame, found: Estimated) -> str:
     return " ".join(said)
 
 
-def _enough(rows: DataFrame, told: DataFrame, found: Estimated) -> str:
+def _enough(rows: DataFrame, told: DataFrame, found: Estimated, goal: str) -> str:
     if not found.estimates.enough:
         has = found.estimates
         return (
@@ -192,9 +193,21 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated) -> str:
             f" {has.n_not_relevant:,} not relevant, an interval needs {has.n_needed:,} and"
             f" {FEWEST:,}. Until then only what the scores can be is known."
         )
-    half = (rows["estimate_high"] - rows["estimate_low"]) / 2
-    widest = rows["title"].iloc[int(half.to_numpy().argmax())]
-    apart = f"Enough? The widest interval is ±{looks.plain(float(half.max()))} ({widest})"
+    if goal == SCORES:
+        half = ((rows["estimate_high"] - rows["estimate_low"]) / 2).to_numpy()
+        widest = rows["title"].iloc[int(half.argmax())]
+        apart = f"Enough? The widest interval is ±{looks.plain(float(half.max()))} ({widest})"
+    else:
+        # Such a sample spares what two systems share, so it says little of each by itself.
+        half = ((told["high"] - told["low"]) / 2).to_numpy()
+        titles = dict(zip(rows["system"], rows["title"], strict=True))
+        two = " and ".join(
+            titles.get(told[side].iloc[int(half.argmax())], "") for side in ("a", "b")
+        )
+        apart = (
+            f"Enough? The widest interval of a difference is ±{looks.plain(float(half.max()))}"
+            f" ({two})"
+        )
     if not len(told):
         return f"{apart}."
     return (

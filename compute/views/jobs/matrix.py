@@ -197,7 +197,8 @@ def _word(state: str, width: int) -> str:
 def signs(cells: DataFrame) -> str:
     """What the signs mean, where a matrix is too wide for words; else nothing."""
     if cells["system"].nunique() <= MANY_COLUMNS:
-        return ""
+        came = "Shipped: came with Beirscope, computed elsewhere."
+        return came if cells["state"].eq("shipped").any() else ""
     return ", ".join(f"{sign} {state}" for state, sign in SIGNS.items()) + "."
 
 

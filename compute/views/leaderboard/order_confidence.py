@@ -114,8 +114,12 @@ def _size(ranking: DataFrame, board: Board, ground: Ground) -> str:
         return f"{titles[ground.datasets[0]]}{queries}."
     left_out = len(board.systems) - len(ground.systems)
     lacks = "lacks" if left_out == 1 else "lack"
-    without = f" Left out: {counted(left_out, 'system')} that {lacks} some." if left_out else ""
-    return f"{counted(len(ground.datasets), 'dataset')} that all have{queries}.{without}"
+    without = (
+        f" Left out: {counted(left_out, 'system')} that {lacks} one of them." if left_out else ""
+    )
+    return (
+        f"the {counted(len(ground.datasets), 'dataset')} that all of these have{queries}.{without}"
+    )
 
 
 _HOW = (

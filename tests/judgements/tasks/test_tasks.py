@@ -69,13 +69,13 @@ def test_a_changed_guideline_is_a_new_version(tmp_path: Path) -> None:
     [
         ({"title": "  "}, "name"),
         ({"systems": ()}, "at least one system"),
-        ({"depth": 0}, "depth from 1"),
+        ({"depth": 0}, "top of each list take 1 to"),
         ({"n_pairs": 0}, "ask for 1 to"),
         ({"order": "nonsense"}, "no order 'nonsense'; known: impact"),
         ({"double_share": 1.5}, "between 0 and 1"),
         ({"double_share": 0.5, "annotators": ("ada",)}, "second annotator"),
         ({"guideline": "x" * 20_001}, "20,000 letters"),
-        ({"systems": ("absent",)}, "choose a greater depth or other systems"),
+        ({"systems": ("absent",)}, "take more from the top of each list, or other systems"),
     ],
 )
 def test_a_plan_that_cannot_be_followed_is_refused(

@@ -16,18 +16,18 @@ FEW = ALONE._replace(detectable=math.nan, alone=math.nan)
 
 
 def test_the_smallest_difference_is_rounded_up() -> None:
-    assert power.found(ALONE)[0] == "With 80% chance this test finds a difference of .049."
+    assert power.found(ALONE)[0] == "Smallest true difference found with 80% chance: .049."
     assert power.found(AMONG)[0] == (
-        "With 80% chance this test finds a difference of .074, all 91 pairs corrected; this pair"
-        " alone, a difference of .049."
+        "Smallest true difference found with 80% chance: .074, all 91 pairs corrected; this pair"
+        " alone, .049."
     )
     assert ".012." in power.found(ALONE._replace(detectable=0.012))[0]
 
 
 def test_queries_are_for_the_difference_that_is_named() -> None:
     # (2.8016 x .3 / .02)^2 = 1,766.0, and 1.9 as the deviation is not known.
-    assert power.needed(ALONE, 0.02)[0] == ".02 takes 1,768 queries."
-    assert power.needed(ALONE, 0.0205)[0].startswith(".0205 takes ")
+    assert power.needed(ALONE, 0.02)[0] == "To find .02 takes 1,768 queries."
+    assert power.needed(ALONE, 0.0205)[0].startswith("To find .0205 takes ")
     said = power.needed(AMONG, 0.02)[0]
     assert said.endswith(" queries, all 91 pairs corrected; this pair alone, 1,768.")
 
@@ -41,10 +41,13 @@ def test_leads_over_several_systems_are_a_span() -> None:
     others = [ALONE, FEW, ALONE._replace(detectable=0.021)]
     assert (
         power.leads(others)
-        == "A lead of .021 to .049 over 2 of these 3 would be found with 80% chance."
+        == "To be found with 80% chance, a true lead over 2 of these 3 must be .021 to .049,"
+        " depending on the system."
     )
-    assert " over these would" in power.leads([ALONE, AMONG])
-    assert power.leads([ALONE]) == "A lead of .049 over it would be found with 80% chance."
+    assert "over each of these must" in power.leads([ALONE, AMONG])
+    assert power.leads([ALONE]) == (
+        "To be found with 80% chance, a true lead over it must be .049."
+    )
 
 
 def test_a_pair_is_planned_from_its_test() -> None:

@@ -220,7 +220,7 @@ def test_ranks_show_what_is_unjudged_and_leave_empty_ranks_blank() -> None:
 def test_what_collections_of_relevant_documents_cannot_tell_is_said() -> None:
     silent = RECORDED | {"n_not_relevant": 0, "n_added": 20, "highest": 1}
     notes = " ".join(figures.intervals_note(scored(a=0.5), "nDCG@10", silent, ABOUT))
-    assert "Only relevant documents are recorded" in notes
+    assert "The official judgements name relevant documents alone" in notes
     assert "30 more added judgements" in notes and "any grade, 0 or 1." in notes
     told = scored(a=0.5).assign(expected=0.6, condensed=0.6)
     assert "optimistic" in " ".join(figures.intervals_note(told, "nDCG@10", RECORDED, ABOUT))

@@ -85,9 +85,11 @@ def test_the_figure_has_range_interval_estimate_and_score(tmp_path: Path) -> Non
     cut = sampled.systems(bounds.assign(pool_high=most), found)
     assert (cut[["estimate", "estimate_low", "estimate_high"]] == most).all(axis=None)
     some = replace(found, n_behind=2, waits_for=("bob",), missing=("lost",))
-    said = sampled.verdict(rows, sampled.pairs(some), some)
+    said = sampled.verdict(rows, sampled.pairs(some), some, "scores")
     assert f"stops at document {found.n + 1}, which waits for bob; behind it 2 judged" in said
     assert said.endswith("Without ranked lists for these queries: lost.")
+    apart = sampled.verdict(rows, sampled.pairs(found), found, "differences")
+    assert apart.startswith("Enough? The widest interval of a difference is ±")
     few = rows.assign(enough=False)
     less = sampled.estimates(few, "P@10", theme="light").to_plotly_json()["data"]
     assert [one["name"] for one in less] == ["can be", "today's score"]

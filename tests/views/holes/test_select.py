@@ -168,7 +168,7 @@ def test_the_page_says_what_relevant_documents_alone_cannot_tell(
 ) -> None:
     app = opened(judged, monkeypatch, dataset="tiny")
     assert len(app.get("plotly_chart")) == 4
-    assert "Only relevant documents are recorded here" in captions(app)
+    assert "The official judgements name relevant documents alone" in captions(app)
     assert "any grade, 0 to 2" in captions(app)
     verdicts = " ".join(said.value for said in app.markdown)
     assert "Orders that could turn, of 1: 0 in the own lists, 0 in the pool, 1 in" in verdicts

@@ -84,7 +84,10 @@ def test_the_order_of_v4_leaves_out_a_system_that_was_trained_on_one_of_its_data
     assert order["system"].iloc[0] == "bm25+ce-minilm"
     assert order["drawn"].iloc[0] == rank_intervals.DATASETS
     words = " ".join(order_confidence.caption(order, made, ground))
-    assert "18 datasets that all have. Left out: 1 system that lacks some." in words
+    assert (
+        "the 18 datasets that all of these have. Left out: 1 system that lacks one of them."
+        in words
+    )
     assert "50% with 2" in words
 
 

@@ -2,6 +2,7 @@
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 from pandas import DataFrame
@@ -153,13 +154,17 @@ def test_the_details_say_who_judged_how_much_and_lead_to_what_came_of_it(store: 
     [
         ("Grades, one per line", "yes", "grade 'yes': write a whole number and a name"),
         ("Name of the task", " ", "Give the task a name"),
+        ("Documents to judge", -5, "Ask for 1 to 50,000 documents to judge."),
+        ("From the top of each list", 0, "From the top of each list take 1 to 1,000."),
+        ("Seed", -1, "Choose a seed from 0 to 2,147,483,647."),
     ],
 )
 def test_bad_input_is_answered_with_one_sentence(
-    store: Store, field: str, value: str, said: str
+    store: Store, field: str, value: str | int, said: str
 ) -> None:
     app = opened("annotate", "ada", view="new", dataset="tiny")
-    next(one for one in (*app.text_area, *app.text_input) if one.label == field).set_value(value)
+    fields: list[Any] = [*app.text_area, *app.text_input, *app.number_input]
+    next(one for one in fields if one.label == field).set_value(value)
     press(app, "Make the task")
     assert said in shown(app)
     assert tasks.tasks(store) == []

@@ -319,3 +319,12 @@ def test_who_comes_back_finds_the_query_that_was_left_until_other_lists_are_chos
     assert app.selectbox(key="_query").value == "q3"
     app.selectbox(key="order").set_value("by id").run()
     assert app.selectbox(key="_query").value == "q1"
+
+
+def test_an_emptied_picker_of_systems_stays_empty_until_one_is_chosen() -> None:
+    app = opened("query", dataset="tiny", a=EVIL, b="sure")
+    app.multiselect(key="_systems").set_value([]).run()
+    assert [info.value for info in app.info] == ["Choose up to four systems."]
+    assert app.multiselect(key="_systems").value == []
+    app.multiselect(key="_systems").set_value(["sure"]).run()
+    assert not app.info and boxes(app)

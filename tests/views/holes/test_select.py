@@ -177,7 +177,9 @@ def test_the_page_says_what_relevant_documents_alone_cannot_tell(
     )
     app = opened(judged, monkeypatch, dataset="tiny", judgements="added")
     assert "optimistic" in captions(app)
-    assert "Only relevant" not in captions(app)
+    assert "name relevant documents alone" not in captions(app)
+    # What was added is the news.
+    assert app.header[0].value == "Before and after added judgements"
 
 
 def test_before_and_after_whatever_the_switch_says(

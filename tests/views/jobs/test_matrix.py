@@ -58,6 +58,8 @@ def test_a_wide_matrix_has_signs_that_are_explained() -> None:
     assert set(_inks(figure)) == set(figures.SIGNS.values())
     assert "✓ up to date" in figures.signs(cells)
     assert figures.signs(CELLS) == ""
+    shipped = CELLS.assign(state="shipped")
+    assert figures.signs(shipped) == "Shipped: came with Beirscope, computed elsewhere."
 
 
 def test_each_cell_says_what_it_is_and_names_from_outside_stay_text() -> None:

@@ -23,6 +23,7 @@ agreement.way(name)
 added = sections.has_added(name)
 if added:
     sections.before_and_after(name, systems, measure)
+    st.header("What the scores can be", anchor=False)
 rows = sections.scores(name, systems, measure)
 estimates.estimates(name)
 sections.orders(name, rows, measure)

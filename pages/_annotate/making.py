@@ -232,7 +232,7 @@ def _progress(task: Task) -> None:
     st.button(
         "What the judgements change, and where people disagree",
         icon=":material/arrow_forward:",
-        help="The page Holes, below its figures: before and after, agreement, disagreements",
+        help="The page Holes: before and after first, agreement and disagreements at its end",
         on_click=partial(navigation.to, "holes", **there),
     )
     added_switch.download(task.dataset)

@@ -355,7 +355,7 @@ def _done(to: str, answers: Answers, left: Sequence[str], *, keep: bool = False)
         return
     st.session_state["_imported"] = to, answers, list(left), keep
     good = sum(answer["ok"] for answer in answers)
-    st.toast(escaping.text(f"Imported into {to}: {good:,} of {len(answers):,}"))
+    st.toast(escaping.text(f"Taken in: {good:,} of {len(answers):,}, into {to}"))
     st.session_state["_uploads"] += not keep
     st.session_state.pop("_looked_at", None)
     reading.await_published()

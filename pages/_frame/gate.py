@@ -112,10 +112,11 @@ class Gate:
             status, words = refused
             await PlainTextResponse(f"{words}\n", status)(scope, receive, send)
             return
-        if asked.url.path == f"/{FIRST}":
+        if asked.url.path in (f"/{FIRST}", f"/{FIRST}/"):
             # Streamlit knows the first page by no name, and would say that there is none.
             query = f"?{asked.url.query}" if asked.url.query else ""
-            await RedirectResponse(f"./{query}")(scope, receive, send)
+            up = "../" if asked.url.path.endswith("/") else "./"
+            await RedirectResponse(f"{up}{query}")(scope, receive, send)
             return
         self._coming[session] += size
         try:

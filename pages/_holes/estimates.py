@@ -45,7 +45,7 @@ def _shown(task: Task, found: Estimated) -> None:
     bounds = read(holes_select.bounds, **asked, added=True)
     reading.add_sample(sampled.provenance(task, found))
     rows, told = titled(sampled.systems(bounds, found)), sampled.pairs(found)
-    st.markdown(f"**{escaping.text(sampled.verdict(rows, told, found, task.goal))}**")
+    st.markdown(f"**{escaping.text(sampled.verdict(rows, told, found, task))}**")
     figure = sampled.estimates(rows, task.measure, theme=colours.theme())
     drawing.plot(figure, "estimates", f"{task.measure} of systems, estimated from a sample")
     drawing.caption(*sampled.notes(task, found))

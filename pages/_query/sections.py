@@ -45,7 +45,8 @@ def choose_query(
     Stops the page where no query contains what is looked for.
     """
     a, b = (*systems, "")[:2]
-    keep = st.query_params.get("query", "")
+    usual = _left(dataset, (measure, a, b, order, find))
+    keep = st.query_params.get("query") or usual
     of: Any = {"dataset": dataset, "measure": measure, "a": a, "b": b, "find": find, "keep": keep}
     rows = read(query_select.queries, order=order, **of)
     if rows.empty:
@@ -55,7 +56,6 @@ def choose_query(
         address.known("query", rows["query_id"], f"query of {dataset}")
     known = {row["query_id"]: row for row in rows.to_dict("records")}
     shown = {name: figures.option(row) for name, row in known.items()}
-    usual = _left(dataset, (a, b, order, find))
     row = known[address.chosen("query", shown, usual)]
     address.pin("query", row["query_id"])
     address.remember(f"query of {dataset}", row["query_id"])

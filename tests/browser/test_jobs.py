@@ -51,7 +51,7 @@ def test_a_recompute_shows_its_progress_and_its_score_by_itself(
     board.evaluate("window.sameDocument = true")
 
     page.goto(f"{dashboard}/jobs")
-    expect(page.get_by_text("1 worker available")).to_be_visible()
+    expect(page.get_by_text("1 worker running")).to_be_visible()
     _choose(page, "Systems", TITLE)
     _choose(page, "Datasets", "tiny")
     page.evaluate(WATCH)

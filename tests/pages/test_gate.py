@@ -3,6 +3,7 @@
 import asyncio
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from socket import create_connection
@@ -57,7 +58,10 @@ def test_only_a_part_of_the_page_that_was_left_asks_in_vain(
     async def send(_: Message) -> None:
         raise AssertionError("nothing is sent")
 
-    asyncio.run(LeftPages(app)({"type": "websocket"}, receive, send))
+    # In a thread: a browser of other tests has a loop in this one.
+    with ThreadPoolExecutor(1) as beside:
+        run = LeftPages(app)({"type": "websocket"}, receive, send)
+        beside.submit(asyncio.run, run).result()
     assert got == passed
 
 

@@ -328,3 +328,22 @@ def test_an_emptied_picker_of_systems_stays_empty_until_one_is_chosen() -> None:
     assert app.multiselect(key="_systems").value == []
     app.multiselect(key="_systems").set_value(["sure"]).run()
     assert not app.info and boxes(app)
+
+
+def test_a_query_beyond_those_that_are_offered_is_found_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=tmp_path / "home", threads=1)
+    bench = Bench(Store(settings), settings)
+    names = [f"q{number}" for number in range(210)]
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 d1 1\n" for q in names), "utf-8")
+    (tmp_path / "run").write_text("".join(f"{q} Q0 d1 1 1.0 t\n" for q in names), "utf-8")
+    many = imports.import_dataset(bench, "many", qrels=tmp_path / "qrels").dataset
+    imports.import_run(bench, tmp_path / "run", many, system="one")
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
+    app = opened("query", dataset="many", query="q99")
+    assert len(app.selectbox(key="_query").options) == 201, "it stands beside the first 200"
+    app.switch_page("pages/data.py").run()
+    app.query_params.clear()
+    app.switch_page("pages/query.py").run()
+    assert app.selectbox(key="_query").value == "q99"

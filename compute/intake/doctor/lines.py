@@ -45,7 +45,7 @@ def survey(path: Path, layout: trec.Layout, tally: Tally, skip: int = 0) -> trec
         found.n_windows,
     )
     rest = found.n_lines - skip - found.table.num_rows - wrong
-    tally.remark("blank line or comment", "lines without data", where, "read as others are", rest)
+    tally.remark("blank line or comment", "lines without data", where, "left out", rest)
     if not found.table.num_rows and not wrong:
         tally.refuse("no data", f"no {layout.what} in it", where, f"give lines of {layout}")
     return found

@@ -29,7 +29,7 @@ class Estimated:
     n_pairs: int
     """Of the frame."""
     n_behind: int
-    """Judged pairs of the order that do not count yet: they stand behind one that waits."""
+    """Judged pairs of the task that do not count yet: they stand behind one that waits."""
     waits_for: tuple[str, ...]
     """Who answered in the task, but not that one."""
     missing: tuple[str, ...]
@@ -65,7 +65,7 @@ def estimated(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> 
         int(judged[order.rows[:n]].sum()),
         batch,
         frame.n,
-        n_behind=int(judged[order.rows[n:]].sum()),
+        n_behind=int(judged[order.rows[n : task.n_pairs]].sum()),
         waits_for=tuple(sorted(people - {*skipped["person"][rows == _next(order, n)]})),
         missing=tuple(sorted({*task.systems} - {*frame.systems})),
     )

@@ -296,6 +296,8 @@ def verdict(rows: DataFrame, measure: str) -> str:
     if not rows["n_holes"].any():
         return f"All documents in the top {cut} are judged."
     shares = list(dict.fromkeys(percent(share) for share in (least, most)))
+    if shares == ["0%"]:
+        shares = ["Less than 1%"]
     widest = rows.iloc[int((rows["high"] - rows["low"]).to_numpy().argmax())]
     ends = looks.between(widest["low"], widest["high"])
     whose = f"{widest['title']}, the least certain," if len(rows) > 1 else widest["title"]
@@ -401,9 +403,7 @@ def _silence(recorded: Row) -> str:
     missing = holes.FEWEST_ADDED - int(recorded["n_added"])
     wanted = f"{missing} more added judgements" if missing > 0 else "added judgements"
     so_far = (
-        f" So far {counted(there, 'judgement')} were added."
-        if (there := recorded["n_added"])
-        else ""
+        f" Added so far: {counted(there, 'judgement')}." if (there := recorded["n_added"]) else ""
     )
     return f"{_SILENCE}{so_far} Both appear after {wanted}, some of them “not relevant”."
 

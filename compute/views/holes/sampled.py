@@ -170,10 +170,10 @@ def _said(row: Mapping[Hashable, Any], measure: str) -> str:
     return "<br>".join(lines)
 
 
-def verdict(rows: DataFrame, told: DataFrame, found: Estimated, goal: str) -> str:
+def verdict(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> str:
     """Whether the judgements tell what is asked, and what they leave out. `rows`: of `systems`,
     with title; `told`: of `pairs`."""
-    said = [_enough(rows, told, found, goal)]
+    said = [_enough(rows, told, found, task)]
     if found.n_behind:
         person = " or ".join(found.waits_for) or "anybody"
         said.append(
@@ -185,7 +185,7 @@ def verdict(rows: DataFrame, told: DataFrame, found: Estimated, goal: str) -> st
     return " ".join(said)
 
 
-def _enough(rows: DataFrame, told: DataFrame, found: Estimated, goal: str) -> str:
+def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> str:
     if not found.estimates.enough:
         has = found.estimates
         return (
@@ -193,7 +193,9 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, goal: str) -> st
             f" {has.n_not_relevant:,} not relevant, an interval needs {has.n_needed:,} and"
             f" {FEWEST:,}. Until then only what the scores can be is known."
         )
-    if goal == SCORES:
+    if task.baseline:
+        told = told[(told["a"] == task.baseline) | (told["b"] == task.baseline)]
+    if task.goal == SCORES:
         half = ((rows["estimate_high"] - rows["estimate_low"]) / 2).to_numpy()
         widest = rows["title"].iloc[int(half.argmax())]
         apart = f"Enough? The widest interval is ±{looks.plain(float(half.max()))} ({widest})"
@@ -205,8 +207,8 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, goal: str) -> st
             titles.get(told[side].iloc[int(half.argmax())], "") for side in ("a", "b")
         )
         apart = (
-            f"Enough? The widest interval of a difference is ±{looks.plain(float(half.max()))}"
-            f" ({two})"
+            f"Enough? The widest interval of a difference, 95% for all pairs together, is"
+            f" ±{looks.plain(float(half.max()))} ({two})"
         )
     if not len(told):
         return f"{apart}."

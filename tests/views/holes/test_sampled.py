@@ -85,13 +85,23 @@ def test_the_figure_has_range_interval_estimate_and_score(tmp_path: Path) -> Non
     cut = sampled.systems(bounds.assign(pool_high=most), found)
     assert (cut[["estimate", "estimate_low", "estimate_high"]] == most).all(axis=None)
     some = replace(found, n_behind=2, waits_for=("bob",), missing=("lost",))
-    said = sampled.verdict(rows, sampled.pairs(some), some, "scores")
+    said = sampled.verdict(rows, sampled.pairs(some), some, task)
     assert f"stops at document {found.n + 1}, which waits for bob; behind it 2 judged" in said
     assert said.endswith("Without ranked lists for these queries: lost.")
-    apart = sampled.verdict(rows, sampled.pairs(found), found, "differences")
-    assert apart.startswith("Enough? The widest interval of a difference is ±")
     few = rows.assign(enough=False)
     less = sampled.estimates(few, "P@10", theme="light").to_plotly_json()["data"]
     assert [one["name"] for one in less] == ["can be", "today's score"]
     opened_frame = StoredTops(open_version(store).cursor(), made_up.DATASET)
     assert opened_frame.frame(task.systems, 10).identity == frame.identity
+
+
+def test_what_was_drawn_for_differences_is_judged_by_those_to_the_baseline(tmp_path: Path) -> None:
+    store, frame, grades = made_up.fill(tmp_path / "home")
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 150)
+    found = estimated.estimated(store, task, frame, frame.pairs.assign(relevance=grades))
+    rows = found.estimates.scores()[["system"]].assign(title="a title")
+    against = replace(task, goal="differences", baseline=task.systems[0])
+    apart = sampled.verdict(rows, sampled.pairs(found), found, against)
+    assert apart.startswith("Enough? The widest interval of a difference, 95% for all pairs")
+    assert " of 3 pairs can be told apart." in apart

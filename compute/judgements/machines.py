@@ -1,4 +1,4 @@
-"""Grades of machines: read from files, or made of a run's scores.
+"""GradeFile of machines: read from files, or made of a run's scores.
 
 They are a source of their own: no rule mixes them into official or added judgements, and no score
 counts them unless their set is chosen (`sets`).
@@ -30,7 +30,7 @@ _IDS = ("query_id", "qid"), ("doc_id", "docid")
 
 
 @dataclass(frozen=True)
-class Grades:
+class GradeFile:
     """What a machine said of pairs, as a file has it."""
 
     form: str
@@ -42,7 +42,7 @@ class Grades:
     """Pairs that the machine gave no readable answer for."""
 
 
-def read(path: Path) -> Grades:
+def read(path: Path) -> GradeFile:
     """The grades of a file: a CSV that names its columns, qrels, or umbrela's records as JSONL.
 
     A CSV has query_id, doc_id and grade. A record of umbrela's has `judgment`, and either ids
@@ -56,8 +56,8 @@ def read(path: Path) -> Grades:
         return _jsonl(path)
     if "query_id" in first and "," in first:
         found = DataFrame(_csv(path), columns=[*_PAIR, "relevance", "line"])
-        return Grades(CSV, once(found, path), none)
-    return Grades(QRELS, read_qrels(path), none)
+        return GradeFile(CSV, once(found, path), none)
+    return GradeFile(QRELS, read_qrels(path), none)
 
 
 def once(rows: DataFrame, path: Path) -> DataFrame:
@@ -83,7 +83,7 @@ def _csv(path: Path) -> Iterator[tuple[str, str, int, int]]:
         yield given["query_id"], given["doc_id"], found, int(where.rpartition(" ")[2])
 
 
-def _jsonl(path: Path) -> Grades:
+def _jsonl(path: Path) -> GradeFile:
     named: list[tuple[str, str, int, int]] = []
     texts: list[tuple[str, str, int, int]] = []
     n_failed = 0
@@ -102,7 +102,7 @@ def _jsonl(path: Path) -> Grades:
         (named if ids else texts).append((*pair, _judgment(record, where), number))
     rows = DataFrame(named, columns=[*_PAIR, "relevance", "line"])
     unnamed = DataFrame(texts, columns=["query", "passage", "relevance", "line"])
-    return Grades(JSONL, once(rows, path), unnamed, n_failed)
+    return GradeFile(JSONL, once(rows, path), unnamed, n_failed)
 
 
 def _record(line: str, where: str) -> Mapping[str, Any]:

@@ -1,4 +1,4 @@
-"""GradeFile of machines: read from files, or made of a run's scores.
+"""Grades of machines: read from files, or made of a run's scores.
 
 They are a source of their own: no rule mixes them into official or added judgements, and no score
 counts them unless their set is chosen (`sets`).

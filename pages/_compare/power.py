@@ -15,6 +15,8 @@ def section(place: DeltaGenerator, plan: Plan) -> None:
         if told == [power.TOO_FEW]:
             return
         with pickers.pickers():
-            difference = pickers.number("Queries to find a difference of (.001 to 1)", "find", width=280)
+            difference = pickers.number(
+                "Queries to find a difference of (.001 to 1)", "find", width=280
+            )
             if difference is not None:
                 drawing.caption(*power.needed(plan, difference))

@@ -16,7 +16,7 @@ from compute.evaluate import scored_measures
 from compute.jobs import records
 from compute.recompute import targets as pairs
 from compute.store import loading
-from compute.store.own_datasets import own_datasets
+from compute.store.own_datasets import of_parts
 from compute.store.store import Part, Store
 from compute.systems import SYSTEMS, Combiner, System, system
 
@@ -58,14 +58,13 @@ class Estimate:
     """How many cannot: nothing like them was run here yet."""
 
 
-def known_systems(store: Store, named: Iterable[str] = ()) -> dict[str, System]:
+def known_systems(parts: Iterable[Part], named: Iterable[str] = ()) -> dict[str, System]:
     """The systems that run here, those with other parameters that have runs, and those named.
 
-    Also those that were trained here.
+    Also those that were trained here. `parts` are those of the store.
     """
     found = {name: row for name, row in SYSTEMS.items() if row.search is not None}
-    parts = (*store.parts("hits"), *store.parts("model"))
-    stored = {part.system for part in parts} | set(named)
+    stored = {part.system for part in parts if part.kind in ("hits", "model")} | set(named)
     for name in sorted(stored - set(found)):
         try:
             row = system(name)
@@ -76,9 +75,12 @@ def known_systems(store: Store, named: Iterable[str] = ()) -> dict[str, System]:
     return found
 
 
-def known_datasets(store: Store) -> dict[str, Dataset]:
-    """The datasets that have a run of their own: no means of parts, none known only from print."""
-    rows = dict(DATASETS) | own_datasets(store)
+def known_datasets(parts: Iterable[Part]) -> dict[str, Dataset]:
+    """The datasets that have a run of their own: no means of parts, none known only from print.
+
+    `parts` are those of the store.
+    """
+    rows = dict(DATASETS) | of_parts(parts)
     return {name: row for name, row in rows.items() if row.has_split and not row.parts}
 
 
@@ -87,8 +89,8 @@ def matrix(store: Store, named: Iterable[str] = ()) -> DataFrame:
 
     `named` are further systems, by canonical names.
     """
-    systems, datasets = known_systems(store, named), known_datasets(store)
-    found = cells(store, [(name, row) for name in systems for row in datasets])
+    seen = Seen(store, named)
+    found = _cells(seen, [(name, row) for name in seen.systems for row in seen.datasets])
     rows = [(*target, cell.state, cell.remark, cell.task) for target, cell in found.items()]
     return DataFrame(rows, columns=["system", "dataset", "state", "remark", "task"])
 
@@ -96,8 +98,11 @@ def matrix(store: Store, named: Iterable[str] = ()) -> DataFrame:
 def cells(store: Store, targets: Iterable[Target]) -> dict[Target, Cell]:
     """The cell of each target; the system's name is canonical."""
     targets = list(targets)
-    seen = Seen(store, {name for name, _ in targets})
-    tasks = records.latest_tasks(store.settings)
+    return _cells(Seen(store, {name for name, _ in targets}), targets)
+
+
+def _cells(seen: "Seen", targets: Iterable[Target]) -> dict[Target, Cell]:
+    tasks = records.latest_tasks(seen.store.settings)
     return {target: _cell(seen, tasks.get(target), *target) for target in targets}
 
 
@@ -119,8 +124,9 @@ class Seen:
 
     def __init__(self, store: Store, named: Iterable[str] = ()) -> None:
         self.store = store
-        self.systems, self.datasets = known_systems(store, named), known_datasets(store)
-        live = [part for part in store.parts() if not part.damage]
+        parts = store.parts()
+        self.systems, self.datasets = known_systems(parts, named), known_datasets(parts)
+        live = [part for part in parts if not part.damage]
         self.parts = {part.identity: part for part in live if not part.shipped}
         self._shipped = {part.identity: part for part in live if part.shipped}
         self.loaded = {name: self._load(row) for name, row in self.datasets.items()}

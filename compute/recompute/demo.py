@@ -67,11 +67,11 @@ class Proof:
 
 def proof(store: Store) -> Proof:
     """The mean scores of the demo's runs that were computed here, against those that ship."""
-    found = [(store.part("scores", row, name), name, row) for name, row in pairs()]
+    demo = set(pairs())
     # Shipped hits may have been scored anew here, by another measure.
     runs = {(part.system, part.dataset) for part in store.parts("hits") if not part.shipped}
-    here = [(part, f"{name} on {row}") for part, name, row in found if (name, row) in runs]
-    local = [(part, called) for part, called in here if part]
+    scores = [part for part in store.parts("scores") if (part.system, part.dataset) in demo & runs]
+    local = [(part, f"{part.system} on {part.dataset}") for part in scores if not part.damage]
     beside = [(name, _apart(part, store.shipped(part))) for part, name in local]
     known = {name: value for name, value in beside if value is not None and value == value}
     return Proof(len(known), {name: value for name, value in known.items() if value >= NEAR})

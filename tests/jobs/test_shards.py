@@ -57,7 +57,7 @@ def undivided(bench: Bench, name: str) -> DataFrame:
     for folder in (bench.store.home / "caches").glob("*"):
         if folder.is_dir():
             shutil.rmtree(folder)
-    outcome = run.run(alone, system(name), known_datasets(bench.store)["many"], again=True)
+    outcome = run.run(alone, system(name), known_datasets(bench.store.parts())["many"], again=True)
     return run.read(outcome.hits)
 
 
@@ -65,7 +65,7 @@ def test_shards_of_vectors_make_the_run_of_the_undivided_corpus(
     tmp_path: Path, model: Path
 ) -> None:
     bench, row = home(tmp_path, DOCUMENTS), system(f"dense({model}/dense)")
-    pair = targets.pair(bench, row, known_datasets(bench.store)["many"])
+    pair = targets.pair(bench, row, known_datasets(bench.store.parts())["many"])
     planned = shards.plan(bench, pair)
     spans = [(0, 2048), (2048, 4096), (4096, 4500)]
     assert [(shard.first, shard.last) for shard in planned] == spans
@@ -104,7 +104,7 @@ def test_merged_indexes_score_as_the_undivided_one(tmp_path: Path) -> None:
 
 
 def divided_equals_undivided(bench: Bench, name: str) -> None:
-    pair = targets.pair(bench, system(name), known_datasets(bench.store)["many"])
+    pair = targets.pair(bench, system(name), known_datasets(bench.store.parts())["many"])
     planned = shards.plan(bench, pair)
     assert len(planned) == 3
     # The first is missing.
@@ -117,7 +117,7 @@ def divided_equals_undivided(bench: Bench, name: str) -> None:
 
 def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
     bench = home(tmp_path)
-    pair = targets.pair(bench, system("bm25"), known_datasets(bench.store)["many"])
+    pair = targets.pair(bench, system("bm25"), known_datasets(bench.store.parts())["many"])
     planned = shards.plan(bench, pair)[0]
     with pytest.raises(Conflict, match="changed meanwhile"):
         shards.make(bench, pair, replace(planned, last=7))
@@ -134,7 +134,7 @@ def test_shards_are_made_of_what_they_were_planned_for(tmp_path: Path) -> None:
 
 def test_shards_go_a_day_after_they_were_used(tmp_path: Path) -> None:
     bench = home(tmp_path, TWO)
-    pair = targets.pair(bench, system("bm25"), known_datasets(bench.store)["many"])
+    pair = targets.pair(bench, system("bm25"), known_datasets(bench.store.parts())["many"])
     used, unused = (bench.store.home / shard_path(shard.name) for shard in shards.plan(bench, pair))
     used.parent.mkdir()
     yesterday = time.time() - 25 * 3600

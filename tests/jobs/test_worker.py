@@ -66,7 +66,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="module")
 def undisturbed(store: Store) -> run.Outcome:
     """A run that nobody disturbs, in this process."""
-    return run.run(Bench(store, store.settings), system("bm25"), known_datasets(store)[DATASET])
+    return run.run(Bench(store, store.settings), system("bm25"), known_datasets(store.parts())[DATASET])
 
 
 def clear(store: Store) -> None:
@@ -211,7 +211,7 @@ def test_workers_on_postgresql_share_the_tasks_and_do_none_twice(
 ) -> None:
     store = tiny_home(tmp_path, state=postgres)
     settings, bench = store.settings, Bench(store, store.settings)
-    tiny = known_datasets(store)["tiny"]
+    tiny = known_datasets(store.parts())["tiny"]
     systems = [f"bm25(b={number / 20})" for number in range(TASKS)]
     if kind == "score":
         systems = [_imported(bench, tmp_path / f"run{number}", tiny) for number in range(TASKS)]

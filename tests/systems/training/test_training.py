@@ -143,7 +143,7 @@ def test_a_trained_model_is_a_system_by_its_name(world: World) -> None:
     assert outcome.hits.provenance["inputs"][f"model:{name}"] == part.fingerprint
     fused = system(f"rrf({name},bm25)")
     assert fused.inputs == (name, "bm25")
-    assert name in known_systems(world.bench.store)
+    assert name in known_systems(world.bench.store.parts())
     retrained = name.replace("genq[tiny](", "genq[tiny](index=hnsw,")
     assert trained.behind(system(retrained).search) == [part]
 

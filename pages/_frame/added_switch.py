@@ -147,6 +147,8 @@ def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -
 
 
 def _keep(key: str) -> None:
+    if not pickers.was_chosen(f"_{key}"):
+        return
     address.unpin()
     chosen = st.session_state[f"_{key}"]
     st.session_state[f"_last_{key}"] = [chosen] if isinstance(chosen, str) else list(chosen)

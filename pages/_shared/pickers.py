@@ -4,7 +4,7 @@ Streamlit's own binding replaces the address in place, so that Back would skip a
 and writes what a picker shows, which here may be a title, into it. These write the name.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +12,7 @@ from typing import Any
 import streamlit as st
 from pandas import DataFrame
 from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
 
 from pages._shared import export
 
@@ -43,7 +44,7 @@ def pick(
         choices,
         format_func=partial(_title, titles),
         key=key,
-        on_change=partial(_put, key),
+        on_change=partial(_put, key, among=choices),
         width=width,
         disabled=disabled,
     )
@@ -96,7 +97,7 @@ def pick_many(
         format_func=partial(_title, titles),
         key=key,
         placeholder=empty,
-        on_change=partial(_put, key, [""] * bool(default)),
+        on_change=partial(_put, key, [""] * bool(default), choices),
         width=width,
     )
     return export.picked(key, chosen)
@@ -206,9 +207,24 @@ def _names(value: object) -> list[str]:
     return list(value) if isinstance(value, list) else [str(value)] * bool(value)
 
 
-def _put(key: str, nothing: Sequence[str] = ()) -> None:
+def was_chosen(key: str, among: Collection[str] | None = None) -> bool:
+    """Whether a person has changed a picker, for what is called on a change.
+
+    With every run that the browser asks for, those of a part that looks for news every two seconds
+    too, it tells what all pickers show. What the page has just set anew it may not know yet, and
+    the address it tells is the old one, too: that is no choice of anybody. Neither is a value that
+    is not `among` the options by now.
+    """
+    context = get_script_run_ctx()
+    if context and context.fragment_ids_this_run and not ThreadState.get().in_fragment_callback:
+        return False
+    return among is None or set(_names(st.session_state[key])) <= set(among)
+
+
+def _put(key: str, nothing: Sequence[str] = (), among: Collection[str] | None = None) -> None:
+    if not was_chosen(key, among):
+        return
     chosen = _names(st.session_state[key]) or nothing
     shown = st.query_params.get_all(key) or _names(st.session_state["_shown"].get(key))
-    # Where options have changed, the browser tells again what was shown: nobody chose that.
     if list(chosen) != shown:
         put(**{key: chosen})

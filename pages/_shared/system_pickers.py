@@ -2,6 +2,7 @@
 address in either manner."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -65,7 +66,7 @@ def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
         max_selections=LISTS,
         format_func=lambda name: named.get(name) or name,
         placeholder="up to four",
-        on_change=lambda: _put(st.session_state["_systems"]),
+        on_change=partial(_choose, list(known)),
         width=430,
     )
     remember(chosen)
@@ -89,6 +90,11 @@ def _say(wrong: list[str]) -> list[str]:
     for words in now:
         st.warning(escaping.text(words))
     return now
+
+
+def _choose(known: list[str]) -> None:
+    if pickers.was_chosen("_systems", known):
+        _put(st.session_state["_systems"])
 
 
 def _put(names: Sequence[str]) -> None:

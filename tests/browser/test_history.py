@@ -1,6 +1,11 @@
 """Every choice is a step of the browser's history, and the address names it."""
 
+import time
+from collections.abc import Sequence
+
 from playwright.sync_api import Page, expect
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetState
 
 from tests.support.acting import go, settled, travel
 
@@ -82,3 +87,39 @@ def test_the_address_of_overlap_says_which_numbers_in_the_midst_of_a_visit(
     expect(page.get_by_role("radio", name="Graph")).to_be_checked()
     page.go_back()
     page.wait_for_url("**/about")
+
+
+def test_what_the_browser_tells_again_is_no_choice(page: Page, dashboard: str) -> None:
+    told: list[BackMsg] = []
+    page.on("websocket", lambda socket: socket.on("framesent", lambda raw: _hear(told, raw)))
+    page.add_init_script(
+        "window.WebSocket = class extends WebSocket {"
+        " constructor(...given) { super(...given); window.socket = this; } }"
+    )
+    go(page, f"{dashboard}/compare?dataset=tiny")
+    # A part of the page looks for news every two seconds.
+    waited = time.monotonic() + 60
+    while not (shown := [w for one in told for w in _of_parts(one) if w.id.endswith("-a")]):
+        assert time.monotonic() < waited
+        page.wait_for_timeout(100)
+    stale = next(one for one in told if shown[-1] in _of_parts(one))
+    other = page.get_by_role("combobox", name="B", exact=True).input_value()
+    assert shown[-1].string_value != other
+    next(w for w in _of_parts(stale) if w.id == shown[-1].id).string_value = other
+    stale.rerun_script.query_string = "dataset=tiny&measure=AP@100"
+    before = page.url
+    page.evaluate("bytes => socket.send(new Uint8Array(bytes))", [*stale.SerializeToString()])
+    _choose(page, "Measure", "RR@10")
+    page.wait_for_url(lambda url: url == f"{before}&measure=RR%4010")
+    settled(page)
+    assert page.get_by_role("combobox", name="A", exact=True).input_value() != other
+
+
+def _of_parts(message: BackMsg) -> Sequence[WidgetState]:
+    """What pickers show, by a message that asks for a part of the page alone."""
+    return message.rerun_script.widget_states.widgets if message.rerun_script.is_auto_rerun else ()
+
+
+def _hear(told: list[BackMsg], raw: bytes | str) -> None:
+    if isinstance(raw, bytes):
+        told.append(BackMsg.FromString(raw))

@@ -66,7 +66,8 @@ class View:
         figure = figures.violins(
             rows, counts, corpus, log=self.log, cut=self.cut, theme=colours.theme()
         )
-        drawing.plot(figure, key, alt, partial(figures.legend, rows))
+        drawing.legend(legend := partial(figures.legend, rows))
+        drawing.plot(figure, key, alt, legend)
 
 
 def counted_systems() -> list[str]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.errors import BeirscopeError, Conflict, Missing, WrongInput
 from compute.base.locks import locked
 from compute.base.words import counted, shown
 from compute.corpora import lengths
@@ -45,6 +45,20 @@ def add_texts(
         if found.lengths is None:
             lengths.count(bench, loaded)
         return loaded
+
+
+def misfit(bench: Bench, dataset: Dataset, path: Path) -> str:
+    """Why the texts of a folder or archive cannot be added to a dataset; empty where they can.
+
+    `add_texts` would refuse with the same sentence: both ask `_fitting`.
+    """
+    try:
+        found = _without_texts(bench, dataset)
+        content = look(bench, _opened(path, dataset, ""), read(found.judgements))
+        _fitting(found, content, str(path))
+    except BeirscopeError as error:
+        return str(error).removeprefix(f"{path}: ")
+    return ""
 
 
 def _opened(path: Path, dataset: Dataset, called: str) -> BeirSource:

@@ -18,7 +18,7 @@ from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS
-from compute.views.leaderboard.order_confidence import ALL, Ground
+from compute.views.leaderboard.order_confidence import ALL, FIRST, Ground
 from pages._shared import address, colours, drawing, escaping, export
 from pages._shared.pickers import pick
 from pages._shared.reading import later, read
@@ -82,8 +82,9 @@ def table(of: Numbers, board: Board, baseline: str, picked: Sequence[str]) -> No
     origin = cells.origin(of.kind, of.source, returned=of.returned)
     about = "" if order is None or found is None else order_confidence.about(order, board, found)
     drawing.caption(
-        f"{origin}: {of.measure}. {about}{_over_all(of)} Systems that share a letter cannot be told"
-        " apart; below it is said how this is found out. A click on a value opens its dataset."
+        f"{origin}: {of.measure}. {about}{_over_all(of)} Group is the test: systems that share a"
+        " letter cannot be told apart; below it is said how this is found out. First in is no test,"
+        " but the share of draws that a system leads. A click on a value opens its dataset."
     )
 
 
@@ -154,8 +155,8 @@ def tested_by(board: Board, baseline: str) -> dict[str, Any]:
 
 def _columns(numbers: Sequence[str]) -> dict[str, Any]:
     """How the table's columns look, and what those of the order say of themselves."""
-    told = {"First in": "share of resamples in which the system is first"}
-    told |= {"Group": "systems that share a letter cannot be told apart"}
+    told = {"First in": f"share of resamples in which the system is first. {FIRST}"}
+    told |= {"Group": "by the test of all pairs: systems that share a letter cannot be told apart"}
     styles = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers}
     styles |= {name: st.column_config.TextColumn(help=words) for name, words in told.items()}
     words = "mean share of the top 10 that nobody judged"

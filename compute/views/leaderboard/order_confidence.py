@@ -91,7 +91,7 @@ def caption(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
     """How to read an order, what its intervals rest on, and what is left out."""
     drawn, left_out = str(ranking["drawn"].iloc[0]), int(ranking["n_left_out"].iloc[0])
     sentences = [
-        _HOW if drawn else "",
+        f"{_HOW} {FIRST}" if drawn else "",
         f"Over {_size(ranking, board, ground)}",
         _GROUNDS[drawn],
         f"Left out: {left_out:,} of the queries, on which a system has no value."
@@ -127,6 +127,10 @@ _HOW = (
     " at the right, or a letter in common in the view Table, cannot be told apart. Lines of others"
     " may overlap, for all are compared on the same queries and datasets. 2–4: the true rank is"
     " second to fourth. The percentage: how often a system comes first when all is drawn again."
+)
+FIRST = (
+    "A percentage is no test: a system can be first in nearly all draws and still not be separable"
+    " from the second, for the test compares all pairs at once and errs in 5% of boards."
 )
 _AT_ONCE = (
     "All pairs are compared at once: the chance that any two equal systems are told apart is 5%."

@@ -96,7 +96,7 @@ def test_groups_are_bars_with_a_dot_per_system() -> None:
     assert bars(figure) == [[0, 1], [1, 2]]
     texts = [note["text"] for note in figure.layout.annotations]
     assert texts.count("1–4") == 4
-    assert {"100%", "<1%", "not separable"} <= set(texts)
+    assert {"100%", "<1%", "first in,<br>of draws", "not separable<br>by the test"} <= set(texts)
     assert figure.layout.yaxis.ticktext[0] == "s0 &lt;b&gt;&#36;x&#36;"
 
 

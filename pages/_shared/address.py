@@ -19,9 +19,13 @@ _IN_PLACE = components.component(
       const now = new URL(window.location.href);
       const place = ({ origin, pathname }) => origin + pathname.replace(/\\/$/, "");
       if (!data.url || place(now) !== place(new URL(data.url))) return;
-      const lacking = Object.entries(data.named).filter(([key]) => !now.searchParams.has(key));
-      if (!lacking.length) return;
-      now.search += (now.search ? "&" : "?") + new URLSearchParams(lacking);
+      const before = now.search;
+      for (const [key, values] of Object.entries(data.named)) {
+        if (now.searchParams.has(key) && !data.instead) continue;
+        now.searchParams.delete(key);
+        for (const value of [values].flat()) now.searchParams.append(key, value);
+      }
+      if (now.search === before) return;
       window.history.replaceState(window.history.state, "", now);
     }
     """,
@@ -114,14 +118,16 @@ def arrive() -> None:
         st.query_params.update(named)
 
 
-def name(**named: str) -> None:
-    """Have the address name what a page shows by itself, such as which numbers.
+def name(*, instead: bool = False, **named: str | Sequence[str]) -> None:
+    """Have the address name what a page shows by itself, such as which numbers; what it names
+    already stays, unless this is to stand there `instead`.
 
     The browser writes it into the address in place: what the server writes is a step Back.
     """
     # The address that the server knows: after each step the browser looks again.
-    known = urlencode(st.query_params.to_dict(), doseq=True)
-    _IN_PLACE(data={"named": named, "url": st.context.url, "known": known}, key="_named")
+    known = urlencode({key: st.query_params.get_all(key) for key in st.query_params}, doseq=True)
+    data = {"named": named, "instead": instead, "url": st.context.url, "known": known}
+    _IN_PLACE(data=data, key=f"_named{'_instead' * instead}")
 
 
 def recall(key: str, names: Iterable[str]) -> None:
@@ -149,12 +155,20 @@ def pick(key: str, label: str, names: dict[str, str], usual: str = "") -> None:
 
     What it shows is a text, by which the names are not to be told apart.
     """
-    st.session_state[f"_{key}"] = export.picked(key, chosen(key, names, usual))
+    st.session_state[f"_{key}"] = shown = export.picked(key, chosen(key, names, usual))
+
+    def changed() -> None:
+        # Of a picker whose names change the browser sends what it showed before, as if it had been
+        # chosen: each would be a step Back.
+        given = st.session_state[f"_{key}"]
+        if given in names and given != shown:
+            choose(key, given)
+
     st.selectbox(
         label,
         list(names),
         format_func=names.__getitem__,
         key=f"_{key}",
-        on_change=lambda: choose(key, st.session_state[f"_{key}"]),
+        on_change=changed,
         width="stretch",
     )

@@ -66,7 +66,9 @@ class View:
         figure = figures.violins(
             rows, counts, corpus, log=self.log, cut=self.cut, theme=colours.theme()
         )
-        drawing.legend(legend := partial(figures.legend, rows))
+        legend = partial(figures.legend, rows)
+        if not colours.narrow():  # there the figure is a list, without colours
+            drawing.legend(legend)
         drawing.plot(figure, key, alt, legend)
 
 

@@ -77,7 +77,9 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
         return f"{name} is significantly better than all others (family-wise 5%)."
     named = ", ".join(alike[:_NAMED]) + f" and {len(alike) - _NAMED} more" * (len(alike) > _NAMED)
     rest = f"; it is significantly better than the other {below} (family-wise 5%)" if below else ""
-    return f"{name} is ahead, but cannot be told apart from {named}{rest}."
+    often = float(ranking["first"].iloc[0])
+    no_test = f" It is first in {often:.0%} of draws, which is no test." * (often >= OFTEN)
+    return f"{name} is ahead, but cannot be told apart from {named}{rest}.{no_test}"
 
 
 def like_first(ranking: DataFrame) -> list[str]:
@@ -128,6 +130,8 @@ _HOW = (
     " may overlap, for all are compared on the same queries and datasets. 2–4: the true rank is"
     " second to fourth. The percentage: how often a system comes first when all is drawn again."
 )
+OFTEN = 0.95
+"""From such a share of draws on, to be first and not separable reads like a contradiction."""
 FIRST = (
     "A percentage is no test: a system can be first in nearly all draws and still not be separable"
     " from the second, for the test compares all pairs at once and errs in 5% of boards."

@@ -1,7 +1,7 @@
 """What the address names, where no picker holds it; names that there are not."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import urlencode
@@ -118,16 +118,25 @@ def arrive() -> None:
         st.query_params.update(named)
 
 
-def name(*, instead: bool = False, **named: str | Sequence[str]) -> None:
-    """Have the address name what a page shows by itself, such as which numbers; what it names
-    already stays, unless this is to stand there `instead`.
+def name(**named: str) -> None:
+    """Have the address name what a page shows by itself, such as which numbers, where it does not
+    name that already.
 
     The browser writes it into the address in place: what the server writes is a step Back.
     """
+    _write(named, instead=False)
+
+
+def name_instead(**named: Sequence[str]) -> None:
+    """As `name`, but what the address named before makes way."""
+    _write(named, instead=True)
+
+
+def _write(named: Mapping[str, str | Sequence[str]], *, instead: bool) -> None:
     # The address that the server knows: after each step the browser looks again.
     known = urlencode({key: st.query_params.get_all(key) for key in st.query_params}, doseq=True)
     data = {"named": named, "instead": instead, "url": st.context.url, "known": known}
-    _IN_PLACE(data=data, key=f"_named{'_instead' * instead}")
+    _IN_PLACE(data=data, key=f"_named_{instead}")
 
 
 def recall(key: str, names: Iterable[str]) -> None:

@@ -55,7 +55,7 @@ def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
     with above:
         said = _say(address.missing(given, known, f"run on {dataset}"))
     if (given or usual) != chosen and not said:
-        address.name(instead=True, systems=chosen or [""])
+        address.name_instead(systems=chosen or [""])
     st.session_state["_systems"] = export.picked("systems", chosen)
     named = titles()
     st.multiselect(

@@ -21,7 +21,7 @@ def _dropping_self() -> str:
 
 
 RULES = f"""
-### How is a list ranked?
+## How is a list ranked?
 
 One ranking feeds every number. It is set once, when a run is stored.
 
@@ -43,7 +43,7 @@ column of a run file is ignored.
 counts the others. A score that is not a number, or is infinite as a 32-bit number, refuses the
 file.
 
-### What counts as relevant?
+## What counts as relevant?
 
 A run is held against the judgements of the split.
 
@@ -53,7 +53,7 @@ and gain is linear in the grade. A grade below 0 is judged, with gain 0.
 A query whose judgements are all 0 counts: it has no relevant document, and scores 0 on every
 measure. A query without any judgement is not evaluated.
 
-### What is a hole?
+## What is a hole?
 
 A hole is a hit without a judgement *for that query*: a document that was judged for another query
 is still a hole. BEIR's code has another definition; it is offered under its own name.
@@ -61,7 +61,7 @@ is still a hole. BEIR's code has another definition; it is offered under its own
 Hole@k and Judged@k of a query without hits are absent, not 0, and left out of the mean. The
 number of unanswered queries stands beside them.
 
-### What could a score be?
+## What could a score be?
 
 A score has three ranges. Each is over every way of grading documents that nobody judged for the
 query, with any grade that the judgements have:
@@ -77,7 +77,7 @@ A relevant document outside the top k raises what a sum is divided by: for nDCG 
 R_cap k at most, for R and AP the number of relevant documents. Their low ends therefore go
 towards 0. P, RR and Success are divided by none of these, so their three ranges are the same.
 
-### Could two systems change places?
+## Could two systems change places?
 
 This is asked of the difference of their scores, in each of the three ranges. A document that both
 retrieved is graded once for both, with one best list for a query.
@@ -85,7 +85,7 @@ retrieved is graded once for both, with one best list for a query.
 The answer is exact but for AP: there the range of a difference holds all that is possible, and
 may be too wide.
 
-### What is averaged?
+## What is averaged?
 
 CQADupStack is the mean of the means of its 12 forums, each with its own collection.
 
@@ -95,7 +95,7 @@ Learning 2019: that is another dataset here, `msmarco/test`, and never in one ro
 The zero-shot average leaves out MS MARCO and every system's in-domain cells. Those are shown and
 labelled, and are never the best.
 
-### How are systems ranked?
+## How are systems ranked?
 
 By averages over the same datasets alone: those that at least half of the systems have. Runs of
 few datasets are not counted for this. A system that lacks one of these datasets has an average
@@ -104,7 +104,7 @@ over the rest, in italics, and no rank.
 Two values of a measure are equal within {TOLERANCE}: in ranks, wins, bold figures and tests.
 Lower is better for holes, higher for every other measure.
 
-### How small a difference would have been found?
+## How small a difference would have been found?
 
 Beside what is not significant stands the smallest true difference that the same test would have
 found, as significant and with the right sign, with a chance of 80%.
@@ -119,14 +119,14 @@ It is never the power for the difference that was found: that is another way to 
 Where so few queries differ that the test could not reject if all favoured one system, nothing is
 said.
 
-### How many queries would be needed?
+## How many queries would be needed?
 
 This is for a difference that you name, on queries like these, with as many systems compared.
 
 It rests on the standard deviation, which is an estimate. From 50 queries, what is needed may be
 30% less or 55% more (95%); from 300 queries, 14% less or 18% more.
 
-### How does a sampled task estimate a score?
+## How does a sampled task estimate a score?
 
 **What is drawn.** Pairs of query and document are drawn with known chances, from all that its
 systems have in their top k and nobody judged. Priority sampling (Duffield, Lund and Thorup 2007)
@@ -149,7 +149,7 @@ Student's t. Intervals of all pairs of systems hold together.
 everybody skips widens the interval by all that it could be; it is never left out. No interval is
 given before the sample has 30 relevant and 30 not relevant documents, and ratios need more.
 
-### How alike are two collections?
+## How alike are two collections?
 
 Their similarity is weighted Jaccard over relative word frequencies: the sum of the smaller ones
 over the sum of the larger ones.
@@ -158,7 +158,7 @@ A rank correlation over collections is Spearman's; equal values share their mean
 interval is Bonett and Wright's (Fisher's z, variance (1 + ρ²/2) / (n − 3)). None is given for
 fewer than 4 collections.
 
-### How is all this checked?
+## How is all this checked?
 
 pytrec_eval is the oracle: every measure that it knows equals it to 1e-9. A test holds that over
 generated runs with ties, duplicates, negative grades and unanswered queries.

@@ -111,7 +111,7 @@ def _fitting(found: Loaded, content: Content, where: str) -> Content:
     if missing:
         raise WrongInput(
             f"{where}: {counted(len(missing), 'query')} of {name}, as {shown(missing[0])}, are not"
-            " in it: is it another collection, or another version?"
+            " in it: it is another collection, or another version"
         )
     texts = content.queries
     content = content.of(texts[texts["query_id"].isin(known)].reset_index(drop=True))
@@ -141,5 +141,5 @@ def _refuse_strange(found: Loaded, content: Content, where: str) -> None:
     if there < LEAST * judged:
         raise WrongInput(
             f"{where}: {there:,} of the {judged:,} judged documents of {found.dataset.name} are"
-            " in it: is it another collection?"
+            " in it: it is another collection"
         )

@@ -31,7 +31,7 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 
 Answer = dict[str, Any]
-STRANGE = "texts of another collection, or of another version"
+STRANGE = "not the texts that are lacking here"
 ELSEWHERE = (
     "choose the dataset that they belong to, or “A new dataset” to take them in under another name"
 )

@@ -218,8 +218,7 @@ def test_the_look_says_that_an_archive_is_another_collection(
     assert refused["said"] == f"tiny.zip: {first['example']}"
     assert first["example"].startswith("1 query of alone, as 'x7', ")
     assert figures.stopping(answer["report"]) == (
-        "texts of another collection, or of another version: "
-        f"{first['example']}; {upload_process.ELSEWHERE}"
+        f"{upload_process.STRANGE}: {first['example']}; {upload_process.ELSEWHERE}"
     )
 
 

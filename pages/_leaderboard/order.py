@@ -28,6 +28,12 @@ VIEWS = (HEATMAP, TABLE)
 MOST_ROWS = 25
 """Of the table, without scrolling in it."""
 
+_COLUMNS = (
+    "Group is the test: systems that share a letter cannot be told apart; below it is said how this"
+    " is found out. First in is no test, but the share of draws that a system leads. A click on a"
+    " value opens its dataset."
+)
+
 
 class Numbers(NamedTuple):
     """Which numbers a board shows: the pickers above it."""
@@ -81,11 +87,7 @@ def table(of: Numbers, board: Board, baseline: str, picked: Sequence[str]) -> No
     drawing.open_dataset(of.measure)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
     about = "" if order is None or found is None else order_confidence.about(order, board, found)
-    drawing.caption(
-        f"{origin}: {of.measure}. {about}{_over_all(of)} Group is the test: systems that share a"
-        " letter cannot be told apart; below it is said how this is found out. First in is no test,"
-        " but the share of draws that a system leads. A click on a value opens its dataset."
-    )
+    drawing.caption(f"{origin}: {of.measure}. {about}{_over_all(of)} {_COLUMNS}")
 
 
 def _holes(of: Numbers, ground: Ground) -> dict[str, float] | None:

@@ -22,7 +22,8 @@ from compute.commands.choices import (
     SHOWN,
     SOURCES,
 )
-from compute.exports.formats import FONTS, ONE, PICTURES, TWO, WIDTHS
+from compute.exports.fonts import FAMILIES
+from compute.exports.formats import ONE, PICTURES, TWO, WIDTHS
 
 Option = tuple[tuple[str, ...], dict[str, object]]
 
@@ -422,7 +423,7 @@ COMMANDS = {
             ),
             _option(
                 "--font",
-                choices=tuple(FONTS),
+                choices=tuple(FAMILIES),
                 default="page",
                 help="of a figure: the page's, or a paper's with serifs (default: %(default)s)",
             ),

@@ -5,7 +5,7 @@ import streamlit as st
 from compute import jobs
 from compute.views.jobs.matrix import able, at_hand
 from pages._jobs import demo, sections, training
-from pages._shared import address, pickers, reading, system_pickers
+from pages._shared import address, dataset_facts, pickers, reading, system_pickers
 from pages._shared.pickers import pick_many, switch
 
 st.title("Jobs", anchor=False)
@@ -34,7 +34,8 @@ if not everything:
     cells = cells[cells["system"].isin([*able(cells), *systems])]
 with place_of_datasets:
     names = list(dict.fromkeys(cells["dataset"]))
-    datasets = pick_many("Datasets", names, "datasets", empty="none", width=400)
+    titles = dataset_facts.titles()
+    datasets = pick_many("Datasets", names, "datasets", empty="none", width=400, titles=titles)
 chosen = cells[cells["system"].isin(systems) & cells["dataset"].isin(datasets)]
 sections.start(store, chosen, again=again)
 if cells.empty:

@@ -27,7 +27,7 @@ with pickers.pickers():
     measure = pick("Measure", known, "measure", default="nDCG@10", width=150)
     gaps = numbers == cells.DIFFERENCE
     place_of_colour, place_of_baseline = st.container(width=190), st.container(width=190)
-    chosen = sections.choose_filter(datasets, above)
+    chosen = sections.choose_filter(datasets, numbers, above)
 printed = cells.printed(read(select.published, source=source, measure=measure))
 ours = sections.ours(measure, returned=chosen.returned)
 shown = cells.of_datasets(cells.cells(numbers, printed, ours), datasets, chosen.wanted)

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import plotly.graph_objects as go
 
-from compute.exports import heading
+from compute.exports import fonts, heading
 from compute.exports.browser import PAINTER
 from compute.exports.formats import AS_SHOWN, ONE, TWO, Paper, check
 from compute.exports.heading import Legend
@@ -45,11 +45,6 @@ POLICY = (
     " img-src data: blob:; font-src data:"
 )
 """An exported page may run what is in it and fetch nothing."""
-FAMILIES = {
-    "page": "Source Sans 3, Source Sans Pro, DejaVu Sans, sans-serif",
-    "paper": "Times New Roman, Nimbus Roman, Liberation Serif, serif",
-}
-"""By `formats.FONTS`: the first that is there; names have room in DejaVu, the widest."""
 
 
 class Figure(NamedTuple):
@@ -94,7 +89,7 @@ def for_print(figure: go.Figure, paper: Paper) -> go.Figure:
         else:
             font["size"] = [max(size, least) for size in sizes]
     layout = spec["layout"]
-    layout["font"] = (layout.get("font") or {}) | {"family": FAMILIES[paper.font]}
+    layout["font"] = (layout.get("font") or {}) | {"family": fonts.css(paper.font)}
     layout["height"] = layout.get("height") or 450
     _widen(layout, paper)
     _foot(layout)
@@ -184,7 +179,7 @@ def picture(one: Figure, paper: Paper) -> Picture:
         f'<text x="{heading.EDGE}" y="{place * heading.LINE}">{line}</text>'
         for place, line in enumerate(words, start=1)
     )
-    family, ink = FAMILIES[paper.font], looks.palette("print").text
+    family, ink = fonts.css(paper.font), looks.palette("print").text
     svg = (
         f'<svg xmlns="http://www.w3.org/2000/svg" width="{width:.3f}mm" height="{height:.3f}mm"'
         f' viewBox="0 0 {across} {down + above}"><title>{html.escape(one.heading)}</title>'

@@ -5,6 +5,7 @@ import unicodedata
 from collections.abc import Mapping
 
 from compute.datasets.published import OVERLAP
+from compute.exports.formats import AS_SHOWN, PICTURES
 
 LONGEST = 80
 """Letters of a name, without the ending."""
@@ -52,6 +53,12 @@ def of_figure(page: str, key: str, shown: Shown) -> str:
     """`beir-v4-t2-ndcg10`: where the numbers are from, the figure, and what else was chosen."""
     where, *words = said(page, key, shown)
     return slug(" ".join([slug(where).replace("-table-", "-t"), *words]))
+
+
+def ending(form: str, width: str) -> str:
+    """`-84mm.pdf`: of a picture as wide as that on paper; as wide as on a page it says no width."""
+    on_paper = form in PICTURES and width != AS_SHOWN
+    return f"-{width}mm.{form}" if on_paper else f".{form}"
 
 
 def said(page: str, key: str, shown: Shown) -> list[str]:

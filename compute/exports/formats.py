@@ -25,7 +25,6 @@ MIME = {
 ONE, TWO, AS_SHOWN = "84", "174", "page"
 WIDTHS = {ONE: "One column, 84 mm", TWO: "Two columns, 174 mm", AS_SHOWN: "As on the page"}
 """Of figures; those that are numbers are millimetres."""
-FONTS = {"page": "As on the page", "paper": "A paper's, with serifs"}
 
 
 class Paper(NamedTuple):
@@ -34,7 +33,7 @@ class Paper(NamedTuple):
     width: str = TWO
     """One of WIDTHS."""
     font: str = "page"
-    """One of FONTS."""
+    """A row of `fonts.FAMILIES`."""
 
 
 def check(kind: str, form: str) -> str:

@@ -66,12 +66,12 @@ class _Group(NamedTuple):
 
 def _groups(shown: Sequence[Shown]) -> Iterator[_Group]:
     # A page of HTML has all of plotly.js in it, 5 MB: only where nothing else can be had.
-    forms = PICTURES if browser.find() else ("html",)
+    forms, width = (PICTURES, f"-{Paper().width}mm") if browser.find() else (("html",), "")
     seen: set[int] = set()
     for one in shown:
         if isinstance(one, Figure):
             make = partial(figures.write, one, paper=Paper())
-            yield _Group(f"figures/{slug(one.key)}", one.title, forms, make)
+            yield _Group(f"figures/{slug(one.key)}{width}", one.title, forms, make)
             yield from _frames(one, seen)
         else:
             make = partial(tables.write, one)

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from compute.base.errors import Conflict, Missing, WrongInput
+from compute.base.errors import BeirscopeError, Conflict, Missing, WrongInput
 from compute.base.locks import locked
 from compute.base.words import counted, shown
 from compute.corpora import lengths
@@ -45,6 +45,20 @@ def add_texts(
         if found.lengths is None:
             lengths.count(bench, loaded)
         return loaded
+
+
+def misfit(bench: Bench, dataset: Dataset, path: Path) -> str:
+    """Why the texts of a folder or archive cannot be added to a dataset; empty where they can.
+
+    `add_texts` would refuse with the same sentence: both ask `_fitting`.
+    """
+    try:
+        found = _without_texts(bench, dataset)
+        content = look(bench, _opened(path, dataset, ""), read(found.judgements))
+        _fitting(found, content, str(path))
+    except BeirscopeError as error:
+        return str(error).removeprefix(f"{path}: ")
+    return ""
 
 
 def _opened(path: Path, dataset: Dataset, called: str) -> BeirSource:
@@ -97,7 +111,7 @@ def _fitting(found: Loaded, content: Content, where: str) -> Content:
     if missing:
         raise WrongInput(
             f"{where}: {counted(len(missing), 'query')} of {name}, as {shown(missing[0])}, are not"
-            " in it: is it another collection, or another version?"
+            " in it: it is another collection, or another version"
         )
     texts = content.queries
     content = content.of(texts[texts["query_id"].isin(known)].reset_index(drop=True))
@@ -127,5 +141,5 @@ def _refuse_strange(found: Loaded, content: Content, where: str) -> None:
     if there < LEAST * judged:
         raise WrongInput(
             f"{where}: {there:,} of the {judged:,} judged documents of {found.dataset.name} are"
-            " in it: is it another collection?"
+            " in it: it is another collection"
         )

@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +31,10 @@ from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 
 Answer = dict[str, Any]
+STRANGE = "not the texts that are lacking here"
+ELSEWHERE = (
+    "choose the dataset that they belong to, or “A new dataset” to take them in under another name"
+)
 
 
 def ask(wanted: str, files: Sequence[Upload], **about: Any) -> Generator[Answer]:
@@ -80,8 +85,21 @@ def look(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
         against = known(bench.store, row)
     for path, called in order["files"]:
         report = doctor.check(Path(path), against=against, home=bench.settings.home)
+        if report.kind == "BEIR archive" and against and not report.refused:
+            report = _held(bench, order["dataset"], Path(path), report)
         tag = tags.tag(Path(path)) if report.kind == "run" else ""
         yield {"file": called, "tag": tag, "report": report.record()}
+
+
+def _held(bench: Bench, name: str, path: Path, report: doctor.Report) -> doctor.Report:
+    """The report on an archive, with why its texts are not those that a dataset lacks."""
+    if not texts.lacks_texts(bench.store.parts(), name):
+        return report
+    why = texts.misfit(bench, dataset(name, own_datasets(bench.store)), path)
+    if not why:
+        return report
+    found = doctor.Finding(STRANGE, 1, why, doctor.Where(str(path)), ELSEWHERE, refused=True)
+    return replace(report, findings=(found, *report.findings))
 
 
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:

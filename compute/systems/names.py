@@ -48,7 +48,8 @@ def parse(text: str) -> Name:
     reader = _Reader(text)
     name = reader.name(depth=0)
     if reader.position < len(reader.tokens):
-        raise reader.wrong("nothing more")
+        rest = text[reader.tokens[reader.position].start() :]
+        raise reader.wrong(f"it ends before {reader.place()}: leave out {rest!r}")
     return name
 
 
@@ -90,13 +91,35 @@ class _Reader:
         self.tokens = list(_TOKEN.finditer(text))
         self.position = 0
 
-    def wrong(self, expected: str) -> WrongInput:
-        ended = self.position >= len(self.tokens)
-        place = "at its end" if ended else f"at character {self.tokens[self.position].start() + 1}"
+    def wrong(self, fault: str) -> WrongInput:
         return WrongInput(
-            f"{self.text!r} is not a system name: expected {expected} {place}; "
-            "write it like bm25(k1=1.2,b=0.75)"
+            f"{self.text!r} is not a system name: {fault}; "
+            "names read like bm25(k1=1.2,b=0.75) or rrf(bm25,minilm)"
         )
+
+    def place(self) -> str:
+        ended = self.position >= len(self.tokens)
+        return "its end" if ended else f"character {self.tokens[self.position].start() + 1}"
+
+    def _mark(self, ahead: int) -> str:
+        """The mark or word so far ahead; empty beyond both ends."""
+        at = self.position + ahead
+        return self.tokens[at].group() if 0 <= at < len(self.tokens) else ""
+
+    def without_word(self) -> str:
+        """What is wrong where a word should stand."""
+        before, now = self._mark(-1), self._mark(0)
+        if before == "=":
+            return f"a value is missing after {self._mark(-2)}= at {self.place()}"
+        if now and before in {"(", ","}:
+            comma = before if before == "," else now
+            return (
+                f"nothing stands between {before} and {now} at {self.place()}: name a system or a"
+                f" parameter there, or leave the {comma} out"
+            )
+        if before in {"(", ","}:
+            return f"it breaks off after {before}: name a system or a parameter, then close with )"
+        return f"a word is missing at {self.place()}"
 
     def next_is(self, mark: str, ahead: int = 0) -> bool:
         at = self.position + ahead
@@ -104,18 +127,18 @@ class _Reader:
 
     def take(self, mark: str) -> None:
         if not self.next_is(mark):
-            raise self.wrong(repr(mark))
+            raise self.wrong(f"{mark} is missing at {self.place()}")
         self.position += 1
 
     def word(self) -> str:
         if self.position >= len(self.tokens) or self.tokens[self.position].group() in "[](),=":
-            raise self.wrong("a word")
+            raise self.wrong(self.without_word())
         self.position += 1
         return self.tokens[self.position - 1].group()
 
     def name(self, depth: int) -> Name:
         if depth > MAX_NESTING:
-            raise self.wrong(f"at most {MAX_NESTING} brackets within each other")
+            raise self.wrong(f"more than {MAX_NESTING} brackets stand within each other")
         base, trained_on = self.word(), ""
         if self.next_is("["):
             self.take("[")
@@ -127,16 +150,19 @@ class _Reader:
     def arguments(self, depth: int) -> tuple[tuple[Name, ...], tuple[tuple[str, Value], ...]]:
         inputs: list[Name] = []
         parameters: dict[str, Value] = {}
+        opened = self.place()
         self.take("(")
         while not self.next_is(")"):
             if inputs or parameters:
+                if self.position >= len(self.tokens):
+                    raise self.wrong(f"the bracket at {opened} is not closed: add ) at the end")
                 self.take(",")
             if not self.next_is("=", ahead=1):
                 inputs.append(self.name(depth + 1))
                 continue
             key = self.word()
             if key in parameters:
-                raise self.wrong(f"{key!r} only once")
+                raise self.wrong(f"{key!r} stands there twice, again before {self.place()}")
             self.take("=")
             parameters[key] = self.value()
         self.take(")")
@@ -149,5 +175,5 @@ class _Reader:
         number = float(word)
         if number and not 1e-15 <= abs(number) < 1e15:
             self.position -= 1
-            raise self.wrong("a number of ordinary size")
+            raise self.wrong(f"the number at {self.place()} is too large or too small")
         return int(number) if number.is_integer() else number

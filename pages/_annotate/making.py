@@ -214,7 +214,8 @@ def details(task: Task) -> None:
     _progress(task)
     wide = {"Value": st.column_config.TextColumn(width="large")}
     st.markdown("**What it is made of**")
-    st.dataframe(figures.facts(task), hide_index=True, width=760, column_config=wide)
+    titles = system_pickers.titles() | dataset_facts.titles()
+    st.dataframe(figures.facts(task, titles), hide_index=True, width=760, column_config=wide)
     _guideline(task)
 
 

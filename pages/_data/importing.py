@@ -56,8 +56,8 @@ def section() -> None:
     _report(reports, kinds)
     if to == NEW:
         _new_dataset(reports, files, texts)
-    elif len(files) == 1 and _is_fit(reports[0], _ARCHIVE) and _ARCHIVE in kinds:
-        _texts(to, files)
+    elif len(files) == 1 and reports[0]["report"]["kind"] == _ARCHIVE and _ARCHIVE in kinds:
+        _texts(to, reports[0], files)
     else:
         _runs(to, reports, files)
     _tell_refused()
@@ -240,12 +240,15 @@ def _warn(to: str, names: Sequence[str], *, replace: bool) -> bool:
     return bool(same)
 
 
-def _texts(to: str, files: Sequence[UploadedFile]) -> None:
-    """The button that gives a dataset its texts."""
+def _texts(to: str, answer: dict[str, Any], files: Sequence[UploadedFile]) -> None:
+    """The button that gives a dataset its texts, or why these are not its own."""
     st.header("Add texts", anchor=False)
+    if not _is_fit(answer, _ARCHIVE):
+        st.error(escaping.text(f"Nothing can be added: {figures.stopping(answer['report'])}."))
+        return
     drawing.caption(
-        "The texts go beside what is stored; no run is computed again, judgements and costs stay."
-        " They are refused where they are those of another collection, or of another version."
+        f"The archive fits {to}. Its texts go beside what is stored; no run is computed again,"
+        " judgements and costs stay."
     )
     if st.button(escaping.text(f"Add the texts of {to}"), type="primary"):
         _done(to, _work("Taking in", files, "take texts", dataset=to), [])

@@ -91,7 +91,7 @@ def _write(one: Figure, counted: Counted, folder: Path, form: str, paper: Paper)
     """Write a figure; two columns wide, and that is said, where one is too narrow for it."""
     fits = named.fits(one.key, paper.width)
     paper = paper if fits else paper._replace(width=TWO)
-    file = f"{one.name}.{form}"
+    file = one.name + file_names.ending(form, paper.width)
     put(folder / file, figures.write(one, form, paper))
     sys.stdout.write(f"{file}{'' if fits else f' ({TWO} mm: too much for one column)'}\n")
     sys.stdout.flush()

@@ -23,7 +23,7 @@ def pool(dataset: str, systems: Sequence[str], measure: str) -> None:
     drawing.plot(figure, "left_out", f"{measure} of systems left out of the pool")
     for words in figures.left_out_note(rows, measure):
         drawing.caption(words)
-    with st.expander("The numbers of the pool"):
+    with st.expander("What each system brought to the pool, as a table"):
         table(
             figures.left_out_table(rows, measure), "left-out-table", "Systems left out of the pool"
         )

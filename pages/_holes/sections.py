@@ -43,7 +43,7 @@ def scores(dataset: str, systems: Sequence[str], measure: str) -> DataFrame:
     *notes, last = figures.intervals_note(rows, measure, recorded, about, waiting)
     drawing.caption(*notes)
     drawing.caption(last)
-    with st.expander("The numbers"):
+    with st.expander("Every score with its three ranges, as a table"):
         table(figures.interval_table(rows, measure), "bounds", f"{measure} and what it can be")
     return rows
 

@@ -44,6 +44,11 @@ function marked(pieces) {
   return pieces.map((piece, place) => (place % 2 ? element("mark", "", piece) : piece));
 }
 
+// A block of a document: its kind, one of few that the server knows, and its pieces.
+function block([kind, pieces]) {
+  return element(kind === "code" ? "pre" : "p", kind, ...marked(pieces));
+}
+
 // Strings, and lists of a tag followed by its children; the server sends harmless tags only.
 function grown(node) {
   if (typeof node === "string") return node;
@@ -459,7 +464,7 @@ class Form {
     this.asked = sheet.query;
     const remark = "The text of this document is not here; its id stands for it.";
     const title = element("div", "title", ...marked(sheet.title));
-    const body = sheet.bare ? element("div", "quiet", remark) : element("div", "", ...marked(sheet.text));
+    const body = sheet.bare ? element("div", "quiet", remark) : element("div", "", ...sheet.text.map(block));
     for (const part of [title, body]) part.dir = "auto";
     this.document.replaceChildren(title, body);
     this.document.scrollTop = 0;

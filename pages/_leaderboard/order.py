@@ -18,7 +18,7 @@ from compute.views.leaderboard import select as leaderboard_select
 from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS
-from compute.views.leaderboard.order_confidence import ALL, Ground
+from compute.views.leaderboard.order_confidence import ALL, FIRST, Ground
 from pages._shared import address, colours, drawing, escaping, export
 from pages._shared.pickers import pick
 from pages._shared.reading import later, read
@@ -27,6 +27,12 @@ HEATMAP, TABLE = "Heatmap", "Table"
 VIEWS = (HEATMAP, TABLE)
 MOST_ROWS = 25
 """Of the table, without scrolling in it."""
+
+_COLUMNS = (
+    "Group is the test: systems that share a letter cannot be told apart; below it is said how this"
+    " is found out. First in is no test, but the share of draws that a system leads. A click on a"
+    " value opens its dataset."
+)
 
 
 class Numbers(NamedTuple):
@@ -81,10 +87,7 @@ def table(of: Numbers, board: Board, baseline: str, picked: Sequence[str]) -> No
     drawing.open_dataset(of.measure)
     origin = cells.origin(of.kind, of.source, returned=of.returned)
     about = "" if order is None or found is None else order_confidence.about(order, board, found)
-    drawing.caption(
-        f"{origin}: {of.measure}. {about}{_over_all(of)} Systems that share a letter cannot be told"
-        " apart; below it is said how this is found out. A click on a value opens its dataset."
-    )
+    drawing.caption(f"{origin}: {of.measure}. {about}{_over_all(of)} {_COLUMNS}")
 
 
 def _holes(of: Numbers, ground: Ground) -> dict[str, float] | None:
@@ -154,8 +157,8 @@ def tested_by(board: Board, baseline: str) -> dict[str, Any]:
 
 def _columns(numbers: Sequence[str]) -> dict[str, Any]:
     """How the table's columns look, and what those of the order say of themselves."""
-    told = {"First in": "share of resamples in which the system is first"}
-    told |= {"Group": "systems that share a letter cannot be told apart"}
+    told = {"First in": f"share of resamples in which the system is first. {FIRST}"}
+    told |= {"Group": "by the test of all pairs: systems that share a letter cannot be told apart"}
     styles = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers}
     styles |= {name: st.column_config.TextColumn(help=words) for name, words in told.items()}
     words = "mean share of the top 10 that nobody judged"

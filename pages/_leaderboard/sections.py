@@ -17,6 +17,7 @@ from compute.views.leaderboard.heatmap import (
     heatmap,
     marks_note,
     note,
+    unmarked,
 )
 from compute.views.leaderboard.wins import nothing_to_compare, strip
 from compute.views.shared.theme import FAMILIES
@@ -43,6 +44,8 @@ class Filter(NamedTuple):
 
 FILTERS = ("task", "domain", "group", "family", "returned", "shared", "systems")
 """What the popover's pickers are called in the address."""
+OWN = "own"
+"""The group of datasets that were imported."""
 UNTESTED = "Print gives means alone: no test of one dataset. Computed marks what is significant."
 
 
@@ -60,6 +63,17 @@ def _has_own() -> bool:
         part.kind == "scores" and (part.dataset not in DATASETS or part.provenance.get("imported"))
         for part in reading.parts()
     )
+
+
+def _usual_groups(numbers: str) -> list[str]:
+    """The groups of datasets that a board shows unless told: own ones alone where all imports are
+    on them. Their columns would stand behind those of all that ships, and hardly any system has a
+    run on both. An address that names another dataset shows all."""
+    parts = [part for part in reading.parts() if part.kind == "scores"]
+    own = {part.dataset for part in parts} - DATASETS.keys()
+    imported = {part.dataset for part in parts if part.provenance.get("imported")}
+    named = {st.query_params.get(key, "") for key in ("over", "dataset")} - {"", order.ALL}
+    return [OWN] * (numbers == COMPUTED and bool(own) and imported | named <= own)
 
 
 def known(sources: list[str]) -> None:
@@ -86,19 +100,26 @@ def choose_colour(place: DeltaGenerator, *, disabled: bool) -> str:
         return pickers.pick("Colour", COLOURS, "colour", disabled=disabled)
 
 
-def choose_filter(datasets: DataFrame, above: Any) -> Filter:
+def choose_filter(datasets: DataFrame, numbers: str, above: Any) -> Filter:
     """The popover of filters; `above` takes what is wrong in the address."""
+    usual = {"group": _usual_groups(numbers)}
     choices = {column: sorted(set(datasets[column])) for column in ("task", "domain", "group")}
     with above:
         for column, values in choices.items():
             address.known(column, values, column)
         address.known("family", FAMILIES, "family of systems")
-    chosen = sum(key in st.query_params for key in FILTERS)
-    with st.popover(f"Filter ({chosen})" if chosen else "Filter"):
+    given = {key for key in FILTERS if st.query_params.get_all(key) not in ([], [""])}
+    given |= {key for key, names in usual.items() if names and key not in st.query_params}
+    if given == {"group"} and st.query_params.get_all("group") in ([], [OWN]):
+        with above:
+            drawing.caption("Own datasets alone are shown; Filter has the others: Group.")
+    with st.popover(f"Filter ({len(given)})" if given else "Filter"):
         place = st.container()
         return Filter(
             {
-                column: pick_many(column.capitalize(), values, column)
+                column: pick_many(
+                    column.capitalize(), values, column, default=usual.get(column, ())
+                )
                 for column, values in choices.items()
             },
             pick_many("Family", FAMILIES, "family"),
@@ -153,7 +174,9 @@ def heat(
     said = drawing.of_matrix(said)
     drawing.caption(*leaderboard.caption(board, origin), shared, said, left_out)
     if marks is not None:
-        drawing.caption(*marks_note(marks, titles.get(baseline, baseline)))
+        drawing.caption(
+            *marks_note(marks, titles.get(baseline, baseline)), unmarked(board, baseline)
+        )
     if of.kind == PUBLISHED:
         drawing.caption(UNTESTED)
     if not _has_own():

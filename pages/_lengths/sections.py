@@ -66,7 +66,10 @@ class View:
         figure = figures.violins(
             rows, counts, corpus, log=self.log, cut=self.cut, theme=colours.theme()
         )
-        drawing.plot(figure, key, alt, partial(figures.legend, rows))
+        legend = partial(figures.legend, rows)
+        if not colours.narrow():  # there the figure is a list, without colours
+            drawing.legend(legend)
+        drawing.plot(figure, key, alt, legend)
 
 
 def counted_systems() -> list[str]:

@@ -1,7 +1,7 @@
 """What the address names, where no picker holds it; names that there are not."""
 
 import shlex
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import urlencode
@@ -19,9 +19,13 @@ _IN_PLACE = components.component(
       const now = new URL(window.location.href);
       const place = ({ origin, pathname }) => origin + pathname.replace(/\\/$/, "");
       if (!data.url || place(now) !== place(new URL(data.url))) return;
-      const lacking = Object.entries(data.named).filter(([key]) => !now.searchParams.has(key));
-      if (!lacking.length) return;
-      now.search += (now.search ? "&" : "?") + new URLSearchParams(lacking);
+      const before = now.search;
+      for (const [key, values] of Object.entries(data.named)) {
+        if (now.searchParams.has(key) && !data.instead) continue;
+        now.searchParams.delete(key);
+        for (const value of [values].flat()) now.searchParams.append(key, value);
+      }
+      if (now.search === before) return;
       window.history.replaceState(window.history.state, "", now);
     }
     """,
@@ -115,13 +119,24 @@ def arrive() -> None:
 
 
 def name(**named: str) -> None:
-    """Have the address name what a page shows by itself, such as which numbers.
+    """Have the address name what a page shows by itself, such as which numbers, where it does not
+    name that already.
 
     The browser writes it into the address in place: what the server writes is a step Back.
     """
+    _write(named, instead=False)
+
+
+def name_instead(**named: Sequence[str]) -> None:
+    """As `name`, but what the address named before makes way."""
+    _write(named, instead=True)
+
+
+def _write(named: Mapping[str, str | Sequence[str]], *, instead: bool) -> None:
     # The address that the server knows: after each step the browser looks again.
-    known = urlencode(st.query_params.to_dict(), doseq=True)
-    _IN_PLACE(data={"named": named, "url": st.context.url, "known": known}, key="_named")
+    known = urlencode({key: st.query_params.get_all(key) for key in st.query_params}, doseq=True)
+    data = {"named": named, "instead": instead, "url": st.context.url, "known": known}
+    _IN_PLACE(data=data, key=f"_named_{instead}")
 
 
 def recall(key: str, names: Iterable[str]) -> None:
@@ -149,12 +164,20 @@ def pick(key: str, label: str, names: dict[str, str], usual: str = "") -> None:
 
     What it shows is a text, by which the names are not to be told apart.
     """
-    st.session_state[f"_{key}"] = export.picked(key, chosen(key, names, usual))
+    st.session_state[f"_{key}"] = shown = export.picked(key, chosen(key, names, usual))
+
+    def changed() -> None:
+        # Of a picker whose names change the browser sends what it showed before, as if it had been
+        # chosen: each would be a step Back.
+        given = st.session_state[f"_{key}"]
+        if given in names and given != shown:
+            choose(key, given)
+
     st.selectbox(
         label,
         list(names),
         format_func=names.__getitem__,
         key=f"_{key}",
-        on_change=lambda: choose(key, st.session_state[f"_{key}"]),
+        on_change=changed,
         width="stretch",
     )

@@ -10,7 +10,7 @@ import streamlit as st
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
-from compute.exports import browser, figures, file_names, formats, named, tables, views
+from compute.exports import browser, figures, file_names, fonts, formats, named, tables, views
 from compute.exports.figures import Figure
 from compute.exports.formats import Paper
 from compute.exports.heading import Legend
@@ -158,11 +158,13 @@ def file_stem(key: str) -> str:
     return file_names.of_figure(page, key, st.session_state.get("_picked", {}))
 
 
-def _button(key: str, name: str, form: str, make: Callable[[], bytes], label: str = "") -> None:
+def _button(
+    key: str, name: str, form: str, make: Callable[[], bytes], label: str = "", width: str = ""
+) -> None:
     sign_in.download_button(
         label or NAMES.get(form, form.upper()),
         make,
-        file_name=f"{name}.{form}",
+        file_name=name + file_names.ending(form, width or formats.AS_SHOWN),
         mime=formats.MIME[form],
         key=f"_save_{key}_{form}",
         type="tertiary",
@@ -175,7 +177,7 @@ def _figure_buttons(shown: Figure) -> None:
     with st.container(horizontal=True):
         for form in formats.OF["figure"] if pictures else ("html",):
             make = partial(figures.write, shown, form, paper)
-            _button(shown.key, shown.name, form, make)
+            _button(shown.key, shown.name, form, make, width=paper.width)
     if not pictures:
         st.caption(f"{browser.MISSING}. The figure's own button saves it as SVG.")
     frames = behind(shown.figure)
@@ -203,11 +205,11 @@ def _paper(key: str) -> Paper:
         )
         font = st.selectbox(
             "Letters",
-            list(formats.FONTS),
-            index=list(formats.FONTS).index(last.font),
-            format_func=formats.FONTS.__getitem__,
+            list(fonts.FAMILIES),
+            index=list(fonts.FAMILIES).index(last.font),
+            format_func=fonts.said,
             key=f"_font_{key}",
-            width=190,
+            width=270,
         )
     if formats.ONE not in widths:
         st.caption("One column of a paper is too narrow for this figure.")

@@ -10,7 +10,7 @@ import streamlit as st
 from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query.words import LISTS, first_pair
-from pages._shared import address, escaping, pickers
+from pages._shared import address, escaping, export, pickers
 from pages._shared.reading import read
 
 
@@ -56,8 +56,8 @@ def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
     with above:
         said = _say(address.missing(given, known, f"run on {dataset}"))
     if (given or usual) != chosen and not said:
-        _put(chosen)
-    st.session_state["_systems"] = chosen
+        address.name_instead(systems=chosen or [""])
+    st.session_state["_systems"] = export.picked("systems", chosen)
     named = titles()
     st.multiselect(
         "Systems",

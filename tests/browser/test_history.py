@@ -89,6 +89,31 @@ def test_the_address_of_overlap_says_which_numbers_in_the_midst_of_a_visit(
     page.wait_for_url("**/about")
 
 
+def test_a_choice_on_query_that_moves_other_pickers_is_one_step(page: Page, dashboard: str) -> None:
+    go(page, f"{dashboard}/query?dataset=tiny&systems=bm25")
+    page.wait_for_url("**systems=bm25")
+    settled(page)
+    steps = page.evaluate("history.length")
+    # Another measure puts another query and its documents first.
+    for name in ("AP@100", "P@10"):
+        _choose(page, "Measure", name)
+        page.wait_for_url(f"**measure={name.replace('@', '*')}*")
+        settled(page)
+        assert "document=" not in page.url
+    assert page.evaluate("history.length") == steps + 2
+
+
+def test_systems_that_a_page_names_by_itself_are_no_step(page: Page, dashboard: str) -> None:
+    go(page, f"{dashboard}/query?dataset=tiny&systems=bm25")
+    settled(page)
+    steps = page.evaluate("history.length")
+    # The visit knows the system still, and this address does not name it.
+    travel(page, f"{dashboard}/query?dataset=tiny")
+    page.wait_for_url("**/query?dataset=tiny&systems=bm25")
+    settled(page)
+    assert page.evaluate("history.length") == steps + 1
+
+
 def test_what_the_browser_tells_again_is_no_choice(page: Page, dashboard: str) -> None:
     told: list[BackMsg] = []
     page.on("websocket", lambda socket: socket.on("framesent", lambda raw: _hear(told, raw)))

@@ -25,7 +25,7 @@ data => {
 
 def data(turn: int, judged: int, saved: list[str], *, session: str = "one") -> dict[str, Any]:
     """What the server sends of a task of five pairs without guideline, all of them held."""
-    sheet = {"query": "q", "title": "", "text": ["words"], "bare": False}
+    sheet = {"query": "q", "title": "", "text": [["paragraph", ["words"]]], "bare": False}
     held = [sheet | {"key": f"pair{place}", "title": [f"d{place}"]} for place in range(judged, 5)]
     return {
         "scope": "s",

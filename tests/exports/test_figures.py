@@ -2,6 +2,7 @@
 
 import io
 import re
+import shutil
 import zipfile
 from collections.abc import Iterator
 from typing import Any
@@ -14,7 +15,7 @@ from pandas import DataFrame
 
 from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import PROJECT
-from compute.exports import browser, captions, figures, file_names, heading, named, views
+from compute.exports import browser, captions, figures, file_names, fonts, heading, named, views
 from compute.exports.figures import Figure
 from compute.exports.formats import AS_SHOWN, ONE, TWO, Paper
 from compute.exports.tables import Table
@@ -244,6 +245,29 @@ def test_a_file_is_named_after_what_it_shows(
     page: str, key: str, picked: dict[str, object], name: str
 ) -> None:
     assert file_names.of_figure(page, key, picked) == name
+
+
+@pytest.mark.parametrize(
+    ("form", "width", "ending"),
+    [
+        ("pdf", ONE, "-84mm.pdf"),
+        ("png", TWO, "-174mm.png"),
+        ("svg", AS_SHOWN, ".svg"),
+        ("html", ONE, ".html"),
+        ("csv", TWO, ".csv"),
+    ],
+)
+def test_the_name_of_a_picture_tells_its_width(form: str, width: str, ending: str) -> None:
+    assert file_names.ending(form, width) == ending
+
+
+def test_the_option_of_letters_names_the_family_that_the_machine_has() -> None:
+    fonts.found.cache_clear()
+    for font, words in fonts.SORTS.items():
+        assert fonts.said(font).startswith(f"{words}: ")
+        assert fonts.found(font) in fonts.said(font)
+        if shutil.which("fc-match"):
+            assert fonts.found(font) and " or " not in fonts.said(font)
 
 
 def test_names_of_files_have_80_letters_at_most() -> None:

@@ -201,3 +201,32 @@ def test_texts_are_added_from_an_archive_and_what_is_refused_says_why(
         False,
         "the texts of alone are here already: nothing is to be added",
     )
+
+
+def test_the_look_says_that_an_archive_is_another_collection(
+    at_home: Bench, tmp_path: Path
+) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nx7 0 z1 1\n", "utf-8")
+    imports.import_dataset(at_home, "alone", qrels=tmp_path / "qrels.txt")
+    whole = shutil.make_archive(str(tmp_path / "tiny"), "zip", write_tiny(tmp_path / "beir"))
+    archive = {"tiny.zip": Path(whole).read_bytes()}
+    (answer,) = asked(at_home, "look", archive, dataset="alone")
+    (first, *_) = answer["report"]["findings"]
+    assert answer["report"]["refused"] and first["refused"]
+    (refused,) = asked(at_home, "take texts", archive, dataset="alone")
+    # What the look says is what the button would have said.
+    assert refused["said"] == f"tiny.zip: {first['example']}"
+    assert first["example"].startswith("1 query of alone, as 'x7', ")
+    assert figures.stopping(answer["report"]) == (
+        f"{upload_process.STRANGE}: {first['example']}; {upload_process.ELSEWHERE}"
+    )
+
+
+def test_the_look_finds_nothing_wrong_with_the_texts_that_are_lacking(
+    at_home: Bench, tmp_path: Path
+) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\n", "utf-8")
+    imports.import_dataset(at_home, "alone", qrels=tmp_path / "qrels.txt")
+    whole = shutil.make_archive(str(tmp_path / "tiny"), "zip", write_tiny(tmp_path / "beir"))
+    (answer,) = asked(at_home, "look", {"tiny.zip": Path(whole).read_bytes()}, dataset="alone")
+    assert figures.stopping(answer["report"]) == "" and not answer["report"]["refused"]

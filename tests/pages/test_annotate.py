@@ -186,6 +186,14 @@ def test_the_list_and_the_form_name_no_system_but_the_details_do(store: Store) -
     assert "one" in list(details.dataframe[0].value["Value"])
 
 
+def test_the_details_call_systems_and_the_dataset_by_what_people_read(store: Store) -> None:
+    task = made(store, systems=("one",))
+    told = figures.facts(task, {"one": "The First", task.dataset: "Tiny"}).set_index("What")
+    assert told.loc[["Dataset", "Systems"], "Value"].tolist() == ["Tiny", "The First"]
+    assert told.loc["Named in commands", "Value"] == f"{task.dataset}, one"
+    assert "Named in commands" not in set(figures.facts(task, {})["What"])
+
+
 def test_who_judges_is_asked_once(store: Store) -> None:
     task = made(store)
     app = opened("annotate", task=task.id)

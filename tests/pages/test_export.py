@@ -189,10 +189,10 @@ def test_all_figures_are_written_with_their_captions_but_one_that_fails(
     asked = {"views": views, "form": "svg", "paper": [ONE, "paper"], "folder": str(tmp_path)}
     assert render_all.write(asked) == 1
     said = capsys.readouterr()
-    assert "tiny-standing-ndcg10.svg" in said.out
+    assert "tiny-standing-ndcg10-84mm.svg" in said.out
     assert "not written" in said.err
     names = {file.name for file in tmp_path.iterdir()}
-    assert {"tiny-standing-ndcg10.svg", "captions.tex"} <= names
+    assert {"tiny-standing-ndcg10-84mm.svg", "captions.tex"} <= names
     assert not [name for name in names if name.endswith(".tmp")]
     captions = (tmp_path / "captions.tex").read_text("utf-8")
     files = re.findall(r"\\includesvg\[width=[^]]*\]{([^}]*)}", captions)

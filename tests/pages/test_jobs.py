@@ -37,11 +37,11 @@ def test_nothing_is_chosen_until_the_address_or_a_click_does(store: Store) -> No
 
 
 def test_datasets_that_cannot_be_had_are_rows_on_request_and_say_why(store: Store) -> None:
-    assert "msmarco" not in opened(PAGE).multiselect(key="datasets").options
+    assert "MSMARCO" not in opened(PAGE).multiselect(key="datasets").options
     app = opened(PAGE, systems="bm25", datasets="msmarco")
     assert button_named(app, "Start").disabled
     assert "MSMARCO is not here: python -m compute fetch msmarco fetches it" in words_of(app)
-    assert "msmarco" in opened(PAGE, all="true").multiselect(key="datasets").options
+    assert "MSMARCO" in opened(PAGE, all="true").multiselect(key="datasets").options
 
 
 def test_names_that_there_are_not_get_a_sentence(store: Store) -> None:

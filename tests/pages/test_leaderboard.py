@@ -85,6 +85,25 @@ def test_alike_systems_share_a_bar_and_a_worse_one_does_not() -> None:
     assert order["layout"]["yaxis"]["ticktext"][2].startswith("&lt;b&gt;*mine*")
 
 
+@pytest.mark.usefixtures("shipped_results")
+def test_a_home_of_own_datasets_opens_on_them_alone_until_others_are_asked_for() -> None:
+    app = opened()
+    assert app.multiselect(key="group").value == ["own"]
+    assert "Own datasets alone are shown; Filter has the others: Group." in said(app)
+    assert {row for row, _ in cells_of(app)} == {"one", "two"}
+    every = opened(group="")
+    assert every.multiselect(key="group").value == []
+    assert {"one", "two"} < {row for row, _ in cells_of(every)}
+    assert "Own datasets alone" not in said(every)
+    assert opened(numbers="Published").multiselect(key="group").value == []
+
+
+def cells_of(app: AppTest) -> set[tuple[str, str]]:
+    """Dataset and system of each cell of the heatmap."""
+    (marks,) = [one for one in figure(app, "cells")["data"] if one.get("customdata")]
+    return {(dataset, system) for dataset, system in marks["customdata"] if dataset}
+
+
 def test_the_order_of_one_dataset_opens_from_the_address() -> None:
     app = opened(numbers="Computed", group="own", over="two")
     assert app.selectbox(key="over").value == "two"
@@ -104,7 +123,7 @@ def test_added_judgements_move_the_order_and_stand_beside_the_official_ones() ->
     for app in (official, added):
         assert "3 systems, on one. All have the same rank on both boards. Kendall's τ" in said(app)
         assert "bump" not in [chart.key for chart in app.get("plotly_chart")]
-    assert "which no paper had" in said(opened(numbers="Computed", judgements="added"))
+    assert "which no paper had" in said(opened(numbers="Computed", group="", judgements="added"))
     assert "which no paper had" not in said(official)
 
 
@@ -213,7 +232,7 @@ def test_only_datasets_that_all_have_is_a_switch() -> None:
     assert "19 datasets, 10 systems" in said(every)
     shared = opened(numbers="Published", table="BEIR-PL, Table 3", shared="true")
     assert shared.get("plotly_chart")
-    mixed = opened(numbers="Computed", shared="true")
+    mixed = opened(numbers="Computed", group="", shared="true")
     assert "No dataset has a figure of every system" in mixed.info[0].value
 
 
@@ -247,8 +266,9 @@ def test_a_printed_table_is_called_by_what_it_holds() -> None:
 
 
 def test_the_filter_says_how_many_of_its_pickers_are_set_and_what_bold_is_among() -> None:
-    app = opened(numbers="Computed", systems=["good"], returned="true")
+    app = opened(numbers="Computed", group="", systems=["good"], returned="true")
     labels = [block.proto.popover.label for block in app.get("popover")]
     assert "Filter (2)" in labels
     assert "Shown are 1 of 3 systems; bold, colours and ranks compare all 3." in said(app)
-    assert "Filter" in [block.proto.popover.label for block in opened().get("popover")]
+    bare = opened(group="")
+    assert "Filter" in [block.proto.popover.label for block in bare.get("popover")]

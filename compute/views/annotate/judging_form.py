@@ -6,10 +6,12 @@ from typing import Any
 from pandas import DataFrame
 
 from compute.judgements.tasks.queue import Pair
+from compute.views.shared.markup import blocks
 from compute.views.shared.text import pieces
 
 Sheet = dict[str, Any]
-"""key, query, title and text (in pieces, every second one a word of the query), bare."""
+"""key, query, title, text, bare. The title is in pieces, every second one a word of the query; the
+text is a list of [kind, pieces], as `markup.blocks` finds them."""
 
 
 def sheets(pairs: Sequence[Pair], texts: DataFrame, queries: DataFrame) -> list[Sheet]:
@@ -33,6 +35,6 @@ def _sheet(pair: Pair, query: Any, title: Any, text: Any) -> Sheet:
         "key": pair.id,
         "query": query or f"Query {pair.query_id}",
         "title": pieces(pair.doc_id if bare else title, query),
-        "text": pieces(text, query),
+        "text": [[kind, pieces(words, query)] for kind, words in blocks(text)],
         "bare": bare,
     }

@@ -94,21 +94,27 @@ def expected(measure: str, goal: str, rows: DataFrame) -> str:
     )
 
 
-def _sampled(task: Task) -> list[tuple[str, str]]:
+def _sampled(task: Task, titles: Mapping[str, str]) -> list[tuple[str, str]]:
     if not task.measure:
         return []
-    baseline = f" ({task.baseline})" if task.baseline else ""
+    baseline = f" ({titles.get(task.baseline, task.baseline)})" if task.baseline else ""
     return [("Estimated", f"{task.measure}; drawn for {GOALS[task.goal]}{baseline}")]
 
 
-def facts(task: Task) -> DataFrame:
-    """What a task was made of, for whoever made it: a row per fact."""
+def facts(task: Task, titles: Mapping[str, str]) -> DataFrame:
+    """What a task was made of, for whoever made it: a row per fact.
+
+    `titles` of systems and datasets, by name; the names follow where they are others.
+    """
+    names = [task.dataset, *task.systems]
+    dataset, *systems = called = [titles.get(name, name) for name in names]
     rows = [
-        ("Dataset", task.dataset),
-        ("Systems", ", ".join(task.systems)),
+        ("Dataset", dataset),
+        ("Systems", ", ".join(systems)),
+        *[("Named in commands", ", ".join(names))] * (called != names),
         ("Chosen from", f"what is unjudged in their top {task.depth} for each query"),
         ("Documents", f"{task.n_pairs:,}; {order(task.order)} (seed {task.seed})"),
-        *_sampled(task),
+        *_sampled(task, titles),
         ("Grades", "; ".join(f"{relevance} {name}" for relevance, name in task.grades)),
         ("Annotators", ", ".join(task.annotators) or "anybody"),
         ("Judged by two", f"{task.double_share:.0%} of the documents"),

@@ -127,13 +127,18 @@ def refusals(answers: Iterable[Record]) -> list[dict[str, Any]]:
 
 def _refusal(report: Record) -> dict[str, Any]:
     """Of a file that cannot be taken in as a run, as an answer says it: why in one sentence."""
-    stopping = next((finding for finding in report["findings"] if finding["refused"]), None)
-    said = f"{report['kind']}, not a run: {_place(report['kind'])} for it"
-    if stopping:
-        line = stopping["where"]["line"]
-        where = f"line {line}: " if line else ""
-        said = f"{stopping['what']}: {where}{stopping['example']}; {stopping['treatment']}"
+    said = stopping(report) or f"{report['kind']}, not a run: {_place(report['kind'])} for it"
     return {"file": report["path"], "system": "", "ok": False, "said": said}
+
+
+def stopping(report: Record) -> str:
+    """The first of what stops an import of the file, and what to do; empty for nothing."""
+    found = next((finding for finding in report["findings"] if finding["refused"]), None)
+    if found is None:
+        return ""
+    line = found["where"]["line"]
+    where = f"line {line}: " if line else ""
+    return f"{found['what']}: {where}{found['example']}; {found['treatment']}"
 
 
 def results(answers: Iterable[Record]) -> DataFrame:

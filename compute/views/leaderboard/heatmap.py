@@ -44,6 +44,8 @@ _NOTES = {
     DIFFERENCE: "Colour: the difference, strongest from .2 on.",
 }
 MARKS = {1: "▲", -1: "▼"}
+_MOST_NAMED = 4
+"""Datasets that a sentence names."""
 """Behind a value that is significantly above, or below, the baseline's."""
 AVERAGE = ""
 """Stands for the average's row where a dataset's name stands."""
@@ -188,6 +190,24 @@ def marks_note(marks: DataFrame, title: str) -> list[str]:
         " more differ, corrected by Holm over the systems of each dataset, p < .05; the hover has"
         " each p.",
     ]
+
+
+def unmarked(board: Board, baseline: str) -> str:
+    """Where no mark can be, for the baseline has no run there; empty where it has all."""
+    filled = board.cells[board.cells["value"].notna()]
+    tested = set(filled.loc[filled["system"] == baseline, "dataset"])
+    others = set(filled.loc[filled["system"] != baseline, "dataset"])
+    rows = board.datasets[board.datasets["dataset"].isin(others - tested)]
+    if rows.empty:
+        return ""
+    titles = dict(zip(board.systems["system"], board.systems["title"], strict=True))
+    named = ", ".join(rows["title"][:_MOST_NAMED])
+    more = f" and {len(rows) - _MOST_NAMED} more" * (len(rows) > _MOST_NAMED)
+    signs = " or ".join(MARKS.values())
+    return (
+        f"No {signs} can stand on {named}{more}: the baseline, {titles.get(baseline, baseline)},"
+        " has no run there."
+    )
 
 
 def _view(

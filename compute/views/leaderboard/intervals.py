@@ -143,9 +143,11 @@ def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> It
     head = place | {"y": -1, "font": {"color": look.muted}}
     yield head | {"xshift": 58, "text": "rank"}
     if sure:
-        yield head | ({"text": "group"} | _LETTERS if narrow else {"xshift": 106, "text": "first"})
+        often = {"xshift": 112, "text": "first in<br>draws"}
+        yield head | ({"text": "group"} | _LETTERS if narrow else often)
     if bars:
-        yield head | {"xref": "x2 domain", "x": 0, "xanchor": "left", "text": "not separable"}
+        words = "not separable<br>by the test"
+        yield head | {"xref": "x2 domain", "x": 0, "xanchor": "left", "text": words}
 
 
 def _share(share: float) -> str:

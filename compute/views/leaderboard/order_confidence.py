@@ -77,7 +77,9 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
         return f"{name} is significantly better than all others (family-wise 5%)."
     named = ", ".join(alike[:_NAMED]) + f" and {len(alike) - _NAMED} more" * (len(alike) > _NAMED)
     rest = f"; it is significantly better than the other {below} (family-wise 5%)" if below else ""
-    return f"{name} is ahead, but cannot be told apart from {named}{rest}."
+    often = float(ranking["first"].iloc[0])
+    no_test = f" It is first in {often:.0%} of draws, which is no test." * (often >= OFTEN)
+    return f"{name} is ahead, but cannot be told apart from {named}{rest}.{no_test}"
 
 
 def like_first(ranking: DataFrame) -> list[str]:
@@ -91,7 +93,7 @@ def caption(ranking: DataFrame, board: Board, ground: Ground) -> list[str]:
     """How to read an order, what its intervals rest on, and what is left out."""
     drawn, left_out = str(ranking["drawn"].iloc[0]), int(ranking["n_left_out"].iloc[0])
     sentences = [
-        _HOW if drawn else "",
+        f"{_HOW} {FIRST}" if drawn else "",
         f"Over {_size(ranking, board, ground)}",
         _GROUNDS[drawn],
         f"Left out: {left_out:,} of the queries, on which a system has no value."
@@ -127,6 +129,12 @@ _HOW = (
     " at the right, or a letter in common in the view Table, cannot be told apart. Lines of others"
     " may overlap, for all are compared on the same queries and datasets. 2–4: the true rank is"
     " second to fourth. The percentage: how often a system comes first when all is drawn again."
+)
+OFTEN = 0.95
+"""From such a share of draws on, to be first and not separable reads like a contradiction."""
+FIRST = (
+    "A percentage is no test: a system can be first in nearly all draws and still not be separable"
+    " from the second, for the test compares all pairs at once and errs in 5% of boards."
 )
 _AT_ONCE = (
     "All pairs are compared at once: the chance that any two equal systems are told apart is 5%."

@@ -224,7 +224,7 @@ def legend(rows: DataFrame, theme: str) -> list[looks.Entry]:
     """The families of the systems, and what stands below the shapes."""
     look, marks = looks.palette(theme), looks.families(rows["family"], theme)
     below = [(look.muted, "━", "middle half"), (look.muted, "─", "5 to 95%")]
-    return [*marks, *below, (look.text, "○", "median"), (look.text, "┄", "of the collection")]
+    return [*marks, *below, (look.text, "○", "median"), (look.text, "┄", "the collection's median")]
 
 
 def _violin(

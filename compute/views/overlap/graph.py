@@ -78,6 +78,7 @@ def graph(
     domains = _domains(marks["domain"].tolist())
     font = {"size": room.font, "color": looks.palette(theme).text}
     named = names(marks, lines, height, theme, room)
+    led = leaders(marks, named, theme, room)
     told = values(marks, lines, named, height, theme, room)
     beside = zip(named, marks["title"], strict=True)
     return go.Figure(
@@ -93,6 +94,7 @@ def graph(
                     for label, title in beside
                 ),
             ],
+            "shapes": [_leader(ends, theme) for ends in led],
             **_frame(domains, height, theme, room),
         },
     )
@@ -121,7 +123,18 @@ def names(
 ) -> list[labels.Label]:
     """Where the name of each node stands; nodes: x, y, size (pixels) and title by row."""
     places = nodes.set_index("dataset")[["x", "y"]]
-    marks = [
+    crossed = [
+        box
+        for one, other in zip(lines["dataset"], lines["other"], strict=True)
+        for box in labels.along(*places.loc[one], *places.loc[other])
+    ]
+    within = labels.Box(room.edge, 2, room.width - room.edge, height - 2)
+    return labels.place(_named(nodes, theme, room), within, crossed)
+
+
+def _named(nodes: DataFrame, theme: str, room: Room) -> list[labels.Mark]:
+    """The nodes as marks whose names have to be placed."""
+    return [
         labels.mark(
             row["x"],
             row["y"],
@@ -132,13 +145,20 @@ def names(
         )
         for row in nodes.to_dict("records")
     ]
-    crossed = [
-        box
-        for one, other in zip(lines["dataset"], lines["other"], strict=True)
-        for box in labels.along(*places.loc[one], *places.loc[other])
-    ]
-    return labels.place(
-        marks, labels.Box(room.edge, 2, room.width - room.edge, height - 2), crossed
+
+
+def leaders(
+    nodes: DataFrame, named: Sequence[labels.Label], theme: str, room: Room = PAGE
+) -> list[tuple[float, float, float, float]]:
+    """Lines to the names that a crowd keeps from standing nearest to their own mark: x, y of both
+    ends."""
+    return labels.leaders(_named(nodes, theme, room), named)
+
+
+def _leader(ends: tuple[float, float, float, float], theme: str) -> dict[str, Any]:
+    look = {"color": looks.palette(theme).muted, "width": 1}
+    return {"type": "line", "layer": "below", "line": look} | dict(
+        zip(("x0", "y0", "x1", "y1"), ends, strict=True)
     )
 
 
@@ -214,7 +234,9 @@ def values(
 ) -> list[line_values.Value]:
     """The similarities beside the strongest lines. `nodes`: dataset, x, y and size (pixels);
     `named`: their names."""
+    led = leaders(nodes, named, theme, room)
     covered = [label.box for label in named]
+    covered += [box for ends in led for box in labels.along(*ends, wide=1)]
     within = labels.Box(room.edge, 2, room.width - room.edge, height - 2)
     # In print no letters are smaller than those of the names.
     return line_values.place(nodes, lines, covered, within, room.font, theme)

@@ -14,6 +14,8 @@ from compute.views.shared.theme import PALETTES
 
 GAP = 4
 """Between a mark and its name."""
+CLEARLY = 1
+"""So much nearer a name has to stand to its own mark than to the next."""
 ROUNDS = 8
 ORDERS = 24
 """Orders of turns that are tried."""
@@ -51,6 +53,12 @@ class Label:
     down: int
     lines: int = 0
     """Lines between the mark and the name."""
+
+    def leader(self, mark: "Mark") -> tuple[float, float, float, float]:
+        """x, y of the mark's centre and of the point of the name that is nearest to it."""
+        x = min(max(mark.x, self.box.left), self.box.right)
+        y = min(max(mark.y, self.box.top), self.box.bottom)
+        return mark.x, mark.y, x, y
 
     def annotation(self, text: str, font: Mapping[str, Any]) -> dict[str, Any]:
         """The name as an annotation on axes in pixels; `text` is escaped already.
@@ -140,6 +148,22 @@ def place(marks: Sequence[Mark], within: Box, lines: Sequence[Box] = ()) -> list
     turns = [np.roll(crowded, shift) for shift in range(min(len(marks), ORDERS))]
     chosen = min((_settled(alone, names, order) for order in turns), key=lambda found: found[0])[1]
     return [sides[place] for sides, place in zip(options, chosen, strict=True)]
+
+
+def leaders(
+    marks: Sequence[Mark], placed: Sequence[Label]
+) -> list[tuple[float, float, float, float]]:
+    """The lines from marks to those names that stand as near to another mark: x, y of both ends."""
+    if len(marks) < 2:
+        return []
+    x, y, radius = np.array([(mark.x, mark.y, mark.radius) for mark in marks]).T
+    left, top, right, bottom = _array([label.box for label in placed]).T[..., None]
+    across, down = np.maximum(left - x, x - right), np.maximum(top - y, y - bottom)
+    apart = np.hypot(across.clip(0), down.clip(0)) - radius
+    own = apart.diagonal().copy()
+    np.fill_diagonal(apart, np.inf)
+    astray = apart.min(axis=1) < own + CLEARLY
+    return [label.leader(marks[at]) for at, label in enumerate(placed) if astray[at]]
 
 
 def _options(mark: Mark) -> list[Label]:

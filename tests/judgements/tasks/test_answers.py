@@ -13,6 +13,7 @@ from compute.judgements.tasks import guideline
 from compute.judgements.tasks.answers import LONGEST_PAUSE, parsed
 from compute.judgements.tasks.queue import Pair
 from compute.views.annotate import judging_form
+from compute.views.shared.markup import blocks
 from compute.views.shared.text import STOP_WORDS, pieces, query_words
 from tests.support.tiny import HOSTILE
 from tests.support.worlds import CASES
@@ -106,9 +107,21 @@ def test_a_sheet_holds_query_and_document_under_a_key_and_no_more() -> None:
         "key": "f00",
         "query": "ships in the harbour",
         "title": [HOSTILE],
-        "text": ["The ", "ships", ""],
+        "text": [["paragraph", ["The ", "ships", ""]]],
         "bare": False,
     }
+
+
+def test_a_sheet_has_the_paragraphs_lists_and_code_that_query_shows() -> None:
+    text = f"Ships\n=====\n\n- one ship\n- {HOSTILE}\n\n```\n<i>x</i>\n```"
+    texts = pd.DataFrame({"doc_id": ["d4"], "title": [""], "text": [text]})
+    queries = pd.DataFrame({"query_id": ["q1"], "text": ["ship"]})
+    (sheet,) = judging_form.sheets([Pair("f00", "q1", "d4")], texts, queries)
+    assert [(kind, "".join(pieces)) for kind, pieces in sheet["text"]] == list(blocks(text))
+    assert sheet["text"][0] == ["heading", ["", "Ships", ""]]
+    assert sheet["text"][1] == ["item", ["one ", "ship", ""]]
+    # Nothing of it is markup: the form makes text nodes of the pieces.
+    assert sheet["text"][-1] == ["code", ["<i>x</i>"]]
 
 
 def test_ids_stand_for_texts_that_are_not_here() -> None:

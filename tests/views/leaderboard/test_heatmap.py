@@ -13,7 +13,15 @@ from compute.systems import SYSTEMS
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard.board import Board, board
 from compute.views.leaderboard.cells import DIFFERENCE, printed
-from compute.views.leaderboard.heatmap import AGAINST, AVERAGE, BELOW_BEST, VALUE, heatmap, note
+from compute.views.leaderboard.heatmap import (
+    AGAINST,
+    AVERAGE,
+    BELOW_BEST,
+    VALUE,
+    heatmap,
+    note,
+    unmarked,
+)
 from compute.views.leaderboard.wins import MOST_LINES, nothing_to_compare, strip
 from compute.views.shared.drawing import lists
 from compute.views.shared.theme import INKS, palette
@@ -180,6 +188,18 @@ def test_against_a_baseline_without_a_figure_stands_a_dash_and_the_hover_has_the
     assert "where the baseline" not in note(table, BELOW_BEST, "bm25")
     table.cells.loc[table.cells["dataset"] == "fiqa", "suspect"] = True
     assert text_of(drawn(table, AGAINST, baseline="bm25"), "fiqa", "a") == "<i>?</i>"
+
+
+def test_where_the_baseline_has_no_run_it_is_said_that_no_mark_can_stand() -> None:
+    both = made(("scifact", "bm25", 0.5), ("scifact", "dense", 0.6))
+    assert unmarked(both, "bm25") == ""
+    lacking = made(("scifact", "bm25", 0.5), ("scifact", "dense", 0.6), ("nfcorpus", "dense", 0.3))
+    assert unmarked(lacking, "bm25") == (
+        "No ▲ or ▼ can stand on NFCorpus: the baseline, BM25 (Pyserini), has no run there."
+    )
+    # A dataset that the baseline alone has lacks nothing.
+    alone = made(("scifact", "bm25", 0.5), ("scifact", "dense", 0.6), ("nfcorpus", "bm25", 0.3))
+    assert unmarked(alone, "bm25") == ""
 
 
 def test_without_any_average_there_is_no_row_for_it() -> None:

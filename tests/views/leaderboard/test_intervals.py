@@ -96,7 +96,7 @@ def test_groups_are_bars_with_a_dot_per_system() -> None:
     assert bars(figure) == [[0, 1], [1, 2]]
     texts = [note["text"] for note in figure.layout.annotations]
     assert texts.count("1–4") == 4
-    assert {"100%", "<1%", "not separable"} <= set(texts)
+    assert {"100%", "<1%", "first in<br>draws", "not separable<br>by the test"} <= set(texts)
     assert figure.layout.yaxis.ticktext[0] == "s0 &lt;b&gt;&#36;x&#36;"
 
 
@@ -220,7 +220,8 @@ def test_short_titles_name_the_rows(v4: tuple[DataFrame, Board]) -> None:
 
 
 def _order(groups: Sequence[str], drawn: str = rank_intervals.QUERIES) -> DataFrame:
-    return DataFrame({"system": [*"abcdefghij"[: len(groups)]], "group": groups, "drawn": drawn})
+    names = [*"abcdefghij"[: len(groups)]]
+    return DataFrame({"system": names, "group": groups, "drawn": drawn, "first": 0.5})
 
 
 _BEST = "A is significantly better than all others (family-wise 5%)."
@@ -237,6 +238,14 @@ def test_the_first_of_an_order_is_said_to_be_the_best_only_where_that_is_sure() 
     assert order_confidence.verdict(_order(["a", "aa"]), titles) == _BEST
     many = order_confidence.verdict(_order(["a"] * 9), {})
     assert many == "a is ahead, but cannot be told apart from b, c, d, e, f, g and 2 more."
+
+
+def test_first_in_nearly_all_draws_is_said_to_be_no_test() -> None:
+    said = order_confidence.verdict(_order(["a", "a"]).assign(first=[0.996, 0.004]), {})
+    assert said == (
+        "a is ahead, but cannot be told apart from b."
+        " It is first in 100% of draws, which is no test."
+    )
 
 
 def test_of_what_no_draw_tells_nothing_is_said() -> None:

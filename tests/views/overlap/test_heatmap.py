@@ -1,6 +1,7 @@
 """The heatmap, the graph, the panels and the words: what they show, and that no names collide."""
 
 import itertools
+import math
 from typing import Any
 
 import pytest
@@ -220,6 +221,36 @@ def test_the_printed_graph_fits_into_one_column_of_a_paper() -> None:
     figure: Any = graphs.graph(frame, points, known, least=0.45, theme="print", narrow=True)
     assert figure.layout.width == COLUMN
     assert figure.layout.xaxis.range == (0, COLUMN)
+
+
+@pytest.mark.parametrize(
+    ("room", "theme"),
+    [(graphs.PAGE, "light"), (graphs.PAGE, "print"), (graphs.IN_COLUMN, "print")],
+)
+def test_a_name_stands_nearest_to_its_own_mark_or_a_line_leads_to_it(
+    room: graphs.Room, theme: str
+) -> None:
+    frame = similarity_matrix.matrix(published.overlap())
+    points = similarity_matrix.layout(frame)
+    nodes, lines, height = graphs.nodes(frame, points, vocabularies(NINETEEN), 0.45, room)
+    named = graphs.names(nodes, lines, height, theme, room)
+    led = {ends[:2] for ends in graphs.leaders(nodes, named, theme, room)}
+    marks = [(row["x"], row["y"], row["size"] / 2) for row in nodes.to_dict("records")]
+    for own, label in zip(marks, named, strict=True):
+        others = [apart(label.box, *mark) for mark in marks if mark != own]
+        assert apart(label.box, *own) < min(others) or own[:2] in led
+    assert (len(led) > 0) == (room is graphs.IN_COLUMN)
+    narrow = room is graphs.IN_COLUMN
+    figure: Any = graphs.graph(
+        frame, points, vocabularies(NINETEEN), least=0.45, theme=theme, narrow=narrow
+    )
+    assert {(line.x0, line.y0) for line in figure.layout.shapes} == led
+
+
+def apart(box: labels.Box, x: float, y: float, radius: float) -> float:
+    """Pixels from a name to the rim of a mark."""
+    across, down = max(box.left - x, x - box.right, 0), max(box.top - y, y - box.bottom, 0)
+    return math.hypot(across, down) - radius
 
 
 def valued(

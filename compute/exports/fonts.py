@@ -1,0 +1,45 @@
+"""The letters of exported pictures: families by what is asked for, and which of them is here."""
+
+import shutil
+import subprocess
+from functools import cache
+
+FAMILIES = {
+    "page": ("Source Sans 3", "Source Sans Pro", "DejaVu Sans", "sans-serif"),
+    "paper": ("Times New Roman", "Nimbus Roman", "Liberation Serif", "serif"),
+}
+"""The first that is there; names have room in DejaVu, the widest."""
+SORTS = {"page": "Without serifs", "paper": "With serifs"}
+_SECONDS = 10
+
+
+def css(font: str) -> str:
+    """The families of a row of FAMILIES, for a browser."""
+    return ", ".join(FAMILIES[font])
+
+
+@cache
+def found(font: str) -> str:
+    """The family that this machine draws with; empty where it cannot be asked."""
+    *named, generic = FAMILIES[font]
+    given = (_family(name) for name in named)
+    return next((name for name in given if name in named), "") or _family(generic)
+
+
+def said(font: str) -> str:
+    """Of an option: `Without serifs: DejaVu Sans`, the family that will be in the file."""
+    return f"{SORTS[font]}: {found(font) or ' or '.join(FAMILIES[font][:-1])}"
+
+
+@cache
+def _family(name: str) -> str:
+    """What fontconfig, which Chromium asks too on Linux, gives for a family; empty without it."""
+    program = shutil.which("fc-match")
+    if program is None:
+        return ""
+    words = [program, "--format", "%{family[0]}", name]
+    try:
+        done = subprocess.run(words, capture_output=True, check=False, timeout=_SECONDS)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode(errors="replace").strip()

@@ -132,14 +132,15 @@ class Estimate(NamedTuple):
     @property
     def sentence(self) -> str:
         """The same in words."""
-        asked = f"{counted(self.to_ask, 'request')} (at most twice as many if answers are no grades"
+        most = ATTEMPTS * self.to_ask
+        told = [f"{counted(self.pairs, 'pair')}: {counted(self.to_ask, 'request')}"]
+        told[0] += f", {most:,} if no answer is a grade" * (most > 0)
+        told += [f"about {self.usual_tokens:,} tokens, at most {self.most_tokens:,}"]
+        told += ["what the server fails to answer comes on top"]
         done = self.pairs - self.to_ask - self.without_text
-        told = [f"{counted(self.pairs, 'pair')}: {asked}, more if the server fails)"]
-        told += [f"about {self.usual_tokens:,} tokens, never more than {self.most_tokens:,}"]
-        told += [f"{done:,} were asked before"] * (done > 0)
-        return "; ".join(
-            told + [f"{self.without_text:,} without text here"] * (self.without_text > 0)
-        )
+        told += [f"{done:,} asked before"] * (done > 0)
+        told += [f"{self.without_text:,} without text here"] * (self.without_text > 0)
+        return "; ".join(told)
 
 
 def planned(settings: Settings, plan: Plan) -> Plan:

@@ -26,7 +26,8 @@ def home(folder: Path, server: Machine, *documents: str, **more: Any) -> Bench:
     with (source / "corpus.jsonl").open("a", encoding="utf-8") as corpus:
         for number, text in enumerate(documents, 1):
             corpus.write(f'{{"_id": "e{number}", "title": "", "text": "{text}"}}\n')
-    about = {"judge_address": server.address, "judge_model": "m", "judge_key": KEY} | more
+    about: dict[str, Any] = {"judge_address": server.address, "judge_model": "m"}
+    about |= {"judge_key": KEY} | more
     settings = Settings(home=folder / "home", threads=1, latency_queries=0, **about)
     bench = Bench(Store(settings, shipped=folder / "nothing"), settings, job="judge-000000000000")
     tiny = imports.import_dataset(bench, "tiny", path=source).dataset
@@ -39,7 +40,8 @@ def home(folder: Path, server: Machine, *documents: str, **more: Any) -> Bench:
 
 def planned(bench: Bench, **more: Any) -> Plan:
     """A plan for the unjudged of that run, with limits that nothing reaches."""
-    about = {"dataset": "tiny", "machine": "gpt", "systems": ("all",), "depth": 100}
+    about: dict[str, Any] = {"dataset": "tiny", "machine": "gpt"}
+    about |= {"systems": ("all",), "depth": 100}
     about |= {"requests": 1000, "tokens": 10**7}
     return judging.planned(bench.settings, Plan(**{**about, **more}))
 

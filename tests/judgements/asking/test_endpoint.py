@@ -45,8 +45,7 @@ def test_what_is_no_address_is_refused_and_not_repeated(given: str) -> None:
 
 def test_only_a_servers_word_is_repeated_and_none_of_the_key() -> None:
     with machine() as server:
-        about = {"judge_address": server.address, "judge_key": "a_key_of_words"}
-        asking = Endpoint(Settings(**about))
+        asking = Endpoint(Settings(judge_address=server.address, judge_key="a_key_of_words"))
         for code, told in (("context_too_long", " (context_too_long)"), ("of_words", "")):
             body = f'{{"error": {{"code": "{code}", "message": "a_key_of_words"}}}}'.encode()
             server.answers = lambda *_, body=body: Answer(status=422, body=body)

@@ -1,5 +1,6 @@
 """The parts of the page Jobs that are about machines that judge: start one, and what it came to."""
 
+from dataclasses import replace
 from typing import Any
 
 import streamlit as st
@@ -33,7 +34,8 @@ def start(store: Store) -> None:
             f"{plan.model} at {plan.address} grades documents, one in each request.",
             "Its grades are a set of their own: no number counts them unless the set is chosen.",
         )
-        _form(store, plan, _fields(store, sorted({part.dataset for part in parts})))
+        fields = _fields(store, sorted({part.dataset for part in parts}))
+        _form(store, replace(plan, **fields))
         if told := st.session_state.pop("_judging_started", None):
             st.markdown(escaping.text(told))
 
@@ -64,29 +66,28 @@ def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
     return found
 
 
-def _form(store: Store, plan: judging.Plan, fields: dict[str, Any]) -> None:
+def _form(store: Store, plan: judging.Plan) -> None:
     """What it takes, once all is named; then consent, limits and the button."""
-    named = fields["machine"] and (fields["task"] or fields["systems"])
-    if not named:
+    if not plan.machine or not (plan.task or plan.systems):
         drawing.caption("Name the machine and choose documents: what it takes is said here first.")
         return
-    about = {"address": plan.address, "model": plan.model}
     again = st.toggle("Ask anew where no grade came", key="_judge_again")
     try:
-        wanted = judging.Plan(**fields, **about)
-        found = _estimate(store, wanted, again=again)
+        found = _estimate(store, plan, again=again)
     except BeirscopeError as error:
         st.error(escaping.text(str(error)))
         return
     st.markdown(escaping.text(f"{found.sentence}."))
-    _consent(store, wanted)
+    _consent(store, plan)
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        most = {"min_value": 1, "value": None, "width": 180}
-        requests = st.number_input("Requests, at most", key="_judge_requests", **most)
-        tokens = st.number_input("Tokens, at most", key="_judge_tokens", **most)
+        requests = _limit("Requests, at most", "_judge_requests")
+        tokens = _limit("Tokens, at most", "_judge_tokens")
         if st.button("Start judging", icon=":material/smart_toy:", disabled=not found.to_ask):
-            limits = {"requests": requests or 0, "tokens": tokens or 0}
-            _start(store, judging.Plan(**fields, **about, **limits), again=again)
+            _start(store, replace(plan, requests=requests, tokens=tokens), again=again)
+
+
+def _limit(label: str, key: str) -> int:
+    return int(st.number_input(label, min_value=1, value=None, key=key, width=180) or 0)
 
 
 def _estimate(store: Store, plan: judging.Plan, *, again: bool) -> judging.Estimate:

@@ -153,6 +153,13 @@ def planned(settings: Settings, plan: Plan) -> Plan:
     return replace(plan, address=endpoint.address(settings), model=settings.judge_model)
 
 
+def judgeable(store: Store) -> list[str]:
+    """The datasets with stored runs whose texts are here."""
+    own, texts = own_datasets(store), {part.dataset for part in store.parts("documents")}
+    names = sorted({part.dataset for part in store.parts("hits")})
+    return [name for name in names if dataset(name, own).collection in texts]
+
+
 def check(store: Store, plan: Plan) -> None:
     """Raises what stands against sending the first request: no limits, or no consent."""
     if plan.requests < 1 or plan.tokens < 1:

@@ -12,7 +12,7 @@ from compute.jobs import Job
 from compute.judgements.asking import journal
 from compute.judgements.tasks import tasks
 from compute.store.store import Store
-from pages._shared import dataset_facts, drawing, escaping, sign_in
+from pages._shared import dataset_facts, drawing, escaping, sign_in, system_pickers
 
 _POOL = ""
 """In a task's place: what is unjudged at the top of runs."""
@@ -20,8 +20,8 @@ _POOL = ""
 
 def start(store: Store) -> None:
     """A form that says what a judging would take, asks for consent and limits, and starts it."""
-    parts = store.parts("hits")
-    if not sign_in.may(sign_in.OPERATOR) or not parts:
+    datasets = judging.judgeable(store) if sign_in.may(sign_in.OPERATOR) else []
+    if not datasets:
         return
     with st.expander("Have a machine judge", icon=":material/smart_toy:"):
         try:
@@ -34,18 +34,22 @@ def start(store: Store) -> None:
             f"{plan.model} at {plan.address} grades documents, one in each request.",
             "Its grades are a set of their own: no number counts them unless the set is chosen.",
         )
-        fields = _fields(store, sorted({part.dataset for part in parts}))
-        _form(store, replace(plan, **fields))
+        _form(store, replace(plan, **_fields(store, datasets)))
         if told := st.session_state.pop("_judging_started", None):
             st.markdown(escaping.text(told))
 
 
 def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
     """The dataset, which of its documents, and what the machine is called."""
-    titles = dataset_facts.titles()
+    titles = dataset_facts.titles() | system_pickers.titles()
+
+    def called(name: str) -> str:
+        return titles.get(name, name)
+
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        shown = {"format_func": lambda name: titles.get(name, name), "width": 220}
-        dataset = st.selectbox("Dataset", datasets, key="_judge_dataset", **shown)
+        dataset = st.selectbox(
+            "Dataset", datasets, key="_judge_dataset", width=220, format_func=called
+        )
         own = {task.id: task.title for task in tasks.tasks(store) if task.dataset == dataset}
         task = st.selectbox(
             "Documents",
@@ -59,9 +63,13 @@ def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
     if task == _POOL:
         with st.container(horizontal=True, vertical_alignment="bottom"):
             runs = [part.system for part in store.parts("hits", dataset)]
-            systems = st.multiselect("Runs", runs, key="_judge_systems", width=460)
+            systems = st.multiselect(
+                "Runs", runs, key="_judge_systems", width=460, format_func=called
+            )
             depth = st.number_input("Ranks", 1, tasks.DEEPEST, 10, key="_judge_depth", width=120)
-        guideline = st.text_area("Guideline (plain text, may be empty)", key="_judge_guideline")
+        guideline = st.text_area(
+            "Guideline (plain text, may be empty)", key="_judge_guideline", height=80
+        )
         found |= {"systems": tuple(systems), "depth": int(depth), "guideline": guideline}
     return found
 

@@ -107,7 +107,7 @@ class Prepared:
     texts: DataFrame
     """query_id, doc_id, query, document (texts) of all pairs, in the order of asking."""
     asked: DataFrame
-    """The machine's requests so far, as `journal.asked` has them."""
+    """The machine's requests of this identity, as `journal.asked` has them."""
 
     def open(self, job: str = "", *, again: bool = False) -> DataFrame:
         """The rows of `texts` that are to be asked, and n_used of their attempts."""
@@ -184,12 +184,14 @@ def prepared(store: Store, plan: Plan) -> Prepared:
     asked = journal.asked(store, plan.dataset, plan.machine)
     part = store.part(KIND, plan.dataset, plan.machine)
     other = part is not None and part.provenance.get("form") != FORM
-    if other or set(asked["prompt"]) - {identity}:
+    if other or set(asked.loc[asked["outcome"] == GRADE, "prompt"]) - {identity}:
         raise Conflict(
             f"{plan.machine} has grades of {row.name} from a file or a run, or by another model,"
             " guideline, prompt or text: give these another name (--machine NAME), or remove those"
             f" first (python -m compute remove {row.name} --machine {plan.machine} --yes)"
         )
+    # What another prompt or model gave no grade for is asked anew.
+    asked = asked[asked["prompt"] == identity]
     return Prepared(plan, prompt, identity, _texts(pairs, loaded), asked)
 
 

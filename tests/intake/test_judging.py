@@ -199,6 +199,11 @@ def test_a_machine_that_never_grades_is_not_asked_on(tmp_path: Path, server: Mac
         judging.judge(bench, planned(bench))
     assert 10 <= len(server.asked) < 10 + bench.settings.judge_at_once
     assert "refused with status 400" in judging.said(bench.store, planned(bench), bench.job)
+    # Another model, which takes the requests, is asked for all of them.
+    server.answers = grade
+    mended = replace(bench, settings=replace(bench.settings, judge_model="n"))
+    taken = judging.judge(mended, planned(mended))
+    assert (taken.part.rows, taken.n_failed) == (41, 0)
 
 
 @pytest.mark.parametrize("at_once", [1, 4])

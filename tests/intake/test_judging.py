@@ -226,7 +226,8 @@ def test_the_limit_of_requests_holds(tmp_path: Path, server: Machine, at_once: i
 
 @pytest.mark.parametrize("usage", [True, False])
 def test_the_limit_of_tokens_holds(tmp_path: Path, server: Machine, usage: bool) -> None:
-    bench = home(tmp_path, server, *(f"ship {number}" for number in range(60)))
+    texts = (f"ship {number}" for number in range(60))
+    bench = home(tmp_path, server, *texts, judge_at_once=1 if usage else 4)
     allowed(bench)
     server.answers = lambda asked, _: replace(grade(asked), usage=usage)
     with pytest.raises(Unavailable, match="stopped before the limit of 4,000 tokens"):

@@ -4,7 +4,7 @@ import streamlit as st
 
 from compute import jobs
 from compute.views.jobs.matrix import able, at_hand
-from pages._jobs import demo, sections, training
+from pages._jobs import demo, judging, sections, training
 from pages._shared import address, dataset_facts, pickers, reading, system_pickers
 from pages._shared.pickers import pick_many, switch
 
@@ -44,4 +44,5 @@ else:
     sections.matrix(cells, chosen)
 demo.section(store)
 training.start(store, list(dict.fromkeys(cells["dataset"])))
+judging.start(store)
 sections.watch(store, beat)

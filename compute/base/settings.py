@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compute.base.errors import WrongInput
-from compute.base.redaction import masked
+from compute.base.redaction import MASK, masked
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -58,6 +58,17 @@ class Settings:
     """Jobs that all together may start in an hour; 0 sets no limit."""
     jobs_waiting: int = 100
     """Jobs that may be queued or running at once; 0 sets no limit."""
+    judge_address: str = ""
+    """Where machines are asked for grades: a server of OpenAI's chat interface, such as
+    `http://localhost:8000/v1`."""
+    judge_model: str = ""
+    """The model that is asked there."""
+    judge_key: str = ""
+    """Its key, if it wants one; better in the environment than in a file."""
+    judge_at_once: int = 4
+    """Requests to it that are under way at once."""
+    judge_seconds: int = 120
+    """Seconds that an answer may take."""
     sign_in: bool = False
     """Whether people sign in, by OIDC; without it everybody may do everything."""
     viewers: tuple[str, ...] = ()
@@ -72,12 +83,14 @@ class Settings:
     """Hours after which a person signs in again; 0: when the browser's cookie ends."""
 
     def __repr__(self) -> str:
-        """Every setting, the password of the database masked."""
+        """Every setting, the key and the password of the database masked."""
         values = {field.name: getattr(self, field.name) for field in fields(self)}
+        values["judge_key"] = MASK if self.judge_key else ""
         told = ", ".join(f"{name}={value!r}" for name, value in values.items())
         return masked(f"Settings({told})", {})
 
 
+_AT_LEAST_1 = ("depth", "threads", "upload_megabytes", "judge_at_once", "judge_seconds")
 _WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
 
@@ -92,7 +105,8 @@ def _value(kind: Any, given: Any, origin: str) -> Any:
     if kind is int:
         return _number(text, origin)
     if not isinstance(given, str):
-        raise WrongInput(f"{origin} is {text[:40]}, not text: put it between quotes")
+        told = MASK if origin.lower().endswith("_key") else text[:40]
+        raise WrongInput(f"{origin} is {told}, not text: put it between quotes")
     if kind is str:
         return text
     return _path(text, origin) if text else None
@@ -102,7 +116,7 @@ def _number(text: str, origin: str) -> int:
     """A whole number that a computer counts with; below 1 only where 0 has a meaning."""
     if not re.fullmatch(r"[+-]?[0-9]{1,18}", text):
         raise WrongInput(f"{origin} is {text[:40]!r}, not a whole number: mend or unset it")
-    least = 1 if origin.lower().endswith(("depth", "threads", "upload_megabytes")) else 0
+    least = 1 if origin.lower().endswith(_AT_LEAST_1) else 0
     if int(text) < least:
         raise WrongInput(f"{origin} is {text}, less than {least}: mend or unset it")
     return int(text)

@@ -90,7 +90,7 @@ def import_file(
     counts = {"pairs_of_other_queries": len(rows) - len(kept), "without_answer": found.n_failed}
     words = ["import-grades", file.name, "--dataset", dataset.name, "--machine", machine]
     made = provenance.record(words, time.perf_counter() - start, **about, **counts)
-    part, new = _publish(bench, dataset, machine, kept, made, replace=replace)
+    part, new = publish(bench, dataset, machine, kept, made, replace=replace)
     return Taken(part, new, counts["pairs_of_other_queries"], found.n_failed)
 
 
@@ -129,7 +129,7 @@ def from_run(
     about: dict[str, Any] = {"run": system, "hits": part.fingerprint, "thresholds": at}
     about |= {"quantiles": list(quantiles)} if quantiles else {}
     made = provenance.record(words + given, time.perf_counter() - start, form="run", **about)
-    return Taken(*_publish(bench, dataset, machine, rows, made, replace=replace), 0, 0)
+    return Taken(*publish(bench, dataset, machine, rows, made, replace=replace), 0, 0)
 
 
 def said(taken: Taken) -> str:
@@ -152,7 +152,7 @@ def said(taken: Taken) -> str:
     return "; ".join(lines)
 
 
-def _publish(
+def publish(
     bench: Bench,
     dataset: Dataset,
     machine: str,
@@ -161,9 +161,11 @@ def _publish(
     *,
     replace: bool,
 ) -> tuple[Part, bool]:
-    """The part of these grades, and whether it was not there already."""
-    if not _NAME.fullmatch(machine):
-        raise WrongInput(f"{machine[:60]!r} cannot name a machine (no blanks): --machine NAME")
+    """The part of these grades, and whether it was not there already.
+
+    Raises WrongInput for a name that none can be, Conflict for other grades without `replace`.
+    """
+    check_name(machine)
     rows = rows[["query_id", "doc_id", "relevance"]]
     rows = rows.sort_values(["query_id", "doc_id"], ignore_index=True)
     mark = fingerprint(KIND, [], machine=machine, grades=judgements_fingerprint(rows))
@@ -179,6 +181,12 @@ def _publish(
         of = {"dataset": dataset.name, "system": machine, "fingerprint": mark}
         with bench.store.publishing(f"import grades of {machine} on {dataset.name}") as parts:
             return parts.add(KIND, rows, **of, provenance=about), True
+
+
+def check_name(machine: str) -> None:
+    """Raises WrongInput for what cannot name a machine."""
+    if not _NAME.fullmatch(machine):
+        raise WrongInput(f"{machine[:60]!r} cannot name a machine (no blanks): --machine NAME")
 
 
 def _queries(loaded: Loaded) -> set[str]:

@@ -7,7 +7,7 @@ from compute.jobs.kinds import KINDS, Kind
 from compute.jobs.logs import file as log_file
 from compute.jobs.logs import tail as log_tail
 from compute.jobs.matrix import Estimate, estimate, matrix
-from compute.jobs.queue import Started, cancel, retry, start
+from compute.jobs.queue import Started, cancel, retry, start, start_judging
 from compute.jobs.records import Job, Progress, job, tasks
 from compute.jobs.records import jobs as listed
 from compute.jobs.workers import Worker, not_installed
@@ -31,6 +31,7 @@ __all__ = [
     "not_installed",
     "retry",
     "start",
+    "start_judging",
     "tasks",
     "workers_alive",
 ]

@@ -150,6 +150,12 @@ def _trainings(store: Store, systems: Named, datasets: Named) -> list[Target]:
     return list(dict.fromkeys(targets))
 
 
+def _judged(_: Store, __: Named, ___: Named) -> list[Target]:
+    raise WrongInput(
+        "which documents a machine judges, and how many: python -m compute judge --queue starts it"
+    )
+
+
 def _datasets(store: Store, names: Named) -> list[str]:
     own = own_datasets(store)
     rows = [dataset(name, own) for name in names]
@@ -203,5 +209,11 @@ KINDS = kinds(
         "systems that are a recipe, trained on datasets",
         _trainings,
         ("train",),
+    ),
+    Kind(
+        "judge",
+        "grades of documents, asked of the machine that the settings name",
+        _judged,
+        ("judge",),
     ),
 )

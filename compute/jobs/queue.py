@@ -15,9 +15,11 @@ from sqlalchemy import select
 from compute.base.errors import Conflict, Missing, Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.base.words import counted
+from compute.intake import judging
 from compute.jobs import logs, records, tables
 from compute.jobs.kinds import KINDS, Kind
 from compute.jobs.matrix import Target
+from compute.judgements import sets
 from compute.store.store import Store
 
 if TYPE_CHECKING:
@@ -87,6 +89,16 @@ def start(
         raise WrongInput("nothing is chosen: name at least one system and one dataset")
     options = {"again": again, "drop_equal_ids": drop_equal_ids}
     return _start(store, row, targets, options, person)
+
+
+def start_judging(
+    store: Store, plan: judging.Plan, *, again: bool = False, person: str = ""
+) -> Started:
+    """Queue a judging by a machine. Raises what `start` does, and Conflict without consent."""
+    judging.check(store, plan)
+    options = {"again": again, "drop_equal_ids": False, "judging": plan.record()}
+    target = sets.of_machine(plan.machine), plan.dataset
+    return _start(store, KINDS["judge"], [target], options, person)
 
 
 def _kind(name: str) -> Kind:

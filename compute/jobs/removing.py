@@ -11,6 +11,8 @@ from compute.base.errors import Conflict, Missing
 from compute.base.words import counted, near, sized
 from compute.datasets import dataset as named
 from compute.jobs import records
+from compute.judgements.asking import journal
+from compute.judgements.sets import of_machine
 from compute.store import freshness
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Part, Store
@@ -64,14 +66,15 @@ def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> l
     Raises Conflict while a job works on it, and what `planned` raises.
     """
     parts = planned(store, dataset, system, machine)
-    for job in () if machine else records.jobs(store.settings):
-        if job.active and any(
-            on == dataset and name == (system or name) for name, on in job.targets
-        ):
+    only = of_machine(machine) if machine else system
+    for job in records.jobs(store.settings):
+        if job.active and any(on == dataset and name == (only or name) for name, on in job.targets):
             raise Conflict(f"{job.title} is {job.state}: cancel that job first")
     with store.publishing(f"remove {dataset} {system or machine}".rstrip()) as publication:
         for part in parts:
             publication.remove(*part.identity)
+    if not system:
+        journal.forget(store, dataset, machine)
     return parts
 
 

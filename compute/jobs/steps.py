@@ -25,6 +25,7 @@ from compute.base.errors import BeirscopeError
 from compute.base.redaction import masked
 from compute.corpora import lengths, overlap
 from compute.datasets import Dataset, dataset
+from compute.intake import judging
 from compute.reading import database
 from compute.recompute import run, shards, targets, training
 from compute.store import damage, loading
@@ -115,6 +116,11 @@ def _fetch(bench: Bench, order: Order) -> bool:
     return fetch(bench, _dataset(bench, order), again=order["options"]["again"]).new
 
 
+def _judge(bench: Bench, order: Order) -> bool:
+    plan = judging.of_record(order["options"]["judging"])
+    return judging.judge(bench, plan, again=order["options"]["again"]).new
+
+
 def _tidy(bench: Bench, order: Order) -> bool:
     database.write_database(bench.store)
     bench.store.tidy()
@@ -134,6 +140,7 @@ STEPS: Mapping[str, Callable[[Bench, Order], bool | Answer]] = {
     "lengths": _lengths,
     "train": _train,
     "fetch": _fetch,
+    "judge": _judge,
     # The end of every job: the database for notebooks anew, old parts away.
     "tidy": _tidy,
 }

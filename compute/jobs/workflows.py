@@ -6,6 +6,8 @@ DBOS keeps what each step returned: after a crash a task goes on at the step tha
 """
 
 import contextlib
+import hashlib
+import json
 import os
 import time
 import traceback
@@ -116,8 +118,16 @@ def _shard(about: Mapping[str, Any], piece: Mapping[str, Any]) -> dict[str, Any]
 
 def _work(about: Mapping[str, Any]) -> str:
     """What two tasks have in common that do the same."""
-    options = "+".join(sorted(name for name, value in about["options"].items() if value))
-    return f"{KINDS[about['kind']].work} {about['system']} {about['dataset']} {options}"
+    options = sorted(_option(name, value) for name, value in about["options"].items() if value)
+    work = KINDS[about["kind"]].work
+    return f"{work} {about['system']} {about['dataset']} {'+'.join(options)}"
+
+
+def _option(name: str, value: Any) -> str:
+    if value is True:
+        return name
+    content = json.dumps(value, sort_keys=True)
+    return f"{name}={hashlib.sha256(content.encode()).hexdigest()}"
 
 
 def _await(handle: Any) -> None:

@@ -22,7 +22,11 @@ _GRADES = """
 select query_id, doc_id, relevance from machine_grades where dataset = ? and system = ?
 """
 _MACHINES = """
-select system, coalesce(provenance->>'$.file', 'scores of ' || (provenance->>'$.run')) as made_from
+select system, coalesce(
+    provenance->>'$.file',
+    'scores of ' || (provenance->>'$.run'),
+    (provenance->>'$.model') || ', asked by prompt ' || (provenance->>'$.prompt')
+) as made_from
 from parts where kind = ? and dataset = ? order by system
 """
 _ADDED = "select * from added_judgements where dataset = ? order by id"

@@ -184,6 +184,36 @@ STEPS: Steps = (
         )
         """,
     ),
+    (
+        # Which texts may go where, and every request that was made to a machine.
+        """
+        create table text_consents (
+            dataset text not null,
+            address text not null,
+            person text not null,
+            created text not null,
+            primary key (dataset, address)
+        )
+        """,
+        """
+        create table machine_requests (
+            id text primary key,
+            dataset text not null,
+            machine text not null,
+            query_id text not null,
+            doc_id text not null,
+            job text not null,
+            prompt text not null,
+            tokens bigint not null,
+            outcome text,
+            relevance bigint,
+            reason text not null default '',
+            asked text not null
+        )
+        """,
+        "create index machine_requests_of on machine_requests (dataset, machine)",
+        "create index machine_requests_job on machine_requests (job)",
+    ),
 )
 """Step n brings the state to format n, from 1; steps are added at the end, never edited.
 

@@ -18,7 +18,7 @@ from compute.jobs.queue import Names, called
 from compute.store.store import Store
 from compute.systems import from_outside
 from compute.views.jobs import matrix as figures
-from pages._jobs import training
+from pages._jobs import judging, training
 from pages._shared import (
     colours,
     dataset_facts,
@@ -204,6 +204,7 @@ def _active(store: Store, job: Job, before: int, names: Names) -> None:
         st.progress(job.share, text=escaping.text(job.summary))
         drawing.caption(figures.now(jobs.tasks(store.settings, job.id), before, names))
         training.going_on(store, job)
+        judging.told(store, job)
         if details:
             _details(store, job, names)
 
@@ -227,6 +228,7 @@ def _ended(store: Store, job: Job, found: Sequence[Job], names: Names) -> None:
             details = _asked_for_details(job)
         if job.error:
             st.markdown(escaping.text(figures.error(job, tasks, names)))
+        judging.told(store, job)
         if details:
             _details(store, job, names)
 

@@ -1,0 +1,73 @@
+"""The command that has a machine judge documents: judge."""
+
+import uuid
+from argparse import Namespace
+from dataclasses import replace
+
+from compute import jobs
+from compute.base import printable
+from compute.base.errors import WrongInput
+from compute.commands.bench import open_bench, say
+from compute.commands.common import done
+from compute.datasets import dataset
+from compute.intake import grades, judging
+from compute.judgements.asking import endpoint, journal
+from compute.judgements.exchange import utf8
+from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
+
+
+def judge(arguments: Namespace) -> int:
+    """Allow or forbid texts to leave; say what a judging takes; with limits ask the machine."""
+    bench = open_bench()
+    name = dataset(arguments.dataset, own_datasets(bench.store)).name
+    if arguments.forbid_texts:
+        journal.forbid(bench.store, name)
+        say(bench, f"no text of {name} may go anywhere")
+        return 0
+    if arguments.allow_texts_to:
+        to = endpoint.normal(arguments.allow_texts_to)
+        journal.allow(bench.store, name, to, "")
+        say(bench, f"texts of {name} may go to {printable.printable(to)}")
+    if not arguments.machine and arguments.allow_texts_to:
+        return 0
+    plan = judging.planned(bench.settings, _plan(name, arguments))
+    ready = judging.prepared(bench.store, plan)
+    say(bench, judging.estimate(ready, again=arguments.again).sentence)
+    if not plan.requests and not plan.tokens:
+        say(bench, "nothing is sent yet: --requests N --tokens N, the most it may take, start it")
+        return 0
+    judging.check(bench.store, plan)
+    if arguments.queue:
+        say(bench, jobs.start_judging(bench.store, plan, again=arguments.again).sentence)
+        return 0
+    return _ask(bench, plan, again=arguments.again)
+
+
+def _plan(name: str, arguments: Namespace) -> judging.Plan:
+    if not arguments.machine:
+        raise WrongInput("say what to call the machine: --machine NAME")
+    file = arguments.guideline
+    if file and not file.is_file():
+        raise WrongInput(f"no file {file}: --guideline takes one of plain text")
+    return judging.Plan(
+        dataset=name,
+        machine=arguments.machine,
+        task=arguments.task,
+        systems=tuple(arguments.systems),
+        depth=arguments.depth,
+        guideline=utf8(file) if file else "",
+        requests=arguments.requests,
+        tokens=arguments.tokens,
+    )
+
+
+def _ask(bench: Bench, plan: judging.Plan, *, again: bool) -> int:
+    bench = replace(bench, job=f"judge-{uuid.uuid4().hex[:12]}")
+    try:
+        said = grades.said(judging.judge(bench, plan, again=again))
+        say(bench, printable.printable(said))
+    finally:
+        say(bench, judging.said(bench.store, plan, bench.job))
+        done(bench)
+    return 0

@@ -1,0 +1,412 @@
+"""A machine judges documents of a dataset: what it will be asked, the asking, and its grades.
+
+Its grades are a part like those of a file (`grades`); every request is a row of the journal
+(`compute.judgements.asking.journal`), from which a killed judging goes on.
+"""
+
+import hashlib
+import threading
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor, as_completed
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from typing import Any, NamedTuple
+
+import pandas as pd
+import pyarrow.parquet as pq
+from pandas import DataFrame
+
+from compute.base.errors import BeirscopeError, Conflict, Missing, Unavailable, WrongInput
+from compute.base.locks import sole
+from compute.base.scratch_database import scratch
+from compute.base.settings import Settings
+from compute.base.words import counted, near
+from compute.datasets import dataset
+from compute.intake import grades as taking
+from compute.intake.grades import Taken
+from compute.judgements import orders
+from compute.judgements.asking import endpoint, journal
+from compute.judgements.asking.endpoint import Busy, Endpoint, Refused
+from compute.judgements.asking.journal import (
+    ATTEMPTS,
+    FAILED,
+    GRADE,
+    REFUSED,
+    UNREADABLE,
+    Journal,
+    Spent,
+)
+from compute.judgements.asking.prompt import LONGEST, Prompt, most_tokens, usual_tokens
+from compute.judgements.machines import KIND
+from compute.judgements.tasks import grades as grading
+from compute.judgements.tasks import tasks
+from compute.recompute import run as recompute
+from compute.store import provenance
+from compute.store.loading import Bench, Loaded
+from compute.store.own_datasets import own_datasets
+from compute.store.store import Store
+
+FORM = "judge"
+"""What the provenance of such grades says that they are from."""
+WAITS = (1.0, 2.0, 4.0, 8.0)
+"""Seconds before a request is sent again that failed, unless the server asks for others."""
+PATIENCE = 10
+"""Pairs without any grade at the beginning, after which a machine is not asked on."""
+_TEXTS = """
+select query_id, doc_id, coalesce(queries.text, '') as query,
+       left(coalesce(trim(concat_ws(chr(10), nullif(title, ''), documents.text)), ''), $most)
+           as document
+from given
+left join read_parquet($queries) as queries using (query_id)
+left join read_parquet($documents) as documents using (doc_id)
+order by place
+"""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """What an operator asks for: a task's pairs, or what is unjudged in some systems' top k."""
+
+    dataset: str
+    machine: str
+    task: str = ""
+    systems: tuple[str, ...] = ()
+    depth: int = 10
+    guideline: str = ""
+    """Of a pool; a task has its own."""
+    address: str = ""
+    model: str = ""
+    requests: int = 0
+    """The most that may be made, and tokens that may be spent."""
+    tokens: int = 0
+
+    def record(self) -> dict[str, Any]:
+        """As JSON values, which `of_record` reads."""
+        return asdict(self) | {"systems": list(self.systems)}
+
+    @property
+    def limits(self) -> Spent:
+        """What may be spent."""
+        return Spent(self.requests, self.tokens)
+
+
+def of_record(record: Mapping[str, Any]) -> Plan:
+    """The plan of a record."""
+    return Plan(**{**record, "systems": tuple(record["systems"])})
+
+
+@dataclass(frozen=True)
+class Prepared:
+    """A plan, looked up in the store."""
+
+    plan: Plan
+    prompt: Prompt
+    identity: str
+    """Of the prompt, the model and the texts: grades of one machine share it."""
+    texts: DataFrame
+    """query_id, doc_id, query, document (texts) of all pairs, in the order of asking."""
+    asked: DataFrame
+    """The machine's requests of this identity, as `journal.asked` has them."""
+
+    def open(self, job: str = "", *, again: bool = False) -> DataFrame:
+        """The rows of `texts` that are to be asked, and n_used of their attempts."""
+        used = journal.attempts(self.asked, job, again=again)
+        pairs = zip(self.texts["query_id"], self.texts["doc_id"], strict=True)
+        rows = self.texts.assign(n_used=[used.get(pair, 0) for pair in pairs])
+        with_texts = (rows["query"] != "") & (rows["document"] != "")
+        return rows[with_texts & (rows["n_used"] < ATTEMPTS)]
+
+
+class Estimate(NamedTuple):
+    """What a judging would take, before anything is sent."""
+
+    pairs: int
+    to_ask: int
+    without_text: int
+    usual_tokens: int
+    """If every answer is a grade and a token has four bytes."""
+    most_tokens: int
+    """If every pair is asked twice and every byte is a token."""
+
+    @property
+    def sentence(self) -> str:
+        """The same in words."""
+        most = ATTEMPTS * self.to_ask
+        told = [f"{counted(self.pairs, 'pair')}: {counted(self.to_ask, 'request')}"]
+        told[0] += f", {most:,} if no answer is a grade" * (most > 0)
+        told += [f"about {self.usual_tokens:,} tokens, at most {self.most_tokens:,}"]
+        told += ["what the server fails to answer comes on top"]
+        done = self.pairs - self.to_ask - self.without_text
+        told += [f"{done:,} asked before"] * (done > 0)
+        told += [f"{self.without_text:,} without text here"] * (self.without_text > 0)
+        return "; ".join(told)
+
+
+def planned(settings: Settings, plan: Plan) -> Plan:
+    """The plan with the address and the model of the settings. Raises Missing without them."""
+    if not settings.judge_address or not settings.judge_model:
+        raise Missing(
+            "no machine is set: give the settings judge_address and judge_model, such as"
+            " http://localhost:8000/v1 and the model's name, and judge_key where it wants one"
+        )
+    return replace(plan, address=endpoint.address(settings), model=settings.judge_model)
+
+
+def judgeable(store: Store) -> list[str]:
+    """The datasets with stored runs whose texts are here."""
+    own, texts = own_datasets(store), {part.dataset for part in store.parts("documents")}
+    names = sorted({part.dataset for part in store.parts("hits")})
+    return [name for name in names if dataset(name, own).collection in texts]
+
+
+def check(store: Store, plan: Plan) -> None:
+    """Raises what stands against sending the first request: no limits, or no consent."""
+    if plan.requests < 1 or plan.tokens < 1:
+        raise WrongInput("say how many requests may be made and tokens spent, at least one of each")
+    journal.require_consent(store, plan.dataset, plan.address)
+
+
+def prepared(store: Store, plan: Plan) -> Prepared:
+    """Look the pairs and their texts up. Raises Missing, WrongInput or Conflict."""
+    taking.check_name(plan.machine)
+    row = dataset(plan.dataset, own_datasets(store))
+    if row.parts:
+        raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
+    loaded = recompute.stored_dataset(store, row)
+    if loaded.documents is None:
+        raise Missing(f"no text of {row.name} is stored: python -m compute add-texts {row.name}")
+    pairs, prompt = _of_task(store, plan) if plan.task else _of_pool(store, plan, loaded)
+    if pairs.empty:
+        raise WrongInput(f"nothing is unjudged in the top {plan.depth} of these runs: take more")
+    prints = (loaded.documents.fingerprint, loaded.queries.fingerprint)
+    identity = prompt.identity(plan.model, *prints)
+    asked = journal.asked(store, plan.dataset, plan.machine)
+    part = store.part(KIND, plan.dataset, plan.machine)
+    other = part is not None and part.provenance.get("form") != FORM
+    if other or set(asked.loc[asked["outcome"] == GRADE, "prompt"]) - {identity}:
+        raise Conflict(
+            f"{plan.machine} has grades of {row.name} from a file or a run, or by another model,"
+            " guideline, prompt or text: give these another name (--machine NAME), or remove those"
+            f" first (python -m compute remove {row.name} --machine {plan.machine} --yes)"
+        )
+    # What another prompt or model gave no grade for is asked anew.
+    asked = asked[asked["prompt"] == identity]
+    return Prepared(plan, prompt, identity, _texts(pairs, loaded), asked)
+
+
+def _of_task(store: Store, plan: Plan) -> tuple[DataFrame, Prompt]:
+    task = tasks.task(store, plan.task)
+    if task.dataset != plan.dataset:
+        raise WrongInput(f"the task {plan.task} is about {task.dataset}, not {plan.dataset}")
+    return tasks.pairs(store, plan.task), Prompt(task.grades, task.guideline)
+
+
+def _of_pool(store: Store, plan: Plan, loaded: Loaded) -> tuple[DataFrame, Prompt]:
+    """The officially unjudged pairs of the top k, the best rank first.
+
+    What people added takes none away: a machine is held against what they judged, too.
+    """
+    if not plan.systems or not 1 <= plan.depth <= tasks.DEEPEST:
+        raise WrongInput(
+            "say which pairs: a judging task (--task ID), or stored runs (--systems) and how much"
+            f" of their top (--depth 1 to {tasks.DEEPEST:,})"
+        )
+    official = recompute.read(loaded.judgements)
+    tops = pd.concat([_top(store, plan, name) for name in dict.fromkeys(plan.systems)])
+    blocks = orders.Framed(tops).blocks(official, plan.systems, plan.depth)
+    levels = grading.of_levels(official["relevance"].tolist())
+    return orders.first("depth", blocks, plan.depth, 0), Prompt(levels, plan.guideline)
+
+
+def _top(store: Store, plan: Plan, name: str) -> DataFrame:
+    part = store.part("hits", plan.dataset, name)
+    if part is None:
+        stored = [hits.system for hits in store.parts("hits", plan.dataset)]
+        raise Missing(
+            f"no run of {name} on {plan.dataset} is stored: {near(name, stored)}"
+            "python -m compute show scores lists what there is"
+        )
+    columns = ["query_id", "doc_id", "rank"]
+    table = pq.read_table(part.path, columns=columns, filters=[("rank", "<=", plan.depth)])
+    return table.to_pandas().assign(system=name)
+
+
+def _texts(pairs: DataFrame, loaded: Loaded) -> DataFrame:
+    assert loaded.documents is not None
+    files = {"queries": str(loaded.queries.path), "documents": str(loaded.documents.path)}
+    with scratch() as database:
+        database.register("given", pairs[["query_id", "doc_id", "place"]])
+        return database.execute(_TEXTS, files | {"most": LONGEST}).df()
+
+
+def estimate(ready: Prepared, *, again: bool = False) -> Estimate:
+    """What asking for all that is open would take."""
+    rows = ready.open(again=again)
+    usual = most = 0
+    for query, document in zip(rows["query"], rows["document"], strict=True):
+        bound = most_tokens(ready.prompt.messages(query, document, reminded=True))
+        usual, most = usual + usual_tokens(bound), most + ATTEMPTS * bound
+    empty = (ready.texts["query"] == "") | (ready.texts["document"] == "")
+    return Estimate(len(ready.texts), len(rows), int(empty.sum()), usual, most)
+
+
+def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
+    """Ask for every pair that is open, and publish the machine's grades, whatever ends it.
+
+    Pairs that gave no grade are asked anew with `again` alone. Raises Unavailable where a limit
+    or the server ends it; Conflict without consent, or while another process asks the same.
+    """
+    check(bench.store, plan)
+    now = planned(bench.settings, plan)
+    if now != plan:
+        raise Conflict(
+            f"this process is set to {now.model} at {now.address}, and the judging was started for"
+            f" {plan.model} at {plan.address}: start the worker again with the same settings"
+        )
+    with _alone(bench, plan):
+        ready = prepared(bench.store, plan)
+        start = time.perf_counter()
+        try:
+            _ask_all(bench, ready, ready.open(bench.job, again=again))
+        except BeirscopeError as error:
+            stay = "what is graded stays, and the next start goes on with the rest"
+            raise type(error)(f"{error}; {stay}") from error
+        finally:
+            taken = _publish(bench, ready, start)
+    if taken is None:
+        raise Unavailable(f"no pair has a grade; {said(bench.store, plan, bench.job)}")
+    return taken
+
+
+@contextmanager
+def _alone(bench: Bench, plan: Plan) -> Iterator[None]:
+    name = hashlib.sha256(f"{plan.dataset}\0{plan.machine}".encode()).hexdigest()[:16]
+    with sole(bench.settings.home / "locks" / f"judge-{name}.lock") as held:
+        if held is None:
+            raise Conflict(f"{plan.machine} judges {plan.dataset} already: wait for that to end")
+        yield
+
+
+def _ask_all(bench: Bench, ready: Prepared, rows: DataFrame) -> None:
+    """Ask for these rows, some at once; the first error ends all that is not under way."""
+    asker, total = _Asker(bench, ready), len(ready.texts)
+    threads = ThreadPoolExecutor(bench.settings.judge_at_once)
+    columns = (rows[name] for name in ("query_id", "doc_id", "query", "document", "n_used"))
+    try:
+        pairs = [_Pair(*values) for values in zip(*columns, strict=True)]
+        under_way = [threads.submit(asker, pair) for pair in pairs]
+        for number, done in enumerate(as_completed(under_way), total - len(rows) + 1):
+            done.result()
+            bench.progress(number, total, "documents")
+    except BaseException as error:
+        asker.stop.set()
+        # A process that is told to end has no time to wait for answers: grades come first.
+        threads.shutdown(wait=isinstance(error, Exception), cancel_futures=True)
+        raise
+
+
+class _Pair(NamedTuple):
+    query_id: str
+    doc_id: str
+    query: str
+    document: str
+    n_used: int
+
+
+class _Asker:
+    """Asks for one pair after another, from several threads."""
+
+    def __init__(self, bench: Bench, ready: Prepared) -> None:
+        plan = ready.plan
+        self.stop = threading.Event()
+        self._prompt, self._limits = ready.prompt, plan.limits
+        self._endpoint = Endpoint(bench.settings)
+        about = plan.dataset, plan.machine, bench.job, ready.identity, plan.address
+        self._journal = Journal(bench.store, *about)
+        self._lock, self._closed = threading.Lock(), 0
+        self._graded = bool((ready.asked["outcome"] == GRADE).any())
+
+    def __call__(self, pair: _Pair) -> None:
+        try:
+            outcome = UNREADABLE
+            for attempt in range(pair.n_used, ATTEMPTS):
+                if outcome == UNREADABLE and not self.stop.is_set():
+                    outcome = self._asked(pair, reminded=attempt > 0)
+            self._count(outcome)
+        except BaseException:
+            self.stop.set()
+            raise
+
+    def _count(self, outcome: str) -> None:
+        with self._lock:
+            self._closed += not self.stop.is_set()
+            self._graded |= outcome == GRADE
+            if self._closed >= PATIENCE and not self._graded:
+                raise Unavailable(f"stopped: none of the first {PATIENCE} answers was a grade")
+
+    def _asked(self, pair: _Pair, *, reminded: bool) -> str:
+        """The outcome of a request, which is sent again while the server fails."""
+        messages = self._prompt.messages(pair.query, pair.document, reminded=reminded)
+        reason = ""
+        for wait in (*WAITS, None):
+            if self.stop.is_set():
+                return FAILED
+            name = pair.query_id, pair.doc_id
+            request = self._journal.begin(name, most_tokens(messages), self._limits)
+            try:
+                return self._kept(request, messages)
+            except Busy as error:
+                reason = str(error)
+                spent = 0 if error.answered else None
+                self._journal.end(request, FAILED, reason=reason, tokens=spent)
+                if wait is not None:
+                    self.stop.wait(wait if error.wait is None else error.wait)
+            except BeirscopeError as error:
+                self._journal.end(request, FAILED, reason=str(error), tokens=0)
+                raise
+        where = self._endpoint.address
+        raise Unavailable(f"stopped: {where} failed {len(WAITS) + 1} times in a row ({reason})")
+
+    def _kept(self, request: str, messages: Sequence[Mapping[str, str]]) -> str:
+        """The outcome of one answer, once it is stored."""
+        try:
+            reply = self._endpoint.ask([dict(one) for one in messages])
+        except Refused as error:
+            self._journal.end(request, REFUSED, reason=str(error), tokens=0)
+            return REFUSED
+        relevance = None if reply.cut else self._prompt.grade(reply.text)
+        outcome = UNREADABLE if relevance is None else GRADE
+        reason = "" if relevance is not None else "its answer was no grade"
+        reason = "its answer was cut off, longer than a grade" if reply.cut else reason
+        self._journal.end(request, outcome, relevance=relevance, reason=reason, tokens=reply.tokens)
+        return outcome
+
+
+def _publish(bench: Bench, ready: Prepared, start: float) -> Taken | None:
+    """The grades of the journal as a part; None where there is none."""
+    plan = ready.plan
+    asked = journal.asked(bench.store, plan.dataset, plan.machine)
+    rows = journal.grades(asked)
+    if rows.empty:
+        return None
+    what = ["--task", plan.task] if plan.task else ["--systems", *plan.systems]
+    what += [] if plan.task else ["--depth", str(plan.depth)]
+    words = ["judge", plan.dataset, "--machine", plan.machine, *what]
+    without = journal.ungraded(asked)
+    about: dict[str, Any] = {"model": plan.model, "prompt": ready.identity}
+    about |= {"guideline": ready.prompt.guideline, "grades": grading.lines(ready.prompt.grades)}
+    about |= {"requests": len(asked), "without_answer": sum(without.values())}
+    made = provenance.record(words, time.perf_counter() - start, form=FORM, **about)
+    row = dataset(plan.dataset, own_datasets(bench.store))
+    part, new = taking.publish(bench, row, plan.machine, rows, made, replace=True)
+    return Taken(part, new, 0, sum(without.values()))
+
+
+def said(store: Store, plan: Plan, job: str) -> str:
+    """`5 requests, 2,310 tokens; 2 without a grade: its answer was no grade`."""
+    spent = journal.spent(store, job)
+    without = journal.ungraded(journal.asked(store, plan.dataset, plan.machine))
+    told = [f"{counted(spent.requests, 'request')}, {counted(spent.tokens, 'token')}"]
+    told += [f"{number:,} without a grade: {reason}" for reason, number in without.items()]
+    return "; ".join(told)

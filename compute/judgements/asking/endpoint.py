@@ -1,0 +1,160 @@
+"""The server that a machine is asked through: any of OpenAI's chat interface.
+
+Nothing that the server sends is repeated in an error: it may echo the key or a text.
+"""
+
+import importlib.util
+import logging
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlsplit
+
+from compute.base.errors import Unavailable, WrongInput
+from compute.base.settings import Settings
+from compute.judgements.asking.prompt import LONGEST_ANSWER, Message
+
+LONGEST_WAIT = 60.0
+"""Seconds that a server may ask us to wait before a request is sent again."""
+_NO_KEY = "none"
+"""What a server that wants no key is sent: the package insists on one."""
+_AGAIN = (408, 409, 429)
+
+
+@dataclass(frozen=True)
+class Reply:
+    """What the machine answered."""
+
+    text: str
+    tokens: int | None
+    """What the server says that request and answer took; None where it does not."""
+    cut: bool
+    """Whether the answer was ended by its longest length."""
+
+
+class Busy(Exception):
+    """The request may be sent again: the server is busy, broken or away."""
+
+    def __init__(self, reason: str, *, wait: float | None = None, answered: bool = True) -> None:
+        super().__init__(reason)
+        self.wait = wait
+        """Seconds that the server asks for."""
+        self.answered = answered
+        """Whether an answer came: where none did, nobody knows if tokens were spent."""
+
+
+class Refused(Exception):
+    """The server does not take this request; another may do."""
+
+
+def address(settings: Settings) -> str:
+    """Where requests go, in one spelling for each place. Raises WrongInput."""
+    return normal(settings.judge_address)
+
+
+def normal(given: str) -> str:
+    """An address in the one spelling that consents are kept by. Raises WrongInput."""
+    try:
+        parts = urlsplit(given.strip())
+        named = parts.scheme in ("http", "https") and parts.hostname
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        named, port, parts = None, "", urlsplit("")
+    if not named or "@" in parts.netloc or parts.query or parts.fragment:
+        raise WrongInput(
+            "the address of a machine is http or https with a host, without a password, such as"
+            " http://localhost:8000/v1: mend the setting judge_address, or what was given"
+        )
+    host = f"[{named}]" if ":" in str(named) else named
+    return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"
+
+
+class Endpoint:
+    """A connection that several threads may ask through."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Raises Unavailable where the package is not installed, WrongInput for bad settings."""
+        self.address = address(settings)
+        self._key = settings.judge_key or _NO_KEY
+        if not re.fullmatch(r"[\x21-\x7e]+", self._key):
+            raise WrongInput("judge_key has a blank or a letter that no key has: mend the setting")
+        if importlib.util.find_spec("openai") is None:
+            raise Unavailable("the package openai is not installed: pip install openai")
+        # Imported late: it takes half a second, and only who asks needs it.
+        import openai
+
+        # Whatever OPENAI_LOG says: its log would hold texts.
+        logging.getLogger("openai").setLevel(logging.WARNING)
+        self._openai = openai
+        self._model = settings.judge_model
+        self._client = openai.OpenAI(
+            api_key=self._key,
+            base_url=self.address,
+            timeout=settings.judge_seconds,
+            max_retries=0,
+            # Texts go to the allowed address and nowhere else.
+            http_client=openai.DefaultHttpx2Client(follow_redirects=False),
+        )
+
+    def ask(self, messages: Sequence[Message]) -> Reply:
+        """The answer. Raises Busy, Refused, or Unavailable where asking on makes no sense."""
+        wanted: Any = list(messages)
+        try:
+            found = self._client.chat.completions.create(
+                model=self._model, messages=wanted, temperature=0, max_tokens=LONGEST_ANSWER
+            )
+        except self._openai.APIStatusError as error:
+            raise self._of_status(error) from None
+        except self._openai.APITimeoutError:
+            raise Busy("no answer in time", answered=False) from None
+        except self._openai.APIConnectionError:
+            raise Busy("the connection failed", answered=False) from None
+        except (self._openai.OpenAIError, ValueError):
+            raise self._strange() from None
+        return self._reply(found)
+
+    def _reply(self, found: Any) -> Reply:
+        try:
+            choice, usage = found.choices[0], found.usage
+            tokens = int(usage.total_tokens) if usage else None
+            text = choice.message.content or ""
+            return Reply(str(text), tokens, choice.finish_reason == "length")
+        except (AttributeError, IndexError, TypeError, ValueError):
+            raise self._strange() from None
+
+    def _of_status(self, error: Any) -> Exception:
+        status, code = error.status_code, self._code(error)
+        if status in _AGAIN or status >= 500:
+            return Busy(f"status {status}{code}", wait=_wait(error.response.headers))
+        if status in (401, 403):
+            return Unavailable(f"{self.address} does not accept the key{code}: mend judge_key")
+        if status == 404:
+            return Unavailable(
+                f"{self.address} has no such model or path{code}: mend judge_model or"
+                " judge_address, which ends in /v1 at most servers"
+            )
+        if 300 <= status < 400:
+            return Unavailable(
+                f"{self.address} sends requests on to another address, to which no text goes:"
+                " set judge_address to the right one"
+            )
+        return Refused(f"refused with status {status}{code}")
+
+    def _code(self, error: Any) -> str:
+        """The server's own word for what is wrong, if it is a word and has nothing of the key."""
+        code = str(error.code or "")
+        apart = self._key.lower() not in code and code not in self._key.lower()
+        return f" ({code})" if re.fullmatch(r"[a-z_]{4,40}", code) and apart else ""
+
+    def _strange(self) -> Unavailable:
+        return Unavailable(
+            f"{self.address} answers, but not as OpenAI's chat interface does: mend judge_address,"
+            " which ends in /v1 at most servers"
+        )
+
+
+def _wait(headers: Any) -> float | None:
+    """Seconds of Retry-After; None for a date or none."""
+    given = str(headers.get("retry-after", ""))
+    return min(float(given), LONGEST_WAIT) if re.fullmatch(r"\d{1,6}(\.\d+)?", given) else None

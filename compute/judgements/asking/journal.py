@@ -1,0 +1,215 @@
+"""The journal of requests to machines, and which texts may go where: tables of the state.
+
+A request has its row before it is sent, and the row its outcome before the pair is asked again.
+So whatever ends a process, every request that was made is counted, and none is repeated: a row
+without an outcome was under way at the end, and the job that made it does not ask for it again.
+"""
+
+import secrets
+import threading
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import pandas as pd
+from pandas import DataFrame
+from sqlalchemy import BigInteger, Column, Table, Text, delete, func, insert, select, update
+
+from compute.base.errors import Conflict, Unavailable
+from compute.store import state
+from compute.store.store import Store
+
+GRADE, UNREADABLE, REFUSED, FAILED = "grade", "unreadable", "refused", "failed"
+"""Outcomes; what failed is asked again, all else says something of the pair."""
+ATTEMPTS = 2
+"""How often a pair is asked whose answers are no grade."""
+INTERRUPTED = "its answer was under way when the process ended"
+
+consents = Table(
+    "text_consents",
+    state.metadata,
+    Column("dataset", Text, primary_key=True),
+    Column("address", Text, primary_key=True),
+    Column("person", Text, nullable=False),
+    Column("created", Text, nullable=False),
+)
+requests = Table(
+    "machine_requests",
+    state.metadata,
+    Column("id", Text, primary_key=True),
+    Column("dataset", Text, nullable=False),
+    Column("machine", Text, nullable=False),
+    Column("query_id", Text, nullable=False),
+    Column("doc_id", Text, nullable=False),
+    Column("job", Text, nullable=False),
+    Column("prompt", Text, nullable=False),  # version, and a hash of all that was the same
+    Column("tokens", BigInteger, nullable=False),  # the most it can take, then what it took
+    Column("outcome", Text),  # absent while it is under way
+    Column("relevance", BigInteger),
+    Column("reason", Text, nullable=False, default=""),
+    Column("asked", Text, nullable=False),
+)
+
+
+def allow(store: Store, dataset: str, address: str, person: str) -> None:
+    """Let the texts of a dataset go to an address, until `forbid`."""
+    row = {"dataset": dataset, "address": address, "person": person, "created": state.now()}
+    with state.writing(store.engine) as connection:
+        if not connection.execute(_consent(dataset, address)).first():
+            connection.execute(insert(consents), row)
+
+
+def forbid(store: Store, dataset: str) -> int:
+    """Let the texts of a dataset go nowhere any more; how many addresses that were."""
+    with state.writing(store.engine) as connection:
+        gone = connection.execute(delete(consents).where(consents.c.dataset == dataset))
+        return gone.rowcount
+
+
+def allowed(store: Store, dataset: str, address: str) -> bool:
+    """Whether the texts of a dataset may go to an address."""
+    with store.engine.connect() as connection:
+        return connection.execute(_consent(dataset, address)).first() is not None
+
+
+def require_consent(store: Store, dataset: str, address: str) -> None:
+    """Raises Conflict, with what allows it, where the texts may not go there."""
+    if not allowed(store, dataset, address):
+        raise Conflict(_forbidden(dataset, address))
+
+
+def _forbidden(dataset: str, address: str) -> str:
+    return (
+        f"no text of {dataset} may go to {address}: an operator allows it on the page Jobs, or by"
+        f" python -m compute judge {dataset} --allow-texts-to {address}"
+    )
+
+
+def _consent(dataset: str, address: str):
+    own = (consents.c.dataset == dataset) & (consents.c.address == address)
+    return select(consents.c.dataset).where(own)
+
+
+@dataclass(frozen=True)
+class Spent:
+    """What a job has asked for, requests under way counted as the most that they can take."""
+
+    requests: int
+    tokens: int
+
+
+class Journal:
+    """The requests of one job to one machine about one dataset."""
+
+    def __init__(
+        self, store: Store, dataset: str, machine: str, job: str, prompt: str, address: str
+    ) -> None:
+        self._store, self._address = store, address
+        self._about = {"dataset": dataset, "machine": machine, "job": job, "prompt": prompt}
+        # Threads of one process; another one finds the machine locked.
+        self._lock = threading.Lock()
+
+    def begin(self, pair: tuple[str, str], tokens: int, limits: Spent) -> str:
+        """Note a request that may take so many tokens, before it is sent; its id.
+
+        Raises Conflict where the texts may not go there (any more), Unavailable where it would
+        pass a limit.
+        """
+        job, dataset = self._about["job"], self._about["dataset"]
+        row = {"id": secrets.token_hex(8), "query_id": pair[0], "doc_id": pair[1]}
+        row |= self._about | {"tokens": tokens, "asked": state.now()}
+        with self._lock, state.writing(self._store.engine) as connection:
+            if not connection.execute(_consent(dataset, self._address)).first():
+                raise Conflict(_forbidden(dataset, self._address))
+            spent = Spent(*map(int, connection.execute(_spent(job)).one()))
+            if spent.requests >= limits.requests:
+                raise Unavailable(f"stopped at the limit of {limits.requests:,} requests")
+            if spent.tokens + tokens > limits.tokens:
+                raise Unavailable(
+                    f"stopped before the limit of {limits.tokens:,} tokens: {spent.tokens:,} are"
+                    f" spent or under way, and the next document may take {tokens:,}"
+                )
+            connection.execute(insert(requests), row)
+        return str(row["id"])
+
+    def end(
+        self,
+        request: str,
+        outcome: str,
+        *,
+        relevance: int | None = None,
+        reason: str = "",
+        tokens: int | None = None,
+    ) -> None:
+        """Note what became of a request; without `tokens` it counts as the most it can take."""
+        values = {"outcome": outcome, "relevance": relevance, "reason": reason}
+        values |= {} if tokens is None else {"tokens": tokens}
+        with self._lock, state.writing(self._store.engine) as connection:
+            own = requests.c.id == request
+            connection.execute(update(requests).where(own).values(**values))
+
+
+def _spent(job: str):
+    tokens = func.coalesce(func.sum(requests.c.tokens), 0)
+    return select(func.count(), tokens).where(requests.c.job == job)
+
+
+def spent(store: Store, job: str) -> Spent:
+    """What a job has asked for so far."""
+    with store.engine.connect() as connection:
+        return Spent(*map(int, connection.execute(_spent(job)).one()))
+
+
+def asked(store: Store, dataset: str, machine: str) -> DataFrame:
+    """Every request, oldest first: query_id, doc_id, job, prompt, outcome, relevance, reason."""
+    table = requests.c
+    columns = [table.query_id, table.doc_id, table.job, table.prompt, table.outcome]
+    query = select(*columns, table.relevance, table.reason)
+    query = query.where(table.dataset == dataset, table.machine == machine)
+    with store.engine.connect() as connection:
+        found = pd.read_sql(query.order_by(table.asked, table.id), connection)
+    return found.astype({"relevance": "Int64"})
+
+
+def grades(rows: DataFrame) -> DataFrame:
+    """query_id, doc_id, relevance of what was asked and graded."""
+    found = rows.loc[rows["outcome"] == GRADE, ["query_id", "doc_id", "relevance"]]
+    found = found.drop_duplicates(["query_id", "doc_id"], ignore_index=True)
+    return found.astype({"relevance": "int32"})
+
+
+def attempts(rows: DataFrame, job: str, *, again: bool) -> dict[tuple[str, str], int]:
+    """How many of its attempts each pair has used; a pair with all is not asked.
+
+    A grade uses them up, and so do a refusal and a request that was under way when a process
+    ended; with `again` the latter do in the job at hand alone.
+    """
+    if again:
+        rows = rows[(rows["job"] == job) | (rows["outcome"] == GRADE)]
+    used = Counter[tuple[str, str]]()
+    columns = (rows[name] for name in ("query_id", "doc_id", "outcome"))
+    for query_id, doc_id, outcome in zip(*columns, strict=True):
+        each = {UNREADABLE: 1, FAILED: 0}
+        used[query_id, doc_id] += each.get(outcome, ATTEMPTS)
+    return used
+
+
+def ungraded(rows: DataFrame) -> dict[str, int]:
+    """Why pairs that were asked have no grade: how many pairs by the last reason."""
+    graded = set(_pairs(rows[rows["outcome"] == GRADE]))
+    reasons = rows["reason"].mask(rows["outcome"].isna(), INTERRUPTED)
+    last = dict(zip(_pairs(rows), reasons, strict=True))
+    return dict(Counter(reason for pair, reason in last.items() if pair not in graded))
+
+
+def _pairs(rows: DataFrame) -> Iterable[tuple[str, str]]:
+    return zip(rows["query_id"], rows["doc_id"], strict=True)
+
+
+def forget(store: Store, dataset: str, machine: str = "") -> None:
+    """Drop what was asked about a dataset, of one machine or of all."""
+    own = requests.c.dataset == dataset
+    if machine:
+        own &= requests.c.machine == machine
+    with state.writing(store.engine) as connection:
+        connection.execute(delete(requests).where(own))

@@ -1,0 +1,145 @@
+"""The parts of the page Jobs that are about machines that judge: start one, and what it came to."""
+
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from compute import jobs
+from compute.base.errors import BeirscopeError
+from compute.intake import judging
+from compute.jobs import Job
+from compute.judgements.asking import journal
+from compute.judgements.tasks import tasks
+from compute.store.store import Store
+from pages._shared import dataset_facts, drawing, escaping, sign_in, system_pickers
+
+_POOL = ""
+"""In a task's place: what is unjudged at the top of runs."""
+
+
+def start(store: Store) -> None:
+    """A form that says what a judging would take, asks for consent and limits, and starts it."""
+    datasets = judging.judgeable(store) if sign_in.may(sign_in.OPERATOR) else []
+    if not datasets:
+        return
+    with st.expander("Have a machine judge", icon=":material/smart_toy:"):
+        try:
+            empty = judging.Plan(dataset="", machine="")
+            plan = judging.planned(store.settings, empty)
+        except BeirscopeError as error:
+            drawing.caption(f"{str(error)[:1].upper()}{str(error)[1:]}.")
+            return
+        drawing.caption(
+            f"{plan.model} at {plan.address} grades documents, one in each request.",
+            "Its grades are a set of their own: no number counts them unless the set is chosen.",
+        )
+        _form(store, replace(plan, **_fields(store, datasets)))
+        if told := st.session_state.pop("_judging_started", None):
+            st.markdown(escaping.text(told))
+
+
+def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
+    """The dataset, which of its documents, and what the machine is called."""
+    titles = dataset_facts.titles() | system_pickers.titles()
+
+    def called(name: str) -> str:
+        return titles.get(name, name)
+
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        dataset = st.selectbox(
+            "Dataset", datasets, key="_judge_dataset", width=220, format_func=called
+        )
+        own = {task.id: task.title for task in tasks.tasks(store) if task.dataset == dataset}
+        task = st.selectbox(
+            "Documents",
+            [_POOL, *own],
+            format_func=lambda name: own.get(name, "unjudged at the top of runs"),
+            key="_judge_documents",
+            width=260,
+        )
+        machine = st.text_input("Name of the machine", key="_judge_machine", width=220)
+    found: dict[str, Any] = {"dataset": dataset, "task": task, "machine": machine.strip()}
+    if task == _POOL:
+        with st.container(horizontal=True, vertical_alignment="bottom"):
+            runs = [part.system for part in store.parts("hits", dataset)]
+            systems = st.multiselect(
+                "Runs", runs, key="_judge_systems", width=460, format_func=called
+            )
+            depth = st.number_input("Ranks", 1, tasks.DEEPEST, 10, key="_judge_depth", width=120)
+        guideline = st.text_area(
+            "Guideline (plain text, may be empty)", key="_judge_guideline", height=80
+        )
+        found |= {"systems": tuple(systems), "depth": int(depth), "guideline": guideline}
+    return found
+
+
+def _form(store: Store, plan: judging.Plan) -> None:
+    """What it takes, once all is named; then consent, limits and the button."""
+    if not plan.machine or not (plan.task or plan.systems):
+        drawing.caption("Name the machine and choose documents: what it takes is said here first.")
+        return
+    again = st.toggle("Ask anew where no grade came", key="_judge_again")
+    try:
+        found = _estimate(store, plan, again=again)
+    except BeirscopeError as error:
+        st.error(escaping.text(str(error)))
+        return
+    st.markdown(escaping.text(f"{found.sentence}."))
+    _consent(store, plan)
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        requests = _limit("Requests, at most", "_judge_requests")
+        tokens = _limit("Tokens, at most", "_judge_tokens")
+        if st.button("Start judging", icon=":material/smart_toy:", disabled=not found.to_ask):
+            _start(store, replace(plan, requests=requests, tokens=tokens), again=again)
+
+
+def _limit(label: str, key: str) -> int:
+    return int(st.number_input(label, min_value=1, value=None, key=key, width=180) or 0)
+
+
+def _estimate(store: Store, plan: judging.Plan, *, again: bool) -> judging.Estimate:
+    """What it would take, looked up once for each version: it reads documents."""
+    asked = plan, again, store.version()
+    kept = st.session_state.get("_judge_estimate")
+    if kept is None or kept[0] != asked:
+        kept = asked, judging.estimate(judging.prepared(store, plan), again=again)
+        st.session_state["_judge_estimate"] = kept
+    return kept[1]
+
+
+def _consent(store: Store, plan: judging.Plan) -> None:
+    key = f"_judge_consent {plan.dataset} {plan.address}"
+    st.session_state[key] = journal.allowed(store, plan.dataset, plan.address)
+    st.checkbox(
+        escaping.text(f"Texts of {plan.dataset} may go to {plan.address}"),
+        key=key,
+        on_change=_consented,
+        args=(store, plan, key),
+    )
+
+
+def _consented(store: Store, plan: judging.Plan, key: str) -> None:
+    sign_in.require(sign_in.OPERATOR)
+    if st.session_state[key]:
+        journal.allow(store, plan.dataset, plan.address, sign_in.name())
+    else:
+        journal.forbid(store, plan.dataset)
+
+
+def _start(store: Store, plan: judging.Plan, *, again: bool) -> None:
+    sign_in.require(sign_in.OPERATOR)
+    try:
+        started = jobs.start_judging(store, plan, again=again, person=sign_in.name())
+    except BeirscopeError as error:
+        st.error(escaping.text(str(error)))
+        return
+    st.session_state["_judging_started"] = f"{started.sentence[:1].upper()}{started.sentence[1:]}."
+    st.rerun()
+
+
+def told(store: Store, job: Job) -> None:
+    """What a judging has asked for, and how many documents have no grade, by reason."""
+    if job.kind == "judge" and job.options:
+        plan = judging.of_record(job.options["judging"])
+        drawing.caption(judging.said(store, plan, f"{job.id}.0000"))

@@ -130,4 +130,4 @@ def test_what_cannot_be_estimated_is_one_sentence(capsys: pytest.CaptureFixture[
         assert main(["show", *words]) == 2
         said = capsys.readouterr().err
         assert sentence in said and len(said.splitlines()) == 1
-    assert samples.stored(store, task.id).frame == frame.identity
+    assert samples.stored(store, task.id)[0].frame == frame.identity

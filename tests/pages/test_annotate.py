@@ -103,7 +103,7 @@ def test_a_sampled_task_is_made_at_the_page(store: Store) -> None:
         "scores",
         "",
     )
-    assert len(samples.stored(store, task.id).pairs) >= task.n_pairs
+    assert len(samples.stored(store, task.id)[0].pairs) >= task.n_pairs
 
 
 def test_before_a_task_is_made_the_page_says_what_a_sample_should_give(store: Store) -> None:

@@ -1,17 +1,23 @@
 """What a sampled task's judgements say of the scores: grades in, estimates out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 from pandas import DataFrame
 from sqlalchemy import select
 
+from compute.base.errors import Missing
 from compute.evaluate.estimates import corrected, intervals, prediction
-from compute.evaluate.estimates.frames import Frame
+from compute.evaluate.estimates.frames import PAIR, Frame
 from compute.evaluate.estimates.linearised import kind
+from compute.judgements import sampling
 from compute.judgements.sampling import Order
-from compute.judgements.tasks import samples, tables
+from compute.judgements.tasks import samples, tables, tasks
 from compute.judgements.tasks.queue import JUDGED, SKIPPED
+from compute.judgements.tasks.samples import Drawn
 from compute.judgements.tasks.tasks import Task
 from compute.store.store import Store
 
@@ -22,14 +28,20 @@ class Estimated:
 
     estimates: intervals.Estimates
     n: int
-    """Pairs of the sample: the first ones up to the first that still waits."""
+    """Pairs of the sample: of each batch the first ones up to the first that still waited when the
+    next was drawn, or waits now."""
     n_judged: int
     """Of them; the others were skipped by all who answered so far, and widen the intervals."""
-    batch: samples.Drawn
+    batches: tuple[Drawn, ...]
+    """Those that count, the newest last."""
+    n_left_out: int
+    """Batches that do not count, for the runs that they were drawn from have changed since."""
     n_pairs: int
     """Of the frame."""
     n_behind: int
     """Judged pairs of the task that do not count yet: they stand behind one that waits."""
+    n_waiting: int
+    """Pairs of the task that the sample has not come to."""
     waits_for: tuple[str, ...]
     """Who answered in the task, but not that one."""
     missing: tuple[str, ...]
@@ -42,41 +54,65 @@ def estimated(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> 
     `frame`: of the task's systems and depth. Raises Missing for a task that is not sampled, or
     whose frame is another now.
     """
-    batch = samples.stored(store, task.id)
-    order = batch.order(frame)
-    grades = frame.grades(judgements)
-    judged = ~np.isnan(grades)
-    answers = _answers(store, task)
-    people, skipped = set(answers["person"]), answers[answers["status"] == SKIPPED]
-    rows = frame.rows(skipped)
-    # A row is passed over once all who answered so far skipped it; whoever comes later may judge.
-    n_skips = np.bincount(rows[rows >= 0], minlength=frame.n)
-    n = order.complete(judged | ((n_skips > 0) & (n_skips == len(people))))
-    asked = samples.Asked(task.measure, task.goal, task.baseline, task.grades)
-    given = prediction.features(frame)
+    batches, answers = samples.stored(store, task.id), answers_of(store, task)
+    found = _drawn(batches, counted(batches, judgements, answers), frame)
+    (newest, order, n), asked = found[-1], tasks.asked(task)
+    place = samples.baseline_of(frame, asked)
+    drawn = [(order, number) for _, order, number in found]
+    sample = sampling.together(frame, kind(task.measure), drawn, task.goal, place)
     evaluated = judgements[judgements["query_id"].isin(frame.queries)]
     levels = asked.levels(evaluated["relevance"].to_numpy(np.float64))
-    sample = corrected.corrected(frame, given, grades, [order.first(n)], levels)
-    outside = frame.outside(evaluated, levels)
-    found = intervals.estimates(frame, kind(task.measure), sample, outside)
+    grades, given = frame.grades(judgements), prediction.features(frame)
+    stands = corrected.corrected(frame, given, grades, sample, levels)
+    outside, judged = frame.outside(evaluated, levels), ~np.isnan(grades)
+    offered = task.n_pairs - newest.done
     return Estimated(
-        found,
-        n,
-        int(judged[order.rows[:n]].sum()),
-        batch,
-        frame.n,
-        n_behind=int(judged[order.rows[n : task.n_pairs]].sum()),
-        waits_for=tuple(sorted(people - {*skipped["person"][rows == _next(order, n)]})),
+        intervals.estimates(frame, kind(task.measure), stands, outside),
+        n=sum(number for _, number in drawn),
+        n_judged=sum(int(judged[one.rows[:number]].sum()) for one, number in drawn),
+        batches=tuple(batch for batch, *_ in found),
+        n_left_out=len(batches) - len(found),
+        n_pairs=frame.n,
+        n_behind=int(judged[order.rows[n:offered]].sum()),
+        n_waiting=max(offered - n, 0),
+        waits_for=_waits_for(newest.first(n + 1).iloc[n:], answers),
         missing=tuple(sorted({*task.systems} - {*frame.systems})),
     )
 
 
-def _next(order: Order, n: int) -> int:
-    """The row that the sample stops at; none of the frame where it is whole."""
-    return int(order.rows[n]) if n < len(order.rows) else order.n_rows
+def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame) -> list[int]:
+    """How many of the first pairs of each batch make the sample, by what is judged and answered.
+
+    Of an older batch as many as when the next was drawn: what is judged later was drawn anew.
+    """
+    skipped = answers.loc[answers["status"] == SKIPPED]
+    # A pair is passed over once all who answered so far skipped it; whoever comes later may judge.
+    skips = skipped.groupby(PAIR).size()
+    passed = skips[skips == answers["person"].nunique()].reset_index()
+    closed = [after.done - one.done for one, after in pairwise(batches)]
+    return [*closed, batches[-1].complete(pd.concat([judgements[PAIR], passed[PAIR]]))]
 
 
-def _answers(store: Store, task: Task) -> DataFrame:
+def _drawn(
+    batches: Sequence[Drawn], numbers: Sequence[int], frame: Frame
+) -> list[tuple[Drawn, Order, int]]:
+    """The batches that can be counted over this frame, with how many pairs of each."""
+    found = [(batches[-1], batches[-1].order(frame), numbers[-1])]
+    for batch, number in zip(batches[-2::-1], numbers[-2::-1], strict=True):
+        try:
+            found.insert(0, (batch, batch.order(frame), number))
+        except Missing:
+            continue  # What it found is known to those drawn after it.
+    return found
+
+
+def _waits_for(pair: DataFrame, answers: DataFrame) -> tuple[str, ...]:
+    """Who answered, but did not skip this pair; all who did where there is none."""
+    skipped = answers[answers["status"] == SKIPPED].merge(pair, on=PAIR)
+    return tuple(sorted({*answers["person"]} - {*skipped["person"]}))
+
+
+def answers_of(store: Store, task: Task) -> DataFrame:
     """query_id, doc_id, person, status of what was answered, skipped pairs included."""
     turns, pairs = tables.turns, tables.pairs
     query = (

@@ -63,14 +63,18 @@ def pairs(found: Estimated) -> DataFrame:
 
 
 def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
-    """What the estimates rest on: task, sample (frame and its pairs), seed, predictor."""
+    """What the estimates rest on: task, sample (frame and its pairs), seed, predictor.
+
+    Of several batches frame, seed and predictor are named in their order, separated by commas.
+    """
+    seeds = [batch.seed for batch in found.batches]
     return {
         "task": task.id,
-        "frame": found.batch.frame,
+        "frame": ", ".join(batch.frame for batch in found.batches),
         "n_frame": found.n_pairs,
         "goal": task.goal,
-        "seed": found.batch.seed,
-        "predictor": found.batch.predictor,
+        "seed": seeds[0] if len(seeds) == 1 else ", ".join(map(str, seeds)),
+        "predictor": ", ".join(batch.predictor for batch in found.batches),
         "n_judged": found.n_judged,
     }
 
@@ -79,6 +83,7 @@ def stopped(found: Estimated) -> dict[str, str | int]:
     """What the estimates leave out: judged pairs behind one that waits, for whom; systems."""
     return {
         "n_behind": found.n_behind,
+        "n_waiting": found.n_waiting,
         "waits_for": ", ".join(found.waits_for) if found.n_behind else "",
         "without_lists": ", ".join(found.missing),
     }
@@ -180,6 +185,11 @@ def verdict(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
             f"The sample stops at document {found.n + 1:,}, which waits for {person}; behind it"
             f" {counted(found.n_behind, 'judged document')} cannot count yet."
         )
+    if not found.n_waiting and not found.estimates.is_census:
+        said.append("All that was drawn is judged: the task's page draws more.")
+    if found.n_left_out:
+        drawn = counted(found.n_left_out, "older draw")
+        said.append(f"The runs behind {drawn} have changed; what it found counts as known.")
     if found.missing:
         said.append(f"Without ranked lists for these queries: {', '.join(found.missing)}.")
     return " ".join(said)
@@ -220,6 +230,10 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
 def notes(task: Task, found: Estimated) -> tuple[str, str]:
     """How to read the figure; and what the sample is."""
     goal = f"{GOALS[task.goal]} ({task.baseline})" if task.baseline else GOALS[task.goal]
+    drawn = [
+        f"seed {one.seed} by predictor {one.predictor}, from frame {one.frame}"
+        for one in found.batches
+    ]
     return (
         "How to read this: the pale bar is what a score can be, with any grades for what nobody"
         " judged of the system's own list. The dot is what it is estimated to be from the sample,"
@@ -228,6 +242,6 @@ def notes(task: Task, found: Estimated) -> tuple[str, str]:
         " answered so far skipped widens the interval. The 95% is meant for a number of"
         " judgements chosen beforehand, not for stopping when the figure looks good.",
         f"Sample: {found.n_judged:,} judged of the first {found.n:,}, from {found.n_pairs:,} pairs."
-        f" Drawn for {goal} with seed {found.batch.seed} by predictor {found.batch.predictor}, from"
-        f" frame {found.batch.frame}, for the task {task.title} ({task.id}).",
+        f" Drawn for {goal} with {'; then with '.join(drawn)}, for the task {task.title}"
+        f" ({task.id}).",
     )

@@ -270,6 +270,21 @@ COMMANDS = {
         "analysing.count_lengths",
         (COLLECTIONS, AGAIN),
     ),
+    "sample-on": Command(
+        "draw more for a sampled task, of what nobody judged by now",
+        "sampling_on.sample_on",
+        (
+            _option("task", metavar="TASK", help="its id, as the page Annotate shows it"),
+            _option("--pairs", type=_count, required=True, help="documents to judge besides"),
+            _option(
+                "--add",
+                nargs="+",
+                default=(),
+                metavar="SYSTEM",
+                help="count these systems in from now on, such as runs imported since",
+            ),
+        ),
+    ),
     "judgements": Command(
         "write added judgements to a file, take a file's in as added ones, or take those back",
         "judging.judgements",

@@ -100,6 +100,23 @@ def test_before_enough_is_judged_only_the_range_is_told(capsys: pytest.CaptureFi
     assert main(["show", "estimates", "--task", task.id]) == 0
 
 
+def test_more_is_drawn_by_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    store, frame, grades = made_up.fill(load().home)
+    task = made_up.make(store, frame, systems=frame.systems[:3], n_pairs=90)
+    made_up.judge(store, task, frame, grades, 90)
+    last = frame.systems[3]
+    assert main(["sample-on", task.id, "--pairs", "70", "--add", last]) == 0
+    said = capsys.readouterr().out
+    assert "70 documents drawn for Holes" in said and "batch 2; 90 before count" in said
+    made_up.judge(store, task, frame, grades, 70)
+    rows = told(capsys, "--task", task.id)
+    assert {row["system"] for row in rows} == {*frame.systems}
+    for row in rows:
+        assert (row["n_judged"], row["n_waiting"], row["seed"]) == (160, 0, "7, 8")
+    assert main(["sample-on", task.id, "--pairs", "5", "--add", "nothing"]) == 2
+    assert "No ranked lists for the evaluated queries: nothing" in capsys.readouterr().err
+
+
 def test_what_all_who_answered_skip_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
     store, frame, _ = made_up.fill(load().home, n_queries=6)
     task = made_up.make(store, frame, annotators=("ada", "bob"))

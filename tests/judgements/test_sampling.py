@@ -87,7 +87,7 @@ def went_on(frame: Frame, grades: np.ndarray, seed: int) -> np.ndarray:
     first = sampling.order(size, np.zeros(frame.n, bool), seed)
     known = np.full(frame.n, np.nan)
     known[first.rows[:15]] = grades[first.rows[:15]]
-    shares = np.full(frame.n, np.nanmean(known) * 0.8 + 0.1)
+    shares = np.full(frame.n, float(np.nanmean(known)) * 0.8 + 0.1)
     second = sampling.order(sampling.sizes(frame, of, shares), ~np.isnan(known), seed + 50_000)
     known[second.rows[:20]] = grades[second.rows[:20]]
     batches = sampling.together(frame, of, [(first, 15), (second, 20)])

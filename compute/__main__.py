@@ -348,6 +348,11 @@ COMMANDS = {
             ),
             _option("--task", help="estimates: the sampled task, by its id"),
             _option("--pairs", action="store_true", help="estimates: of every two systems"),
+            _option(
+                "--half-width",
+                type=_difference,
+                help="estimates: how many judgements more this one of the intervals takes",
+            ),
             _option("--published", action="store_true", help="the papers' figures instead"),
             _option(
                 "--judgements",

@@ -19,6 +19,7 @@ def estimates(bench: Bench, arguments: Namespace) -> DataFrame:
 
     Added judgements always count. Raises Missing where nothing can be estimated.
     """
+    measure = arguments.measure or ""
     if not arguments.task:
         raise WrongInput("show estimates needs a sampled task: give its id with --task")
     if arguments.published or arguments.returned_only:
@@ -30,14 +31,20 @@ def estimates(bench: Bench, arguments: Namespace) -> DataFrame:
         tops = annotate_select.StoredTops(cursor, task.dataset)
         frame = tops.frame(task.systems, task.depth)
         judgements = annotate_select.judged(cursor, task.dataset)
-        found = estimated.estimated(bench.store, task, frame, judgements)
+        found = estimated.estimated(bench.store, task, frame, judgements, measure)
+        measure = measure or task.measure
+        more = found.more(task, arguments.half_width) if arguments.half_width else None
         if arguments.pairs:
             rows = sampled.pairs(found)
+        elif estimated.has_range(measure):
+            bounds = holes_select.bounds(cursor, task.dataset, task.systems, measure)
+            rows = sampled.systems(bounds, found)
         else:
-            asked = task.dataset, task.systems, task.measure
-            rows = sampled.systems(holes_select.bounds(cursor, *asked), found)
+            rows = sampled.systems(estimated.ends(task, frame, judgements, measure), found)
     rows.insert(0, "dataset", task.dataset)
-    rows.insert(1, "measure", task.measure)
+    rows.insert(1, "measure", measure)
     for name, value in (sampled.provenance(task, found) | sampled.stopped(found)).items():
         rows[name] = value
+    if arguments.half_width:
+        rows["half_width"], rows["judgements_more"] = arguments.half_width, more
     return rows

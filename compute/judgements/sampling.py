@@ -166,6 +166,38 @@ def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int
     return np.sqrt(of_differences(covariance).clip(0)) / max(len(frame.queries), 1)
 
 
+@dataclass(frozen=True)
+class Growth:
+    """How the errors of a sample shrink as it grows, as far as grades are predicted."""
+
+    frame: Frame
+    of: Kind
+    shares: Values
+    """(N,) How likely each pair is relevant, by others; 0 or 1 where it was known before."""
+    size: Values
+    """(N,) By which pairs are drawn, those of the sample too; 0 for what was known before."""
+    n: int
+    """Pairs of the sample."""
+
+    def falls(self, more: int) -> Values:
+        """(S, S) The errors with so many pairs more, over those now; of means and differences as of
+        `expected_errors`. Where nothing is uncertain, 0."""
+        now, then = (self._errors(n) for n in (self.n, self.n + more))
+        return np.divide(then, now, out=np.zeros_like(now), where=now > 0)
+
+    def _errors(self, n: int) -> Values:
+        return expected_errors(self.frame, self.of, self.shares, self.size, max(n, 1))
+
+    def needed(self, reach: Values, wanted: float) -> int:
+        """The fewest pairs more that bring half-widths (S, S; 0: not asked) down to this one."""
+        low, high = -1, max(int((self.size > 0).sum()) - self.n, 0)
+        while high - low > 1:
+            middle = (low + high) // 2
+            reached = (reach * self.falls(middle)).max() <= wanted
+            low, high = (low, middle) if reached else (middle, high)
+        return high
+
+
 def batch_size(done: int) -> int:
     """How many pairs to draw together after so many: later batches learn less from each pair."""
     return max(SMALLEST_BATCH, done // 2)

@@ -2,7 +2,7 @@
 
     python -m tests.benchmarks.sampled [--runs FOLDER] [--repetitions 1000] [--dataset NAME …]
         [--measure P@10 nDCG@10 AP@100] [--binary] [--half]
-        [--part coverage factors stop naive shares others on]
+        [--part coverage factors stop naive shares others on like wanted]
 
 Pairs of which all grades are known are drawn again and again, and it is counted how often 95%
 intervals hold the true score. `--runs` holds runs (`*.gz`) and `qrels.txt.gz`, as the TREC-COVID
@@ -11,7 +11,9 @@ as judged not relevant. `--half`: half of the pool is given as official judgemen
 no runs: it makes up small collections of which a share is relevant, wherever systems rank it.
 `others` draws for the first measure and reads all the others from the same sample. `on`: 100 pairs
 are drawn of the lists of all systems but four; then 300 pairs that most systems have are judged
-elsewhere, and more are drawn of the lists of all.
+elsewhere, and more are drawn of the lists of all. `like` needs no runs: each repetition has other
+queries, and it is counted how often the interval for queries like these holds the mean of all.
+`wanted`: how many judgements more are predicted for a half-width, and the widest one with so many.
 
 `rel`: relevant pairs in the sample, on average. Half-widths are means over systems, or pairs:
 `true` is 1.96 standard deviations of the estimates. `bias` is the largest over systems, in parts
@@ -302,6 +304,61 @@ def made_up(measure: str, share: float, n: int, repetitions: int) -> tuple[list[
     return found, np.array(truth)
 
 
+def wanted(world: World, repetitions: int) -> None:
+    rows: dict[str, dict[str, str]] = {}
+    told: dict[tuple[int, float], list[tuple[int, float]]] = {}
+    for seed in range(repetitions):
+        widest, growths = {}, {}
+        for n, sample in drawn_on(world, seed, max(SIZES)):
+            scores = estimates(world.frame, world.of, sample).scores()
+            reach = ((scores["high"] - scores["low"]) / 2).to_numpy()
+            widest[n] = reach.max()
+            shares = np.where(world.official, world.gain > 0, sample.guesses[:, 0])
+            size = np.where(world.official, 0, sampling.sizes(world.frame, world.of, shares))
+            growths[n] = sampling.Growth(world.frame, world.of, shares, size, n), np.diag(reach)
+        curve = np.log(list(widest)), np.log(list(widest.values()))
+        for n in (100, 200, 400):
+            growth, reach = growths[n]
+            for share in (0.75, 0.5, 0.35):
+                more = growth.needed(reach, share * reach.max())
+                if n + more <= max(SIZES):
+                    found = np.exp(np.interp(np.log(n + more), *curve)) / (share * reach.max())
+                    told.setdefault((n, share), []).append((more, found))
+    for (n, share), some in told.items():
+        more, found = np.array(some).T
+        rows[f"{n}, to {share:.0%}"] = {
+            "more": f"{more.mean():.0f}",
+            "found over wanted": f"{found.mean():.3f} ({found.min():.2f} to {found.max():.2f})",
+            "repetitions": str(len(some)),
+        }
+    table(f"{world.name}: predicted judgements, {repetitions} repetitions", rows)
+
+
+def like(measure: str, repetitions: int) -> None:
+    """The truth is the mean over 3,000 made-up queries; each repetition has others like them."""
+    of, rows = kind(measure), {}
+    for n_queries in (15, 30, 60):
+        nothing = _made_up_world(of, 3000, 0)
+        for n in (100, 200):
+            found = []
+            for seed in range(1, repetitions + 1):
+                world = _made_up_world(of, n_queries, seed)
+                ((_, one),) = list(sampled(world, seed, n))[-1:]
+                found.append(one.queries_like_these())
+            low, high = (np.array([one[end] for one in found]) for end in ("low", "high"))
+            inside = ((low <= nothing.truth) & (nothing.truth <= high)).mean(axis=0)
+            rows[f"{n_queries} queries, {n} judged"] = {
+                "half-width": f"{(high - low).mean() / 2:.4f}",
+                "coverage": f"{inside.mean():.1%} ({inside.min():.1%} to {inside.max():.1%})",
+            }
+    table(f"made up, {measure}: queries like these, {repetitions} repetitions", rows)
+
+
+def _made_up_world(of: Kind, n_queries: int, seed: int) -> World:
+    frame, grades = drawn(n_queries, of.k, seed=seed)
+    return World("made up", frame, grades, of, np.zeros(frame.n, bool))
+
+
 def factors(world: World, repetitions: int) -> None:
     """The true half-widths of what the estimate is made of, and what it saves."""
     spread = {}
@@ -467,10 +524,10 @@ def main(words: Sequence[str]) -> None:
     asking.add_argument("--half", action="store_true")
     asking.add_argument("--part", nargs="+", default=["coverage"])
     asked = asking.parse_args(words)
-    if "shares" in asked.part:
-        for measure in asked.measure:
-            shares(measure, asked.repetitions)
-        asked.part.remove("shares")
+    for name, part in {"shares": shares, "like": like}.items():
+        for measure in asked.measure if name in asked.part else ():
+            part(measure, asked.repetitions)
+    asked.part = [name for name in asked.part if name not in ("shares", "like")]
     sources = {asked.runs.name: lambda: of_files(asked.runs)} if asked.runs else {}
     sources |= {name: lambda name=name: of_shipped(name) for name in asked.dataset}
     for name, lists in sources.items():
@@ -484,9 +541,13 @@ def main(words: Sequence[str]) -> None:
                 if part == "naive":
                     naive(made)
                 elif part != "others":
-                    {"coverage": coverage, "factors": factors, "stop": stop, "on": on}[part](
-                        made, asked.repetitions
-                    )
+                    {
+                        "coverage": coverage,
+                        "factors": factors,
+                        "stop": stop,
+                        "on": on,
+                        "wanted": wanted,
+                    }[part](made, asked.repetitions)
 
 
 if __name__ == "__main__":

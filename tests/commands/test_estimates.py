@@ -100,6 +100,40 @@ def test_before_enough_is_judged_only_the_range_is_told(capsys: pytest.CaptureFi
     assert main(["show", "estimates", "--task", task.id]) == 0
 
 
+def test_other_measures_are_read_from_the_same_sample(capsys: pytest.CaptureFixture[str]) -> None:
+    store, frame, grades = made_up.fill(load().home)
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 150)
+    place = np.where((frame.rank > 0) & (frame.rank <= 10), 1 / np.log2(frame.rank + 1), 0)
+    dcg = dict(zip(frame.systems, grades @ place / len(frame.queries), strict=True))
+    for row in told(capsys, "--task", task.id, "--measure", "DCG@10"):
+        real = dcg[row["system"]]
+        assert row["estimate_low"] < real < row["estimate_high"] and row["low"] <= real
+        assert row["low"] == row["value"] and real <= row["high"] and row["measure"] == "DCG@10"
+        assert row["like_low"] < row["estimate"] < row["like_high"]
+        assert 1 <= row["rank_low"] <= row["rank_high"] <= 4
+    for row in told(capsys, "--task", task.id, "--measure", "AP@10"):
+        assert (row["enough"], row["estimate"], row["rank_low"]) == (False, None, None)
+        assert 0 <= row["low"] < row["high"] <= 1
+    assert main(["show", "estimates", "--task", task.id, "--measure", "P@20"]) == 2
+    assert "P@20 cuts deeper than what was drawn" in capsys.readouterr().err
+
+
+def test_a_wanted_half_width_takes_so_many_judgements_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store, frame, grades = made_up.fill(load().home)
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 100)
+    more = [
+        told(capsys, "--task", task.id, "--half-width", width)[0]["judgements_more"]
+        for width in ("1", ".08", ".04", ".0001")
+    ]
+    assert more[0] == 0 < more[1] < more[2] < more[3] < frame.n
+    assert main(["show", "scores", "--half-width", ".1"]) == 2
+    assert "--half-width is for estimates" in capsys.readouterr().err
+
+
 def test_more_is_drawn_by_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     store, frame, grades = made_up.fill(load().home)
     task = made_up.make(store, frame, systems=frame.systems[:3], n_pairs=90)

@@ -120,6 +120,15 @@ def test_batches_of_none_and_those_before_a_census_do_not_count() -> None:
     assert [batch.weight for batch in both] == pytest.approx(wanted)
 
 
+def test_worked_by_hand_judgements_for_a_half_width() -> None:
+    # Nothing known, equal sizes: the variance goes with N / n - 1. From 2 of 7 (2.5) to half the
+    # width takes 7 / n - 1 <= .625, n >= 4.31: 3 more; to all of it none; to 0 the 5 others.
+    shares = np.full(7, 0.5)
+    growth = sampling.Growth(TWO, kind("P@2"), shares, np.ones(7), 2)
+    assert growth.falls(3)[0, 0] == pytest.approx(np.sqrt((7 / 5 - 1) / 2.5))
+    assert [growth.needed(np.diag([0.2, 0.1]), wanted) for wanted in (0.1, 0.2, 0)] == [3, 0, 5]
+
+
 def test_worked_by_hand_expected_errors() -> None:
     # 3 of 6 rows with equal sizes: chance 1/2. P@2 of one holds p b, q a and q b that are not
     # known: three times (1/4)^2 x .25 x (1 / .5 - 1) = .046875. Two holds p c, q c and q d.

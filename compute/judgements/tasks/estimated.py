@@ -10,9 +10,10 @@ from pandas import DataFrame
 from sqlalchemy import select
 
 from compute.base.errors import Missing
-from compute.evaluate.estimates import corrected, intervals, prediction
-from compute.evaluate.estimates.frames import PAIR, Frame
-from compute.evaluate.estimates.linearised import kind
+from compute.evaluate.estimates import corrected, intervals, linearised, prediction
+from compute.evaluate.estimates.corrected import Batch, Corrected
+from compute.evaluate.estimates.frames import PAIR, Flags, Frame, Values
+from compute.evaluate.estimates.linearised import Kind, kind
 from compute.judgements import sampling
 from compute.judgements.sampling import Order
 from compute.judgements.tasks import samples, tables, tasks
@@ -46,14 +47,38 @@ class Estimated:
     """Who answered in the task, but not that one."""
     missing: tuple[str, ...]
     """Systems of the task without ranked lists for these queries."""
+    growth: sampling.Growth
+
+    def more(self, task: Task, wanted: float) -> int | None:
+        """Judgements more that should bring all half-widths that the task asks for down to one.
+
+        None while there is no interval. Each is taken to shrink as the errors that the predictions
+        expect; what skipped pairs add to an interval stays.
+        """
+        one = self.estimates
+        if not one.enough:
+            return None
+        scores = one.scores()
+        reach = np.diag(((scores["high"] - scores["low"]) / 2).to_numpy())
+        if task.goal != sampling.SCORES:
+            pairs = one.pairs()
+            if task.baseline:
+                place = one.systems.index(task.baseline)
+                pairs = pairs[(pairs["a"] == place) | (pairs["b"] == place)]
+            reach = np.zeros_like(reach)
+            reach[pairs["a"], pairs["b"]] = (pairs["high"] - pairs["low"]) / 2
+        return self.growth.needed(reach, wanted)
 
 
-def estimated(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> Estimated:
-    """The measure of a sampled task by query_id, doc_id, relevance of all that is judged.
+def estimated(
+    store: Store, task: Task, frame: Frame, judgements: DataFrame, measure: str = ""
+) -> Estimated:
+    """A measure (default: that of the task) by query_id, doc_id, relevance of all that is judged.
 
     `frame`: of the task's systems and depth. Raises Missing for a task that is not sampled, or
-    whose frame is another now.
+    whose frame is another now, WrongInput for a measure that the sample says nothing of.
     """
+    of = _kind(task, measure)
     batches, answers = samples.stored(store, task.id), answers_of(store, task)
     found = _drawn(batches, counted(batches, judgements, answers), frame)
     (newest, order, n), asked = found[-1], tasks.asked(task)
@@ -61,13 +86,14 @@ def estimated(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> 
     drawn = [(order, number) for _, order, number in found]
     sample = sampling.together(frame, kind(task.measure), drawn, task.goal, place)
     evaluated = judgements[judgements["query_id"].isin(frame.queries)]
-    levels = asked.levels(evaluated["relevance"].to_numpy(np.float64))
+    levels = _levels(task, evaluated)
     grades, given = frame.grades(judgements), prediction.features(frame)
     stands = corrected.corrected(frame, given, grades, sample, levels)
     outside, judged = frame.outside(evaluated, levels), ~np.isnan(grades)
+    growth = _growth(frame, of, task, stands, judged, sample)
     offered = task.n_pairs - newest.done
     return Estimated(
-        intervals.estimates(frame, kind(task.measure), stands, outside),
+        intervals.estimates(frame, of, stands, outside),
         n=sum(number for _, number in drawn),
         n_judged=sum(int(judged[one.rows[:number]].sum()) for one, number in drawn),
         batches=tuple(batch for batch, *_ in found),
@@ -77,7 +103,55 @@ def estimated(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> 
         n_waiting=max(offered - n, 0),
         waits_for=_waits_for(newest.first(n + 1).iloc[n:], answers),
         missing=tuple(sorted({*task.systems} - {*frame.systems})),
+        growth=growth,
     )
+
+
+def _growth(
+    frame: Frame,
+    of: Kind,
+    task: Task,
+    stands: Corrected,
+    judged: Flags,
+    sample: Sequence[Batch],
+) -> sampling.Growth:
+    """As if all batches were one sample, drawn by what is predicted now."""
+    rows = np.unique(np.concatenate([batch.rows for batch in sample]))
+    before = judged.copy()
+    before[rows] = False
+    shares = np.where(before, stands.about[:, 0], stands.guesses[:, 0])
+    place = samples.baseline_of(frame, tasks.asked(task))
+    size = sampling.sizes(frame, kind(task.measure), shares, task.goal, place)
+    return sampling.Growth(frame, of, shares, np.where(before, 0, size), len(rows))
+
+
+def has_range(measure: str) -> bool:
+    """Whether Holes has ranges of it; of the others, which are sums, `ends` has them."""
+    return kind(measure).name not in ("DCG", "RBP")
+
+
+def ends(task: Task, frame: Frame, judgements: DataFrame, measure: str) -> DataFrame:
+    """system, value (today's score), low, high, pool_low, pool_high of a sum.
+
+    As `views.holes.select.bounds`; the ranges are the same, for no other list moves a sum.
+    """
+    of = _kind(task, measure)
+    evaluated = judgements[judgements["query_id"].isin(frame.queries)]
+    levels = _levels(task, evaluated)
+    low, high = linearised.ends(frame, of, frame.grades(judgements), levels)
+    found = DataFrame({"system": frame.systems, "value": low, "low": low, "high": high})
+    return found.assign(pool_low=low, pool_high=high).sort_values(
+        "value", ascending=False, ignore_index=True
+    )
+
+
+def _kind(task: Task, measure: str) -> Kind:
+    samples.check_read(measure or task.measure, task.measure)
+    return kind(measure or task.measure)
+
+
+def _levels(task: Task, evaluated: DataFrame) -> Values:
+    return tasks.asked(task).levels(evaluated["relevance"].to_numpy(np.float64))
 
 
 def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame) -> list[int]:

@@ -28,6 +28,8 @@ from compute.store.store import Store
 
 MEASURES = ("P@10", "P@5", "P@20", "nDCG@10")
 """What can be asked: measures whose range Holes knows, too."""
+_READ = ("P", "nDCG", "DCG", "RBP(p=0.8)", "R", "AP")
+"""What is read from a sample besides what it was drawn for."""
 MOST_DRAWN = 300_000
 """Pairs that a batch keeps."""
 
@@ -105,6 +107,23 @@ def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth:
         raise WrongInput(f"{measure} needs the top {kind(measure).k} of each list, or more")
     if goal == sampling.DIFFERENCES and baseline not in systems:
         raise WrongInput("Differences need a baseline: choose one of the task's systems.")
+
+
+def readable(measure: str) -> tuple[str, ...]:
+    """The measures that a sample drawn for this one is asked for: it first, then others at its
+    rank."""
+    others = [f"{name}@{kind(measure).k}" for name in _READ]
+    return (measure, *(name for name in others if name != measure))
+
+
+def check_read(measure: str, drawn_for: str) -> None:
+    """Raises WrongInput for a measure that a sample drawn for another says nothing of."""
+    k = kind(drawn_for).k
+    if kind(measure).k > k:
+        raise WrongInput(
+            f"{measure} cuts deeper than what was drawn: this sample is for {drawn_for}, so choose"
+            f" one at rank {k} or above it"
+        )
 
 
 def draw(

@@ -19,21 +19,19 @@ def estimates(bench: Bench, arguments: Namespace) -> DataFrame:
 
     Added judgements always count. Raises Missing where nothing can be estimated.
     """
-    measure = arguments.measure or ""
     if not arguments.task:
         raise WrongInput("show estimates needs a sampled task: give its id with --task")
     if arguments.published or arguments.returned_only:
         raise WrongInput("show estimates is of our runs over all queries: leave out the option")
     task = tasks.task(bench.store, arguments.task)
     samples.stored(bench.store, task.id)
+    measure = arguments.measure or task.measure
     of = {"judgements": ADDED, "dataset": task.dataset}
     with cursor_of(bench, Namespace(**{**vars(arguments), **of})) as cursor:
         tops = annotate_select.StoredTops(cursor, task.dataset)
         frame = tops.frame(task.systems, task.depth)
         judgements = annotate_select.judged(cursor, task.dataset)
         found = estimated.estimated(bench.store, task, frame, judgements, measure)
-        measure = measure or task.measure
-        more = found.more(task, arguments.half_width) if arguments.half_width else None
         if arguments.pairs:
             rows = sampled.pairs(found)
         elif estimated.has_range(measure):
@@ -41,10 +39,9 @@ def estimates(bench: Bench, arguments: Namespace) -> DataFrame:
             rows = sampled.systems(bounds, found)
         else:
             rows = sampled.systems(estimated.ends(task, frame, judgements, measure), found)
+    about = sampled.provenance(task, found) | sampled.stopped(found)
+    if wanted := arguments.half_width:
+        about |= {"half_width": wanted, "judgements_more": found.more(task, wanted)}
     rows.insert(0, "dataset", task.dataset)
     rows.insert(1, "measure", measure)
-    for name, value in (sampled.provenance(task, found) | sampled.stopped(found)).items():
-        rows[name] = value
-    if arguments.half_width:
-        rows["half_width"], rows["judgements_more"] = arguments.half_width, more
-    return rows
+    return rows.assign(**about)

@@ -11,8 +11,7 @@ from sqlalchemy import select
 
 from compute.base.errors import Missing
 from compute.evaluate.estimates import corrected, intervals, linearised, prediction
-from compute.evaluate.estimates.corrected import Batch, Corrected
-from compute.evaluate.estimates.frames import PAIR, Flags, Frame, Values
+from compute.evaluate.estimates.frames import PAIR, Frame, Values
 from compute.evaluate.estimates.linearised import Kind, kind
 from compute.judgements import sampling
 from compute.judgements.sampling import Order
@@ -81,19 +80,12 @@ def estimated(
     of = _kind(task, measure)
     batches, answers = samples.stored(store, task.id), answers_of(store, task)
     found = _drawn(batches, counted(batches, judgements, answers), frame)
-    (newest, order, n), asked = found[-1], tasks.asked(task)
-    place = samples.baseline_of(frame, asked)
-    drawn = [(order, number) for _, order, number in found]
-    sample = sampling.together(frame, kind(task.measure), drawn, task.goal, place)
-    evaluated = judgements[judgements["query_id"].isin(frame.queries)]
-    levels = _levels(task, evaluated)
-    grades, given = frame.grades(judgements), prediction.features(frame)
-    stands = corrected.corrected(frame, given, grades, sample, levels)
-    outside, judged = frame.outside(evaluated, levels), ~np.isnan(grades)
-    growth = _growth(frame, of, task, stands, judged, sample)
+    drawn, (newest, order, n) = [(order, number) for _, order, number in found], found[-1]
+    judged = ~np.isnan(frame.grades(judgements))
+    estimates, growth = _read(task, of, frame, judgements, drawn)
     offered = task.n_pairs - newest.done
     return Estimated(
-        intervals.estimates(frame, of, stands, outside),
+        estimates,
         n=sum(number for _, number in drawn),
         n_judged=sum(int(judged[one.rows[:number]].sum()) for one, number in drawn),
         batches=tuple(batch for batch, *_ in found),
@@ -107,22 +99,24 @@ def estimated(
     )
 
 
-def _growth(
-    frame: Frame,
-    of: Kind,
-    task: Task,
-    stands: Corrected,
-    judged: Flags,
-    sample: Sequence[Batch],
-) -> sampling.Growth:
-    """As if all batches were one sample, drawn by what is predicted now."""
+def _read(
+    task: Task, of: Kind, frame: Frame, judgements: DataFrame, drawn: Sequence[tuple[Order, int]]
+) -> tuple[intervals.Estimates, sampling.Growth]:
+    """The estimates, and how they grow: as if all batches were one sample, drawn by what is
+    predicted now."""
+    drawn_for = kind(task.measure), task.goal, samples.baseline_of(frame, tasks.asked(task))
+    sample = sampling.together(frame, drawn_for[0], drawn, *drawn_for[1:])
+    evaluated = judgements[judgements["query_id"].isin(frame.queries)]
+    levels, grades = _levels(task, evaluated), frame.grades(judgements)
+    stands = corrected.corrected(frame, prediction.features(frame), grades, sample, levels)
+    found = intervals.estimates(frame, of, stands, frame.outside(evaluated, levels))
     rows = np.unique(np.concatenate([batch.rows for batch in sample]))
-    before = judged.copy()
+    before = ~np.isnan(grades)
     before[rows] = False
     shares = np.where(before, stands.about[:, 0], stands.guesses[:, 0])
-    place = samples.baseline_of(frame, tasks.asked(task))
-    size = sampling.sizes(frame, kind(task.measure), shares, task.goal, place)
-    return sampling.Growth(frame, of, shares, np.where(before, 0, size), len(rows))
+    size = sampling.sizes(frame, drawn_for[0], shares, *drawn_for[1:])
+    growth = sampling.Growth(frame, of, shares, np.where(before, 0, size), len(rows))
+    return found, growth
 
 
 def has_range(measure: str) -> bool:

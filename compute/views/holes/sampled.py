@@ -9,7 +9,7 @@ from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
 from compute.base.words import counted
-from compute.evaluate.estimates.intervals import FEWEST
+from compute.evaluate.estimates.intervals import FEWEST, Estimates
 from compute.evaluate.estimates.linearised import kind
 from compute.judgements.sampling import SCORES
 from compute.judgements.tasks.estimated import Estimated
@@ -39,15 +39,7 @@ def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
     `bounds`: as `select.bounds`, of the same systems. An estimate says nothing that cannot be: it
     and its interval end where the pool's range does, for a best order counts other lists, too.
     """
-    estimates = found.estimates
-    scores = estimates.scores().set_axis(["system", *ABOUT], axis=1)
-    like = estimates.queries_like_these().set_axis(["system", *_LIKE], axis=1)
-    ranks = estimates.ranks()[["system", *_RANKS]].astype(dict.fromkeys(_RANKS, "Int64"))
-    scores = scores.merge(like, on="system").merge(ranks, on="system")
-    if not estimates.enough:
-        scores[[*ABOUT, *_LIKE]] = float("nan")
-        scores[list(_RANKS)] = pd.NA
-    rows = bounds.merge(scores, on="system")
+    rows = bounds.merge(_told(found.estimates), on="system")
     # Without official judgements no range is known but that of every measure.
     least, most = (
         rows["pool_low"].astype(float).fillna(0),
@@ -60,6 +52,18 @@ def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
         rows[name] = rows[name].clip(0, None)
     rows = rows[["system", "value", "low", "high", *ABOUT, *_LIKE, *_RANKS]]
     return rows.assign(n_judged=found.n_judged, enough=found.estimates.enough)
+
+
+def _told(estimates: Estimates) -> DataFrame:
+    """system, and what `systems` says of each."""
+    scores = estimates.scores().set_axis(["system", *ABOUT], axis=1)
+    like = estimates.queries_like_these().set_axis(["system", *_LIKE], axis=1)
+    ranks = estimates.ranks()[["system", *_RANKS]].astype(dict.fromkeys(_RANKS, "Int64"))
+    told = scores.merge(like, on="system").merge(ranks, on="system")
+    if not estimates.enough:
+        told[[*ABOUT, *_LIKE]] = float("nan")
+        told[list(_RANKS)] = pd.NA
+    return told
 
 
 def pairs(found: Estimated) -> DataFrame:
@@ -211,20 +215,23 @@ def verdict(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
     return " ".join(said)
 
 
-def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> str:
-    has = found.estimates
-    if has.range_only and not has.enough:
+def _not_enough(has: Estimates) -> str:
+    if has.range_only:
         return (
             "No interval of this measure: in simulations its estimates were too far off, or their"
             " intervals held the true score too seldom. Until all is judged only what the scores"
             " can be is known."
         )
-    if not has.enough:
-        return (
-            f"Enough? Not yet: the sample has {counted(has.n_relevant, 'relevant document')} and"
-            f" {has.n_not_relevant:,} not relevant, an interval needs {has.n_needed:,} and"
-            f" {FEWEST:,}. Until then only what the scores can be is known."
-        )
+    return (
+        f"Enough? Not yet: the sample has {counted(has.n_relevant, 'relevant document')} and"
+        f" {has.n_not_relevant:,} not relevant, an interval needs {has.n_needed:,} and"
+        f" {FEWEST:,}. Until then only what the scores can be is known."
+    )
+
+
+def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> str:
+    if not found.estimates.enough:
+        return _not_enough(found.estimates)
     if task.baseline:
         told = told[(told["a"] == task.baseline) | (told["b"] == task.baseline)]
     if task.goal == SCORES:

@@ -82,15 +82,15 @@ Then a run is held against the judgements of the split:
   the other pairs' grades, plus grade minus prediction over the chance for those that were drawn
   (the difference estimator: Särndal, Swensson and Wretman 1992). Official judgements, and all
   before the draw, are known. However poor the prediction, P, DCG and RBP have no bias; nDCG, R and
-  AP are linearised, and their ideal is that of the pairs that these systems retrieved. Batches drawn
-  one after the other are averaged by weights that no grade moves. The 95%
-  interval is over all samples that could have been drawn, for these queries: its variance is that
-  of the sample, averaged with what the predictions expect, by Student's t. Intervals of all pairs
-  of systems hold together. It assumes a number of judgements that was not chosen by what they said.
-  A pair that everybody skips widens the interval by all that it could be; it is never left out. No
-  interval is given before the sample has 30 relevant documents, nDCG needs one for each query, and
-  R and AP, whose intervals failed in simulations, have none until all is judged. The interval for
-  queries like these is Student's over the estimates by query, which hold the sample's noise.
+  AP are linearised, and their ideal is that of the pairs that these systems retrieved. Batches
+  drawn one after the other are averaged by weights that no grade moves. The 95% interval is over
+  all samples that could have been drawn, for these queries: its variance is that of the sample,
+  averaged with what the predictions expect, by Student's t. Intervals of all pairs of systems hold
+  together. It assumes a number of judgements that was not chosen by what they said. A pair that
+  everybody skips widens the interval by all that it could be; it is never left out. No interval is
+  given before the sample has 30 relevant documents, nDCG needs one for each query, and R and AP,
+  whose intervals failed in simulations, have none until all is judged. The interval for queries
+  like these is Student's over the estimates by query, which hold the sample's noise.
 - How alike two collections are is weighted Jaccard over relative word frequencies: the sum of the
   smaller ones over the sum of the larger ones. A rank correlation over collections is Spearman's,
   equal values sharing their mean rank, with Bonett and Wright's 95% interval (Fisher's z, variance

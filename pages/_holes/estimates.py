@@ -1,18 +1,23 @@
 """The section of the page Holes about scores estimated from sampled judgements."""
 
 import streamlit as st
+from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
+from compute.evaluate.estimates.frames import Frame
 from compute.judgements import orders
 from compute.judgements.tasks import estimated, samples, tasks
+from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate import select as annotate_select
-from compute.views.holes import sampled
+from compute.views.holes import sampled, three_ways
 from compute.views.holes import select as holes_select
 from pages._holes.sections import table, titled
 from pages._shared import colours, drawing, escaping, pickers, reading
 from pages._shared.pickers import pick
 from pages._shared.reading import read
+
+_NONE = "none"
 
 
 def estimates(dataset: str) -> None:
@@ -59,3 +64,26 @@ def _shown(task: Task, measure: str) -> None:
             title = f"{measure} of systems, estimated from a sample"
             table(sampled.numbers(rows, measure), "estimated-numbers", title)
             drawing.caption(sampled.NUMBERS)
+    _three_ways(task, frame, judgements, measure, found)
+
+
+def _three_ways(
+    task: Task, frame: Frame, judgements: DataFrame, measure: str, found: Estimated
+) -> None:
+    """The same beside a machine's grades, where one graded here and somebody picks it."""
+    graded = read(holes_select.graded, dataset=task.dataset, added=False)
+    if graded.empty:
+        return
+    names = {_NONE: _NONE} | {name: name for name in sorted(set(graded["system"]))}
+    name = pick("Beside a machine", list(names), "machine", width=240)
+    if name == _NONE:
+        return
+    own = graded[graded["system"] == name]
+    alone = estimated.by_machine(task, frame, judgements, measure, own)
+    both = estimated.estimated(reading.store(), task, frame, judgements, measure, own).estimates
+    rows = titled(three_ways.systems(found.estimates, alone, both))
+    titles = dict(zip(rows["system"], rows["title"], strict=True))
+    told = three_ways.said(three_ways.by_machine_alone(alone, both), name, titles)
+    st.markdown(escaping.text(told))
+    table(three_ways.table(rows, measure), "three-ways", f"{measure} by people, machine and both")
+    drawing.caption(*three_ways.NOTES)

@@ -167,6 +167,27 @@ def test_what_all_who_answered_skip_is_passed_over(capsys: pytest.CaptureFixture
     assert told(capsys, "--task", task.id)[0]["n_judged"] == 2
 
 
+def test_a_machine_stands_beside_people_and_moves_nothing_unless_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store, frame, grades = made_up.fill(load().home)
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 150)
+    before = told(capsys, "--task", task.id)
+    graded = frame.pairs.assign(relevance=grades.astype("int32"))
+    with store.publishing("graded") as parts:
+        named = {"dataset": made_up.DATASET, "system": "right", "fingerprint": "f"}
+        parts.add("machine_grades", graded, **named, provenance={"file": "right.qrels"})
+    assert told(capsys, "--task", task.id) == before
+    real = dict(zip(frame.systems, truth(frame, grades), strict=True))
+    for row in told(capsys, "--task", task.id, "--machine", "right"):
+        assert row["machine"] == pytest.approx(real[row["system"]], abs=1e-9)
+        assert row["corrected_high"] - row["corrected_low"] < row["people_high"] - row["people_low"]
+    assert isinstance(told(capsys, "--task", task.id, "--machine", "right", "--pairs"), list)
+    assert main(["show", "estimates", "--task", task.id, "--machine", "wrong"]) == 3
+    assert "no judgement set 'machine:wrong'" in capsys.readouterr().err
+
+
 def test_what_cannot_be_estimated_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     store, frame, _ = made_up.fill(load().home, n_queries=6)
     task = made_up.make(store, frame)
@@ -175,7 +196,7 @@ def test_what_cannot_be_estimated_is_one_sentence(capsys: pytest.CaptureFixture[
         ("estimates", "--task", "none"): "no annotation task none",
         ("estimates", "--task", other_task(store).id): "not drawn as a sample",
         ("estimates", "--task", task.id, "--published"): "leave out the option",
-        ("scores", "--task", task.id): "--task and --pairs are for estimates",
+        ("scores", "--task", task.id): "--task, --pairs and --machine are for estimates",
     }
     for words, sentence in faults.items():
         assert main(["show", *words]) == 2

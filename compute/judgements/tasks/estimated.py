@@ -9,7 +9,7 @@ import pandas as pd
 from pandas import DataFrame
 from sqlalchemy import select
 
-from compute.base.errors import Missing
+from compute.base.errors import Missing, WrongInput
 from compute.evaluate.estimates import corrected, intervals, linearised, prediction
 from compute.evaluate.estimates.frames import PAIR, Frame, Values
 from compute.evaluate.estimates.linearised import Kind, kind
@@ -70,19 +70,26 @@ class Estimated:
 
 
 def estimated(
-    store: Store, task: Task, frame: Frame, judgements: DataFrame, measure: str = ""
+    store: Store,
+    task: Task,
+    frame: Frame,
+    judgements: DataFrame,
+    measure: str = "",
+    machine: DataFrame | None = None,
 ) -> Estimated:
     """A measure (default: that of the task) by query_id, doc_id, relevance of all that is judged.
 
-    `frame`: of the task's systems and depth. Raises Missing for a task that is not sampled, or
-    whose frame is another now, WrongInput for a measure that the sample says nothing of.
+    `frame`: of the task's systems and depth. With the grades of a machine (query_id, doc_id,
+    relevance) the prediction that people's sample corrects knows them, too. Raises Missing for a
+    task that is not sampled, or whose frame is another now, WrongInput for a measure that the
+    sample says nothing of.
     """
     of = _kind(task, measure)
     batches, answers = samples.stored(store, task.id), answers_of(store, task)
     found = _drawn(batches, counted(batches, judgements, answers), frame)
     drawn, (newest, order, n) = [(order, number) for _, order, number in found], found[-1]
     judged = ~np.isnan(frame.grades(judgements))
-    estimates, growth = _read(task, of, frame, judgements, drawn)
+    estimates, growth = _read(task, of, frame, judgements, drawn, machine)
     offered = task.n_pairs - newest.done
     return Estimated(
         estimates,
@@ -100,7 +107,12 @@ def estimated(
 
 
 def _read(
-    task: Task, of: Kind, frame: Frame, judgements: DataFrame, drawn: Sequence[tuple[Order, int]]
+    task: Task,
+    of: Kind,
+    frame: Frame,
+    judgements: DataFrame,
+    drawn: Sequence[tuple[Order, int]],
+    machine: DataFrame | None,
 ) -> tuple[intervals.Estimates, sampling.Growth]:
     """The estimates, and how they grow: as if all batches were one sample, drawn by what is
     predicted now."""
@@ -108,7 +120,8 @@ def _read(
     sample = sampling.together(frame, drawn_for[0], drawn, *drawn_for[1:])
     evaluated = judgements[judgements["query_id"].isin(frame.queries)]
     levels, grades = _levels(task, evaluated), frame.grades(judgements)
-    stands = corrected.corrected(frame, prediction.features(frame), grades, sample, levels)
+    given = prediction.features(frame, None if machine is None else frame.grades(machine))
+    stands = corrected.corrected(frame, given, grades, sample, levels)
     found = intervals.estimates(frame, of, stands, frame.outside(evaluated, levels))
     rows = np.unique(np.concatenate([batch.rows for batch in sample]))
     before = ~np.isnan(grades)
@@ -117,6 +130,25 @@ def _read(
     size = sampling.sizes(frame, drawn_for[0], shares, *drawn_for[1:])
     growth = sampling.Growth(frame, of, shares, np.where(before, 0, size), len(rows))
     return found, growth
+
+
+def by_machine(
+    task: Task, frame: Frame, judgements: DataFrame, measure: str, machine: DataFrame
+) -> intervals.Estimates:
+    """The measure if a machine's grades were the truth, and what it gave none were not relevant.
+
+    Neither official judgements nor people's count; `judgements` tell which grades there are.
+    Raises WrongInput where it graded no pair of the frame.
+    """
+    grades = frame.grades(machine)
+    if np.isnan(grades).all():
+        raise WrongInput(f"It graded none of the {frame.n:,} pairs that the sample is drawn from")
+    both = pd.concat([judgements[["relevance"]], machine[["relevance"]]])
+    levels, grades = _levels(task, both), np.nan_to_num(grades)
+    reached = (grades[:, None] >= levels).astype(np.float64)
+    everything = corrected.Batch(np.arange(frame.n), np.ones(frame.n), 1.0)
+    stands = corrected.by_guess(reached, grades, [everything], levels, frame.query)
+    return intervals.estimates(frame, _kind(task, measure), stands)
 
 
 def has_range(measure: str) -> bool:

@@ -184,7 +184,7 @@ def test_a_machine_stands_beside_people_and_moves_nothing_unless_named(
         assert row["machine"] == pytest.approx(real[row["system"]], abs=1e-9)
         assert row["corrected_high"] - row["corrected_low"] < row["people_high"] - row["people_low"]
     assert isinstance(told(capsys, "--task", task.id, "--machine", "right", "--pairs"), list)
-    assert main(["show", "estimates", "--task", task.id, "--machine", "wrong"]) == 3
+    assert main(["show", "estimates", "--task", task.id, "--machine", "wrong"]) == 2
     assert "no judgement set 'machine:wrong'" in capsys.readouterr().err
 
 

@@ -300,6 +300,21 @@ COMMANDS = {
         "analysing.count_lengths",
         (COLLECTIONS, AGAIN),
     ),
+    "sample-on": Command(
+        "draw more for a sampled task, of what nobody judged by now",
+        "sampling_on.sample_on",
+        (
+            _option("task", metavar="TASK", help="its id, as the page Annotate shows it"),
+            _option("--pairs", type=_count, required=True, help="documents to judge besides"),
+            _option(
+                "--add",
+                nargs="+",
+                default=(),
+                metavar="SYSTEM",
+                help="count these systems in from now on, such as runs imported since",
+            ),
+        ),
+    ),
     "judgements": Command(
         "write added judgements to a file, take a file's in as added ones, or take those back",
         "judging.judgements",
@@ -363,6 +378,17 @@ COMMANDS = {
             ),
             _option("--task", help="estimates: the sampled task, by its id"),
             _option("--pairs", action="store_true", help="estimates: of every two systems"),
+            _option(
+                "--machine",
+                metavar="NAME",
+                help="estimates: by its grades alone and corrected, too; with --pairs those that"
+                " it alone would call significant",
+            ),
+            _option(
+                "--half-width",
+                type=_difference,
+                help="estimates: how many judgements more this one of the intervals takes",
+            ),
             _option("--published", action="store_true", help="the papers' figures instead"),
             _option(
                 "--judgements",

@@ -40,8 +40,10 @@ def _refuse_strangers(arguments: Namespace) -> None:
     """Raise WrongInput for an option that says nothing of what is shown."""
     if arguments.what != "power" and (arguments.against or arguments.difference):
         raise WrongInput("--against and --difference are for power: leave them out here")
-    if arguments.what != "estimates" and (arguments.task or arguments.pairs):
-        raise WrongInput("--task and --pairs are for estimates: leave them out here")
+    if arguments.what != "estimates" and (arguments.task or arguments.pairs or arguments.machine):
+        raise WrongInput("--task, --pairs and --machine are for estimates: leave them out here")
+    if arguments.what != "estimates" and arguments.half_width:
+        raise WrongInput("--half-width is for estimates: leave it out here")
     if arguments.what != "sets" and (arguments.compare or arguments.flips):
         raise WrongInput("only show sets takes --compare and --flips: leave them out here")
     takes = ["scores", "holes", "power"] if arguments.judgements == ADDED else ["scores"]

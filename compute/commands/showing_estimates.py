@@ -2,20 +2,28 @@
 
 from argparse import Namespace
 
+from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.commands.choices import ADDED
 from compute.commands.showing import cursor_of
+from compute.evaluate.estimates.frames import Frame
+from compute.evaluate.estimates.intervals import Estimates
+from compute.judgements import sets
 from compute.judgements.tasks import estimated, samples, tasks
+from compute.judgements.tasks.estimated import Estimated
+from compute.judgements.tasks.tasks import Task
+from compute.reading import judgement_sets
 from compute.store.loading import Bench
 from compute.views.annotate import select as annotate_select
-from compute.views.holes import sampled
+from compute.views.holes import sampled, three_ways
 from compute.views.holes import select as holes_select
 
 
 def estimates(bench: Bench, arguments: Namespace) -> DataFrame:
-    """A row for each system of a sampled task, or with `--pairs` for each two.
+    """A row for each system of a sampled task, or with `--pairs` for each two; with `--machine` by
+    that alone and corrected, too, or the pairs that it alone would call significant.
 
     Added judgements always count. Raises Missing where nothing can be estimated.
     """
@@ -25,19 +33,41 @@ def estimates(bench: Bench, arguments: Namespace) -> DataFrame:
         raise WrongInput("show estimates is of our runs over all queries: leave out the option")
     task = tasks.task(bench.store, arguments.task)
     samples.stored(bench.store, task.id)
+    measure = arguments.measure or task.measure
     of = {"judgements": ADDED, "dataset": task.dataset}
     with cursor_of(bench, Namespace(**{**vars(arguments), **of})) as cursor:
         tops = annotate_select.StoredTops(cursor, task.dataset)
         frame = tops.frame(task.systems, task.depth)
         judgements = annotate_select.judged(cursor, task.dataset)
-        found = estimated.estimated(bench.store, task, frame, judgements)
-        if arguments.pairs:
+        of_task = task, frame, judgements, measure
+        found = estimated.estimated(bench.store, *of_task)
+        if name := arguments.machine:
+            machine = judgement_sets.labels(cursor, task.dataset, sets.of_machine(name))
+            both = estimated.estimated(bench.store, *of_task, machine)
+            rows = _three_ways(found, estimated.by_machine(*of_task, machine), both, arguments)
+        elif arguments.pairs:
             rows = sampled.pairs(found)
         else:
-            asked = task.dataset, task.systems, task.measure
-            rows = sampled.systems(holes_select.bounds(cursor, *asked), found)
+            rows = sampled.systems(_bounds(cursor, *of_task), found)
+    about = sampled.provenance(task, found) | sampled.stopped(found)
+    if wanted := arguments.half_width:
+        about |= {"half_width": wanted, "judgements_more": found.more(task, wanted)}
     rows.insert(0, "dataset", task.dataset)
-    rows.insert(1, "measure", task.measure)
-    for name, value in (sampled.provenance(task, found) | sampled.stopped(found)).items():
-        rows[name] = value
-    return rows
+    rows.insert(1, "measure", measure)
+    return rows.assign(**about)
+
+
+def _three_ways(
+    found: Estimated, alone: Estimates, both: Estimated, arguments: Namespace
+) -> DataFrame:
+    if arguments.pairs:
+        return three_ways.by_machine_alone(alone, both.estimates)
+    return three_ways.systems(found.estimates, alone, both.estimates)
+
+
+def _bounds(
+    cursor: DuckDBPyConnection, task: Task, frame: Frame, judgements: DataFrame, measure: str
+) -> DataFrame:
+    if estimated.has_range(measure):
+        return holes_select.bounds(cursor, task.dataset, task.systems, measure)
+    return estimated.ends(task, frame, judgements, measure)

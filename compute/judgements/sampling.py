@@ -6,6 +6,7 @@ then a sample in which a pair had the chance size over the priority of the pair 
 at most 1; sums weighted by 1 over these chances have no bias, and pairs do not correlate.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,6 +25,8 @@ _LEAST = 0.02
 would have no chance."""
 
 _FLAT = 1e-12
+_LEAST_WEIGHT = 1e-300
+"""A batch that tells nothing new of old pairs may be the only one of pairs that came later."""
 
 
 def sizes(
@@ -80,11 +83,6 @@ class Order:
         chances[self.known] = 1
         return Batch(self.rows[:n], chances, weight)
 
-    def complete(self, answered: Flags) -> int:
-        """How many of the first have all been judged or passed over: (N,) by row."""
-        open_places = np.flatnonzero(~answered[self.rows])
-        return int(open_places[0]) if len(open_places) else len(self.rows)
-
 
 def order(size: Values, known: Flags, seed: int) -> Order:
     """Draw the order of the rows not known, by their sizes (N,); those of size 0 stay out."""
@@ -104,6 +102,34 @@ def weight(size: Values, before: int, after: int) -> float:
     batch, since weights that learn would make the estimate biased.
     """
     return _precision(size, after) - _precision(size, before)
+
+
+def together(
+    frame: Frame,
+    of: Kind,
+    drawn: Sequence[tuple[Order, int]],
+    goal: str = SCORES,
+    baseline: int | None = None,
+) -> list[Batch]:
+    """The first n of each order, one drawn after the other, with the weights of `weight`.
+
+    The sizes are those of `sizes` before any judgement, over what a batch and those before it could
+    draw: neither a grade nor chance moves a weight. Once all of the last order is judged nothing is
+    left to estimate, and it stands alone. Batches of none are left out, unless there is no other.
+    """
+    last, n = drawn[-1]
+    if n == len(last.rows) or len(drawn) == 1:
+        return [last.first(n)]
+    size = sizes(frame, of, goal=goal, baseline=baseline)
+    before, batches = np.zeros(0, np.int64), []
+    for order, n in drawn:
+        done = np.intersect1d(before, order.known)
+        could = size[np.append(order.rows, done)]
+        if n:
+            gained = weight(could, len(done), len(done) + n)
+            batches.append(order.first(n, max(gained, _LEAST_WEIGHT)))
+        before = np.append(before, order.rows[:n])
+    return batches or [last.first(0)]
 
 
 def _precision(size: Values, n: int) -> float:
@@ -138,6 +164,38 @@ def expected_errors(frame: Frame, of: Kind, shares: Values, size: Values, n: int
     square = share * (1 - share) * (1 / _chances(size[open_rows], n) - 1)
     covariance = (moves * square[:, None]).T @ moves
     return np.sqrt(of_differences(covariance).clip(0)) / max(len(frame.queries), 1)
+
+
+@dataclass(frozen=True)
+class Growth:
+    """How the errors of a sample shrink as it grows, as far as grades are predicted."""
+
+    frame: Frame
+    of: Kind
+    shares: Values
+    """(N,) How likely each pair is relevant, by others; 0 or 1 where it was known before."""
+    size: Values
+    """(N,) By which pairs are drawn, those of the sample too; 0 for what was known before."""
+    n: int
+    """Pairs of the sample."""
+
+    def falls(self, more: int) -> Values:
+        """(S, S) The errors with so many pairs more, over those now; of means and differences as of
+        `expected_errors`. Where nothing is uncertain, 0."""
+        now, then = (self._errors(n) for n in (self.n, self.n + more))
+        return np.divide(then, now, out=np.zeros_like(now), where=now > 0)
+
+    def _errors(self, n: int) -> Values:
+        return expected_errors(self.frame, self.of, self.shares, self.size, max(n, 1))
+
+    def needed(self, reach: Values, wanted: float) -> int:
+        """The fewest pairs more that bring half-widths (S, S; 0: not asked) down to this one."""
+        low, high = -1, max(int((self.size > 0).sum()) - self.n, 0)
+        while high - low > 1:
+            middle = (low + high) // 2
+            reached = (reach * self.falls(middle)).max() <= wanted
+            low, high = (low, middle) if reached else (middle, high)
+        return high
 
 
 def batch_size(done: int) -> int:

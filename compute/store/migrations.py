@@ -214,6 +214,14 @@ STEPS: Steps = (
         "create index machine_requests_of on machine_requests (dataset, machine)",
         "create index machine_requests_job on machine_requests (job)",
     ),
+    (
+        # A later batch may be drawn from the lists of other systems than the first.
+        "alter table annotation_batches add column systems text not null default '[]'",
+        """
+        update annotation_batches set systems =
+            (select systems from annotation_tasks where id = annotation_batches.task)
+        """,
+    ),
 )
 """Step n brings the state to format n, from 1; steps are added at the end, never edited.
 

@@ -10,7 +10,7 @@ from pandas import DataFrame
 from compute.base.errors import BeirscopeError
 from compute.judgements import orders, sampling
 from compute.judgements.tasks import grades as grading
-from compute.judgements.tasks import queue, samples, tasks
+from compute.judgements.tasks import queue, samples, sampling_on, tasks
 from compute.judgements.tasks.tasks import Plan, Task
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import tables as figures
@@ -216,7 +216,45 @@ def details(task: Task) -> None:
     st.markdown("**What it is made of**")
     titles = system_pickers.titles() | dataset_facts.titles()
     st.dataframe(figures.facts(task, titles), hide_index=True, width=760, column_config=wide)
+    if task.order == orders.SAMPLED:
+        _more(task)
     _guideline(task)
+
+
+def _more(task: Task) -> None:
+    """The form that samples on."""
+    st.markdown("**Sample on**")
+    operator = sign_in.may(sign_in.OPERATOR)
+    runs, titles = read(annotate_select.judgeable), system_pickers.titles()
+    here = runs.loc[runs["dataset"] == task.dataset, "system"].tolist()
+    later = [name for name in here if name not in task.systems]
+    with st.form("sample_on", width=760):
+        n_pairs = st.number_input("Documents to judge besides", value=60)
+        added = st.multiselect(
+            "Systems to count in from now on",
+            later,
+            format_func=lambda name: titles.get(name) or name,
+            disabled=not later,
+        )
+        above = st.container()
+        drawn = st.form_submit_button("Draw more", disabled=not operator)
+    drawing.caption(figures.MORE, *(() if operator else (sign_in.told(sign_in.OPERATOR),)))
+    if drawn:
+        with above:
+            _draw(task, (*task.systems, *added), int(n_pairs))
+
+
+def _draw(task: Task, systems: Sequence[str], n_pairs: int) -> None:
+    try:
+        sign_in.require(sign_in.OPERATOR)
+        with reading.cursor() as cursor:
+            tops = annotate_select.StoredTops(cursor, task.dataset)
+            judged = _judged(task.dataset)
+            sampling_on.sample_on(reading.store(), task, systems, n_pairs, tops, judged)
+    except BeirscopeError as error:
+        failures.show_error(error)
+        return
+    st.rerun()
 
 
 def _progress(task: Task) -> None:

@@ -1,19 +1,23 @@
 """The section of the page Holes about scores estimated from sampled judgements."""
 
 import streamlit as st
+from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
+from compute.evaluate.estimates.frames import Frame
 from compute.judgements import orders
-from compute.judgements.tasks import estimated, tasks
+from compute.judgements.tasks import estimated, samples, tasks
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate import select as annotate_select
-from compute.views.holes import sampled
+from compute.views.holes import sampled, three_ways
 from compute.views.holes import select as holes_select
-from pages._holes.sections import titled
-from pages._shared import colours, drawing, escaping, reading
+from pages._holes.sections import table, titled
+from pages._shared import colours, drawing, escaping, pickers, reading
 from pages._shared.pickers import pick
 from pages._shared.reading import read
+
+_NONE = "none"
 
 
 def estimates(dataset: str) -> None:
@@ -27,25 +31,59 @@ def estimates(dataset: str) -> None:
     if len(known) > 1:
         titles = {name: task.title for name, task in known.items()}
         chosen = pick("Sampled task", list(known), "sample", width=340, titles=titles)
+    task = known[chosen]
+    measure = pick("Estimated measure", samples.readable(task.measure), "estimated", width=190)
     try:
-        _shown(known[chosen], _estimated(known[chosen]))
+        _shown(task, measure)
     except BeirscopeError as error:
         drawing.caption(str(error))
 
 
-def _estimated(task: Task) -> Estimated:
-    asked = {"dataset": task.dataset, "systems": list(task.systems), "depth": task.depth}
-    frame = annotate_select.framed(read(annotate_select.lists, **asked), task.depth)
+def _shown(task: Task, measure: str) -> None:
+    asked = {"dataset": task.dataset, "systems": list(task.systems)}
+    lists = read(annotate_select.lists, **asked, depth=task.depth)
+    frame = annotate_select.framed(lists, task.depth)
     judgements = read(annotate_select.judged, dataset=task.dataset, added=True)
-    return estimated.estimated(reading.store(), task, frame, judgements)
-
-
-def _shown(task: Task, found: Estimated) -> None:
-    asked = {"dataset": task.dataset, "systems": list(task.systems), "measure": task.measure}
-    bounds = read(holes_select.bounds, **asked, added=True)
+    found = estimated.estimated(reading.store(), task, frame, judgements, measure)
+    if estimated.has_range(measure):
+        bounds = read(holes_select.bounds, **asked, measure=measure, added=True)
+    else:
+        bounds = estimated.ends(task, frame, judgements, measure)
     reading.add_sample(sampled.provenance(task, found))
     rows, told = titled(sampled.systems(bounds, found)), sampled.pairs(found)
     st.markdown(f"**{escaping.text(sampled.verdict(rows, told, found, task))}**")
-    figure = sampled.estimates(rows, task.measure, theme=colours.theme())
-    drawing.plot(figure, "estimates", f"{task.measure} of systems, estimated from a sample")
-    drawing.caption(*sampled.notes(task, found))
+    figure = sampled.estimates(rows, measure, theme=colours.theme())
+    drawing.plot(figure, "estimates", f"{measure} of systems, estimated from a sample")
+    drawing.caption(*sampled.notes(task, found, measure))
+    if found.estimates.enough:
+        with pickers.pickers():
+            half = pickers.number("Judgements for a half-width of (.001 to 1)", "half", width=280)
+            if half is not None:
+                drawing.caption(sampled.wanted(found, task, half))
+        with st.expander("The numbers"):
+            title = f"{measure} of systems, estimated from a sample"
+            table(sampled.numbers(rows, measure), "estimated-numbers", title)
+            drawing.caption(sampled.NUMBERS)
+    _three_ways(task, frame, judgements, measure, found)
+
+
+def _three_ways(
+    task: Task, frame: Frame, judgements: DataFrame, measure: str, found: Estimated
+) -> None:
+    """The same beside a machine's grades, where one graded here and somebody picks it."""
+    graded = read(holes_select.graded, dataset=task.dataset, added=False)
+    if graded.empty:
+        return
+    names = {_NONE: _NONE} | {name: name for name in sorted(set(graded["system"]))}
+    name = pick("Beside a machine", list(names), "machine", width=240)
+    if name == _NONE:
+        return
+    own = graded[graded["system"] == name]
+    alone = estimated.by_machine(task, frame, judgements, measure, own)
+    both = estimated.estimated(reading.store(), task, frame, judgements, measure, own).estimates
+    rows = titled(three_ways.systems(found.estimates, alone, both))
+    titles = dict(zip(rows["system"], rows["title"], strict=True))
+    told = three_ways.said(three_ways.by_machine_alone(alone, both), name, titles)
+    st.markdown(escaping.text(told))
+    table(three_ways.table(rows, measure), "three-ways", f"{measure} by people, machine and both")
+    drawing.caption(*three_ways.NOTES)

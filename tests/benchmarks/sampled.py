@@ -2,13 +2,18 @@
 
     python -m tests.benchmarks.sampled [--runs FOLDER] [--repetitions 1000] [--dataset NAME …]
         [--measure P@10 nDCG@10 AP@100] [--binary] [--half]
-        [--part coverage factors stop naive shares]
+        [--part coverage factors stop naive shares others on like wanted]
 
 Pairs of which all grades are known are drawn again and again, and it is counted how often 95%
 intervals hold the true score. `--runs` holds runs (`*.gz`) and `qrels.txt.gz`, as the TREC-COVID
 round 1 archive has them; a dataset is one that ships with the project. What nobody judged counts
 as judged not relevant. `--half`: half of the pool is given as official judgements. `shares` needs
 no runs: it makes up small collections of which a share is relevant, wherever systems rank it.
+`others` draws for the first measure and reads all the others from the same sample. `on`: 100 pairs
+are drawn of the lists of all systems but four; then 300 pairs that most systems have are judged
+elsewhere, and more are drawn of the lists of all. `like` needs no runs: each repetition has other
+queries, and it is counted how often the interval for queries like these holds the mean of all.
+`wanted`: how many judgements more are predicted for a half-width, and the widest one with so many.
 
 `rel`: relevant pairs in the sample, on average. Half-widths are means over systems, or pairs:
 `true` is 1.96 standard deviations of the estimates. `bias` is the largest over systems, in parts
@@ -18,7 +23,7 @@ of the half-width. Coverage: mean, lowest and highest over systems, or pairs.
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -28,7 +33,14 @@ from scipy import stats
 
 from compute.datasets.qrels import read_qrels
 from compute.evaluate.estimates import prediction
-from compute.evaluate.estimates.corrected import Batch, by_guess, corrected, levels_of, predicted
+from compute.evaluate.estimates.corrected import (
+    Batch,
+    Corrected,
+    by_guess,
+    corrected,
+    levels_of,
+    predicted,
+)
 from compute.evaluate.estimates.frames import Flags, Frame, Values, of_lists
 from compute.evaluate.estimates.intervals import Estimates, estimates
 from compute.evaluate.estimates.linearised import Kind, kind, linear
@@ -81,12 +93,24 @@ class World:
         shares = predicted(self.frame, self.given, grades, self.levels)[:, 0]
         return np.where(self.official, 0, sampling.sizes(self.frame, self.of, shares))
 
+    @property
+    def measure(self) -> str:
+        return self.name.split(", ")[1]
+
 
 Step = tuple[int, Estimates]
 
 
 def sampled(world: World, seed: int, until: int, goal: str = sampling.SCORES) -> Iterator[Step]:
     """Judge batch after batch as a task does: the number judged and the estimates after each."""
+    for done, found in drawn_on(world, seed, until, goal):
+        yield done, estimates(world.frame, world.of, found)
+
+
+def drawn_on(
+    world: World, seed: int, until: int, goal: str = sampling.SCORES
+) -> Iterator[tuple[int, Corrected]]:
+    """The same, and what stands for the grades after each."""
     known, grades = world.official.copy(), np.where(world.official, world.grades, np.nan)
     size, done, batches = world.size, 0, []
     while done < min(until, int((~world.official).sum())):
@@ -98,7 +122,7 @@ def sampled(world: World, seed: int, until: int, goal: str = sampling.SCORES) ->
         grades[batches[-1].rows] = world.grades[batches[-1].rows]
         known[batches[-1].rows], done = True, n
         found = corrected(world.frame, world.given, grades, batches, world.levels)
-        yield done, estimates(world.frame, world.of, found)
+        yield done, found
         size = sampling.sizes(world.frame, world.of, found.about[:, 0], goal, 0)
 
 
@@ -189,6 +213,60 @@ def coverage(world: World, repetitions: int) -> None:
     table(f"{world.name}: coverage, {repetitions} repetitions", rows)
 
 
+def others(worlds: Sequence[World], repetitions: int) -> None:
+    """Of samples drawn for the first: of all, and of those that are enough for an interval."""
+    first, rows = worlds[0], {}
+    found: dict[tuple[str, int], list[Estimates]] = {}
+    for seed in range(repetitions):
+        for n, sample in drawn_on(first, seed, max(SIZES)):
+            if n in SIZES:
+                for one in worlds:
+                    here = estimates(one.frame, one.of, sample)
+                    found.setdefault((one.measure, n), []).append(here)
+    truths = {one.measure: one.truth for one in worlds}
+    for (name, n), some in sorted(found.items(), key=lambda item: list(truths).index(item[0][0])):
+        shown = [one for one in some if one.enough]
+        row = Told.of(some, truths[name]).row() | {"shown": f"{len(shown) / len(some):.1%}"}
+        if shown:
+            told = Told.of(shown, truths[name]).row()
+            row |= {f"{one}, shown": told[one] for one in ("coverage", "of pairs")}
+        rows[f"{name}, {n}"] = row
+    table(f"{first.name}: read as other measures, {repetitions} repetitions", rows)
+
+
+LATER, ELSEWHERE, FIRST_N = 4, 300, 100
+
+
+def on(world: World, repetitions: int) -> None:
+    rows = {}
+    for more in (0, 25, 50, 100, 200, 400):
+        found = [went_on(world, seed, more) for seed in range(repetitions)]
+        told = Told.of(found, world.truth)
+        rows[more] = told.row()
+        for name, which in (("older", slice(None, -LATER)), ("later", slice(-LATER, None))):
+            rows[more][name] = _held(told.error[:, which], told.reach[:, which])
+        rows[more]["shown"] = f"{np.mean([one.enough for one in found]):.1%}"
+    table(f"{world.name}: sampled on after {FIRST_N}, {repetitions} repetitions", rows)
+
+
+def went_on(world: World, seed: int, more: int) -> Estimates:
+    """After a second batch of so many."""
+    frame, some = world.frame, world.frame.systems[:-LATER]
+    inside = np.zeros(frame.n, bool)
+    inside[frame.rows(frame.part(some).pairs)] = True
+    first = sampling.order(np.where(inside, world.size, 0), world.official, seed)
+    first = replace(first, known=np.flatnonzero(world.official & inside))
+    known = world.official.copy()
+    known[first.rows[:FIRST_N]] = True
+    known[np.argsort(-(frame.rank > 0).sum(axis=1), kind="stable")[:ELSEWHERE]] = True
+    grades = np.where(known, world.grades, np.nan)
+    shares = predicted(frame, world.given, grades, world.levels)[:, 0]
+    second = sampling.order(sampling.sizes(frame, world.of, shares), known, seed + 1_000_003)
+    grades[second.rows[:more]] = world.grades[second.rows[:more]]
+    batches = sampling.together(frame, world.of, [(first, FIRST_N), (second, more)])
+    return estimates(frame, world.of, corrected(frame, world.given, grades, batches, world.levels))
+
+
 SHARES = (0.02, 0.1, 0.5, 0.7, 0.9, 0.95, 0.98)
 
 
@@ -224,6 +302,61 @@ def made_up(measure: str, share: float, n: int, repetitions: int) -> tuple[list[
         found.append(estimates(frame, of, sample))
         truth.append(world.truth)
     return found, np.array(truth)
+
+
+def wanted(world: World, repetitions: int) -> None:
+    rows: dict[str, dict[str, str]] = {}
+    told: dict[tuple[int, float], list[tuple[int, float]]] = {}
+    for seed in range(repetitions):
+        widest, growths = {}, {}
+        for n, sample in drawn_on(world, seed, max(SIZES)):
+            scores = estimates(world.frame, world.of, sample).scores()
+            reach = ((scores["high"] - scores["low"]) / 2).to_numpy()
+            widest[n] = reach.max()
+            shares = np.where(world.official, world.gain > 0, sample.guesses[:, 0])
+            size = np.where(world.official, 0, sampling.sizes(world.frame, world.of, shares))
+            growths[n] = sampling.Growth(world.frame, world.of, shares, size, n), np.diag(reach)
+        curve = np.log(list(widest)), np.log(list(widest.values()))
+        for n in (100, 200, 400):
+            growth, reach = growths[n]
+            for share in (0.75, 0.5, 0.35):
+                more = growth.needed(reach, share * reach.max())
+                if n + more <= max(SIZES):
+                    found = np.exp(np.interp(np.log(n + more), *curve)) / (share * reach.max())
+                    told.setdefault((n, share), []).append((more, found))
+    for (n, share), some in told.items():
+        more, found = np.array(some).T
+        rows[f"{n}, to {share:.0%}"] = {
+            "more": f"{more.mean():.0f}",
+            "found over wanted": f"{found.mean():.3f} ({found.min():.2f} to {found.max():.2f})",
+            "repetitions": str(len(some)),
+        }
+    table(f"{world.name}: predicted judgements, {repetitions} repetitions", rows)
+
+
+def like(measure: str, repetitions: int) -> None:
+    """The truth is the mean over 4,500 made-up queries; each repetition has others like them."""
+    of, rows = kind(measure), {}
+    truth = np.mean([_made_up_world(of, 900, 10**6 + seed).truth for seed in range(5)], axis=0)
+    for n_queries in (15, 30, 60):
+        for n in (100, 200):
+            found = []
+            for seed in range(1, repetitions + 1):
+                world = _made_up_world(of, n_queries, seed)
+                ((_, one),) = list(sampled(world, seed, n))[-1:]
+                found.append(one.queries_like_these())
+            low, high = (np.array([one[end] for one in found]) for end in ("low", "high"))
+            inside = ((low <= truth) & (truth <= high)).mean(axis=0)
+            rows[f"{n_queries} queries, {n} judged"] = {
+                "half-width": f"{(high - low).mean() / 2:.4f}",
+                "coverage": f"{inside.mean():.1%} ({inside.min():.1%} to {inside.max():.1%})",
+            }
+    table(f"made up, {measure}: queries like these, {repetitions} repetitions", rows)
+
+
+def _made_up_world(of: Kind, n_queries: int, seed: int) -> World:
+    frame, grades = drawn(n_queries, of.k, seed=seed)
+    return World("made up", frame, grades, of, np.zeros(frame.n, bool))
 
 
 def factors(world: World, repetitions: int) -> None:
@@ -391,23 +524,30 @@ def main(words: Sequence[str]) -> None:
     asking.add_argument("--half", action="store_true")
     asking.add_argument("--part", nargs="+", default=["coverage"])
     asked = asking.parse_args(words)
-    if "shares" in asked.part:
-        for measure in asked.measure:
-            shares(measure, asked.repetitions)
-        asked.part.remove("shares")
+    for name, part in {"shares": shares, "like": like}.items():
+        for measure in asked.measure if name in asked.part else ():
+            part(measure, asked.repetitions)
+    asked.part = [name for name in asked.part if name not in ("shares", "like")]
     sources = {asked.runs.name: lambda: of_files(asked.runs)} if asked.runs else {}
     sources |= {name: lambda name=name: of_shipped(name) for name in asked.dataset}
     for name, lists in sources.items():
         read = lists()
+        if "others" in asked.part:
+            of = {"binary": asked.binary, "half": asked.half}
+            others([world(name, read, one, **of) for one in asked.measure], asked.repetitions)
         for measure in asked.measure:
             made = world(name, read, measure, binary=asked.binary, half=asked.half)
             for part in asked.part:
                 if part == "naive":
                     naive(made)
-                else:
-                    {"coverage": coverage, "factors": factors, "stop": stop}[part](
-                        made, asked.repetitions
-                    )
+                elif part != "others":
+                    {
+                        "coverage": coverage,
+                        "factors": factors,
+                        "stop": stop,
+                        "on": on,
+                        "wanted": wanted,
+                    }[part](made, asked.repetitions)
 
 
 if __name__ == "__main__":

@@ -7,13 +7,15 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tests.benchmarks import sampled
+from compute.evaluate.estimates.linearised import kind
+from tests.benchmarks import sampled, sampled_machines
 from tests.benchmarks.__main__ import BENCHMARKS, END, START, listed, measured, written
 from tests.benchmarks.growth import collections, stores
 from tests.benchmarks.growth.drawing import figure
 from tests.benchmarks.growth.lines import HEAD, Line, markdown
 from tests.benchmarks.pages import rows as page_rows
 from tests.benchmarks.side_by_side import Row, quicker
+from tests.evaluate.estimates.made import drawn
 
 SCORE, SEARCH = (one for one in BENCHMARKS if one.name in ("score", "search"))
 
@@ -106,6 +108,20 @@ def test_sampled_judging_is_simulated_on_what_ships(capsys: pytest.CaptureFixtur
     told = capsys.readouterr().out
     assert "pydocs-networkx, P@10, half official: coverage, 2 repetitions" in told
     assert "stopped at a half-width of 0.15" in told
+
+
+def test_machines_with_known_faults_are_simulated(capsys: pytest.CaptureFixture[str]) -> None:
+    frame, grades = drawn(30, 10, seed=3)
+    nothing = np.zeros(frame.n, bool)
+    world = sampled.World("made up, P@10", frame, grades, kind("P@10"), nothing)
+    sampled_machines.machines(world, 3)
+    of_people = {
+        line.split(",", 1)[1].split("  ")[0].strip(): float(line.rstrip("%").split()[-1])
+        for line in capsys.readouterr().out.splitlines()
+        if line.startswith("200,")
+    }
+    assert list(of_people) == ["people alone", *sampled_machines.MACHINES]
+    assert of_people["always 1"] == of_people["people alone"] == 100 > of_people["wrong 10%"]
 
 
 @pytest.mark.parametrize(

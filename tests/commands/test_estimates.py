@@ -100,6 +100,57 @@ def test_before_enough_is_judged_only_the_range_is_told(capsys: pytest.CaptureFi
     assert main(["show", "estimates", "--task", task.id]) == 0
 
 
+def test_other_measures_are_read_from_the_same_sample(capsys: pytest.CaptureFixture[str]) -> None:
+    store, frame, grades = made_up.fill(load().home)
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 150)
+    place = np.where((frame.rank > 0) & (frame.rank <= 10), 1 / np.log2(frame.rank + 1), 0)
+    dcg = dict(zip(frame.systems, grades @ place / len(frame.queries), strict=True))
+    for row in told(capsys, "--task", task.id, "--measure", "DCG@10"):
+        real = dcg[row["system"]]
+        assert row["estimate_low"] < real < row["estimate_high"] and row["low"] <= real
+        assert row["low"] == row["value"] and real <= row["high"] and row["measure"] == "DCG@10"
+        assert row["like_low"] < row["estimate"] < row["like_high"]
+        assert 1 <= row["rank_low"] <= row["rank_high"] <= 4
+    for row in told(capsys, "--task", task.id, "--measure", "AP@10"):
+        assert (row["enough"], row["estimate"], row["rank_low"]) == (False, None, None)
+        assert 0 <= row["low"] < row["high"] <= 1
+    assert main(["show", "estimates", "--task", task.id, "--measure", "P@20"]) == 2
+    assert "P@20 cuts deeper than what was drawn" in capsys.readouterr().err
+
+
+def test_a_wanted_half_width_takes_so_many_judgements_more(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store, frame, grades = made_up.fill(load().home)
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 100)
+    more = [
+        told(capsys, "--task", task.id, "--half-width", width)[0]["judgements_more"]
+        for width in ("1", ".08", ".04", ".0001")
+    ]
+    assert more[0] == 0 < more[1] < more[2] < more[3] < frame.n
+    assert main(["show", "scores", "--half-width", ".1"]) == 2
+    assert "--half-width is for estimates" in capsys.readouterr().err
+
+
+def test_more_is_drawn_by_a_command(capsys: pytest.CaptureFixture[str]) -> None:
+    store, frame, grades = made_up.fill(load().home)
+    task = made_up.make(store, frame, systems=frame.systems[:3], n_pairs=90)
+    made_up.judge(store, task, frame, grades, 90)
+    last = frame.systems[3]
+    assert main(["sample-on", task.id, "--pairs", "70", "--add", last]) == 0
+    said = capsys.readouterr().out
+    assert "70 documents drawn for Holes" in said and "batch 2; 90 before count" in said
+    made_up.judge(store, task, frame, grades, 70)
+    rows = told(capsys, "--task", task.id)
+    assert {row["system"] for row in rows} == {*frame.systems}
+    for row in rows:
+        assert (row["n_judged"], row["n_waiting"], row["seed"]) == (160, 0, "7, 8")
+    assert main(["sample-on", task.id, "--pairs", "5", "--add", "nothing"]) == 2
+    assert "No ranked lists for the evaluated queries: nothing" in capsys.readouterr().err
+
+
 def test_what_all_who_answered_skip_is_passed_over(capsys: pytest.CaptureFixture[str]) -> None:
     store, frame, _ = made_up.fill(load().home, n_queries=6)
     task = made_up.make(store, frame, annotators=("ada", "bob"))
@@ -116,6 +167,27 @@ def test_what_all_who_answered_skip_is_passed_over(capsys: pytest.CaptureFixture
     assert told(capsys, "--task", task.id)[0]["n_judged"] == 2
 
 
+def test_a_machine_stands_beside_people_and_moves_nothing_unless_named(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    store, frame, grades = made_up.fill(load().home)
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 150)
+    before = told(capsys, "--task", task.id)
+    graded = frame.pairs.assign(relevance=grades.astype("int32"))
+    with store.publishing("graded") as parts:
+        named = {"dataset": made_up.DATASET, "system": "right", "fingerprint": "f"}
+        parts.add("machine_grades", graded, **named, provenance={"file": "right.qrels"})
+    assert told(capsys, "--task", task.id) == before
+    real = dict(zip(frame.systems, truth(frame, grades), strict=True))
+    for row in told(capsys, "--task", task.id, "--machine", "right"):
+        assert row["machine"] == pytest.approx(real[row["system"]], abs=1e-9)
+        assert row["corrected_high"] - row["corrected_low"] < row["people_high"] - row["people_low"]
+    assert isinstance(told(capsys, "--task", task.id, "--machine", "right", "--pairs"), list)
+    assert main(["show", "estimates", "--task", task.id, "--machine", "wrong"]) == 2
+    assert "no judgement set 'machine:wrong'" in capsys.readouterr().err
+
+
 def test_what_cannot_be_estimated_is_one_sentence(capsys: pytest.CaptureFixture[str]) -> None:
     store, frame, _ = made_up.fill(load().home, n_queries=6)
     task = made_up.make(store, frame)
@@ -124,10 +196,10 @@ def test_what_cannot_be_estimated_is_one_sentence(capsys: pytest.CaptureFixture[
         ("estimates", "--task", "none"): "no annotation task none",
         ("estimates", "--task", other_task(store).id): "not drawn as a sample",
         ("estimates", "--task", task.id, "--published"): "leave out the option",
-        ("scores", "--task", task.id): "--task and --pairs are for estimates",
+        ("scores", "--task", task.id): "--task, --pairs and --machine are for estimates",
     }
     for words, sentence in faults.items():
         assert main(["show", *words]) == 2
         said = capsys.readouterr().err
         assert sentence in said and len(said.splitlines()) == 1
-    assert samples.stored(store, task.id).frame == frame.identity
+    assert samples.stored(store, task.id)[0].frame == frame.identity

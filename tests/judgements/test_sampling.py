@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 
 from compute.base.errors import WrongInput
-from compute.evaluate.estimates.linearised import kind
+from compute.evaluate.estimates.corrected import by_guess
+from compute.evaluate.estimates.frames import Frame
+from compute.evaluate.estimates.linearised import kind, linear
 from compute.judgements import sampling
 from tests.evaluate.estimates.made import TWO, drawn, listed
 
@@ -52,14 +54,6 @@ def test_what_is_known_is_not_drawn_again() -> None:
     assert order.first(2).chances[[0, 6]].tolist() == [1, 1]
 
 
-def test_a_prefix_ends_before_the_first_open_pair() -> None:
-    order = sampling.order(np.ones(7), NOTHING, seed=1)
-    answered = np.zeros(7, bool)
-    answered[order.rows[[0, 1, 3]]] = True
-    assert order.complete(answered) == 2
-    assert order.complete(np.ones(7, bool)) == 7
-
-
 @pytest.mark.parametrize("n", [2, 5])
 def test_sums_over_chances_have_no_bias(n: int) -> None:
     size, draws = np.array([5.0, 1, 2, 1, 1, 0.5, 3]), 4_000
@@ -83,6 +77,56 @@ def test_weights_of_batches_add_up_to_that_of_one_sample() -> None:
     assert sampling.weight(np.full(10, 2.0), 0, 4) == pytest.approx(4 / (10 * 6) / 4)
     # The largest are sure: with sizes 8, 1, 1, 1, 1 and n = 3 the others have chance 1/2.
     assert sampling.weight(np.array([8.0, 1, 1, 1, 1]), 0, 3) == pytest.approx(1 / 4)
+
+
+def went_on(frame: Frame, grades: np.ndarray, seed: int) -> np.ndarray:
+    """(S,) P@5 from 15 pairs of two systems' lists and 20 more of all: the second batch learns."""
+    of, one = kind("P@5"), np.ones(1)
+    inside = np.isin(np.arange(frame.n), frame.rows(frame.part(frame.systems[:2]).pairs))
+    size = np.where(inside, sampling.sizes(frame, of), 0)
+    first = sampling.order(size, np.zeros(frame.n, bool), seed)
+    known = np.full(frame.n, np.nan)
+    known[first.rows[:15]] = grades[first.rows[:15]]
+    shares = np.full(frame.n, float(np.nanmean(known)) * 0.8 + 0.1)
+    second = sampling.order(sampling.sizes(frame, of, shares), ~np.isnan(known), seed + 50_000)
+    known[second.rows[:20]] = grades[second.rows[:20]]
+    batches = sampling.together(frame, of, [(first, 15), (second, 20)])
+    sample = by_guess(np.full((frame.n, 1), 0.4), known, batches, one, frame.query)
+    return linear(frame, of, sample.values, one, one).values.mean(axis=1)
+
+
+def test_batches_of_more_systems_have_no_bias_together() -> None:
+    frame, grades = drawn(8, 5, seed=6)
+    grades = np.minimum(grades, 1)
+    truth = linear(frame, kind("P@5"), grades[:, None], np.ones(1), np.ones(1)).values.mean(axis=1)
+    found = np.array([went_on(frame, grades, seed) for seed in range(800)])
+    error = found.std(axis=0) / np.sqrt(len(found))
+    assert (np.abs(found.mean(axis=0) - truth) < 4 * error).all()
+
+
+def test_batches_of_none_and_those_before_a_census_do_not_count() -> None:
+    frame, _ = drawn(8, 5, seed=6)
+    of, nothing = kind("P@5"), np.zeros(frame.n, bool)
+    first = sampling.order(sampling.sizes(frame, of), nothing, 1)
+    nothing[first.rows[:10]] = True
+    second = sampling.order(sampling.sizes(frame, of), nothing, 2)
+    (one,) = sampling.together(frame, of, [(first, 10), (second, 0)])
+    assert one.rows.tolist() == first.rows[:10].tolist()
+    (one,) = sampling.together(frame, of, [(first, 10), (second, len(second.rows))])
+    assert (one.chances == 1).all()
+    both = sampling.together(frame, of, [(first, 10), (second, 20)])
+    size = sampling.sizes(frame, of)
+    wanted = [sampling.weight(size, 0, 10), sampling.weight(size, 10, 30)]
+    assert [batch.weight for batch in both] == pytest.approx(wanted)
+
+
+def test_worked_by_hand_judgements_for_a_half_width() -> None:
+    # Nothing known, equal sizes: the variance goes with N / n - 1. From 2 of 7 (2.5) to half the
+    # width takes 7 / n - 1 <= .625, n >= 4.31: 3 more; to all of it none; to 0 the 5 others.
+    shares = np.full(7, 0.5)
+    growth = sampling.Growth(TWO, kind("P@2"), shares, np.ones(7), 2)
+    assert growth.falls(3)[0, 0] == pytest.approx(np.sqrt((7 / 5 - 1) / 2.5))
+    assert [growth.needed(np.diag([0.2, 0.1]), wanted) for wanted in (0.1, 0.2, 0)] == [3, 0, 5]
 
 
 def test_worked_by_hand_expected_errors() -> None:

@@ -103,7 +103,24 @@ def test_a_sampled_task_is_made_at_the_page(store: Store) -> None:
         "scores",
         "",
     )
-    assert len(samples.stored(store, task.id).pairs) >= task.n_pairs
+    assert len(samples.stored(store, task.id)[0].pairs) >= task.n_pairs
+
+
+def test_a_sampled_task_is_sampled_on_at_its_page(store: Store) -> None:
+    app = opened("annotate", "ada", view="new", dataset="tiny")
+    {field.label: field for field in app.selectbox}["Order"].set_value("sampled")
+    press(app, "Make the task")
+    (task,) = tasks.tasks(store)
+    app = opened("annotate", "ada", about=task.id)
+    {field.label: field for field in app.number_input}["Documents to judge besides"].set_value(2)
+    press(app, "Draw more")
+    assert [batch.number for batch in samples.stored(store, task.id)] == [1, 2]
+    assert not app.exception
+    # An operator's fault is one sentence.
+    {field.label: field for field in app.number_input}["Documents to judge besides"].set_value(0)
+    press(app, "Draw more")
+    (error,) = app.error
+    assert error.value.startswith("Ask for 1 to 50,000 documents to judge")
 
 
 def test_before_a_task_is_made_the_page_says_what_a_sample_should_give(store: Store) -> None:

@@ -51,6 +51,19 @@ class Frame:
         ids = self.pairs.to_csv(index=False) + repr((self.systems, self.queries, self.depth))
         return hashlib.sha256(ids.encode() + self.rank.astype("<i4").tobytes()).hexdigest()[:16]
 
+    def part(self, systems: Sequence[str], *, answered: bool = False) -> "Frame":
+        """The frame of some of the systems; with `answered` of the queries alone that they have."""
+        columns = [place for place, name in enumerate(self.systems) if name in systems]
+        rank = self.rank[:, columns]
+        rows = np.flatnonzero(((rank > 0) & (rank <= self.depth)).any(axis=1))
+        pairs, query = self.pairs.iloc[rows].reset_index(drop=True), self.query[rows]
+        queries = self.queries
+        if answered:
+            here, query = np.unique(query, return_inverse=True)
+            queries = tuple(self.queries[place] for place in here)
+        names = tuple(self.systems[place] for place in columns)
+        return Frame(names, queries, pairs, query, rank[rows], self.depth)
+
     def rows(self, pairs: DataFrame) -> Counts:
         """The row of each pair (query_id, doc_id); -1 for one outside the frame."""
         return pd.MultiIndex.from_frame(self.pairs).get_indexer(

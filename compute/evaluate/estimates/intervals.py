@@ -14,13 +14,17 @@ from compute.evaluate.estimates.frames import Frame, Values
 from compute.evaluate.estimates.linearised import Kind, Linear, linear
 from compute.evaluate.rank_intervals import letters, told_together
 from compute.evaluate.sign_flips import LEVEL
+from compute.evaluate.significance import student
 
 FEWEST = 30
 """With fewer relevant, or fewer not relevant, pairs in the sample no interval is given: the rarer
 ones make the error, and a sample that missed them takes it for small. See the benchmark `sampled`.
 """
-_BY_QUERY = {"nDCG": 1, "R": 10, "AP": 10}
+_BY_QUERY = {"nDCG": 1}
 """Relevant pairs in the sample for each query that a ratio needs besides, by the same benchmark."""
+RANGE_ONLY = ("R", "AP")
+"""Ratios whose bias that benchmark found too large beside the interval, or whose intervals did not
+hold often enough: they have none until all is judged."""
 _PRIOR = 15.0
 """Squared errors that the variance by the model counts as, beside the effective number of those
 that a system's own variance is made of."""
@@ -57,6 +61,8 @@ class Estimates:
     n_needed: int = FEWEST
     """How many relevant ones an interval needs. Of a ratio some for each query: with fewer its bias
     is not small beside the interval, or the interval too narrow."""
+    range_only: bool = False
+    """Whether the measure is one of RANGE_ONLY."""
     is_census: bool = False
     """Whether all that could be drawn was, which is enough whatever the grades."""
 
@@ -64,7 +70,7 @@ class Estimates:
     def enough(self) -> bool:
         """Whether the sample holds what an interval needs; else only the range is known."""
         both = self.n_relevant >= self.n_needed and self.n_not_relevant >= FEWEST
-        return self.is_census or both
+        return self.is_census or (both and not self.range_only)
 
     @property
     def means(self) -> Values:
@@ -83,6 +89,18 @@ class Estimates:
         frame["error"] = np.diag(self._errors)
         frame["low"] = self.means - reach + np.diag(self.low)
         return frame.assign(high=self.means + reach + np.diag(self.high))
+
+    def queries_like_these(self) -> DataFrame:
+        """system, low, high: 95% intervals of the means over all queries like these.
+
+        Student's, from the spread of the estimates by query, which holds that of the sample: the
+        design variance is not added. A range of what nobody judges widens them, as it does others.
+        """
+        n = self.by_query.shape[1]
+        spread = self.by_query.std(axis=1, ddof=1) if n > 1 else np.zeros(len(self.systems))
+        low, high = student(self.means, spread / np.sqrt(n), n - 1)
+        found = DataFrame({"system": self.systems, "low": low + np.diag(self.low)})
+        return found.assign(high=high + np.diag(self.high))
 
     def pairs(self, *, together: bool = True) -> DataFrame:
         """a, b, difference, error, low, high for every pair of systems (places, a < b).
@@ -158,6 +176,7 @@ def estimates(
         sample.n_relevant,
         sample.n_not_relevant,
         needed,
+        of.name in RANGE_ONLY,
         sample.is_census,
     )
 

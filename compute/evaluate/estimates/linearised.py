@@ -57,6 +57,23 @@ def kind(measure: str) -> Kind:
     return Kind(name, k, discount, graded, parsed.rel or 1)
 
 
+def ends(frame: Frame, of: Kind, grades: Values, levels: Values) -> tuple[Values, Values]:
+    """(S,) The least and the most that means of a sum (P, DCG, RBP) can be, by grades (N,) (NaN:
+    not judged), of `levels`, the ascending grades that can be given.
+
+    The least is today's score, which counts what nobody judged as not relevant.
+    """
+    if of.is_ratio:
+        raise WrongInput(f"{of.name} is no sum: its range is found by `evaluate.holes`")
+    steps = np.diff(levels, prepend=0.0)
+    reached = [
+        (np.nan_to_num(grades, nan=unjudged)[:, None] >= levels).astype(np.float64)
+        for unjudged in (0.0, float(levels[-1]))
+    ]
+    low, high = (linear(frame, of, each, steps, levels).values.mean(axis=1) for each in reached)
+    return low, high
+
+
 @dataclass(frozen=True)
 class Linear:
     """A measure near some shares (N, L): its value by query, and what each pair adds to it."""

@@ -18,6 +18,9 @@ VERSION = "ranks-1"
 """Stored beside judgements that were drawn with its help; another formula is another version."""
 _RIDGE = 20.0
 """Residual variance over that of one system's coefficient, before the likelihood's factor."""
+_TRUST = 4.5
+"""A machine's grades are stretched by it: what holds a system's ranks back holds them back by a
+twentieth as much, for they speak of the grade itself."""
 _FACTORS = (0.25, 1.0, 4.0, 16.0)
 _QUERIES = (2.0, 8.0, 32.0, 1e6)
 """Residual variance over that of queries' effects: so many judgements of a query count half."""
@@ -26,8 +29,12 @@ _CURVE, _PULL, _STEPS = np.array([-2.0, 4.0]), 0.1, 8
 """About the straight line, and how much that counts beside the data."""
 
 
-def features(frame: Frame) -> Values:
-    """(N, 4 + S) 1; three forms of fused ranks, standardised; minus the logarithm of each rank."""
+def features(frame: Frame, machine: Values | None = None) -> Values:
+    """(N, 4 + S) 1; three forms of fused ranks, standardised; minus the logarithm of each rank.
+
+    With a machine's grades (N,) (NaN: it gave none) 2 columns more: whether it gave one, and the
+    grade, standardised. How much they weigh is fitted to people's grades, once for all systems.
+    """
     rank = frame.rank
     absent = 2 * max(int(rank.max(initial=1)), frame.depth)
     fused = [np.where(rank > 0, 1 / (c + rank), 0).sum(axis=1) for c in (60, 10)]
@@ -36,7 +43,18 @@ def features(frame: Frame) -> Values:
     main, own = main - main.mean(axis=0), own - own.mean(axis=0)
     main = main / np.maximum(main.std(axis=0), _LEAST)
     own = own / max(np.sqrt((own**2).mean()), _LEAST)
-    return np.column_stack([np.ones(frame.n), main, own])
+    found = np.column_stack([np.ones(frame.n), main, own])
+    return found if machine is None else np.column_stack([found, _said(machine)])
+
+
+def _said(machine: Values) -> Values:
+    """(N, 2)"""
+    given = ~np.isnan(machine)
+    # A machine that always says the same says nothing.
+    middle, width = (machine[given].mean(), machine[given].std()) if given.any() else (0.0, 0.0)
+    grade = np.where(given, machine - middle, 0.0) / max(float(width), _LEAST)
+    there = (given - given.mean()) / max(float(given.std()), _LEAST)
+    return _TRUST * np.column_stack([grade * (width > _LEAST), there])
 
 
 @dataclass(frozen=True)

@@ -1,17 +1,23 @@
 """What a sampled task's judgements say of the scores: grades in, estimates out."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 import numpy as np
+import pandas as pd
 from pandas import DataFrame
 from sqlalchemy import select
 
-from compute.evaluate.estimates import corrected, intervals, prediction
-from compute.evaluate.estimates.frames import Frame
-from compute.evaluate.estimates.linearised import kind
+from compute.base.errors import Missing, WrongInput
+from compute.evaluate.estimates import corrected, intervals, linearised, prediction
+from compute.evaluate.estimates.frames import PAIR, Frame, Values
+from compute.evaluate.estimates.linearised import Kind, kind
+from compute.judgements import sampling
 from compute.judgements.sampling import Order
-from compute.judgements.tasks import samples, tables
+from compute.judgements.tasks import samples, tables, tasks
 from compute.judgements.tasks.queue import JUDGED, SKIPPED
+from compute.judgements.tasks.samples import Drawn
 from compute.judgements.tasks.tasks import Task
 from compute.store.store import Store
 
@@ -22,61 +28,191 @@ class Estimated:
 
     estimates: intervals.Estimates
     n: int
-    """Pairs of the sample: the first ones up to the first that still waits."""
+    """Pairs of the sample: of each batch the first ones up to the first that still waited when the
+    next was drawn, or waits now."""
     n_judged: int
     """Of them; the others were skipped by all who answered so far, and widen the intervals."""
-    batch: samples.Drawn
+    batches: tuple[Drawn, ...]
+    """Those that count, the newest last."""
+    n_left_out: int
+    """Batches that do not count, for the runs that they were drawn from have changed since."""
     n_pairs: int
     """Of the frame."""
     n_behind: int
     """Judged pairs of the task that do not count yet: they stand behind one that waits."""
+    n_waiting: int
+    """Pairs of the task that the sample has not come to."""
     waits_for: tuple[str, ...]
     """Who answered in the task, but not that one."""
     missing: tuple[str, ...]
     """Systems of the task without ranked lists for these queries."""
+    growth: sampling.Growth
+
+    def more(self, task: Task, wanted: float) -> int | None:
+        """Judgements more that should bring all half-widths that the task asks for down to one.
+
+        None while there is no interval. Each is taken to shrink as the errors that the predictions
+        expect; what skipped pairs add to an interval stays.
+        """
+        one = self.estimates
+        if not one.enough:
+            return None
+        scores = one.scores()
+        reach = np.diag(((scores["high"] - scores["low"]) / 2).to_numpy())
+        if task.goal != sampling.SCORES:
+            pairs = one.pairs()
+            if task.baseline:
+                place = one.systems.index(task.baseline)
+                pairs = pairs[(pairs["a"] == place) | (pairs["b"] == place)]
+            reach = np.zeros_like(reach)
+            reach[pairs["a"], pairs["b"]] = (pairs["high"] - pairs["low"]) / 2
+        return self.growth.needed(reach, wanted)
 
 
-def estimated(store: Store, task: Task, frame: Frame, judgements: DataFrame) -> Estimated:
-    """The measure of a sampled task by query_id, doc_id, relevance of all that is judged.
+def estimated(
+    store: Store,
+    task: Task,
+    frame: Frame,
+    judgements: DataFrame,
+    measure: str = "",
+    machine: DataFrame | None = None,
+) -> Estimated:
+    """A measure (default: that of the task) by query_id, doc_id, relevance of all that is judged.
 
-    `frame`: of the task's systems and depth. Raises Missing for a task that is not sampled, or
-    whose frame is another now.
+    `frame`: of the task's systems and depth. With the grades of a machine (query_id, doc_id,
+    relevance) the prediction that people's sample corrects knows them, too. Raises Missing for a
+    task that is not sampled, or whose frame is another now, WrongInput for a measure that the
+    sample says nothing of.
     """
-    batch = samples.stored(store, task.id)
-    order = batch.order(frame)
-    grades = frame.grades(judgements)
-    judged = ~np.isnan(grades)
-    answers = _answers(store, task)
-    people, skipped = set(answers["person"]), answers[answers["status"] == SKIPPED]
-    rows = frame.rows(skipped)
-    # A row is passed over once all who answered so far skipped it; whoever comes later may judge.
-    n_skips = np.bincount(rows[rows >= 0], minlength=frame.n)
-    n = order.complete(judged | ((n_skips > 0) & (n_skips == len(people))))
-    asked = samples.Asked(task.measure, task.goal, task.baseline, task.grades)
-    given = prediction.features(frame)
-    evaluated = judgements[judgements["query_id"].isin(frame.queries)]
-    levels = asked.levels(evaluated["relevance"].to_numpy(np.float64))
-    sample = corrected.corrected(frame, given, grades, [order.first(n)], levels)
-    outside = frame.outside(evaluated, levels)
-    found = intervals.estimates(frame, kind(task.measure), sample, outside)
+    of = _kind(task, measure)
+    batches, answers = samples.stored(store, task.id), answers_of(store, task)
+    found = _drawn(batches, counted(batches, judgements, answers), frame)
+    drawn, (newest, order, n) = [(order, number) for _, order, number in found], found[-1]
+    judged = ~np.isnan(frame.grades(judgements))
+    estimates, growth = _read(task, of, frame, judgements, drawn, machine)
+    offered = task.n_pairs - newest.done
     return Estimated(
-        found,
-        n,
-        int(judged[order.rows[:n]].sum()),
-        batch,
-        frame.n,
-        n_behind=int(judged[order.rows[n : task.n_pairs]].sum()),
-        waits_for=tuple(sorted(people - {*skipped["person"][rows == _next(order, n)]})),
+        estimates,
+        n=sum(number for _, number in drawn),
+        n_judged=sum(int(judged[one.rows[:number]].sum()) for one, number in drawn),
+        batches=tuple(batch for batch, *_ in found),
+        n_left_out=len(batches) - len(found),
+        n_pairs=frame.n,
+        n_behind=int(judged[order.rows[n:offered]].sum()),
+        n_waiting=max(offered - n, 0),
+        waits_for=_waits_for(newest.first(n + 1).iloc[n:], answers),
         missing=tuple(sorted({*task.systems} - {*frame.systems})),
+        growth=growth,
     )
 
 
-def _next(order: Order, n: int) -> int:
-    """The row that the sample stops at; none of the frame where it is whole."""
-    return int(order.rows[n]) if n < len(order.rows) else order.n_rows
+def _read(
+    task: Task,
+    of: Kind,
+    frame: Frame,
+    judgements: DataFrame,
+    drawn: Sequence[tuple[Order, int]],
+    machine: DataFrame | None,
+) -> tuple[intervals.Estimates, sampling.Growth]:
+    """The estimates, and how they grow: as if all batches were one sample, drawn by what is
+    predicted now."""
+    drawn_for = kind(task.measure), task.goal, samples.baseline_of(frame, tasks.asked(task))
+    sample = sampling.together(frame, drawn_for[0], drawn, *drawn_for[1:])
+    evaluated = judgements[judgements["query_id"].isin(frame.queries)]
+    levels, grades = _levels(task, evaluated), frame.grades(judgements)
+    given = prediction.features(frame, None if machine is None else frame.grades(machine))
+    stands = corrected.corrected(frame, given, grades, sample, levels)
+    found = intervals.estimates(frame, of, stands, frame.outside(evaluated, levels))
+    rows = np.unique(np.concatenate([batch.rows for batch in sample]))
+    before = ~np.isnan(grades)
+    before[rows] = False
+    shares = np.where(before, stands.about[:, 0], stands.guesses[:, 0])
+    size = sampling.sizes(frame, drawn_for[0], shares, *drawn_for[1:])
+    growth = sampling.Growth(frame, of, shares, np.where(before, 0, size), len(rows))
+    return found, growth
 
 
-def _answers(store: Store, task: Task) -> DataFrame:
+def by_machine(
+    task: Task, frame: Frame, judgements: DataFrame, measure: str, machine: DataFrame
+) -> intervals.Estimates:
+    """The measure if a machine's grades were the truth, and what it gave none were not relevant.
+
+    Neither official judgements nor people's count; `judgements` tell which grades there are.
+    Raises WrongInput where it graded no pair of the frame.
+    """
+    grades = frame.grades(machine)
+    if np.isnan(grades).all():
+        raise WrongInput(f"It graded none of the {frame.n:,} pairs that the sample is drawn from")
+    both = pd.concat([judgements[["relevance"]], machine[["relevance"]]])
+    levels, grades = _levels(task, both), np.nan_to_num(grades)
+    reached = (grades[:, None] >= levels).astype(np.float64)
+    everything = corrected.Batch(np.arange(frame.n), np.ones(frame.n), 1.0)
+    stands = corrected.by_guess(reached, grades, [everything], levels, frame.query)
+    return intervals.estimates(frame, _kind(task, measure), stands)
+
+
+def has_range(measure: str) -> bool:
+    """Whether Holes has ranges of it; of the others, which are sums, `ends` has them."""
+    return kind(measure).name not in ("DCG", "RBP")
+
+
+def ends(task: Task, frame: Frame, judgements: DataFrame, measure: str) -> DataFrame:
+    """system, value (today's score), low, high, pool_low, pool_high of a sum.
+
+    As `views.holes.select.bounds`; the ranges are the same, for no other list moves a sum.
+    """
+    of = _kind(task, measure)
+    evaluated = judgements[judgements["query_id"].isin(frame.queries)]
+    levels = _levels(task, evaluated)
+    low, high = linearised.ends(frame, of, frame.grades(judgements), levels)
+    found = DataFrame({"system": frame.systems, "value": low, "low": low, "high": high})
+    return found.assign(pool_low=low, pool_high=high).sort_values(
+        "value", ascending=False, ignore_index=True
+    )
+
+
+def _kind(task: Task, measure: str) -> Kind:
+    samples.check_read(measure or task.measure, task.measure)
+    return kind(measure or task.measure)
+
+
+def _levels(task: Task, evaluated: DataFrame) -> Values:
+    return tasks.asked(task).levels(evaluated["relevance"].to_numpy(np.float64))
+
+
+def counted(batches: Sequence[Drawn], judgements: DataFrame, answers: DataFrame) -> list[int]:
+    """How many of the first pairs of each batch make the sample, by what is judged and answered.
+
+    Of an older batch as many as when the next was drawn: what is judged later was drawn anew.
+    """
+    skipped = answers.loc[answers["status"] == SKIPPED]
+    # A pair is passed over once all who answered so far skipped it; whoever comes later may judge.
+    skips = skipped.groupby(PAIR).size()
+    passed = skips[skips == answers["person"].nunique()].reset_index()
+    closed = [after.done - one.done for one, after in pairwise(batches)]
+    return [*closed, batches[-1].complete(pd.concat([judgements[PAIR], passed[PAIR]]))]
+
+
+def _drawn(
+    batches: Sequence[Drawn], numbers: Sequence[int], frame: Frame
+) -> list[tuple[Drawn, Order, int]]:
+    """The batches that can be counted over this frame, with how many pairs of each."""
+    found = [(batches[-1], batches[-1].order(frame), numbers[-1])]
+    for batch, number in zip(batches[-2::-1], numbers[-2::-1], strict=True):
+        try:
+            found.insert(0, (batch, batch.order(frame), number))
+        except Missing:
+            continue  # What it found is known to those drawn after it.
+    return found
+
+
+def _waits_for(pair: DataFrame, answers: DataFrame) -> tuple[str, ...]:
+    """Who answered, but did not skip this pair; all who did where there is none."""
+    skipped = answers[answers["status"] == SKIPPED].merge(pair, on=PAIR)
+    return tuple(sorted({*answers["person"]} - {*skipped["person"]}))
+
+
+def answers_of(store: Store, task: Task) -> DataFrame:
     """query_id, doc_id, person, status of what was answered, skipped pairs included."""
     turns, pairs = tables.turns, tables.pairs
     query = (

@@ -4,6 +4,7 @@ A batch keeps every pair that it could have drawn, since the chances of those th
 on all of them; the pairs of the frame that it does not keep had been judged before.
 """
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -27,6 +28,8 @@ from compute.store.store import Store
 
 MEASURES = ("P@10", "P@5", "P@20", "nDCG@10")
 """What can be asked: measures whose range Holes knows, too."""
+_READ = ("P", "nDCG", "DCG", "RBP(p=0.8)", "R", "AP")
+"""What is read from a sample besides what it was drawn for."""
 MOST_DRAWN = 300_000
 """Pairs that a batch keeps."""
 
@@ -57,21 +60,36 @@ class Drawn:
     """Its identity."""
     seed: int
     predictor: str
+    systems: tuple[str, ...]
+    """Whose lists the frame is made of."""
     number: int = 1
+    done: int = 0
+    """Pairs of the batches before it: those that count, and no more once this one was drawn."""
 
     def first(self, n: int) -> DataFrame:
         """query_id, doc_id of the first n that can be drawn."""
         return self.pairs.loc[self.pairs["size"] > 0, PAIR].head(n)
 
+    def complete(self, answered: DataFrame) -> int:
+        """How many of the first are all among query_id, doc_id: judged or passed over."""
+        drawn = pd.MultiIndex.from_frame(self.first(len(self.pairs)))
+        open_places = np.flatnonzero(~drawn.isin(pd.MultiIndex.from_frame(answered[PAIR])))
+        return int(open_places[0]) if len(open_places) else len(drawn)
+
     def order(self, frame: Frame) -> sampling.Order:
-        """The order over the rows of the frame. Raises Missing where it was drawn from another."""
-        if frame.identity != self.frame:
+        """The order over the rows of a frame of these systems, or of more.
+
+        Raises Missing where it was drawn from another.
+        """
+        parts = (frame.part(self.systems, answered=answered) for answered in (False, True))
+        own = next((part for part in parts if part.identity == self.frame), None)
+        if own is None:
             raise Missing(
                 "the runs or queries that this task was drawn from have changed since, so nothing"
-                " can be estimated from it: make a new sampled task"
+                " can be estimated from it: sample on, or make a new sampled task"
             )
         rows = frame.rows(self.pairs)
-        known = np.setdiff1d(np.arange(frame.n), rows)
+        known = np.setdiff1d(frame.rows(own.pairs), rows)
         n = int((self.pairs["size"] > 0).sum())
         size, priority = (self.pairs[name].to_numpy(np.float64) for name in ("size", "priority"))
         return sampling.Order(rows[:n], size[:n], priority[:n], known, frame.n)
@@ -91,10 +109,30 @@ def check(measure: str, goal: str, baseline: str, systems: Sequence[str], depth:
         raise WrongInput("Differences need a baseline: choose one of the task's systems.")
 
 
-def draw(frame: Frame, asked: Asked, known: Values, seed: int) -> Drawn:
-    """The first batch from what is not known: the grades (N,), NaN where not judged.
+def readable(measure: str) -> tuple[str, ...]:
+    """The measures that a sample drawn for this one is asked for: it first, then others at its
+    rank."""
+    others = [f"{name}@{kind(measure).k}" for name in _READ]
+    return (measure, *(name for name in others if name != measure))
 
-    Raises WrongInput where nothing is left to judge that tells what is asked.
+
+def check_read(measure: str, drawn_for: str) -> None:
+    """Raises WrongInput for a measure that a sample drawn for another says nothing of."""
+    k = kind(drawn_for).k
+    if kind(measure).k > k:
+        raise WrongInput(
+            f"{measure} cuts deeper than what was drawn: this sample is for {drawn_for}, so choose"
+            f" one at rank {k} or above it"
+        )
+
+
+def draw(
+    frame: Frame, asked: Asked, known: Values, seed: int, number: int = 1, done: int = 0
+) -> Drawn:
+    """A batch from what is not known: the grades (N,), NaN where not judged.
+
+    The chances follow what those grades predict, as they are before the draw. Raises WrongInput
+    where nothing is left to judge that tells what is asked.
     """
     judged = ~np.isnan(known)
     size = _sizes(frame, asked, known, shares_of(frame, asked, known))
@@ -104,7 +142,8 @@ def draw(frame: Frame, asked: Asked, known: Values, seed: int) -> Drawn:
             " smaller depth"
         )
     order = sampling.order(size, judged, seed)
-    return Drawn(_kept(frame, order, judged), frame.identity, seed, prediction.VERSION)
+    kept, named = _kept(frame, order, judged), (frame.identity, seed, prediction.VERSION)
+    return Drawn(kept, *named, frame.systems, number, done)
 
 
 def _sizes(frame: Frame, asked: Asked, known: Values, shares: Values) -> Values:
@@ -114,7 +153,7 @@ def _sizes(frame: Frame, asked: Asked, known: Values, shares: Values) -> Values:
             f"Everything in the top {frame.depth} of these systems is judged: take more from the"
             " top of each list, or other systems."
         )
-    place = _baseline(frame, asked)
+    place = baseline_of(frame, asked)
     size = sampling.sizes(frame, kind(asked.measure), shares, asked.goal, place)
     size = np.where(np.isnan(known), size, 0.0)
     if not size.any():
@@ -123,7 +162,8 @@ def _sizes(frame: Frame, asked: Asked, known: Values, shares: Values) -> Values:
     return size
 
 
-def _baseline(frame: Frame, asked: Asked) -> int | None:
+def baseline_of(frame: Frame, asked: Asked) -> int | None:
+    """The place of the baseline, for differences."""
     return frame.systems.index(asked.baseline) if asked.goal == sampling.DIFFERENCES else None
 
 
@@ -139,7 +179,7 @@ def expected(frame: Frame, asked: Asked, known: Values, numbers: Sequence[int]) 
     shares = np.where(np.isnan(known), shares, known > 0)
     of, times = kind(asked.measure), float(stats.norm.isf(LEVEL / 2))
     found = [sampling.expected_errors(frame, of, shares, size, n) for n in numbers]
-    reach = [times * _widest(errors, asked.goal, _baseline(frame, asked)) for errors in found]
+    reach = [times * _widest(errors, asked.goal, baseline_of(frame, asked)) for errors in found]
     return DataFrame({"n": list(numbers), "reach": reach})
 
 
@@ -172,7 +212,8 @@ def insert(
 ) -> None:
     """Store a task's batch beside its pairs."""
     named = {"task": task, "batch": batch.number}
-    about = {"frame": batch.frame, "seed": batch.seed, "predictor": batch.predictor, "done": 0}
+    about = {"frame": batch.frame, "seed": batch.seed, "predictor": batch.predictor}
+    about |= {"done": batch.done, "systems": json.dumps(batch.systems)}
     read = {"manifest": manifest, "last_judgement": last_judgement, "created": state.now()}
     connection.execute(into(tables.batches), named | about | read)
     rows = batch.pairs.to_dict("records")
@@ -181,14 +222,26 @@ def insert(
     )
 
 
-def stored(store: Store, task: str) -> Drawn:
-    """The batch that a task was drawn as. Raises Missing for a task that is not sampled."""
+def stored(store: Store, task: str) -> list[Drawn]:
+    """A task's batches in their order. Raises Missing for a task that is not sampled."""
     about, drawn = tables.batches, tables.draws
-    columns = [drawn.c[name] for name in (*PAIR, "size", "priority")]
-    rows = select(*columns).where(drawn.c.task == task).order_by(drawn.c.place)
+    columns = [drawn.c[name] for name in ("batch", *PAIR, "size", "priority")]
+    rows = select(*columns).where(drawn.c.task == task).order_by(drawn.c.batch, drawn.c.place)
     with store.engine.connect() as connection:
-        found = connection.execute(select(about).where(about.c.task == task)).one_or_none()
-        if found is None:
+        batches = select(about).where(about.c.task == task).order_by(about.c.batch)
+        found = connection.execute(batches).all()
+        if not found:
             raise Missing(f"task {task} was not drawn as a sample: nothing is estimated from it")
-        pairs = pd.read_sql(rows, connection)
-    return Drawn(pairs, found.frame, found.seed, found.predictor)
+        pairs = dict(list(pd.read_sql(rows, connection).groupby("batch")))
+    return [
+        Drawn(
+            pairs[one.batch].drop(columns="batch").reset_index(drop=True),
+            one.frame,
+            one.seed,
+            one.predictor,
+            tuple(json.loads(one.systems)),
+            one.batch,
+            one.done,
+        )
+        for one in found
+    ]

@@ -10,7 +10,7 @@ tasks = Table(
     Column("id", Text, primary_key=True),
     Column("title", Text, nullable=False),
     Column("dataset", Text, nullable=False),
-    Column("systems", Text, nullable=False),  # JSON, by name
+    Column("systems", Text, nullable=False),  # JSON, by name; of a sampled task its last batch's
     Column("depth", BigInteger, nullable=False),
     Column("n_pairs", BigInteger, nullable=False),
     Column("ordering", Text, nullable=False),  # a name of `compute.judgements.orders`
@@ -36,6 +36,7 @@ batches = Table(
     Column("predictor", Text, nullable=False),  # version of the prediction it was drawn by
     Column("done", BigInteger, nullable=False),  # pairs of the batches before it
     Column("created", Text, nullable=False),
+    Column("systems", Text, nullable=False),  # JSON, by name: whose lists the frame is made of
 )
 draws = Table(
     "annotation_draws",

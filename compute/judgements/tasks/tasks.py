@@ -4,6 +4,7 @@ import json
 import secrets
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -117,17 +118,19 @@ def make(store: Store, plan: Plan, tops: orders.Tops, judgements: DataFrame, per
     versions = store.version(), store.judgement_version()
     with state.writing(store.engine) as connection:
         _insert(connection, task_id, plan, len(placed), person)
-        connection.execute(insert(tables.pairs), _pairs(task_id, plan, placed))
+        connection.execute(insert(tables.pairs), placed_pairs(task_id, plan, placed))
         if batch is not None:
             samples.insert(connection, task_id, batch, *versions)
     return task(store, task_id)
 
 
-def _asked(plan: Plan) -> samples.Asked:
+def asked(plan: Plan) -> samples.Asked:
+    """What a sampled plan is to tell."""
     return samples.Asked(plan.measure, plan.goal, plan.baseline, plan.grades)
 
 
-def _frame(plan: Plan, tops: orders.Tops) -> Frame:
+def frame_of(plan: Plan, tops: orders.Tops) -> Frame:
+    """What a sampled plan draws from. Raises WrongInput where a system has no lists."""
     frame = tops.frame(plan.systems, plan.depth)
     if missing := sorted({*plan.systems} - {*frame.systems}):
         raise WrongInput(
@@ -138,16 +141,16 @@ def _frame(plan: Plan, tops: orders.Tops) -> Frame:
 
 
 def _drawn(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> samples.Drawn:
-    frame = _frame(plan, tops)
-    return samples.draw(frame, _asked(plan), frame.grades(judgements), plan.seed)
+    frame = frame_of(plan, tops)
+    return samples.draw(frame, asked(plan), frame.grades(judgements), plan.seed)
 
 
 def expected(plan: Plan, tops: orders.Tops, judgements: DataFrame) -> DataFrame:
     """What the plan's sample, one of twice and one of four times its pairs are expected to give:
     see `samples.expected`. Arguments are those of `make`."""
-    frame = _frame(plan, tops)
+    frame = frame_of(plan, tops)
     numbers = [plan.n_pairs * times for times in (1, 2, 4)]
-    return samples.expected(frame, _asked(plan), frame.grades(judgements), numbers)
+    return samples.expected(frame, asked(plan), frame.grades(judgements), numbers)
 
 
 def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, person: str) -> None:
@@ -175,7 +178,7 @@ def _insert(connection: Connection, task_id: str, plan: Plan, n_pairs: int, pers
     connection.execute(insert(tables.guidelines), first | {"person": person, "created": time})
 
 
-def _pairs(task_id: str, plan: Plan, placed: DataFrame) -> list[dict[str, object]]:
+def placed_pairs(task_id: str, plan: Plan, placed: DataFrame) -> list[dict[str, Any]]:
     """The rows of the pairs; which ones two people judge is drawn with the plan's seed."""
     n_double = round(plan.double_share * len(placed))
     chosen = np.random.default_rng(plan.seed).permutation(len(placed))[:n_double]

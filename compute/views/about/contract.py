@@ -141,13 +141,23 @@ the draw, are known.
 **Bias.** However poor the prediction, P, DCG and RBP have no bias. nDCG, R and AP are linearised,
 and their ideal is that of the pairs that these systems retrieved.
 
+Batches that are drawn one after the other are averaged by weights that no grade moves.
+
 **The interval.** The 95% interval is over all samples that could have been drawn, for these
 queries. Its variance is that of the sample, averaged with what the predictions expect, by
 Student's t. Intervals of all pairs of systems hold together.
 
 **What it assumes.** The number of judgements was not chosen by what they said. A pair that
 everybody skips widens the interval by all that it could be; it is never left out. No interval is
-given before the sample has 30 relevant and 30 not relevant documents, and ratios need more.
+given before the sample has 30 relevant and 30 not relevant documents. nDCG needs a relevant
+document for each query. R and AP, whose intervals failed in simulations, have none until all is
+judged.
+
+**Queries like these.** That interval is Student's over the estimates by query, which hold the
+sample's noise.
+
+**Machines.** Where somebody asks for it, the prediction knows what a machine graded, too, weighed by
+how well it agrees with people's other judgements. People's sample corrects it all the same.
 
 ## How alike are two collections?
 

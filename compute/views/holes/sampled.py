@@ -3,15 +3,19 @@
 from collections.abc import Hashable, Iterator, Mapping
 from typing import Any
 
+import pandas as pd
 import plotly.graph_objects as go
 from pandas import DataFrame
+from pandas.io.formats.style import Styler
 
 from compute.base.words import counted
-from compute.evaluate.estimates.intervals import FEWEST
+from compute.evaluate.estimates.intervals import FEWEST, Estimates
+from compute.evaluate.estimates.linearised import kind
 from compute.judgements.sampling import SCORES
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate.tables import GOALS
+from compute.views.holes.intervals import styled
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -22,19 +26,20 @@ _ROW = 30
 """Height of a system in pixels."""
 
 ABOUT = ("estimate", "error", "estimate_low", "estimate_high")
+_LIKE = ("like_low", "like_high")
+_RANKS = ("rank_low", "rank_high")
 
 
 def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
     """system, value (today's score), low, high (what it can be), estimate, error, estimate_low,
-    estimate_high (95%, each by itself; absent while the sample is too small), n_judged, enough.
+    estimate_high (95%, each by itself, for these queries), like_low, like_high (95%, for queries
+    like these), rank_low, rank_high (from 1, from the pairs that can be told apart, 95% for all
+    together); absent while the sample is too small. Then n_judged, enough.
 
     `bounds`: as `select.bounds`, of the same systems. An estimate says nothing that cannot be: it
     and its interval end where the pool's range does, for a best order counts other lists, too.
     """
-    scores = found.estimates.scores().set_axis(["system", *ABOUT], axis=1)
-    if not found.estimates.enough:
-        scores[list(ABOUT)] = float("nan")
-    rows = bounds.merge(scores, on="system")
+    rows = bounds.merge(_told(found.estimates), on="system")
     # Without official judgements no range is known but that of every measure.
     least, most = (
         rows["pool_low"].astype(float).fillna(0),
@@ -42,8 +47,23 @@ def systems(bounds: DataFrame, found: Estimated) -> DataFrame:
     )
     for name in ("estimate", "estimate_low", "estimate_high"):
         rows[name] = rows[name].clip(least, most)
-    rows = rows[["system", "value", "low", "high", *ABOUT]]
+    # Other queries may have other holes, so that what these can be does not bind their mean.
+    for name in _LIKE:
+        rows[name] = rows[name].clip(0, None)
+    rows = rows[["system", "value", "low", "high", *ABOUT, *_LIKE, *_RANKS]]
     return rows.assign(n_judged=found.n_judged, enough=found.estimates.enough)
+
+
+def _told(estimates: Estimates) -> DataFrame:
+    """system, and what `systems` says of each."""
+    scores = estimates.scores().set_axis(["system", *ABOUT], axis=1)
+    like = estimates.queries_like_these().set_axis(["system", *_LIKE], axis=1)
+    ranks = estimates.ranks()[["system", *_RANKS]].astype(dict.fromkeys(_RANKS, "Int64"))
+    told = scores.merge(like, on="system").merge(ranks, on="system")
+    if not estimates.enough:
+        told[[*ABOUT, *_LIKE]] = float("nan")
+        told[list(_RANKS)] = pd.NA
+    return told
 
 
 def pairs(found: Estimated) -> DataFrame:
@@ -63,14 +83,18 @@ def pairs(found: Estimated) -> DataFrame:
 
 
 def provenance(task: Task, found: Estimated) -> dict[str, str | int]:
-    """What the estimates rest on: task, sample (frame and its pairs), seed, predictor."""
+    """What the estimates rest on: task, sample (frame and its pairs), seed, predictor.
+
+    Of several batches frame, seed and predictor are named in their order, separated by commas.
+    """
+    seeds = [batch.seed for batch in found.batches]
     return {
         "task": task.id,
-        "frame": found.batch.frame,
+        "frame": ", ".join(batch.frame for batch in found.batches),
         "n_frame": found.n_pairs,
         "goal": task.goal,
-        "seed": found.batch.seed,
-        "predictor": found.batch.predictor,
+        "seed": seeds[0] if len(seeds) == 1 else ", ".join(map(str, seeds)),
+        "predictor": ", ".join(batch.predictor for batch in found.batches),
         "n_judged": found.n_judged,
     }
 
@@ -79,6 +103,7 @@ def stopped(found: Estimated) -> dict[str, str | int]:
     """What the estimates leave out: judged pairs behind one that waits, for whom; systems."""
     return {
         "n_behind": found.n_behind,
+        "n_waiting": found.n_waiting,
         "waits_for": ", ".join(found.waits_for) if found.n_behind else "",
         "without_lists": ", ".join(found.missing),
     }
@@ -180,19 +205,33 @@ def verdict(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
             f"The sample stops at document {found.n + 1:,}, which waits for {person}; behind it"
             f" {counted(found.n_behind, 'judged document')} cannot count yet."
         )
+    if not found.n_waiting and not found.estimates.is_census:
+        said.append("All that was drawn is judged: the task's page draws more.")
+    if found.n_left_out:
+        drawn = counted(found.n_left_out, "older draw")
+        said.append(f"The runs behind {drawn} have changed; what it found counts as known.")
     if found.missing:
         said.append(f"Without ranked lists for these queries: {', '.join(found.missing)}.")
     return " ".join(said)
 
 
+def _not_enough(has: Estimates) -> str:
+    if has.range_only:
+        return (
+            "No interval of this measure: in simulations its estimates were too far off, or their"
+            " intervals held the true score too seldom. Until all is judged only what the scores"
+            " can be is known."
+        )
+    return (
+        f"Enough? Not yet: the sample has {counted(has.n_relevant, 'relevant document')} and"
+        f" {has.n_not_relevant:,} not relevant, an interval needs {has.n_needed:,} and"
+        f" {FEWEST:,}. Until then only what the scores can be is known."
+    )
+
+
 def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> str:
     if not found.estimates.enough:
-        has = found.estimates
-        return (
-            f"Enough? Not yet: the sample has {counted(has.n_relevant, 'relevant document')} and"
-            f" {has.n_not_relevant:,} not relevant, an interval needs {has.n_needed:,} and"
-            f" {FEWEST:,}. Until then only what the scores can be is known."
-        )
+        return _not_enough(found.estimates)
     if task.baseline:
         told = told[(told["a"] == task.baseline) | (told["b"] == task.baseline)]
     if task.goal == SCORES:
@@ -217,17 +256,63 @@ def _enough(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
     )
 
 
-def notes(task: Task, found: Estimated) -> tuple[str, str]:
-    """How to read the figure; and what the sample is."""
+def numbers(rows: DataFrame, measure: str) -> Styler:
+    """The numbers behind the figure, a row per system; `rows`: as `systems`, with title."""
+    told = DataFrame({"System": rows["title"], f"{measure} today": rows["value"]})
+    told["Estimate"] = rows["estimate"]
+    for head, name in (("These queries", "estimate"), ("Queries like these", "like")):
+        told[f"{head}: low"], told[f"{head}: high"] = rows[f"{name}_low"], rows[f"{name}_high"]
+    told["Best rank"], told["Worst rank"] = rows["rank_low"], rows["rank_high"]
+    return styled(told, list(told.columns[1:7]), [])
+
+
+NUMBERS = (
+    "Two intervals of 95%: *these queries* is about the mean over the queries here, and comes from"
+    " judging only a sample; *queries like these* is about the mean over all queries of their kind,"
+    " and comes from how estimates differ between queries, which holds the sample's part already."
+    " The ranks are those that a system can have by the pairs of systems that can be told apart,"
+    " for these queries, 95% for all of them together."
+)
+"""How to read them."""
+_RATIO = (
+    " The best order and the number of relevant documents, by which this measure divides, are those"
+    " of what was drawn from and of what else is judged: documents that no system here has in its"
+    " top {depth} and nobody judged are not among them."
+)
+
+
+def wanted(found: Estimated, task: Task, half_width: float) -> str:
+    """How many judgements more a half-width takes."""
+    more = found.more(task, half_width)
+    of = "of a system's interval" if task.goal == SCORES else "of a difference's interval"
+    if more is None:
+        return "While there is no interval, nothing is said of how it narrows."
+    if not more:
+        return f"No half-width {of} is above {looks.plain(half_width)} now."
+    return (
+        f"For half-widths {of} of at most {looks.plain(half_width)}:"
+        f" about {counted(more, 'judgement')} more. In simulations the widest interval was then"
+        " narrower than wanted by 5 to 20% on average, since predictions improve."
+    )
+
+
+def notes(task: Task, found: Estimated, measure: str = "") -> tuple[str, str]:
+    """How to read the figure; and what the sample is. `measure`: default that of the task."""
+    ratio = kind(measure or task.measure).is_ratio
     goal = f"{GOALS[task.goal]} ({task.baseline})" if task.baseline else GOALS[task.goal]
+    drawn = [
+        f"seed {one.seed} by predictor {one.predictor}, from frame {one.frame}"
+        for one in found.batches
+    ]
     return (
         "How to read this: the pale bar is what a score can be, with any grades for what nobody"
         " judged of the system's own list. The dot is what it is estimated to be from the sample,"
         " with its 95% interval over all samples that could have been drawn, for these queries. The"
         " mark is today's score, which counts what nobody judged as not relevant. What all who"
         " answered so far skipped widens the interval. The 95% is meant for a number of"
-        " judgements chosen beforehand, not for stopping when the figure looks good.",
+        " judgements chosen beforehand, not for stopping when the figure looks good."
+        + (_RATIO.format(depth=task.depth) if ratio else ""),
         f"Sample: {found.n_judged:,} judged of the first {found.n:,}, from {found.n_pairs:,} pairs."
-        f" Drawn for {goal} with seed {found.batch.seed} by predictor {found.batch.predictor}, from"
-        f" frame {found.batch.frame}, for the task {task.title} ({task.id}).",
+        f" Drawn for {goal} with {'; then with '.join(drawn)}, for the task {task.title}"
+        f" ({task.id}).",
     )

@@ -148,6 +148,12 @@ _GRADED = "select system, query_id, doc_id, relevance from machine_grades where 
 _OFFICIAL = "select query_id, doc_id, relevance from judgements where dataset = ?"
 
 
+@question(datasets=("dataset",), confined=False)
+def graded(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
+    """system (a machine), query_id, doc_id, relevance: all grades of machines."""
+    return cursor.execute(_GRADED, [dataset]).df()
+
+
 @question(datasets=("dataset",), confined=False, shows="datasets")
 def machines(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """A row for each machine and each reference that it has pairs in common with.

@@ -4,12 +4,13 @@ from itertools import product
 import numpy as np
 import pandas as pd
 import pytest
+import pytrec_eval
 
 from compute.base.errors import WrongInput
 from compute.evaluate.estimates import prediction
 from compute.evaluate.estimates.corrected import Batch, Corrected, by_guess, corrected
 from compute.evaluate.estimates.intervals import Estimates, estimates
-from compute.evaluate.estimates.linearised import kind, linear
+from compute.evaluate.estimates.linearised import ends, kind, linear
 from compute.evaluate.measures import evaluate
 from tests.evaluate.estimates.made import TWO, drawn
 from tests.support.oracles import by_pytrec_eval, qrels
@@ -131,6 +132,65 @@ def test_who_is_better_follows_from_the_pairs() -> None:
     for few in ({"n_relevant": 29}, {"n_not_relevant": 29}):
         assert not replace(found, **few).better().any()
         assert replace(found, **few, is_census=True).better().any()
+
+
+def test_worked_by_hand_queries_like_these() -> None:
+    # Estimates by query .5 and .7: mean .6, deviation .1414, over root 2 .1; t(.975, 1) = 12.706.
+    still = np.zeros((2, 2))
+    by_query = np.array([[0.5, 0.7], [0.6, 0.6]])
+    found = Estimates(("a", "b"), by_query, still, still, 40, still, np.diag([0, 0.05]), 30, 30)
+    told = found.queries_like_these()
+    assert told["low"].tolist() == pytest.approx([0.6 - 1.2706, 0.6], abs=1e-4)
+    assert told["high"].tolist() == pytest.approx([0.6 + 1.2706, 0.65], abs=1e-4)
+
+
+def test_worked_by_hand_what_a_sum_can_be() -> None:
+    # P@2 of one: p has a (relevant) and b (unknown), q has a (not) and b (unknown): (1 + 0) / 4
+    # today, (2 + 1) / 4 at most. Of two: p a and c (not), q c and d (both unknown).
+    grades = np.array([1.0, np.nan, 0, 0, np.nan, np.nan, np.nan])
+    low, high = ends(TWO, kind("P@2"), grades, np.array([1.0, 2.0]))
+    assert (low.tolist(), high.tolist()) == ([0.25, 0.25], [0.75, 0.75])
+    # DCG counts grades: what is unknown has 2 at most. One: (1 + 2 / log2(3) + 2 / log2(3)) / 2.
+    low, high = ends(TWO, kind("DCG@2"), grades, np.array([1.0, 2.0]))
+    second = 1 / np.log2(3)
+    assert low.tolist() == [0.5, 0.5]
+    assert high == pytest.approx([(1 + 4 * second) / 2, (1 + 2 + 2 * second) / 2])
+    with pytest.raises(WrongInput, match="AP is no sum"):
+        ends(TWO, kind("AP@2"), grades, np.ones(1))
+
+
+@pytest.mark.parametrize("measure", ("R@5", "AP@5"))
+def test_measures_that_simulations_rule_out_have_no_interval(
+    measure: str, sample: Corrected
+) -> None:
+    frame, _ = drawn(12, 5, seed=4)
+    found = estimates(frame, kind(measure), replace(sample, n_relevant=99, n_not_relevant=99))
+    assert found.range_only and not found.enough
+    assert replace(found, is_census=True).enough
+
+
+def test_of_equal_chances_average_precision_agrees_with_inferred() -> None:
+    """infAP (Yilmaz and Aslam 2006), as trec_eval has it, from the same samples of the pool."""
+    frame, grades = drawn(12, 30, seed=4)
+    of, one, half = kind("AP@30"), np.ones(1), np.full(frame.n, 0.5)
+    relevant = (grades > 0).astype(float)
+    rank = frame.rank[:, 0]
+    lists = qrels(frame.pairs.assign(relevance=-rank)[(rank > 0) & (rank <= 30)])
+    ours, inferred = [], []
+    for seed in range(40):
+        inside = np.random.default_rng(seed).random(frame.n) < 0.5
+        known = np.where(inside, relevant, np.nan)
+        batch = Batch(np.flatnonzero(inside), half, 1)
+        sample = corrected(frame, prediction.features(frame), known, [batch], one)
+        ours.append(estimates(frame, of, sample).means[0])
+        # A relevance of -1 says that a pair is in the pool and was not drawn.
+        judged = frame.pairs.assign(relevance=np.where(inside, relevant, -1).astype(int))
+        told = pytrec_eval.RelevanceEvaluator(qrels(judged), {"infAP"}).evaluate(lists)
+        inferred.append(sum(query["infAP"] for query in told.values()) / 12)
+    truth = linear(frame, of, relevant[:, None], one, one).values.mean(axis=1)[0]
+    error = [np.array(found) - truth for found in (ours, inferred)]
+    assert abs(error[0].mean() - error[1].mean()) < 0.03 and abs(error[0].mean()) < 0.02
+    assert error[0].std() < error[1].std(), "a prediction helps"
 
 
 def test_equal_lists_differ_by_nothing() -> None:

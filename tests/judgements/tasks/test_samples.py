@@ -29,8 +29,11 @@ def test_a_sampled_task_hands_pairs_out_in_priority_order(tmp_path: Path) -> Non
     order = sampling.order(size, np.zeros(frame.n, bool), task.seed)
     pairs = tasks.pairs(store, task.id)
     assert frame.rows(pairs).tolist() == order.rows[:20].tolist()
-    kept = samples.stored(store, task.id)
+    (kept,) = samples.stored(store, task.id)
     assert (kept.frame, kept.seed, kept.predictor) == (frame.identity, 7, "ranks-1")
+    assert (kept.systems, kept.number, kept.done) == (("one", "two"), 1, 0)
+    answered = frame.pairs.iloc[order.rows[[0, 1, 3]]]
+    assert (kept.complete(answered), kept.complete(frame.pairs)) == (2, len(order.rows))
     again = kept.order(frame)
     for n in (0, 1, 20, len(order.rows)):
         assert again.first(n).chances.tolist() == order.first(n).chances.tolist()
@@ -42,7 +45,7 @@ def test_a_sample_is_kept_alike_by_a_server(tmp_path: Path, postgres: str) -> No
         open_store(tmp_path / name, state) for name, state in (("a", ""), ("b", postgres))
     )
     kept = [
-        samples.stored(store, tasks.make(store, plan(**ASKED), lists, NOTHING, "maker").id)
+        samples.stored(store, tasks.make(store, plan(**ASKED), lists, NOTHING, "maker").id)[0]
         for store in (here, there)
     ]
     pd.testing.assert_frame_equal(kept[0].pairs, kept[1].pairs, check_exact=True)
@@ -54,7 +57,7 @@ def test_what_is_judged_is_known_and_not_drawn(tmp_path: Path) -> None:
     official = pd.DataFrame({"query_id": ["q1", "q2"], "doc_id": ["d4"] * 2, "relevance": [1, 0]})
     task = tasks.make(store, plan(**ASKED), lists, official, "maker")
     frame = lists.frame(("one", "two"), 10)
-    order = samples.stored(store, task.id).order(frame)
+    order = samples.stored(store, task.id)[0].order(frame)
     assert frame.pairs.iloc[order.known].to_numpy().tolist() == [["q1", "d4"], ["q2", "d4"]]
     assert order.first(3).chances[order.known].tolist() == [1, 1]
 
@@ -64,7 +67,7 @@ def test_what_weighs_nothing_is_neither_drawn_nor_known(tmp_path: Path) -> None:
     lists = Framed(tops(depth=8).query("system == 'one'"))
     task = tasks.make(store, plan(**ASKED, systems=("one",)), lists, NOTHING, "maker")
     assert task.n_pairs == 10, "the top 5 of two queries; the frame is as deep as the task"
-    order = samples.stored(store, task.id).order(lists.frame(("one",), 10))
+    order = samples.stored(store, task.id)[0].order(lists.frame(("one",), 10))
     assert (len(order.rows), len(order.known), order.n_rows) == (10, 0, 16)
     assert sorted(order.first(10).chances) == [0] * 6 + [1] * 10
 
@@ -125,6 +128,6 @@ def test_only_its_own_frame_and_only_a_sample_can_be_read(tmp_path: Path) -> Non
     store = open_store(tmp_path)
     with pytest.raises(Missing, match="not drawn as a sample"):
         samples.stored(store, made(store).id)
-    kept = samples.stored(store, made(store, **ASKED).id)
+    (kept,) = samples.stored(store, made(store, **ASKED).id)
     with pytest.raises(Missing, match="changed since"):
         kept.order(Framed(tops(n_queries=3)).frame(("one", "two"), 10))

@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from compute.judgements.tasks import estimated
+from compute.judgements.tasks import estimated, tasks
 from compute.reading.database import open_version
 from compute.views.about import view_provenance
+from compute.views.annotate import select
 from compute.views.annotate.select import StoredTops
 from compute.views.holes import sampled
 from tests.support import sampling as made_up
@@ -44,6 +45,25 @@ def test_the_page_says_what_the_core_says(
     assert ("an interval needs 30 and 30" in told) != enough
     types = [element.type for element in app.main]
     assert types[types.index("markdown") + 1] == "plotly_chart", "the verdict is above its figure"
+
+
+def test_the_page_reads_other_measures_and_says_how_many_judgements_a_width_takes(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
+    store, frame, grades = made_up.fill(tmp_path / "home")
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 150)
+    more = {"dataset": made_up.DATASET, "estimated": "DCG@10", "half": "0.05"}
+    app = opened(tmp_path / "home", monkeypatch, **more)
+    said = captions(app)
+    assert not app.exception
+    assert "For half-widths of a system's interval of at most" in said
+    assert "queries like these" in said
+    app = opened(tmp_path / "home", monkeypatch, dataset=made_up.DATASET, estimated="R@10")
+    (told,) = [one.value for one in app.markdown if "of this measure" in one.value]
+    assert told.startswith("**No interval of this measure")
+    assert "by which this measure divides, are those" in captions(app)
 
 
 def test_without_a_sampled_task_the_page_has_no_estimates(
@@ -93,6 +113,26 @@ def test_the_figure_has_range_interval_estimate_and_score(tmp_path: Path) -> Non
     assert [one["name"] for one in less] == ["can be", "today's score"]
     opened_frame = StoredTops(open_version(store).cursor(), made_up.DATASET)
     assert opened_frame.frame(task.systems, 10).identity == frame.identity
+
+
+def test_the_numbers_have_both_intervals_and_the_ranks(tmp_path: Path) -> None:
+    store, frame, grades = made_up.fill(tmp_path / "home")
+    task = made_up.make(store, frame)
+    made_up.judge(store, task, frame, grades, 150)
+    cursor = open_version(store).cursor()
+    known = tasks.judged(store, task.dataset, select.judged(cursor, task.dataset))
+    found = estimated.estimated(store, task, frame, known)
+    bounds = estimated.ends(task, frame, known, "DCG@10")
+    rows = sampled.systems(bounds, found).assign(title="a title")
+    table = sampled.numbers(rows, "P@10").data  # pyright: ignore[reportAttributeAccessIssue]
+    assert table["Queries like these: high"].tolist() == rows["like_high"].tolist()
+    ranks = found.estimates.ranks().set_index("system").loc[rows["system"]]
+    assert table["Best rank"].tolist() == ranks["rank_low"].tolist()
+    assert "judgements more." in sampled.wanted(found, task, 0.01)
+    assert sampled.wanted(found, task, 1).startswith("No half-width of a system's interval")
+    few = replace(found, estimates=replace(found.estimates, n_relevant=5))
+    assert sampled.wanted(few, task, 0.01).startswith("While there is no interval")
+    assert sampled.systems(bounds, few)[["like_low", "rank_low"]].isna().all(axis=None)
 
 
 def test_what_was_drawn_for_differences_is_judged_by_those_to_the_baseline(tmp_path: Path) -> None:

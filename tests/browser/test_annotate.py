@@ -409,7 +409,7 @@ def test_people_at_once_lose_nothing_when_the_server_is_killed(
     try:
         pages = []
         for name in ("one", "two", "three", "four")[:people]:
-            context = browser.new_context()
+            context = browser.new_context(reduced_motion="reduce")
             context.set_default_timeout(WAIT)
             context.add_init_script(KEPT)
             pages.append(context.new_page())

@@ -18,10 +18,10 @@ from tests.support.acting import settled
 from tests.support.processes.dashboards import port, serving
 
 
-@pytest.fixture
-def judged(home: Path, tmp_path: Path) -> Iterator[str]:
+@pytest.fixture(scope="module")
+def judged(home: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     """A dashboard on a home of its own, where one hole was judged."""
-    own = shutil.copytree(home, tmp_path / "home")
+    own = shutil.copytree(home, tmp_path_factory.mktemp("judged") / "home")
     store = Store(Settings(home=own))
     row = {"dataset": "tiny", "query_id": "q3", "doc_id": "d1", "relevance": 1, "person": "ada"}
     store.add_judgements(
@@ -32,22 +32,10 @@ def judged(home: Path, tmp_path: Path) -> Iterator[str]:
         yield address
 
 
-def test_the_switch_keeps_the_query_and_the_document_that_are_shown(
-    page: Page, judged: str
-) -> None:
-    page.goto(f"{judged}/query?dataset=tiny")
-    # What is to be kept must have been shown.
-    expect(page.locator("mark").first).to_be_visible()
-    settled(page)
-    page.get_by_role("radio", name="Official + added").click()
-    page.wait_for_url("**judgements=added**")
-    expect(page.get_by_text("1 added judgement by 1 person.")).to_be_visible()
-    page.wait_for_url(lambda url: "query=q" in url and "document=d" in url)
-
-
 def test_every_page_is_found_and_one_left_with_an_open_menu_leaves_the_next_whole(
     page: Page, judged: str
 ) -> None:
+    """It is the first here: nobody has asked the server before."""
     missing = page.get_by_text("Page not found")
     # The first visitor of a server, and the first page under its own name.
     for path, found in (("about", "About the numbers"), ("leaderboard?numbers=Computed", "Leader")):
@@ -64,3 +52,16 @@ def test_every_page_is_found_and_one_left_with_an_open_menu_leaves_the_next_whol
     expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
     settled(page)
     expect(page.get_by_role("heading", name="Jobs", level=1)).to_be_visible()
+
+
+def test_the_switch_keeps_the_query_and_the_document_that_are_shown(
+    page: Page, judged: str
+) -> None:
+    page.goto(f"{judged}/query?dataset=tiny")
+    # What is to be kept must have been shown.
+    expect(page.locator("mark").first).to_be_visible()
+    settled(page)
+    page.get_by_role("radio", name="Official + added").click()
+    page.wait_for_url("**judgements=added**")
+    expect(page.get_by_text("1 added judgement by 1 person.")).to_be_visible()
+    page.wait_for_url(lambda url: "query=q" in url and "document=d" in url)

@@ -68,7 +68,7 @@ def _judge(page: Page, store: Store) -> None:
 
 
 def _same_in_another_browser(browser: Browser, address: str, name: str, words: str) -> None:
-    context = browser.new_context()
+    context = browser.new_context(reduced_motion="reduce")
     other = context.new_page()
     other.goto(address)
     heading(other, name)

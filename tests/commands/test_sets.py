@@ -1,6 +1,7 @@
 """Grades of machines and judgement sets on the command line."""
 
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -13,16 +14,27 @@ from tests.support.holes import EVIL, fill, judge
 CSV = "query_id,doc_id,grade\nq1,d4,2\nq1,d1,0\nq2,d2,1\nq2,d3,0\nq3,d6,1\n"
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a home, and the grades that were taken into it."""
+    folder = tmp_path_factory.mktemp("sets")
+    home = fill(folder)
+    judge(home, ("q1", "d4", 1))
+    (folder / "g.csv").write_text(CSV, "utf-8")
+    words = ["import-grades", str(folder / "g.csv"), "--dataset", "tiny", "--machine", "gpt"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEIRSCOPE_HOME", str(home))
+        patch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
+        assert main(words) == 0
+    return folder
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(made: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Two runs on the tiny collection, a person's judgement and a machine's grades."""
-    folder = fill(tmp_path)
+    folder = shutil.copytree(made, tmp_path / "made") / "home"
     monkeypatch.setenv("BEIRSCOPE_HOME", str(folder))
     monkeypatch.setenv("BEIRSCOPE_SHIPPED_RESULTS", "false")
-    judge(folder, ("q1", "d4", 1))
-    (tmp_path / "g.csv").write_text(CSV, "utf-8")
-    words = ["import-grades", str(tmp_path / "g.csv"), "--dataset", "tiny", "--machine", "gpt"]
-    assert main(words) == 0
     return folder
 
 

@@ -23,13 +23,13 @@ from compute.systems.lexical import lucene
 from compute.systems.lexical.bm25 import Bm25
 from compute.systems.searcher import Request, TimedSearcher
 from tests.support.tiny import write_tiny
-from tests.support.worlds import CASES
+from tests.support.worlds import SOME
 
 INPUTS = ("bm25-multifield", "bm25-rm3")
 FUSED = "rrf(bm25-multifield,bm25-rm3)"
 
 
-@CASES
+@SOME
 @given(
     texts=st.dictionaries(st.text(max_size=3), st.none() | st.text(max_size=3), max_size=12),
     number=st.integers(0, 15),

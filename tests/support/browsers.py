@@ -13,6 +13,8 @@ FLAGS = [
     "--disable-sync",
     "--disable-gpu-rasterization",
     "--in-process-gpu",
+    # Tabs of one address share a process: what one has compiled of Streamlit and Plotly, all have.
+    "--process-per-site",
 ]
 
 

@@ -156,8 +156,8 @@ judged.
 **Queries like these.** That interval is Student's over the estimates by query, which hold the
 sample's noise.
 
-**Machines.** Where somebody asks for it, the prediction knows what a machine graded, too, weighed by
-how well it agrees with people's other judgements. People's sample corrects it all the same.
+**Machines.** Where somebody asks for it, the prediction knows what a machine graded, too, weighed
+by how well it agrees with people's other judgements. People's sample corrects it all the same.
 
 ## How alike are two collections?
 

@@ -1,5 +1,6 @@
 """The parts of the page Jobs that are about machines that judge: start one, and what it came to."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -60,18 +61,19 @@ def _fields(store: Store, datasets: list[str]) -> dict[str, Any]:
         )
         machine = st.text_input("Name of the machine", key="_judge_machine", width=220)
     found: dict[str, Any] = {"dataset": dataset, "task": task, "machine": machine.strip()}
-    if task == _POOL:
-        with st.container(horizontal=True, vertical_alignment="bottom"):
-            runs = [part.system for part in store.parts("hits", dataset)]
-            systems = st.multiselect(
-                "Runs", runs, key="_judge_systems", width=460, format_func=called
-            )
-            depth = st.number_input("Ranks", 1, tasks.DEEPEST, 10, key="_judge_depth", width=120)
-        guideline = st.text_area(
-            "Guideline (plain text, may be empty)", key="_judge_guideline", height=80
-        )
-        found |= {"systems": tuple(systems), "depth": int(depth), "guideline": guideline}
-    return found
+    return found | _pool(store, dataset, called) if task == _POOL else found
+
+
+def _pool(store: Store, dataset: str, called: Callable[[str], str]) -> dict[str, Any]:
+    """Of which runs what is unjudged, down to which rank, and how to judge."""
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        runs = [part.system for part in store.parts("hits", dataset)]
+        systems = st.multiselect("Runs", runs, key="_judge_systems", width=460, format_func=called)
+        depth = st.number_input("Ranks", 1, tasks.DEEPEST, 10, key="_judge_depth", width=120)
+    guideline = st.text_area(
+        "Guideline (plain text, may be empty)", key="_judge_guideline", height=80
+    )
+    return {"systems": tuple(systems), "depth": int(depth), "guideline": guideline}
 
 
 def _form(store: Store, plan: judging.Plan) -> None:

@@ -70,13 +70,13 @@ def said(alone: DataFrame, machine: str, titles: dict[str, str]) -> str:
 
 
 NOTES = (
-    "How to read this: no other number counts the machine's grades.",
-    "*People alone* is the estimate above. *Machine alone* takes the machine's grades for the"
-    " truth and has no interval, since nothing in it says how often it errs. *Corrected* predicts"
+    "No other number counts the machine's grades.",
+    "How to read this: people alone is the estimate above. The machine alone takes its grades for"
+    " the truth and has no interval, since nothing in it says how often it errs. Corrected predicts"
     " each grade from ranks and from what the machine said, weighs the machine by how well it"
     " agreed with people's other judgements, once for all systems, and corrects the prediction by"
-    " people's sample: its interval is as honest as that of people alone, and narrower where the"
-    " machine helps. Significant is 5% for all pairs together, by a randomisation test over the"
-    " queries.",
+    " people's sample: in simulations its intervals held as often as those of people alone, and"
+    " were narrower where the machine helped. Significant is 5% for all pairs together, by a"
+    " randomisation test over the queries.",
 )
 """A line, and the rest."""

@@ -82,7 +82,11 @@ def _scale(rows: DataFrame) -> dict[str, Any]:
     """From below the lowest end to above the highest, so that every bar is seen to end."""
     shown = [name for name, _ in ranges(rows)]
     low = min(float(rows[f"{name}low"].min()) for name in shown)
-    high = max(0.1, *(float(rows[f"{name}high"].max()) for name in shown))
+    return spanning(low, max(0.1, *(float(rows[f"{name}high"].max()) for name in shown)))
+
+
+def spanning(low: float, high: float) -> dict[str, Any]:
+    """Ticks and range of an axis of scores that shows all from `low` to `high`."""
     step = 0.1 if high - low > 0.3 else 0.02
     first, last = math.floor((low - 0.02) / step), math.ceil(high / step)
     ticks = [round(place * step, 2) for place in range(max(first, 0), last + 1)]

@@ -15,7 +15,7 @@ from compute.judgements.sampling import SCORES
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
 from compute.views.annotate.tables import GOALS
-from compute.views.holes.intervals import styled
+from compute.views.holes.intervals import spanning, styled
 from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
@@ -143,17 +143,17 @@ def estimates(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
         "height": _ROW * len(rows) + 120,
         "showlegend": True,
         "margin": {"t": 40},
-        "xaxis": {"title": {"text": measure}, "zeroline": False, "range": _scale(rows)},
+        "xaxis": {"title": {"text": measure}, "zeroline": False} | _scale(rows),
         "yaxis": axes.names_down(rows["title"].tolist(), above=0.6, below=0.6, ticks=""),
     }
     return go.Figure(list(_marks(rows, measure, look)), layout)
 
 
-def _scale(rows: DataFrame) -> list[float]:
+def _scale(rows: DataFrame) -> dict[str, Any]:
     """Wide enough to see every bar and interval end."""
     low = rows[["low", "value", "estimate_low"]].min().min()
     high = rows[["high", "estimate_high"]].max().max()
-    return [float(low) - 0.02, float(high) + 0.02]
+    return spanning(float(low), float(high))
 
 
 def _marks(rows: DataFrame, measure: str, look: Palette) -> Iterator[dict[str, Any]]:

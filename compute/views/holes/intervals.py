@@ -85,12 +85,17 @@ def _scale(rows: DataFrame) -> dict[str, Any]:
     return spanning(low, max(0.1, *(float(rows[f"{name}high"].max()) for name in shown)))
 
 
+_STEPS = (0.02, 0.1, 0.2, 0.5, 1.0, 2.0, 5.0)
+"""Between ticks; DCG has no upper end."""
+
+
 def spanning(low: float, high: float) -> dict[str, Any]:
     """Ticks and range of an axis of scores that shows all from `low` to `high`."""
-    step = 0.1 if high - low > 0.3 else 0.02
+    step = next((one for one in _STEPS if high - low <= 15.5 * one), _STEPS[-1])
     first, last = math.floor((low - 0.02) / step), math.ceil(high / step)
     ticks = [round(place * step, 2) for place in range(max(first, 0), last + 1)]
-    said = [looks.plain(tick, 1 if step == 0.1 else 2) if tick else "0" for tick in ticks]
+    digits = 2 if step < 0.1 else 1 if step < 1 else 0
+    said = [looks.plain(tick, digits) if tick else "0" for tick in ticks]
     spare = (ticks[-1] - ticks[0]) / 60
     return {"range": [ticks[0] - spare, ticks[-1] + spare], "tickvals": ticks, "ticktext": said}
 

@@ -324,3 +324,21 @@ def test_the_verdict_says_how_much_is_unjudged_and_whose_score_that_leaves_open(
     assert alone.startswith("8% of the top 10 is unjudged: One scores .500 and can be .400 to .550")
     none = figures.verdict(rows.assign(n_holes=0, hole=0.0), "P@5")
     assert none == "All documents in the top 5 are judged."
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ends"),
+    [
+        (0.6, 0.7, (".56", ".70")),
+        (0.2, 0.9, (".1", ".9")),
+        (0.0, 1.0, ("0", "1.0")),
+        (1.5, 13.2, ("1", "14")),
+    ],
+)
+def test_an_axis_of_scores_has_few_round_ticks(
+    low: float, high: float, ends: tuple[str, str]
+) -> None:
+    axis = figures.spanning(low, high)
+    assert (axis["ticktext"][0], axis["ticktext"][-1]) == ends
+    assert 5 <= len(axis["tickvals"]) <= 18
+    assert axis["range"][0] < low and high < axis["range"][1]

@@ -178,10 +178,10 @@ def _kappa(
     table = np.bincount(first * n + second, minlength=n * n)
     apart = weight(np.abs(grades[:, None] - grades))
     same = float((first == second).mean())
-    return int(both.sum()), same, *_interval(table, lambda drawn: _kappa_of(drawn, apart))
+    return int(both.sum()), same, *_interval(table, lambda drawn: kappa_of(drawn, apart))
 
 
-def _kappa_of(tables: Array, apart: Array) -> Array:
+def kappa_of(tables: Array, apart: Array) -> Array:
     """1 - observed over expected disagreement, of tables [draw, cell]."""
     n = len(apart)
     share = (tables / tables.sum(axis=1, keepdims=True)).reshape(-1, n, n)

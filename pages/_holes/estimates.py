@@ -1,10 +1,11 @@
 """The section of the page Holes about scores estimated from sampled judgements."""
 
+import numpy as np
 import streamlit as st
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
-from compute.evaluate.estimates.frames import Frame
+from compute.evaluate.estimates.frames import Frame, Values
 from compute.judgements import orders
 from compute.judgements.tasks import estimated, samples, tasks
 from compute.judgements.tasks.estimated import Estimated
@@ -87,3 +88,24 @@ def _three_ways(
     st.markdown(escaping.text(told))
     table(three_ways.table(rows, measure), "three-ways", f"{measure} by people, machine and both")
     drawing.caption(*three_ways.NOTES)
+    _errors(task, (frame.grades(judgements), frame.grades(own)), frame, found, titles)
+
+
+def _errors(
+    task: Task,
+    grades: tuple[Values, Values],
+    frame: Frame,
+    found: Estimated,
+    titles: dict[str, str],
+) -> None:
+    """On which documents the machine errs."""
+    asked = sorted(set(frame.pairs["doc_id"]))
+    lengths = read(holes_select.lengths, dataset=task.dataset, doc_ids=asked)
+    words = frame.pairs["doc_id"].map(lengths.set_index("doc_id")["n_words"]).to_numpy(np.float64)
+    rows, kappas = three_ways.errors(frame, grades, found.weights, titles, words)
+    if rows.empty:
+        return
+    st.markdown("**Where it errs**")
+    shown = three_ways.error_table(rows)
+    drawing.table(shown, "machine-errors", f"Errors of a machine on {task.dataset}")
+    drawing.caption(*three_ways.error_lines(kappas))

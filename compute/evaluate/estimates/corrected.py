@@ -114,10 +114,7 @@ def by_guess(
     """The same with predictions (N, L) from 0 to 1, none of which knows its own pair's grade."""
     judged = ~np.isnan(grades)
     reached = (np.nan_to_num(grades, nan=0.0)[:, None] >= levels).astype(np.float64)
-    # A pair that a batch could not draw, of a system that came later, is left to the others.
-    weights = np.array([batch.weight * (batch.chances > 0.0) for batch in batches], np.float64)
-    total = weights.sum(axis=0)
-    shares = np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+    shares = _shares(batches)
     parts = [
         _part(batch, share, reached, guess, judged)
         for batch, share in zip(batches, shares, strict=True)
@@ -132,7 +129,7 @@ def by_guess(
         factors=np.concatenate([part.factors for part in parts]),
         guesses=np.clip(guess, LEAST_SHARE, 1 - LEAST_SHARE),
         spread=np.sum([part.spread for part in parts], axis=0),
-        unknown=np.sum([part.unknown for part in parts], axis=0) + (total == 0),
+        unknown=np.sum([part.unknown for part in parts], axis=0) + ~shares.any(axis=0),
         together=_together(reached[judged, 0], guess[judged, 0], query[judged]),
         n_relevant=int(reached[rows, 0].sum()),
         n_not_relevant=int((judged[rows] & (reached[rows, 0] == 0)).sum()),
@@ -146,6 +143,30 @@ def _together(reached: Values, guess: Values, query: Counts) -> float:
     errors = (np.bincount(query, missed) ** 2).sum() - (missed**2).sum()
     products = (np.bincount(query, guess) ** 2).sum() - (guess**2).sum()
     return float(np.clip(errors / (products + _PRIOR), -1, 1))
+
+
+def _shares(batches: Sequence[Batch]) -> Values:
+    """(B, N) What each batch counts of each row.
+
+    A pair that a batch could not draw, of a system that came later, is left to the others.
+    """
+    weights = np.array([batch.weight * (batch.chances > 0.0) for batch in batches], np.float64)
+    total = weights.sum(axis=0)
+    return np.divide(weights, total, out=np.zeros_like(weights), where=total > 0)
+
+
+def expansions(batches: Sequence[Batch], judged: Flags) -> Values:
+    """(N,) For how many rows of the frame each judged row stands, 0 for the others.
+
+    One over the chance, as Horvitz and Thompson (1952), by the shares of the batches; 1 for what a
+    batch knew before.
+    """
+    found = np.zeros(len(judged))
+    for batch, share in zip(batches, _shares(batches), strict=True):
+        seen = judged & (batch.chances == 1)
+        seen[batch.rows] = judged[batch.rows]
+        found[seen] += share[seen] / batch.chances[seen]
+    return found
 
 
 def levels_of(grades: Values) -> Values:

@@ -47,6 +47,8 @@ class Estimated:
     missing: tuple[str, ...]
     """Systems of the task without ranked lists for these queries."""
     growth: sampling.Growth
+    weights: Values
+    """(N,) For how many pairs of the frame each judged one of the sample stands; 0 for others."""
 
     def more(self, task: Task, wanted: float) -> int | None:
         """Judgements more that should bring all half-widths that the task asks for down to one.
@@ -89,7 +91,7 @@ def estimated(
     found = _drawn(batches, counted(batches, judgements, answers), frame)
     drawn, (newest, order, n) = [(order, number) for _, order, number in found], found[-1]
     judged = ~np.isnan(frame.grades(judgements))
-    estimates, growth = _read(task, of, frame, judgements, drawn, machine)
+    estimates, growth, weights = _read(task, of, frame, judgements, drawn, machine)
     offered = task.n_pairs - newest.done
     return Estimated(
         estimates,
@@ -103,6 +105,7 @@ def estimated(
         waits_for=_waits_for(newest.first(n + 1).iloc[n:], answers),
         missing=tuple(sorted({*task.systems} - {*frame.systems})),
         growth=growth,
+        weights=weights,
     )
 
 
@@ -113,9 +116,9 @@ def _read(
     judgements: DataFrame,
     drawn: Sequence[tuple[Order, int]],
     machine: DataFrame | None,
-) -> tuple[intervals.Estimates, sampling.Growth]:
-    """The estimates, and how they grow: as if all batches were one sample, drawn by what is
-    predicted now."""
+) -> tuple[intervals.Estimates, sampling.Growth, Values]:
+    """The estimates; how they grow, as if all batches were one sample, drawn by what is predicted
+    now; and for how many pairs each judged one stands."""
     drawn_for = kind(task.measure), task.goal, samples.baseline_of(frame, tasks.asked(task))
     sample = sampling.together(frame, drawn_for[0], drawn, *drawn_for[1:])
     evaluated = judgements[judgements["query_id"].isin(frame.queries)]
@@ -129,7 +132,7 @@ def _read(
     shares = np.where(before, stands.about[:, 0], stands.guesses[:, 0])
     size = sampling.sizes(frame, drawn_for[0], shares, *drawn_for[1:])
     growth = sampling.Growth(frame, of, shares, np.where(before, 0, size), len(rows))
-    return found, growth
+    return found, growth, corrected.expansions(sample, ~np.isnan(grades))
 
 
 def by_machine(

@@ -148,6 +148,20 @@ _GRADED = "select system, query_id, doc_id, relevance from machine_grades where 
 _OFFICIAL = "select query_id, doc_id, relevance from judgements where dataset = ?"
 
 
+@question(datasets=("dataset",))
+def lengths(cursor: DuckDBPyConnection, dataset: str, doc_ids: Sequence[str]) -> DataFrame:
+    """doc_id, n_words of those of the documents whose words were counted."""
+    return cursor.execute(
+        """
+        select doc_id, any_value(n_words) as n_words from lengths
+        where dataset = (select collection from datasets where name = $dataset)
+          and doc_id in (select unnest($doc_ids))
+        group by doc_id
+        """,
+        {"dataset": dataset, "doc_ids": list(doc_ids)},
+    ).df()
+
+
 @question(datasets=("dataset",), confined=False)
 def graded(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """system (a machine), query_id, doc_id, relevance: all grades of machines."""

@@ -1,15 +1,23 @@
 """Scores of a sampled task three ways: by people's sample, by a machine, by both."""
 
+from collections.abc import Mapping
+
+import numpy as np
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
 from compute.base.words import counted
 from compute.evaluate import significance
+from compute.evaluate.estimates.frames import Flags, Frame, Values
 from compute.evaluate.estimates.intervals import Estimates
 from compute.evaluate.sign_flips import LEVEL
+from compute.judgements import machine_errors
 from compute.views.holes.intervals import styled
+from compute.views.shared import theme as looks
 
 WAYS = ("people", "corrected")
+_TOP = 3
+"""Ranks that are looked at by themselves."""
 _NAMED = 3
 """Pairs that a sentence names."""
 
@@ -45,6 +53,87 @@ def _significant(of: Estimates) -> set[tuple[int, int]]:
     turned = tested["difference"] < 0
     better, worse = tested["a"].where(~turned, tested["b"]), tested["b"].where(~turned, tested["a"])
     return set(zip(better, worse, strict=True))
+
+
+def errors(
+    frame: Frame,
+    grades: tuple[Values, Values],
+    weights: Values,
+    titles: Mapping[str, str],
+    words: Values,
+) -> tuple[DataFrame, dict[str, float]]:
+    """`machine_errors.by_group` and `kappas` of the pairs that people and the machine graded.
+
+    `grades`: (N,) of people and of the machine, NaN where none; `words`: (N,) of the documents, NaN
+    where they are not known.
+    """
+    both = ~np.isnan(grades[0]) & ~np.isnan(grades[1]) & (weights > 0)
+    rank, weights = frame.rank[both], weights[both]
+    inside = (rank > 0) & (rank <= frame.depth)
+    best = np.where(inside, rank, frame.depth + 1).min(axis=1)
+    groups = {"all": np.ones(both.sum(), bool)}
+    groups |= {f"best rank 1 to {_TOP}": best <= _TOP, f"best rank over {_TOP}": best > _TOP}
+    groups |= {f"found by {titles[one]}": inside[:, i] for i, one in enumerate(frame.systems)}
+    groups |= _by_length(words[both])
+    people, machine = grades[0][both], grades[1][both]
+    if not both.any():
+        return machine_errors.by_group(people, machine, weights, {}), {}
+    return (
+        machine_errors.by_group(people, machine, weights, groups),
+        machine_errors.kappas(people, machine, weights),
+    )
+
+
+def _by_length(words: Values) -> dict[str, Flags]:
+    """Thirds of the pairs whose documents have a known length."""
+    if np.isnan(words).all():
+        return {}
+    low, high = np.nanquantile(words, [1 / 3, 2 / 3])
+    return {
+        f"up to {low:,.0f} words": words <= low,
+        "between": (words > low) & (words <= high),
+        f"over {high:,.0f} words": words > high,
+    }
+
+
+def error_table(rows: DataFrame) -> DataFrame:
+    """`rows`: of `errors`, as text."""
+
+    def shares(name: str) -> list[str]:
+        return [f"{share:.0%}" for share in rows[name]]
+
+    ends = zip(rows["off"], rows["off_low"], rows["off_high"], strict=True)
+    return DataFrame(
+        {
+            "Documents": rows["group"],
+            "Pairs of both": rows["n_pairs"],
+            "Relevant: people": shares("relevant"),
+            "Relevant: machine": shares("said_relevant"),
+            "Too high": shares("too_high"),
+            "Too low": shares("too_low"),
+            "Grade off by (95%)": [
+                f"{looks.signed(off, 2)} ({looks.signed(low, 2)} to {looks.signed(high, 2)})"
+                for off, low, high in ends
+            ],
+        }
+    )
+
+
+def error_lines(kappas: Mapping[str, float]) -> tuple[str, str]:
+    """Agreement over all pairs, and how to read the table."""
+    told = [
+        f"{name} {looks.plain(kappas[key], 2)}"
+        f" ({looks.between(kappas[f'{key}_low'], kappas[f'{key}_high'], 2)})"
+        for name, key in (("Kappa", "kappa"), ("weighted kappa", "weighted"))
+    ]
+    return (
+        f"{', '.join(told)}, 95% of resamples: for all pairs that the sample was drawn from.",
+        "How to read this: what was likelier to be drawn counts less, by one over its chance, so"
+        " that all numbers but the count of pairs are of all pairs, not of the sample. Off is the"
+        " machine's grade minus people's, on average, with Hájek's 95% interval; a group whose"
+        " interval lies elsewhere than another's is one that the machine favours or wrongs. Groups"
+        f" of fewer than {machine_errors.FEWEST} pairs are left out.",
+    )
 
 
 def table(rows: DataFrame, measure: str) -> Styler:

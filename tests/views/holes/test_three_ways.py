@@ -71,3 +71,22 @@ def test_by_hand() -> None:
     assert three_ways.said(three_ways.by_machine_alone(found, found), "gpt", {}) == (
         "No pair is significant by gpt alone."
     )
+
+
+def test_a_machine_that_loves_a_system_is_off_where_that_found_the_document() -> None:
+    frame, grades = drawn(60, 10, seed=5)
+    loved = np.where((frame.rank[:, 3] > 0) & (frame.rank[:, 3] <= 10), 1.0, 0.0)
+    batch = sampling.order(np.ones(frame.n), np.zeros(frame.n, bool), 1).first(300)
+    known = np.full(frame.n, np.nan)
+    known[batch.rows] = grades[batch.rows]
+    weights = corrected.expansions([batch], ~np.isnan(known))
+    titles = {name: name.upper() for name in frame.systems}
+    words = np.arange(frame.n, dtype=float)
+    rows, kappas = three_ways.errors(frame, (known, loved), weights, titles, words)
+    rows = rows.set_index("group")
+    assert weights.sum() == pytest.approx(frame.n, rel=0.1)
+    assert rows.loc["found by S3", "said_relevant"] == 1 > rows.loc["found by S0", "said_relevant"]
+    assert rows.loc["found by S3", "off"] > rows.loc["found by S0", "off_high"]
+    assert kappas["kappa"] < 0.3 and len([name for name in rows.index if "words" in name]) == 2
+    shown = three_ways.error_table(rows.reset_index())
+    assert shown["Too high"].str.endswith("%").all()

@@ -1,0 +1,77 @@
+"""Where a machine errs, by the sample that people judged.
+
+A sample drawn with unequal chances is no picture of all pairs: what was likelier to be drawn counts
+less, by one over its chance. Means are Hájek's (1971), the weighted sum over the sum of the
+weights, with the variance of a ratio (Särndal, Swensson and Wretman 1992, section 5.7), as if pairs
+were drawn with replacement, which is a little too wide.
+"""
+
+from collections.abc import Mapping
+
+import numpy as np
+from pandas import DataFrame
+from scipy import stats
+
+from compute.evaluate.estimates.frames import Flags, Values
+from compute.evaluate.sign_flips import LEVEL
+from compute.judgements.agreement import DRAWS, SEED, WEIGHTS, kappa_of
+
+FEWEST = 10
+"""Pairs of a group below which nothing is said of it."""
+
+
+def by_group(
+    people: Values, machine: Values, weights: Values, groups: Mapping[str, Flags]
+) -> DataFrame:
+    """A row for every group with enough pairs: group, n_pairs, relevant, said_relevant (shares of
+    a grade above 0, by people and by the machine), too_high, too_low (shares), off (mean of the
+    machine's grade minus people's), off_low, off_high (95%).
+
+    All of shape (n,), over pairs that both graded; `weights` are one over the chances.
+    """
+    off = machine - people
+    rows = []
+    for name, inside in groups.items():
+        if inside.sum() < FEWEST:
+            continue
+        weight, own = weights[inside], off[inside]
+
+        def share(which: Flags, weight: Values = weight, inside: Flags = inside) -> float:
+            return float(np.average(which[inside], weights=weight))
+
+        shares = (share(which) for which in (people > 0, machine > 0, off > 0, off < 0))
+        rows.append((name, int(inside.sum()), *shares, *_mean(own, weight)))
+    columns = ["group", "n_pairs", "relevant", "said_relevant", "too_high", "too_low"]
+    return DataFrame(rows, columns=[*columns, "off", "off_low", "off_high"])
+
+
+def _mean(values: Values, weights: Values) -> tuple[float, float, float]:
+    mean = float(np.average(values, weights=weights))
+    n, total = len(values), weights.sum()
+    error = np.sqrt(((weights * (values - mean)) ** 2).sum() * n / (n - 1)) / total
+    reach = float(stats.t.isf(LEVEL / 2, n - 1) * error)
+    return mean, mean - reach, mean + reach
+
+
+def kappas(people: Values, machine: Values, weights: Values) -> dict[str, float]:
+    """Cohen's kappa and, by squared distance, the weighted one, each with _low and _high of 95%.
+
+    As `agreement.with_machine`, but every pair counts by its weight; percentile bootstrap over the
+    pairs. NaN where one grade explains everything.
+    """
+    grades, places = np.unique([people, machine], return_inverse=True)
+    n, cell = len(grades), places.reshape(2, -1)
+    cells = cell[0] * n + cell[1]
+    size = len(people)
+    drawn = np.random.default_rng(SEED).multinomial(size, np.full(size, 1 / size), DRAWS)
+    one = np.zeros((size, n * n))
+    one[np.arange(size), cells] = weights
+    tables = np.vstack([one.sum(axis=0), drawn @ one])
+    found = {}
+    for name, weight in (("kappa", "none"), ("weighted", "quadratic")):
+        values = kappa_of(tables, WEIGHTS[weight](np.abs(grades[:, None] - grades)))
+        spread = values[1:][~np.isnan(values[1:])]
+        ends = np.quantile(spread, [0.025, 0.975]) if len(spread) else (np.nan, np.nan)
+        ends = (np.nan, np.nan) if np.isnan(values[0]) else ends
+        found |= {name: values[0], f"{name}_low": ends[0], f"{name}_high": ends[1]}
+    return {name: float(value) for name, value in found.items()}

@@ -9,7 +9,6 @@ from compute.base.errors import WrongInput
 from compute.commands.choices import ADDED
 from compute.commands.showing import cursor_of
 from compute.evaluate.estimates.frames import Frame
-from compute.evaluate.estimates.intervals import Estimates
 from compute.judgements import sets
 from compute.judgements.tasks import estimated, samples, tasks
 from compute.judgements.tasks.estimated import Estimated
@@ -41,10 +40,8 @@ def estimates(bench: Bench, arguments: Namespace) -> DataFrame:
         judgements = annotate_select.judged(cursor, task.dataset)
         of_task = task, frame, judgements, measure
         found = estimated.estimated(bench.store, *of_task)
-        if name := arguments.machine:
-            machine = judgement_sets.labels(cursor, task.dataset, sets.of_machine(name))
-            both = estimated.estimated(bench.store, *of_task, machine)
-            rows = _three_ways(found, estimated.by_machine(*of_task, machine), both, arguments)
+        if arguments.machine:
+            rows = _three_ways(bench, cursor, of_task, found, arguments)
         elif arguments.pairs:
             rows = sampled.pairs(found)
         else:
@@ -58,11 +55,21 @@ def estimates(bench: Bench, arguments: Namespace) -> DataFrame:
 
 
 def _three_ways(
-    found: Estimated, alone: Estimates, both: Estimated, arguments: Namespace
+    bench: Bench,
+    cursor: DuckDBPyConnection,
+    of_task: tuple[Task, Frame, DataFrame, str],
+    found: Estimated,
+    arguments: Namespace,
 ) -> DataFrame:
+    machine = judgement_sets.labels(cursor, of_task[0].dataset, sets.of_machine(arguments.machine))
+    both = estimated.estimated(bench.store, *of_task, machine)
+    alone = estimated.by_machine(*of_task, machine)
     if arguments.pairs:
-        return three_ways.by_machine_alone(alone, both.estimates)
-    return three_ways.systems(found.estimates, alone, both.estimates)
+        rows = three_ways.by_machine_alone(alone, both.estimates)
+        return rows.assign(enough=both.estimates.enough)
+    bounds = _bounds(cursor, *of_task)
+    ways = (sampled.systems(bounds, one) for one in (found, both))
+    return three_ways.systems(next(ways), alone, next(ways))
 
 
 def _bounds(

@@ -188,13 +188,21 @@ class Growth:
     def _errors(self, n: int) -> Values:
         return expected_errors(self.frame, self.of, self.shares, self.size, max(n, 1))
 
-    def needed(self, reach: Values, wanted: float) -> int:
-        """The fewest pairs more that bring half-widths (S, S; 0: not asked) down to this one."""
+    def needed(self, reach: Values, wanted: float, stays: Values | float = 0.0) -> int | None:
+        """The fewest pairs more that bring half-widths (S, S; 0: not asked) down to this one.
+
+        `stays`: what of each no judgement moves. None where all that can be drawn is too few.
+        """
+
+        def are_enough(more: int) -> bool:
+            return bool((reach * self.falls(more) + stays).max() <= wanted)
+
         low, high = -1, max(int((self.size > 0).sum()) - self.n, 0)
+        if np.max(stays) > wanted or not are_enough(high):
+            return None
         while high - low > 1:
             middle = (low + high) // 2
-            reached = (reach * self.falls(middle)).max() <= wanted
-            low, high = (low, middle) if reached else (middle, high)
+            low, high = (low, middle) if are_enough(middle) else (middle, high)
         return high
 
 

@@ -1,11 +1,13 @@
 """The section of the page Holes about scores estimated from sampled judgements."""
 
+from typing import NamedTuple
+
 import numpy as np
 import streamlit as st
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
-from compute.evaluate.estimates.frames import Frame, Values
+from compute.evaluate.estimates.frames import Frame
 from compute.judgements import orders
 from compute.judgements.tasks import estimated, samples, tasks
 from compute.judgements.tasks.estimated import Estimated
@@ -65,14 +67,21 @@ def _shown(task: Task, measure: str) -> None:
             title = f"{measure} of systems, estimated from a sample"
             table(sampled.numbers(rows, measure), "estimated-numbers", title)
             drawing.caption(sampled.NUMBERS)
-    _three_ways(task, frame, judgements, measure, found)
+    _three_ways(_Sampled(task, frame, judgements, measure), found, bounds)
 
 
-def _three_ways(
-    task: Task, frame: Frame, judgements: DataFrame, measure: str, found: Estimated
-) -> None:
+class _Sampled(NamedTuple):
+    """What is estimated, and from what."""
+
+    task: Task
+    frame: Frame
+    judgements: DataFrame
+    measure: str
+
+
+def _three_ways(of: _Sampled, found: Estimated, bounds: DataFrame) -> None:
     """The same beside a machine's grades, where one graded here and somebody picks it."""
-    graded = read(holes_select.graded, dataset=task.dataset, added=False)
+    graded = read(holes_select.graded, dataset=of.task.dataset, added=False)
     if graded.empty:
         return
     names = {_NONE: _NONE} | {name: name for name in sorted(set(graded["system"]))}
@@ -80,32 +89,31 @@ def _three_ways(
     if name == _NONE:
         return
     own = graded[graded["system"] == name]
-    alone = estimated.by_machine(task, frame, judgements, measure, own)
-    both = estimated.estimated(reading.store(), task, frame, judgements, measure, own).estimates
-    rows = titled(three_ways.systems(found.estimates, alone, both))
+    alone = estimated.by_machine(*of, own)
+    both = estimated.estimated(reading.store(), *of, own)
+    ways = (sampled.systems(bounds, one) for one in (found, both))
+    rows = titled(three_ways.systems(next(ways), alone, next(ways)))
     titles = dict(zip(rows["system"], rows["title"], strict=True))
-    told = three_ways.said(three_ways.by_machine_alone(alone, both), name, titles)
-    st.markdown(escaping.text(told))
-    table(three_ways.table(rows, measure), "three-ways", f"{measure} by people, machine and both")
+    pairs, enough = three_ways.by_machine_alone(alone, both.estimates), both.estimates.enough
+    said = three_ways.said(pairs, name, titles, corrected=enough)
+    n_graded = int((of.frame.rows(own) >= 0).sum())
+    st.markdown(escaping.text(f"{said} It graded {n_graded:,} of the {of.frame.n:,} documents."))
+    title = f"{of.measure} by people, machine and both"
+    table(three_ways.table(rows, of.measure), "three-ways", title)
     drawing.caption(*three_ways.NOTES)
-    _errors(task, (frame.grades(judgements), frame.grades(own)), frame, found, titles)
+    _errors(of, own, found, titles)
 
 
-def _errors(
-    task: Task,
-    grades: tuple[Values, Values],
-    frame: Frame,
-    found: Estimated,
-    titles: dict[str, str],
-) -> None:
+def _errors(of: _Sampled, own: DataFrame, found: Estimated, titles: dict[str, str]) -> None:
     """On which documents the machine errs."""
+    frame, grades = of.frame, (of.frame.grades(of.judgements), of.frame.grades(own))
     asked = sorted(set(frame.pairs["doc_id"]))
-    lengths = read(holes_select.lengths, dataset=task.dataset, doc_ids=asked)
+    lengths = read(holes_select.lengths, dataset=of.task.dataset, doc_ids=asked)
     words = frame.pairs["doc_id"].map(lengths.set_index("doc_id")["n_words"]).to_numpy(np.float64)
     rows, kappas = three_ways.errors(frame, grades, found.weights, titles, words)
     if rows.empty:
         return
     st.markdown("**Where it errs**")
     shown = three_ways.error_table(rows)
-    drawing.table(shown, "machine-errors", f"Errors of a machine on {task.dataset}")
+    drawing.table(shown, "machine-errors", f"Errors of a machine on {of.task.dataset}")
     drawing.caption(*three_ways.error_lines(kappas))

@@ -170,7 +170,7 @@ def pick(key: str, label: str, names: dict[str, str], usual: str = "") -> None:
         # Of a picker whose names change the browser sends what it showed before, as if it had been
         # chosen: each would be a step Back.
         given = st.session_state[f"_{key}"]
-        if given in names and given != shown:
+        if pickers.was_chosen(f"_{key}", names) and given != shown:
             choose(key, given)
 
     st.selectbox(

@@ -58,10 +58,13 @@ class Corrected:
     """(N,) How much `values` would rise if a pair that nobody judges had the highest relevance."""
     together: float
     """Beside a relevant pair others of its query are so with 1 + this times their chances."""
-    n_relevant: int
-    """Relevant pairs of the batches."""
-    n_not_relevant: int
-    """Pairs of theirs that are judged not relevant."""
+    undrawn: int
+    """Pairs that no batch could draw and nobody judged. A sum of a batch's own measure hangs on
+    none of them, but what a ratio divides by does."""
+    n_reached: Counts
+    """(L,) Pairs of the batches that reach each level."""
+    n_judged: int
+    """Pairs of the batches that are judged."""
     levels: Values
     """(L,) The relevance from which each level counts."""
 
@@ -120,19 +123,23 @@ def by_guess(
         for batch, share in zip(batches, shares, strict=True)
     ]
     rows = np.concatenate([batch.rows for batch in batches])
+    once, open_to = np.unique(rows), shares.any(axis=0)
+    values = np.sum([part.values for part in parts], axis=0)
     chances = np.concatenate([batch.chances[batch.rows] for batch in batches])
     return Corrected(
-        values=np.sum([part.values for part in parts], axis=0),
+        # What no batch could draw and somebody judged all the same is known.
+        values=np.where(open_to[:, None], values, reached),
         about=np.where(judged[:, None], reached, guess),
         drawn=rows[chances < 1],
         errors=np.concatenate([part.errors for part in parts]),
         factors=np.concatenate([part.factors for part in parts]),
         guesses=np.clip(guess, LEAST_SHARE, 1 - LEAST_SHARE),
         spread=np.sum([part.spread for part in parts], axis=0),
-        unknown=np.sum([part.unknown for part in parts], axis=0) + ~shares.any(axis=0),
+        unknown=np.sum([part.unknown for part in parts], axis=0) + ~(open_to | judged),
         together=_together(reached[judged, 0], guess[judged, 0], query[judged]),
-        n_relevant=int(reached[rows, 0].sum()),
-        n_not_relevant=int((judged[rows] & (reached[rows, 0] == 0)).sum()),
+        undrawn=int((~(open_to | judged)).sum()),
+        n_reached=reached[once].sum(axis=0).astype(np.int64),
+        n_judged=int(judged[once].sum()),
         levels=levels,
     )
 

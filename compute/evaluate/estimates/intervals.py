@@ -62,9 +62,11 @@ class Estimates:
     """How many relevant ones an interval needs. Of a ratio some for each query: with fewer its bias
     is not small beside the interval, or the interval too narrow."""
     range_only: bool = False
-    """Whether the measure is one of RANGE_ONLY."""
+    """Whether the measure is one of RANGE_ONLY, or divides by what could not be drawn."""
     is_census: bool = False
     """Whether all that could be drawn was, which is enough whatever the grades."""
+    most: float = np.inf
+    """The highest value of the measure."""
 
     @property
     def enough(self) -> bool:
@@ -165,6 +167,9 @@ def estimates(
     covariance, least, freedom = _covariance(frame, near, sample)
     low, high = _ranges(frame, near, sample)
     needed = max(FEWEST, _BY_QUERY.get(of.name, 0) * len(frame.queries))
+    level = 0 if of.graded else int(np.searchsorted(sample.levels, of.least))
+    n_relevant = int(sample.n_reached[level]) if level < len(sample.levels) else 0
+    blind = of.is_ratio and sample.undrawn > 0
     return Estimates(
         frame.systems,
         by_query,
@@ -173,11 +178,12 @@ def estimates(
         freedom,
         low,
         high,
-        sample.n_relevant,
-        sample.n_not_relevant,
+        n_relevant,
+        sample.n_judged - n_relevant,
         needed,
-        of.name in RANGE_ONLY,
-        sample.is_census,
+        blind or of.name in RANGE_ONLY,
+        sample.is_census and not blind,
+        np.inf if of.graded and not of.is_ratio else 1.0,
     )
 
 

@@ -53,22 +53,24 @@ class Estimated:
     def more(self, task: Task, wanted: float) -> int | None:
         """Judgements more that should bring all half-widths that the task asks for down to one.
 
-        None while there is no interval. Each is taken to shrink as the errors that the predictions
-        expect; what skipped pairs add to an interval stays.
+        None while there is no interval, and where what skipped pairs add to one is too wide
+        already. Of the rest each is taken to shrink as the errors that the predictions expect.
         """
         one = self.estimates
         if not one.enough:
             return None
+        stays = (one.high - one.low) / 2
         scores = one.scores()
-        reach = np.diag(((scores["high"] - scores["low"]) / 2).to_numpy())
+        asked = np.diag(((scores["high"] - scores["low"]) / 2).to_numpy())
         if task.goal != sampling.SCORES:
             pairs = one.pairs()
             if task.baseline:
                 place = one.systems.index(task.baseline)
                 pairs = pairs[(pairs["a"] == place) | (pairs["b"] == place)]
-            reach = np.zeros_like(reach)
-            reach[pairs["a"], pairs["b"]] = (pairs["high"] - pairs["low"]) / 2
-        return self.growth.needed(reach, wanted)
+            asked = np.zeros_like(asked)
+            asked[pairs["a"], pairs["b"]] = (pairs["high"] - pairs["low"]) / 2
+        stays = np.where(asked > 0, stays, 0)
+        return self.growth.needed(asked - stays, wanted, stays)
 
 
 def estimated(

@@ -28,12 +28,15 @@ def sample_on(
     """Draw so many pairs more, of the lists that these systems have now; the task as it is then.
 
     `tops` and `judgements` as for `tasks.make`. What was offered and not judged is drawn anew. The
-    batch before ends where it stands. Raises Missing for a task that is not sampled, WrongInput
+    batch before ends where it stands. A system of the task without lists is left out, unless all
+    are compared with it. Raises Missing for a task that is not sampled, WrongInput
     where nothing is left to judge, Conflict where somebody else sampled on meanwhile.
     """
     batches = samples.stored(store, task.id)
     last, seed = batches[-1], (task.seed + len(batches)) % (LARGEST_SEED + 1)
-    plan = replace(task, systems=tuple(sorted({*systems})), n_pairs=n_pairs, seed=seed)
+    listed = {*tops.frame(systems, task.depth).systems, task.baseline}
+    kept = {name for name in systems if name in listed or name not in task.systems}
+    plan = replace(task, systems=tuple(sorted(kept)), n_pairs=n_pairs, seed=seed)
     tasks.check(plan)
     answers = estimated.answers_of(store, task)
     done = last.done + estimated.counted(batches, judgements, answers)[-1]

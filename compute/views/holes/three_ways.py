@@ -22,14 +22,18 @@ _NAMED = 3
 """Pairs that a sentence names."""
 
 
-def systems(people: Estimates, machine: Estimates, both: Estimates) -> DataFrame:
+def systems(people: DataFrame, machine: Estimates, both: DataFrame) -> DataFrame:
     """system, machine (its grades alone, taken for the truth), then of people and of corrected
     (the sample corrects a prediction that knows the machine's grades): the estimate and its 95%
-    interval, people, people_low, people_high and so on; absent while the sample is too small."""
-    rows = DataFrame({"system": people.systems, "machine": machine.means})
+    interval, people, people_low, people_high and so on; absent while the sample is too small.
+
+    `people` and `both`: as `sampled.systems`.
+    """
+    rows = DataFrame({"system": machine.systems, "machine": machine.means})
     for name, way in zip(WAYS, (people, both), strict=True):
-        scores = way.scores()[["mean", "low", "high"]]
-        rows[[name, f"{name}_low", f"{name}_high"]] = scores if way.enough else float("nan")
+        columns = ["system", name, f"{name}_low", f"{name}_high"]
+        told = way[["system", "estimate", "estimate_low", "estimate_high"]]
+        rows = rows.merge(told.set_axis(columns, axis=1), on="system")
     return rows
 
 
@@ -37,7 +41,8 @@ def by_machine_alone(machine: Estimates, both: Estimates) -> DataFrame:
     """a, b (systems, the machine's better one first): significant by the machine's grades alone.
 
     By maxT over all pairs and the queries' values, of both alike; the test of the corrected values
-    holds the sample's noise. All that the machine finds while the sample is too small.
+    holds the sample's noise, and what everybody skipped must not turn the pair. All that the
+    machine finds while the sample is too small, which corrects nothing.
     """
     found, sure = _significant(machine), _significant(both) if both.enough else set()
     alone = sorted(found - sure)
@@ -49,7 +54,10 @@ def _significant(of: Estimates) -> set[tuple[int, int]]:
     if len(of.systems) < 2 or of.by_query.shape[1] < 2:
         return set()
     tested = significance.pairs(of.by_query)
-    tested = tested[tested["p_adjusted"] <= LEVEL]
+    a, b = tested["a"], tested["b"]
+    # What nobody judges could move the difference to here.
+    least, most = tested["difference"] + of.low[a, b], tested["difference"] + of.high[a, b]
+    tested = tested[(tested["p_adjusted"] <= LEVEL) & ((least > 0) | (most < 0))]
     turned = tested["difference"] < 0
     better, worse = tested["a"].where(~turned, tested["b"]), tested["b"].where(~turned, tested["a"])
     return set(zip(better, worse, strict=True))
@@ -145,23 +153,28 @@ def table(rows: DataFrame, measure: str) -> Styler:
     return styled(told, list(told.columns[1:]), [])
 
 
-def said(alone: DataFrame, machine: str, titles: dict[str, str]) -> str:
-    """Which pairs the machine alone would call significant."""
+def said(
+    alone: DataFrame, machine: str, titles: Mapping[str, str], *, corrected: bool = True
+) -> str:
+    """Which pairs the machine alone would call significant; `corrected`: the sample is enough."""
+    if alone.empty and corrected:
+        return f"No pair is significant by {machine} alone that is not once corrected, too."
     if alone.empty:
-        return f"No pair is significant by {machine} alone."
+        return f"No pair would be significant by {machine} alone."
     pairs = list(zip(alone["a"].map(titles), alone["b"].map(titles), strict=True))
     named = ", ".join(f"{better} over {worse}" for better, worse in pairs[:_NAMED])
     more = f" and {len(pairs) - _NAMED:,} more" * (len(pairs) > _NAMED)
-    return (
-        f"{counted(len(pairs), 'pair')} would be significant by {machine} alone, and"
-        f" {'is' if len(pairs) == 1 else 'are'} not once corrected: {named}{more}."
-    )
+    told = f"{counted(len(pairs), 'pair')} would be significant by {machine} alone"
+    if not corrected:
+        return f"{told}: {named}{more}. The sample is too small yet to correct that."
+    return f"{told}, and {'is' if len(pairs) == 1 else 'are'} not once corrected: {named}{more}."
 
 
 NOTES = (
     "No other number counts the machine's grades.",
     "How to read this: people alone is the estimate above. The machine alone takes its grades for"
-    " the truth and has no interval, since nothing in it says how often it errs. Corrected predicts"
+    " the truth, what it did not grade for not relevant, and has no interval, since nothing in it"
+    " says how often it errs. Corrected predicts"
     " each grade from ranks and from what the machine said, weighs the machine by how well it"
     " agreed with people's other judgements, once for all systems, and corrects the prediction by"
     " people's sample: in simulations its intervals held as often as those of people alone, and"

@@ -44,9 +44,9 @@ _NOTES = {
     DIFFERENCE: "Colour: the difference, strongest from .2 on.",
 }
 MARKS = {1: "▲", -1: "▼"}
+"""Behind a value that is significantly above, or below, the baseline's."""
 _MOST_NAMED = 4
 """Datasets that a sentence names."""
-"""Behind a value that is significantly above, or below, the baseline's."""
 AVERAGE = ""
 """Stands for the average's row where a dataset's name stands."""
 

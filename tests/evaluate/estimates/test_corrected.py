@@ -6,7 +6,7 @@ import pytest
 from compute.evaluate.estimates import prediction
 from compute.evaluate.estimates.corrected import Batch, by_guess, corrected
 from compute.evaluate.estimates.intervals import estimates
-from compute.evaluate.estimates.linearised import kind
+from compute.evaluate.estimates.linearised import kind, linear
 from tests.evaluate.estimates.made import TWO, drawn
 
 ONE = np.ones(1)
@@ -77,8 +77,50 @@ def test_worked_by_hand_a_system_that_came_later() -> None:
     assert found.values[[0, 6], 0] == pytest.approx([1.15, 2.8])
     assert found.spread[6] == pytest.approx(3)
     assert not found.unknown.any()
-    # Before the second batch all of q d is unknown.
-    assert by_guess(np.full((7, 1), 0.4), grades, batches[:1], ONE, TWO.query).unknown[6] == 1
+    # Before the second batch all of q d is unknown; judged elsewhere it is what it is.
+    alone = by_guess(np.full((7, 1), 0.4), grades, batches[:1], ONE, TWO.query)
+    assert (alone.values[6, 0], alone.unknown[6], alone.undrawn) == (1, 0, 0)
+    grades[6] = np.nan
+    before = by_guess(np.full((7, 1), 0.4), grades, batches[:1], ONE, TWO.query)
+    assert (before.unknown[6], before.undrawn) == (1, 1)
+
+
+def test_a_ratio_that_divides_by_what_could_not_be_drawn_has_no_interval() -> None:
+    """P@1 is drawn for; what stands lower moves nDCG@1's best order alone."""
+    frame, grades = drawn(20, 3, seed=2)
+    first = (frame.rank == 1).any(axis=1)
+    known = np.where(first, grades, np.nan)
+    chances = np.where(first, 0.5, 0.0)
+    found = by_guess(
+        np.full((frame.n, 1), 0.3),
+        known,
+        [Batch(np.flatnonzero(first), chances, 1)],
+        ONE,
+        frame.query,
+    )
+    ratio, share = estimates(frame, kind("nDCG@1"), found), estimates(frame, kind("P@1"), found)
+    assert ratio.range_only and not ratio.enough and not share.range_only
+    # All judged, some by others: the best order is known, and the estimate is the score.
+    whole = np.where(first, 1.0, 0.0)
+    batch = Batch(np.flatnonzero(first), whole, 1)
+    found = by_guess(np.full((frame.n, 1), 0.3), grades, [batch], ONE, frame.query)
+    exact = estimates(frame, kind("nDCG@1"), found)
+    reached = (grades[:, None] >= ONE).astype(float)
+    truth = linear(frame, kind("nDCG@1"), reached, ONE, ONE).values.mean(axis=1)
+    assert exact.means == pytest.approx(truth) and exact.enough
+    assert exact.scores()["high"].to_numpy() == pytest.approx(truth)
+
+
+def test_a_measure_of_high_grades_needs_pairs_of_high_grades() -> None:
+    frame, grades = drawn(60, 10, seed=5)
+    everything = Batch(np.arange(300), np.full(frame.n, 0.5), 1)
+    known = np.full(frame.n, np.nan)
+    known[:300] = np.minimum(grades[:300], 1)
+    found = by_guess(
+        np.full((frame.n, 2), 0.3), known, [everything], np.array([1.0, 2]), frame.query
+    )
+    assert estimates(frame, kind("P@10"), found).enough
+    assert not estimates(frame, kind("RBP(p=0.8,rel=2)@10"), found).enough
 
 
 def test_no_bias_over_all_samples() -> None:

@@ -107,7 +107,7 @@ def test_intervals_of_all_pairs_are_wider_than_of_each(sample: Corrected) -> Non
     together, each = found.pairs(), found.pairs(together=False)
     assert (together["high"] > each["high"]).all()
     assert together["difference"].to_list() == each["difference"].to_list()
-    assert found.enough == (min(sample.n_relevant, sample.n_not_relevant) >= 30)
+    assert found.enough == (min(found.n_relevant, found.n_not_relevant) >= 30)
     scores = found.scores()
     assert (scores["high"] - scores["mean"]).to_list() == pytest.approx(
         (scores["mean"] - scores["low"]).to_list()
@@ -164,7 +164,8 @@ def test_measures_that_simulations_rule_out_have_no_interval(
     measure: str, sample: Corrected
 ) -> None:
     frame, _ = drawn(12, 5, seed=4)
-    found = estimates(frame, kind(measure), replace(sample, n_relevant=99, n_not_relevant=99))
+    many = replace(sample, n_reached=np.full(2, 99), n_judged=198)
+    found = estimates(frame, kind(measure), many)
     assert found.range_only and not found.enough
     assert replace(found, is_census=True).enough
 

@@ -10,6 +10,7 @@ from sqlalchemy import text
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.settings import Settings
 from compute.evaluate.estimates.frames import Frame
+from compute.jobs import removing
 from compute.judgements.tasks import estimated, queue, samples, sampling_on, tasks
 from compute.judgements.tasks.estimated import Estimated
 from compute.judgements.tasks.tasks import Task
@@ -141,6 +142,18 @@ def test_when_runs_change_the_next_batch_stands_alone(world: World, tmp_path: Pa
     made_up.judge(store, task, frame, grades, 50)
     found = told(store, task)
     assert (found.n, found.n_left_out, len(found.batches)) == (50, 1, 1)
+
+
+def test_a_system_whose_run_was_removed_is_left_out_of_the_next_batch(world: World) -> None:
+    store, frame, grades = world
+    task = made_up.make(store, frame, n_pairs=60)
+    made_up.judge(store, task, frame, grades, 60)
+    removing.remove(store, made_up.DATASET, "s3")
+    with pytest.raises(Missing, match="have changed since"):
+        told(store, task)
+    task = on(store, task, 50)
+    assert task.systems == ("s0", "s1", "s2")
+    assert told(store, task).estimates.systems == ("s0", "s1", "s2")
 
 
 def test_what_cannot_be_sampled_on_is_refused(world: World) -> None:

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from pandas import DataFrame
 
 from compute.evaluate.estimates import corrected, intervals, prediction
 from compute.evaluate.estimates.frames import Frame, Values
@@ -32,10 +33,15 @@ def alone(frame: Frame, machine: Values, of: Kind = P) -> intervals.Estimates:
     return intervals.estimates(frame, of, stands)
 
 
+def told(of: intervals.Estimates) -> DataFrame:
+    names = ["system", "estimate", "error", "estimate_low", "estimate_high"]
+    return of.scores().set_axis(names, axis=1)
+
+
 def test_a_machine_that_is_right_narrows_the_interval_and_moves_nothing() -> None:
     frame, grades = drawn(60, 10, seed=5)
     people, both = by(frame, grades, 200), by(frame, grades, 200, grades)
-    rows = three_ways.systems(people, alone(frame, grades), both)
+    rows = three_ways.systems(told(people), alone(frame, grades), told(both))
     width = {way: (rows[f"{way}_high"] - rows[f"{way}_low"]).mean() for way in three_ways.WAYS}
     assert width["corrected"] < 0.8 * width["people"]
     # Taken for the truth where it is the truth.
@@ -58,8 +64,11 @@ def test_a_machine_that_loves_a_system_is_significant_alone() -> None:
     found = three_ways.by_machine_alone(machine, both)
     # The noisiest system is no better than any other.
     assert {("s3", f"s{place}") for place in range(3)} <= set(found.itertuples(index=False))
-    said = three_ways.said(found, "fan", {f"s{place}": f"S{place}" for place in range(4)})
+    titles = {f"s{place}": f"S{place}" for place in range(4)}
+    said = three_ways.said(found, "fan", titles)
     assert said.startswith(f"{len(found)} pairs would be significant by fan alone") and "S3" in said
+    few = three_ways.said(found, "fan", titles, corrected=False)
+    assert "corrected:" not in few and few.endswith("The sample is too small yet to correct that.")
 
 
 def test_by_hand() -> None:
@@ -69,7 +78,7 @@ def test_by_hand() -> None:
     assert found.means.tolist() == [(0.5 + 0) / 2, (1 + 1) / 2]
     assert three_ways.by_machine_alone(found, found).empty
     assert three_ways.said(three_ways.by_machine_alone(found, found), "gpt", {}) == (
-        "No pair is significant by gpt alone."
+        "No pair is significant by gpt alone that is not once corrected, too."
     )
 
 

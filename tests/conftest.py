@@ -7,6 +7,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from compute.base.settings import Settings
 from compute.datasets import Dataset
@@ -20,6 +21,10 @@ from tests.support.tiny import write_tiny
 os.environ.setdefault("BEIRSCOPE_LATENCY_QUERIES", "0")
 # Forty runs beside a tiny one cost each page a fifth of a second.
 os.environ.setdefault("BEIRSCOPE_SHIPPED_RESULTS", "0")
+
+# How long a case takes says nothing on a busy machine.
+settings.register_profile("patient", suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("patient")
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -104,8 +104,8 @@ def choose_colour(place: DeltaGenerator, *, disabled: bool) -> str:
 
 def choose_filter(datasets: DataFrame, numbers: str, above: Any) -> Filter:
     """The popover of filters; `above` takes what is wrong in the address."""
-    usual = {"group": _usual_groups(numbers)}
     choices = {column: sorted(set(datasets[column])) for column in ("task", "domain", "group")}
+    usual = {"group": [name for name in _usual_groups(numbers) if name in choices["group"]]}
     with above:
         for column, values in choices.items():
             address.known(column, values, column)

@@ -123,12 +123,12 @@ def by_guess(
         for batch, share in zip(batches, shares, strict=True)
     ]
     rows = np.concatenate([batch.rows for batch in batches])
-    once, open_to = np.unique(rows), shares.any(axis=0)
+    once, open_to = np.unique(rows), (shares > 0).any(axis=0)
     values = np.sum([part.values for part in parts], axis=0)
     chances = np.concatenate([batch.chances[batch.rows] for batch in batches])
     return Corrected(
         # What no batch could draw and somebody judged all the same is known.
-        values=np.where(open_to[:, None], values, reached),
+        values=np.where(open_to[:, np.newaxis], values, reached),
         about=np.where(judged[:, None], reached, guess),
         drawn=rows[chances < 1],
         errors=np.concatenate([part.errors for part in parts]),

@@ -30,6 +30,8 @@ class Estimated:
     n: int
     """Pairs of the sample: of each batch the first ones up to the first that still waited when the
     next was drawn, or waits now."""
+    place: int
+    """Of the last pair of the sample in the task's order."""
     n_judged: int
     """Of them; the others were skipped by all who answered so far, and widen the intervals."""
     batches: tuple[Drawn, ...]
@@ -98,6 +100,7 @@ def estimated(
     return Estimated(
         estimates,
         n=sum(number for _, number in drawn),
+        place=newest.done + n,
         n_judged=sum(int(judged[one.rows[:number]].sum()) for one, number in drawn),
         batches=tuple(batch for batch, *_ in found),
         n_left_out=len(batches) - len(found),

@@ -202,7 +202,7 @@ def verdict(rows: DataFrame, told: DataFrame, found: Estimated, task: Task) -> s
     if found.n_behind:
         person = " or ".join(found.waits_for) or "anybody"
         said.append(
-            f"The sample stops at document {found.n + 1:,}, which waits for {person}; behind it"
+            f"The sample stops at document {found.place + 1:,}, which waits for {person}; behind it"
             f" {counted(found.n_behind, 'judged document')} cannot count yet."
         )
     if not found.n_waiting and not found.estimates.is_census:

@@ -123,7 +123,7 @@ def by_guess(
         for batch, share in zip(batches, shares, strict=True)
     ]
     rows = np.concatenate([batch.rows for batch in batches])
-    once, open_to = np.unique(rows), (shares > 0).any(axis=0)
+    once, open_to = np.unique(rows), (shares > 0).sum(axis=0) > 0
     values = np.sum([part.values for part in parts], axis=0)
     chances = np.concatenate([batch.chances[batch.rows] for batch in batches])
     return Corrected(

@@ -14,7 +14,6 @@ from compute.judgements.tasks import queue, samples, tasks
 from compute.judgements.tasks.tasks import Plan, Task
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import tables as figures
-from compute.views.shared import next_steps
 from pages._annotate.sections import go
 from pages._frame import added_switch
 from pages._shared import address as _address
@@ -29,6 +28,7 @@ from pages._shared import (
     reading,
     sign_in,
     system_pickers,
+    texts,
 )
 from pages._shared.reading import read
 
@@ -44,18 +44,19 @@ def making() -> None:
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
     st.header("New task", anchor=False)
+    drawing.caption("Blind: annotators never see systems, ranks or scores.")
     person = annotators.annotator()
     if person is None:
         annotators.ask()
         return
     titles = dict(zip(runs["dataset"], runs["title"], strict=True))
     _address.known("dataset", titles, "dataset with ranked lists")
-    dataset = pickers.pick("Dataset", list(titles), "dataset", width=340, titles=titles)
-    mine = runs[runs["dataset"] == dataset]
-    if not mine["with_texts"].all():
-        without = next_steps.without_texts(dataset_facts.record(dataset))
-        st.warning(escaping.text(f"{without} Annotators would see ids alone."))
-    _fields(dataset, titles[dataset], mine, person.name)
+    shown = titles | {name: f"{titles[name]} (ids only)" for name in figures.without_texts(runs)}
+    dataset = pickers.pick("Dataset", list(titles), "dataset", width=340, titles=shown)
+    if shown[dataset] != titles[dataset]:
+        st.warning(escaping.text(f"{titles[dataset]} has no texts here: annotators would see ids."))
+        texts.bring(dataset_facts.record(dataset))
+    _fields(dataset, titles[dataset], runs[runs["dataset"] == dataset], person.name)
 
 
 def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:

@@ -5,7 +5,7 @@ from functools import partial
 from typing import Any
 
 import streamlit as st
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute.base.errors import BeirscopeError
 from compute.judgements import orders, sampling
@@ -209,10 +209,12 @@ def details(task: Task) -> None:
     _address.remember("dataset", task.dataset)
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     st.header(escaping.text(task.title), anchor=False)
-    st.button("Judge", type="primary", on_click=go, kwargs={"task": task.id})
+    counts = queue.overview(reading.store()).set_index("task").loc[task.id]
+    more: Any = {} if counts["given"] >= counts["wanted"] else {"type": "primary"}
+    st.button("Judge", on_click=go, kwargs={"task": task.id}, **more)
     st.caption("The address for annotators; nothing behind it names a system or an order:")
     st.code(f"{st.context.url}?task={task.id}", language=None, wrap_lines=True)
-    _progress(task)
+    _progress(task, counts)
     wide = {"Value": st.column_config.TextColumn(width="large")}
     st.markdown("**What it is made of**")
     titles = system_pickers.titles() | dataset_facts.titles()
@@ -220,14 +222,13 @@ def details(task: Task) -> None:
     _guideline(task)
 
 
-def _progress(task: Task) -> None:
+def _progress(task: Task, counts: Series) -> None:
     """Who judged how much, and the way to what came of it."""
     st.markdown("**Progress**")
     people = queue.people(reading.store(), task)
     if people.empty:
         st.caption("Nobody judged yet. When somebody did, who and how much stands here.")
         return
-    counts = queue.overview(reading.store()).set_index("task").loc[task.id]
     drawing.caption(f"{counts['given']:,} of {counts['wanted']:,} judgements made.")
     st.dataframe(figures.people(people), hide_index=True, width=760)
     there = {"dataset": task.dataset, "judgements": "added"}

@@ -154,7 +154,7 @@ def _what_next(task: Task) -> None:
         if st.button("What the judgements change", icon=":material/arrow_forward:"):
             navigation.to("holes", dataset=task.dataset, judgements="added")
             st.rerun()
-        if st.button("The task and its qrels", icon=":material/download:"):
+        if st.button("The task and its qrels", icon=":material/arrow_forward:"):
             go(about=task.id)
             st.rerun()
 

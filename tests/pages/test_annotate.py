@@ -175,6 +175,19 @@ def test_the_details_say_who_judged_how_much_and_lead_to_what_came_of_it(store: 
     press(app, "What the judgements change, and where people disagree")
 
 
+def test_a_finished_task_asks_for_no_more_judging(store: Store) -> None:
+    task = made(store)
+    app = opened("annotate", "ada", about=task.id)
+    assert _judge(app).proto.type == "primary"
+    while held := queue.exchange(store, task, ADA).held:
+        queue.exchange(store, task, ADA, [answer(pair.id, relevance=1) for pair in held])
+    assert _judge(opened("annotate", "ada", about=task.id)).proto.type == "secondary"
+
+
+def _judge(app: AppTest) -> Any:
+    return next(button for button in app.button if button.label == "Judge")
+
+
 @pytest.mark.parametrize(
     ("field", "value", "said"),
     [

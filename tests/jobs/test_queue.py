@@ -164,7 +164,9 @@ def test_what_failed_is_told_in_a_sentence_and_alone_tried_again(tmp_path: Path)
 @pytest.mark.soak
 def test_a_full_disk_ends_in_a_sentence_and_the_job_can_be_retried(store: Store) -> None:
     settings = store.settings
-    pair = targets.pair(Bench(store, settings), system("bm25"), known_datasets(store.parts())["tiny"])
+    pair = targets.pair(
+        Bench(store, settings), system("bm25"), known_datasets(store.parts())["tiny"]
+    )
     full = settings.home / "caches" / f"{pair.names.index}.aside" / "built.json"
     full.parent.mkdir(parents=True)
     full.symlink_to("/dev/full")

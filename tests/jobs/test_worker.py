@@ -66,7 +66,9 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
 @pytest.fixture(scope="module")
 def undisturbed(store: Store) -> run.Outcome:
     """A run that nobody disturbs, in this process."""
-    return run.run(Bench(store, store.settings), system("bm25"), known_datasets(store.parts())[DATASET])
+    return run.run(
+        Bench(store, store.settings), system("bm25"), known_datasets(store.parts())[DATASET]
+    )
 
 
 def clear(store: Store) -> None:

@@ -1,11 +1,11 @@
 """Making a task, and looking at one as its maker: here systems and orders are named."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
-from pandas import DataFrame, Series
+from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
 from compute.judgements import orders, sampling
@@ -209,7 +209,7 @@ def details(task: Task) -> None:
     _address.remember("dataset", task.dataset)
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     st.header(escaping.text(task.title), anchor=False)
-    counts = queue.overview(reading.store()).set_index("task").loc[task.id]
+    counts = queue.overview(reading.store()).set_index("task").to_dict("index")[task.id]
     more: Any = {} if counts["given"] >= counts["wanted"] else {"type": "primary"}
     st.button("Judge", on_click=go, kwargs={"task": task.id}, **more)
     st.caption("The address for annotators; nothing behind it names a system or an order:")
@@ -222,7 +222,7 @@ def details(task: Task) -> None:
     _guideline(task)
 
 
-def _progress(task: Task, counts: Series) -> None:
+def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
     """Who judged how much, and the way to what came of it."""
     st.markdown("**Progress**")
     people = queue.people(reading.store(), task)

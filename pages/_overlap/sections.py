@@ -139,7 +139,7 @@ def _table(
 
 def _written(table: DataFrame) -> Styler:
     """Similarities as figures write them."""
-    return table.style.format(plain, subset=[name for name in _FIGURES if name in table])
+    return table.style.format(dict.fromkeys((name for name in _FIGURES if name in table), plain))
 
 
 def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> None:

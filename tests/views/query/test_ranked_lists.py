@@ -1,5 +1,7 @@
 """Boxes of ranked lists: what their labels hold."""
 
+from typing import Any
+
 import pytest
 from pandas import DataFrame
 
@@ -11,7 +13,7 @@ def _texts(title: str, n_lists: int) -> list[str]:
     names = [f"s{place}" for place in range(n_lists)]
     row = {"rank": 1, "doc_id": "d1", "score": 1.0, "relevance": None, "text": ""}
     lists = DataFrame([row | {"system": name, "title": title} for name in names])
-    figure = ranked_lists.ranked_lists(lists, [(name, name) for name in names], theme="light")
+    figure: Any = ranked_lists.ranked_lists(lists, [(name, name) for name in names], theme="light")
     return [text for trace in figure.data if trace.mode == "text" for text in trace.text]
 
 

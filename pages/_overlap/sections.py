@@ -139,7 +139,8 @@ def _table(
 
 def _written(table: DataFrame) -> Styler:
     """Similarities as figures write them."""
-    return table.style.format(dict.fromkeys((name for name in _FIGURES if name in table), plain))
+    known: Any = dict.fromkeys((name for name in _FIGURES if name in table), plain)
+    return table.style.format(known)
 
 
 def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> None:

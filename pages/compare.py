@@ -1,5 +1,7 @@
 """Compare: two systems, query by query, on one dataset or on all."""
 
+from typing import Any
+
 import streamlit as st
 
 from compute.views.compare import select
@@ -28,8 +30,9 @@ with pickers.pickers():
         address.known("b", systems, f"system on {name}")
     first, second = system_pickers.usual_pair(systems, name)
     titles = system_pickers.titles()
-    a = pick("A", systems, "a", default=first, width=230, titles=titles)
-    b = pick("B", systems, "b", default=second, width=230, titles=titles)
+    look: dict[str, Any] = {"width": 230, "titles": titles, "told": system_pickers.told(systems)}
+    a = pick("A", systems, "a", default=first, **look)
+    b = pick("B", systems, "b", default=second, **look)
     measure = pick("Measure", measures, "measure", width=150)
     sections.swap()
 if name != sections.ALL:

@@ -7,6 +7,7 @@ import signal
 import socket
 import subprocess
 import sys
+import time
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -68,10 +69,9 @@ def serve(settings: Settings) -> int:
         for line in open_to_others(settings.home, listen_address.secrets_files(settings)):
             _say(f"Warning: {line}")
         scratch.sweep(settings.home)
-        _say(f"Beirscope: {url}   (stop with Ctrl-C)")
         if not_installed():
             _say("For looking only: make run installs what computes.")
-        return _run_both(settings, options(settings, port, signed))
+        return _run_both(settings, port, options(settings, port, signed), f"Beirscope: {url}")
 
 
 def options(settings: Settings, port: int, signed: listen_address.SignIn | None) -> list[str]:
@@ -89,15 +89,17 @@ def options(settings: Settings, port: int, signed: listen_address.SignIn | None)
     ]
 
 
-def _run_both(settings: Settings, told: Sequence[str]) -> int:
+def _run_both(settings: Settings, port: int, told: Sequence[str], where: str) -> int:
     """The dashboard in front, a worker behind it; the worker ends when the dashboard does.
 
-    A worker that lacks a library it needs is not started.
+    A worker that lacks a library it needs is not started. `where` is said once it can be opened.
     """
     dashboard = start(settings.home, told)
     signal.signal(signal.SIGTERM, lambda *_: dashboard.terminate())
     worker = None if not_installed() else _worker(settings)
     try:
+        if _listens(dashboard, settings.address, port):
+            _say(f"{where}   (stop with Ctrl-C)")
         return dashboard.wait()
     except KeyboardInterrupt:
         # Ctrl-C reaches both; a signal to this process alone does not.
@@ -108,6 +110,15 @@ def _run_both(settings: Settings, told: Sequence[str]) -> int:
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(worker.pid, signal.SIGTERM)
             worker.wait()
+
+
+def _listens(dashboard: "subprocess.Popen[bytes]", address: str, port: int) -> bool:
+    """Wait until the dashboard takes connections; false where it ends before."""
+    while dashboard.poll() is None:
+        with contextlib.suppress(OSError), socket.create_connection((address, port), timeout=1):
+            return True
+        time.sleep(0.1)
+    return False
 
 
 def start(home: Path, told: Sequence[str]) -> "subprocess.Popen[bytes]":

@@ -1,6 +1,6 @@
 """Making a task, and looking at one as its maker: here systems and orders are named."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,6 @@ from compute.judgements.tasks import queue, samples, sampling_on, tasks
 from compute.judgements.tasks.tasks import Plan, Task
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import tables as figures
-from compute.views.shared import next_steps
 from pages._annotate.sections import go
 from pages._frame import added_switch
 from pages._shared import address as _address
@@ -29,6 +28,7 @@ from pages._shared import (
     reading,
     sign_in,
     system_pickers,
+    texts,
 )
 from pages._shared.reading import read
 
@@ -44,18 +44,19 @@ def making() -> None:
         drawing.caption(sign_in.told(sign_in.OPERATOR))
         return
     st.header("New task", anchor=False)
+    drawing.caption("Blind: annotators never see systems, ranks or scores.")
     person = annotators.annotator()
     if person is None:
         annotators.ask()
         return
     titles = dict(zip(runs["dataset"], runs["title"], strict=True))
     _address.known("dataset", titles, "dataset with ranked lists")
-    dataset = pickers.pick("Dataset", list(titles), "dataset", width=340, titles=titles)
-    mine = runs[runs["dataset"] == dataset]
-    if not mine["with_texts"].all():
-        without = next_steps.without_texts(dataset_facts.record(dataset))
-        st.warning(escaping.text(f"{without} Annotators would see ids alone."))
-    _fields(dataset, titles[dataset], mine, person.name)
+    shown = titles | {name: f"{titles[name]} (ids only)" for name in figures.without_texts(runs)}
+    dataset = pickers.pick("Dataset", list(titles), "dataset", width=340, titles=shown)
+    if shown[dataset] != titles[dataset]:
+        st.warning(escaping.text(f"{titles[dataset]} has no texts here: annotators would see ids."))
+        texts.bring(dataset_facts.record(dataset))
+    _fields(dataset, titles[dataset], runs[runs["dataset"] == dataset], person.name)
 
 
 def _fields(dataset: str, title: str, runs: DataFrame, person: str) -> None:
@@ -208,10 +209,12 @@ def details(task: Task) -> None:
     _address.remember("dataset", task.dataset)
     st.button("All tasks", icon=":material/arrow_back:", type="tertiary", on_click=go)
     st.header(escaping.text(task.title), anchor=False)
-    st.button("Judge", type="primary", on_click=go, kwargs={"task": task.id})
+    counts = queue.overview(reading.store()).set_index("task").to_dict("index")[task.id]
+    more: Any = {} if counts["given"] >= counts["wanted"] else {"type": "primary"}
+    st.button("Judge", on_click=go, kwargs={"task": task.id}, **more)
     st.caption("The address for annotators; nothing behind it names a system or an order:")
     st.code(f"{st.context.url}?task={task.id}", language=None, wrap_lines=True)
-    _progress(task)
+    _progress(task, counts)
     wide = {"Value": st.column_config.TextColumn(width="large")}
     st.markdown("**What it is made of**")
     titles = system_pickers.titles() | dataset_facts.titles()
@@ -257,14 +260,13 @@ def _draw(task: Task, systems: Sequence[str], n_pairs: int) -> None:
     st.rerun()
 
 
-def _progress(task: Task) -> None:
+def _progress(task: Task, counts: Mapping[Hashable, int]) -> None:
     """Who judged how much, and the way to what came of it."""
     st.markdown("**Progress**")
     people = queue.people(reading.store(), task)
     if people.empty:
         st.caption("Nobody judged yet. When somebody did, who and how much stands here.")
         return
-    counts = queue.overview(reading.store()).set_index("task").loc[task.id]
     drawing.caption(f"{counts['given']:,} of {counts['wanted']:,} judgements made.")
     st.dataframe(figures.people(people), hide_index=True, width=760)
     there = {"dataset": task.dataset, "judgements": "added"}

@@ -72,11 +72,21 @@ def listed() -> None:
             "No task yet. If you were asked to judge, ask for the address of the task"
             + (", or make a new one." if operator else ".")
         )
+        if operator:
+            _texts_first()
         return
     progress = queue.overview(store).set_index("task").to_dict("index")
     titles = read(annotate_select.judgeable).set_index("dataset")["title"].to_dict()
     for task in found[:MOST]:
         _row(task, titles.get(task.dataset, task.dataset), progress[task.id])
+
+
+def _texts_first() -> None:
+    """Where no dataset with ranked lists has texts: that judging needs them, and what adds them."""
+    runs = read(annotate_select.judgeable)
+    if len(runs) and not runs["with_texts"].any():
+        drawing.caption("Judging needs texts, and no dataset has them here.")
+        address.link("Add texts", "pages/data.py", show="Import", to=figures.without_texts(runs)[0])
 
 
 def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
@@ -144,7 +154,7 @@ def _what_next(task: Task) -> None:
         if st.button("What the judgements change", icon=":material/arrow_forward:"):
             navigation.to("holes", dataset=task.dataset, judgements="added")
             st.rerun()
-        if st.button("The task and its qrels", icon=":material/download:"):
+        if st.button("The task and its qrels", icon=":material/arrow_forward:"):
             go(about=task.id)
             st.rerun()
 

@@ -16,7 +16,7 @@ def section(place: DeltaGenerator, plan: Plan) -> None:
             return
         with pickers.pickers():
             difference = pickers.number(
-                "Queries to find a difference of (.001 to 1)", "find", width=280
+                "Queries needed to find a difference of", "find", example=".02", width=290
             )
             if difference is not None:
                 drawing.caption(*power.needed(plan, difference))

@@ -248,18 +248,22 @@ def by_kind(view: View, both: DataFrame) -> None:
 def most_different(view: View, both: DataFrame, alike: DataFrame) -> None:
     """The queries where the systems differ most; a click opens one."""
     st.header("Queries where they differ most", anchor=False)
-    orders = comparing.ORDERS if len(alike) else comparing.ORDERS[:1]
+    orders = [one for one in comparing.ORDERS if len(alike) or one != comparing.BY_RANKING]
     address.known("by", orders, "order")
-    order = pick("Order", orders, "by", width=190)
+    order = pick("Order", orders, "by", width=210, titles=comparing.ORDERS)
+    both = comparing.where_ahead(both, order, view.measure)
+    if both.empty:
+        st.info("No query is of this kind: choose another order.")
+        return
+    drawing.caption("A click opens the query.")
     rows = comparing.most_different(both, alike, order, SHOWN)
     table = tables.difference_table(rows, view.titles, whole=len(view.datasets) > 1)
     carried = rows[["dataset", "query_id"]].to_numpy().tolist()
     navigation.table(table, "different", carried, view.go, "Queries that differ most")
     first = f"The first {len(rows):,} of" if len(rows) < len(both) else "All"
     drawing.caption(
-        f"{first} {len(both):,} queries. A click on a row opens the query with"
-        f" both ranked lists. Difference: {view.versus}. Overlap: rank-biased overlap of the two"
-        " lists."
+        f"{first} {len(both):,} queries. Difference: {view.versus}. Overlap: rank-biased overlap of"
+        " the two lists."
     )
 
 

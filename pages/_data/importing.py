@@ -23,6 +23,7 @@ NEW = "A new dataset"
 _ARCHIVE = "BEIR archive"
 _MAKERS = {_ARCHIVE: "path", "qrels": "qrels"}
 """What a dataset is made from, and what an import calls it."""
+MAKE_FIRST = "Make the dataset, then choose runs"
 _WIDTHS = {"Troubles": 80, "Count": 70, "Line": 70, "Blocking": 80, "Outcome": 90}
 NARROW: dict[str, Any] = {
     name: st.column_config.Column(width=width) for name, width in _WIDTHS.items()
@@ -116,7 +117,7 @@ def _asked(to: str) -> str:
     if to == NEW:
         return (
             "A BEIR archive (zip), or judgements alone (qrels, of TREC or BEIR); runs beside them"
-            " are taken in as soon as the dataset is there"
+            " follow in the next step"
         )
     texts = "; or the BEIR archive (zip) whose texts are missing here" if _lacks_texts(to) else ""
     return f"TREC run files, plain or packed (gzip, zstd); many at once{texts}"
@@ -291,11 +292,9 @@ def _new_dataset(
     report, others = fit[0][0]["report"], len(files) - 1
     st.header("The new dataset", anchor=False)
     if others:
-        drawing.caption(
-            f"It is made from {fit[0][1].name}; the other {counted(others, 'file')} can be taken in"
-            " once it is there."
-        )
-    name, options, pressed = _form(report)
+        drawing.caption(f"It is made from {fit[0][1].name}.")
+    runs = any(_is_fit(answer, "run") for answer, _ in both)
+    name, options, pressed = _form(report, MAKE_FIRST if runs else "Import the dataset")
     if pressed and not name:
         st.error("The dataset needs a name, such as mine: fill in Name above.")
     elif pressed:
@@ -312,8 +311,8 @@ def _new_dataset(
         _done(name, answers, [], keep=others > 0)
 
 
-def _form(report: figures.Record) -> tuple[str, dict[str, Any], bool]:
-    """The name, the options of the import, and whether the button was pressed."""
+def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool]:
+    """The name, the options of the import, and whether the button, so labelled, was pressed."""
     with st.form("_new_dataset", border=False):
         with pickers.pickers():
             name = st.text_input("Name (letters, digits, . _ -)", placeholder="mine", width=240)
@@ -324,7 +323,7 @@ def _form(report: figures.Record) -> tuple[str, dict[str, Any], bool]:
             help="As in Quora, where a question is asked for others like it. The document that has"
             " the id of a query is then never counted as an answer to it.",
         )
-        pressed = st.form_submit_button("Import the dataset", type="primary")
+        pressed = st.form_submit_button(label, type="primary")
     options = {"split": split, "language": language.strip(), "drop_self": drop}
     return name.strip(), options, pressed
 

@@ -17,6 +17,11 @@ BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
 UNSWITCHED = ("Annotate", "Jobs", "About the numbers")
 """Pages without scores; annotators must not see what their judgements do."""
+_PARTS = {
+    "Overlap": lambda: st.query_params.get("view") == "Domain shift",
+    "Data": lambda: st.query_params.get("show") not in ("Import", "Fetch"),
+}
+"""Pages of which only parts have scores: whether the address names one that may."""
 OFFICIAL, ADDED = "official", "added"
 _LABELS = {OFFICIAL: "Official", ADDED: "Official + added"}
 
@@ -26,7 +31,7 @@ def begin(title: str) -> None:
     st.session_state["_choice"] = st.session_state["_added"] = None
     address.begin(title)
     pickers.begin()
-    if title in UNSWITCHED:
+    if title in UNSWITCHED or (title in _PARTS and not _PARTS[title]()):
         return
     found = reading.read(select_added.counted, sources=list(SOURCES), added=False)
     there = [source for source in SOURCES if source in set(found["source"].dropna())]

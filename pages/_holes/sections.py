@@ -105,11 +105,11 @@ def has_added(dataset: str) -> bool:
 
 def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None:
     """What added judgements did to scores, holes and ranks, here and in print."""
-    st.header("Before and after added judgements", anchor=False)
     side_by_side = st.container(horizontal=True, gap="medium")
     left, right = side_by_side.container(width=705), side_by_side.container(width=550)
     recorded = added_switch.recorded(dataset)
     with left:
+        st.header("Before and after added judgements", anchor=False)
         if recorded["n_added"]:
             before = _bounds(dataset, systems, measure, added=False)
             after = _bounds(dataset, systems, measure, added=True)
@@ -131,6 +131,7 @@ def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None
             on_click=partial(navigation.to, "annotate", view="new", dataset=dataset),
         )
     with right:
+        st.header("In print: TREC-COVID", anchor=False)
         _published()
 
 
@@ -149,6 +150,4 @@ def _published() -> None:
     printed = read(dataset_select.published_figures, datasets=["trec-covid"])
     effect = titled(published.annotation_effect(printed).reset_index())
     table(figures.published_effect(effect), "published-effect", "Published before and after")
-    drawing.caption(
-        "In print: TREC-COVID before and after 980 added judgements (BEIR v4, Table 4)."
-    )
+    drawing.caption("Before and after 980 added judgements (BEIR v4, Table 4).")

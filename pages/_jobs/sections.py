@@ -132,6 +132,7 @@ def matrix(cells: DataFrame, chosen: DataFrame) -> None:
     figure = figures.matrix(cells, chosen=targets, theme=colours.theme(), titles=titles)
     navigation.plot(figure, "matrix", "Runs of systems on datasets", _select)
     drawing.caption(
+        figures.shipped(cells),
         drawing.of_matrix(
             "A click on a cell chooses its system and dataset, another leaves them out again."
         ),

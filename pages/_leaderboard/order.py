@@ -219,6 +219,8 @@ def _figure(
     drawing.plot(figure, "order", f"Means of {of.measure} with intervals and groups{over}")
     more = len(shown) - figures.MOST_ROWS
     drawing.caption(
+        f"{len(shown)} of {len(order)} systems shown; ranks are among all."
+        * (len(shown) < len(order)),
         *order_confidence.caption(order, board, ground),
         f"{more} more systems stand in the view Table." * (more > 0),
         _without_bars(shown),

@@ -46,7 +46,7 @@ FILTERS = ("task", "domain", "group", "family", "returned", "shared", "systems")
 """What the popover's pickers are called in the address."""
 OWN = "own"
 """The group of datasets that were imported."""
-UNTESTED = "Print gives means alone: no test of one dataset. Computed marks what is significant."
+UNTESTED = "The papers print no scores by query, so single datasets cannot be tested."
 
 
 def first() -> str:
@@ -54,7 +54,13 @@ def first() -> str:
 
     Runs of the demo leave the papers' tables in the first place.
     """
+    pickers.begin().setdefault("numbers by default", "numbers" not in st.query_params)
     return COMPUTED if _has_own() else PUBLISHED
+
+
+def _by_default() -> bool:
+    """Whether nobody had chosen numbers when the page was opened; later the address names them."""
+    return bool(pickers.begin().get("numbers by default"))
 
 
 def _has_own() -> bool:
@@ -90,6 +96,9 @@ def choose_table(tables: DataFrame, sources: list[str], numbers: str, above: Any
     """One of the printed tables, which are called by what they hold; the address then says which
     numbers are shown, for what the page opens on may change."""
     titles, none = cells.table_titles(tables), numbers == COMPUTED
+    if none and _by_default():
+        with above:
+            drawing.caption("The papers' tables are under Numbers: Published.")
     source = pickers.pick("Table", sources, "table", width=270, disabled=none, titles=titles)
     with above:
         address.name(numbers=numbers, **({} if none else {"table": source}))
@@ -169,12 +178,8 @@ def heat(
     origin = cells.origin(of.kind, of.source, returned=of.returned)
     n, titles = len(board.systems), leaderboard.short_titles(board.systems)
     shared = in_common(n, printed) if difference else ""
-    left_out = (
-        f"Shown are {len(shown)} of {n} systems; bold, colours and ranks compare all {n}."
-        " Filter picks others."
-    ) * (len(shown) < n)
     said = drawing.of_matrix(said)
-    drawing.caption(*leaderboard.caption(board, origin), shared, said, left_out)
+    drawing.caption(*leaderboard.caption(board, origin, shown), shared, said)
     if marks is not None:
         drawing.caption(
             *marks_note(marks, titles.get(baseline, baseline)), unmarked(board, baseline)

@@ -5,6 +5,7 @@ from typing import Any
 
 import streamlit as st
 from pandas import DataFrame
+from pandas.io.formats.style import Styler
 
 from compute.corpora import similarity_matrix
 from compute.corpora.overlap import FLOORS as _FLOORS
@@ -13,6 +14,7 @@ from compute.views.overlap import graph as graphs
 from compute.views.overlap import heatmap as figures
 from compute.views.overlap import select as overlap_select
 from compute.views.overlap.words import BOTH, FIRST, SECOND, WIDTH, legend, words
+from compute.views.shared.theme import plain
 from pages._shared import address, colours, drawing, escaping, navigation, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import parts, read
@@ -20,7 +22,7 @@ from pages._shared.reading import parts, read
 HEATMAP, GRAPH, SHIFT = VIEWS = ("Heatmap", "Graph", "Domain shift")
 FLOORS = {figures.floor_label(floor): floor for floor in _FLOORS}
 _FIGURES = {
-    name: st.column_config.NumberColumn("Similarity", format="%.3f", width=72)
+    name: st.column_config.NumberColumn("Similarity", width=72)
     for name in ("Similarity", "Its similarity")
 }
 COMMAND = "python -m compute overlap"
@@ -101,7 +103,7 @@ def heatmap(
     figure = figures.heatmap(square, titles, theme=colours.theme(), unit=unit, chosen=(one, other))
     with st.container(horizontal=True):
         with st.container(width=figures.WIDTH):
-            alt = "Vocabulary overlap of every pair of collections, in hundredths"
+            alt = "Vocabulary overlap of every pair of collections"
             navigation.plot(figure, "pairs", alt, _choose_pair, width="content")
         with st.container(width=440):
             _table(rows, titles, list(shown), chosen, figures.height(len(square)))
@@ -122,9 +124,10 @@ def _table(
     key = f"pair_rows_{st.session_state['_row_turn']}"
     table = figures.pair_table(rows, titles)
     drawing.table(
-        table,
+        _written(table),
         key,
         "Similarity of pairs of collections",
+        file=table,
         height=min(38 + 35 * len(table), max(beside, 318)),
         on_select=lambda: _row_clicked(key, pairs),
         selection_mode="single-row",
@@ -132,6 +135,12 @@ def _table(
         row_height=35,
         column_config=_FIGURES,
     )
+
+
+def _written(table: DataFrame) -> Styler:
+    """Similarities as figures write them."""
+    known: Any = dict.fromkeys((name for name in _FIGURES if name in table), plain)
+    return table.style.format(known)
 
 
 def _pair(chosen: str, shown: dict[str, str], counted: DataFrame, unit: str) -> None:
@@ -198,7 +207,8 @@ def _neighbours(square: DataFrame, titles: dict[str, str]) -> None:
         table = graphs.all_neighbours(square, titles, name)
         title = f"Neighbours of {titles.get(name, name)}"
     options: dict[str, Any] = {"placeholder": "–", **drawing.height(len(table), 13)}
-    drawing.table(table, "neighbours", title, column_config=_FIGURES, **options)
+    shown = _written(table)
+    drawing.table(shown, "neighbours", title, file=table, column_config=_FIGURES, **options)
 
 
 def about(counted: DataFrame, unit: str, floor: float, numbers: str) -> None:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
+import streamlit.components.v2 as components
 from pandas import DataFrame
 
 from compute.datasets import Dataset
@@ -21,6 +22,20 @@ from pages._shared.reading import read
 
 Systems = Sequence[tuple[str, str]]
 """Name and title, from left to right."""
+_IN_VIEW = components.component(
+    "opened_in_view",
+    js="""
+    let last = 0;
+    export default function ({ data }) {
+      const place = document.querySelector(".st-key-_document");
+      if (data.click === last || !place) return;
+      last = data.click;
+      const { top } = place.getBoundingClientRect();
+      // Below the fold it would open unseen.
+      if (top < 0 || top > 0.6 * window.innerHeight) place.scrollIntoView({ block: "center" });
+    }
+    """,
+)
 _FURTHER = 100
 """Relevant documents that no list shows are offered up to this many."""
 
@@ -117,6 +132,7 @@ def _clicked() -> None:
     points = st.session_state["lists"]["selection"]["points"]
     if points:
         address.choose("document", points[0]["customdata"])
+        st.session_state["_opened"] = st.session_state.get("_opened", 0) + 1
 
 
 def lists(
@@ -148,6 +164,7 @@ def document(page: Page, chosen: str) -> None:
     address.pin("document", chosen)
     judging.hole(page.dataset, page.query_id, chosen)
     _text(page, chosen)
+    _IN_VIEW(data={"click": st.session_state.get("_opened", 0)}, key="_in_view")
 
 
 def beside(page: Page, chosen: str) -> None:

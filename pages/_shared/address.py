@@ -104,9 +104,11 @@ def unpin() -> None:
             choose(key, name)
 
 
-def link(label: str, page: str, **names: str | Sequence[str]) -> None:
-    """A link to a page, such as pages/query.py, whose address has these names."""
-    if st.button(escaping.text(label), icon=":material/arrow_forward:", type="tertiary"):
+def link(label: str, page: str, told: str = "", **names: str | Sequence[str]) -> None:
+    """A link to a page, such as pages/query.py, whose address has these names; `told` stands behind
+    its mark."""
+    mark = escaping.text(told) or None
+    if st.button(escaping.text(label), icon=":material/arrow_forward:", type="tertiary", help=mark):
         navigation.to(Path(page).stem, **names)
         navigation.follow()
 

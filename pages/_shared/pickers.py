@@ -33,8 +33,12 @@ def pick(
     width: int = 190,
     disabled: bool = False,
     titles: Mapping[str, str] = UNTITLED,
+    told: str | None = None,
 ) -> str:
-    """One of `options`, kept in the address under `key`; shown by its title, where it has one."""
+    """One of `options`, kept in the address under `key`; shown by its title, where it has one.
+
+    `told`, in Markdown, stands behind its mark.
+    """
     choices = list(options)
     usual = default if default in choices else next(iter(choices), None)
     _follow(key, lambda named: next((name for name in named if name in choices), usual))
@@ -47,6 +51,7 @@ def pick(
         on_change=partial(_put, key, among=choices),
         width=width,
         disabled=disabled,
+        help=told,
     )
     return export.picked(key, picked)
 
@@ -120,7 +125,7 @@ LEAST, LARGEST = 0.001, 1.0
 """What a number may be: a difference of two means."""
 
 
-def number(label: str, key: str, *, width: int = 190) -> float | None:
+def number(label: str, key: str, *, example: str, width: int = 190) -> float | None:
     """A number from LEAST to LARGEST or none, kept in the address under `key`."""
 
     def meant(named: list[str]) -> float | None:
@@ -138,7 +143,8 @@ def number(label: str, key: str, *, width: int = 190) -> float | None:
         value=None,
         step=0.01,
         format="%.3f",
-        placeholder="none named",
+        placeholder=f"such as {example}",
+        help=f"From {LEAST:g} to {LARGEST:g}".replace("0.", "."),
         key=key,
         on_change=partial(_put, key),
         width=width,

@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from compute.systems import SYSTEMS
 from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query.words import LISTS, first_pair
@@ -17,6 +18,18 @@ from pages._shared.reading import read
 def titles() -> dict[str, str]:
     """What people read for a system, by its name; a title that two have goes with the name."""
     return pickers.unique_titles(read(leaderboard_select.systems), "system")
+
+
+def told(known: Sequence[str]) -> str | None:
+    """How those lexical systems of the catalogue differ whose names tell little, for the mark of a
+    picker: a line each, in Markdown."""
+    rows = [SYSTEMS[name] for name in known if name in SYSTEMS]
+    lines = {
+        row.title: "; ".join(row.settings.split("; ")[:3])
+        for row in rows
+        if row.family == "lexical"
+    }
+    return "\n".join(f"- {escaping.text(f'{one}: {how}')}" for one, how in lines.items()) or None
 
 
 def picked(known: Sequence[str], what: str, above: Any) -> list[str]:
@@ -66,6 +79,7 @@ def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
         max_selections=LISTS,
         format_func=lambda name: named.get(name) or name,
         placeholder="up to four",
+        help=told(known),
         on_change=partial(_choose, list(known)),
         width=430,
     )

@@ -5,6 +5,7 @@ import streamlit as st
 from compute.base.errors import BeirscopeError
 from compute.datasets import Dataset
 from compute.intake import texts, upload_process
+from compute.views.shared import next_steps
 from pages._shared import address, escaping, reading
 
 
@@ -17,7 +18,8 @@ def bring(dataset: Dataset) -> None:
     if not texts.lacks_texts(reading.parts(), dataset.name):
         return
     if dataset.group != "PyDocs":
-        address.link("Add texts", "pages/data.py", show="Import", to=dataset.name)
+        told = next_steps.without_texts(dataset)
+        address.link("Add texts", "pages/data.py", told, show="Import", to=dataset.name)
         return
     failed = st.session_state.setdefault("_texts_failed", {})
     if dataset.name not in failed:

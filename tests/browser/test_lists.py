@@ -66,3 +66,23 @@ def test_a_cell_of_the_map_opens_its_document_and_leads_to_the_lists(
     settled(page)
     page.keyboard.press("Escape")
     expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+BOX = """([figure, rank]) => {
+    const plot = document.querySelector(`${figure} .js-plotly-plot`);
+    if (!plot?._fullLayout) return null;
+    const {left, top} = plot.getBoundingClientRect(), {xaxis2, yaxis} = plot._fullLayout;
+    return [left + xaxis2._offset + xaxis2.d2p(0.5), top + yaxis._offset + yaxis.d2p(rank)];
+}"""
+
+
+def test_a_document_that_a_click_opens_comes_into_view(page: Page, dashboard: str) -> None:
+    page.set_viewport_size({"width": 1280, "height": 420})
+    page.goto(f"{dashboard}/query?dataset=tiny&systems=bm25&order=by+id&query=q1&ranks=10")
+    _query(page, "ships in the harbour")
+    picker = page.get_by_role("combobox", name=re.compile("Document"))
+    expect(picker).not_to_be_in_viewport()
+    page.locator(FIGURE).first.evaluate("figure => figure.scrollIntoView()")
+    click_at(page, BOX, [FIGURE, 2])
+    page.wait_for_url(re.compile("document="))
+    expect(picker).to_be_in_viewport()

@@ -128,7 +128,9 @@ def test_a_sound_file_in_the_wrong_place_is_sent_to_the_right_one() -> None:
     as_runs = figures.contents(reports, ["run"])["Can be taken in"].tolist()
     assert as_runs == ["not here: choose “A new dataset”", "yes"]
     as_dataset = figures.contents(reports, ["qrels"])["Can be taken in"].tolist()
-    assert as_dataset == ["not here: choose its dataset", "yes"]
+    assert as_dataset == ["in the next step", "yes"]
+    alone = figures.contents(reports[:1], ["qrels"])["Can be taken in"].tolist()
+    assert alone == ["not here: choose its dataset"]
 
 
 def test_one_of_a_kind_is_not_many() -> None:

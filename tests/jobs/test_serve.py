@@ -70,3 +70,22 @@ def test_no_work_is_begun_unasked_and_the_worker_ends_with_the_dashboard(
     until(lambda: not jobs.workers_alive(settings), "the end of the worker")
     if how == signal.SIGTERM:
         until(lambda: not session(served.pid), "the end of all that was started")
+
+
+def test_the_address_is_told_once_it_can_be_opened(settings: Settings) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "compute", "serve"],
+        cwd=PROJECT,
+        env=environment(settings),
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    )
+    assert process.stdout
+    try:
+        told = next(line for line in process.stdout if line.startswith("Beirscope: "))
+        assert running_at(settings.home / "serve.lock") in told
+        assert _healthy(settings)
+    finally:
+        process.terminate()
+        process.wait(60)

@@ -85,7 +85,22 @@ def test_there_is_no_switch_before_anybody_judged(unjudged, monkeypatch, page):
 @pytest.mark.parametrize("page", PAGES)
 def test_pages_with_scores_have_the_switch_and_annotators_do_not(judged, monkeypatch, page):
     monkeypatch.setenv("BEIRSCOPE_HOME", str(judged))
-    assert bool(switches(opened(page))) == (Path(page).stem not in ("annotate", "jobs", "about"))
+    without = ("annotate", "jobs", "about", "overlap")
+    assert bool(switches(opened(page))) == (Path(page).stem not in without)
+
+
+@pytest.mark.parametrize(
+    ("page", "address", "there"),
+    [
+        ("overlap", {"view": "Domain shift"}, True),
+        ("overlap", {"view": "Graph"}, False),
+        ("data", {"show": "Import"}, False),
+        ("data", {"show": "Runs"}, True),
+    ],
+)
+def test_parts_of_a_page_without_scores_have_no_switch(judged, monkeypatch, page, address, there):
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(judged))
+    assert bool(switches(opened(f"pages/{page}.py", **address))) == there
 
 
 @pytest.mark.parametrize("page", SCORED)

@@ -72,6 +72,32 @@ def test_without_a_task_the_page_says_what_one_is(store: Store) -> None:
     assert "computes some" not in shown(opened("annotate", "ada", view="new"))
 
 
+def test_judging_without_texts_leads_to_what_adds_them(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Bench(Store(found := Settings(home=tmp_path / "ids", threads=1)), found)
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d3 1\nq3 0 d6 1\n", "utf-8")
+    alone = imports.import_dataset(bench, "alone", qrels=tmp_path / "qrels.txt").dataset
+    (tmp_path / "some.run").write_text(LISTS, "utf-8")
+    imports.import_run(bench, tmp_path / "some.run", alone, system=NAME)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(found.home))
+    listed = opened("annotate")
+    assert "Judging needs texts" in shown(listed)
+    assert "Add texts" in [button.label for button in listed.button]
+    new = opened("annotate", "ada", view="new")
+    assert new.selectbox[0].options == ["alone (ids only)"]
+    (warning,) = new.warning
+    assert "alone has no texts here" in warning.value
+    (link,) = (button for button in new.button if button.label == "Add texts")
+    assert "Add texts brings them" in link.help
+
+
+def test_a_new_task_says_that_it_is_blind(store: Store) -> None:
+    said = shown(opened("annotate", "ada", view="new", dataset="tiny"))
+    assert "Blind: annotators never see systems, ranks or scores." in said
+    assert "Judging needs texts" not in shown(opened("annotate"))
+
+
 def test_every_order_has_words() -> None:
     assert set(figures.ORDERS) == set(NAMES)
 
@@ -164,6 +190,19 @@ def test_the_details_say_who_judged_how_much_and_lead_to_what_came_of_it(store: 
     labels = [one.proto.label for one in app.get("download_button")]
     assert labels == ["Added judgements (CSV)", "Added judgements (TREC qrels)"]
     press(app, "What the judgements change, and where people disagree")
+
+
+def test_a_finished_task_asks_for_no_more_judging(store: Store) -> None:
+    task = made(store)
+    app = opened("annotate", "ada", about=task.id)
+    assert _judge(app).proto.type == "primary"
+    while held := queue.exchange(store, task, ADA).held:
+        queue.exchange(store, task, ADA, [answer(pair.id, relevance=1) for pair in held])
+    assert _judge(opened("annotate", "ada", about=task.id)).proto.type == "secondary"
+
+
+def _judge(app: AppTest) -> Any:
+    return next(button for button in app.button if button.label == "Judge")
 
 
 @pytest.mark.parametrize(

@@ -216,13 +216,15 @@ def test_what_the_test_would_have_found_stands_beside_not_significant(
     assert "found with 80% chance: none that is possible, all 6 pairs" in said(app)
     assert "this pair alone, ." in said(app)
     assert ".1 takes " in said(app) and " queries, all 6 pairs corrected" in said(app)
+    field = app.number_input(key="find")
+    assert (field.placeholder, field.help) == ("such as .02", "From .001 to 1")
     app.number_input(key="find").set_value(0.25).run()
     assert app.query_params["find"] == "0.25" and ".25 takes " in said(app)
     app.number_input(key="find").set_value(None).run()
     assert "find" not in app.query_params and " takes " not in said(app)
     app = opened(of_four, monkeypatch, "dataset", **address, show="Systems")
     told = " ".join(words.value for words in app.markdown).replace("\\", "")
-    assert re.search(r"To be found with 80% chance, a true lead over .* must be \.\d{3}", told)
+    assert re.search(r"With 12 queries, .* under about \.\d{3}.* would be missed", told)
 
 
 @pytest.mark.parametrize("find", ["x", "-1", "nan", "inf", "1e999", "0", ""])
@@ -299,3 +301,13 @@ def test_a_dataset_without_runs_says_so_in_every_view(
     for view in ("Systems", "Queries", "Judgements"):
         app = opened(Settings(home=tmp_path), monkeypatch, "dataset", dataset="fever", show=view)
         assert "here" in said(app)
+
+
+def test_queries_are_shown_where_either_is_ahead(
+    of_four: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = {"dataset": "own", "a": "a", "b": "b", "measure": "RR@10"}
+    app = opened(of_four, monkeypatch, "compare", **address, by="a ahead")
+    assert "All 6 queries." in said(app) and "A click opens the query." in said(app)
+    app = opened(of_four, monkeypatch, "compare", **address, by="b ahead")
+    assert "No query is of this kind" in app.info[0].value

@@ -91,6 +91,9 @@ def test_a_home_of_own_datasets_opens_on_them_alone_until_others_are_asked_for()
     assert app.multiselect(key="group").value == ["own"]
     assert "Own datasets alone are shown; Filter has the others: Group." in said(app)
     assert {row for row, _ in cells_of(app)} == {"one", "two"}
+    papers = "The papers' tables are under Numbers: Published."
+    assert papers in said(app)
+    assert papers not in said(opened(numbers="Computed"))
     every = opened(group="")
     assert every.multiselect(key="group").value == []
     assert {"one", "two"} < {row for row, _ in cells_of(every)}
@@ -259,7 +262,7 @@ def test_what_is_significantly_above_or_below_the_baseline_has_a_mark() -> None:
 
 def test_a_printed_table_is_called_by_what_it_holds() -> None:
     app = opened(numbers="Published", table="BEIR v4, Table 9")
-    assert "Computed marks what is significant" in said(app)
+    assert "so single datasets cannot be tested" in said(app)
     table = app.selectbox(key="table")
     assert table.value == "BEIR v4, Table 9"
     assert "BEIR v4, Table 9: R@100, R_cap@100" in table.options
@@ -269,6 +272,6 @@ def test_the_filter_says_how_many_of_its_pickers_are_set_and_what_bold_is_among(
     app = opened(numbers="Computed", group="", systems=["good"], returned="true")
     labels = [block.proto.popover.label for block in app.get("popover")]
     assert "Filter (2)" in labels
-    assert "Shown are 1 of 3 systems; bold, colours and ranks compare all 3." in said(app)
+    assert "3 systems, 1 shown; bold, colours and ranks compare all 3." in said(app)
     bare = opened(group="")
     assert "Filter" in [block.proto.popover.label for block in bare.get("popover")]

@@ -27,6 +27,11 @@ GOALS = {
 """What the goals of `compute.judgements.sampling` are called there."""
 
 
+def without_texts(runs: DataFrame) -> list[str]:
+    """The datasets known by ids alone, of rows as `select.judgeable`."""
+    return list(dict.fromkeys(runs.loc[~runs["with_texts"].astype(bool), "dataset"]))
+
+
 def order(name: str) -> str:
     """An order in words."""
     return ORDERS.get(name, name)

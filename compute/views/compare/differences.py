@@ -163,7 +163,22 @@ def _cut(number: NDArray[np.int64]) -> NDArray[np.int64]:
 
 
 BY_MEASURE, BY_RANKING = "by the measure", "by the ranking"
-ORDERS = (BY_MEASURE, BY_RANKING)
+OF_A, OF_B = "a ahead", "b ahead"
+ORDERS = {
+    BY_MEASURE: "Largest difference",
+    OF_A: "A ahead",
+    OF_B: "B ahead",
+    BY_RANKING: "Rankings least alike",
+}
+"""Orders of queries, and what people read for them."""
+
+
+def where_ahead(both: DataFrame, order: str, measure: str) -> DataFrame:
+    """The queries that an order is of: those where A, or B, is ahead by the measure; else all."""
+    sides = {OF_A: 1, OF_B: -1}
+    if order not in sides:
+        return both
+    return both[above(sides[order] * better(measure) * both["difference"], 0)]
 
 
 def most_different(both: DataFrame, alike: DataFrame, order: str, n: int) -> DataFrame:
@@ -174,6 +189,6 @@ def most_different(both: DataFrame, alike: DataFrame, order: str, n: int) -> Dat
     """
     rows = both.merge(alike, on=["dataset", "query_id"], how="left")
     rows = rows.assign(gap=ranks(rows["difference"].abs()))
-    keys = ["gap", "rbo"] if order == BY_MEASURE else ["rbo", "gap"]
+    keys = ["rbo", "gap"] if order == BY_RANKING else ["gap", "rbo"]
     keys = [*keys, "dataset", "query_id"]
     return rows.sort_values(keys, kind="stable").head(n).drop(columns="gap").reset_index(drop=True)

@@ -73,16 +73,21 @@ def needed(plan: Plan, difference: float) -> list[str]:
 
 
 def leads(plans: list[Plan]) -> str:
-    """The smallest lead over several systems, or over one, that would have been found."""
+    """The smallest lead over several systems, or over one, that would have been found: below it
+    the chance to miss is larger than 1 - POWER."""
     known = sorted(one.detectable for one in plans if one.detectable <= LARGEST)
     if not known:
         return ""
     ends = dict.fromkeys(rounded_up(value) for value in (known[0], known[-1]))
-    span, whom = " to ".join(ends), "it" if len(plans) == 1 else "each of these"
+    lead = "a true lead over it" if len(plans) == 1 else "true leads over these"
     if len(known) < len(plans):
-        whom = f"{len(known):,} of these {len(plans):,}"
-    by_system = ", depending on the system" * (len(ends) > 1)
-    return f"To be found with 80% chance, a true lead over {whom} must be {span}{by_system}."
+        lead = f"true leads over {len(known):,} of these {len(plans):,}"
+    numbers = dict.fromkeys(f"{ask(plan.n for plan in plans):,}" for ask in (min, max))
+    return (
+        f"With {' to '.join(numbers)} queries, {lead} under about {' to '.join(ends)}"
+        f"{', depending on the system,' * (len(ends) > 1)} would be missed more than one time in"
+        " five."
+    )
 
 
 def _queries(plan: Plan, difference: float, level: float) -> str:

@@ -10,6 +10,7 @@ from pandas import DataFrame
 Record = Mapping[str, Any]
 """A report of the doctor, as JSON holds it."""
 _ONE = {"hits": "hit", "queries": "query", "documents": "document", "judgements": "judgement"}
+YES = "yes"
 _OPTION = re.compile(r" \(--[^)]*\)")
 """What a sentence tells users of the command line besides."""
 
@@ -17,19 +18,22 @@ _OPTION = re.compile(r" \(--[^)]*\)")
 def contents(reports: Iterable[Record], kinds: Collection[str]) -> DataFrame:
     """A row for each file; only files of these kinds can be taken in where they were given.
 
-    Those that cannot stand first.
+    Those that cannot stand first. A run beside what a new dataset is made from comes after it.
     """
+    reports = list(reports)
+    makes = "run" not in kinds and any(_can(report, kinds) == YES for report in reports)
+    later = ["run"] * makes
     rows = [
         {
             "File": report["path"],
             "Is": report["kind"],
-            "Can be taken in": _can(report, kinds),
+            "Can be taken in": _can(report, kinds, later),
             "Troubles": len(report["findings"]),
             "Holds": _holds(report["counts"]),
         }
         for report in reports
     ]
-    rows.sort(key=lambda row: row["Can be taken in"] == "yes")
+    rows.sort(key=lambda row: row["Can be taken in"] == YES)
     return DataFrame(rows)
 
 
@@ -49,10 +53,12 @@ def splits(report: Record) -> dict[str, str]:
     }
 
 
-def _can(report: Record, kinds: Collection[str]) -> str:
+def _can(report: Record, kinds: Collection[str], later: Collection[str] = ()) -> str:
     if report["refused"]:
         return "no"
-    return "yes" if report["kind"] in kinds else f"not here: {_place(report['kind'])}"
+    if report["kind"] in later:
+        return "in the next step"
+    return YES if report["kind"] in kinds else f"not here: {_place(report['kind'])}"
 
 
 def _place(kind: str) -> str:

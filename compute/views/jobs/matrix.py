@@ -194,11 +194,16 @@ def _word(state: str, width: int) -> str:
     return "<i>cannot run</i>" if state == CANNOT else state
 
 
+def shipped(cells: DataFrame) -> str:
+    """What a shipped run is, where there is one."""
+    came = "Shipped: came with Beirscope, and can be computed here, too."
+    return came if cells["state"].eq(SHIPPED).any() else ""
+
+
 def signs(cells: DataFrame) -> str:
     """What the signs mean, where a matrix is too wide for words; else nothing."""
     if cells["system"].nunique() <= MANY_COLUMNS:
-        came = "Shipped: came with Beirscope, computed elsewhere."
-        return came if cells["state"].eq("shipped").any() else ""
+        return ""
     return ", ".join(f"{sign} {state}" for state, sign in SIGNS.items()) + "."
 
 
@@ -290,7 +295,7 @@ def error(job: Job, tasks: Sequence[Job], names: Names) -> str:
 
 def times(job: Job, clock: float) -> str:
     """When a job was asked for and how long it took at `clock`, seconds since 1970."""
-    ago = f"asked for {duration(max(clock - job.created, 0))} ago"
+    ago = f"asked {duration(max(clock - job.created, 0))} ago"
     return ", ".join(words for words in (ago, took(job)) if words)
 
 

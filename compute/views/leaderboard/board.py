@@ -7,7 +7,7 @@ the dataset: shown, but in no average and never the best; wins count it, as the 
 A *suspect* cell contradicts its neighbours in print: shown, never used. Nothing is filled in.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -215,10 +215,18 @@ def short_titles(systems: DataFrame) -> dict[str, str]:
     return dict(zip(systems["system"], bare.where(clear, systems["title"]), strict=True))
 
 
-def caption(board: Board, origin: str) -> list[str]:
-    """What stands under the figure: source and counts, the average's ground, what is left out."""
-    sizes = f"{counted(len(board.datasets), 'dataset')}, {counted(len(board.systems), 'system')}"
-    sentences = [f"{origin}: {board.measure}, {sizes}.", _average_note(board)]
+def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> list[str]:
+    """What stands under the figure: source and counts, the average's ground, what is left out.
+
+    Of the systems those that are `shown` are named; none given means all.
+    """
+    named, n = board.systems, len(board.systems)
+    if shown is not None:
+        named = named[named["system"].isin(list(shown))]
+    sizes = f"{counted(len(board.datasets), 'dataset')}, {counted(n, 'system')}"
+    if len(named) < n:
+        sizes += f", {len(named)} shown; bold, colours and ranks compare all {n}"
+    sentences = [f"{origin}: {board.measure}, {sizes}.", _average_note(board, named)]
     if board.cells["in_domain"].any():
         sentences.append("Italic: the system was trained on the dataset; in no average, no best.")
     if board.cells["suspect"].any():
@@ -228,13 +236,13 @@ def caption(board: Board, origin: str) -> list[str]:
     return [sentence for sentence in sentences if sentence]
 
 
-def _average_note(board: Board) -> str:
+def _average_note(board: Board, systems: DataFrame) -> str:
     if not board.averaged:
         return "No average: too few systems have the same datasets."
     titles = dict(zip(board.datasets["dataset"], board.datasets["title"], strict=True))
     partly = [titles[name] for name in board.counted if name not in board.averaged]
     without = f", without {_named(partly, 'dataset')}" if partly else ""
-    return f"{averaged_note(board)}{without}.{_fewer_note(board)}"
+    return f"{averaged_note(board)}{without}.{_fewer_note(systems, short_titles(board.systems))}"
 
 
 def averaged_note(board: Board) -> str:
@@ -244,9 +252,8 @@ def averaged_note(board: Board) -> str:
     return f"Average over {number} that {who} have"
 
 
-def _fewer_note(board: Board) -> str:
+def _fewer_note(systems: DataFrame, titles: Mapping[str, str]) -> str:
     """Whose average is over fewer, for it lacks a run or was trained on a dataset."""
-    titles, systems = short_titles(board.systems), board.systems
     fewer = systems[systems["average"].notna() & systems["rank"].isna()]
     if fewer.empty:
         return ""

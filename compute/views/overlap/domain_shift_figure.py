@@ -81,7 +81,7 @@ def _hover(row: Row, axes: tuple[str, str]) -> str:
     out = "<br>left out of the correlation" if row["left_out"] else ""
     return (
         f"<b>{looks.escape(row['title'])}</b><br>{looks.escape(row['domain'])}"
-        f"<br>similarity {row['similarity']:.4f}<br>{looks.escape(axes[1])} {gain}{out}"
+        f"<br>similarity {looks.plain(row['similarity'], 4)}<br>{looks.escape(axes[1])} {gain}{out}"
     )
 
 

@@ -217,7 +217,7 @@ def _middles(lines: DataFrame, middle: np.ndarray, nodes: DataFrame) -> go.Scatt
     titles = dict(zip(nodes["dataset"], nodes["title"].map(looks.escape), strict=True))
     triples = zip(lines["dataset"], lines["other"], lines["similarity"], strict=True)
     hover = [
-        f"<b>{titles[one]}</b> and <b>{titles[other]}</b><br>similarity {value:.4f}"
+        f"<b>{titles[one]}</b> and <b>{titles[other]}</b><br>similarity {looks.plain(value, 4)}"
         for one, other, value in triples
     ]
     points = traces.targets(middle[:, 0], middle[:, 1], hover, size=14)
@@ -266,7 +266,7 @@ def _marks(own: DataFrame, square: DataFrame, nodes: DataFrame, theme: str) -> g
 
 def _hover(row: Row, square: DataFrame, titles: Mapping[str, str]) -> str:
     near = similarity_matrix.nearest(square, str(row["dataset"]))
-    said = [f"{titles[str(name)]} {value:.3f}" for name, value in near.items()]
+    said = [f"{titles[str(name)]} {looks.plain(value)}" for name, value in near.items()]
     sizes = [("documents", row["n_documents"]), ("terms", row["n_terms"])]
     counts = ", ".join(f"{int(n):,} {what}" for what, n in sizes if not math.isnan(n))
     head = f"<b>{looks.escape(row['title'])}</b><br>{looks.escape(row['domain'])}"

@@ -28,8 +28,8 @@ WIDEST = 64
 NARROWEST_WITH_NUMBER = 19
 LETTERS = 24
 HOW_TO_READ = (
-    "How to read this: similarities in hundredths, rounded. A similarity of 1 means the same words,"
-    " each as often; 0 means no word in common."
+    "How to read this: a similarity of 1 means the same words, each as often; 0 means no word in"
+    " common."
 )
 OPENS = " A click on a cell, or on a row of the table, opens the pair below."
 PUBLISHED, COMPUTED = NUMBERS = ("Published", "Computed")
@@ -67,7 +67,7 @@ def _lists(square: DataFrame, titles: Mapping[str, str], **_: object) -> Lists:
     ]
 
     def told(title: str, entries: Sequence[tuple[str, float]]) -> Ranked:
-        known = [(name, value, f"{100 * value:.0f}") for name, value in entries if value == value]
+        known = [(name, value, looks.plain(value, 2)) for name, value in entries if value == value]
         return ranked(title, known)
 
     lists = [told("All pairs", pairs), *map(told, shown, others)]
@@ -84,7 +84,7 @@ def heatmap(
     unit: str = "unigrams",
     chosen: tuple[str, str] | None = None,
 ) -> go.Figure:
-    """Each pair of collections once, as 100 s, rows and columns in the order of `square`.
+    """Each pair of collections once, rows and columns in the order of `square`.
 
     `square`: similarities 0 to 1, index and columns the same names; nan is left blank. Points of
     the overlay carry [dataset, other] as customdata. `unit` sets the span of colours, `chosen` is
@@ -139,12 +139,12 @@ def _numbers(
     shares = [(value - low) / (high - low) for _, _, value in cells]
     inks = [looks.ink(looks.colour(share, look.sequential)) for share in shares]
     places = [(column, row) for row, column, _ in cells]
-    return traces.texts(places, [f"{100 * value:.0f}" for *_, value in cells], inks, grid.digits)
+    return traces.texts(places, [looks.plain(value, 2) for *_, value in cells], inks, grid.digits)
 
 
 def _overlay(cells: Sequence[Any], names: Sequence[str], shown: Sequence[str]) -> dict[str, Any]:
     hover = [
-        f"<b>{shown[row]}</b> and <b>{shown[column]}</b><br>similarity {value:.4f}"
+        f"<b>{shown[row]}</b> and <b>{shown[column]}</b><br>similarity {looks.plain(value, 4)}"
         for row, column, value in cells
     ]
     pairs = [[names[row], names[column]] for row, column, _ in cells]

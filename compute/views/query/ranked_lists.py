@@ -11,7 +11,7 @@ import plotly.graph_objects as go
 from pandas import DataFrame
 
 from compute.views.query.words import judgement, name_of, said
-from compute.views.shared import axes, traces
+from compute.views.shared import axes, labels, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.ranked import Lists, Ranked, Row
@@ -22,8 +22,12 @@ _BOX = 15 / ROW
 _HEADS = {1: 34, 2: 34, 3: 50, 4: 50}
 # Share of the plot that the boxes take together; the rest is for the curves between them.
 _WIDTH = {1: 1.0, 2: 0.86, 3: 0.84, 4: 0.82}
-# What a box holds at 1440 pixels; on a narrower screen its own plot area cuts the text off.
-_LETTERS = {1: 200, 2: 98, 3: 60, 4: 42}
+# Pixels of a box for its text on a screen of 1280, less the sign; on a narrower one its own plot
+# area cuts the text off.
+_ROOM = {1: 1045, 2: 425, 3: 262, 4: 180}
+# The pages' font of 12 pixels is narrower than `labels` reckons.
+_SIZE = 10.5
+_LETTERS = 200
 _PADDING = 0.008
 # Of the colour that links a document's boxes.
 _TAB = 0.005
@@ -42,10 +46,10 @@ class Hit(NamedTuple):
     grade: int
     said: str
 
-    def label(self, letters: int) -> str:
+    def label(self, room: float, theme: str) -> str:
         sign = {"relevant": "✓", "judged": "·", "hole": "<b>?</b>"}[self.kind]
         grade = str(self.grade) if self.grade > 1 else ""
-        return f"{sign}{grade} {looks.escape(self.name, letters)}"
+        return f"{sign}{grade} {looks.escape(_fitting(self.name, room, theme), _LETTERS)}"
 
     def hover(self, system: str, elsewhere: Sequence[str]) -> str:
         lines = [
@@ -55,6 +59,14 @@ class Hit(NamedTuple):
             *(f"also {place}" for place in elsewhere),
         ]
         return "<br>".join(lines)
+
+
+def _fitting(name: str, room: float, theme: str) -> str:
+    """The name, or as much of it as there is room for, in pixels."""
+    shown = looks.cut(name, _LETTERS)
+    while (wide := labels.width(shown, _SIZE, theme)) > room and len(shown) > 1:
+        shown = looks.cut(name, min(len(shown) - 1, int(len(shown) * room / wide)))
+    return shown
 
 
 def _said(
@@ -246,7 +258,7 @@ def _boxes(
 
 def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) -> None:
     """A list's labels stand on its own axes; one trace per ink, since selecting fades text."""
-    letters = _LETTERS.get(n_lists, 30)
+    room = _ROOM.get(n_lists, 180)
 
     def inked(hit: Hit) -> tuple[int, str]:
         on_blue = looks.ink(_box("relevant", theme)["fillcolor"])
@@ -259,7 +271,7 @@ def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) ->
             y=[hit.rank for hit in alike],
             xaxis=f"x{place + 2}",
             mode="text",
-            text=[hit.label(letters) for hit in alike],
+            text=[hit.label(room, theme) for hit in alike],
             textposition="middle right",
             textfont={"color": ink, "size": 12},
             unselected={"textfont": {"color": ink}},

@@ -162,6 +162,13 @@ def test_the_queries_that_differ_most_by_the_measure_or_by_the_ranking() -> None
         ["one", "q1"],
         ["one", "q3"],
     ]
+    ahead = [
+        differences.where_ahead(both, order, measure)["query_id"].tolist()
+        for order in (differences.OF_A, differences.OF_B)
+        for measure in ("nDCG@10", "Hole@10")
+    ]
+    assert ahead[0] == ahead[3] != ahead[1] == ahead[2], "less is better with holes"
+    assert len(ahead[0]) + len(ahead[1]) == (both["difference"] != 0).sum()
     by_ranking = differences.most_different(both, alike, differences.BY_RANKING, 9)
     assert by_ranking["query_id"].tolist() == ["q2", "q3", "q1", "q1"]
     assert np.isnan(by_ranking["rbo"].iloc[-1]), "neither answers it: it stands last"

@@ -39,14 +39,15 @@ def test_where_too_few_queries_differ_that_is_said() -> None:
 
 def test_leads_over_several_systems_are_a_span() -> None:
     others = [ALONE, FEW, ALONE._replace(detectable=0.021)]
-    assert (
-        power.leads(others)
-        == "To be found with 80% chance, a true lead over 2 of these 3 must be .021 to .049,"
-        " depending on the system."
+    assert power.leads(others) == (
+        "With 300 queries, true leads over 2 of these 3 under about .021 to .049, depending on the"
+        " system, would be missed more than one time in five."
     )
-    assert "over each of these must" in power.leads([ALONE, AMONG])
+    assert "true leads over these under" in power.leads([ALONE, AMONG])
+    assert power.leads([ALONE, ALONE._replace(n=290)]).startswith("With 290 to 300 queries, ")
     assert power.leads([ALONE]) == (
-        "To be found with 80% chance, a true lead over it must be .049."
+        "With 300 queries, a true lead over it under about .049 would be missed more than one time"
+        " in five."
     )
 
 

@@ -58,8 +58,13 @@ def test_a_wide_matrix_has_signs_that_are_explained() -> None:
     assert set(_inks(figure)) == set(figures.SIGNS.values())
     assert "✓ up to date" in figures.signs(cells)
     assert figures.signs(CELLS) == ""
+
+
+def test_what_is_shipped_can_be_computed_here() -> None:
     shipped = CELLS.assign(state="shipped")
-    assert figures.signs(shipped) == "Shipped: came with Beirscope, computed elsewhere."
+    assert "came with Beirscope, and can be computed here" in figures.shipped(shipped)
+    assert figures.shipped(CELLS) == ""
+    assert figures.to_do(shipped, again=False)
 
 
 def test_each_cell_says_what_it_is_and_names_from_outside_stay_text() -> None:
@@ -171,7 +176,7 @@ def test_the_table_of_tasks_says_what_became_of_each() -> None:
     done = replace(failed, state="done", error="", started=1.0, ended=9.0)
     table = figures.task_table([failed, done])
     assert list(table["Remark"]) == ["no room", "took 8 s"]
-    assert figures.times(done, 69.0) == "asked for 69 s ago, took 8 s"
+    assert figures.times(done, 69.0) == "asked 69 s ago, took 8 s"
 
 
 def test_the_log_shown_first_is_of_the_task_that_tells_most() -> None:

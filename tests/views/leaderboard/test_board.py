@@ -338,6 +338,9 @@ def test_an_average_over_fewer_datasets_says_so() -> None:
     words = " ".join(leaderboard.caption(of("BEIR v4, Table 2"), "BEIR v4, Table 2"))
     assert "Average over 18 datasets that 9 of 10 systems have" in words
     assert "have no rank: dpr over 17." in words
+    few = " ".join(leaderboard.caption(of("BEIR v4, Table 2"), "BEIR v4", ["ance"]))
+    assert "10 systems, 1 shown; bold, colours and ranks compare all 10." in few
+    assert "dpr over" not in few
 
 
 def test_a_caption_names_few_and_counts_the_rest() -> None:

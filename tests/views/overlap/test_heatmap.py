@@ -42,7 +42,7 @@ def overlay(figure: Any) -> Any:
     return trace
 
 
-def test_the_heatmap_shows_every_pair_once_as_a_hundredfold() -> None:
+def test_the_heatmap_shows_every_pair_once_without_a_leading_zero() -> None:
     frame = similarity_matrix.matrix(
         DataFrame(
             [("a", "b", 0.204), ("a", "c", 0.9), ("b", "c", 1.0)],
@@ -56,13 +56,13 @@ def test_the_heatmap_shows_every_pair_once_as_a_hundredfold() -> None:
         if trace.type == "scatter" and trace.text is not None
         for x, y, text in zip(trace.x, trace.y, trace.text, strict=True)
     }
-    assert texts == {(1, 0): "20", (2, 0): "90", (2, 1): "100"}
+    assert texts == {(1, 0): ".20", (2, 0): ".90", (2, 1): "1.00"}
     assert [list(pair) for pair in overlay(figure).customdata] == [
         ["b", "a"],
         ["c", "a"],
         ["c", "b"],
     ]
-    assert "0.2040" in overlay(figure).hovertext[0]
+    assert " .2040" in overlay(figure).hovertext[0]
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])

@@ -23,7 +23,7 @@ def judge(arguments: Namespace) -> int:
     name = dataset(arguments.dataset, own_datasets(bench.store)).name
     if arguments.forbid_texts:
         judging.forbid(bench.store, name)
-        say(bench, f"no text of {name} may go anywhere, by no dataset that shares it")
+        say(bench, f"no text of {name} may go anywhere, nor of a dataset that shares its texts")
         return 0
     if arguments.allow_texts_to:
         to = endpoint.normal(arguments.allow_texts_to)

@@ -67,10 +67,10 @@ def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
 def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
     """Remove what `planned` names, all at once; readers of an older version keep its files.
 
-    What machines were asked goes with their grades, and with the dataset that its texts may leave.
+    With a machine's grades goes what it was asked, with a dataset the consents that its texts leave.
     Raises Conflict while a job works on it or a machine judges it, and what `planned` raises.
     """
-    parts = planned(store, dataset, system, machine)
+    planned(store, dataset, system, machine)
     only = of_machine(machine) if machine else system
     for job in records.jobs(store.settings):
         if job.active and any(on == dataset and name == (only or name) for name, on in job.targets):
@@ -78,6 +78,8 @@ def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> l
     with ExitStack() as locks:
         for name in () if system else sorted(_machines(store, dataset, machine)):
             locks.enter_context(journal.alone(store, dataset, name))
+        # A judging may have ended, and published, before its lock was taken.
+        parts = planned(store, dataset, system, machine)
         if parts:
             with store.publishing(f"remove {dataset} {system or machine}".rstrip()) as publication:
                 for part in parts:

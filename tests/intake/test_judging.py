@@ -403,8 +403,8 @@ def test_errors_that_may_have_cost_tokens_count_as_the_most(
     assert counts or told.tokens == 0
 
 
-def test_whatever_fails_closes_its_row(
-    tmp_path: Path, server: Machine, monkeypatch: pytest.MonkeyPatch
+def test_an_answer_that_nothing_can_read_leaves_no_request_open(
+    tmp_path: Path, server: Machine
 ) -> None:
     bench = home(tmp_path, server)
     allowed(bench)

@@ -67,7 +67,7 @@ def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
 def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
     """Remove what `planned` names, all at once; readers of an older version keep its files.
 
-    With a machine's grades goes what it was asked, with a dataset the consents that its texts leave.
+    With a machine's grades goes what it was asked, with a dataset each consent to send its texts.
     Raises Conflict while a job works on it or a machine judges it, and what `planned` raises.
     """
     planned(store, dataset, system, machine)

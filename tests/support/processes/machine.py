@@ -115,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
         state = self.of[self.server]
         self.close_connection = True
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        asked = _asked(body, dict(self.headers.items()))
+        asked = _asked(body, {name.lower(): told for name, told in self.headers.items()})
         answer = state.next(asked)
         state.ended.wait(answer.seconds)
         with contextlib.suppress(OSError):
@@ -154,7 +154,7 @@ def _asked(body: Mapping[str, Any], headers: Mapping[str, str]) -> Asked:
     found = re.fullmatch(r"(?s)Query: (.*?)\n\n([0-9a-f]{16})\n(.*)\n\2\n\n[^\n]*", user)
     query, document = (found[1], found[3]) if found else ("", "")
     content = "\n".join(message["content"] for message in body["messages"])
-    key = headers.get("Authorization", "")
+    key = headers.get("authorization", "")
     return Asked(query, document, content, body, key, headers)
 
 

@@ -8,17 +8,20 @@ from pathlib import Path
 from typing import TextIO
 
 PROBES = 10
+PAUSE = 0.02
+"""Seconds between two probes."""
 
 
 @contextlib.contextmanager
-def sole(file: Path) -> Iterator[TextIO | None]:
+def sole(file: Path, wait: float = 0.0) -> Iterator[TextIO | None]:
     """Hold the lock file, emptied, while the body runs; None when another process holds it.
 
-    The lock goes with the process, however that ends; what it wrote there stays readable.
+    It is waited for so many seconds. The lock goes with the process, however that ends; what it
+    wrote there stays readable.
     """
     file.parent.mkdir(parents=True, exist_ok=True)
     with file.open("a+", encoding="utf-8") as held:
-        if not _locked(held):
+        if not _locked(held, PROBES + int(wait / PAUSE)):
             yield None
             return
         held.seek(0)
@@ -38,14 +41,14 @@ def is_held(file: Path) -> bool:
         return False
 
 
-def _locked(held: TextIO) -> bool:
+def _locked(held: TextIO, probes: int) -> bool:
     # `is_held` takes a shared lock for an instant: one refusal is not yet an answer.
-    for _ in range(PROBES):
+    for _ in range(probes):
         try:
             fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
             return True
         except BlockingIOError:
-            time.sleep(0.02)
+            time.sleep(PAUSE)
     return False
 
 

@@ -15,12 +15,21 @@ _NAMES = re.compile(r"(TOKEN|SECRET|PASSWORD|PASSWD|_KEY)$")
 _SHORTEST = 6
 """Letters: a shorter value would mask words that only look like it."""
 MASK = "***"
+_LOADED = set[str]()
+"""Secrets that this process read from files: no user's, so all may share them."""
+
+
+def keep(secret: str) -> None:
+    """Mask this from now on, wherever it was read."""
+    if secret:
+        _LOADED.add(secret)
 
 
 def masked(text: str, environment: Mapping[str, str] = os.environ) -> str:
     """The text with *** for passwords in addresses, and for what the environment keeps secret."""
-    for name, value in environment.items():
-        if len(value) >= _SHORTEST and _NAMES.search(name.upper()):
+    named = {value for name, value in environment.items() if _NAMES.search(name.upper())}
+    for value in sorted(named | _LOADED, key=len, reverse=True):
+        if len(value) >= _SHORTEST:
             text = text.replace(value, MASK)
     text = _IN_ADDRESS.sub(rf"\1:{MASK}@", text)
     text = _IN_WORDS.sub(rf"\1\2{MASK}", text)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from compute.base.errors import WrongInput
-from compute.base.redaction import MASK, masked
+from compute.base.redaction import MASK, keep, masked
 
 PROJECT = Path(__file__).resolve().parents[2]
 
@@ -66,9 +66,10 @@ class Settings:
     judge_key: str = ""
     """Its key, if it wants one; better in the environment than in a file."""
     judge_at_once: int = 4
-    """Requests to it that are under way at once."""
+    """Requests to it that are under way at once, 64 at most."""
     judge_seconds: int = 120
-    """Seconds that an answer may take."""
+    """Seconds after which an answer that does not come, or comes bit by bit, is given up, 3,600 at
+    most."""
     sign_in: bool = False
     """Whether people sign in, by OIDC; without it everybody may do everything."""
     viewers: tuple[str, ...] = ()
@@ -91,6 +92,7 @@ class Settings:
 
 
 _AT_LEAST_1 = ("depth", "threads", "upload_megabytes", "judge_at_once", "judge_seconds")
+_AT_MOST = {"judge_at_once": 64, "judge_seconds": 3600}
 _WORDS = {"true": True, "on": True, "1": True, "false": False, "off": False, "0": False}
 
 
@@ -119,6 +121,9 @@ def _number(text: str, origin: str) -> int:
     least = 1 if origin.lower().endswith(_AT_LEAST_1) else 0
     if int(text) < least:
         raise WrongInput(f"{origin} is {text}, less than {least}: mend or unset it")
+    for name, most in _AT_MOST.items():
+        if origin.lower().endswith(name) and int(text) > most:
+            raise WrongInput(f"{origin} is {text}, more than {most:,}: mend or unset it")
     return int(text)
 
 
@@ -182,6 +187,7 @@ def _loaded(home: Path, given: tuple[tuple[str, str], ...], *_: object) -> Setti
         if text:
             values[name] = _value(kind, text, f"BEIRSCOPE_{name.upper()}")
     now = replace(Settings(), **(values | {"home": home}))
+    keep(now.judge_key)
     if not re.fullmatch(r"[0-9]+[kmgKMG]?", now.java_memory):
         raise WrongInput(
             f"java_memory is {now.java_memory[:40]!r}, not as 500m or 2g: mend or unset it"

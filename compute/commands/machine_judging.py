@@ -11,7 +11,7 @@ from compute.commands.bench import open_bench, say
 from compute.commands.common import done
 from compute.datasets import dataset
 from compute.intake import grades, judging
-from compute.judgements.asking import endpoint, journal
+from compute.judgements.asking import endpoint
 from compute.judgements.exchange import utf8
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
@@ -22,12 +22,12 @@ def judge(arguments: Namespace) -> int:
     bench = open_bench()
     name = dataset(arguments.dataset, own_datasets(bench.store)).name
     if arguments.forbid_texts:
-        journal.forbid(bench.store, name)
-        say(bench, f"no text of {name} may go anywhere")
+        judging.forbid(bench.store, name)
+        say(bench, f"no text of {name} may go anywhere, nor of a dataset that shares its texts")
         return 0
     if arguments.allow_texts_to:
         to = endpoint.normal(arguments.allow_texts_to)
-        journal.allow(bench.store, name, to, "")
+        judging.allow(bench.store, name, to)
         say(bench, f"texts of {name} may go to {printable.printable(to)}")
     if not arguments.machine and arguments.allow_texts_to:
         return 0
@@ -48,6 +48,10 @@ def _plan(name: str, arguments: Namespace) -> judging.Plan:
     if not arguments.machine:
         raise WrongInput("say what to call the machine: --machine NAME")
     file = arguments.guideline
+    if arguments.task and (file or arguments.systems):
+        raise WrongInput(
+            "a task has its documents and its guideline: leave --systems and --guideline out"
+        )
     if file and not file.is_file():
         raise WrongInput(f"no file {file}: --guideline takes one of plain text")
     return judging.Plan(

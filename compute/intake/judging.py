@@ -4,7 +4,6 @@ Its grades are a part like those of a file (`grades`); every request is a row of
 (`compute.judgements.asking.journal`), from which a killed judging goes on.
 """
 
-import hashlib
 import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
@@ -18,16 +17,15 @@ import pyarrow.parquet as pq
 from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError, Conflict, Missing, Unavailable, WrongInput
-from compute.base.locks import sole
 from compute.base.scratch_database import scratch
 from compute.base.settings import Settings
 from compute.base.words import counted, near
-from compute.datasets import dataset
+from compute.datasets import DATASETS, Dataset, dataset
 from compute.intake import grades as taking
 from compute.intake.grades import Taken
 from compute.judgements import orders
 from compute.judgements.asking import endpoint, journal
-from compute.judgements.asking.endpoint import Busy, Endpoint, Refused
+from compute.judgements.asking.endpoint import Busy, Endpoint, Forbidden, Refused, Strange
 from compute.judgements.asking.journal import (
     ATTEMPTS,
     FAILED,
@@ -51,8 +49,12 @@ FORM = "judge"
 """What the provenance of such grades says that they are from."""
 WAITS = (1.0, 2.0, 4.0, 8.0)
 """Seconds before a request is sent again that failed, unless the server asks for others."""
+LOCKED = 10.0
+"""Seconds that another judging of the same machine and dataset is waited for."""
 PATIENCE = 10
 """Pairs without any grade at the beginning, after which a machine is not asked on."""
+AT_FAULT = 3
+"""Pairs one after another that the server fails at, after which it is to blame and not they."""
 _TEXTS = """
 select query_id, doc_id, coalesce(queries.text, '') as query,
        left(coalesce(trim(concat_ws(chr(10), nullif(title, ''), documents.text)), ''), $most)
@@ -103,7 +105,7 @@ class Prepared:
     plan: Plan
     prompt: Prompt
     identity: str
-    """Of the prompt, the model and the texts: grades of one machine share it."""
+    """Of the prompt, the model, its address and the texts: grades of one machine share it."""
     texts: DataFrame
     """query_id, doc_id, query, document (texts) of all pairs, in the order of asking."""
     asked: DataFrame
@@ -160,6 +162,29 @@ def judgeable(store: Store) -> list[str]:
     return [name for name in names if dataset(name, own).collection in texts]
 
 
+def allow(store: Store, name: str, address: str, person: str = "") -> None:
+    """Let the texts of a dataset go to an address. Raises WrongInput for one without its own."""
+    _require_own_texts(dataset(name, own_datasets(store)))
+    journal.allow(store, name, address, person)
+
+
+def forbid(store: Store, name: str, address: str = "") -> None:
+    """Let the texts of a dataset, or of one that shares them, go nowhere, or not to an address."""
+    own = own_datasets(store)
+    rows = [*DATASETS.values(), *own.values()]
+    given = dataset(name, own)
+    named = {given.name, *given.parts}
+    shared = {row.collection for row in rows if row.name in named}
+    journal.forbid(
+        store, *named, *(row.name for row in rows if row.collection in shared), to=address
+    )
+
+
+def _require_own_texts(row: Dataset) -> None:
+    if row.parts:
+        raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
+
+
 def check(store: Store, plan: Plan) -> None:
     """Raises what stands against sending the first request: no limits, or no consent."""
     if plan.requests < 1 or plan.tokens < 1:
@@ -171,8 +196,7 @@ def prepared(store: Store, plan: Plan) -> Prepared:
     """Look the pairs and their texts up. Raises Missing, WrongInput or Conflict."""
     taking.check_name(plan.machine)
     row = dataset(plan.dataset, own_datasets(store))
-    if row.parts:
-        raise WrongInput(f"{row.name} has parts: name one of them, such as {row.parts[0]}")
+    _require_own_texts(row)
     loaded = recompute.stored_dataset(store, row)
     if loaded.documents is None:
         raise Missing(f"no text of {row.name} is stored: python -m compute add-texts {row.name}")
@@ -180,15 +204,16 @@ def prepared(store: Store, plan: Plan) -> Prepared:
     if pairs.empty:
         raise WrongInput(f"nothing is unjudged in the top {plan.depth} of these runs: take more")
     prints = (loaded.documents.fingerprint, loaded.queries.fingerprint)
-    identity = prompt.identity(plan.model, *prints)
+    identity = prompt.identity(plan.model, plan.address, *prints)
     asked = journal.asked(store, plan.dataset, plan.machine)
     part = store.part(KIND, plan.dataset, plan.machine)
     other = part is not None and part.provenance.get("form") != FORM
     if other or set(asked.loc[asked["outcome"] == GRADE, "prompt"]) - {identity}:
         raise Conflict(
             f"{plan.machine} has grades of {row.name} from a file or a run, or by another model,"
-            " guideline, prompt or text: give these another name (--machine NAME), or remove those"
-            f" first (python -m compute remove {row.name} --machine {plan.machine} --yes)"
+            " server, guideline, prompt or text: give these another name (--machine NAME), or"
+            " remove those first (python -m compute"
+            f" remove {row.name} --machine {plan.machine} --yes)"
         )
     # What another prompt or model gave no grade for is asked anew.
     asked = asked[asked["prompt"] == identity]
@@ -264,7 +289,8 @@ def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
             f"this process is set to {now.model} at {now.address}, and the judging was started for"
             f" {plan.model} at {plan.address}: start the worker again with the same settings"
         )
-    with _alone(bench, plan):
+    # One that is cancelled needs a moment for its end.
+    with journal.alone(bench.store, plan.dataset, plan.machine, LOCKED):
         ready = prepared(bench.store, plan)
         start = time.perf_counter()
         try:
@@ -279,15 +305,6 @@ def judge(bench: Bench, plan: Plan, *, again: bool = False) -> Taken:
     return taken
 
 
-@contextmanager
-def _alone(bench: Bench, plan: Plan) -> Iterator[None]:
-    name = hashlib.sha256(f"{plan.dataset}\0{plan.machine}".encode()).hexdigest()[:16]
-    with sole(bench.settings.home / "locks" / f"judge-{name}.lock") as held:
-        if held is None:
-            raise Conflict(f"{plan.machine} judges {plan.dataset} already: wait for that to end")
-        yield
-
-
 def _ask_all(bench: Bench, ready: Prepared, rows: DataFrame) -> None:
     """Ask for these rows, some at once; the first error ends all that is not under way."""
     asker, total = _Asker(bench, ready), len(ready.texts)
@@ -299,6 +316,7 @@ def _ask_all(bench: Bench, ready: Prepared, rows: DataFrame) -> None:
         for number, done in enumerate(as_completed(under_way), total - len(rows) + 1):
             done.result()
             bench.progress(number, total, "documents")
+        asker.finish()
     except BaseException as error:
         asker.stop.set()
         # A process that is told to end has no time to wait for answers: grades come first.
@@ -326,6 +344,8 @@ class _Asker:
         self._journal = Journal(bench.store, *about)
         self._lock, self._closed = threading.Lock(), 0
         self._graded = bool((ready.asked["outcome"] == GRADE).any())
+        self._answered = 0
+        self._aside: list[tuple[str, BeirscopeError]] = []
 
     def __call__(self, pair: _Pair) -> None:
         try:
@@ -345,31 +365,77 @@ class _Asker:
             if self._closed >= PATIENCE and not self._graded:
                 raise Unavailable(f"stopped: none of the first {PATIENCE} answers was a grade")
 
+    def finish(self) -> None:
+        """Raises what the server failed with at the end: nobody knows if the pair was to blame."""
+        if self._aside:
+            raise self._aside[0][1]
+
     def _asked(self, pair: _Pair, *, reminded: bool) -> str:
         """The outcome of a request, which is sent again while the server fails."""
         messages = self._prompt.messages(pair.query, pair.document, reminded=reminded)
-        reason = ""
+        reason = request = ""
+        answered = self._answered
         for wait in (*WAITS, None):
             if self.stop.is_set():
                 return FAILED
             name = pair.query_id, pair.doc_id
             request = self._journal.begin(name, most_tokens(messages), self._limits)
             try:
-                return self._kept(request, messages)
+                with self._noting_failure(request):
+                    return self._kept(request, messages)
             except Busy as error:
                 reason = str(error)
-                spent = 0 if error.answered else None
-                self._journal.end(request, FAILED, reason=reason, tokens=spent)
                 if wait is not None:
                     self.stop.wait(wait if error.wait is None else error.wait)
-            except BeirscopeError as error:
-                self._journal.end(request, FAILED, reason=str(error), tokens=0)
-                raise
-        where = self._endpoint.address
-        raise Unavailable(f"stopped: {where} failed {len(WAITS) + 1} times in a row ({reason})")
+            except (Forbidden, Strange) as error:
+                at_fault = PATIENCE if isinstance(error, Forbidden) else AT_FAULT
+                return self._put_aside(request, error, answered, at_fault)
+        told = f"{self._endpoint.address} failed {len(WAITS) + 1} times in a row ({reason})"
+        return self._put_aside(request, Unavailable(told), answered, AT_FAULT)
+
+    @contextmanager
+    def _noting_failure(self, request: str) -> Iterator[None]:
+        """Note whatever fails; where nobody knows what was spent, it counts as the most."""
+        try:
+            yield
+        except Exception as error:
+            known = isinstance(error, Busy | BeirscopeError)
+            unspent = error.unspent if isinstance(error, Busy) else not isinstance(error, Strange)
+            reason = str(error) if known else "asking for it failed"
+            tokens = 0 if known and unspent else None
+            self._journal.end(request, FAILED, reason=reason, tokens=tokens)
+            raise
+
+    def _put_aside(self, request: str, error: BeirscopeError, answered: int, at_fault: int) -> str:
+        """Go on without a pair, if `answered` says that others got answers and so it is to blame.
+
+        Raises the error where none did yet, or not for so many pairs one after another.
+        """
+        with self._lock:
+            self._aside.append((request, error))
+            if not self._answered or len(self._aside) >= at_fault:
+                raise error
+            going_on = self._answered > answered
+        if going_on:
+            self._blame()
+        return FAILED
+
+    def _blame(self) -> None:
+        """Another pair got an answer: what was put aside is not asked again by itself."""
+        with self._lock:
+            aside, self._aside = self._aside, []
+        for request, error in aside:
+            self._journal.end(request, REFUSED, reason=str(error))
 
     def _kept(self, request: str, messages: Sequence[Mapping[str, str]]) -> str:
         """The outcome of one answer, once it is stored."""
+        outcome = self._stored(request, messages)
+        with self._lock:
+            self._answered += 1
+        self._blame()
+        return outcome
+
+    def _stored(self, request: str, messages: Sequence[Mapping[str, str]]) -> str:
         try:
             reply = self._endpoint.ask([dict(one) for one in messages])
         except Refused as error:
@@ -390,11 +456,13 @@ def _publish(bench: Bench, ready: Prepared, start: float) -> Taken | None:
     rows = journal.grades(asked)
     if rows.empty:
         return None
+    _require_own(bench.store, plan, ready.identity)
     what = ["--task", plan.task] if plan.task else ["--systems", *plan.systems]
     what += [] if plan.task else ["--depth", str(plan.depth)]
     words = ["judge", plan.dataset, "--machine", plan.machine, *what]
     without = journal.ungraded(asked)
-    about: dict[str, Any] = {"model": plan.model, "prompt": ready.identity}
+    about: dict[str, Any] = {"model": plan.model, "address": plan.address}
+    about |= {"prompt": ready.identity}
     about |= {"guideline": ready.prompt.guideline, "grades": grading.lines(ready.prompt.grades)}
     about |= {"requests": len(asked), "without_answer": sum(without.values())}
     made = provenance.record(words, time.perf_counter() - start, form=FORM, **about)
@@ -403,10 +471,27 @@ def _publish(bench: Bench, ready: Prepared, start: float) -> Taken | None:
     return Taken(part, new, 0, sum(without.values()))
 
 
-def said(store: Store, plan: Plan, job: str) -> str:
-    """`5 requests, 2,310 tokens; 2 without a grade: its answer was no grade`."""
+def _require_own(store: Store, plan: Plan, identity: str) -> None:
+    """Raises Conflict where other grades took the machine's name during the judging."""
+    part = store.part(KIND, plan.dataset, plan.machine)
+    about = part.provenance if part else {"form": FORM, "prompt": identity}
+    if (about.get("form"), about.get("prompt")) != (FORM, identity):
+        raise Conflict(
+            f"{plan.machine} has got other grades of {plan.dataset} during the judging, and they"
+            " are not replaced: remove them, which drops what was asked too (python -m compute"
+            f" remove {plan.dataset} --machine {plan.machine} --yes), and start again"
+        )
+
+
+def said(store: Store, plan: Plan, job: str, *, active: bool = False) -> str:
+    """`5 requests, 2,310 tokens; 2 without a grade: its answer was no grade`, of one job.
+
+    While it is `active`, what is under way is not told.
+    """
     spent = journal.spent(store, job)
-    without = journal.ungraded(journal.asked(store, plan.dataset, plan.machine))
+    asked = journal.asked(store, plan.dataset, plan.machine)
+    asked = asked[asked["job"] == job]
+    without = journal.ungraded(asked[asked["outcome"].notna()] if active else asked)
     told = [f"{counted(spent.requests, 'request')}, {counted(spent.tokens, 'token')}"]
     told += [f"{number:,} without a grade: {reason}" for reason, number in without.items()]
     return "; ".join(told)

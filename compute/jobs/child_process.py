@@ -190,7 +190,7 @@ class Child:
             settings = self._crew.settings
             log = logs.file(settings, self.job)
             try:
-                self._process = _start(settings, log)
+                self._process = _start(settings, log, self.job)
             except OSError as error:
                 raise StepFailed(
                     str(disk_refusals.refusal(error, settings.home) or error)
@@ -226,13 +226,13 @@ class Child:
         return f"the step ended without an answer (status {status}): see the log"
 
 
-def _start(settings: Settings, log: Path) -> "subprocess.Popen[bytes]":
+def _start(settings: Settings, log: Path, job: str) -> "subprocess.Popen[bytes]":
     make_folder(log.parent)
     with log.open("ab") as errors:
         return subprocess.Popen(
             [sys.executable, "-m", "compute.jobs.steps"],
             cwd=PROJECT,
-            env=os.environ | _environment(settings),
+            env=environment(settings, job),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=errors,
@@ -240,11 +240,13 @@ def _start(settings: Settings, log: Path) -> "subprocess.Popen[bytes]":
         )
 
 
-def _environment(settings: Settings) -> dict[str, str]:
-    """The settings as the child reads them."""
+def environment(settings: Settings, job: str) -> dict[str, str]:
+    """What the child of a job gets: the settings, with the key of machines for a judging alone."""
     values = {field.name: getattr(settings, field.name) for field in fields(settings)}
+    if not job.startswith("judge-"):
+        values["judge_key"] = ""
     given = {f"BEIRSCOPE_{name.upper()}": _words(value) for name, value in values.items()}
-    return given | {"OMP_NUM_THREADS": str(settings.threads)}
+    return os.environ | given | {"OMP_NUM_THREADS": str(settings.threads)}
 
 
 def _words(value: Any) -> str:

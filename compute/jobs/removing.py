@@ -6,6 +6,7 @@ which run on other datasets too. What ships shows again in the place of what is 
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import ExitStack
 
 from compute.base.errors import Conflict, Missing
 from compute.base.words import counted, near, sized
@@ -26,8 +27,9 @@ GRADES = "machine_grades"
 def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
     """The parts that go with a dataset, with the run of a system on it, or a machine's grades.
 
-    Those of the collection go with the last dataset that has it. Raises Missing where nothing is
-    stored, Conflict where all of it came with the project.
+    Those of the collection go with the last dataset that has it. None for a machine that was asked
+    and has no grades. Raises Missing where nothing is stored, Conflict where all of it came with
+    the project.
     """
     parts = store.parts()
     own = [part for part in parts if part.dataset == dataset]
@@ -37,6 +39,8 @@ def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> 
         # A machine may be called as a run is.
         own = [part for part in own if (part.kind == GRADES) == bool(machine)]
     found = [part for part in own if part.system == (name or part.system)]
+    if not found and machine in journal.machines(store, dataset):
+        return []
     if not found:
         names = {part.system if name else part.dataset for part in (own if name else parts)}
         what = f"dataset {dataset!r}"
@@ -63,23 +67,40 @@ def _corpus(store: Store, parts: Sequence[Part], dataset: str) -> list[Part]:
 def remove(store: Store, dataset: str, system: str = "", machine: str = "") -> list[Part]:
     """Remove what `planned` names, all at once; readers of an older version keep its files.
 
-    Raises Conflict while a job works on it, and what `planned` raises.
+    With a machine's grades goes what it was asked, with a dataset each consent to send its texts.
+    Raises Conflict while a job works on it or a machine judges it, and what `planned` raises.
     """
-    parts = planned(store, dataset, system, machine)
+    planned(store, dataset, system, machine)
     only = of_machine(machine) if machine else system
     for job in records.jobs(store.settings):
         if job.active and any(on == dataset and name == (only or name) for name, on in job.targets):
             raise Conflict(f"{job.title} is {job.state}: cancel that job first")
-    with store.publishing(f"remove {dataset} {system or machine}".rstrip()) as publication:
-        for part in parts:
-            publication.remove(*part.identity)
-    if not system:
-        journal.forget(store, dataset, machine)
+    with ExitStack() as locks:
+        for name in () if system else sorted(_machines(store, dataset, machine)):
+            locks.enter_context(journal.alone(store, dataset, name))
+        # A judging may have ended, and published, before its lock was taken.
+        parts = planned(store, dataset, system, machine)
+        if parts:
+            with store.publishing(f"remove {dataset} {system or machine}".rstrip()) as publication:
+                for part in parts:
+                    publication.remove(*part.identity)
+        if not system:
+            journal.forget(store, dataset, machine)
+        if not system and not machine:
+            journal.forbid(store, dataset)
     return parts
+
+
+def _machines(store: Store, dataset: str, machine: str) -> set[str]:
+    """The machine, or all that graded the dataset or were asked about it."""
+    graded = {part.system for part in store.parts(GRADES, dataset)}
+    return {machine} if machine else graded | journal.machines(store, dataset)
 
 
 def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
     """`4 runs, 59 queries, 276 judgements (1.2 MB)` and what stays or is left without its base."""
+    if not parts:
+        return "what the machine was asked; no grade of it is stored"
     rows = Counter[str]()
     for part in parts:
         rows[part.kind] += 1 if part.kind == "hits" else part.rows

@@ -101,8 +101,8 @@ def _limit(label: str, key: str) -> int:
 
 
 def _estimate(store: Store, plan: judging.Plan, *, again: bool) -> judging.Estimate:
-    """What it would take, looked up once for each version: it reads documents."""
-    asked = plan, again, store.version()
+    """What it would take, looked up once for each version and journal: it reads documents."""
+    asked = plan, again, store.version(), journal.state_of(store, plan.dataset, plan.machine)
     kept = st.session_state.get("_judge_estimate")
     if kept is None or kept[0] != asked:
         kept = asked, judging.estimate(judging.prepared(store, plan), again=again)
@@ -124,9 +124,9 @@ def _consent(store: Store, plan: judging.Plan) -> None:
 def _consented(store: Store, plan: judging.Plan, key: str) -> None:
     sign_in.require(sign_in.OPERATOR)
     if st.session_state[key]:
-        journal.allow(store, plan.dataset, plan.address, sign_in.name())
+        judging.allow(store, plan.dataset, plan.address, sign_in.name())
     else:
-        journal.forbid(store, plan.dataset)
+        judging.forbid(store, plan.dataset, plan.address)
 
 
 def _start(store: Store, plan: judging.Plan, *, again: bool) -> None:
@@ -144,4 +144,4 @@ def told(store: Store, job: Job) -> None:
     """What a judging has asked for, and how many documents have no grade, by reason."""
     if job.kind == "judge" and job.options:
         plan = judging.of_record(job.options["judging"])
-        drawing.caption(judging.said(store, plan, f"{job.id}.0000"))
+        drawing.caption(judging.said(store, plan, f"{job.id}.0000", active=job.active))

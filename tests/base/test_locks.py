@@ -1,5 +1,6 @@
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 from compute.base.locks import is_held, sole
@@ -39,3 +40,21 @@ def test_one_process_holds_the_lock_and_the_other_is_told(tmp_path: Path) -> Non
 
 def test_a_lock_that_was_never_taken_is_not_held(tmp_path: Path) -> None:
     assert not is_held(tmp_path / "none.lock")
+
+
+def test_a_lock_is_waited_for_until_its_process_ends(tmp_path: Path) -> None:
+    file = tmp_path / "a.lock"
+    holder = subprocess.Popen(
+        [sys.executable, "-c", HOLD, str(file)],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+    assert holder.stdout is not None
+    assert holder.stdout.readline() == "held\n"
+    ending = threading.Timer(0.5, holder.kill)
+    ending.start()
+    with sole(file, wait=60) as held:
+        assert held is not None
+    ending.join()
+    holder.communicate()

@@ -2,6 +2,7 @@ from pathlib import Path
 
 import pytest
 
+from compute.base import redaction
 from compute.base.errors import WrongInput
 from compute.base.settings import Settings, load
 
@@ -37,3 +38,17 @@ def test_a_wrong_variable_is_refused_with_its_name(tmp_path: Path) -> None:
 
 def test_an_empty_variable_is_not_set(tmp_path: Path) -> None:
     assert load({"BEIRSCOPE_HOME": str(tmp_path), "BEIRSCOPE_DATASETS": ""}).datasets is None
+
+
+@pytest.mark.parametrize(("name", "most"), [("JUDGE_AT_ONCE", 64), ("JUDGE_SECONDS", 3600)])
+def test_what_has_an_upper_end_is_refused_beyond_it(tmp_path: Path, name: str, most: int) -> None:
+    own = {"BEIRSCOPE_HOME": str(tmp_path)}
+    assert getattr(load({**own, f"BEIRSCOPE_{name}": str(most)}), name.lower()) == most
+    with pytest.raises(WrongInput, match=f"BEIRSCOPE_{name} is {most + 1}, more than"):
+        load({**own, f"BEIRSCOPE_{name}": str(most + 1)})
+
+
+def test_a_key_from_the_file_is_masked_wherever_it_stands(tmp_path: Path) -> None:
+    (tmp_path / "settings.toml").write_text("judge_key = 'only-in-the-file'\n", "utf-8")
+    load({"BEIRSCOPE_HOME": str(tmp_path)})
+    assert redaction.masked("it was only-in-the-file, here", {}) == "it was ***, here"

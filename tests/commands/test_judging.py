@@ -56,6 +56,9 @@ def test_a_judging_from_the_estimate_to_the_set(
     other = (*JUDGE[:3], "other", *JUDGE[4:])
     assert "no text of tiny may go to" in told(*other, *LIMITS, status=2)
     assert "which documents a machine judges" in told("jobs", "start", "judge", status=2)
+    for more in (("--systems", "all"), ("--guideline", "g.txt")):
+        both = told("judge", "tiny", "--machine", "gpt", "--task", "t", *more, status=2)
+        assert "a task has its documents and its guideline" in both
     assert "say what to call the machine" in told("judge", "tiny", status=2)
     assert len(server.asked) == 3
 

@@ -349,6 +349,142 @@ def test_plans_that_cannot_be_followed(
     assert server.asked == []
 
 
+@pytest.mark.parametrize("at_once", [1, 4])
+@pytest.mark.parametrize(
+    "fault",
+    [Answer(status=500, headers=SOON), Answer(status=403), Answer(body=b"<html>")],
+)
+def test_one_document_that_the_server_fails_at_ends_no_judging(
+    tmp_path: Path, server: Machine, at_once: int, fault: Answer
+) -> None:
+    bench = home(tmp_path, server, *SHIPS, judge_at_once=at_once)
+    allowed(bench)
+    server.answers = lambda asked, _: fault if asked.document == SHIPS[5] else grade(asked)
+    found = judged(bench)
+    assert len(found) == 12
+    assert "e6" not in found
+    # The next start does not ask for it by itself.
+    n_asked = len(server.asked)
+    judging.judge(replace(bench, job="judge-000000000001"), planned(bench))
+    assert len(server.asked) == n_asked
+
+
+def test_a_key_that_is_refused_from_the_start_stops_at_once(
+    tmp_path: Path, server: Machine
+) -> None:
+    bench = home(tmp_path, server, *SHIPS, judge_at_once=1)
+    allowed(bench)
+    server.answers = lambda *_: Answer(status=403)
+    with pytest.raises(Unavailable, match="does not accept the key, or forbids"):
+        judging.judge(bench, planned(bench))
+    assert len(server.asked) == 1
+
+
+@pytest.mark.parametrize(
+    ("fault", "counts"),
+    [
+        (Answer(status=503, headers=SOON), True),
+        (Answer(body=b"<html>"), True),
+        (Answer(status=429, headers=SOON), False),
+        (Answer(status=401), False),
+        (Answer(status=400), False),
+    ],
+)
+def test_errors_that_may_have_cost_tokens_count_as_the_most(
+    tmp_path: Path, server: Machine, fault: Answer, counts: bool
+) -> None:
+    bench = home(tmp_path, server)
+    allowed(bench)
+    server.answers = lambda *_: fault
+    with pytest.raises(Unavailable):
+        judging.judge(bench, planned(bench))
+    told = journal.spent(bench.store, bench.job)
+    assert (told.tokens > 500 * told.requests) == counts
+    assert counts or told.tokens == 0
+
+
+def test_an_answer_that_nothing_can_read_leaves_no_request_open(
+    tmp_path: Path, server: Machine
+) -> None:
+    bench = home(tmp_path, server)
+    allowed(bench)
+    # What a number of 5,000 digits does in whatever reads it as text.
+    server.answers = lambda *_: Answer(body=b'{"choices": [{"message": ' + b"9" * 5000 + b"}]}")
+    with pytest.raises(Unavailable, match="not as OpenAI's chat interface does"):
+        judging.judge(bench, planned(bench))
+    assert journal.asked(bench.store, "tiny", "gpt")["outcome"].notna().all()
+
+
+def test_grades_that_took_the_name_meanwhile_are_not_replaced(
+    tmp_path: Path, server: Machine
+) -> None:
+    bench = home(tmp_path, server, *SHIPS, judge_at_once=1)
+    allowed(bench)
+    (tmp_path / "g.csv").write_text("query_id,doc_id,grade\nq1,d4,1\n", "utf-8")
+    tiny = judging.dataset("tiny", judging.own_datasets(bench.store))
+
+    def answers(asked: Asked, _: int) -> Answer:
+        if len(server.asked) == 3:
+            again = Store(bench.settings)
+            other = Bench(again, bench.settings, job="import")
+            judging.taking.import_file(other, tmp_path / "g.csv", tiny, "gpt")
+        return grade(asked)
+
+    server.answers = answers
+    with pytest.raises(Conflict, match="got other grades of tiny during the judging"):
+        judging.judge(bench, planned(bench))
+    assert len(stored(bench)) == 1
+    assert len(journal.grades(journal.asked(bench.store, "tiny", "gpt"))) == 13
+
+
+def test_one_model_at_two_addresses_is_two_machines(tmp_path: Path, server: Machine) -> None:
+    bench = home(tmp_path, server)
+    allowed(bench)
+    judged(bench)
+    part = bench.store.part(KIND, "tiny", "gpt")
+    assert part is not None
+    assert part.provenance["address"] == server.address
+    elsewhere = replace(bench.settings, judge_address="http://elsewhere/v1")
+    other = replace(bench, settings=elsewhere)
+    with pytest.raises(Conflict, match="or by another model, server"):
+        judging.prepared(bench.store, planned(other))
+
+
+def test_texts_that_are_forbidden_go_by_no_dataset_that_shares_them(
+    tmp_path: Path, server: Machine
+) -> None:
+    bench = home(tmp_path, server)
+    store, to = bench.store, server.address
+    with pytest.raises(WrongInput, match="cqadupstack has parts: name one of them"):
+        judging.allow(store, "cqadupstack", to)
+    names = ["cqadupstack/android", "msmarco", "msmarco/test", "scifact"]
+    for name in names:
+        judging.allow(store, name, to)
+        judging.allow(store, name, "http://elsewhere")
+    judging.forbid(store, "cqadupstack")
+    assert not journal.allowed(store, "cqadupstack/android", to)
+    judging.forbid(store, "msmarco", to)
+    shared = [name for name in names if judging.DATASETS[name].collection == "msmarco"]
+    assert len(shared) > 1
+    assert not any(journal.allowed(store, name, to) for name in shared)
+    assert all(journal.allowed(store, name, "http://elsewhere") for name in shared)
+    assert journal.allowed(store, "scifact", to)
+
+
+def test_a_job_tells_of_its_own_requests_and_not_of_those_under_way(
+    tmp_path: Path, server: Machine
+) -> None:
+    bench = home(tmp_path, server, *SHIPS)
+    allowed(bench)
+    plan = planned(bench)
+    for job in ("judge-1", "judge-2"):
+        about = bench.store, "tiny", "gpt", job, "1-x", plan.address
+        journal.Journal(*about).begin(("q1", "e1"), 500, plan.limits)
+    assert judging.said(bench.store, plan, "judge-1", active=True) == "1 request, 500 tokens"
+    ended = judging.said(bench.store, plan, "judge-1")
+    assert ended == f"1 request, 500 tokens; 1 without a grade: {INTERRUPTED}"
+
+
 def test_the_key_is_nowhere(
     tmp_path: Path,
     server: Machine,

@@ -11,6 +11,7 @@ from compute.base.errors import Conflict, Missing
 from compute.base.settings import PROJECT, Settings
 from compute.intake import imports
 from compute.jobs import removing
+from compute.judgements.asking import journal
 from compute.reading import database
 from compute.recompute.run import Bench
 from compute.store.own_datasets import own_datasets
@@ -123,3 +124,26 @@ def test_a_queued_job_keeps_its_dataset(bench: Bench) -> None:
     jobs.start(bench.store, "run", ["bm25"], ["tiny"])
     with pytest.raises(Conflict, match="cancel"):
         removing.remove(bench.store, "tiny")
+
+
+def test_with_a_dataset_go_its_consents_and_with_a_machine_what_it_was_asked(
+    bench: Bench,
+) -> None:
+    to = "http://a/v1"
+    journal.allow(bench.store, "tiny", to, "ada")
+    asked = journal.Journal(bench.store, "tiny", "gpt", "judge-1", "1-x", to)
+    asked.begin(("q1", "d1"), 10, journal.Spent(9, 99))
+    with (
+        journal.alone(bench.store, "tiny", "gpt"),
+        pytest.raises(Conflict, match="gpt judges tiny now"),
+    ):
+        removing.remove(bench.store, "tiny")
+    assert kinds(bench, "tiny") >= {"queries", "hits"}
+    # It has no grade yet: there is nothing but its requests.
+    parts = removing.planned(bench.store, "tiny", machine="gpt")
+    assert "what the machine was asked" in removing.said(bench.store, parts, "tiny")
+    assert removing.remove(bench.store, "tiny", machine="gpt") == []
+    assert journal.asked(bench.store, "tiny", "gpt").empty
+    assert journal.allowed(bench.store, "tiny", to)
+    removing.remove(bench.store, "tiny")
+    assert not journal.allowed(bench.store, "tiny", to)

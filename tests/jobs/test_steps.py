@@ -5,6 +5,8 @@ from sqlalchemy import create_engine, text
 from sqlalchemy.exc import OperationalError
 
 from compute.base.errors import Unavailable
+from compute.base.settings import Settings
+from compute.jobs import child_process
 from compute.jobs.kinds import KINDS
 from compute.jobs.steps import STEPS, sentence
 
@@ -36,3 +38,13 @@ def test_a_database_that_is_away_is_told_in_a_sentence() -> None:
 
 def test_a_bug_has_no_sentence() -> None:
     assert sentence(ZeroDivisionError("the bug")) == ""
+
+
+def test_only_the_child_of_a_judging_gets_the_key_of_machines(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_JUDGE_KEY", "key-of-ours")
+    settings = Settings(judge_key="key-of-ours")
+    assert "key-of-ours" not in child_process.environment(settings, "run-00.0000").values()
+    judging = child_process.environment(settings, "judge-00.0000")
+    assert judging["BEIRSCOPE_JUDGE_KEY"] == "key-of-ours"

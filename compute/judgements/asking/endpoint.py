@@ -19,7 +19,24 @@ LONGEST_WAIT = 60.0
 """Seconds that a server may ask us to wait before a request is sent again."""
 _NO_KEY = "none"
 """What a server that wants no key is sent: the package insists on one."""
+_HOST = r"[a-z0-9._:-]+"
 _AGAIN = (408, 409, 429)
+_MOST = 10**9
+"""Tokens of one request that a server is believed."""
+_CODES = (
+    "billing_hard_limit_reached",
+    "content_filter",
+    "content_policy_violation",
+    "context_length_exceeded",
+    "insufficient_quota",
+    "invalid_api_key",
+    "model_not_found",
+    "rate_limit_exceeded",
+    "server_error",
+    "unsupported_parameter",
+    "unsupported_value",
+)
+"""Words of servers for what is wrong that are repeated: any other could be a text or the key."""
 
 
 @dataclass(frozen=True)
@@ -36,16 +53,24 @@ class Reply:
 class Busy(Exception):
     """The request may be sent again: the server is busy, broken or away."""
 
-    def __init__(self, reason: str, *, wait: float | None = None, answered: bool = True) -> None:
+    def __init__(self, reason: str, *, wait: float | None = None, unspent: bool = False) -> None:
         super().__init__(reason)
         self.wait = wait
         """Seconds that the server asks for."""
-        self.answered = answered
-        """Whether an answer came: where none did, nobody knows if tokens were spent."""
+        self.unspent = unspent
+        """Whether the server did not begin: otherwise nobody knows if tokens were spent."""
 
 
 class Refused(Exception):
     """The server does not take this request; another may do."""
+
+
+class Forbidden(Unavailable):
+    """The key is not accepted, or this request is not: status 403 is used for both."""
+
+
+class Strange(Unavailable):
+    """An answer came that is none; nobody knows if tokens were spent."""
 
 
 def address(settings: Settings) -> str:
@@ -56,15 +81,17 @@ def address(settings: Settings) -> str:
 def normal(given: str) -> str:
     """An address in the one spelling that consents are kept by. Raises WrongInput."""
     try:
-        parts = urlsplit(given.strip())
-        named = parts.scheme in ("http", "https") and parts.hostname
+        parts = urlsplit(given.strip() if re.fullmatch(r"[\x21-\x7e]+", given.strip()) else "")
+        named = parts.scheme in ("http", "https") and re.fullmatch(_HOST, parts.hostname or "")
+        named = named and parts.port != 0 and parts.hostname
         port = f":{parts.port}" if parts.port else ""
     except ValueError:
         named, port, parts = None, "", urlsplit("")
     if not named or "@" in parts.netloc or parts.query or parts.fragment:
         raise WrongInput(
-            "the address of a machine is http or https with a host, without a password, such as"
-            " http://localhost:8000/v1: mend the setting judge_address, or what was given"
+            "the address of a machine is http or https with a host, without a password, blanks or"
+            " letters beyond ASCII, such as http://localhost:8000/v1: mend the setting"
+            " judge_address, or what was given"
         )
     host = f"[{named}]" if ":" in str(named) else named
     return f"{parts.scheme}://{host}{port}{parts.path.rstrip('/')}"
@@ -84,6 +111,8 @@ class Endpoint:
         # Imported late: it takes half a second, and only who asks needs it.
         import openai
 
+        from compute.judgements.asking import connection
+
         # Whatever OPENAI_LOG says: its log would hold texts.
         logging.getLogger("openai").setLevel(logging.WARNING)
         self._openai = openai
@@ -94,8 +123,9 @@ class Endpoint:
             timeout=settings.judge_seconds,
             max_retries=0,
             # Texts go to the allowed address and nowhere else.
-            http_client=openai.DefaultHttpx2Client(follow_redirects=False),
+            http_client=connection.client(self._key, settings.judge_seconds),
         )
+        self._too_long = connection.TooLong
 
     def ask(self, messages: Sequence[Message]) -> Reply:
         """The answer. Raises Busy, Refused, or Unavailable where asking on makes no sense."""
@@ -107,28 +137,41 @@ class Endpoint:
         except self._openai.APIStatusError as error:
             raise self._of_status(error) from None
         except self._openai.APITimeoutError:
-            raise Busy("no answer in time", answered=False) from None
-        except self._openai.APIConnectionError:
-            raise Busy("the connection failed", answered=False) from None
-        except (self._openai.OpenAIError, ValueError):
+            raise Busy("no answer in time") from None
+        except self._openai.APIConnectionError as error:
+            if isinstance(error.__cause__, self._too_long):
+                raise self._strange() from None
+            raise Busy("the connection failed") from None
+        except (self._openai.OpenAIError, ValueError, RecursionError, OverflowError):
             raise self._strange() from None
         return self._reply(found)
 
     def _reply(self, found: Any) -> Reply:
         try:
             choice, usage = found.choices[0], found.usage
-            tokens = int(usage.total_tokens) if usage else None
+            tokens = getattr(usage, "total_tokens", None)
+            # A truth value is an int, too.
+            known = type(tokens) is int and 0 <= tokens <= _MOST
             text = choice.message.content or ""
-            return Reply(str(text), tokens, choice.finish_reason == "length")
-        except (AttributeError, IndexError, TypeError, ValueError):
+            cut = choice.finish_reason == "length"
+            return Reply(str(text), tokens if known else None, cut)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError):
             raise self._strange() from None
 
     def _of_status(self, error: Any) -> Exception:
         status, code = error.status_code, self._code(error)
         if status in _AGAIN or status >= 500:
-            return Busy(f"status {status}{code}", wait=_wait(error.response.headers))
-        if status in (401, 403):
+            wait = _wait(error.response.headers)
+            return Busy(f"status {status}{code}", wait=wait, unspent=status < 500)
+        if status == 401:
             return Unavailable(f"{self.address} does not accept the key{code}: mend judge_key")
+        if status == 403:
+            return Forbidden(
+                f"{self.address} does not accept the key, or forbids the request{code}: mend"
+                " judge_key"
+            )
+        if status == 402:
+            return Unavailable(f"{self.address} wants to be paid first{code}: see to that there")
         if status == 404:
             return Unavailable(
                 f"{self.address} has no such model or path{code}: mend judge_model or"
@@ -142,13 +185,11 @@ class Endpoint:
         return Refused(f"refused with status {status}{code}")
 
     def _code(self, error: Any) -> str:
-        """The server's own word for what is wrong, if it is a word and has nothing of the key."""
-        code = str(error.code or "")
-        apart = self._key.lower() not in code and code not in self._key.lower()
-        return f" ({code})" if re.fullmatch(r"[a-z_]{4,40}", code) and apart else ""
+        """The server's word for what is wrong, if it is a known one."""
+        return f" ({error.code})" if error.code in _CODES else ""
 
-    def _strange(self) -> Unavailable:
-        return Unavailable(
+    def _strange(self) -> Strange:
+        return Strange(
             f"{self.address} answers, but not as OpenAI's chat interface does: mend judge_address,"
             " which ends in /v1 at most servers"
         )

@@ -5,10 +5,12 @@ So whatever ends a process, every request that was made is counted, and none is 
 without an outcome was under way at the end, and the job that made it does not ask for it again.
 """
 
+import hashlib
 import secrets
 import threading
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 
 import pandas as pd
@@ -16,6 +18,7 @@ from pandas import DataFrame
 from sqlalchemy import BigInteger, Column, Table, Text, delete, func, insert, select, update
 
 from compute.base.errors import Conflict, Unavailable
+from compute.base.locks import sole
 from compute.store import state
 from compute.store.store import Store
 
@@ -59,11 +62,13 @@ def allow(store: Store, dataset: str, address: str, person: str) -> None:
             connection.execute(insert(consents), row)
 
 
-def forbid(store: Store, dataset: str) -> int:
-    """Let the texts of a dataset go nowhere any more; how many addresses that were."""
+def forbid(store: Store, *datasets: str, to: str = "") -> int:
+    """Let the texts of datasets go nowhere any more, or not to an address; how many consents."""
+    own = consents.c.dataset.in_(datasets)
+    if to:
+        own &= consents.c.address == to
     with state.writing(store.engine) as connection:
-        gone = connection.execute(delete(consents).where(consents.c.dataset == dataset))
-        return gone.rowcount
+        return connection.execute(delete(consents).where(own)).rowcount
 
 
 def allowed(store: Store, dataset: str, address: str) -> bool:
@@ -204,6 +209,36 @@ def ungraded(rows: DataFrame) -> dict[str, int]:
 
 def _pairs(rows: DataFrame) -> Iterable[tuple[str, str]]:
     return zip(rows["query_id"], rows["doc_id"], strict=True)
+
+
+def state_of(store: Store, dataset: str, machine: str) -> tuple[int, int]:
+    """How many requests there are, and how many ended: what changes with the journal."""
+    counts = select(func.count(), func.count(requests.c.outcome))
+    with store.engine.connect() as connection:
+        own = (requests.c.dataset == dataset) & (requests.c.machine == machine)
+        n_asked, n_ended = connection.execute(counts.where(own)).one()
+    return int(n_asked), int(n_ended)
+
+
+def machines(store: Store, dataset: str) -> set[str]:
+    """The machines that were asked about a dataset."""
+    with store.engine.connect() as connection:
+        own = requests.c.dataset == dataset
+        found = connection.execute(select(requests.c.machine).where(own).distinct())
+        return {str(name) for (name,) in found}
+
+
+@contextmanager
+def alone(store: Store, dataset: str, machine: str, wait: float = 0.0) -> Iterator[None]:
+    """Keep other processes from asking a machine about a dataset while the body runs.
+
+    Raises Conflict where one does, and still does after so many seconds.
+    """
+    name = hashlib.sha256(f"{dataset}\0{machine}".encode()).hexdigest()[:16]
+    with sole(store.home / "locks" / f"judge-{name}.lock", wait) as held:
+        if held is None:
+            raise Conflict(f"{machine} judges {dataset} now: wait for that to end")
+        yield
 
 
 def forget(store: Store, dataset: str, machine: str = "") -> None:

@@ -4,10 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from compute.base.errors import WrongInput
+from compute.base.errors import Unavailable, WrongInput
 from compute.base.settings import Settings, load
 from compute.judgements.asking import endpoint
-from compute.judgements.asking.endpoint import Endpoint, Refused
+from compute.judgements.asking.endpoint import Busy, Endpoint, Forbidden, Refused, Strange
 from tests.support.processes.machine import Answer, machine
 
 ASKED = [{"role": "system", "content": "s"}, {"role": "user", "content": "u"}]
@@ -35,6 +35,11 @@ def test_an_address_has_one_spelling(given: str, address: str) -> None:
         "http://me:secret@a/v1",
         "http://a/v1?key=1",
         "http://a:b",
+        "http://a:0/v1",
+        "http://a/v 1",
+        "http://a/v\n1",
+        "http://ä/v1",
+        "http://a\\b/v1",
     ],
 )
 def test_what_is_no_address_is_refused_and_not_repeated(given: str) -> None:
@@ -43,15 +48,87 @@ def test_what_is_no_address_is_refused_and_not_repeated(given: str) -> None:
     assert "secret" not in str(error.value)
 
 
-def test_only_a_servers_word_is_repeated_and_none_of_the_key() -> None:
+def test_only_known_words_of_a_server_are_repeated() -> None:
     with machine() as server:
         asking = Endpoint(Settings(judge_address=server.address, judge_key="a_key_of_words"))
-        for code, told in (("context_too_long", " (context_too_long)"), ("of_words", "")):
+        known = "context_length_exceeded"
+        for code, told in ((known, f" ({known})"), ("word_of_a_text", ""), ("of_words", "")):
             body = f'{{"error": {{"code": "{code}", "message": "a_key_of_words"}}}}'.encode()
             server.answers = lambda *_, body=body: Answer(status=422, body=body)
             with pytest.raises(Refused) as error:
                 asking.ask(ASKED)
             assert str(error.value) == f"refused with status 422{told}"
+
+
+def test_nothing_of_the_environment_is_sent_or_asked(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HTTP_PROXY", "http://127.0.0.1:9")
+    monkeypatch.setenv("NO_PROXY", "")
+    monkeypatch.setenv("OPENAI_ORG_ID", "org-of-theirs")
+    monkeypatch.setenv("OPENAI_PROJECT_ID", "project-of-theirs")
+    monkeypatch.setenv("OPENAI_CUSTOM_HEADERS", "X-More: of-theirs\nAuthorization: of-theirs")
+    with machine() as server:
+        Endpoint(Settings(judge_address=server.address, judge_key="key-of-ours")).ask(ASKED)
+        (asked,) = server.asked
+    assert asked.key == "Bearer key-of-ours"
+    assert "of-theirs" not in str(asked.headers)
+
+
+@pytest.mark.parametrize(
+    ("said", "tokens"),
+    [
+        ("100", 100),
+        ("0", 0),
+        ("-5", None),
+        ("1e999", None),
+        ("1" + "0" * 30, None),
+        ("7.5", None),
+        ("true", None),
+        ('"9"', None),
+        ("null", None),
+    ],
+)
+def test_a_number_of_tokens_is_believed_only_if_it_can_be_one(
+    said: str, tokens: int | None
+) -> None:
+    message = '{"message": {"content": "1"}, "finish_reason": "stop"}'
+    body = f'{{"choices": [{message}], "usage": {{"total_tokens": {said}}}}}'.encode()
+    with machine() as server:
+        server.answers = lambda *_: Answer(body=body)
+        reply = Endpoint(Settings(judge_address=server.address)).ask(ASKED)
+    assert reply.tokens == tokens
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        Answer(body=b"[" * 100_000),
+        Answer(body=b" " * 2_000_000),
+        Answer(body=b"{}", headers={"Content-Encoding": "gzip"}),
+    ],
+)
+def test_an_answer_that_is_none_is_one_error(answer: Answer) -> None:
+    with machine() as server:
+        server.answers = lambda *_: answer
+        with pytest.raises(Strange, match="not as OpenAI's chat interface does"):
+            Endpoint(Settings(judge_address=server.address)).ask(ASKED)
+
+
+def test_an_answer_that_comes_by_drops_ends_in_time() -> None:
+    with machine() as server:
+        server.answers = lambda *_: Answer("1", drops=0.3)
+        asking = Endpoint(Settings(judge_address=server.address, judge_seconds=1))
+        with pytest.raises(Busy, match="no answer in time"):
+            asking.ask(ASKED)
+
+
+@pytest.mark.parametrize(
+    ("status", "error"), [(402, Unavailable), (403, Forbidden), (404, Unavailable), (400, Refused)]
+)
+def test_what_a_status_means(status: int, error: type[Exception]) -> None:
+    with machine() as server:
+        server.answers = lambda *_: Answer(status=status)
+        with pytest.raises(error):
+            Endpoint(Settings(judge_address=server.address)).ask(ASKED)
 
 
 def test_a_key_that_is_none_is_refused_and_not_repeated(tmp_path: Path) -> None:

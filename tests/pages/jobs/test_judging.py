@@ -1,5 +1,6 @@
 """The page Jobs has a machine judge: estimate, consent, limits, start, and what it came to."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -76,7 +77,9 @@ def test_estimate_consent_limits_start_and_what_it_came_to(
     assert (plan.requests, plan.tokens, plan.systems) == (10, 50_000, ("all",))
     assert (job.title, server.asked) == ("machine:gpt on tiny", [])
     assert KEY not in words_of(app) + str(job)
+    journal.allow(bench.store, "tiny", "http://elsewhere/v1", "ada")
     app.checkbox(key=f"_judge_consent tiny {address}").uncheck().run()
+    assert journal.allowed(bench.store, "tiny", "http://elsewhere/v1")
     assert not journal.allowed(bench.store, "tiny", address)
 
 
@@ -93,3 +96,21 @@ def test_a_judging_that_ended_says_what_has_no_grade(
     own.end(request, journal.UNREADABLE, reason="its answer was no grade", tokens=70)
     words = words_of(opened(PAGE))
     assert "1 request, 70 tokens; 1 without a grade: its answer was no grade" in words
+
+
+def test_a_running_job_says_nothing_of_what_is_under_way_and_the_estimate_follows(
+    bench: Bench, server: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_machine(server, monkeypatch)
+    plan = replace(planned(bench, depth=10), model="<b>m</b>")
+    journal.allow(bench.store, "tiny", plan.address, "ada")
+    app = filled()
+    assert "3 pairs: 3 requests" in words_of(app)
+    identity = judging.prepared(bench.store, plan).identity
+    job = jobs.start_judging(bench.store, plan).job
+    own = journal.Journal(bench.store, "tiny", "gpt", f"{job}.0000", identity, plan.address)
+    own.begin(("q1", "e1"), 500, plan.limits)
+    words = words_of(app.run())
+    assert "3 pairs: 2 requests" in words
+    assert "1 request, 500 tokens" in words
+    assert journal.INTERRUPTED not in words

@@ -29,6 +29,7 @@ class Asked:
     """All messages, one after another."""
     body: Mapping[str, Any]
     key: str
+    headers: Mapping[str, str]
 
 
 @dataclass(frozen=True)
@@ -45,6 +46,8 @@ class Answer:
     body: bytes | None = None
     """Sent in place of an answer."""
     usage: bool = True
+    drops: float = 0.0
+    """Seconds between two bytes of the answer."""
 
 
 Script = Callable[[Asked, int], Answer]
@@ -112,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
         state = self.of[self.server]
         self.close_connection = True
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
-        asked = _asked(body, self.headers.get("Authorization", ""))
+        asked = _asked(body, {name.lower(): told for name, told in self.headers.items()})
         answer = state.next(asked)
         state.ended.wait(answer.seconds)
         with contextlib.suppress(OSError):
@@ -133,7 +136,10 @@ class _Handler(BaseHTTPRequestHandler):
         for name, value in {**headers, **answer.headers}.items():
             self.send_header(name, value)
         self.end_headers()
-        self.wfile.write(body)
+        for at in range(len(body) if answer.drops else 0):
+            self.wfile.write(body[at : at + 1])
+            self.of[self.server].ended.wait(answer.drops)
+        self.wfile.write(b"" if answer.drops else body)
 
     def _break_off(self) -> None:
         self.connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
@@ -143,12 +149,13 @@ class _Handler(BaseHTTPRequestHandler):
         """Tests print nothing."""
 
 
-def _asked(body: Mapping[str, Any], key: str) -> Asked:
+def _asked(body: Mapping[str, Any], headers: Mapping[str, str]) -> Asked:
     user = body["messages"][1]["content"]
     found = re.fullmatch(r"(?s)Query: (.*?)\n\n([0-9a-f]{16})\n(.*)\n\2\n\n[^\n]*", user)
     query, document = (found[1], found[3]) if found else ("", "")
     content = "\n".join(message["content"] for message in body["messages"])
-    return Asked(query, document, content, body, key)
+    key = headers.get("authorization", "")
+    return Asked(query, document, content, body, key, headers)
 
 
 def _by_hand(port: int, seconds: float) -> None:

@@ -12,6 +12,7 @@ from compute import jobs
 from compute.base import printable, settings
 from compute.base.errors import WrongInput
 from compute.commands.bench import open_bench
+from compute.commands.choices import KINDS
 from compute.jobs import worker
 from compute.store.loading import Bench
 
@@ -45,7 +46,7 @@ def job(arguments: Namespace) -> int:
 
 def _start(bench: Bench, arguments: Namespace) -> jobs.Started:
     if len(arguments.names) != 1:
-        raise WrongInput(f"name one kind of job to start: {', '.join(jobs.KINDS)}")
+        raise WrongInput(f"name one kind of job to start: {', '.join(KINDS)}")
     return jobs.start(
         bench.store,
         arguments.names[0],

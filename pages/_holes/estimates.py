@@ -60,7 +60,9 @@ def _shown(task: Task, measure: str) -> None:
     drawing.caption(*sampled.notes(task, found, measure))
     if found.estimates.enough:
         with pickers.pickers():
-            half = pickers.number("Judgements for a half-width of (.001 to 1)", "half", width=280)
+            half = pickers.number(
+                "Judgements needed for a half-width of", "half", example="such as .02", width=280
+            )
             if half is not None:
                 drawing.caption(sampled.wanted(found, task, half))
         with st.expander("The numbers"):

@@ -25,7 +25,7 @@ def test_a_figure_and_a_table_are_saved_from_their_menus(
     settled(page)
     with page.expect_download() as arriving:
         svg.click()
-    assert arriving.value.suggested_filename == "leaderboard-wins-ndcg10.svg"
+    assert arriving.value.suggested_filename == "leaderboard-wins-ndcg10-174mm.svg"
     arriving.value.save_as(tmp_path / "wins.svg")
     words = "".join(ElementTree.parse(tmp_path / "wins.svg").getroot().itertext())
     assert "one dot per dataset" in words

@@ -92,10 +92,10 @@ def test_a_machine_that_loves_a_system_is_off_where_that_found_the_document() ->
     titles = {name: name.upper() for name in frame.systems}
     words = np.arange(frame.n, dtype=float)
     rows, kappas = three_ways.errors(frame, (known, loved), weights, titles, words)
-    rows = rows.set_index("group")
+    found = rows.set_index("group").to_dict("index")
     assert weights.sum() == pytest.approx(frame.n, rel=0.1)
-    assert rows.loc["found by S3", "said_relevant"] == 1 > rows.loc["found by S0", "said_relevant"]
-    assert rows.loc["found by S3", "off"] > rows.loc["found by S0", "off_high"]
-    assert kappas["kappa"] < 0.3 and len([name for name in rows.index if "words" in name]) == 2
-    shown = three_ways.error_table(rows.reset_index())
+    assert found["found by S3"]["said_relevant"] == 1 > found["found by S0"]["said_relevant"]
+    assert found["found by S3"]["off"] > found["found by S0"]["off_high"]
+    assert kappas["kappa"] < 0.3 and len([name for name in found if "words" in str(name)]) == 2
+    shown = three_ways.error_table(rows)
     assert shown["Too high"].str.endswith("%").all()

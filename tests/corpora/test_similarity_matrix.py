@@ -36,6 +36,15 @@ def test_alike_collections_become_neighbours() -> None:
     assert order in (["b", "a", "c"], ["c", "a", "b"])
 
 
+def test_of_three_the_alike_two_are_nearest() -> None:
+    places = similarity_matrix.layout(similarity_matrix.matrix(THREE))
+
+    def apart(one: str, other: str) -> float:
+        return math.dist(places.loc[one], places.loc[other])
+
+    assert apart("a", "c") < min(apart("a", "b"), apart("b", "c"))
+
+
 def test_the_order_by_domain_keeps_domains_together_and_those_without_last() -> None:
     square = similarity_matrix.matrix(THREE)
     domains = {"a": "News", "b": "Own", "c": "Wikipedia"}

@@ -40,7 +40,7 @@ def test_of_three_the_alike_two_are_nearest() -> None:
     places = similarity_matrix.layout(similarity_matrix.matrix(THREE))
 
     def apart(one: str, other: str) -> float:
-        return math.dist(places.loc[one], places.loc[other])
+        return math.dist(places.loc[one].tolist(), places.loc[other].tolist())
 
     assert apart("a", "c") < min(apart("a", "b"), apart("b", "c"))
 

@@ -17,8 +17,8 @@ with sole(Path(sys.argv[1])) as held:
 """
 
 
-def test_one_process_holds_the_lock_and_the_other_is_told(tmp_path: Path) -> None:
-    file = tmp_path / "a.lock"
+def holding(file: Path) -> subprocess.Popen[str]:
+    """A process that holds the lock until it ends."""
     holder = subprocess.Popen(
         [sys.executable, "-c", HOLD, str(file)],
         stdin=subprocess.PIPE,
@@ -27,6 +27,12 @@ def test_one_process_holds_the_lock_and_the_other_is_told(tmp_path: Path) -> Non
     )
     assert holder.stdout is not None
     assert holder.stdout.readline() == "held\n"
+    return holder
+
+
+def test_one_process_holds_the_lock_and_the_other_is_told(tmp_path: Path) -> None:
+    file = tmp_path / "a.lock"
+    holder = holding(file)
     with sole(file) as held:
         assert held is None
     assert is_held(file)
@@ -44,14 +50,7 @@ def test_a_lock_that_was_never_taken_is_not_held(tmp_path: Path) -> None:
 
 def test_a_lock_is_waited_for_until_its_process_ends(tmp_path: Path) -> None:
     file = tmp_path / "a.lock"
-    holder = subprocess.Popen(
-        [sys.executable, "-c", HOLD, str(file)],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    )
-    assert holder.stdout is not None
-    assert holder.stdout.readline() == "held\n"
+    holder = holding(file)
     ending = threading.Timer(0.5, holder.kill)
     ending.start()
     with sole(file, wait=60) as held:

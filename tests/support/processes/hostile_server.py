@@ -9,6 +9,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import ClassVar
+from weakref import WeakKeyDictionary
 
 DRIP = 0.01
 """Seconds between two bytes of a server that drips."""
@@ -83,26 +85,36 @@ class Hostile:
 
 
 @contextmanager
-def hostile() -> Iterator[Hostile]:
-    """A server of the test's own."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Handler)
+def listening(
+    handler: type[BaseHTTPRequestHandler], port: int = 0
+) -> Iterator[ThreadingHTTPServer]:
+    """A server on a thread of its own."""
+    server = ThreadingHTTPServer(("127.0.0.1", port), handler)
     server.daemon_threads = True
-    found = Hostile(server.server_port)
-    _Handler.of[server] = found
     thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
     thread.start()
     try:
-        yield found
+        yield server
     finally:
-        found.ended.set()
         server.shutdown()
         server.server_close()
         thread.join()
-        del _Handler.of[server]
+
+
+@contextmanager
+def hostile() -> Iterator[Hostile]:
+    """A server of the test's own."""
+    with listening(_Handler) as server:
+        _Handler.of[server] = found = Hostile(server.server_port)
+        try:
+            yield found
+        finally:
+            found.ended.set()
 
 
 class _Handler(BaseHTTPRequestHandler):
-    of: dict[object, Hostile] = {}  # noqa: RUF012 - one for all handlers, by their server
+    # One for all handlers, by their server, as long as that lives.
+    of: ClassVar[WeakKeyDictionary[object, Hostile]] = WeakKeyDictionary()
 
     def do_GET(self) -> None:
         state = self.of[self.server]

@@ -15,8 +15,11 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from http.server import BaseHTTPRequestHandler
+from typing import Any, ClassVar
+from weakref import WeakKeyDictionary
+
+from tests.support.processes.hostile_server import listening
 
 
 @dataclass(frozen=True)
@@ -92,24 +95,17 @@ class Machine:
 @contextmanager
 def machine(port: int = 0) -> Iterator[Machine]:
     """A server of the test's own."""
-    server = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
-    server.daemon_threads = True
-    found = Machine(server.server_port)
-    _Handler.of[server] = found
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    try:
-        yield found
-    finally:
-        found.ended.set()
-        server.shutdown()
-        server.server_close()
-        thread.join()
-        del _Handler.of[server]
+    with listening(_Handler, port) as server:
+        _Handler.of[server] = found = Machine(server.server_port)
+        try:
+            yield found
+        finally:
+            found.ended.set()
 
 
 class _Handler(BaseHTTPRequestHandler):
-    of: dict[object, Machine] = {}  # noqa: RUF012 - one for all handlers, by their server
+    # One for all handlers, by their server, as long as that lives.
+    of: ClassVar[WeakKeyDictionary[object, Machine]] = WeakKeyDictionary()
 
     def do_POST(self) -> None:
         state = self.of[self.server]

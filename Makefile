@@ -26,7 +26,7 @@ suite: $(READY)
 lint: $(READY)
 	$(VENV)/bin/ruff check .
 	$(VENV)/bin/ruff format --check .
-	$(VENV)/bin/basedpyright --level error
+	$(VENV)/bin/pyrefly check --python-interpreter-path $(PY) --output-format min-text
 	$(VENV)/bin/lint-imports --no-cache
 
 # That another Python serves: make smoke VENV=.smoke PYTHON=python3.13

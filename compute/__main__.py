@@ -514,7 +514,7 @@ def parser() -> argparse.ArgumentParser:
     for name, command in COMMANDS.items():
         sub = choose.add_parser(name, help=command.text, description=command.text)
         for names, kind in command.options:
-            sub.add_argument(*names, **kind)  # pyright: ignore[reportArgumentType]
+            sub.add_argument(*names, **kind)  # pyrefly: ignore
     return top
 
 

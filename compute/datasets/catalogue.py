@@ -244,7 +244,7 @@ def _further_splits(base: Dataset, splits: Iterable[str], row: Mapping[str, str]
 
 
 def _with_parts(base: Dataset, forums: Iterable[str]) -> list[Dataset]:
-    nothing_printed = dict.fromkeys(
+    nothing_printed: dict[str, Any] = dict.fromkeys(
         ("n_documents", "n_queries", "relevant_per_query", "query_words", "document_words")
     )
     parts = [

@@ -45,7 +45,7 @@ class Sides(NamedTuple):
 class Gain(ABC):
     """A measure, as a sum of gains over what the best order of the relevant documents reaches."""
 
-    graded = False
+    graded: bool = False
     exact_pairs = True
     """Whether `lead` is what can be had, or only contains it."""
 
@@ -81,7 +81,7 @@ class Sum(Gain):
     """Discounted gains, over the best order's (`ideal`), or over the relevant documents."""
 
     discount: Discount
-    graded: bool = False
+    graded: bool = False  # pyrefly: ignore
     ideal: bool = False
 
     def found(self, gains: Codes) -> Values:

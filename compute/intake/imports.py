@@ -23,7 +23,7 @@ from compute.base.words import counted
 from compute.corpora import lengths
 from compute.datasets import Dataset, catalogue, origins, unpacked_size
 from compute.datasets.qrels import is_qrels
-from compute.datasets.reading import QrelsOnly, Source, open_path
+from compute.datasets.reading import QrelsOnly, open_path
 from compute.datasets.without_documents import JudgedQueries
 from compute.evaluate import runs
 from compute.intake import doctor
@@ -67,8 +67,8 @@ def import_dataset(
         raise WrongInput(f"{name} is split {named}: leave the split out, or choose another name")
     split = split or named
     if path is not None and qrels is None and queries is None:
-        origin: Source = open_path(path, split)
-        split = origin.split
+        opened = open_path(path, split)
+        origin, split = opened, opened.split
     elif qrels is not None and path is None:
         origin = JudgedQueries(qrels, queries) if queries else QrelsOnly(qrels)
     else:

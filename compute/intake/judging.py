@@ -95,7 +95,8 @@ class Plan:
 
 def of_record(record: Mapping[str, Any]) -> Plan:
     """The plan of a record."""
-    return Plan(**{**record, "systems": tuple(record["systems"])})
+    given: dict[str, Any] = {**record, "systems": tuple(record["systems"])}
+    return Plan(**given)
 
 
 @dataclass(frozen=True)

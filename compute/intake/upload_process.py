@@ -124,7 +124,7 @@ def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
 def take_dataset(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Take in a collection: an archive, or judgements with or without texts of the queries."""
     kinds = dict(zip(order["as"], order["files"], strict=True))
-    paths = {kind: Path(path) for kind, (path, _) in kinds.items()}
+    paths: dict[str, Any] = {kind: Path(path) for kind, (path, _) in kinds.items()}
     called = ", ".join(name for _, name in kinds.values())
     before = imports.content(bench.store, order["name"])
 

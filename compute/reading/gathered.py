@@ -113,7 +113,7 @@ def _write(made: pa.Table, ids: Sequence[str], of: Runs) -> None:
                 aside,
                 row_group_size=max(len(made), 1),
                 compression="lz4",
-                use_dictionary=list(ids),  # pyright: ignore[reportArgumentType]
+                use_dictionary=list(ids),  # pyrefly: ignore
                 dictionary_pagesize_limit=_LARGEST_DICTIONARY,
                 write_statistics=False,
                 write_page_checksum=True,

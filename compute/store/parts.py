@@ -54,7 +54,7 @@ class _Summed(io.RawIOBase):
     def tell(self) -> int:
         return self._file.tell()
 
-    def write(self, data: memoryview) -> int:  # pyright: ignore[reportIncompatibleMethodOverride]
+    def write(self, data: memoryview) -> int:  # pyrefly: ignore
         self._sum.update(data)
         return self._file.write(data)
 

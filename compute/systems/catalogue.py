@@ -133,9 +133,9 @@ def catalogue(*rows: System) -> Mapping[str, System]:
     return MappingProxyType(table)
 
 
-def _published() -> dict[str, dict[str, str]]:
+def _published() -> dict[str, dict[str, Any]]:
     columns = {"name_in_results": "title"}
-    facts: dict[str, dict[str, str]] = {}
+    facts: dict[str, dict[str, Any]] = {}
     with (PROJECT / "data" / "published" / "systems.csv").open(
         encoding="utf-8", newline=""
     ) as file:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 from urllib.request import getproxies
 
@@ -206,7 +206,11 @@ MINILM = Checkpoint(
 class OfCheckpoint:
     """What reads or begins with the weights of a checkpoint, its parameter `model`."""
 
-    checkpoint: Checkpoint
+    if TYPE_CHECKING:
+
+        @property
+        def checkpoint(self) -> Checkpoint:
+            """The weights."""
 
     @property
     def model(self) -> str:

@@ -72,7 +72,8 @@ def canonical(name: Name, defaults: Mapping[str, Value]) -> Name:
 
 
 def _kind(value: Value) -> str:
-    return {int: "whole number", float: "number"}.get(type(value), "word")
+    kinds: dict[type, str] = {int: "whole number", float: "number"}
+    return kinds.get(type(value), "word")
 
 
 def _text(value: Value) -> str:

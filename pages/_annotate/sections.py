@@ -95,7 +95,7 @@ def _row(task: Task, dataset: str, progress: Mapping[Hashable, int]) -> None:
         words.markdown(f"**{escaping.text(task.title)}**")
         words.caption(escaping.text(figures.progress(task, dataset, progress)))
         words.progress(min(1.0, progress["given"] / max(1, progress["wanted"])))
-        key = {"on_click": go, "width": "stretch"}
+        key: dict[str, Any] = {"on_click": go, "width": "stretch"}
         judge.button("Judge", key=f"judge_{task.id}", kwargs={"task": task.id}, **key)
         told = "Names systems and order: not for those who judge"
         named = {"about": task.id}

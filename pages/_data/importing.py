@@ -394,5 +394,7 @@ def _tell_results(of: str, files: Sequence[UploadedFile]) -> None:
         if texts and reading.store().parts("hits", to):
             address.link("Read its queries", "pages/query.py", dataset=to)
         if any(answer["ok"] and answer["system"] for answer in answers):
-            named = {"numbers": "Computed"} | ({} if to in DATASETS else {"group": "own"})
-            address.link("The Leaderboard with it", "pages/leaderboard.py", **named)
+            group = {} if to in DATASETS else {"group": "own"}
+            address.link(
+                "The Leaderboard with it", "pages/leaderboard.py", numbers="Computed", **group
+            )

@@ -53,7 +53,7 @@ def choose_view(place: DeltaGenerator, n_systems: int) -> str:
 
 def ranking(of: Numbers, board: Board, ground: Ground) -> DataFrame:
     """The order on this ground: a frame of `leaderboard.select_order`. Raises WrongInput."""
-    about = {"measure": of.measure, "sign": board.sign} | ground._asdict()
+    about: dict[str, Any] = {"measure": of.measure, "sign": board.sign} | ground._asdict()
     if of.kind == PUBLISHED:
         return read(select_order.of_print, source=of.source, **about)
     return read(select_order.of_runs, **about)

@@ -170,8 +170,8 @@ def _panels(
     axes = (f"similarity to {source}, {words}", f"{measure} minus {titles[baseline]}")
     legend = partial(figures.legend, marks["domain"])
     drawing.legend(legend)
-    look = {"axes": axes, "spans": domain_shift.ranges(marks), "theme": colours.theme()}
-    look["sign"] = better(measure)
+    look: dict[str, Any] = {"axes": axes, "spans": domain_shift.ranges(marks)}
+    look |= {"theme": colours.theme(), "sign": better(measure)}
     with st.container(horizontal=True):
         for place, name in enumerate(systems):
             own = marks[marks["system"] == name]

@@ -59,7 +59,7 @@ def plot(
         _saved(figure, key, alt, legend)
         return None
     shown = redrawn(figure, colours.theme(), narrow=True) if colours.narrow() else figure
-    if "on_select" in options and shown.layout.clickmode is None:  # pyright: ignore[reportAttributeAccessIssue]
+    if "on_select" in options and shown.layout.clickmode is None:  # pyrefly: ignore
         # Streamlit says so itself, but only after the figure is drawn: a click before is lost.
         shown.update_layout(clickmode="event+select")
     config: dict[str, Any] = {"displayModeBar": False}
@@ -67,7 +67,7 @@ def plot(
         image = {"format": "svg", "filename": key}
         config = {"displaylogo": False, "modeBarButtons": [["toImage"]]}
         config |= {"toImageButtonOptions": image}
-    if shown.layout.dragmode == "pan":  # pyright: ignore[reportAttributeAccessIssue]
+    if shown.layout.dragmode == "pan":  # pyrefly: ignore
         config |= {"scrollZoom": True}
     drawn = st.plotly_chart(shown, theme=None, key=key, config=config, alt=alt, **options)
     _saved(figure, key, alt, legend)

@@ -106,7 +106,7 @@ def table(
     frame: DataFrame | Styler, key: str, title: str, scores: Scores, printed: Printed | None
 ) -> None:
     """Note a table, and draw the menu under it."""
-    values = frame.data if isinstance(frame, Styler) else frame  # pyright: ignore[reportAttributeAccessIssue]
+    values = frame.data if isinstance(frame, Styler) else frame  # pyrefly: ignore
     noted = Table(key, title, values, scores, printed)
     _note(noted)
     _menu(key, partial(_table_buttons, noted))

@@ -35,7 +35,7 @@ def _files(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize("mode", ["r:gz", "r|gz"])
 def test_files_come_out_as_they_went_in(tmp_path: Path, mode: str) -> None:
     packed = _archive(("a.txt", tarfile.REGTYPE, b"a"), ("sub/b.txt", tarfile.REGTYPE, b"b"))
-    with tarfile.open(fileobj=packed, mode=mode) as archive:  # pyright: ignore[reportCallIssue, reportArgumentType]
+    with tarfile.open(fileobj=packed, mode=mode) as archive:  # pyrefly: ignore
         untar(archive, tmp_path / "out")
     assert _files(tmp_path / "out") == {"a.txt": b"a", "sub/b.txt": b"b"}
 

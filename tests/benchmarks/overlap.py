@@ -112,7 +112,7 @@ def by_counter(file: Path, n: int) -> Found:
 
 
 def by_polars(file: Path, n: int) -> Found:
-    import polars as pl  # pyright: ignore[reportMissingImports]
+    import polars as pl  # pyrefly: ignore
 
     words = pl.col("text").str.to_lowercase().str.extract_all(r"\w+")
     frame = pl.scan_parquet(file).select(words.alias("words"))
@@ -224,7 +224,7 @@ def by_scipy(vocabularies: Mapping[str, Vocabulary], size: int) -> list[float]:
             rows.append(sparse.csr_array((words.shares, words.places, ends), shape=(1, size)))
         for one, other in combinations(rows, 2):
             least = one.minimum(other).sum()
-            found.append(least / (one.sum() + other.sum() - least))
+            found.append(float(least / (one.sum() + other.sum() - least)))
     return found
 
 

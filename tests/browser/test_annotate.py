@@ -83,7 +83,7 @@ class Judging:
                 "seed": 1,
                 "grades": grades.of_levels([1]),
             }
-            plan = Plan(**(plan | changes))  # pyright: ignore[reportArgumentType]
+            plan = Plan(**(plan | changes))  # pyrefly: ignore
             tops = annotate_select.StoredTops(cursor, dataset)
             official = annotate_select.judged(cursor, dataset)
             judged = tasks.judged(self.store, dataset, official)

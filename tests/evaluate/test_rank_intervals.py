@@ -226,7 +226,8 @@ def test_equal_systems_are_rarely_told_apart_by_datasets() -> None:
 
 
 def test_how_far_drawn_means_are_from_normal_is_by_their_moments() -> None:
-    values = np.array([RANDOM.beta(0.5, 0.7, 300), RANDOM.random(300) < 0.1, np.full(300, 0.2)])
+    seldom = (RANDOM.random(300) < 0.1).astype(float)
+    values = np.array([RANDOM.beta(0.5, 0.7, 300), seldom, np.full(300, 0.2)])
     spread = rank_intervals._Spread.of(values)
     assert spread.mean == pytest.approx(values.mean(axis=1))
     assert spread.covariance == pytest.approx(np.cov(values, bias=True) / 300)

@@ -212,7 +212,7 @@ def test_weights_are_those_of_weighted_least_squares() -> None:
     assert weights is not None and weights.sum() == pytest.approx(1)
     found = two(FORTY[0], FORTY[1], weights=weights)
     gaps = FORTY[0] - FORTY[1]
-    model = sm.WLS(gaps, np.ones(40), weights=weights)  # pyright: ignore[reportArgumentType]
+    model = sm.WLS(gaps, np.ones(40), weights=weights)  # pyrefly: ignore
     fit = model.fit(cov_type="HC1", use_t=True)
     assert found.difference == pytest.approx(np.mean([gaps[:10].mean(), gaps[10:].mean()]))
     assert found.p_t == pytest.approx(fit.pvalues[0])

@@ -96,7 +96,7 @@ def test_frames_within_records_and_lists_are_found() -> None:
         return go.Figure()
 
     table = Table("k", "t", PAIRS)
-    figure = panels(table, [("one", PAIRS)], theme="light")  # pyright: ignore[reportArgumentType]
+    figure = panels(table, [("one", PAIRS)], theme="light")  # pyrefly: ignore
     assert set(behind(figure)) == {"board_frame", "named_1_2"}
 
 

@@ -36,8 +36,8 @@ def _same(run: pd.DataFrame, again: pd.DataFrame) -> None:
     columns = ["query_id", "doc_id", "rank"]
     assert again[columns].to_numpy().tolist() == run[columns].to_numpy().tolist()
     with np.errstate(over="ignore"):
-        single = [frame["score"].to_numpy().astype(np.float32) for frame in (run, again)]
-    assert np.array_equal(*single)
+        one, other = (frame["score"].to_numpy().astype(np.float32) for frame in (run, again))
+    assert np.array_equal(one, other)
 
 
 @worlds.FEWER

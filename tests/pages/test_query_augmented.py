@@ -37,7 +37,7 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
         imports.import_run(bench, folder / "some.run", collection, system=name)
     of = {"dataset": "tiny", "system": "rewriting", "fingerprint": "asked", "provenance": {}}
     with bench.store.publishing("test") as publication:
-        publication.add("augmented", ASKED, **of)  # pyright: ignore[reportArgumentType]
+        publication.add("augmented", ASKED, **of)  # pyrefly: ignore
     return settings.home
 
 

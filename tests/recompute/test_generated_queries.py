@@ -4,6 +4,7 @@ import shutil
 from dataclasses import replace
 from math import log
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -142,6 +143,6 @@ def test_a_collection_without_documents_cannot_be_asked_about(
         ({"seed": -1}, "seed is -1"),
     ],
 )
-def test_what_makes_no_sense_is_refused(parameters: dict[str, float], message: str) -> None:
+def test_what_makes_no_sense_is_refused(parameters: dict[str, Any], message: str) -> None:
     with pytest.raises(WrongInput, match=message):
         replace(Doc2Query(), **parameters)

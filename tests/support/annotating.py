@@ -32,7 +32,7 @@ def plan(**changes: object) -> Plan:
         "seed": 7,
         "grades": GRADES,
     }
-    return Plan(**(given | changes))  # pyright: ignore[reportArgumentType]
+    return Plan(**(given | changes))  # pyrefly: ignore
 
 
 def tops(n_queries: int = 2, depth: int = 3) -> DataFrame:

@@ -46,15 +46,15 @@ def kind(measure: str) -> Kind:
     k = parsed.k
     if k is None:
         raise WrongInput(f"{measure} is not estimated: give the rank it cuts at, such as {name}@10")
-    ranks = np.arange(1, k + 1)
-    discount = {
+    ranks = np.arange(1.0, k + 1)
+    discount: dict[str, Values] = {
         "P": np.full(k, 1 / k),
-        "RBP": (1 - (parsed.p or 0)) * (parsed.p or 0) ** (ranks - 1),
+        "RBP": (1 - (parsed.p or 0.0)) * (parsed.p or 0.0) ** (ranks - 1),
         "R": np.ones(k),
         "AP": 1 / ranks,
-    }.get(name, 1 / np.log2(ranks + 1))
+    }
     graded = name in ("DCG", "nDCG") or (name == "RBP" and parsed.rel is None)
-    return Kind(name, k, discount, graded, parsed.rel or 1)
+    return Kind(name, k, discount.get(name, 1 / np.log2(ranks + 1)), graded, parsed.rel or 1)
 
 
 def ends(frame: Frame, of: Kind, grades: Values, levels: Values) -> tuple[Values, Values]:

@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from compute.base.errors import WrongInput
@@ -54,7 +54,7 @@ def _answer(record: Any) -> Answer:
     if answer.act not in (GRADE, SKIP, UNDO) or not 0 <= answer.seconds < math.inf:
         raise _unreadable()
     if answer.seconds > LONGEST_PAUSE:
-        return Answer(**{**vars(answer), "seconds": LONGEST_PAUSE})
+        return replace(answer, seconds=LONGEST_PAUSE)
     return answer
 
 

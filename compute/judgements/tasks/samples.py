@@ -7,6 +7,7 @@ on all of them; the pairs of the frame that it does not keep had been judged bef
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -216,10 +217,9 @@ def insert(
     about |= {"done": batch.done, "systems": json.dumps(batch.systems)}
     read = {"manifest": manifest, "last_judgement": last_judgement, "created": state.now()}
     connection.execute(into(tables.batches), named | about | read)
-    rows = batch.pairs.to_dict("records")
-    connection.execute(
-        into(tables.draws), [named | {"place": n, **row} for n, row in enumerate(rows, start=1)]
-    )
+    rows = batch.pairs.assign(place=range(1, len(batch.pairs) + 1)).to_dict("records")
+    drawn: list[dict[Any, Any]] = [named | row for row in rows]
+    connection.execute(into(tables.draws), drawn)
 
 
 def stored(store: Store, task: str) -> list[Drawn]:

@@ -98,7 +98,7 @@ class Augmenter(nn.Module):
     def _read(self, batches: Sequence[Batch]) -> Iterator[Tensor]:
         """enc(q) of each batch: queries x positions x width."""
         # The table of word embeddings has one gradient of its own size for each look into it.
-        looked = self.encoder.get_input_embeddings()(  # pyright: ignore[reportCallIssue]
+        looked = self.encoder.get_input_embeddings()(  # pyrefly: ignore
             torch.cat([batch.input_ids.reshape(-1) for batch in batches])
         )
         parts = looked.split([batch.input_ids.numel() for batch in batches])
@@ -141,7 +141,7 @@ class Augmenter(nn.Module):
         folder.mkdir(parents=True, exist_ok=True)
         encoder = self.encoder
         assert hasattr(encoder, "save_pretrained")
-        encoder.save_pretrained(folder)  # pyright: ignore[reportCallIssue]
+        encoder.save_pretrained(folder)  # pyrefly: ignore
         added = torch.zeros(vocabulary, self.added.shape[1])
         added[pieces] = self.added.detach()
         heads = {"added": added, "weight": self.weight.detach()}

@@ -277,7 +277,8 @@ def weighted(examples: Examples, recipe: Parameters, pieces: Any) -> Tensor:
     else:
         matrix = documents.bm25(recipe.k1, recipe.b)
         matrix.data = matrix.data * documents.idf[matrix.indices]
-    return _tensor(matrix.tocsc()[:, pieces].tocsr())
+    chosen: Any = matrix.tocsc()[:, pieces]
+    return _tensor(chosen.tocsr())
 
 
 def prices(examples: Examples, recipe: Parameters, pieces: Any) -> Tensor:

@@ -60,7 +60,7 @@ class StoredTops:
         found = files(
             self.cursor, "top" if depth <= top_ranks.DEPTH else "hits", self.dataset, systems
         )
-        asked = {"files": found, "depth": depth}
+        asked: dict[str, object] = {"files": found, "depth": depth}
         if not found:
             return lambda: iter(())
         sizes, names = self._sizes(asked)

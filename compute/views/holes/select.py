@@ -192,7 +192,8 @@ def confusions(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
         for machine, name, people, graded in _beside_people(cursor, dataset)
     ]
     columns = ["machine", "reference", "people", "machine_grade", "n_pairs"]
-    return pd.concat([DataFrame(columns=columns), *found], ignore_index=True)[columns]
+    frames: list[DataFrame] = [DataFrame(columns=columns), *found]
+    return pd.concat(frames, ignore_index=True)[columns]
 
 
 def _beside_people(

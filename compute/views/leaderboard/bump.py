@@ -1,5 +1,7 @@
 """Two leaderboards of the same systems side by side, a line from rank to rank."""
 
+from typing import Any
+
 import plotly.graph_objects as go
 from pandas import DataFrame
 
@@ -58,7 +60,7 @@ def _names(rows: DataFrame, look: Palette, names: tuple[str, str]) -> list[dict]
     moved = (rows["left_rank"] - rows["right_rank"]).abs().rank(method="first", ascending=False)
     notes = []
     for place, side, anchor, shift in ((0, "left", "right", -10), (1, "right", "left", 10)):
-        base = {"x": place, "xanchor": anchor, "xshift": shift}
+        base: dict[str, Any] = {"x": place, "xanchor": anchor, "xshift": shift}
         # A table and its measure on two lines: a phone has no room for one.
         head = escape(names[place], 44).replace(": ", ":<br>")
         notes.append(base | {"y": -1.2, "text": f"<b>{head}</b>"})

@@ -377,9 +377,9 @@ def _significance(view: _View, row: Mapping) -> str:
 
 def _fills(cells: list[_Cell]) -> Iterator[dict]:
     width = 1 + max(cell.x for cell in cells)
-    rows: dict[float, list[float | None]] = {}
+    rows: dict[float, list[float | None]] = {cell.y: [None] * width for cell in cells}
     for cell in cells:
-        row = rows.setdefault(cell.y, [None] * width)
+        row = rows[cell.y]
         row[cell.x] = None if math.isnan(cell.share) else cell.share
     for y, row in rows.items():
         place = {"x0": 0, "dx": 1, "y0": y, "dy": 1}

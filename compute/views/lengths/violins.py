@@ -49,7 +49,8 @@ def beside_corpus(summaries: DataFrame, named: DataFrame) -> DataFrame:
     rows = summaries.merge(named, on="system", how="left")
     first = [_titled(rows, "corpus", WHOLE), _titled(rows, "relevant", RELEVANT)]
     top = rows[rows["of"] == "top"].sort_values(["p50", "mean", "title"])
-    return pd.concat([*first, top], ignore_index=True).fillna({"family": ""})
+    frames: list[DataFrame] = [*first, top]
+    return pd.concat(frames, ignore_index=True).fillna({"family": ""})
 
 
 def by_relevance(summaries: DataFrame) -> DataFrame:

@@ -10,6 +10,7 @@ often the better the system.
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -152,7 +153,7 @@ class Bench:
             self._add_own(start, documents[:, -1:], grade[:, -1:], seen[:, -1:])
         gain = np.maximum(grade, 0).astype(np.float32)
         hard = np.maximum(1 + 0.6 * random.standard_normal((len(rows), 1), np.float32), 0)
-        worth = hard * (gain > 0) * (0.7 + 0.3 * gain / max(gain.max(), 1))
+        worth: Any = hard * (gain > 0) * (0.7 + 0.3 * gain / max(gain.max(), 1))
         lengths = self._length[documents]
         return Candidates(start, documents, gain, seen, lengths, worth, grade == 0)
 

@@ -16,6 +16,7 @@ import psutil
 from streamlit.proto.BackMsg_pb2 import BackMsg
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 from compute.jobs import serve
 from tests.benchmarks.pages.addresses import Address
@@ -106,8 +107,8 @@ class Session:
         self._server = server
         self._socket: ClientConnection = connect(
             f"ws://{server.host}/_stcore/stream",
-            subprotocols=["streamlit"],  # pyright: ignore[reportArgumentType]
-            origin=f"http://{server.host}",  # pyright: ignore[reportArgumentType]
+            subprotocols=[Subprotocol("streamlit")],
+            origin=Origin(f"http://{server.host}"),
             max_size=None,
         )
 

@@ -1,5 +1,6 @@
 from dataclasses import replace
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -129,6 +130,7 @@ def test_who_is_better_follows_from_the_pairs() -> None:
         [3, 3, 3],
     ]
     assert ranks["group"].to_list() == ["a", "a", "b"]
+    few: dict[str, Any]
     for few in ({"n_relevant": 29}, {"n_not_relevant": 29}):
         assert not replace(found, **few).better().any()
         assert replace(found, **few, is_census=True).better().any()

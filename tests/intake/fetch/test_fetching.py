@@ -326,7 +326,7 @@ def test_a_job_fetches_each_archive_once_and_leaves_out_what_is_here(
 def test_the_progress_of_several_files_is_told_as_one(bench: Bench, the_hub: Hostile) -> None:
     told: list[tuple[int, int, str]] = []
     _with_corpus(the_hub, gzip.compress(bytes(range(256)) * 4000, 0))
-    watched = dataclasses.replace(bench, progress=lambda *step: told.append(step))
+    watched = dataclasses.replace(bench, progress=lambda *step: told.append(step))  # pyrefly: ignore
     fetch(watched, dataset("scifact-pl"), patience=PATIENCE)
     fetching = [(done, total) for done, total, unit in told if unit == "kB"]
     assert fetching == sorted(fetching)

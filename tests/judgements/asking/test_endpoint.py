@@ -54,7 +54,7 @@ def test_only_known_words_of_a_server_are_repeated() -> None:
         known = "context_length_exceeded"
         for code, told in ((known, f" ({known})"), ("word_of_a_text", ""), ("of_words", "")):
             body = f'{{"error": {{"code": "{code}", "message": "a_key_of_words"}}}}'.encode()
-            server.answers = lambda *_, body=body: Answer(status=422, body=body)
+            server.answers = lambda *_, body=body: Answer(status=422, body=body)  # pyrefly: ignore
             with pytest.raises(Refused) as error:
                 asking.ask(ASKED)
             assert str(error.value) == f"refused with status 422{told}"

@@ -180,7 +180,7 @@ def test_two_who_sample_on_at_once_draw_one_batch(
     def meanwhile(*given: object) -> samples.Drawn:
         monkeypatch.setattr(samples, "draw", draw)
         on(store, task, 10)
-        return draw(*given)  # pyright: ignore[reportArgumentType]
+        return draw(*given)  # pyrefly: ignore
 
     monkeypatch.setattr(samples, "draw", meanwhile)
     with pytest.raises(Conflict, match="sampled on in this task a moment ago"):

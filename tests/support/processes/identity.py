@@ -53,7 +53,7 @@ class Provider(ThreadingHTTPServer):
 
 
 class _Answer(BaseHTTPRequestHandler):
-    server: Provider  # pyright: ignore[reportIncompatibleVariableOverride]
+    server: Provider  # pyrefly: ignore
 
     def do_GET(self) -> None:
         place = urlsplit(self.path)

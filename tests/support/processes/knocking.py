@@ -15,6 +15,7 @@ from streamlit.web.server.starlette.starlette_app_utils import create_signed_val
 from streamlit.web.server.starlette.starlette_server_config import USER_COOKIE_NAME
 from websockets.exceptions import ConnectionClosed
 from websockets.sync.client import ClientConnection, connect
+from websockets.typing import Origin, Subprotocol
 
 SECRET = "0123456789abcdef" * 2
 WAIT = 60
@@ -60,8 +61,8 @@ def socket(address: str, cookies: str = "", origin: str | None = "") -> Iterator
     own = f"_streamlit_xsrf={token}"
     with connect(
         f"ws://{urlsplit(address).netloc}/_stcore/stream",
-        subprotocols=["streamlit", token],  # pyright: ignore[reportArgumentType]
-        origin=address if origin == "" else origin,  # pyright: ignore[reportArgumentType]
+        subprotocols=[Subprotocol("streamlit"), Subprotocol(token)],
+        origin=None if origin is None else Origin(origin or address),
         additional_headers={"Cookie": f"{own}; {cookies}" if cookies else own},
         max_size=None,
     ) as opened:

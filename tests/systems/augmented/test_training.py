@@ -78,7 +78,7 @@ def material(tmp_path_factory: pytest.TempPathFactory) -> Material:
 
 def _recipe(encoder: Path, **changes: object) -> Augmentation:
     made = Augmentation(from_text(str(encoder)), epochs=4, batch=2, learning_rate=1e-3)
-    return replace(made, patience=99, **changes)  # pyright: ignore[reportArgumentType]
+    return replace(made, patience=99, **changes)  # pyrefly: ignore
 
 
 def _examples(material: Material) -> Examples:
@@ -176,7 +176,7 @@ def test_an_encoder_of_another_vocabulary_is_refused(tmp_path: Path, material: M
 )
 def test_parameters_out_of_range_are_refused(wrong: dict[str, object]) -> None:
     with pytest.raises(WrongInput, match=next(iter(wrong))):
-        replace(Augmentation(), **wrong)  # pyright: ignore[reportArgumentType]
+        replace(Augmentation(), **wrong)  # pyrefly: ignore
 
 
 _SCRIPT = """

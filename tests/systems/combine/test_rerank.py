@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -288,8 +289,12 @@ def test_answers_that_are_no_single_piece_are_refused(
 
 
 def test_what_changes_the_order_is_in_the_identity(rerankers: dict[str, Reranker]) -> None:
-    changes = [("cross-encoder", {"max_length": 256}), ("monot5", {"yes": "true", "no": "false"})]
-    changes += [("colbert", {"document_length": 300}), ("monot5", {"depth": 50})]
+    changes: list[tuple[str, dict[str, Any]]] = [
+        ("cross-encoder", {"max_length": 256}),
+        ("monot5", {"yes": "true", "no": "false"}),
+        ("colbert", {"document_length": 300}),
+        ("monot5", {"depth": 50}),
+    ]
     for name, change in changes:
         identity = replace(rerankers[name], **change).identity()
         assert identity != rerankers[name].identity()

@@ -5,6 +5,7 @@ import shutil
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -88,7 +89,7 @@ def by_hand(folders: dict[str, Path]) -> dict[str, Vectors]:
     from safetensors.numpy import load_file
     from transformers import BertModel, BertTokenizer
 
-    def hidden(folder: Path, ids: list[int], attended: int) -> np.ndarray:
+    def hidden(folder: Path, ids: Any, attended: int) -> np.ndarray:
         model = BertModel.from_pretrained(folder)
         mask = torch.tensor([[1] * attended + [0] * (len(ids) - attended)])
         with torch.inference_mode():
@@ -159,7 +160,8 @@ def test_minilm_sums_the_best_cosines_between_words(
     row = SYSTEMS["minilm-maxsim"].search
     assert isinstance(row, LateInteraction)
     folder = str(row.checkpoint.folder())
-    tokenizer, model = AutoTokenizer.from_pretrained(folder), AutoModel.from_pretrained(folder)
+    model = AutoModel.from_pretrained(folder)
+    tokenizer: Any = AutoTokenizer.from_pretrained(folder)
 
     def words(text: str) -> np.ndarray:
         pieces = tokenizer(text, truncation=True, max_length=256, return_tensors="pt")

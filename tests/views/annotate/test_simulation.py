@@ -49,7 +49,7 @@ def test_the_leaderboard_after_each_judgement_is_what_pytrec_eval_makes_of_it() 
     names = [f"d{number:02}" for number in range(25)]
     queries = ("q1", "q2", "q3")
     lists = {
-        system: {query: " ".join(random.permutation(names)[:12]) for query in queries}
+        system: {query: " ".join([*random.permutation(names)[:12]]) for query in queries}
         for system in "abc"
     }
     grades = {query: {name: int(random.integers(0, 3)) for name in names[:20]} for query in queries}

@@ -49,9 +49,8 @@ def made(*rows: tuple[str, str, float], measure: str = "nDCG@10") -> Board:
 
 
 def drawn(of_board: Board, colour_by: str = BELOW_BEST, **options: Any) -> Any:
-    return heatmap(
-        of_board, **{"baseline": None, "theme": "light", "colour_by": colour_by} | options
-    )
+    given: dict[str, Any] = {"baseline": None, "theme": "light", "colour_by": colour_by}
+    return heatmap(of_board, **given | options)
 
 
 def dots(of_board: Board, baseline: str, theme: str = "light") -> Any:

@@ -151,7 +151,7 @@ def test_in_one_column_a_logarithmic_axis_has_marks_that_do_not_touch() -> None:
     rows = violins.beside_corpus(summaries(), NAMED)
     given: Any = {"log": True, "cut": None, "theme": "print"}
     wide, narrow = (
-        violins.violins(rows, histogram(), 20.0, **given, narrow=one).layout.xaxis.ticktext  # pyright: ignore[reportAttributeAccessIssue]
+        violins.violins(rows, histogram(), 20.0, **given, narrow=one).layout.xaxis.ticktext  # pyrefly: ignore
         for one in (False, True)
     )
     assert wide == ("10", "20", "50", "100", "200", "500")

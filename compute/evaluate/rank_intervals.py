@@ -13,10 +13,10 @@ from string import ascii_lowercase
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
-from scipy import stats
 
 from compute.base.errors import WrongInput
 from compute.evaluate import significance, tolerance
+from compute.evaluate.quantiles import normal_chance, normal_reach, t_reach
 from compute.evaluate.sign_flips import LEVEL, on_one_thread
 from compute.evaluate.significance import DRAWN_AT_ONCE, SEED, Aligned, Values, drawn_again
 from compute.evaluate.tolerance import TOLERANCE, above, equal
@@ -228,8 +228,8 @@ def _widening(units: int) -> float:
 
     Hesterberg (2015, The American Statistician 69), the expanded percentile interval.
     """
-    t = stats.t.isf(LEVEL / 2, units - 1)
-    return float(t * np.sqrt(units / (units - 1)) / stats.norm.isf(LEVEL / 2))
+    t = t_reach(LEVEL, units - 1)
+    return float(t * np.sqrt(units / (units - 1)) / normal_reach(LEVEL))
 
 
 def _by_max_t(values: Values, weights: Values | None, sign: int) -> NDArray[np.bool_]:
@@ -300,7 +300,7 @@ def _ranking(
 
 def _percentiles(drawn: Values, units: int) -> Values:
     """2 x systems: the ends of the expanded percentile interval."""
-    tail = float(stats.norm.sf(stats.norm.isf(LEVEL / 2) * _widening(units)))
+    tail = float(normal_chance(normal_reach(LEVEL) * _widening(units))) / 2
     return np.quantile(drawn, [tail, 1 - tail], axis=0)
 
 

@@ -12,10 +12,9 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
-from scipy import stats
-from statsmodels.stats.multitest import multipletests
 
 from compute.base.errors import WrongInput
+from compute.evaluate.quantiles import t_chance, t_reach
 from compute.evaluate.sign_flips import LEVEL, Signs, on_one_thread
 from compute.evaluate.tolerance import equal, levels
 
@@ -246,7 +245,7 @@ class _Family:
         t = np.divide(
             np.abs(self.mean), self.error, out=np.full_like(self.mean, np.inf), where=self.error > 0
         )
-        return np.where(self.some, 2 * stats.t.sf(t, self.n - 1), 1.0)
+        return np.where(self.some, t_chance(t, self.n - 1), 1.0)
 
     def interval(self, level: float) -> tuple[Values, Values]:
         """The t-test's interval of each mean."""
@@ -278,9 +277,8 @@ def student(
     The interval of one mean, or of one mean difference, wherever one is shown; those of many pairs
     together are maxT's. Absent where there is no degree of freedom.
     """
-    degrees = np.asarray(freedom, dtype=np.float64)
-    quantile = stats.t.isf(level / 2, np.where(degrees > 0, degrees, np.nan))
-    centre, reach = np.asarray(mean, dtype=np.float64), quantile * np.asarray(error)
+    centre = np.asarray(mean, dtype=np.float64)
+    reach = t_reach(level, freedom) * np.asarray(error)
     return centre - reach, centre + reach
 
 
@@ -334,6 +332,8 @@ def _tested(
         p = family.t_test() if test == "t" else _wilcoxon(values, weights, family)
     if correction == "none":
         return p, p, family.interval(LEVEL)
+    from statsmodels.stats.multitest import multipletests
+
     adjusted = np.asarray(multipletests(p, LEVEL, _STATSMODELS[correction])[1], dtype=float)
     return p, adjusted, family.interval(LEVEL / len(p) if correction == "holm" else LEVEL)
 
@@ -375,6 +375,8 @@ def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
 
     Exact where at most EXACT queries differ, ties or not; else by the normal distribution.
     """
+    from scipy import stats
+
     if np.ptp(weights) > NEAR:
         raise WrongInput("Wilcoxon's test takes no weights: choose randomisation or t")
     found = np.ones_like(family.mean)
@@ -396,6 +398,8 @@ def _signed_ranks(gaps: Values) -> float:
     Equal gaps share their mean rank. Of all 2^n ways to sign the ranks, the share in which a sum
     is as far from its mean (Wilcoxon 1945; Pratt & Gibbons 1981, on ties); added up rank by rank.
     """
+    from scipy import stats
+
     # Twice the ranks are whole numbers.
     ranks = np.rint(2 * stats.rankdata(np.abs(gaps))).astype(np.int64)
     chances = np.ones(1)

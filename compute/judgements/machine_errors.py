@@ -10,9 +10,9 @@ from collections.abc import Mapping
 
 import numpy as np
 from pandas import DataFrame
-from scipy import stats
 
 from compute.evaluate.estimates.frames import Flags, Values
+from compute.evaluate.quantiles import t_reach
 from compute.evaluate.sign_flips import LEVEL
 from compute.judgements.agreement import DRAWS, SEED, WEIGHTS, kappa_of
 
@@ -49,7 +49,7 @@ def _mean(values: Values, weights: Values) -> tuple[float, float, float]:
     mean = float(np.average(values, weights=weights))
     n, total = len(values), weights.sum()
     error = np.sqrt(((weights * (values - mean)) ** 2).sum() * n / (n - 1)) / total
-    reach = float(stats.t.isf(LEVEL / 2, n - 1) * error)
+    reach = float(t_reach(LEVEL, n - 1) * error)
     return mean, mean - reach, mean + reach
 
 

@@ -274,7 +274,7 @@ from compute.base.settings import Settings
 now = Settings(home=Path(sys.argv[1]))
 assert jobs.listed(now)[0].state == "queued"
 assert jobs.workers_alive(now) == []
-assert not {"dbos", "torch", "faiss", "transformers"} & set(sys.modules)
+assert not {"dbos", "torch", "faiss", "transformers", "scipy.stats"} & set(sys.modules)
 """
     words = [sys.executable, "-c", script, str(store.home)]
     assert subprocess.run(words, cwd=PROJECT, check=False).returncode == 0

@@ -6,12 +6,12 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 from pandas import DataFrame
-from scipy import stats
 
 from compute.evaluate import tolerance
 from compute.evaluate.estimates.corrected import Corrected
 from compute.evaluate.estimates.frames import Frame, Values
 from compute.evaluate.estimates.linearised import Kind, Linear, linear
+from compute.evaluate.quantiles import t_reach
 from compute.evaluate.rank_intervals import letters, told_together
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import student
@@ -86,7 +86,7 @@ class Estimates:
 
     def scores(self) -> DataFrame:
         """system, mean, error, low, high: 95% intervals, each by itself."""
-        reach = stats.t.isf(LEVEL / 2, self.freedom) * np.diag(self._errors)
+        reach = t_reach(LEVEL, self.freedom) * np.diag(self._errors)
         frame = DataFrame({"system": self.systems, "mean": self.means})
         frame["error"] = np.diag(self._errors)
         frame["low"] = self.means - reach + np.diag(self.low)
@@ -110,7 +110,7 @@ class Estimates:
         The 95% holds for all intervals `together`, or for each by itself.
         """
         a, b = np.triu_indices(len(self.systems), 1)
-        times = self._together if together else float(stats.t.isf(LEVEL / 2, self.freedom))
+        times = self._together if together else float(t_reach(LEVEL, self.freedom))
         found = DataFrame({"a": a, "b": b, "difference": self.means[a] - self.means[b]})
         found["error"] = self._errors[a, b]
         found["low"] = found["difference"] - times * found["error"] + self.low[a, b]

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import stats
+from scipy import special
 
 from compute.base.errors import WrongInput
 from compute.evaluate import measures
@@ -259,7 +259,9 @@ def _numbers(mean: Values, squares: Values) -> tuple[Values, Values]:
     rest = np.maximum(mean - sure - chance, 0)
     most = rest.max(initial=0)
     more = np.arange(np.ceil(most + 6 * np.sqrt(most) + 2))
-    poisson = stats.poisson.pmf(more, rest[..., None])
+    poisson = np.exp(
+        special.xlogy(more, rest[..., None]) - special.gammaln(more + 1) - rest[..., None]
+    )
     both = [(1 - chance)[..., None] * poisson, chance[..., None] * poisson]
     low = sure[..., None] + more
     return np.concatenate([low, low + 1], axis=-1), np.concatenate(both, axis=-1)

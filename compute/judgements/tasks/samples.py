@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from pandas import DataFrame
-from scipy import stats
 from sqlalchemy import Connection, select
 from sqlalchemy import insert as into
 
@@ -20,6 +19,7 @@ from compute.base.errors import Missing, WrongInput
 from compute.evaluate.estimates import corrected, prediction
 from compute.evaluate.estimates.frames import PAIR, Flags, Frame, Values
 from compute.evaluate.estimates.linearised import kind
+from compute.evaluate.quantiles import normal_reach
 from compute.evaluate.sign_flips import LEVEL
 from compute.judgements import sampling
 from compute.judgements.tasks import tables
@@ -178,7 +178,7 @@ def expected(frame: Frame, asked: Asked, known: Values, numbers: Sequence[int]) 
     shares = shares_of(frame, asked, known)
     size = _sizes(frame, asked, known, shares)
     shares = np.where(np.isnan(known), shares, known > 0)
-    of, times = kind(asked.measure), float(stats.norm.isf(LEVEL / 2))
+    of, times = kind(asked.measure), normal_reach(LEVEL)
     found = [sampling.expected_errors(frame, of, shares, size, n) for n in numbers]
     reach = [times * _widest(errors, asked.goal, baseline_of(frame, asked)) for errors in found]
     return DataFrame({"n": list(numbers), "reach": reach})

@@ -9,11 +9,12 @@ from dataclasses import dataclass
 
 import numpy as np
 from pandas import DataFrame
-from scipy.stats import norm, spearmanr
+from scipy.stats import spearmanr
 
 from compute.corpora.similarity_matrix import FEWEST_FOR_RANKS
 from compute.datasets import published
 from compute.datasets.catalogue import DATASETS
+from compute.evaluate.quantiles import normal_reach
 from compute.evaluate.tolerance import levels
 
 TABLE = "BEIR v1, Table 2"
@@ -62,7 +63,7 @@ def correlation(points: DataFrame) -> Correlation | None:
 def _interval(rho: float, n: int) -> tuple[float, float]:
     if abs(rho) > 1 - 1e-12:
         return math.nan, math.nan
-    reach = float(norm.ppf(0.975)) * math.sqrt((1 + rho**2 / 2) / (n - 3))
+    reach = normal_reach(0.05) * math.sqrt((1 + rho**2 / 2) / (n - 3))
     return math.tanh(math.atanh(rho) - reach), math.tanh(math.atanh(rho) + reach)
 
 

@@ -1,0 +1,37 @@
+"""Student's t and the normal distribution.
+
+By SciPy's special functions: to import `scipy.stats`, which calls the same ones, takes every
+process half a second.
+"""
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from scipy import special
+
+Values = NDArray[np.float64]
+
+
+def t_chance(t: ArrayLike, freedom: ArrayLike) -> Any:
+    """How likely a t of so many degrees of freedom lies at least this far from 0, on both sides."""
+    return 2 * special.stdtr(freedom, -np.abs(t))
+
+
+def t_reach(level: float, freedom: ArrayLike) -> Any:
+    """How far from 0 a t of so many degrees of freedom lies with the chance `level`, on both sides.
+
+    Absent where there are no degrees of freedom.
+    """
+    degrees = np.asarray(freedom, dtype=np.float64)
+    return -special.stdtrit(np.where(degrees > 0, degrees, np.nan), level / 2)
+
+
+def normal_chance(z: ArrayLike) -> Any:
+    """How likely a standard normal value lies at least this far from 0, on both sides."""
+    return 2 * special.ndtr(-np.abs(z))
+
+
+def normal_reach(level: float) -> float:
+    """How far from 0 a standard normal value lies with the chance `level`, on both sides."""
+    return -float(special.ndtri(level / 2))

@@ -195,6 +195,21 @@ COMMANDS = {
             AS_BEIR,
         ),
     ),
+    "import-labels": Command(
+        "take in what kinds of queries a dataset has, to see scores by them",
+        "importing.import_labels",
+        (
+            _option(
+                "file",
+                type=Path,
+                help="TSV with query_id, key and value; or queries.jsonl, whose other fields count",
+            ),
+            _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
+            _option(
+                "--replace", action="store_true", help="in the place of other labels of these keys"
+            ),
+        ),
+    ),
     "import-grades": Command(
         "take in what a machine graded, apart from all judgements",
         "importing.import_grades",
@@ -370,6 +385,11 @@ COMMANDS = {
             _option("--dataset", help="only this one, such as scifact"),
             _option("--system", help="only this one, such as bm25"),
             _option("--measure", help="only this one, such as nDCG@10"),
+            _option(
+                "--slice",
+                metavar="KEY",
+                help="scores: by words, relevant (documents), question (word) or your own labels",
+            ),
             _option("--against", help="power: only pairs with this system, too"),
             _option(
                 "--difference",

@@ -5,7 +5,7 @@ import streamlit as st
 from compute.views.dataset import query_outcomes, select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared import next_steps
-from pages._dataset import languages, sections, views
+from pages._dataset import languages, sections, slices, views
 from pages._shared import address, augmented_published, dataset_facts, pickers, texts
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -36,6 +36,8 @@ match chosen:
         augmented_published.section(name)
     case views.QUERIES:
         views.by_query(view)
+    case views.KINDS:
+        slices.section(view)
     case views.JUDGEMENTS:
         views.judgements(view)
     case views.DOCUMENTS:

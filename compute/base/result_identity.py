@@ -8,6 +8,7 @@ from typing import Any
 FORMAT = {
     "corpus": 1,
     "queries": 1,
+    "query_labels": 1,
     "judgements": 1,
     "machine_grades": 1,
     "documents": 1,

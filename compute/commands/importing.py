@@ -10,7 +10,7 @@ from compute.base.errors import BeirscopeError, WrongInput
 from compute.commands.bench import open_bench
 from compute.commands.common import done, tell
 from compute.datasets import dataset
-from compute.intake import doctor, grades, imports, tags, texts
+from compute.intake import doctor, grades, imports, query_labels, tags, texts
 from compute.jobs import removing
 from compute.store.own_datasets import own_datasets
 
@@ -105,6 +105,16 @@ def import_grades(arguments: Namespace) -> int:
         how |= {"thresholds": arguments.thresholds, "quantiles": arguments.quantiles}
         taken = grades.from_run(bench, row, arguments.run, arguments.machine, **how)
     sys.stdout.write(printable.printable(grades.said(taken)) + "\n")
+    return done(bench)
+
+
+def import_labels(arguments: Namespace) -> int:
+    """Take in labels of a dataset's queries from a file."""
+    bench = open_bench()
+    row = dataset(arguments.dataset, own_datasets(bench.store))
+    part, new = query_labels.import_file(bench, arguments.file, row, replace=arguments.replace)
+    told = query_labels.said(part) + ("" if new else "; they were there already")
+    sys.stdout.write(printable.printable(told) + "\n")
     return done(bench)
 
 

@@ -40,6 +40,8 @@ def _refuse_strangers(arguments: Namespace) -> None:
     """Raise WrongInput for an option that says nothing of what is shown."""
     if arguments.what != "power" and (arguments.against or arguments.difference):
         raise WrongInput("--against and --difference are for power: leave them out here")
+    if arguments.slice and (arguments.what != "scores" or arguments.published):
+        raise WrongInput("--slice is for our scores: leave it out here")
     if arguments.what != "estimates" and (arguments.task or arguments.pairs or arguments.machine):
         raise WrongInput("--task, --pairs and --machine are for estimates: leave them out here")
     if arguments.what != "estimates" and arguments.half_width:
@@ -80,7 +82,9 @@ def cursor_of(
 
 
 def scores(bench: Bench, arguments: Namespace) -> DataFrame:
-    """A row for each score, ours or the papers'."""
+    """A row for each score, ours or the papers', or of each kind of query."""
+    if arguments.slice:
+        return commands.named("showing_slices.by_slice")(bench, arguments)
     return values(bench, arguments, arguments.measure)
 
 

@@ -38,6 +38,12 @@ COLUMNS: Mapping[str, Columns] = {
         ("text", _TEXT),
         ("n_words", "int32"),
     ],
+    "query_labels": [
+        ("dataset", _TEXT),
+        ("query_id", _TEXT),
+        ("key", _TEXT),
+        ("value", _TEXT),
+    ],
     "judgements": [
         ("dataset", _TEXT),
         ("query_id", _TEXT),

@@ -79,6 +79,15 @@ TABLES: Mapping[str, Table] = {
             "n_words": WORDS,
         },
     ),
+    "query_labels": Table(
+        "What kinds of queries there are, as a file said: one value of each key for a query.",
+        {
+            "dataset": DATASET,
+            "query_id": QUERY,
+            "key": "what the label is of, such as topic",
+            "value": "the label, such as chemistry",
+        },
+    ),
     "judgements": Table(
         "The official judgements of the split.",
         {

@@ -17,7 +17,7 @@ from compute.views.dataset import query_outcomes, select_systems
 from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select_order
 from compute.views.shared import binned_queries, next_steps
-from pages._compare import power
+from pages._compare import power, slices
 from pages._shared import address, colours, drawing, escaping, navigation, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -25,8 +25,6 @@ from pages._shared.reading import read
 ALL = "All datasets"
 SHOWN = 50
 """Rows of the table of queries."""
-KINDS = 760
-"""Pixels of the figure of kinds of queries."""
 
 
 class View(NamedTuple):
@@ -95,8 +93,7 @@ def one_dataset(view: View) -> None:
         against_each_other(view, both)
     with right:
         rankings(alike)
-    with st.container(width=KINDS):
-        by_kind(view, both)
+    slices.section(both, view.datasets, view.titles, view.measure)
     most_different(view, both, alike)
     with st.expander("Could it be chance? Tests and effect size"):
         tests(view, row)
@@ -224,24 +221,6 @@ def rankings(alike: DataFrame) -> None:
         " The first 10 ranks make up 86% of it (rank-biased overlap, extrapolated, p = 0.9, to"
         " rank 100; equal scores stand in the order that every number here is computed from).",
         f"On average {alike['shared'].mean():.1f} of 10 first documents are the same.",
-    )
-
-
-def by_kind(view: View, both: DataFrame) -> None:
-    """The difference by query length and by number of relevant documents."""
-    panels = [("relevant documents", comparing.groups(both, "n_relevant"))]
-    with_words = both[both["n_words"] > 0]
-    if len(with_words):
-        panels.insert(0, ("words of the query", comparing.groups(with_words, "n_words")))
-    st.header("On which kinds of queries", anchor=False)
-    figure = figures.by_group(panels, view.measure, theme=colours.theme())
-    title = f"{view.measure} of {view.versus} by kind of query"
-    drawing.plot(figure, "kinds", title, figures.INTERVALS)
-    drawing.caption(
-        "How to read this: queries in groups of about equal size; the mark is the mean difference,"
-        " the line its 95% interval (Student's t). A hollow mark says that the difference could be"
-        " chance.",
-        "Of several groups one may stand out by chance.",
     )
 
 

@@ -26,7 +26,7 @@ from pages._shared import address, colours, drawing, escaping, navigation, picke
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
-OVERVIEW, SYSTEMS, QUERIES = "Overview", "Systems", "Queries"
+OVERVIEW, SYSTEMS, QUERIES, KINDS = "Overview", "Systems", "Queries", "Kinds of queries"
 JUDGEMENTS, DOCUMENTS, LANGUAGES = "Judgements", "Documents", "Two languages"
 WITH_TEXTS = (QUERIES, JUDGEMENTS, DOCUMENTS)
 MOST_SYSTEMS, MOST_ALONE, MOST_QUERIES = 40, 15, 50
@@ -72,7 +72,15 @@ class View(NamedTuple):
 
 def choose(is_computed: bool, in_two_languages: bool) -> str:
     """The view to show, kept in the address: what a dataset is for first, if anything ran on it."""
-    views = [SYSTEMS, OVERVIEW, QUERIES, JUDGEMENTS, DOCUMENTS, *[LANGUAGES] * in_two_languages]
+    views = [
+        SYSTEMS,
+        OVERVIEW,
+        QUERIES,
+        *[KINDS] * is_computed,
+        JUDGEMENTS,
+        DOCUMENTS,
+        *[LANGUAGES] * in_two_languages,
+    ]
     address.known("show", views, "view")
     return pickers.view("View", views, "show", default=SYSTEMS if is_computed else OVERVIEW)
 

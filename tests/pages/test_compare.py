@@ -10,9 +10,10 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from compute.base.settings import PROJECT, Settings
-from compute.intake import imports
+from compute.intake import imports, query_labels
 from compute.reading.database import Reading, open_version
 from compute.store.loading import Bench
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from compute.views.compare import differences
 from compute.views.compare import select as compare_select
@@ -311,3 +312,19 @@ def test_queries_are_shown_where_either_is_ahead(
     assert "All 6 queries." in said(app) and "A click opens the query." in said(app)
     app = opened(of_four, monkeypatch, "compare", **address, by="b ahead")
     assert "No query is of this kind" in app.info[0].value
+
+
+def test_kinds_of_queries_by_labels_of_ones_own(
+    home: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "labels").write_text(f"q1\t{EVIL}\t{EVIL}\nq2\t{EVIL}\tland\n", "utf-8")
+    bench = Bench(Store(home, shipped=tmp_path / "nothing"), home)
+    query_labels.import_file(bench, tmp_path / "labels", own_datasets(bench.store)["again"])
+    app = opened(home, monkeypatch, "compare", dataset="again", slice=EVIL)
+    assert app.selectbox(key="slice").value == EVIL
+    kinds = next(frame.value for frame in app.dataframe if "Minus the others" in frame.value)
+    assert kinds["Queries"].to_list() == [1, 1]
+    assert "Too few queries of each kind" in " ".join(one.value for one in app.markdown)
+    app = opened(home, monkeypatch, "dataset", dataset="again", show="Kinds of queries", slice=EVIL)
+    assert app.selectbox(key="slice").options[-1] == EVIL
+    assert "import-labels" in said(app)

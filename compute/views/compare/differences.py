@@ -7,15 +7,11 @@ dataset of parts every part weighs the same, as in its mean.
 from typing import Any, NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 from pandas import DataFrame, Series
 
 from compute.evaluate.measures import better
 from compute.evaluate.significance import student
 from compute.evaluate.tolerance import above, equal, ranks
-
-GROUPS = 5
-"""Groups that queries are put in by a number, about equally many in each."""
 
 
 class Verdict(NamedTuple):
@@ -127,39 +123,6 @@ COLUMNS = [
     "equal",
     "b_better",
 ]
-
-
-def groups(both: DataFrame, column: str) -> DataFrame:
-    """The mean difference by a whole number that queries have, such as their words.
-
-    label (`4`, `5 to 7`), n, difference, low, high (Student's 95 %, absent for one query). At most
-    GROUPS groups, about equally many queries in each, and equal numbers in the same.
-    """
-    known = both.dropna(subset=[column])
-    number = known[column].to_numpy(np.int64)
-    if not len(number):
-        return DataFrame(columns=["label", "n", "difference", "low", "high"])
-    group = _cut(number)
-    by_group = known.assign(group=group, number=number).groupby("group")
-    rows = by_group.agg(
-        first=("number", "min"),
-        last=("number", "max"),
-        n=("difference", "size"),
-        difference=("difference", "mean"),
-        spread=("difference", "std"),
-    )
-    low, high = student(rows["difference"], rows["spread"] / np.sqrt(rows["n"]), rows["n"] - 1)
-    rows = rows.assign(low=low, high=high)
-    ends = zip(rows["first"], rows["last"], strict=True)
-    labels = [f"{one:,}" if one == other else f"{one:,} to {other:,}" for one, other in ends]
-    return rows.assign(label=labels)[["label", "n", "difference", "low", "high"]].reset_index(
-        drop=True
-    )
-
-
-def _cut(number: NDArray[np.int64]) -> NDArray[np.int64]:
-    edges = np.unique(np.quantile(number, np.arange(1, GROUPS) / GROUPS, method="lower"))
-    return np.searchsorted(edges, number, side="left")
 
 
 BY_MEASURE, BY_RANKING = "by the measure", "by the ranking"

@@ -1,6 +1,5 @@
 """Two systems on the same queries: who leads where, by how much, and on which queries."""
 
-from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -214,27 +213,18 @@ INTERVALS = "Lines: 95% intervals. Hollow: could be chance. Blue: A is better; o
 
 
 @drawing
-def by_group(panels: Sequence[tuple[str, DataFrame]], measure: str, *, theme: str) -> go.Figure:
-    """Mean differences of groups of queries with their intervals, a panel per way to group.
+def by_slice(key: str, rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
+    """Mean differences of kinds of queries with their intervals, a mark each.
 
-    `panels`: what the groups are of, and label, n, difference, low, high.
+    `key`: what the kinds are by; `rows` as `slices.contrasts` gives them.
     """
-    figure = go.Figure()
-    ends = [0.02]
-    for place, (title, rows) in enumerate(panels):
-        number = "" if place == 0 else str(place + 1)
-        axes = {"xaxis": f"x{number}", "yaxis": "y"}
-        figure.add_scatter(**_intervals(rows, measure, theme, across=False), **axes)
-        wide = (1 - 0.06 * (len(panels) - 1)) / len(panels)
-        left = place * (wide + 0.06)
-        figure.update_layout(
-            {f"xaxis{number}": _group_axis(title, rows) | {"domain": [left, left + wide]}}
-        )
-        ends += rows[["low", "high", "difference"]].abs().max().dropna().tolist()
-    reach = min(max(ends) * 1.08, 1.05)
+    figure = go.Figure(data=[{"type": "scatter", **_intervals(rows, measure, theme, across=False)}])
+    ends = rows[["low", "high", "difference"]].abs().max().dropna().tolist()
+    reach = min(max([0.02, *ends]) * 1.08, 1.05)
     return figure.update_layout(
         template=looks.template(theme),
         height=300,
+        xaxis=_group_axis(key, rows),
         yaxis=_ticks(reach) | {"title": {"text": f"mean {escape(measure)} of A minus B"}},
     )
 
@@ -248,12 +238,13 @@ def _ticks(reach: float) -> dict[str, Any]:
 
 
 def _group_axis(title: str, rows: DataFrame) -> dict[str, Any]:
-    labels = [f"{label}<br>n = {n:,}" for label, n in zip(rows["label"], rows["n"], strict=True)]
+    names = zip(rows["label"], rows["n"], strict=True)
+    labels = [f"{escape(label, 18)}<br>n = {n:,}" for label, n in names]
     return {
         "tickvals": list(range(len(rows))),
         "ticktext": labels,
         "range": [-0.6, len(rows) - 0.4],
-        "title": {"text": title},
+        "title": {"text": escape(title)},
         **shared_axes.BARE,
     }
 

@@ -131,21 +131,6 @@ def test_across_datasets_less_is_better_with_holes() -> None:
     assert across("Hole@10").iloc[0][["a_better", "b_better"]].tolist() == [7, 1]
 
 
-@FEWER
-@given(st.lists(st.integers(1, 40), min_size=1, max_size=60))
-def test_groups_keep_every_query_and_equal_numbers_together(numbers: list[int]) -> None:
-    rows = DataFrame({"n_words": numbers, "difference": np.linspace(-1, 1, len(numbers))})
-    groups = differences.groups(rows, "n_words")
-    assert len(groups) <= differences.GROUPS
-    assert groups["n"].sum() == len(numbers)
-    assert np.average(groups["difference"], weights=groups["n"]) == pytest.approx(
-        rows["difference"].mean(), abs=1e-12
-    )
-    ends = [label.split(" to ") for label in groups["label"]]
-    flat = [int(end) for one in ends for end in dict.fromkeys(one)]
-    assert flat == sorted(set(flat)), "groups share no number"
-
-
 def test_the_queries_that_differ_most_by_the_measure_or_by_the_ranking() -> None:
     both = differences.valued(pairs())
     alike = DataFrame(

@@ -130,7 +130,7 @@ def groups() -> DataFrame:
 
 
 def test_a_mark_is_hollow_unless_its_interval_leaves_out_0() -> None:
-    (marks,) = traces(compare_figures.by_group([("words", groups())], "nDCG@10", theme="light"))
+    (marks,) = traces(compare_figures.by_slice("words", groups(), "nDCG@10", theme="light"))
     assert list(marks.marker.color) == [LOOK.win, LOOK.background]
     assert list(marks.marker.line.color) == [LOOK.win, LOOK.loss]
     assert "1 query" in marks.hovertext[1] and "95" not in marks.hovertext[1]

@@ -1,0 +1,64 @@
+"""Two systems by kinds of queries: where one is ahead, and where it is by more than elsewhere."""
+
+from pandas import DataFrame, Series
+
+from compute.evaluate import slices
+from compute.evaluate.measures import better
+from compute.evaluate.sign_flips import LEVEL
+from compute.evaluate.tolerance import above
+from compute.views.compare.tables import Titles, p_text
+from compute.views.shared.query_slices import TITLES
+from compute.views.shared.theme import between, plain, signed
+
+
+def contrasts(both: DataFrame, of: Series) -> DataFrame:
+    """Each kind of queries in its order: label, n, difference (A minus B), low, high, contrast, p,
+    p_adjusted, as `slices.contrasts` says. Queries of no kind are left out.
+
+    `both` as `differences.valued` gives it; `of`: the kind of each of these queries.
+    """
+    known = both[of.notna()]
+    found = slices.contrasts(known["difference"], of.dropna().astype(str).tolist())
+    order = [str(name) for name in of.cat.categories]
+    found = found.sort_values("value", key=lambda names: names.map(order.index), ignore_index=True)
+    return found.rename(columns={"value": "label", "mean": "difference"})
+
+
+def verdict(rows: DataFrame, key: str, titles: Titles, measure: str) -> str:
+    """Which kinds differ significantly from the rest, and where the other system leads."""
+    key, tested = TITLES.get(key, key), rows[rows["p_adjusted"].notna()]
+    if tested.empty:
+        return f"Too few queries of each kind to test {key}: {slices.FEWEST} and as many others."
+    sure = tested[tested["p_adjusted"] < LEVEL]
+    after = f"Holm's correction for {len(tested)} kinds" if len(tested) > 1 else "one kind tested"
+    if sure.empty:
+        return f"By {key} no kind of query differs significantly from the others ({after})."
+    told = [_said(row, titles, measure) for _, row in sure.iterrows()]
+    return f"By {key}: {'; '.join(told)} ({after})."
+
+
+def _said(row: Series, titles: Titles, measure: str) -> str:
+    here = _lead(row["difference"], titles, measure)
+    elsewhere = _lead(row["difference"] - row["contrast"], titles, measure)
+    p = p_text(row["p_adjusted"])
+    return f"on {row['label']} {here}, elsewhere {elsewhere} (p {p if p[0] == '<' else f'= {p}'})"
+
+
+def _lead(difference: float, titles: Titles, measure: str) -> str:
+    ahead = titles[0] if above(better(measure) * difference, 0) else titles[1]
+    return f"{ahead} leads by {plain(abs(difference))}"
+
+
+def table(rows: DataFrame, key: str) -> DataFrame:
+    """The same as text: the kind, its queries, difference with interval, contrast, corrected p."""
+    ends = zip(rows["low"], rows["high"], strict=True)
+    return DataFrame(
+        {
+            TITLES.get(key, key).capitalize(): rows["label"],
+            "Queries": rows["n"],
+            "A minus B": rows["difference"].map(signed),
+            "95%": [between(low, high) for low, high in ends],
+            "Minus the others": [signed(one) if one == one else "–" for one in rows["contrast"]],
+            "p, corrected": ["–" if p != p else p_text(p) for p in rows["p_adjusted"]],
+        }
+    )

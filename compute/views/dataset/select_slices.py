@@ -1,0 +1,68 @@
+"""Systems by kinds of queries, as scores say it."""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.base.errors import Missing
+from compute.evaluate import slices
+from compute.evaluate.measures import better
+from compute.evaluate.tolerance import order
+from compute.reading.questions import question
+from compute.views.shared import query_slices
+
+COLUMNS = ["system", "label", "n_queries", "value", "low", "high"]
+
+
+@question(datasets=("datasets",), shows="datasets")
+def keys(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+    """key: what the queries of datasets (one, or all parts) can be told apart by."""
+    return DataFrame({"key": [*_by_key(cursor, datasets)[1]]})
+
+
+@question(datasets=("datasets",), shows="runs")
+def by_slice(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], measure: str, key: str
+) -> DataFrame:
+    """system, label, n_queries, value, low, high: the mean of each system on each kind of query.
+
+    Kinds in their order, in each the best system first; 95% intervals, Student's. Of parts every
+    query counts the same. Raises Missing for a key that no query has.
+    """
+    asked, keyed = _by_key(cursor, datasets)
+    if key not in keyed:
+        there = f"there are {', '.join(keyed)}" if keyed else "import-labels takes labels in"
+        raise Missing(f"{', '.join(datasets)}: no kinds of queries by {key!r}; {there}")
+    scores = cursor.execute(
+        """
+        select dataset, query_id, system, value from scores
+        where list_contains($datasets, dataset) and measure = $measure and value is not null
+        """,
+        {"datasets": list(datasets), "measure": measure},
+    ).df()
+    where = ["dataset", "query_id"]
+    rows = scores.merge(asked[where].assign(label=keyed[key].astype(object)), on=where)
+    found = [
+        slices.means(of["value"], of["label"].tolist()).assign(system=system)
+        for system, of in rows.dropna(subset=["label"]).groupby("system")
+    ]
+    if not found:
+        return DataFrame(columns=COLUMNS)
+    return _in_order(found, [str(name) for name in keyed[key].cat.categories], better(measure))
+
+
+def _by_key(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> tuple[DataFrame, dict]:
+    asked = query_slices.queries(cursor, datasets)
+    return asked, query_slices.by_key(asked, query_slices.labels(cursor, datasets))
+
+
+def _in_order(found: list[DataFrame], labels: list[str], sign: int) -> DataFrame:
+    rows = pd.concat(found, ignore_index=True)
+    rows = rows.rename(columns={"value": "label", "n": "n_queries", "mean": "value"})
+    parts = []
+    for label in labels:
+        of = rows[rows["label"] == label]
+        parts.append(of.iloc[order(sign * of["value"], of["system"])])
+    return pd.concat(parts, ignore_index=True)[COLUMNS]

@@ -1,0 +1,112 @@
+"""Slices: kinds of queries, by their words, their judgements, or a user's labels.
+
+None is made from scores: what a system does there can be tested.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame, Series
+
+from compute.reading.questions import question
+
+WORDS, RELEVANT, FIRST = "words", "relevant", "question"
+TITLES = {
+    WORDS: "words of the query",
+    RELEVANT: "relevant documents",
+    FIRST: "question word",
+}
+"""What every dataset can be sliced by, and what people read for it."""
+GROUPS = 5
+"""Groups that queries are put in by a number, about equally many in each."""
+QUESTIONS = ("what", "which", "who", "when", "where", "why", "how")
+"""Words that an English question of its own kind begins with."""
+POLAR = ("is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "will", "has")
+YES_OR_NO, NO_QUESTION = "yes or no", "none of these"
+
+
+@question(datasets=("datasets",), shows="datasets")
+def queries(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+    """dataset, query_id, text, n_words, n_relevant: every query of datasets, one or all parts."""
+    return cursor.execute(
+        """
+        with judged as (
+            select dataset, query_id, count(*) filter (where relevance > 0) as n_relevant
+            from judgements where list_contains($datasets, dataset) group by all
+        )
+        select dataset, query_id, text, n_words, coalesce(n_relevant, 0) as n_relevant
+        from queries left join judged using (dataset, query_id)
+        where list_contains($datasets, dataset) order by dataset, query_id
+        """,
+        {"datasets": list(datasets)},
+    ).df()
+
+
+@question(datasets=("datasets",), shows="datasets")
+def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+    """dataset, query_id, key, value: the labels that a file gave the queries of datasets."""
+    return cursor.execute(
+        """
+        select dataset, query_id, key, value from query_labels
+        where list_contains($datasets, dataset) order by key, dataset, query_id
+        """,
+        {"datasets": list(datasets)},
+    ).df()
+
+
+def by_key(asked: DataFrame, given: DataFrame) -> dict[str, Series]:
+    """What each query is, by every key that tells two kinds apart; absent where nothing is known.
+
+    `asked`: dataset, query_id, text, n_words, n_relevant; `given` as `labels` has them. The
+    categories of each series stand in their order: of numbers the smallest, of questions as listed,
+    of labels as digits and letters stand.
+    """
+    found = {
+        WORDS: _numbers(asked["n_words"].where(asked["n_words"] > 0)),
+        RELEVANT: _numbers(asked["n_relevant"]),
+        FIRST: _first_words(asked["text"]),
+    }
+    where = pd.MultiIndex.from_frame(asked[["dataset", "query_id"]])
+    for key, rows in given.groupby("key"):
+        values = rows.set_index(["dataset", "query_id"])["value"].reindex(where)
+        order = sorted(rows["value"].unique(), key=_in_order)
+        name = f"{key} (labels)" if key in TITLES else str(key)
+        found[name] = Series(pd.Categorical(values.to_numpy(), order), index=asked.index)
+    return {key: of for key, of in found.items() if of.nunique() > 1}
+
+
+def _numbers(numbers: Series) -> Series:
+    """At most GROUPS groups, such as `5 to 7`, of about as many queries each."""
+    known = numbers.dropna().astype(np.int64)
+    found = Series(pd.Categorical([None] * len(numbers)), index=numbers.index)
+    if known.empty:
+        return found
+    edges = np.unique(np.quantile(known, np.arange(1, GROUPS) / GROUPS, method="lower"))
+    group = np.searchsorted(edges, known.to_numpy(), side="left")
+    ends = known.groupby(group).agg(["min", "max"])
+    names = {place: _between(*pair) for place, *pair in ends.itertuples()}
+    values = Series([names[place] for place in group], index=known.index)
+    return Series(
+        pd.Categorical(values.reindex(numbers.index), list(names.values())), index=numbers.index
+    )
+
+
+def _between(one: int, other: int) -> str:
+    return f"{one:,}" if one == other else f"{one:,} to {other:,}"
+
+
+def _first_words(texts: Series) -> Series:
+    first = texts.str.extract(r"^\W*(\w+)", expand=False).str.lower()
+    named = first.where(first.isin(QUESTIONS), NO_QUESTION)
+    named = named.mask(first.isin(POLAR), YES_OR_NO).where(texts.notna())
+    return Series(pd.Categorical(named, [*QUESTIONS, YES_OR_NO, NO_QUESTION]), index=texts.index)
+
+
+def _in_order(value: str) -> tuple[bool, float, str]:
+    try:
+        number = float(value)
+    except ValueError:
+        return True, 0.0, value
+    return not np.isfinite(number), number if np.isfinite(number) else 0.0, value

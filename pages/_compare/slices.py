@@ -1,0 +1,48 @@
+"""Two systems by kinds of queries."""
+
+from collections.abc import Sequence
+
+import streamlit as st
+from pandas import DataFrame
+
+from compute.views.compare import figures, slices
+from compute.views.compare.tables import Titles
+from compute.views.shared import query_slices
+from pages._shared import address, colours, drawing, escaping
+from pages._shared.pickers import pick
+from pages._shared.reading import read
+
+
+def section(both: DataFrame, datasets: Sequence[str], titles: Titles, measure: str) -> None:
+    """The difference by a kind of queries that is picked, each kind against the others.
+
+    `both` as `differences.valued` gives it.
+    """
+    keyed = query_slices.by_key(both, read(query_slices.labels, datasets=list(datasets)))
+    if not keyed:
+        return
+    st.header("On which kinds of queries", anchor=False)
+    address.known("slice", [*keyed], "kind of query")
+    key = pick("By", [*keyed], "slice", width=230, titles=query_slices.TITLES)
+    rows = slices.contrasts(both, keyed[key])
+    st.markdown(escaping.text(slices.verdict(rows, key, titles, measure)))
+    title = query_slices.TITLES.get(key, key)
+    alt = f"{measure} of {titles[0]} minus {titles[1]} by {title}"
+    left, right = st.columns(2)
+    with left:
+        figure = figures.by_slice(title, rows, measure, theme=colours.theme())
+        drawing.plot(figure, "kinds", alt, figures.INTERVALS)
+    with right:
+        drawing.table(slices.table(rows, key), "kinds_table", alt, file=rows)
+    n_others = len(both) - rows["n"].sum()
+    drawing.caption(
+        f"A is {titles[0]}, B {titles[1]}. Each kind against all others that are labelled: Welch's"
+        " test, corrected by Holm's method.",
+        "How to read this: the mark is the mean difference on a kind of query, the line its 95%"
+        " interval (Student's t), hollow where it holds 0. That one kind is beyond chance and"
+        " another is not does not mean that they differ: the corrected p of a kind against the"
+        " others says that.",
+        "Labels of your own: python -m compute import-labels.",
+        f"{n_others:,} queries are of no known kind and left out." * bool(n_others),
+        "Every query counts the same, of whichever part." * (len(datasets) > 1),
+    )

@@ -1,0 +1,100 @@
+"""Labels of queries from files: what is taken in, and what each mistake is answered with."""
+
+from pathlib import Path
+
+import pytest
+
+from compute.base.errors import Conflict, Missing, WrongInput
+from compute.datasets import Dataset
+from compute.intake import query_labels
+from compute.jobs import removing
+from compute.recompute.run import read
+from compute.store.loading import Bench
+
+TSV = "query_id\tkey\tvalue\nq1\ttopic\tsea\nq2\ttopic\tland\nq2\tyear\t1999\n"
+LABELS = [("q1", "topic", "sea"), ("q2", "topic", "land"), ("q2", "year", "1999")]
+
+
+def take(
+    bench: Bench, tiny: Dataset, content: str, *, replace: bool = False
+) -> tuple[list[tuple[str, ...]], bool]:
+    file = bench.settings.home / "labels"
+    file.write_text(content, "utf-8")
+    part, new = query_labels.import_file(bench, file, tiny, replace=replace)
+    return [*read(part)[query_labels.COLUMNS].itertuples(index=False, name=None)], new
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        TSV,
+        TSV.partition("\n")[2],
+        "\ufeff" + TSV.replace("\n", "\r\n"),
+        '{"_id": "q1", "text": "ships", "metadata": {"topic": "sea", "more": {}}}\n'
+        '{"_id": "q2", "text": "rivers", "title": "", "topic": "land", "year": 1999}\n',
+    ],
+    ids=["with names", "without", "from Windows", "queries.jsonl"],
+)
+def test_each_form_holds_the_same_labels(bench: Bench, tiny: Dataset, content: str) -> None:
+    assert take(bench, tiny, content) == (LABELS, True)
+    assert take(bench, tiny, content) == (LABELS, False)
+
+
+def test_other_keys_stay_and_the_same_is_replaced_only_when_that_is_said(
+    bench: Bench, tiny: Dataset
+) -> None:
+    take(bench, tiny, TSV)
+    more = take(bench, tiny, "q1\tlevel\thard\n")[0]
+    assert more == [("q1", "level", "hard"), *LABELS]
+    with pytest.raises(Conflict, match=r"other labels on tiny.*--replace"):
+        take(bench, tiny, "q1\ttopic\tsky\n")
+    assert take(bench, tiny, "q1\ttopic\tsky\n", replace=True)[0] == [
+        ("q1", "level", "hard"),
+        ("q1", "topic", "sky"),
+        ("q2", "year", "1999"),
+    ]
+
+
+def test_labels_of_another_split_are_left_out_and_said(bench: Bench, tiny: Dataset) -> None:
+    take(bench, tiny, TSV + "train-7\ttopic\tsea\n")
+    part = bench.store.part(query_labels.KIND, "tiny")
+    assert part is not None
+    assert query_labels.said(part) == (
+        "3 labels of 2 queries of tiny: topic (2 values), year (1 value);"
+        " 1 label of queries that it has not left out"
+    )
+
+
+@pytest.mark.parametrize(
+    ("content", "told"),
+    [
+        ("q1\ttopic\n", "line 1: not query_id, key and value between tabs"),
+        ("q1\ttopic\tsea\nq1\t\tsea\n", "line 2: not query_id, key and value"),
+        ("q1\ttopic\tsea\nq1\ttopic\tland\n", "line 2: query 'q1' has another 'topic' above"),
+        ("other\ttopic\tsea\n", "tiny has none of the queries"),
+        ("", "no label in it"),
+        ('{"text": "no id"}\n', "line 1: no query with an _id"),
+        ('{"_id": "q1"}\n{"_id": "q2", "metadata": 3}\n', "line 2: no query with an _id"),
+        ('{"_id": "q1", "text": "ships"}\n', "no label in it"),
+        (f"q1\ttopic\t{'x' * 61}\n", "line 1: .* is no label: write at most 60 characters"),
+        ("q1\ttopic\ta\x1bb\n", "line 1: .* is no label"),
+        ("".join(f"q{n}\ttopic\t{n}\n" for n in range(41)), "'topic' has 41 values: too many"),
+    ],
+)
+def test_what_is_wrong_is_said_with_its_line(
+    bench: Bench, tiny: Dataset, content: str, told: str
+) -> None:
+    with pytest.raises(WrongInput, match=told):
+        take(bench, tiny, content)
+    assert bench.store.part(query_labels.KIND, "tiny") is None
+
+
+def test_a_file_that_is_not_there(bench: Bench, tiny: Dataset) -> None:
+    with pytest.raises(Missing):
+        query_labels.import_file(bench, Path("nothing.tsv"), tiny)
+
+
+def test_labels_go_with_their_dataset(bench: Bench, tiny: Dataset) -> None:
+    take(bench, tiny, TSV)
+    removing.remove(bench.store, "tiny", "", "")
+    assert bench.store.part(query_labels.KIND, "tiny") is None

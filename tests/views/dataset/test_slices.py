@@ -1,0 +1,78 @@
+"""Systems by kinds of queries are what filtering by hand gives."""
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import stats
+
+from compute.base.errors import Missing
+from compute.datasets import Dataset
+from compute.intake import imports, query_labels
+from compute.reading.database import Reading, open_version
+from compute.store.loading import Bench
+from compute.views.dataset import select_slices, slices
+from compute.views.shared.drawing import lists
+
+RUN = "q1 Q0 d1 1 3.0 t\nq1 Q0 d4 2 2.0 t\nq2 Q0 d3 1 1.0 t\nq3 Q0 d6 1 1.0 t\n"
+WORSE = "q1 Q0 d4 1 3.0 t\nq1 Q0 d1 2 2.0 t\nq2 Q0 d2 1 1.0 t\n"
+
+
+@pytest.fixture
+def reading(bench: Bench, tiny: Dataset, tmp_path: Path) -> Iterator[Reading]:
+    for name, lines in (("good", RUN), ("bad", WORSE)):
+        (tmp_path / "run").write_text(lines, "utf-8")
+        imports.import_run(bench, tmp_path / "run", tiny, system=name)
+    (tmp_path / "labels").write_text("q1\ttopic\tsea\nq2\ttopic\tland\nq3\ttopic\tsea\n", "utf-8")
+    query_labels.import_file(bench, tmp_path / "labels", tiny)
+    opened = open_version(bench.store)
+    yield opened
+    opened.close()
+
+
+def test_each_system_has_the_mean_of_its_queries_of_a_kind(reading: Reading) -> None:
+    cursor = reading.cursor()
+    found = select_slices.by_slice(cursor, datasets=["tiny"], measure="nDCG@10", key="topic")
+    assert found[["label", "system", "n_queries"]].to_numpy().tolist() == [
+        ["land", "bad", 1],
+        ["land", "good", 1],
+        ["sea", "good", 2],
+        ["sea", "bad", 2],
+    ]
+    by_hand = cursor.execute(
+        "select value from scores where measure = 'nDCG@10' and system = 'good'"
+        " and query_id in ('q1', 'q3')"
+    ).df()["value"]
+    row = found.iloc[2]
+    assert row["value"] == pytest.approx(by_hand.mean(), abs=1e-12)
+    reach = stats.t.ppf(0.975, 1) * by_hand.std() / np.sqrt(2)
+    assert row["high"] - row["value"] == pytest.approx(reach)
+    assert np.isnan(found["low"][0]), "one query has no interval"
+
+
+def test_the_keys_that_there_are(reading: Reading) -> None:
+    cursor = reading.cursor()
+    assert select_slices.keys(cursor, datasets=["tiny"])["key"].to_list() == [
+        "words",
+        "relevant",
+        "topic",
+    ]
+    with pytest.raises(Missing, match="no kinds of queries by 'colour'; there are words, relevant"):
+        select_slices.by_slice(cursor, datasets=["tiny"], measure="nDCG@10", key="colour")
+
+
+@pytest.mark.parametrize("theme", ["light", "dark", "print"])
+def test_a_panel_for_each_kind_and_the_same_in_lists(reading: Reading, theme: str) -> None:
+    rows = select_slices.by_slice(
+        reading.cursor(), datasets=["tiny"], measure="nDCG@10", key="topic"
+    )
+    rows = rows.assign(title=rows["system"] + "<b>", family="lexical")
+    figure: Any = slices.panels(rows, "nDCG@10", theme=theme)
+    assert [trace.xaxis for trace in figure.data] == ["x", "x2"]
+    assert "<b>" not in figure.layout.yaxis.ticktext[0]
+    told = lists(figure)
+    assert told is not None
+    assert [one.title for one in told.lists] == ["land (n = 1)", "sea (n = 2)"]
+    assert [row.name for row in told.lists[0].rows] == ["bad<b>", "good<b>"]

@@ -1,0 +1,72 @@
+"""Kinds of queries: each by a worked example, and numbers by their rule."""
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from pandas import DataFrame, Series
+
+from compute.views.shared import query_slices
+from compute.views.shared.query_slices import FIRST, GROUPS, RELEVANT, WORDS
+from tests.support.worlds import FEWER
+
+NONE = DataFrame(columns=["dataset", "query_id", "key", "value"])
+TEXTS = ["What is it?", "Is it so", "ships", '"how" so', None]
+
+
+def asked(n: int = 5, **columns: object) -> DataFrame:
+    ids = {"dataset": "d", "query_id": [f"q{number}" for number in range(n)], "text": None}
+    return DataFrame(ids | {"n_words": 3, "n_relevant": 1} | columns).astype({"text": "str"})
+
+
+def labelled(*rows: tuple[str, str, str]) -> DataFrame:
+    return DataFrame(rows, columns=["query_id", "key", "value"]).assign(dataset="d")
+
+
+def told(of: Series) -> list[object]:
+    return [None if value != value else value for value in of.astype(object)]
+
+
+def test_the_word_that_a_question_begins_with() -> None:
+    keyed = query_slices.by_key(asked(text=TEXTS), NONE)
+    assert told(keyed[FIRST]) == ["what", "yes or no", "none of these", "how", None]
+    assert [*keyed] == [FIRST], "what tells no two kinds apart is no key"
+
+
+def test_labels_stand_in_the_order_of_numbers_then_of_letters() -> None:
+    rows = [(f"q{n}", "year", value) for n, value in enumerate(["10", "9", "b", "a"])]
+    keyed = query_slices.by_key(asked(), labelled(*rows, ("q9", "year", "other")))
+    assert told(keyed["year"]) == ["10", "9", "b", "a", None]
+    assert keyed["year"].cat.categories.to_list() == ["9", "10", "a", "b", "other"]
+
+
+def test_a_label_that_is_called_as_a_kind_of_ours_takes_nothing_away() -> None:
+    rows = [("q0", "words", "many"), ("q1", "words", "few")]
+    keyed = query_slices.by_key(asked(n_words=[1, 2, 3, 4, 5]), labelled(*rows))
+    assert told(keyed[WORDS]) == ["1", "2", "3", "4", "5"]
+    assert told(keyed["words (labels)"])[:2] == ["many", "few"]
+
+
+def test_words_are_unknown_where_no_text_is() -> None:
+    keyed = query_slices.by_key(asked(n_words=[0, 0, 2, 3, 3], n_relevant=[0, 0, 1, 1, 9]), NONE)
+    assert told(keyed[WORDS]) == [None, None, "2", "3", "3"]
+    assert told(keyed[RELEVANT]) == ["0", "0", "1", "1", "9"]
+
+
+@FEWER
+@given(st.lists(st.integers(1, 40), min_size=2, max_size=60))
+def test_numbers_make_few_groups_that_share_none(numbers: list[int]) -> None:
+    keyed = query_slices.by_key(asked(len(numbers), n_relevant=numbers), NONE)
+    if len(set(numbers)) == 1:
+        assert RELEVANT not in keyed
+        return
+    if RELEVANT not in keyed:
+        # One number has nearly all queries: no other is left for a group of its own.
+        assert np.quantile(numbers, 0.2, method="lower") == max(numbers)
+        return
+    names = keyed[RELEVANT].cat.categories.to_list()
+    assert len(names) <= GROUPS
+    flat = [int(end) for name in names for end in dict.fromkeys(name.split(" to "))]
+    assert flat == sorted(set(flat))
+    for number, name in zip(numbers, keyed[RELEVANT], strict=True):
+        first, _, last = str(name).partition(" to ")
+        assert int(first) <= number <= int(last or first)

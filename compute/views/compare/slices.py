@@ -34,14 +34,15 @@ def verdict(rows: DataFrame, key: str, titles: Titles, measure: str) -> str:
     if sure.empty:
         return f"By {key} no kind of query differs significantly from the others ({after})."
     told = [_said(row, titles, measure) for _, row in sure.iterrows()]
-    return f"By {key}: {'; '.join(told)} ({after})."
+    return f"By {key} some differ significantly from the others ({after}): {'; '.join(told)}."
 
 
 def _said(row: Series, titles: Titles, measure: str) -> str:
     here = _lead(row["difference"], titles, measure)
     elsewhere = _lead(row["difference"] - row["contrast"], titles, measure)
     p = p_text(row["p_adjusted"])
-    return f"on {row['label']} {here}, elsewhere {elsewhere} (p {p if p[0] == '<' else f'= {p}'})"
+    p = p if p[0] == "<" else f"= {p}"
+    return f"“{row['label']}”, where {here}, elsewhere {elsewhere} (p {p})"
 
 
 def _lead(difference: float, titles: Titles, measure: str) -> str:

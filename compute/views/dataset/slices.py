@@ -37,7 +37,9 @@ def panels(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     labels = [*dict.fromkeys(rows["label"])]
     figure, wide = go.Figure(), (1 - 0.02 * (len(labels) - 1)) / len(labels)
     ends = rows[["low", "high", "value"]]
-    shown = {"range": [min(ends.min().min(), 0) - 0.02, ends.max().max() + 0.02], "nticks": 4}
+    low, high = ends.min().min(), ends.max().max()
+    pad = 0.06 * max(high - low, 0.05)
+    shown = {"range": [low - pad, high + pad], "nticks": 4}
     for number, label in enumerate(labels):
         of, axis = rows[rows["label"] == label], str(number + 1) if number else ""
         figure.add_scatter(**_marks(of, place, theme), xaxis=f"x{axis}", yaxis="y")

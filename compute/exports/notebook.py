@@ -1,0 +1,122 @@
+"""The results of a home, as frames for a notebook or a script of one's own.
+
+from compute.exports import notebook
+
+with notebook.results() as home:
+    print(home.scores(dataset="scifact", measure="nDCG@10"))
+"""
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame, Series
+
+from compute.base import settings
+from compute.base.errors import Missing
+from compute.base.words import near
+from compute.corpora import similarity_matrix
+from compute.corpora.overlap import FLOORS, UNITS
+from compute.reading.database import Reading, open_version
+from compute.store.store import Store
+from compute.views.compare import select as compare_select
+from compute.views.data import select as data_select
+from compute.views.holes import select as holes_select
+from compute.views.overlap import select as overlap_select
+
+
+class Results:
+    """One version of what is stored: later publications change nothing that it answers."""
+
+    def __init__(self, opened: Reading) -> None:
+        self._opened = opened
+
+    @property
+    def cursor(self) -> DuckDBPyConnection:
+        """A new connection for SQL of one's own; `docs/reference.md` names tables and columns."""
+        return self._opened.cursor()
+
+    def scores(
+        self, dataset: str | None = None, system: str | None = None, measure: str | None = None
+    ) -> DataFrame:
+        """dataset, system, measure, value, n_queries, n_unanswered: means, the best first."""
+        chosen = {"dataset": dataset, "system": system, "measure": measure}
+        return data_select.scores_shown(self.cursor, **chosen)
+
+    def by_query(self, dataset: str, measure: str = "nDCG@10") -> DataFrame:
+        """Values by query: a column for each system; absent where a measure leaves a query out.
+
+        Raises Missing for a dataset or measure that nothing stored has.
+        """
+        rows = self.cursor.execute(
+            "select query_id, system, value from scores where dataset = ? and measure = ?",
+            [dataset, measure],
+        ).df()
+        if rows.empty and self._systems(dataset):
+            raise Missing(f"no run on {dataset} has {measure}: python -m compute score {dataset}")
+        return rows.pivot(index="query_id", columns="system", values="value")
+
+    def compare(self, dataset: str, a: str, b: str, measure: str = "nDCG@10") -> Series:
+        """What tells two systems apart, as `compute.evaluate.significance` `Comparison` names it:
+        `difference` (A minus B) with its 95% interval `low` to `high`, `p_randomisation`, …
+
+        Raises Missing where fewer than two queries have a value of both.
+        """
+        found = compare_select.tested(self.cursor, [dataset], a, b, measure)
+        if found.empty:
+            for name in (a, b):
+                self._run(dataset, name)
+            raise Missing(f"{dataset}: fewer than two queries have {measure} of {a} and {b}")
+        return found.iloc[0]
+
+    def holes(
+        self, dataset: str, measure: str = "nDCG@10", systems: Sequence[str] = ()
+    ) -> DataFrame:
+        """What scores can be by their unjudged documents: a row for each system, as
+        `compute.views.holes.select` `bounds` says. Raises Missing for a run that is not stored."""
+        for name in systems:
+            self._run(dataset, name)
+        names = list(systems) or self._systems(dataset)
+        return holes_select.bounds(self.cursor, dataset, names, measure)
+
+    def overlap(self, words: str = "unigrams", floor: float = 0.0) -> DataFrame:
+        """The square matrix of weighted Jaccard similarities of collections: those compared here.
+
+        `words` and `floor` are a name and a number that Overlap offers, such as `bigrams` and 1e-5;
+        what is no more frequent than the floor in a collection does not count there.
+        """
+        if words not in UNITS or floor not in FLOORS:
+            known = f"{', '.join(UNITS)}; floors {', '.join(f'{one:g}' for one in FLOORS)}"
+            raise Missing(f"no overlap of {words!r} from {floor:g} is computed: there are {known}")
+        return similarity_matrix.matrix(overlap_select.similarities(self.cursor, words, floor))
+
+    def _systems(self, dataset: str) -> list[str]:
+        runs = self.cursor.execute("select distinct dataset, system from means").df()
+        found = sorted(runs.loc[runs["dataset"] == dataset, "system"])
+        if not found:
+            told = near(dataset, runs["dataset"].unique())
+            raise Missing(f"no run on {dataset!r} is stored: {told}".rstrip(": "))
+        return found
+
+    def _run(self, dataset: str, system: str) -> None:
+        there = self._systems(dataset)
+        if system not in there:
+            told = near(system, there) or f"there are {', '.join(there)}"
+            raise Missing(f"no run of {system!r} on {dataset} is stored: {told}".rstrip())
+
+
+@contextmanager
+def results(home: str | Path | None = None) -> Iterator[Results]:
+    """Open the results of a home (default: that of the settings) as they are now.
+
+    Raises Missing or Unavailable where the home cannot be read.
+    """
+    now = settings.load()
+    now = replace(now, home=Path(home)) if home is not None else now
+    opened = open_version(Store(now))
+    try:
+        yield Results(opened)
+    finally:
+        opened.close()

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from pandas import DataFrame
-from scipy import stats
+from scipy import special
 
 from compute.evaluate.sign_flips import Signs, on_one_thread
 from compute.evaluate.significance import NEAR, PERMUTATIONS, SEED, Values
@@ -61,7 +61,7 @@ def _p(shares: Values) -> Values:
     effective = np.divide(square**2, fourth, out=np.zeros_like(square), where=some)
     normal, drawn = some & (effective >= NORMAL), some & (effective < NORMAL)
     found = np.ones(len(shares))
-    found[normal] = 2 * stats.norm.sf(np.abs(shares[normal].sum(axis=1)) / np.sqrt(square[normal]))
+    found[normal] = 2 * special.ndtr(-np.abs(shares[normal].sum(axis=1)) / np.sqrt(square[normal]))
     if drawn.any():
         found[drawn] = _drawn(shares[drawn])
     return found

@@ -16,7 +16,7 @@ the differences here, so that all of it is of queries like these.
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
-from scipy import special, stats
+from scipy import special
 
 from compute.evaluate.sign_flips import LEVEL
 from compute.evaluate.significance import Values
@@ -39,7 +39,7 @@ def level_of(width: ArrayLike, error: ArrayLike, n: ArrayLike) -> Values:
     """
     given = np.asarray(error, dtype=np.float64)
     t = np.asarray(width) / 2 / np.where(given > 0, given, np.nan)
-    return 2 * stats.t.sf(t, np.asarray(n) - 1)
+    return 2 * special.stdtr(np.asarray(n) - 1, -t)
 
 
 def errors_off(n: ArrayLike, level: ArrayLike, power: float = POWER) -> Values:

@@ -12,8 +12,7 @@ import numpy as np
 import pandas as pd
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
-from scipy import stats
-from statsmodels.stats.multitest import multipletests
+from scipy import special
 
 from compute.base.errors import WrongInput
 from compute.evaluate.sign_flips import LEVEL, Signs, on_one_thread
@@ -246,7 +245,7 @@ class _Family:
         t = np.divide(
             np.abs(self.mean), self.error, out=np.full_like(self.mean, np.inf), where=self.error > 0
         )
-        return np.where(self.some, 2 * stats.t.sf(t, self.n - 1), 1.0)
+        return np.where(self.some, 2 * special.stdtr(self.n - 1, -t), 1.0)
 
     def interval(self, level: float) -> tuple[Values, Values]:
         """The t-test's interval of each mean."""
@@ -279,7 +278,7 @@ def student(
     together are maxT's. Absent where there is no degree of freedom.
     """
     degrees = np.asarray(freedom, dtype=np.float64)
-    quantile = stats.t.isf(level / 2, np.where(degrees > 0, degrees, np.nan))
+    quantile = -special.stdtrit(np.where(degrees > 0, degrees, np.nan), level / 2)
     centre, reach = np.asarray(mean, dtype=np.float64), quantile * np.asarray(error)
     return centre - reach, centre + reach
 
@@ -334,6 +333,9 @@ def _tested(
         p = family.t_test() if test == "t" else _wilcoxon(values, weights, family)
     if correction == "none":
         return p, p, family.interval(LEVEL)
+    # Imported late, as scipy.stats below: most questions need neither, and wait half a second less.
+    from statsmodels.stats.multitest import multipletests
+
     adjusted = np.asarray(multipletests(p, LEVEL, _STATSMODELS[correction])[1], dtype=float)
     return p, adjusted, family.interval(LEVEL / len(p) if correction == "holm" else LEVEL)
 
@@ -377,6 +379,8 @@ def _wilcoxon(values: Values, weights: Values, family: _Family) -> Values:
     """
     if np.ptp(weights) > NEAR:
         raise WrongInput("Wilcoxon's test takes no weights: choose randomisation or t")
+    from scipy import stats
+
     found = np.ones_like(family.mean)
     for pair in np.flatnonzero(family.some):
         gaps = values[family.a[pair]] - values[family.b[pair]]
@@ -396,6 +400,8 @@ def _signed_ranks(gaps: Values) -> float:
     Equal gaps share their mean rank. Of all 2^n ways to sign the ranks, the share in which a sum
     is as far from its mean (Wilcoxon 1945; Pratt & Gibbons 1981, on ties); added up rank by rank.
     """
+    from scipy import stats
+
     # Twice the ranks are whole numbers.
     ranks = np.rint(2 * stats.rankdata(np.abs(gaps))).astype(np.int64)
     chances = np.ones(1)

@@ -54,21 +54,21 @@ class Report:
 
 def headline(report: Report) -> str:
     """The verdict in one sentence, which names the groups that it rests on."""
-    about = f"{report.measure}: {report.candidate}"
-    limit = f"{report.baseline} by {report.margin:g} or more"
-    named = [_reason(row) for row in _rows(report) if row["verdict"] == report.verdict]
+    named = [_reason(row, report) for row in _rows(report) if row["verdict"] == report.verdict]
+    loss, where = f"{report.baseline} by more than {report.margin:g}", "; ".join(named)
     if report.verdict == NOT_WORSE:
-        return f"{about} is not worse than {limit}, on {', '.join(named)}"
+        loss = f"{report.baseline} by {report.margin:g} or more"
+        return f"{report.measure}: {report.candidate} is not worse than {loss}, on {where}"
     if report.verdict == WORSE:
-        return f"{about} is worse than {limit} on {'; '.join(named)}"
-    return f"{about} is neither shown to be worse than {limit} nor not to be: {'; '.join(named)}"
+        return f"{report.measure}: {report.candidate} is worse than {loss} on {where}"
+    return f"{report.measure}: undecided whether {report.candidate} is worse than {loss} on {where}"
 
 
 def table(report: Report) -> DataFrame:
     """The decision by group, its numbers as words."""
     cells = [
         {
-            "on": row["group"],
+            "dataset": row["group"],
             "queries": f"{row['n']:,}",
             "baseline": _number(row["baseline"]),
             "candidate": _number(row["candidate"]),
@@ -119,7 +119,7 @@ def junit(report: Report) -> bytes:
         if row["verdict"] == NOT_WORSE:
             ElementTree.SubElement(case, "system-out").text = told
         else:
-            said = {"type": row["verdict"], "message": _reason(row)}
+            said = {"type": row["verdict"], "message": _reason(row, report)}
             ElementTree.SubElement(case, "failure", said).text = told
     told = [printable(line) for line in (headline(report), *notes(report))]
     ElementTree.SubElement(suite, "system-out").text = "\n".join(told)
@@ -149,7 +149,9 @@ def _thin(row: Row, margin: float) -> str:
     if n < 2:
         return f"{group} has {counted(n, 'query')} that both have a value for: no interval"
     if differing >= FEWEST:
-        return ""
+        enough = row["verdict"] == UNDECIDED and row["queries_needed"] <= n
+        shows = f"with {n:,} queries like those of {group} two that are equally good pass in 80%"
+        return f"{shows} of cases or more, and this candidate did not" if enough else ""
     some = f"{differing} of {n:,} queries of {group}" if differing else f"no query of {group}"
     unseen = (1 - margin) ** n
     rare = (
@@ -163,15 +165,17 @@ def _rows(report: Report) -> list[dict[Hashable, Any]]:
     return report.found.to_dict("records")
 
 
-def _reason(row: Row) -> str:
+def _reason(row: Row, report: Report) -> str:
     """A group, with what its verdict rests on."""
     if row["verdict"] == NOT_WORSE:
         return str(row["group"])
     where = f"{row['group']} (interval {_span(row['low'], row['high'])}"
     if row["verdict"] == WORSE:
-        return f"{where}, p {row['p']:.2g} by Holm's method)"
-    need = f", {_count(row['queries_needed'])} needed" if pd.notna(row["queries_needed"]) else ""
-    return f"{where}; {counted(row['n'], 'query')}{need})"
+        corrected = " by Holm's method" * (len(report.found) > 1)
+        return f"{where}, p {row['p']:.2g}{corrected})"
+    there = pd.notna(row["queries_needed"])
+    needed = f", {_count(row['queries_needed'])} needed" if there else ""
+    return f"{where}; {counted(row['n'], 'query')}{needed})"
 
 
 def _absent(value: Any) -> bool:

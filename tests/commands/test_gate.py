@@ -87,7 +87,7 @@ def test_a_decision_is_printed_in_every_form(place: Path) -> None:
     words = ["gate", "stored", "lost.run", "--dataset", "mine"]
     shown = run(place, *words)
     assert shown.returncode == 3 and shown.stderr == ""
-    assert "nDCG@10: lost.run is worse than stored by 0.01 or more on mine (" in shown.stdout
+    assert "nDCG@10: lost.run is worse than stored by more than 0.01 on mine (" in shown.stdout
     whole = json.loads(run(place, *words, "--json").stdout)
     (row,) = whole["groups"]
     # Half of the queries have their document at rank 2.

@@ -8,7 +8,7 @@ import pytest
 from pandas import DataFrame
 from scipy import stats
 
-from compute.evaluate import power
+from compute.evaluate import power, significance
 from compute.evaluate.non_inferiority import (
     COLUMNS,
     NOT_WORSE,
@@ -126,6 +126,16 @@ def test_parts_of_a_dataset_count_equally() -> None:
     found = one(group, 0.01)
     assert found["difference"] == pytest.approx((0.1 / 3 - 0.3) / 2)
     assert found["candidate"] == pytest.approx((1.6 / 3 + 0.2) / 2)
+
+
+def test_the_interval_is_the_one_that_compare_shows() -> None:
+    random = np.random.default_rng(4)
+    a, b = random.random((2, 30))
+    for part in (["a"] * 30, ["a"] * 10 + ["b"] * 20):
+        weights = significance.by_part(pd.Series(part))
+        shown = significance.two(a, b, weights=weights, permutations=19, resamples=2)
+        found = one(rows(b.tolist(), a.tolist(), part), 0.01)
+        assert (found["low"], found["high"]) == pytest.approx((shown.low, shown.high))
 
 
 def test_where_lower_is_better_the_difference_is_turned() -> None:

@@ -31,16 +31,18 @@ def report(*losses: float, n: int = 20, candidate: str = "new.run", **more: floa
 
 def test_a_headline_names_what_the_verdict_rests_on() -> None:
     assert verdicts.headline(report(0, 0)) == (
-        "nDCG@10: new.run is not worse than old.run by 0.01 or more, on d1, d2"
+        "nDCG@10: new.run is not worse than old.run by 0.01 or more, on d1; d2"
     )
     worse = verdicts.headline(report(0.1, 0, 0.2))
     assert worse.startswith(
-        "nDCG@10: new.run is worse than old.run by 0.01 or more on d1 (interval -0.1048 to -0.0952,"
+        "nDCG@10: new.run is worse than old.run by more than 0.01 on d1 (interval -0.1048 to"
     )
     assert "by Holm's method); d3 (" in worse and "d2" not in worse
     open_ = verdicts.headline(report(0, 0.012))
-    assert "neither shown to be worse than old.run by 0.01 or more nor not to be: d2 (" in open_
+    assert "undecided whether new.run is worse than old.run by more than 0.01 on d2 (" in open_
     assert open_.endswith("; 20 queries, 11 needed)")
+    assert "Holm" not in verdicts.headline(report(0.1)), "one dataset needs no correction"
+    assert "with 20 queries like those of d2 two that are" in verdicts.notes(report(0, 0.012))[-2]
 
 
 @pytest.mark.parametrize(("losses", "status"), [((0, 0), 0), ((0.1, 0), 3), ((0.01, 0), 4)])
@@ -52,7 +54,7 @@ def test_a_table_of_words() -> None:
     known = report(0.1, least=-0.5, most=0.4, holes_baseline=0.25, holes_candidate=0.5)
     (row,) = verdicts.table(known).to_dict("records")
     assert row == {
-        "on": "d1",
+        "dataset": "d1",
         "queries": "20",
         "baseline": "0.5000",
         "candidate": "0.4000",

@@ -1,6 +1,7 @@
 """Two runs by what somebody calls them: stored systems, files, folders of files."""
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -90,6 +91,22 @@ def test_a_stored_run_is_held_against_a_file(stored: Bench, tiny: Dataset) -> No
     gap = found["candidate"] - found["baseline"]
     assert found["least"].to_dict() == pytest.approx(gap.to_dict())
     assert found["most"]["q1"] > gap["q1"] and found["most"]["q3"] == gap["q3"]
+
+
+def test_a_dataset_of_parts_needs_a_file_for_each(
+    stored: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    (tmp_path / "qrels.txt").write_text("q1 0 d2 1\n", "utf-8")
+    imports.import_dataset(stored, "small", qrels=tmp_path / "qrels.txt")
+    whole = replace(tiny, name="whole", parts=("tiny", "small"))
+    Path("runs").mkdir()
+    for part in whole.parts:
+        Path("runs", f"{part}.run").write_text(OTHER, "utf-8")
+    folder = given(stored.store, "runs")
+    rows, _ = compared(stored, whole, [folder, folder], NDCG, alone=True)
+    assert rows["part"].tolist() == ["tiny"] * 3 + ["small"]
+    with pytest.raises(WrongInput, match=r"for several \(or one with parts\) name a folder"):
+        compared(stored, whole, [folder, given(stored.store, "mine.run")], NDCG, alone=True)
 
 
 def test_a_file_scores_as_when_it_is_stored(stored: Bench, tiny: Dataset) -> None:

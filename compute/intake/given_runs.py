@@ -11,7 +11,7 @@ import pyarrow.parquet as pq
 from pandas import DataFrame, Series
 
 from compute.base.errors import Missing, WrongInput
-from compute.base.words import near, shown
+from compute.base.words import counted, near, shown
 from compute.datasets import Dataset, dataset
 from compute.evaluate import holes, scored_measures
 from compute.evaluate.measures import Measure, evaluate
@@ -120,8 +120,10 @@ def compared(
         loaded = recompute.stored_dataset(bench.store, dataset(part, own))
         sides = [_side(bench, loaded, one, measure, alone and len(parts) == 1) for one in two]
         frames.append(_beside(sides, loaded, measure))
-        remarks += [f"{side.name} on {part}: {told}" for side in sides for told in side.remarks]
-    return pd.concat(frames, ignore_index=True), remarks
+        for side, name in zip(sides, MEANS, strict=True):
+            told = [*side.remarks, *_unanswered(frames[-1][f"holes_{name}"])]
+            remarks += [f"{side.name} on {part}: {one}" for one in told]
+    return pd.concat(frames, ignore_index=True), list(dict.fromkeys(remarks))
 
 
 def _side(bench: Bench, loaded: Loaded, one: Given, measure: Measure, alone: bool) -> _Side:
@@ -182,6 +184,12 @@ def _beside(sides: Sequence[_Side], loaded: Loaded, measure: Measure) -> DataFra
     return found.reset_index()[["query_id", *COLUMNS]]
 
 
+def _unanswered(shares: Series) -> list[str]:
+    """A remark, unless every query has hits, and so a share of holes."""
+    n, answered = len(shares), int(shares.notna().sum())
+    return [f"answers {answered:,} of {counted(n, 'query')} with judgements"] * (answered < n)
+
+
 def _ends(
     lists: holes.Lists, sides: Sequence[_Side], measure: Measure
 ) -> tuple[Series | float, ...]:
@@ -195,6 +203,8 @@ def _ends(
 
 def _refuse_unjudged(lists: holes.Lists, sides: Sequence[_Side], name: str) -> None:
     """A run on another collection would just score 0, and whatever is beside it would pass."""
+    if not lists.judged.any():
+        raise WrongInput(f"no judgement of {name} is above 0, so every score is 0: import others")
     judged = np.any(lists.filled & ~lists.holes, axis=(1, 2))
     for side, some in zip(sides, judged[::-1], strict=True):
         if not some:

@@ -75,7 +75,9 @@ def test_a_stored_run_is_held_against_a_file(stored: Bench, tiny: Dataset) -> No
     two = [given(stored.store, word) for word in ("mine", "other.run")]
     rows, remarks = compared(stored, tiny, two, NDCG, alone=True)
     found = rows.set_index("query_id")
-    assert remarks == [] and set(found["part"]) == {"tiny"}
+    answers = "on tiny: answers 2 of 3 queries with judgements"
+    assert remarks == [f"mine {answers}", f"other.run {answers}"]
+    assert set(found["part"]) == {"tiny"}
     # q1 has grades 2 (d1) and 1 (d5); q2 has d2 and d3; what a run does not answer scores 0.
     ideal = 2 + 1 / math.log2(3)
     assert found["baseline"].to_dict() == pytest.approx(
@@ -121,7 +123,9 @@ def test_what_an_import_remarks_is_remarked(stored: Bench, tiny: Dataset) -> Non
     Path("more.run").write_text(OTHER + "q9 Q0 d1 1 1.0 other\n", "utf-8")
     two = [given(stored.store, word) for word in ("mine", "more.run")]
     _, remarks = compared(stored, tiny, two, NDCG, alone=True)
-    assert remarks == ["more.run on tiny: 1 hit of queries outside the split left out"]
+    assert "more.run on tiny: 1 hit of queries outside the split left out" in remarks
+    _, remarks = compared(stored, tiny, [two[1], two[1]], NDCG, alone=True)
+    assert len(remarks) == len(set(remarks)) == 2
 
 
 @pytest.mark.parametrize(
@@ -162,7 +166,10 @@ def test_a_run_that_is_elsewhere_or_out_of_date_is_told_so(stored: Bench, tmp_pa
         compared(stored, small, two, NDCG, alone=True)
     imports.import_run(stored, tmp_path / "mine.run", small)
     assert compared(stored, small, two, NDCG, alone=True)[0]["baseline"].tolist() == [1]
-    qrels.write_text("q1 0 d2 1\n", "utf-8")
+    qrels.write_text("q1 0 d1 0\n", "utf-8")
     imports.import_dataset(stored, "small", qrels=qrels)
+    files = [given(stored.store, "mine.run")] * 2
+    with pytest.raises(WrongInput, match="no judgement of small is above 0"):
+        compared(stored, small, files, NDCG, alone=True)
     with pytest.raises(Missing, match="mine on small was made before what it is made from changed"):
         compared(stored, small, two, NDCG, alone=True)

@@ -37,7 +37,7 @@ def gate(arguments: Namespace) -> int:
     else:
         printable.show(verdicts.table(report), as_json=False)
         lines = [*verdicts.notes(report), verdicts.headline(report)]
-        sys.stdout.writelines(f"{printable.printable(line)}\n" for line in lines)
+        sys.stdout.writelines(f"{line}\n" for line in lines)
     return report.status
 
 
@@ -56,4 +56,7 @@ def _decided(bench: Bench, arguments: Namespace) -> Report:
         groups[row.name] = found
         remarks += told
     found = decide(groups, arguments.margin, measure.formula.better)
-    return Report(str(measure), arguments.margin, two[0].name, two[1].name, found, remarks)
+    # A terminal and XML would obey what names of files may hold.
+    baseline, candidate = (printable.printable(one.name) for one in two)
+    told = [printable.printable(remark) for remark in remarks]
+    return Report(str(measure), arguments.margin, baseline, candidate, found, told)

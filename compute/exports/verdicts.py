@@ -11,7 +11,6 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.base.errors import WrongInput
-from compute.base.printable import printable
 from compute.base.words import counted
 from compute.evaluate.non_inferiority import NOT_WORSE, UNDECIDED, WORSE, overall
 from compute.evaluate.power import FEWEST
@@ -31,7 +30,7 @@ Row = Mapping[Hashable, Any]
 
 @dataclass(frozen=True)
 class Report:
-    """A baseline and a candidate by one measure."""
+    """A baseline and a candidate by one measure; its words hold nothing but what prints."""
 
     measure: str
     margin: float
@@ -115,14 +114,13 @@ def junit(report: Report) -> bytes:
     shown = table(report)
     for row, cells in zip(_rows(report), shown.to_dict("records"), strict=True):
         case = ElementTree.SubElement(suite, "testcase", classname=name, name=row["group"])
-        told = "\n".join(f"{key}: {printable(str(value))}" for key, value in cells.items())
+        told = "\n".join(f"{key}: {value}" for key, value in cells.items())
         if row["verdict"] == NOT_WORSE:
             ElementTree.SubElement(case, "system-out").text = told
         else:
             said = {"type": row["verdict"], "message": _reason(row, report)}
             ElementTree.SubElement(case, "failure", said).text = told
-    told = [printable(line) for line in (headline(report), *notes(report))]
-    ElementTree.SubElement(suite, "system-out").text = "\n".join(told)
+    ElementTree.SubElement(suite, "system-out").text = "\n".join([headline(report), *notes(report)])
     return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True) + b"\n"
 
 

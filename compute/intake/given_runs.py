@@ -53,8 +53,10 @@ class _Side(NamedTuple):
 
 
 def given(store: Store, word: str) -> Given:
-    """What a word names. Raises WrongInput where a path and a stored system are called so, Missing
-    where neither is."""
+    """What a word names. Raises WrongInput where a path and a stored system are called so, or
+    where it is not UTF-8; Missing where nothing is called so."""
+    if any("\ud800" <= letter <= "\udfff" for letter in word):
+        raise WrongInput(f"{shown(word)} is no name in UTF-8: rename the file or folder")
     systems = {part.system for part in store.parts("hits")}
     try:
         is_path = bool(word) and Path(word).exists()

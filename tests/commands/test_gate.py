@@ -117,6 +117,7 @@ def test_folders_have_a_file_for_each_dataset(place: Path) -> None:
     ("words", "sentence"),
     [
         (["", "base.run", "--dataset", "mine"], "'' is no path that exists and no system"),
+        (["a\udcff.run", "base.run", "--dataset", "mine"], "is no name in UTF-8: rename the file"),
         (["stord", "base.run", "--dataset", "mine"], "did you mean stored? give a run file"),
         (["base.run", "same.run", "--dataset", "min"], "no dataset 'min': did you mean mine?"),
         (["base.run", "same.run", "--dataset", "own/dev", "mine"], "is a run on one dataset"),
@@ -150,6 +151,15 @@ def test_wrong_input_is_one_sentence(
     assert main(["gate", *words]) == 2
     said = capsys.readouterr()
     assert sentence in said.err and len(said.err.splitlines()) == 1 and said.out == ""
+
+
+def test_a_name_that_no_terminal_should_see_is_shown_as_codes(place: Path) -> None:
+    name = "a\x1b[31m.run"
+    shutil.copy(place / "base.run", place / name)
+    for form in ("--json", "--markdown", "--junit=odd.xml"):
+        found = run(place, "gate", name, name, "--dataset", "mine", form)
+        assert found.returncode == 0 and "\x1b" not in found.stdout
+    assert ElementTree.parse(place / "odd.xml").getroot().get("failures") == "0"
 
 
 def test_a_measure_that_a_stored_run_lacks_is_scored_first(place: Path) -> None:

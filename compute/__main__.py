@@ -199,15 +199,9 @@ COMMANDS = {
         "take in what kinds of queries a dataset has, to see scores by them",
         "importing.import_labels",
         (
-            _option(
-                "file",
-                type=Path,
-                help="TSV with query_id, key and value; or queries.jsonl, whose other fields count",
-            ),
+            _option("file", type=Path, help="TSV: query_id, key, value; or BEIR's queries.jsonl"),
             _option("--dataset", required=True, metavar="DATASET", help=EXAMPLES),
-            _option(
-                "--replace", action="store_true", help="in the place of other labels of these keys"
-            ),
+            _option("--replace", action="store_true", help="in the place of labels of its keys"),
         ),
     ),
     "import-grades": Command(
@@ -385,11 +379,7 @@ COMMANDS = {
             _option("--dataset", help="only this one, such as scifact"),
             _option("--system", help="only this one, such as bm25"),
             _option("--measure", help="only this one, such as nDCG@10"),
-            _option(
-                "--slice",
-                metavar="KEY",
-                help="scores: by words, relevant (documents), question (word) or your own labels",
-            ),
+            _option("--slice", metavar="KEY", help="scores: by words, relevant, question, a label"),
             _option("--against", help="power: only pairs with this system, too"),
             _option(
                 "--difference",
@@ -425,6 +415,29 @@ COMMANDS = {
                 help="as BEIR's code: average over the queries that the run answers",
             ),
             JSON,
+        ),
+    ),
+    "gate": Command(
+        "decide whether a candidate is no worse than a baseline: 0 it is not, 3 worse, 4 undecided",
+        "gate.gate",
+        (
+            _option(
+                "baseline",
+                help="a stored system, a run file, or for several datasets a folder of run files,"
+                " each named as its dataset: scifact.run, nfcorpus.run.gz",
+            ),
+            _option("candidate", help="the same, or of another kind"),
+            _option("--dataset", nargs="+", action="extend", required=True, help=EXAMPLES),
+            _option("--measure", default="nDCG@10", help="default: %(default)s"),
+            _option(
+                "--margin",
+                type=_difference,
+                default=0.01,
+                help="the loss of the measure's mean that is too much (default: %(default)s)",
+            ),
+            JSON,
+            _option("--markdown", action="store_true", help="print a pull request's comment"),
+            _option("--junit", type=Path, metavar="FILE", help="write JUnit's XML as well"),
         ),
     ),
     "demo": Command(

@@ -24,6 +24,17 @@ def against(parts: Sequence[Values], base: int) -> DataFrame:
     `base` is the row of the baseline. Parts count equally. p is two-sided and not corrected; it is
     1 for systems that are equal on every query.
     """
+    found, shares = _weighed(parts, base)
+    return found.assign(p=_p(shares))
+
+
+def differences(parts: Sequence[Values], base: int) -> DataFrame:
+    """`against` without its test: n, difference, error, differing."""
+    return _weighed(parts, base)[0]
+
+
+def _weighed(parts: Sequence[Values], base: int) -> tuple[DataFrame, Values]:
+    """n, difference, error, differing by system, and each query's share of its difference."""
     gaps = [_gaps(part, base) for part in parts]
     sizes = np.array([np.count_nonzero(~np.isnan(gap), axis=1) for gap in gaps])
     # By part and system: 1 / (parts with common queries x queries of this one).
@@ -34,7 +45,7 @@ def against(parts: Sequence[Values], base: int) -> DataFrame:
     n, means, held = sizes.sum(axis=0), shares.sum(axis=1), np.concatenate(there, axis=1)
     squares = ((shares - held * means[:, None]) ** 2).sum(axis=1)
     found = {"n": n, "difference": means, "error": np.sqrt(squares * n / np.maximum(n - 1, 1))}
-    return DataFrame(found | {"differing": np.count_nonzero(shares, axis=1), "p": _p(shares)})
+    return DataFrame(found | {"differing": np.count_nonzero(shares, axis=1)}), shares
 
 
 def holm(p: Values) -> Values:

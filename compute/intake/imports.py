@@ -181,6 +181,19 @@ def import_run(
         return recompute.publish_run(bench, loaded, name, run, depth, identity, about)
 
 
+def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[str]]:
+    """The run that `import_run` would take in, and what it would remark; nothing is stored.
+
+    Raises WrongInput and Unavailable as `import_run`.
+    """
+    unpacked_size.require(file, bench.settings.home)
+    _, hits, order, _ = _read(file)
+    run, met = _ranked(bench, loaded, hits, order, file, loaded.dataset.drop_self)
+    others = met["hits_of_other_queries"]
+    told = [f"{counted(others, 'hit')} of queries outside the split left out"] * bool(others)
+    return run, told + met.get("remarks", [])
+
+
 def _read(file: Path) -> tuple[str, pa.Table, doctor.Tally, str]:
     """The tag and hits of a run file, what is told of its order, and its SHA-256."""
     with ThreadPoolExecutor(1) as pool:

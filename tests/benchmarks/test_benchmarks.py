@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from compute.evaluate.estimates.linearised import kind
-from tests.benchmarks import sampled, sampled_machines
+from tests.benchmarks import gate, sampled, sampled_machines
 from tests.benchmarks.__main__ import BENCHMARKS, END, START, listed, measured, written
 from tests.benchmarks.growth import collections, stores
 from tests.benchmarks.growth.drawing import figure
@@ -139,3 +139,19 @@ def test_intervals_that_are_shown_hold_the_truth_whatever_share_is_relevant(
     held = ((low <= truth) & (truth <= high)).mean()
     # 180 intervals; those of the last case are not shown for this reason.
     assert held > 0.9 if share < 0.98 else held < 0.9
+
+
+def test_a_gates_differences_have_the_mean_that_they_are_given() -> None:
+    real = np.array([0.0] * 6 + [-0.5, -0.1, 0.2, 0.3])
+    for way in (gate.shifted, gate.tilted):
+        world = way("made", real, -0.01)
+        assert world.chances @ world.values == pytest.approx(-0.01)
+        # Both verdicts are wrong where the loss is the margin.
+        for rate in gate.rates(world, 300, 500, np.random.default_rng(1)):
+            assert rate < 0.06
+        together = gate.several([world] * 3, 50, 20, np.random.default_rng(1))
+        assert all(0 <= share <= 0.3 for share in together)
+    gaps = np.random.default_rng(1).choice(real, 50)
+    for interval in (gate.bootstrap_t, gate.percentile):
+        low, high = interval(gaps, np.random.default_rng(1))
+        assert low < gaps.mean() < high

@@ -57,6 +57,7 @@ print(json.dumps(sorted(sys.modules)))
         (["systems"], NEVER | FRAMES),
         (["check", "README.md"], NEVER),
         (["show", "scores", "--published"], NEVER),
+        (["gate", "README.md", "README.md", "--dataset", "x"], NEVER - {"scipy"}),
     ],
 )
 def test_a_command_imports_only_what_it_uses(

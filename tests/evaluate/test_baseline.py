@@ -74,3 +74,9 @@ def test_correction_is_statsmodels(p: list[float]) -> None:
 def test_what_rounding_adds_is_no_difference() -> None:
     noise = np.array([[0.3] * 12, [0.3 + 1e-11] * 12])
     assert baseline.against([noise], 0)["p"][1] == 1
+
+
+def test_differences_are_those_that_are_tested() -> None:
+    parts = [FORTY[:, :7], FORTY[:, 7:]]
+    tested = baseline.against(parts, 2)
+    assert baseline.differences(parts, 2).equals(tested.drop(columns="p"))

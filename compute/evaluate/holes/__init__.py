@@ -24,11 +24,12 @@ from compute.evaluate.holes.definitions import (
     expected,
     hole,
     hole_beir,
+    hole_by_query,
     is_expected,
     rates,
     tells_more,
 )
-from compute.evaluate.holes.order_flips import pairs
+from compute.evaluate.holes.order_flips import by_query, pairs
 from compute.evaluate.top_lists import JUDGED, TOP, Lists, arrange, arranged
 
 __all__ = [
@@ -43,12 +44,14 @@ __all__ = [
     "Outside",
     "arrange",
     "arranged",
+    "by_query",
     "by_rank",
     "condensed",
     "expected",
     "formula",
     "hole",
     "hole_beir",
+    "hole_by_query",
     "intervals",
     "is_expected",
     "pairs",

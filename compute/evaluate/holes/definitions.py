@@ -18,21 +18,30 @@ FEWEST_ADDED = 50
 def hole(lists: Lists, k: int) -> Series:
     """Hole@k by system: the share of a query's top k that nobody judged for that query, over the
     ranks that the list fills; mean over the queries with hits, absent without any."""
+    return _mean(lists, hole_by_query(lists, k))
+
+
+def hole_by_query(lists: Lists, k: int) -> Values:
+    """(S, Q) Hole@k of each query; nan where the list is empty."""
     top = lists.cut(k)
-    return _mean_of_answered(top, top.holes.sum(axis=2) / top.filled.sum(axis=2).clip(1))
+    return _answered(top, top.holes.sum(axis=2) / top.filled.sum(axis=2).clip(1))
 
 
 def hole_beir(lists: Lists, k: int) -> Series:
     """Hole@k by system as BEIR's code counts holes: documents of the top k that are judged for no
     query at all, over k however short the list; mean over the queries with hits, as there."""
     top = lists.cut(k)
-    return _mean_of_answered(top, (top.filled & ~top.known).sum(axis=2) / k)
+    return _mean(lists, _answered(top, (top.filled & ~top.known).sum(axis=2) / k))
 
 
-def _mean_of_answered(top: Lists, shares: Values) -> Series:
-    """By system the mean of shares (S, Q) over the queries with hits; absent without any."""
-    answered = np.where(top.filled.any(axis=2), shares, np.nan)
-    return DataFrame(answered, index=pd.Index(top.systems, name="system")).mean(axis=1)
+def _answered(top: Lists, shares: Values) -> Values:
+    """Shares (S, Q) where there are hits, else nan."""
+    return np.where(top.filled.any(axis=2), shares, np.nan)
+
+
+def _mean(lists: Lists, shares: Values) -> Series:
+    """By system the mean over the queries with hits; absent without any."""
+    return DataFrame(shares, index=pd.Index(lists.systems, name="system")).mean(axis=1)
 
 
 def by_rank(lists: Lists) -> DataFrame:

@@ -65,6 +65,15 @@ def pairs(lists: Lists, measure: str, outside: Outside = NOTHING) -> DataFrame:
     return frame
 
 
+def by_query(lists: Lists, measure: str) -> Values:
+    """(3, Q) Of two systems, on each query: the difference, first minus second, and the least and
+    the largest that it can be over every way of judging the holes of both top k; as `pairs`, which
+    gives their means. Raises WrongInput as `measured`."""
+    seen, gain = measured(lists, measure)
+    first, second = (np.array([place]) for place in (0, 1))
+    return _Found(seen, gain, NOTHING).by_query(first, second)[:, 0]
+
+
 class _Found:
     """The differences of pairs and their ends, some pairs at a time."""
 
@@ -76,8 +85,12 @@ class _Found:
         self._retrieved = _Retrieved(_ranks_first(lists.document), _ranks_first(lists.gain))
 
     def of(self, one: Numbers, other: Numbers) -> Values:
-        """(P, 3 and more) The difference, and the ends of the own lists and of each range, of P
-        pairs; means over the queries."""
+        """(P, 3 and more) The means of `by_query` over the queries."""
+        return self.by_query(one, other).mean(axis=2).T
+
+    def by_query(self, one: Numbers, other: Numbers) -> Values:
+        """(3 and more, P, Q) The difference, and the ends of the own lists and of each range, of P
+        pairs."""
         sides = _sides(self._retrieved.of(one), self._retrieved.of(other))
         behind = (self._sums[one] - self._sums[other]).ravel()
         ends, best = self._gain.lead(sides), self._best.repeated(len(one))
@@ -87,7 +100,7 @@ class _Found:
         more = [np.tile(within, len(one)) - n_holes for within in self._outside.values()]
         for wider in widened(own, behind, ends, best, more):
             found += wider
-        return np.stack([part.reshape(len(one), -1).mean(axis=1) for part in found], axis=1)
+        return np.stack([part.reshape(len(one), -1) for part in found])
 
 
 def _batches(n_systems: int, n_queries: int) -> Iterator[tuple[Numbers, Numbers]]:

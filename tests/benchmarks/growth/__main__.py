@@ -1,6 +1,6 @@
 """How each cost grows with queries, systems and documents: three sizes each, and the exponent.
 
-    python -m tests.benchmarks.growth                      all costs: README.md's table, growth.svg
+    python -m tests.benchmarks.growth                      all costs: README.md's table, costs.svg
     python -m tests.benchmarks.growth bm25 [DOCUMENTS …]   BM25 alone (default: 10000 30000 100000)
     python -m tests.benchmarks.growth --small --out FOLDER     to try it
 
@@ -57,7 +57,8 @@ def main() -> None:
     text = file.read_text("utf-8") if file.exists() else ""
     table = f"{machine()}\n\n{markdown(lines)}"
     file.write_text(replaced(text, START, END, table), "utf-8")
-    (asked.out / "growth.svg").write_text(PAINTER.svg(figure(lines)), "utf-8")
+    (asked.out / "growth").mkdir(exist_ok=True)
+    (asked.out / "growth" / "costs.svg").write_text(PAINTER.svg(figure(lines)), "utf-8")
 
 
 if __name__ == "__main__":

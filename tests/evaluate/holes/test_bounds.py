@@ -220,6 +220,8 @@ def test_means_of_differences_add_up_over_queries():
     row = holes.pairs(arranged(lists, grades, 1), "P@1").iloc[0]
     assert row[["difference", "low", "high"]].tolist() == [0.5, 0.0, 0.5]
     assert row["verdict"] == "open"
+    each = holes.by_query(arranged(lists, grades, 1), "P@1")
+    assert each.tolist() == [[1.0, 0.0], [0.0, 0.0], [1.0, 0.0]]
 
 
 def test_many_holes_and_grades_as_if_every_multiset_were_tried():

@@ -51,6 +51,9 @@ def test_hole_is_the_unjudged_share_of_the_filled_ranks():
     # A: one of three, one of one (judged for q1 alone). B: two of two; q2 is not answered.
     assert holes.hole(held(), 3).to_dict() == {"A": (1 / 3 + 1) / 2, "B": 1.0}
     assert holes.hole(held(), 1).to_dict() == {"A": 0.5, "B": 1.0}
+    by_query = holes.hole_by_query(held(), 3)
+    assert by_query[0].tolist() == [1 / 3, 1]
+    assert by_query[1, 0] == 1 and math.isnan(by_query[1, 1])
 
 
 def test_hole_as_beirs_code_counts_documents_judged_for_no_query_over_k():

@@ -1,0 +1,131 @@
+"""Is a candidate no worse than a baseline but for a margin, on every one of some groups of queries?
+
+A group is a dataset, or any of its queries under a name. Differences are the candidate's value less
+the baseline's, the other way round where a lower value is better: below 0 the candidate is worse.
+
+**One group.** With a margin m above 0, the candidate is not worse where the lower end of Student's
+95% interval of its mean difference lies above -m. That is the one-sided t-test of "the true
+difference is -m or less" at 2.5%, half the level of the two-sided interval (ICH E9, 1998, sections
+3.3.2 and 5.5; Piaggio et al. 2012, JAMA 308, 2594-2604). It is worse where the upper end lies below
+-m: the t-test of "-m or more", at 2.5% as well. Else it is undecided.
+
+**Several groups.** The candidate is not worse where it is so on every group, each at the level of
+one alone: the intersection-union test (Berger 1982, Technometrics 24, 295-300). To call it not
+worse wrongly, the group that it truly loses on must be called so wrongly, which has a chance of
+2.5%; nothing has to be corrected. It is worse where some group is, and there errors would add up:
+the p-values of that test are corrected for the number of groups by Holm's method (1979,
+Scandinavian Journal of Statistics 6, 65-70). So an interval that lies below -m may not be enough.
+
+The intervals speak of queries like these. A loss on so few queries that none, or hardly one, is
+among these shows in no interval; `tests.benchmarks.gate` has how often, and the error rates else.
+"""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import pandas as pd
+from numpy.typing import ArrayLike, NDArray
+from pandas import DataFrame, Series
+from scipy import special
+
+from compute.evaluate import baseline, power
+from compute.evaluate.sign_flips import LEVEL
+from compute.evaluate.significance import student
+from compute.evaluate.tolerance import above
+
+NOT_WORSE, WORSE, UNDECIDED = "not worse", "worse", "undecided"
+MEANS = ("baseline", "candidate")
+HOLES = ("holes_baseline", "holes_candidate")
+ENDS = ("least", "most")
+COLUMNS = ("part", *MEANS, *ENDS, *HOLES)
+"""Of a group, a row for each query: the part of the dataset, both values (absent where a measure
+has none), the least and the largest difference that the joint range of both allows (absent where it
+is not known), and the share of holes of both lists (absent for an empty one)."""
+
+
+def decide(groups: Mapping[str, DataFrame], margin: float, sign: int = 1) -> DataFrame:
+    """A row for each group (COLUMNS), by name.
+
+    group, n (queries that both have a value for; parts count equally in all means), differing
+    (those with another value), baseline, candidate, difference, low, high (Student's 95% interval),
+    p (of being worse, by Holm's method), verdict, queries_needed (`needed`), holes_baseline,
+    holes_candidate, and the same decision were all holes judged as badly, or as well, as they can
+    be for the candidate: least, most (the mean differences), at_least, at_most (the verdicts).
+    `sign` is -1 where a lower value is better. A single query has no interval: it is undecided.
+    """
+    frames = list(groups.values())
+    gaps = [sign * (rows["candidate"] - rows["baseline"]) for rows in frames]
+    found = _decided(frames, gaps, margin)
+    both = [rows.dropna(subset=list(MEANS)) for rows in frames]
+    for name in MEANS:
+        found[name] = [_mean(rows, name) for rows in both]
+    for name in HOLES:
+        found[name] = [_mean(rows, name) for rows in frames]
+    for end in ENDS:
+        there = np.array([rows[end].notna().all() for rows in frames])
+        at = [rows[end].fillna(gap) for rows, gap in zip(frames, gaps, strict=True)]
+        extreme = _decided(frames, at, margin)
+        found[end] = extreme["difference"].where(there)
+        found[f"at_{end}"] = extreme["verdict"].where(there)
+    found["queries_needed"] = needed(found, margin)
+    return found.drop(columns="error").assign(group=list(groups))[list(_SHOWN)]
+
+
+_SHOWN = (
+    *("group", "n", "differing", *MEANS, "difference", "low", "high", "p", "verdict"),
+    *("queries_needed", *HOLES, *ENDS, "at_least", "at_most"),
+)
+
+
+def overall(verdicts: Sequence[str]) -> str:
+    """WORSE where one group is; NOT_WORSE where all are."""
+    if WORSE in verdicts:
+        return WORSE
+    return NOT_WORSE if all(one == NOT_WORSE for one in verdicts) else UNDECIDED
+
+
+def tested(found: DataFrame, margin: float) -> DataFrame:
+    """Rows of `baseline.differences` with low, high, and p of being worse, each by itself.
+
+    Absent for a single query, p 1. p is below half of LEVEL where `high` is below -margin.
+    """
+    freedom = found["n"] - 1
+    low, high = student(found["difference"], found["error"], freedom)
+    behind, error = (found["difference"] + margin).to_numpy(), found["error"].to_numpy()
+    flat = np.copysign(np.inf, behind)
+    t = np.divide(behind, error, out=flat, where=error > 0)
+    p = np.nan_to_num(special.stdtr(freedom.where(freedom > 0), t), nan=1)
+    return found.assign(low=low, high=high, p=p)
+
+
+def verdicts(low: ArrayLike, high: ArrayLike, p: ArrayLike, margin: float) -> NDArray[np.object_]:
+    """By group; `p` is corrected for their number."""
+    choices = [above(low, -margin), above(-margin, high) & (np.asarray(p) <= LEVEL / 2)]
+    return np.select(choices, [NOT_WORSE, WORSE], UNDECIDED).astype(object)
+
+
+def needed(found: DataFrame, margin: float) -> Series:
+    """With how many queries like these a candidate that is as good in truth is called not worse
+    with a chance of 80%, by itself; absent where fewer than `power.FEWEST` queries differ."""
+    few = found["differing"] < power.FEWEST
+    deviation = found["error"] * np.sqrt(found["n"])
+    queries = power.queries_needed(margin, deviation.where(~few, 0), LEVEL)
+    return Series(queries, found.index).astype("Int64").mask(few)
+
+
+def _decided(frames: Sequence[DataFrame], gaps: Sequence[Series], margin: float) -> DataFrame:
+    parts = [rows["part"] for rows in frames]
+    rows = [_difference(gap, part) for gap, part in zip(gaps, parts, strict=True)]
+    found = tested(pd.concat(rows, ignore_index=True), margin)
+    found["p"] = baseline.holm(found["p"].to_numpy())
+    return found.assign(verdict=verdicts(found["low"], found["high"], found["p"], margin))
+
+
+def _difference(gaps: Series, part: Series) -> DataFrame:
+    """One row of `baseline.differences`."""
+    beside = [np.stack([np.zeros(len(own)), own]) for _, own in gaps.groupby(part)]
+    return baseline.differences(beside, 0).iloc[1:]
+
+
+def _mean(rows: DataFrame, column: str) -> float:
+    return float(rows.groupby("part")[column].mean().mean())

@@ -1,0 +1,196 @@
+"""What `gate` decided, as a person, a pull request, a program or a CI server reads it."""
+
+import json
+from collections.abc import Hashable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import pandas as pd
+from pandas import DataFrame
+
+from compute.base.errors import WrongInput
+from compute.base.words import counted
+from compute.evaluate.non_inferiority import NOT_WORSE, UNDECIDED, WORSE, overall
+from compute.evaluate.power import FEWEST
+from compute.evaluate.sign_flips import LEVEL
+
+STATUS: Mapping[str, int] = {NOT_WORSE: 0, WORSE: 3, UNDECIDED: 4}
+"""Exit statuses; 1 is a bug and 2 wrong input, as of every command."""
+ABSENT = "–"
+_READING = (
+    "difference: above 0 the candidate is better; its interval is Student's",
+    "queries needed: for an 80% chance of the verdict not worse, were the two equally good",
+    "holes: the shares of baseline and candidate that nobody judged, which count as not relevant;"
+    " range by holes: what the difference can be, were they judged; verdict there: at its ends",
+)
+Row = Mapping[Hashable, Any]
+
+
+@dataclass(frozen=True)
+class Report:
+    """A baseline and a candidate by one measure; its words hold nothing but what prints."""
+
+    measure: str
+    margin: float
+    baseline: str
+    candidate: str
+    found: DataFrame
+    """As `non_inferiority.decide`."""
+    remarks: list[str] = field(default_factory=list)
+
+    @property
+    def verdict(self) -> str:
+        """Of all groups together."""
+        return overall(self.found["verdict"].tolist())
+
+    @property
+    def status(self) -> int:
+        """The exit status."""
+        return STATUS[self.verdict]
+
+
+def headline(report: Report) -> str:
+    """The verdict in one sentence, which names the groups that it rests on."""
+    named = [_reason(row, report) for row in _rows(report) if row["verdict"] == report.verdict]
+    loss, where = f"{report.baseline} by more than {report.margin:g}", "; ".join(named)
+    if report.verdict == NOT_WORSE:
+        loss = f"{report.baseline} by {report.margin:g} or more"
+        return f"{report.measure}: {report.candidate} is not worse than {loss}, on {where}"
+    if report.verdict == WORSE:
+        return f"{report.measure}: {report.candidate} is worse than {loss} on {where}"
+    return f"{report.measure}: undecided whether {report.candidate} is worse than {loss} on {where}"
+
+
+def table(report: Report) -> DataFrame:
+    """The decision by group, its numbers as words."""
+    cells = [
+        {
+            "dataset": row["group"],
+            "queries": f"{row['n']:,}",
+            "baseline": _number(row["baseline"]),
+            "candidate": _number(row["candidate"]),
+            "difference": _number(row["difference"]),
+            "95% interval": _span(row["low"], row["high"]),
+            "verdict": row["verdict"],
+            "queries needed": _count(row["queries_needed"]),
+            "holes": _span(row["holes_baseline"], row["holes_candidate"], ", "),
+            "range by holes": _span(row["least"], row["most"]),
+            "verdict there": _span(row["at_least"], row["at_most"]),
+        }
+        for row in _rows(report)
+    ]
+    return DataFrame(cells)
+
+
+def record(report: Report) -> str:
+    """JSON: all of the decision, what is absent null."""
+    names = ("measure", "margin", "baseline", "candidate", "verdict", "status", "remarks")
+    rows = json.loads(report.found.to_json(orient="records"))
+    whole = {name: getattr(report, name) for name in names} | {"groups": rows}
+    # In ASCII: no name of a file can act on a terminal.
+    return json.dumps(whole, indent=1) + "\n"
+
+
+def markdown(report: Report) -> str:
+    """For a comment on a pull request: verdict, table and notes."""
+    # Imported late: for this form alone.
+    from compute.exports.tables import Table, escape_markdown
+    from compute.exports.tables import markdown as written
+
+    heading = f"### Retrieval gate: {report.verdict}"
+    body = written(Table("gate", headline(report), table(report))).decode()
+    remarks = "".join(f"- {escape_markdown(told)}\n" for told in notes(report))
+    return f"{heading}\n\n{body}\n{remarks}"
+
+
+def junit(report: Report) -> bytes:
+    """JUnit's XML: a test case for each group, which fails unless the candidate is not worse."""
+    failed = sum(row["verdict"] != NOT_WORSE for row in _rows(report))
+    counts = {"tests": str(len(report.found)), "failures": str(failed), "errors": "0"}
+    name = f"gate {report.measure} {report.margin:g}"
+    suite = ElementTree.Element("testsuite", {"name": name, **counts})
+    shown = table(report)
+    for row, cells in zip(_rows(report), shown.to_dict("records"), strict=True):
+        case = ElementTree.SubElement(suite, "testcase", classname=name, name=row["group"])
+        told = "\n".join(f"{key}: {value}" for key, value in cells.items())
+        if row["verdict"] == NOT_WORSE:
+            ElementTree.SubElement(case, "system-out").text = told
+        else:
+            said = {"type": row["verdict"], "message": _reason(row, report)}
+            ElementTree.SubElement(case, "failure", said).text = told
+    ElementTree.SubElement(suite, "system-out").text = "\n".join([headline(report), *notes(report)])
+    return ElementTree.tostring(suite, encoding="utf-8", xml_declaration=True) + b"\n"
+
+
+def write(content: bytes, path: Path) -> None:
+    """Write a file over what is there. Raises WrongInput where it cannot be written."""
+    try:
+        path.write_bytes(content)
+    except OSError as error:
+        raise WrongInput(
+            f"{path} cannot be written ({error.strerror}): name another file"
+        ) from None
+
+
+def notes(report: Report) -> list[str]:
+    """How to read the table, and the remarks."""
+    told = list(_READING)
+    told += [said for row in _rows(report) if (said := _thin(row, report.margin))]
+    return told + report.remarks
+
+
+def _thin(row: Row, margin: float) -> str:
+    """What to know of a group with little to go by; empty for others."""
+    group, n, differing = row["group"], row["n"], row["differing"]
+    if n < 2:
+        return f"{group} has {counted(n, 'query')} that both have a value for: no interval"
+    if differing >= FEWEST:
+        enough = row["verdict"] == UNDECIDED and row["queries_needed"] <= n
+        shows = f"with {n:,} queries like those of {group} two that are equally good pass in 80%"
+        return f"{shows} of cases or more, and this candidate did not" if enough else ""
+    some = f"{differing} of {n:,} queries of {group}" if differing else f"no query of {group}"
+    unseen = (1 - margin) ** n
+    rare = (
+        f"; a loss of everything on {margin:.3g} of all queries would show on none of {n:,} in"
+        f" {unseen:.0%} of cases"
+    )
+    return f"{some} {'differ' if differing > 1 else 'differs'}{rare * (unseen > LEVEL / 2)}"
+
+
+def _rows(report: Report) -> list[dict[Hashable, Any]]:
+    return report.found.to_dict("records")
+
+
+def _reason(row: Row, report: Report) -> str:
+    """A group, with what its verdict rests on."""
+    if row["verdict"] == NOT_WORSE:
+        return str(row["group"])
+    where = f"{row['group']} (interval {_span(row['low'], row['high'])}"
+    if row["verdict"] == WORSE:
+        corrected = " by Holm's method" * (len(report.found) > 1)
+        return f"{where}, p {row['p']:.2g}{corrected})"
+    there = pd.notna(row["queries_needed"])
+    needed = f", {_count(row['queries_needed'])} needed" if there else ""
+    return f"{where}; {counted(row['n'], 'query')}{needed})"
+
+
+def _absent(value: Any) -> bool:
+    return value is None or bool(pd.isna(value))
+
+
+def _number(value: Any) -> str:
+    if isinstance(value, str):
+        return value
+    # Not -0.0000, which rounding makes.
+    return ABSENT if _absent(value) else f"{round(value, 4) + 0:.4f}"
+
+
+def _count(value: Any) -> str:
+    return ABSENT if _absent(value) else f"{value:,}"
+
+
+def _span(low: Any, high: Any, between: str = " to ") -> str:
+    ends = [_number(low), _number(high)]
+    return ends[0] if ends[0] == ends[1] else between.join(ends)

@@ -1,0 +1,217 @@
+"""Two runs as somebody names them for one question, stored or in files; nothing is stored here."""
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+import pyarrow.parquet as pq
+from pandas import DataFrame, Series
+
+from compute.base.errors import Missing, WrongInput
+from compute.base.words import counted, near, shown
+from compute.datasets import Dataset, dataset
+from compute.evaluate import holes, scored_measures
+from compute.evaluate.measures import Measure, evaluate
+from compute.evaluate.non_inferiority import COLUMNS, MEANS
+from compute.intake import imports
+from compute.recompute import run as recompute
+from compute.store import damage, freshness
+from compute.store.loading import Bench, Loaded
+from compute.store.own_datasets import own_datasets
+from compute.store.store import Store
+
+FIRST = 10
+"""Ranks at least that are looked at for judged documents and holes."""
+DEEPEST = 100
+"""The rank to which the joint range of two lists is found: its time grows as the square."""
+_ENDING = re.compile(r"(\.[A-Za-z]+)?(\.(gz|zst))?")
+"""What may follow the dataset in the name of a file in a folder: `scifact.run.gz`."""
+
+
+class Given(NamedTuple):
+    """A run, or the runs of one system on several datasets, as somebody named it."""
+
+    name: str
+    path: Path | None
+    """A file, or a folder with a file for each dataset; None for a stored system."""
+
+
+class _Side(NamedTuple):
+    """What is known of one run on one dataset."""
+
+    name: str
+    values: Series
+    """By query_id, of queries that have a value."""
+    top: DataFrame
+    """query_id, doc_id, rank, down to the rank that was asked for."""
+    depth: int
+    """To which the run is kept."""
+    remarks: list[str]
+
+
+def given(store: Store, word: str) -> Given:
+    """What a word names. Raises WrongInput where a path and a stored system are called so, or
+    where it is not UTF-8; Missing where nothing is called so."""
+    if any("\ud800" <= letter <= "\udfff" for letter in word):
+        raise WrongInput(f"{shown(word)} is no name in UTF-8: rename the file or folder")
+    systems = {part.system for part in store.parts("hits")}
+    try:
+        is_path = bool(word) and Path(word).exists()
+    except OSError:  # a name that is too long
+        is_path = False
+    if is_path and word in systems:
+        raise WrongInput(
+            f"{shown(word)} is a stored system and a path here: write ./{word} for the path, or"
+            " start the command in another folder for the system"
+        )
+    if not is_path and word not in systems:
+        raise Missing(
+            f"{shown(word)} is no path that exists and no system with a stored run:"
+            f" {near(word, systems)}give a run file, a folder of them, or a system that"
+            " python -m compute show scores lists"
+        )
+    return Given(word, Path(word) if is_path else None)
+
+
+def file_for(path: Path, dataset: str, *, alone: bool) -> Path:
+    """The run file of a dataset: the path itself where it is a file, which serves for one dataset
+    `alone`; in a folder the file that is called as the dataset, whatever its ending."""
+    if not path.is_dir():
+        if not alone:
+            raise WrongInput(
+                f"{path} is one file, which is a run on one dataset: for several (or one with"
+                f" parts) name a folder with a file for each, such as {dataset}.run"
+            )
+        if not path.is_file():
+            raise WrongInput(
+                f"{path} is neither a file nor a folder: write the run to a file first"
+            )
+        return path
+    files = [file for file in path.glob(f"{'*/' * dataset.count('/')}*") if file.is_file()]
+    names = {file.relative_to(path).as_posix(): file for file in sorted(files)}
+    found = [
+        name
+        for name in names
+        if name.startswith(dataset) and _ENDING.fullmatch(name.removeprefix(dataset))
+    ]
+    if len(found) > 1:
+        raise WrongInput(
+            f"{path} has {len(found)} files for {dataset} ({', '.join(found)}): keep one"
+        )
+    if not found:
+        there = ", ".join(list(names)[:5]) or "nothing"
+        raise Missing(f"{path} has no file for {dataset}, such as {dataset}.run: there is {there}")
+    return names[found[0]]
+
+
+def compared(
+    bench: Bench, row: Dataset, two: Sequence[Given], measure: Measure, *, alone: bool
+) -> tuple[DataFrame, list[str]]:
+    """Baseline and candidate on every query with an official judgement: query_id, and
+    `non_inferiority.COLUMNS`; and what there is to remark on files.
+
+    `alone`: no other dataset is asked for. Raises BeirscopeError for a run that is not there, is
+    out of date, is not kept deep enough, or has nothing judged in its first ranks.
+    """
+    frames, remarks = [], list[str]()
+    own, parts = own_datasets(bench.store), row.parts or (row.name,)
+    for part in parts:
+        loaded = recompute.stored_dataset(bench.store, dataset(part, own))
+        sides = [_side(bench, loaded, one, measure, alone and len(parts) == 1) for one in two]
+        frames.append(_beside(sides, loaded, measure))
+        for side, name in zip(sides, MEANS, strict=True):
+            told = [*side.remarks, *_unanswered(frames[-1][f"holes_{name}"])]
+            remarks += [f"{side.name} on {part}: {one}" for one in told]
+    return pd.concat(frames, ignore_index=True), list(dict.fromkeys(remarks))
+
+
+def _side(bench: Bench, loaded: Loaded, one: Given, measure: Measure, alone: bool) -> _Side:
+    if one.path is None:
+        return _stored(bench.store, loaded, one.name, measure)
+    file = file_for(one.path, loaded.dataset.name, alone=alone)
+    depth = bench.settings.depth
+    if (measure.k or 1) > depth:
+        raise WrongInput(
+            f"{measure} cuts deeper than runs are kept, to rank {depth:,}: choose a smaller k, or"
+            " raise the setting depth"
+        )
+    run, remarks = imports.look_at(bench, loaded, file)
+    scores = evaluate(run.batches(), recompute.read(loaded.judgements), [str(measure)], depth=depth)
+    return _Side(one.name, _values(scores, measure), run.top(_cut(measure)), depth, remarks)
+
+
+def _stored(store: Store, loaded: Loaded, system: str, measure: Measure) -> _Side:
+    name = loaded.dataset.name
+    on = sorted({part.dataset for part in store.parts("hits", system=system)})
+    if name not in on:
+        raise Missing(
+            f"{system} has no run on {name}, but on {', '.join(on)}: import or compute one there"
+        )
+    if system in freshness.outdated(store.parts(), [name]):
+        raise Missing(
+            f"{system} on {name} was made before what it is made from changed: python -m compute"
+            f" score {name}, or run or import it again"
+        )
+    hits, scores = (damage.wanted(store, kind, name, system) for kind in ("hits", "scores"))
+    columns, first = ["query_id", "doc_id", "rank"], [("rank", "<=", _cut(measure))]
+    top = pq.read_table(hits.path, columns=columns, filters=first).to_pandas()
+    values = _values(recompute.read(scores), measure)
+    return _Side(system, values, top, scored_measures.kept(hits), [])
+
+
+def _cut(measure: Measure) -> int:
+    return min(max(measure.k or FIRST, FIRST), DEEPEST)
+
+
+def _values(scores: DataFrame, measure: Measure) -> Series:
+    return scores[scores["measure"] == str(measure)].set_index("query_id")["value"]
+
+
+def _beside(sides: Sequence[_Side], loaded: Loaded, measure: Measure) -> DataFrame:
+    """The rows of one part."""
+    judgements = recompute.read(loaded.judgements)
+    tops = [side.top.assign(system=name) for side, name in zip(sides, MEANS, strict=True)]
+    # The candidate first, whose lead it is.
+    lists = holes.arrange(pd.concat(tops), judgements, _cut(measure), MEANS[::-1])
+    _refuse_unjudged(lists, sides, loaded.dataset.name)
+    shares = holes.hole_by_query(lists, min(measure.k or FIRST, lists.depth))
+    found = DataFrame(index=pd.Index(lists.queries, name="query_id"))
+    for name, side, share in zip(MEANS, sides, shares[::-1], strict=True):
+        found = found.assign(**{name: side.values, f"holes_{name}": share})
+    least, most = _ends(lists, sides, measure)
+    found = found.assign(part=loaded.dataset.name, least=least, most=most)
+    return found.reset_index()[["query_id", *COLUMNS]]
+
+
+def _unanswered(shares: Series) -> list[str]:
+    """A remark, unless every query has hits, and so a share of holes."""
+    n, answered = len(shares), int(shares.notna().sum())
+    return [f"answers {answered:,} of {counted(n, 'query')} with judgements"] * (answered < n)
+
+
+def _ends(
+    lists: holes.Lists, sides: Sequence[_Side], measure: Measure
+) -> tuple[Series | float, ...]:
+    """The joint range of the difference on each query; absent where it cannot be had."""
+    deep = min(DEEPEST, *(side.depth for side in sides))
+    if measure.formula.gain is None or measure.k is None or measure.k > deep:
+        return np.nan, np.nan
+    _, least, most = holes.by_query(lists, str(measure))
+    return Series(least, lists.queries), Series(most, lists.queries)
+
+
+def _refuse_unjudged(lists: holes.Lists, sides: Sequence[_Side], name: str) -> None:
+    """A run on another collection would just score 0, and whatever is beside it would pass."""
+    if not lists.judged.any():
+        raise WrongInput(f"no judgement of {name} is above 0, so every score is 0: import others")
+    judged = np.any(lists.filled & ~lists.holes, axis=(1, 2))
+    for side, some in zip(sides, judged[::-1], strict=True):
+        if not some:
+            raise WrongInput(
+                f"{side.name}: no document of its first {lists.depth} ranks is judged on {name}: is"
+                " it a run on another dataset, or are ids written otherwise? For a file,"
+                f" python -m compute check FILE --dataset {name} says more"
+            )

@@ -1,0 +1,198 @@
+"""`gate`, run as a CI server runs it; and what docs/gate.md says, done."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+import yaml
+
+from compute.__main__ import main
+from compute.base.settings import PROJECT
+
+QUERIES = 80
+
+
+def write_run(path: Path, ranks: Mapping[int, int] | None = None) -> Path:
+    """Each query's relevant document at rank 1, or where `ranks` says; the other is a hole."""
+    lines = []
+    for query in range(QUERIES):
+        rank = (ranks or {}).get(query, 1)
+        documents = [f"x{query}"] * 2
+        documents[rank - 1] = f"d{query}"
+        lines += [f"q{query} Q0 {doc} {at} {9 - at} t" for at, doc in enumerate(documents, 1)]
+    path.write_text("\n".join(lines) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with a home in which two datasets of judgements alone are stored, and runs."""
+    folder = tmp_path_factory.mktemp("gate")
+    qrels = "".join(f"q{query} 0 d{query} 1\n" for query in range(QUERIES))
+    (folder / "qrels.txt").write_text(qrels, "utf-8")
+    random = np.random.default_rng(2)
+    write_run(folder / "base.run")
+    write_run(folder / "same.run")
+    write_run(folder / "some.run", dict.fromkeys(random.choice(QUERIES, 6, replace=False), 2))
+    write_run(folder / "lost.run", dict.fromkeys(range(0, QUERIES, 2), 2))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEIRSCOPE_HOME", str(folder / "home"))
+        for name in ("mine", "own/dev"):
+            words = ["--qrels", str(folder / "qrels.txt"), "--name", name]
+            assert main(["import-dataset", *words]) == 0
+        words = ["import-run", str(folder / "base.run"), "--dataset", "mine", "--system", "stored"]
+        assert main(words) == 0
+    return folder
+
+
+def run(place: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "compute", *words],
+        cwd=place,
+        env=os.environ | {"BEIRSCOPE_HOME": str(place / "home"), "PYTHONPATH": str(PROJECT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize(
+    ("baseline", "candidate", "margin", "status"),
+    [
+        ("base.run", "same.run", ".01", 0),
+        ("stored", "same.run", ".01", 0),
+        ("base.run", "some.run", ".01", 4),
+        ("base.run", "some.run", ".1", 0),
+        ("some.run", "stored", ".01", 0),
+        ("base.run", "lost.run", ".01", 3),
+        ("base.run", "none.run", ".01", 2),
+    ],
+)
+def test_the_exit_status_is_the_verdict(
+    place: Path, baseline: str, candidate: str, margin: str, status: int
+) -> None:
+    words = ["gate", baseline, candidate, "--dataset", "mine", "--margin", margin]
+    assert run(place, *words).returncode == status
+
+
+def test_a_decision_is_printed_in_every_form(place: Path) -> None:
+    words = ["gate", "stored", "lost.run", "--dataset", "mine"]
+    shown = run(place, *words)
+    assert shown.returncode == 3 and shown.stderr == ""
+    assert "nDCG@10: lost.run is worse than stored by more than 0.01 on mine (" in shown.stdout
+    whole = json.loads(run(place, *words, "--json").stdout)
+    (row,) = whole["groups"]
+    # Half of the queries have their document at rank 2.
+    assert (row["group"], row["n"], row["differing"]) == ("mine", QUERIES, QUERIES // 2)
+    assert row["difference"] == pytest.approx((1 / np.log2(3) - 1) / 2)
+    assert row["holes_baseline"] == row["holes_candidate"] == 0.5
+    # The candidate's hole stands above the other document: relevant, it makes up for all.
+    assert row["at_least"] == "worse" and row["most"] == pytest.approx(0, abs=1e-9)
+    written = run(place, *words, "--markdown", "--junit", "gate.xml")
+    assert written.stdout.startswith("### Retrieval gate: worse\n")
+    assert ElementTree.parse(place / "gate.xml").getroot().get("failures") == "1"
+
+
+def test_folders_have_a_file_for_each_dataset(place: Path) -> None:
+    for name, other in (("old", "base.run"), ("new", "lost.run")):
+        (place / name / "own").mkdir(parents=True)
+        shutil.copy(place / "base.run", place / name / "mine.run")
+        shutil.copy(place / other, place / name / "own" / "dev.run")
+    found = run(place, "gate", "old", "new", "--dataset", "mine", "own/dev", "--json")
+    whole = json.loads(found.stdout)
+    assert found.returncode == whole["status"] == 3
+    verdicts = {row["group"]: row["verdict"] for row in whole["groups"]}
+    assert verdicts == {"mine": "not worse", "own/dev": "worse"}
+
+
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        (["", "base.run", "--dataset", "mine"], "'' is no path that exists and no system"),
+        (["a\udcff.run", "base.run", "--dataset", "mine"], "is no name in UTF-8: rename the file"),
+        (["stord", "base.run", "--dataset", "mine"], "did you mean stored? give a run file"),
+        (["base.run", "same.run", "--dataset", "min"], "no dataset 'min': did you mean mine?"),
+        (["base.run", "same.run", "--dataset", "own/dev", "mine"], "is a run on one dataset"),
+        (["stored", "base.run", "--dataset", "own/dev"], "stored has no run on own/dev, but on"),
+        (["base.run", "qrels.txt", "--dataset", "mine"], "qrels.txt is a qrels file, not a run"),
+        (["base.run", "same.run", "--dataset", "mine", "--measure", "map"], "(here it is AP)"),
+        (["base.run", "home", "--dataset", "mine"], "home has no file for mine, such as mine.run"),
+        (
+            ["base.run", "same.run", "--dataset", "mine", "--margin", "1"],
+            "--margin 1 lets all pass",
+        ),
+        (
+            ["base.run", "same.run", "--dataset", "mine", "--json", "--markdown"],
+            "--json and --markdown both go to the output",
+        ),
+        (
+            ["base.run", "same.run", "--dataset", "mine", "--junit", "none/gate.xml"],
+            "none/gate.xml cannot be written (No such file or directory)",
+        ),
+    ],
+)
+def test_wrong_input_is_one_sentence(
+    place: Path,
+    words: list[str],
+    sentence: str,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(place / "home"))
+    monkeypatch.chdir(place)
+    assert main(["gate", *words]) == 2
+    said = capsys.readouterr()
+    assert sentence in said.err and len(said.err.splitlines()) == 1 and said.out == ""
+
+
+def test_a_name_that_no_terminal_should_see_is_shown_as_codes(place: Path) -> None:
+    name = "a\x1b[31m.run"
+    shutil.copy(place / "base.run", place / name)
+    for form in ("--json", "--markdown", "--junit=odd.xml"):
+        found = run(place, "gate", name, name, "--dataset", "mine", form)
+        assert found.returncode == 0 and "\x1b" not in found.stdout
+    assert ElementTree.parse(place / "odd.xml").getroot().get("failures") == "0"
+
+
+def test_a_measure_that_a_stored_run_lacks_is_scored_first(place: Path) -> None:
+    found = run(place, "gate", "stored", "base.run", "--dataset", "mine", "--measure", "P@3")
+    assert found.returncode == 0 and "scored 1 run by P@3" in found.stderr
+
+
+def test_the_documented_workflow_runs(place: Path, tmp_path: Path) -> None:
+    text = (PROJECT / "docs" / "gate.md").read_text("utf-8")
+    (block,) = re.findall(r"```yaml\n(.*?)```", text, re.DOTALL)
+    steps = yaml.safe_load(block)["jobs"]["gate"]["steps"]
+    named = {step["name"]: step["run"] for step in steps if "run" in step}
+    (tmp_path / "runs").mkdir()
+    shutil.copy(place / "qrels.txt", tmp_path)
+    shutil.copy(place / "base.run", tmp_path / "runs" / "baseline.run")
+    environment = os.environ | {
+        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
+        "PYTHONPATH": str(PROJECT),
+        "BEIRSCOPE_HOME": str(tmp_path / "home"),
+        "GITHUB_STEP_SUMMARY": str(tmp_path / "summary.md"),
+    }
+
+    def done(command: str) -> int:
+        # As GitHub runs a step.
+        shell = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", command]
+        return subprocess.run(shell, cwd=tmp_path, env=environment, check=False).returncode
+
+    assert done(named["Judgements"]) == 0
+    (softly,) = re.findall(r"^    (python -m compute gate .* \|\| .*)$", text, re.MULTILINE)
+    for candidate, status, soft in (("same", 0, 0), ("some", 4, 0), ("lost", 3, 1)):
+        shutil.copy(place / f"{candidate}.run", tmp_path / "runs" / "candidate.run")
+        assert done(named["Gate"]) == status
+        assert done(named["Summary"]) == 0
+        assert done(softly) == soft
+    assert (tmp_path / "summary.md").read_text("utf-8").count("### Retrieval gate: ") == 3
+    assert (tmp_path / "gate.xml").exists()

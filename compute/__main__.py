@@ -389,10 +389,7 @@ COMMANDS = {
             _option("--task", help="estimates: the sampled task, by its id"),
             _option("--pairs", action="store_true", help="estimates: of every two systems"),
             _option(
-                "--machine",
-                metavar="NAME",
-                help="estimates: by its grades alone and corrected, too; with --pairs those that"
-                " it alone would call significant",
+                "--machine", metavar="NAME", help="estimates: by its grades, and corrected, too"
             ),
             _option(
                 "--half-width",

@@ -418,11 +418,7 @@ COMMANDS = {
         "decide whether a candidate is no worse than a baseline: 0 it is not, 3 worse, 4 undecided",
         "gate.gate",
         (
-            _option(
-                "baseline",
-                help="a stored system, a run file, or for several datasets a folder of run files,"
-                " each named as its dataset: scifact.run, nfcorpus.run.gz",
-            ),
+            _option("baseline", help="a stored system, a run file, or a folder of run files"),
             _option("candidate", help="the same, or of another kind"),
             _option("--dataset", nargs="+", action="extend", required=True, help=EXAMPLES),
             _option("--measure", default="nDCG@10", help="default: %(default)s"),
@@ -432,6 +428,7 @@ COMMANDS = {
                 default=0.01,
                 help="the loss of the measure's mean that is too much (default: %(default)s)",
             ),
+            _option("--slice", nargs="+", default=(), metavar="KEY", help="each kind, too"),
             JSON,
             _option("--markdown", action="store_true", help="print a pull request's comment"),
             _option("--junit", type=Path, metavar="FILE", help="write JUnit's XML as well"),

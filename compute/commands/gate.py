@@ -2,20 +2,26 @@
 
 import sys
 from argparse import Namespace
+from collections.abc import Sequence
+
+from pandas import DataFrame, MultiIndex
 
 from compute.base import printable
 from compute.base.errors import Missing, WrongInput
 from compute.commands.bench import open_bench
 from compute.commands.common import scored_by
-from compute.datasets import dataset
+from compute.datasets import Dataset, dataset
 from compute.evaluate.measures import parse
 from compute.evaluate.non_inferiority import decide
 from compute.evaluate.power import LARGEST
 from compute.exports import verdicts
 from compute.exports.verdicts import Report
 from compute.intake import given_runs
+from compute.reading import database
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
+from compute.views.dataset import select_slices
+from compute.views.shared import query_slices
 
 
 def gate(arguments: Namespace) -> int:
@@ -54,9 +60,30 @@ def _decided(bench: Bench, arguments: Namespace) -> Report:
                 raise Missing(lacking[0])
         found, told = given_runs.compared(bench, row, two, measure, alone=len(rows) == 1)
         groups[row.name] = found
+        groups |= _kinds(bench, row, found, arguments.slice) if arguments.slice else {}
         remarks += told
     found = decide(groups, arguments.margin, measure.formula.better)
     # A terminal and XML would obey what names of files may hold.
     baseline, candidate = (printable.printable(one.name) for one in two)
     told = [printable.printable(remark) for remark in remarks]
     return Report(str(measure), arguments.margin, baseline, candidate, found, told)
+
+
+def _kinds(
+    bench: Bench, row: Dataset, found: DataFrame, keys: Sequence[str]
+) -> dict[str, DataFrame]:
+    """The rows of each kind of query, by what it is called. Raises Missing for an unknown key."""
+    opened, parts = database.open_version(bench.store), row.parts or (row.name,)
+    try:
+        _, keyed = select_slices.by_key(opened.cursor(), parts, keys)
+    finally:
+        opened.close()
+    where = MultiIndex.from_frame(found[["part", "query_id"]])
+    kinds = {}
+    for key in dict.fromkeys(keys):
+        of = keyed[key].reindex(where)
+        for label in keyed[key].cat.categories:
+            rows = found[(of == label).to_numpy()]
+            if len(rows):
+                kinds[f"{row.name}, {query_slices.TITLES.get(key, key)}: {label}"] = rows
+    return kinds

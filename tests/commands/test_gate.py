@@ -196,3 +196,21 @@ def test_the_documented_workflow_runs(place: Path, tmp_path: Path) -> None:
         assert done(softly) == soft
     assert (tmp_path / "summary.md").read_text("utf-8").count("### Retrieval gate: ") == 3
     assert (tmp_path / "gate.xml").exists()
+
+
+def test_each_kind_of_query_must_pass_too(place: Path) -> None:
+    """Half of the queries lose all, the other half nothing: one kind is worse, the other not."""
+    labels = "".join(f"q{query}\thalf\t{'ab'[query % 2]}\n" for query in range(QUERIES))
+    (place / "labels").write_text(labels, "utf-8")
+    assert run(place, "import-labels", "labels", "--dataset", "own/dev").returncode == 0
+    words = ["gate", "base.run", "lost.run", "--dataset", "own/dev", "--json", "--slice"]
+    done = run(place, *words, "half")
+    found = {one["group"]: one["verdict"] for one in json.loads(done.stdout)["groups"]}
+    assert found == {
+        "own/dev": "worse",
+        "own/dev, half: a": "worse",
+        "own/dev, half: b": "not worse",
+    }
+    assert done.returncode == 3
+    wrong = run(place, *words, "colour")
+    assert (wrong.returncode, "no kinds of queries by 'colour'" in wrong.stderr) == (2, True)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 import pandas as pd
 from duckdb import DuckDBPyConnection
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute.base.errors import Missing
 from compute.evaluate import slices
@@ -19,7 +19,7 @@ COLUMNS = ["system", "label", "n_queries", "value", "low", "high"]
 @question(datasets=("datasets",), shows="datasets")
 def keys(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """key: what the queries of datasets (one, or all parts) can be told apart by."""
-    return DataFrame({"key": [*_by_key(cursor, datasets)[1]]})
+    return DataFrame({"key": [*by_key(cursor, datasets)[1]]})
 
 
 @question(datasets=("datasets",), shows="runs")
@@ -31,10 +31,7 @@ def by_slice(
     Kinds in their order, in each the best system first; 95% intervals, Student's. Of parts every
     query counts the same. Raises Missing for a key that no query has.
     """
-    asked, keyed = _by_key(cursor, datasets)
-    if key not in keyed:
-        there = f"there are {', '.join(keyed)}" if keyed else "import-labels takes labels in"
-        raise Missing(f"{', '.join(datasets)}: no kinds of queries by {key!r}; {there}")
+    asked, keyed = by_key(cursor, datasets, [key])
     scores = cursor.execute(
         """
         select dataset, query_id, system, value from scores
@@ -43,7 +40,7 @@ def by_slice(
         {"datasets": list(datasets), "measure": measure},
     ).df()
     where = ["dataset", "query_id"]
-    rows = scores.merge(asked[where].assign(label=keyed[key].astype(object)), on=where)
+    rows = scores.merge(asked[where].assign(label=keyed[key].astype(object).to_numpy()), on=where)
     found = [
         slices.means(of["value"], of["label"].tolist()).assign(system=system)
         for system, of in rows.dropna(subset=["label"]).groupby("system")
@@ -53,9 +50,21 @@ def by_slice(
     return _in_order(found, [str(name) for name in keyed[key].cat.categories], better(measure))
 
 
-def _by_key(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> tuple[DataFrame, dict]:
+def by_key(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], keys: Sequence[str] = ()
+) -> tuple[DataFrame, dict[str, Series]]:
+    """The queries of datasets, and what each is (by dataset and query) under every key.
+
+    Raises Missing where one of these keys is not there.
+    """
     asked = query_slices.queries(cursor, datasets)
-    return asked, query_slices.by_key(asked, query_slices.labels(cursor, datasets))
+    keyed = query_slices.by_key(asked, query_slices.labels(cursor, datasets))
+    for key in keys:
+        if key not in keyed:
+            there = f"there are {', '.join(keyed)}" if keyed else "import-labels takes labels in"
+            raise Missing(f"{', '.join(datasets)}: no kinds of queries by {key!r}; {there}")
+    where = pd.MultiIndex.from_frame(asked[["dataset", "query_id"]])
+    return asked, {key: of.set_axis(where) for key, of in keyed.items()}
 
 
 def _in_order(found: list[DataFrame], labels: list[str], sign: int) -> DataFrame:

@@ -5,7 +5,7 @@ import streamlit as st
 from compute.datasets import published
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells, select
-from pages._leaderboard import boards, order, sections
+from pages._leaderboard import aggregates, boards, order, sections
 from pages._shared import address, pickers, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -34,13 +34,12 @@ shown = cells.of_datasets(cells.cells(numbers, printed, ours), datasets, chosen.
 if shown.empty:
     sections.nothing(numbers, printed)
     st.stop()
-names = list(dict.fromkeys(shown["system"]))
+names = [*dict.fromkeys(shown["system"])]
 with above:
     address.known("baseline", names, "system")
-titles = system_pickers.titles()
 with place_of_baseline:
-    usual = cells.baseline(names)
-    baseline = pick("Baseline", names, "baseline", default=usual, disabled=gaps, titles=titles)
+    look = {"default": cells.baseline(names), "disabled": gaps, "titles": system_pickers.titles()}
+    baseline = pick("Baseline", names, "baseline", **look)
 shown = sections.filtered(shown, systems, chosen, baseline)
 board = leaderboard.board(shown, datasets, systems, measure)
 with chosen.place:
@@ -54,6 +53,7 @@ else:
     sections.heat(board, of, printed, colour, baseline, picked)
 if not gaps:
     ground = order.section(of, board, picked)
+    aggregates.section(board, picked)
     sections.wins(board, baseline, picked)
     boards.section(of, board, ground)
 boards.against_print(cells.of_datasets(ours, datasets, chosen.wanted), of, (datasets, systems))

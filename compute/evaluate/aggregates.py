@@ -1,0 +1,187 @@
+"""Ways to make one order of systems from their values on several datasets.
+
+A mean lets datasets with large differences decide, ranks and wins let all datasets decide alike,
+whether their differences are large or nothing. Where the ways agree, the order does not hang on
+the choice. Values come as a matrix of datasets x systems, nothing absent.
+
+Of these, ranks and wins of a system hang on which other systems take part; means and medians do
+not. A geometric mean is 0 where one value is.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compute.evaluate.tolerance import levels, ranks
+
+Values = NDArray[np.float64]
+Numbers = NDArray[np.int64]
+DRAWS = 1_000
+"""Times that the datasets are drawn again for an interval."""
+_STEPS = 500
+_CLOSE = 1e-9
+_SMALLEST = 1e-12
+
+
+class Way(NamedTuple):
+    """One way to aggregate."""
+
+    of: Callable[[Values, Values], Values]
+    """(B, S) numbers, more is better, from (D, S) values of which more is better and (B, D)
+    weights of datasets, those of each row summing to 1."""
+    on_others: bool = False
+    """Whether a system's number hangs on which others take part."""
+    of_size: bool = False
+    """Whether it needs values that begin at 0, of which more is better."""
+
+
+def _mean(values: Values, weights: Values) -> Values:
+    return weights @ values
+
+
+def _median(values: Values, weights: Values) -> Values:
+    """The weighted median; between two values in the middle their mean."""
+    order = np.argsort(values, axis=0, kind="stable")
+    ordered = np.take_along_axis(values, order, 0)
+    # (B, D, S): what the lowest values weigh together.
+    sums = np.cumsum(weights[:, order], axis=1)
+    columns = np.arange(values.shape[1])
+    lower = ordered[(sums >= 0.5 - _CLOSE).argmax(axis=1), columns]
+    return (lower + ordered[(sums > 0.5 + _CLOSE).argmax(axis=1), columns]) / 2
+
+
+def _geometric(values: Values, weights: Values) -> Values:
+    logs = np.log(np.maximum(values, _SMALLEST))
+    nothing = weights @ (values <= 0) > 0
+    return np.where(nothing, 0.0, np.exp(weights @ logs))
+
+
+def _of_best(values: Values, weights: Values) -> Values:
+    """The mean of values divided by the best of their dataset; where that is 0 all count 1."""
+    best = values.max(axis=1, keepdims=True)
+    return weights @ np.divide(values, best, out=np.ones_like(values), where=best > 0)
+
+
+def _mean_rank(values: Values, weights: Values) -> Values:
+    return -(weights @ mean_ranks(values))
+
+
+MEAN, BY_TASK = "mean", "mean by task"
+WAYS: dict[str, Way] = {
+    MEAN: Way(_mean),
+    "median": Way(_median),
+    "geometric mean": Way(_geometric, of_size=True),
+    "share of the best": Way(_of_best, on_others=True, of_size=True),
+    "ranks and wins": Way(_mean_rank, on_others=True),
+}
+"""The last is the mean rank. Borda's count and Bradley and Terry's strengths put systems in the
+same order where each has a value on each dataset: all three hang on nothing but how many others a
+system beats, ties counted half (for strengths see Davidson 1970, section 3)."""
+
+
+def mean_ranks(values: Values) -> Values:
+    """(D, S) The rank of each value on its dataset, 1 for the largest; equal ones share their mean
+    rank."""
+    of = np.array([levels(row) for row in values])
+    above = (of[:, None, :] > of[:, :, None]).sum(axis=2)
+    equal = (of[:, None, :] == of[:, :, None]).sum(axis=2)
+    return above + (equal + 1) / 2
+
+
+def counts(values: Values) -> tuple[Values, Values]:
+    """(S, S) each: on how many datasets one beats the other, and on how many they tie."""
+    of = np.array([levels(row) for row in values])
+    wins = (of[:, :, None] > of[:, None, :]).sum(axis=0).astype(float)
+    ties = (of[:, :, None] == of[:, None, :]).sum(axis=0).astype(float)
+    np.fill_diagonal(ties, 0)
+    return wins, ties
+
+
+def davidson(wins: Values, ties: Values) -> tuple[Values, float]:
+    """(S,) strengths that sum to 1, and the parameter of ties: Bradley and Terry's model (1952)
+    with ties by Davidson (1970, Journal of the American Statistical Association 65, 317-328).
+
+    `wins[i, j]`: how often i beats j; `ties`, symmetric: how often both are equal. One beats the
+    other with a chance in proportion to its strength, both are equal in proportion to the
+    parameter times the root of the strengths' product. The likelihood is climbed by Hunter's
+    minorisation (2004, Annals of Statistics 32, 384-406), a root of a product being at most
+    half of both in proportion. Strengths of systems that are never beaten go to infinity beside
+    the others': they stop at 1e12 times the least.
+    """
+    own, n = (wins + ties / 2).sum(axis=1), wins + wins.T + ties
+    strength, tied = np.full(len(wins), 1 / len(wins)), float(ties.sum() > 0)
+    for _ in range(_STEPS):
+        root = np.sqrt(np.outer(strength, strength))
+        whole = strength[:, None] + strength[None, :] + tied * root
+        beside = 1 + tied / 2 * np.sqrt(strength[None, :] / strength[:, None])
+        np.fill_diagonal(beside, 0)
+        new = own / np.maximum((n * beside / whole).sum(axis=1), _SMALLEST)
+        new = np.maximum(new / new.sum(), _SMALLEST)
+        tied = float(ties.sum() / (n * root / whole).sum()) if tied else 0.0
+        close = np.abs(np.log(new / strength)).max() < _CLOSE
+        strength = new / new.sum()
+        if close:
+            break
+    return strength, tied
+
+
+def unbounded(wins: Values, ties: Values) -> NDArray[np.bool_]:
+    """(S,) Whose strength no data bound: no system outside a group of them, which is not all, has
+    beaten or tied one of the group anywhere (Ford 1957)."""
+    reached = (wins + ties) > 0
+    np.fill_diagonal(reached, True)
+    for middle in range(len(reached)):
+        reached |= np.outer(reached[:, middle], reached[middle])
+    # Whoever beats one of the group, over others, is beaten by it in turn.
+    return np.all(reached | ~reached.T, axis=1) & ~np.all(reached.T, axis=1)
+
+
+def aggregated(values: Values, tasks: Sequence[str], sign: int = 1) -> dict[str, Values]:
+    """(S,) numbers of the systems by each way, more is better.
+
+    `values`: (D, S), all present; `tasks`: of each dataset. Where less is better (`sign` -1) what
+    needs values that begin at 0 is left out; the mean of tasks' means where it says no more.
+    """
+    weights = np.full((1, len(values)), 1 / len(values))
+    return {name: of[0] for name, of in _by_way(values, tasks, sign, weights).items()}
+
+
+def rank_intervals(
+    values: Values, tasks: Sequence[str], sign: int = 1, draws: int = DRAWS, seed: int = 0
+) -> dict[str, tuple[Numbers, Numbers]]:
+    """(S,) The 2.5 and 97.5 percentiles of each system's rank by each way, datasets drawn again.
+
+    It says how far ranks hang on which datasets there happen to be, and is no test. A task that is
+    not drawn has no say in the mean by task.
+    """
+    n = len(values)
+    random = np.random.default_rng(seed)
+    weights = random.multinomial(n, np.full(n, 1 / n), size=draws) / n
+    drawn = _by_way(values, tasks, sign, weights)
+    return {name: _ends(np.array([ranks(row) for row in of])) for name, of in drawn.items()}
+
+
+def _by_way(values: Values, tasks: Sequence[str], sign: int, weights: Values) -> dict[str, Values]:
+    worth = sign * values
+    ways = {name: way for name, way in WAYS.items() if sign > 0 or not way.of_size}
+    found = {name: way.of(worth, weights) for name, way in ways.items()}
+    if 1 < len(set(tasks)) < len(tasks):
+        found[BY_TASK] = _mean(worth, _by_task(tasks, weights))
+    return found
+
+
+def _by_task(tasks: Sequence[str], weights: Values) -> Values:
+    """(B, D) Weights by which all tasks that are drawn count alike."""
+    names = list(dict.fromkeys(tasks))
+    of = np.array([[task == name for name in names] for task in tasks], dtype=float)
+    sums = weights @ of
+    there = (sums > 0).sum(axis=1, keepdims=True)
+    own = np.divide(1, sums, out=np.zeros_like(sums), where=sums > 0) / there
+    return weights * (own @ of.T)
+
+
+def _ends(drawn: Values) -> tuple[Numbers, Numbers]:
+    low, high = np.quantile(drawn, [0.025, 0.975], axis=0, method="nearest")
+    return low.astype(np.int64), high.astype(np.int64)

@@ -1,0 +1,155 @@
+"""Does the order hang on how datasets are averaged? Ranks by several ways, side by side."""
+
+from collections.abc import Mapping
+
+import plotly.graph_objects as go
+from pandas import DataFrame
+
+from compute.base.bounded_cache import remembered
+from compute.base.words import counted
+from compute.evaluate import aggregates
+from compute.evaluate.aggregates import MEAN
+from compute.views.leaderboard.board import Board
+from compute.views.shared import axes, traces
+from compute.views.shared import theme as looks
+from compute.views.shared.drawing import drawing, in_lists
+from compute.views.shared.ranked import Lists, ranked
+from compute.views.shared.theme import escape, plain
+
+FEWEST = 3
+"""Datasets and systems from which on ways to average can differ by more than chance."""
+ROW, MOST = 28, 24
+"""Pixels of a system, and how many are drawn."""
+COLUMNS = ["system", "way", "rank", "low", "high", "number", "unbounded"]
+_SIGNED = ("ranks and wins",)
+WAYS = {
+    MEAN: "mean",
+    "median": "median",
+    "geometric mean": "geometric<br>mean",
+    "share of the best": "share of<br>the best",
+    "ranks and wins": "ranks<br>and wins",
+    aggregates.BY_TASK: "mean by<br>task",
+}
+
+
+@remembered
+def orders(board: Board) -> DataFrame:
+    """COLUMNS: of each system that has all `averaged` datasets its rank by each way, with the 95%
+    of ranks when datasets are drawn again, and the number that it is ranked by.
+
+    `unbounded`: no other system has beaten or tied it on any dataset. No row under FEWEST datasets
+    or systems.
+    """
+    systems = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
+    if min(len(systems), len(board.averaged)) < FEWEST:
+        return DataFrame(columns=COLUMNS)
+    cells = board.cells[board.cells["usable"] & board.cells["dataset"].isin(board.averaged)]
+    square = cells.pivot(index="dataset", columns="system", values="value")
+    values = square.loc[list(board.averaged), systems].to_numpy(float)
+    tasks = board.datasets.set_index("dataset").loc[list(board.averaged), "task"].tolist()
+    ends = aggregates.rank_intervals(values, tasks, board.sign)
+    free = aggregates.unbounded(*aggregates.counts(board.sign * values))
+    found = []
+    for way, numbers in aggregates.aggregated(values, tasks, board.sign).items():
+        sign = -1 if way in _SIGNED else board.sign
+        low, high = ends[way]
+        rank = aggregates.ranks(numbers).astype(int)
+        rows = zip(systems, rank, low, high, sign * numbers, free, strict=True)
+        found += [(name, way, *rest) for name, *rest in rows]
+    return DataFrame(found, columns=COLUMNS)
+
+
+def verdict(rows: DataFrame, titles: Mapping[str, str]) -> str:
+    """Whether it hangs on the way who is first."""
+    firsts = rows[rows["rank"] == 1].groupby("way", sort=False)["system"].agg(tuple)
+    ways = counted(len(firsts), "way")
+    usual = firsts.iloc[0]
+    named = ", ".join(titles.get(name, name) for name in usual)
+    if (firsts == usual).all():
+        return f"{named} {'is' if len(usual) == 1 else 'are'} first by all {ways} of averaging."
+    others = [
+        f"{', '.join(titles.get(name, name) for name in names)} by {', '.join(str(way) for way in of.index)}"
+        for names, of in firsts[firsts != usual].groupby(firsts[firsts != usual], sort=False)
+    ]
+    same = [str(way) for way, names in firsts.items() if names == usual]
+    return f"Who is first hangs on the way: {named} by {', '.join(same)}; {'; '.join(others)}."
+
+
+def notes(rows: DataFrame, titles: Mapping[str, str]) -> list[str]:
+    """What ways cannot tell: zeros in a geometric mean, systems that are never beaten."""
+    zero = rows[(rows["way"] == "geometric mean") & (rows["number"] == 0)]["system"]
+    free = rows[rows["unbounded"]]["system"].unique()
+    told = []
+    if len(zero):
+        names = ", ".join(titles.get(name, name) for name in zero)
+        told.append(f"A value of 0 makes the geometric mean of {names} 0.")
+    if len(free):
+        names = ", ".join(titles.get(name, name) for name in free)
+        told.append(f"No data bound the Bradley-Terry strength of {names}: no other beats it.")
+    return told
+
+
+def _said(row: Mapping) -> str:
+    ends = "" if row["low"] == row["high"] else f" ({row['low']}–{row['high']})"
+    return f"{row['rank']}{ends}"
+
+
+def _lists(rows: DataFrame, titles: Mapping[str, str], **_: object) -> Lists:
+    lists = []
+    for way, of in rows.groupby("way", sort=False):
+        told = [
+            (titles.get(row["system"], row["system"]), row["rank"], _with_number(row))
+            for row in of.to_dict("records")
+        ]
+        lists.append(ranked(str(way), told, descending=False))
+    return Lists("By", "System", lists)
+
+
+def _with_number(row: Mapping) -> str:
+    return f"{plain(row['number'])}, ranks {row['low']} to {row['high']}"
+
+
+@in_lists(_lists)
+@drawing
+def matrix(rows: DataFrame, titles: Mapping[str, str], *, theme: str) -> go.Figure:
+    """The rank of each system by each way with its interval, the best by the mean first.
+
+    `rows` as `orders` gives them; the first MOST systems are drawn.
+    """
+    ways = [*dict.fromkeys(rows["way"])]
+    first = rows[rows["way"] == MEAN].sort_values(["rank", "system"])["system"].head(MOST)
+    told = rows.assign(told=[_said(row) for row in rows.to_dict("records")])
+    square, words = (
+        told.pivot(index="system", columns="way", values=name).loc[first, ways]
+        for name in ("rank", "told")
+    )
+    names = [titles.get(name, name) for name in first]
+    across = {"tickvals": list(range(len(ways))), "ticktext": [WAYS[way] for way in ways]}
+    return go.Figure([_cells(square, words, names, theme)]).update_layout(
+        template=looks.template(theme),
+        height=ROW * len(first) + 84,
+        xaxis=axes.BARE | across | {"side": "top"},
+        yaxis=axes.names_down(names),
+        margin={"t": 48},
+    )
+
+
+def _cells(square: DataFrame, words: DataFrame, names: list[str], theme: str) -> dict:
+    hovers = [
+        [f"<b>{escape(name)}</b><br>{way}: rank {told}" for way, told in of.items()]
+        for name, (_, of) in zip(names, words.iterrows(), strict=True)
+    ]
+    return {
+        "type": "heatmap",
+        "z": square.to_numpy(float),
+        "text": words.to_numpy(),
+        "texttemplate": "%{text}",
+        "zmin": 1,
+        "zmax": max(len(names), 2),
+        # Without the darkest ones: text is read on all of them.
+        "colorscale": looks.colorscale([*reversed(looks.palette(theme).sequential)][2:]),
+        "showscale": False,
+        "xgap": 2,
+        "ygap": 2,
+        **traces.hover(hovers),
+    }

@@ -16,7 +16,7 @@ from compute.reading import database, judgement_sets
 from compute.reading.database import Reading
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
-from compute.views.leaderboard.judgement_sets import Comparison, compared
+from compute.views.holes.judgement_sets import Comparison, compared
 
 
 def sets(bench: Bench, arguments: Namespace) -> DataFrame:

@@ -7,7 +7,7 @@ from numpy.typing import ArrayLike
 
 from compute.base.errors import WrongInput
 from compute.reading.overlay.rescoring import Scored
-from compute.views.leaderboard.judgement_sets import compared
+from compute.views.holes.judgement_sets import compared
 
 N = 40
 WOBBLE = np.tile([0.01, -0.01, 0.02, -0.02], N // 4)

@@ -67,8 +67,10 @@ def _all(arguments: Namespace) -> int:
     folder: Path = arguments.all.absolute()
     _make_empty(folder)
     datasets = [arguments.dataset] if arguments.dataset else stored
+    counted = {"judgements": [arguments.judgements]} if arguments.judgements else {}
+    views = named.views(datasets, arguments.measure)
     asked = {
-        "views": named.views(datasets, arguments.measure),
+        "views": [(page, given | counted) for page, given in views],
         "form": arguments.format,
         "paper": [arguments.width, arguments.font],
         "folder": str(folder),
@@ -111,7 +113,8 @@ def _score(given: dict[str, list[str]]) -> None:
 def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
     """The page, what of it, and what its pickers show; options go before the address."""
     page, in_address = named.address(arguments.address) if arguments.address else ("", {})
-    options = {"measure": [arguments.measure]} if arguments.measure else {}
+    named_so = {"measure": arguments.measure, "judgements": arguments.judgements}
+    options = {key: [value] for key, value in named_so.items() if value}
     options |= named.settings(arguments.set)
     if arguments.what == "view":
         shown = arguments.name or page or "leaderboard"

@@ -33,6 +33,7 @@ select system, coalesce(
 from parts where kind = ? and dataset = ? order by system
 """
 _ADDED = "select * from added_judgements where dataset = ? order by id"
+_NAMELESS = "some"
 _PARTS = "select * from parts where dataset = ?"
 _JUDGED = "select distinct dataset from parts where kind = 'judgements' order by dataset"
 _TABLES = """
@@ -80,9 +81,14 @@ def labels(
         return cursor.execute(_GRADES, [dataset, of]).df()
     if kind not in (sets.OFFICIAL, sets.ADDED):
         return sets.of_added(_added(cursor, dataset), choice.rule)[name]
-    official = cursor.execute(_OFFICIAL, [dataset]).df()
     if kind == sets.OFFICIAL:
-        return official
+        return cursor.execute(_OFFICIAL, [dataset]).df()
+    return with_added(cursor, dataset, choice)
+
+
+def with_added(cursor: DuckDBPyConnection, dataset: str, choice: Choice) -> DataFrame:
+    """query_id, doc_id, relevance: the official judgements and what counts of the added ones."""
+    official = cursor.execute(_OFFICIAL, [dataset]).df()
     return sets.with_added(official, _added(cursor, dataset), choice)
 
 
@@ -190,6 +196,19 @@ def cursor_of(
             _fill(reading, cursor, dataset, rows)
         cursor.execute(means.MEANS_OF_MEANS)
         yield cursor
+
+
+@contextmanager
+def counting(cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> Iterator[None]:
+    """In the with-block these are the cursor's `judgements`, for who asks how much is unjudged; its
+    scores stay."""
+    cursor.register("judgements", judged.assign(dataset=dataset))
+    cursor.execute("set variable judgement_set = ?", [_NAMELESS])
+    try:
+        yield
+    finally:
+        cursor.execute("reset variable judgement_set")
+        cursor.unregister("judgements")
 
 
 def _fill(reading: Reading, cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> None:

@@ -76,7 +76,7 @@ def _picture(of: _Sampled) -> None:
         except BeirscopeError as error:
             drawing.caption(str(error))
             return
-        reading.add_sample(sampled.provenance(of.task, found))
+        reading.add_sample(sampled.provenance(of.task, found), of.measure)
         rows = titled(sampled.systems(bounds, found))
     st.session_state["_estimated"] = found, bounds
     told = sampled.pairs(found)
@@ -95,10 +95,12 @@ def _found(of: _Sampled) -> tuple[Estimated, DataFrame]:
     """The estimates, and the ranges beside them. Raises Missing as `estimated.estimated`."""
     task, frame, judgements, measure = of.task, of.frame, of.judged(), of.measure
     found = estimated.estimated(reading.store(), task, frame, judgements, measure)
-    if not estimated.has_range(measure):
+    if estimated.is_sum(measure):
         return found, estimated.ends(task, frame, judgements, measure)
     asked = {"dataset": task.dataset, "systems": list(task.systems), "measure": measure}
-    return found, read(holes_select.bounds, **asked, added=True)
+    choice = st.session_state.get("_added") or Choice()
+    asked |= {"rule": choice.rule, "sources": list(choice.sources)}
+    return found, read(holes_select.ranges, **asked, added=False)
 
 
 def _more(of: _Sampled, found: Estimated, bounds: DataFrame) -> None:

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event, Thread
 from typing import Any
 
@@ -340,10 +340,14 @@ def rests_on() -> Shown:
     return st.session_state.get("_rests_on", Shown())
 
 
-def add_sample(about: Mapping[str, str | int]) -> None:
-    """Name a sample that numbers of this run of the page were estimated from."""
-    found = Shown(samples=frozenset([tuple(about.items())]))
-    st.session_state["_rests_on"] = rests_on() | found
+def add_sample(about: Mapping[str, str | int], measure: str) -> None:
+    """Name a sample that numbers of this run of the page were estimated from, by a measure; as it
+    is now, where the page showed less of the same task before."""
+    before = rests_on()
+    others = {one for one in before.samples if dict(one)["task"] != about["task"]}
+    samples = frozenset({*others, tuple(about.items())})
+    measures = before.measures | {measure}
+    st.session_state["_rests_on"] = replace(before, samples=samples, measures=measures)
 
 
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:

@@ -43,6 +43,11 @@ where dataset = $dataset and (
     kind = 'judgements' or (kind in ('top', 'hits') and system in (select unnest($systems)))
 )
 """
+_DIGEST_OF_SET = """
+select 'set', count(*), bit_xor(hash(query_id, doc_id, relevance)),
+       sum(hash(query_id, doc_id, relevance)::hugeint)
+from judgements where dataset = $dataset
+"""
 _DIGEST = """
 select count(*), bit_xor(hash(query_id, doc_id, relevance)),
        sum(hash(query_id, doc_id, relevance)::hugeint)
@@ -73,7 +78,8 @@ def held(
     """
     names = sorted(set(systems))
     counts = () if official else added(cursor, dataset)
-    key = (dataset, tuple(names), k, closed, ids(cursor, dataset, names), counts, set_of(cursor))
+    told = () if official else digest(cursor, dataset)
+    key = (dataset, tuple(names), k, closed, ids(cursor, dataset, names), told)
 
     def read() -> holes.Lists:
         top = (_closed if closed else _top)(cursor, dataset, names, k)
@@ -134,6 +140,14 @@ def ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[s
     """The parts that lists rest on, which never change."""
     (found,) = cursor.execute(_IDS, {"dataset": dataset, "systems": systems}).fetchall()[0]
     return tuple(found or ())
+
+
+def digest(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
+    """What counts beside the official judgements, or in their place; or nothing."""
+    if not set_of(cursor):
+        return added(cursor, dataset)
+    (found,) = cursor.execute(_DIGEST_OF_SET, {"dataset": dataset}).fetchall()
+    return found
 
 
 def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:

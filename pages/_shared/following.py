@@ -41,6 +41,12 @@ def follow() -> None:
     _parts()[context.session_id] = asked
 
 
+def follows() -> bool:
+    """Whether a part of this run's page does."""
+    context = get_script_run_ctx()
+    return context is not None and context.session_id in _parts()
+
+
 def wake() -> None:
     """Have every part that follows drawn anew, since somebody judged."""
     if not runtime.exists():

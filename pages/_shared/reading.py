@@ -35,7 +35,7 @@ PAUSE, PATIENCE = 0.25, 5.0
 FIRST, LAST = 3.0, 20.0
 """Seconds for the first page of a process, which is drawn alone, and for the opening of a version
 when the process ends."""
-CALM, LONGEST = 5.0, 30.0
+CALM, LONGEST = 5.0, 120.0
 """A page of which a part follows judgements is drawn anew when none has come for so many seconds,
 or when it has not been drawn for so many."""
 KEPT_BYTES = 400_000_000
@@ -263,11 +263,10 @@ def is_outdated() -> bool:
 
 
 def _followed(judgement: int) -> bool:
-    """Whether a part of the page shows this judgement, and the rest may wait."""
-    drawn, now = st.session_state.get("_drawn_judgement", 0), time.monotonic()
-    begun = st.session_state["_begun"]
-    calm = now - _AHEAD.judged > CALM
-    return drawn == judgement and begun <= now < begun + LONGEST and not calm
+    """Whether a part of the page follows judgements, so that the rest may wait for a calm."""
+    now = time.monotonic()
+    calm = judgement == _AHEAD.judgement and now > _AHEAD.judged + CALM
+    return following.follows() and not calm and now < st.session_state["_begun"] + LONGEST
 
 
 @contextmanager
@@ -278,8 +277,7 @@ def newest_judgements() -> Iterator[None]:
     """
     begun = st.session_state["_version"]
     following.follow()
-    version = begun[0], store().judgement_version()
-    st.session_state["_version"], st.session_state["_drawn_judgement"] = version, version[1]
+    st.session_state["_version"] = begun[0], store().judgement_version()
     try:
         yield
     finally:

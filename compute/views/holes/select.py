@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 from duckdb import DuckDBPyConnection
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute.evaluate import holes, measures, pools
 from compute.evaluate.tolerance import order
@@ -77,18 +77,27 @@ def bounds(
     frame.insert(1, "n_holes", by_query["n_holes"].sum())
     frame["hole"] = holes.hole(lists, lists.depth)
     frame["hole_beir"] = holes.hole_beir(lists, lists.depth)
-    (counts,) = recorded(cursor, dataset).to_dict("records")
-    if guesses and holes.tells_more(*(counts[name] for name in _TELLING)):
-        closed = held(cursor, dataset, systems, _cut(measure), closed=True)
-        if holes.is_expected(measure):
-            told = lists
-            if not counts["n_not_relevant"]:
-                told = lists.beside(held(cursor, dataset, systems, _cut(measure), official=True))
-            expected = holes.expected(lists, measure, told)
-            frame["expected"] = expected.groupby("system")["value"].mean()
-        condensed = holes.condensed(closed, measure)
-        frame["condensed"] = condensed.groupby("system")["value"].mean()
+    if guesses:
+        frame = frame.assign(**_guesses(cursor, dataset, systems, measure, lists))
     return frame.iloc[order(frame["value"], frame.index)].reset_index()
+
+
+def _guesses(
+    cursor: Cursor, dataset: str, systems: Sequence[str], measure: str, lists: holes.Lists
+) -> dict[str, Series]:
+    """The guesses of `bounds` that mean something, by system."""
+    (counts,) = recorded(cursor, dataset).to_dict("records")
+    if not holes.tells_more(*(counts[name] for name in _TELLING)):
+        return {}
+    found, k = {}, _cut(measure)
+    if holes.is_expected(measure):
+        told = lists
+        if not counts["n_not_relevant"]:
+            told = lists.beside(held(cursor, dataset, systems, k, official=True))
+        expected = holes.expected(lists, measure, told)
+        found["expected"] = expected.groupby("system")["value"].mean()
+    condensed = holes.condensed(held(cursor, dataset, systems, k, closed=True), measure)
+    return found | {"condensed": condensed.groupby("system")["value"].mean()}
 
 
 @question(datasets=("dataset",), systems=("systems",), confined=False, shows="runs")

@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pandas.testing import assert_frame_equal
 
 from compute.base.settings import Settings
 from compute.intake import imports
@@ -47,6 +48,19 @@ def test_what_is_recorded_by_whom(judged: Path) -> None:
         assert holes_select.recorded(both, "tiny")[counts].values.tolist() == [[55, 2, 0, 50, 49]]
         assert select_added.number(official, "tiny")["n_rows"].tolist() == [50]
         assert select_added.number(official, "other")["n_rows"].tolist() == [0]
+
+
+def test_ranges_right_after_a_judgement_are_those_of_official_and_added(judged: Path) -> None:
+    with cursor(judged, added=True) as both:
+        expected = holes_select.bounds(both, **ASKED)
+    with cursor(judged, added=False) as official:
+        before = holes_select.bounds(official, **ASKED)
+        found = holes_select.ranges(official, **ASKED, rule="majority", sources=["person"])
+        again = holes_select.bounds(official, **ASKED)
+    ends = ["system", "value", "low", "high", "pool_low", "pool_high", "n_holes"]
+    assert_frame_equal(found[ends], expected[ends])
+    assert_frame_equal(before, again)
+    assert not before["high"].equals(expected["high"])
 
 
 def test_bounds_are_means_over_the_queries(judged: Path) -> None:

@@ -108,7 +108,7 @@ def _more(of: _Sampled, found: Estimated, bounds: DataFrame) -> None:
     if found.estimates.enough:
         with pickers.pickers():
             half = pickers.number(
-                "Judgements needed for a half-width of", "half", example="such as .02", width=280
+                "Judgements needed for a half-width of", "half", example=".02", width=280
             )
             if half is not None:
                 drawing.caption(sampled.wanted(found, of.task, half))

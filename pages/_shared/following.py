@@ -59,4 +59,10 @@ def wake() -> None:
         # A server that ends takes no more questions.
         with suppress(RuntimeError):
             loop = serving._get_async_objs().eventloop
-            loop.call_soon_threadsafe(serving.handle_backmsg, session, asked)
+            loop.call_soon_threadsafe(_ask, serving, session, asked)
+
+
+def _ask(serving: runtime.Runtime, session: str, asked: BackMsg) -> None:
+    # Who has gone to another page meanwhile would be taken back.
+    if _parts().get(session) is asked:
+        serving.handle_backmsg(session, asked)

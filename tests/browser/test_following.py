@@ -16,7 +16,7 @@ from compute.judgements.tasks.queue import Annotator
 from compute.judgements.tasks.tasks import Task
 from compute.store.store import Store
 from tests.support import sampling as made_up
-from tests.support.acting import go
+from tests.support.acting import go, settled
 from tests.support.processes.dashboards import WAIT, port, serving
 
 NAMES = ("bob", "cyd")
@@ -109,6 +109,24 @@ def truth(of: Sampled, name: str) -> str:
     return str(int(of.grades[row[0]]))
 
 
+def judged_by_both(of: Sampled, people: list[Page], watching: Page, n: int) -> float:
+    """Have both press a key, for the nth time from 0; milliseconds from when both are acknowledged
+    to the picture that counts both."""
+    for page, name in zip(people, NAMES, strict=True):
+        page.keyboard.press(truth(of, name))
+    for page in people:
+        page.wait_for_function("n => window.saved.length === n", arg=n + 1)
+    judged = BEFORE + 2 * (n + 1)
+    watching.wait_for_function("n => window.drawn[n]", arg=judged)
+    saved = max(page.evaluate("window.saved.at(-1)") for page in people)
+    return watching.evaluate("n => window.drawn[n][0]", judged) - saved
+
+
+def choose(page: Page, label: str, title: str) -> None:
+    page.get_by_role("combobox", name=label).click()
+    page.get_by_role("option", name=title, exact=True).click()
+
+
 def test_the_picture_narrows_while_two_people_judge(
     sampled: Sampled, address: str, contexts: list[BrowserContext]
 ) -> None:
@@ -122,22 +140,25 @@ def test_the_picture_narrows_while_two_people_judge(
         judging(context, address, task, name)
         for context, name in zip(contexts[1:], NAMES, strict=True)
     ]
-    late: list[float] = []
-    for n in range(KEYS // 2):
-        for page, name in zip(people, NAMES, strict=True):
-            page.keyboard.press(truth(sampled, name))
-        for page in people:
-            page.wait_for_function("n => window.saved.length === n", arg=n + 1)
-        judged = BEFORE + 2 * (n + 1)
-        watching.wait_for_function("n => window.drawn[n]", arg=judged)
-        saved = max(page.evaluate("window.saved.at(-1)") for page in people)
-        late.append(watching.evaluate("n => window.drawn[n][0]", judged) - saved)
+    late = [judged_by_both(sampled, people, watching, n) for n in range(KEYS // 2)]
     told: dict[str, Any] = watching.evaluate("window.drawn")
     assert watching.evaluate("window.opened") == "once", "nothing was loaded anew"
     first, last = told[str(BEFORE)], told[str(BEFORE + KEYS)]
     assert last[1] < first[1], "what the scores can be"
     assert last[2] < first[2], "the intervals"
     assert len(store.added_judgements()) == BEFORE + KEYS, "nothing is lost"
+    # The rest of the page comes after, and what somebody then chooses stays chosen.
+    expect(watching.get_by_text(f"{BEFORE + KEYS} added judgements by 3 people")).to_be_visible()
+    settled(watching)
+    steps = watching.evaluate("history.length")
+    choose(watching, "Estimated measure", "DCG@10")
+    watching.wait_for_url("**estimated=DCG*")
+    settled(watching)
+    judged_by_both(sampled, people, watching, KEYS // 2)
+    settled(watching)
+    expect(watching.get_by_role("combobox", name="Estimated measure")).to_have_value("DCG@10")
+    assert "estimated=DCG%4010" in watching.url
+    assert watching.evaluate("history.length") == steps + 1
     shown = np.quantile(late, [0.5, 0.95, 1]).round().astype(int).tolist()
     sys.stdout.write(
         "\nfrom acknowledgement to picture, ms: p50 {}, p95 {}, max {}\n".format(*shown)

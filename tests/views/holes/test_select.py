@@ -138,12 +138,14 @@ def test_what_is_unjudged_in_the_pool_and_in_the_collection(judged: Path) -> Non
 
 
 def test_a_pool_is_left_out_where_too_many_hits_would_be_told_apart(judged: Path) -> None:
+    ratio: dict[str, Any] = ASKED | {"measure": "AP@10"}
+    precision: dict[str, Any] = ASKED | {"measure": "P@10"}
     with cursor(judged, added=False) as one:
-        found = holes_select.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=6)
+        found = holes_select.bounds(one, **ratio, most_hits=6)
         assert "pool_low" not in found and "collection_low" in found
-        assert "pool_low" in holes_select.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=7)
+        assert "pool_low" in holes_select.bounds(one, **ratio, most_hits=7)
         # The ranges of precision are the same: nothing is told apart for them.
-        same = holes_select.bounds(one, **ASKED | {"measure": "P@10"}, most_hits=0)
+        same = holes_select.bounds(one, **precision, most_hits=0)
         assert same["low"].tolist() == same["pool_low"].tolist() == same["collection_low"].tolist()
 
 

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from compute.__main__ import main
@@ -110,6 +111,19 @@ def test_holes_and_power_are_by_a_set(home: Path, capsys: pytest.CaptureFixture[
     assert abs(pair["difference"]) == pytest.approx(1 / 3)
     (official,) = printed(capsys, "show", "power", *words[:-2])
     assert official["difference"] == pytest.approx(-2 * pair["difference"])
+
+
+def test_a_table_is_exported_with_added_judgements(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, words = home.parent / "holes.csv", ["--dataset", "tiny", "--measure", "P@5"]
+    words += ["--judgements", "added"]
+    assert main(["export", "table", "holes", "--out", str(file), *words]) == 0
+    expected = {row["system"]: row["value"] for row in printed(capsys, "show", "holes", *words)}
+    found = pd.read_csv(file).set_index("System")["P@5"]
+    assert found.to_dict() == pytest.approx(expected)
+    words = ["export", "run", "--out", str(file), *words]
+    assert refused(capsys, *words) == "a run has no judgements: leave out --judgements"
 
 
 def test_damaged_grades_are_named_where_they_are_missed(

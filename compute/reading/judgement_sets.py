@@ -71,19 +71,34 @@ def labels(
 
     `choice` says which added judgements count, and how those of one pair become one.
     """
+    choice = choice or Choice()
+    kind, _, of = name.partition(":")
+    if name == sets.OFFICIAL:
+        return cursor.execute(_OFFICIAL, [dataset]).df()
     known = names(cursor, dataset)
     if name not in known:
         told = near(name, known) or f"known: {', '.join(known)}"
         raise Missing(f"no judgement set {name!r} of {dataset}: {told.strip()}")
-    choice = choice or Choice()
-    kind, _, of = name.partition(":")
     if kind == sets.MACHINE:
         return cursor.execute(_GRADES, [dataset, of]).df()
-    if kind not in (sets.OFFICIAL, sets.ADDED):
-        return sets.of_added(_added(cursor, dataset), choice.rule)[name]
-    if kind == sets.OFFICIAL:
-        return cursor.execute(_OFFICIAL, [dataset]).df()
-    return with_added(cursor, dataset, choice)
+    if name == sets.ADDED:
+        return with_added(cursor, dataset, choice)
+    return sets.of_added(_added(cursor, dataset), choice.rule)[name]
+
+
+def every(
+    cursor: DuckDBPyConnection, dataset: str, choice: Choice | None = None
+) -> Iterator[tuple[str, DataFrame]]:
+    """All sets of a dataset by name, as `names` has them, each as `labels`; quicker than one by
+    one."""
+    choice = choice or Choice()
+    official, rows = cursor.execute(_OFFICIAL, [dataset]).df(), _added(cursor, dataset)
+    yield sets.OFFICIAL, official
+    if len(rows):
+        yield sets.ADDED, sets.with_added(official, rows, choice)
+    yield from sets.of_added(rows, choice.rule).items()
+    for name, _ in cursor.execute(_MACHINES, [KIND, dataset]).fetchall():
+        yield sets.of_machine(name), cursor.execute(_GRADES, [dataset, name]).df()
 
 
 def with_added(cursor: DuckDBPyConnection, dataset: str, choice: Choice) -> DataFrame:
@@ -101,8 +116,7 @@ def listed(
     for of in [dataset] if dataset else _datasets(cursor):
         made = cursor.execute(_MACHINES, [KIND, of]).fetchall()
         origins = {sets.of_machine(name): origin for name, origin in made}
-        for name in names(cursor, of):
-            rows = labels(cursor, of, name, choice)
+        for name, rows in every(cursor, of, choice):
             grades = rows["relevance"].astype(int).tolist()
             n_relevant = sum(grade > 0 for grade in grades)
             facts = (len(rows), rows["query_id"].nunique(), n_relevant, sets.by_grade(grades))

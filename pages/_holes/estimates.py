@@ -37,15 +37,7 @@ def estimates(dataset: str) -> None:
         chosen = pick("Sampled task", list(known), "sample", width=340, titles=titles)
     task = known[chosen]
     measure = pick("Estimated measure", samples.readable(task.measure), "estimated", width=190)
-    lists = read(
-        annotate_select.lists,
-        dataset=task.dataset,
-        systems=list(task.systems),
-        depth=task.depth,
-        added=False,
-    )
-    official = read(annotate_select.judged, dataset=task.dataset, added=False)
-    of = _Sampled(task, annotate_select.framed(lists, task.depth), official, measure)
+    of = _Sampled.of(task, measure)
     _picture(of)
     if found := st.session_state["_estimated"]:
         _more(of, *found)
@@ -58,6 +50,15 @@ class _Sampled(NamedTuple):
     frame: Frame
     official: DataFrame
     measure: str
+
+    @classmethod
+    def of(cls, task: Task, measure: str) -> "_Sampled":
+        """As the runs of the task are now."""
+        asked = {"dataset": task.dataset, "added": False}
+        named = {"systems": list(task.systems), "depth": task.depth}
+        lists = read(annotate_select.lists, **asked, **named)
+        official = read(annotate_select.judged, **asked)
+        return cls(task, annotate_select.framed(lists, task.depth), official, measure)
 
     def judged(self) -> DataFrame:
         """query_id, doc_id, relevance: official and, by what counts, added."""

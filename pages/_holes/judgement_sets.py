@@ -4,10 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 import streamlit as st
+from pandas import DataFrame
 
 from compute.base.errors import BeirscopeError
 from compute.judgements import Choice
-from compute.judgements.sets import OFFICIAL
+from compute.judgements.sets import MACHINE, OFFICIAL
 from compute.views.holes import judgement_sets as figures
 from compute.views.holes import select_sets
 from compute.views.holes.judgement_sets import Comparison
@@ -55,8 +56,8 @@ def _picked(names: list[str]) -> list[str]:
 
 
 def _boards(asked: dict[str, Any], beside: list[str], systems: Sequence[str], measure: str) -> None:
-    of = {**asked, "beside": beside, "systems": list(systems), "measure": measure}
-    found = Comparison(measure, read(select_sets.means, **of), read(select_sets.pairs, **of))
+    left, right = (_values(asked, name, systems, measure) for name in beside)
+    found = Comparison(measure, figures.means(left, right), figures.pairs(left, right))
     names, rows = [figures.title(name) for name in beside], titled(figures.ranked(found))
     st.markdown(escaping.text(figures.verdict(found, names)))
     side_by_side = st.container(horizontal=True, gap="medium")
@@ -74,10 +75,20 @@ def _boards(asked: dict[str, Any], beside: list[str], systems: Sequence[str], me
         "How to read this: a line joins a system's ranks by both sets. τ is 1 for the same order,"
         " −1 for the reverse, 0 is chance; in τ-AP the top counts more.",
     )
+    _turned(found, names, dict(zip(rows["system"], rows["title"], strict=True)))
+
+
+def _values(asked: dict[str, Any], name: str, systems: Sequence[str], measure: str) -> DataFrame:
+    of = {"systems": list(systems), "measure": measure, "name": name}
+    if name == OFFICIAL or name.startswith(f"{MACHINE}:"):
+        return read(select_sets.stored_values, dataset=asked["dataset"], added=False, **of)
+    return read(select_sets.values, **asked, **of)
+
+
+def _turned(found: Comparison, names: list[str], titles: dict[str, str]) -> None:
     turned = found.turned()
     if turned.empty:
         return
-    titles = dict(zip(rows["system"], rows["title"], strict=True))
     st.markdown("**Pairs of systems that turn**")
     shown = figures.turned_table(turned, names, titles)
     told = f"Pairs of systems that turn, by {names[0]} and by {names[1]}"

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from pandas import DataFrame
 from pandas.io.formats.style import Styler
 
+from compute.base.bounded_cache import remembered
 from compute.base.errors import WrongInput
 from compute.base.words import counted
 from compute.evaluate import measures, significance
@@ -84,6 +85,7 @@ def means(left: DataFrame, right: DataFrame) -> DataFrame:
     return DataFrame(found).assign(n_queries=one.shape[1])
 
 
+@remembered
 def pairs(left: DataFrame, right: DataFrame) -> DataFrame:
     """A row for every two systems: system, other, left, right (mean difference), left_p, right_p
     (randomisation, maxT over all pairs: `significance.pairs`), flips (the order turns round),

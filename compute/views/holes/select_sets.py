@@ -12,7 +12,6 @@ from pandas import DataFrame
 from compute.judgements import Choice
 from compute.reading import judgement_sets
 from compute.reading.questions import question
-from compute.views.holes import judgement_sets as comparing
 
 Cursor = DuckDBPyConnection
 
@@ -24,46 +23,27 @@ def listed(cursor: Cursor, dataset: str, rule: str, sources: Sequence[str]) -> D
 
 
 @question(datasets=("dataset",), systems=("systems",), confined=False, shows="runs")
-def means(
+def values(
     cursor: Cursor,
     dataset: str,
     systems: Sequence[str],
     measure: str,
-    beside: Sequence[str],
+    name: str,
     rule: str,
     sources: Sequence[str],
 ) -> DataFrame:
-    """The boards by two sets, as `views.holes.judgement_sets.means`."""
-    choice = Choice(rule, tuple(sources))
-    return comparing.means(*_values(cursor, dataset, systems, measure, beside, choice))
+    """system, query_id, value: these systems by a set alone, as `judgement_sets.values`."""
+    rows = judgement_sets.values(cursor, dataset, name, measure, Choice(rule, tuple(sources)))
+    return rows[rows["system"].isin(list(systems))].reset_index(drop=True)
 
 
-@question(datasets=("dataset",), systems=("systems",), confined=False, shows="runs")
-def pairs(
-    cursor: Cursor,
-    dataset: str,
-    systems: Sequence[str],
-    measure: str,
-    beside: Sequence[str],
-    rule: str,
-    sources: Sequence[str],
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
+def stored_values(
+    cursor: Cursor, dataset: str, systems: Sequence[str], measure: str, name: str
 ) -> DataFrame:
-    """Every two systems by two sets, as `views.holes.judgement_sets.pairs`."""
-    choice = Choice(rule, tuple(sources))
-    return comparing.pairs(*_values(cursor, dataset, systems, measure, beside, choice))
-
-
-def _values(
-    cursor: Cursor,
-    dataset: str,
-    systems: Sequence[str],
-    measure: str,
-    beside: Sequence[str],
-    choice: Choice,
-) -> tuple[DataFrame, DataFrame]:
-    found = (judgement_sets.values(cursor, dataset, of, measure, choice) for of in beside)
-    left, right = (rows[rows["system"].isin(list(systems))] for rows in found)
-    return left, right
+    """The same by a set that no added judgement moves: the official one, or a machine's."""
+    rows = judgement_sets.values(cursor, dataset, name, measure)
+    return rows[rows["system"].isin(list(systems))].reset_index(drop=True)
 
 
 @question(datasets=("dataset",), confined=False, shows="datasets")
@@ -80,9 +60,8 @@ def of_pair(
     cursor: Cursor, dataset: str, query_id: str, doc_id: str, rule: str, sources: Sequence[str]
 ) -> DataFrame:
     """set, relevance: what each set that judged a pair says of it."""
-    choice, found = Choice(rule, tuple(sources)), []
-    for name in judgement_sets.names(cursor, dataset):
-        rows = judgement_sets.labels(cursor, dataset, name, choice)
+    found = []
+    for name, rows in judgement_sets.every(cursor, dataset, Choice(rule, tuple(sources))):
         own = rows[(rows["query_id"] == query_id) & (rows["doc_id"] == doc_id)]
         found.append(own.assign(set=name)[["set", "relevance"]])
     return pd.concat(found, ignore_index=True)

@@ -12,6 +12,7 @@ from compute import commands
 from compute.base import bug_reports, disk_refusals, permissions, printable, redaction, settings
 from compute.base.errors import BeirscopeError
 from compute.commands.choices import (
+    ADDED,
     EXPORTED,
     EXPORTS,
     FORMATS,
@@ -401,10 +402,11 @@ COMMANDS = {
                 "--judgements",
                 metavar="SET",
                 default=OFFICIAL,
-                help="official; of scores, holes and power, added: the added judgements counted in;"
-                " of scores, a set that `show sets` lists: by that one alone",
+                help="of scores, holes and power: official; added: the added judgements counted"
+                " in; a set that `show sets` lists: by that one alone",
             ),
             _option("--flips", action="store_true", help="of two sets: the pairs that turn"),
+            _option("--grades", action="store_true", help="of two sets: what both say of a pair"),
             *COUNTED,
             _option(
                 "--returned-only",
@@ -472,6 +474,11 @@ COMMANDS = {
             _option("--dataset", default="", help="such as scifact"),
             _option("--system", default="", help="of a run: such as bm25"),
             _option("--measure", default="", help="such as nDCG@10"),
+            _option(
+                "--judgements",
+                choices=(OFFICIAL, ADDED),
+                help="of figures, tables and views: which judgements count, as on the pages",
+            ),
             _option(
                 "--set",
                 nargs="+",

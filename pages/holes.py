@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages._frame import added_switch
-from pages._holes import agreement, estimates, pool, sections
+from pages._holes import agreement, estimates, judgement_sets, pool, sections
 from pages._shared import address, dataset_facts, pickers, system_pickers
 from pages._shared.pickers import pick
 
@@ -33,4 +33,5 @@ if not added:
 added_switch.download(name)
 agreement.agreement(name)
 agreement.machines(name)
+judgement_sets.section(name, systems, measure)
 pool.pool(name, systems, measure)

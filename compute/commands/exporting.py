@@ -17,7 +17,7 @@ from compute.base.printable import printable
 from compute.base.settings import PROJECT
 from compute.base.words import near
 from compute.commands.bench import open_bench
-from compute.commands.choices import EXPORTS
+from compute.commands.choices import ADDED, EXPORTS
 from compute.commands.common import scored_by
 from compute.evaluate import scored_measures
 from compute.exports import named, runs
@@ -33,6 +33,8 @@ def export(arguments: Namespace) -> int:
         raise WrongInput(f"export {arguments.what} needs --out FILE: where to?")
     file: Path = arguments.out
     if arguments.what == "run":
+        if arguments.judgements:
+            raise WrongInput("a run has no judgements: leave out --judgements")
         return _run(arguments)
     if not file.parent.is_dir():
         raise WrongInput(f"no folder {file.parent}: make it first")
@@ -67,8 +69,9 @@ def _all(arguments: Namespace) -> int:
     folder: Path = arguments.all.absolute()
     _make_empty(folder)
     datasets = [arguments.dataset] if arguments.dataset else stored
+    views = named.views(datasets, arguments.measure)
     asked = {
-        "views": named.views(datasets, arguments.measure),
+        "views": [_counting(view, arguments) for view in views],
         "form": arguments.format,
         "paper": [arguments.width, arguments.font],
         "folder": str(folder),
@@ -78,6 +81,18 @@ def _all(arguments: Namespace) -> int:
     if (folder / "captions.tex").exists():
         sys.stdout.write(f"wrote {printable(str(folder))}\n")
     return done
+
+
+def _counted(arguments: Namespace) -> dict[str, list[str]]:
+    """What the switch above pages shows; it is there where judgements were added, on official."""
+    return {"judgements": [ADDED]} if arguments.judgements == ADDED else {}
+
+
+def _counting(view: named.Address, arguments: Namespace) -> named.Address:
+    page, given = view
+    # How alike collections are rests on no judgement, and has no switch.
+    rests = page != "overlap" or given.get("view") == ["Domain shift"]
+    return page, given | (_counted(arguments) if rests else {})
 
 
 def _make_empty(folder: Path) -> None:
@@ -112,6 +127,9 @@ def _wanted(arguments: Namespace) -> tuple[str, str, dict[str, list[str]]]:
     """The page, what of it, and what its pickers show; options go before the address."""
     page, in_address = named.address(arguments.address) if arguments.address else ("", {})
     options = {"measure": [arguments.measure]} if arguments.measure else {}
+    if arguments.judgements:
+        in_address.pop("judgements", None)
+        options |= _counted(arguments)
     options |= named.settings(arguments.set)
     if arguments.what == "view":
         shown = arguments.name or page or "leaderboard"

@@ -46,14 +46,18 @@ def _refuse_strangers(arguments: Namespace) -> None:
         raise WrongInput("--task, --pairs and --machine are for estimates: leave them out here")
     if arguments.what != "estimates" and arguments.half_width:
         raise WrongInput("--half-width is for estimates: leave it out here")
-    if arguments.what != "sets" and (arguments.compare or arguments.flips):
-        raise WrongInput("only show sets takes --compare and --flips: leave them out here")
-    takes = ["scores", "holes", "power"] if arguments.judgements == ADDED else ["scores"]
-    if arguments.judgements != OFFICIAL and (arguments.published or arguments.what not in takes):
-        told = f"{', '.join(takes[:-1])} and {takes[-1]}" if takes[1:] else takes[0]
+    if arguments.what != "sets" and (arguments.compare or arguments.flips or arguments.grades):
+        raise WrongInput("--compare, --flips and --grades are for sets: leave them out here")
+    counts = arguments.judgements != OFFICIAL
+    if counts and (arguments.published or arguments.what not in _COUNTING):
         raise WrongInput(
-            f"--judgements {arguments.judgements} is for our {told}: leave it out here"
+            f"--judgements {arguments.judgements} is for our {_COUNTING_SAID}: leave it out here"
         )
+
+
+_COUNTING, _COUNTING_SAID = ("scores", "holes", "power"), "scores, holes and power"
+"""What `--judgements` is for: estimates need what people judged, other rows rest on no judgement,
+and `show sets` names its own."""
 
 
 @contextmanager

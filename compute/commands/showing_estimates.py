@@ -75,6 +75,6 @@ def _three_ways(
 def _bounds(
     cursor: DuckDBPyConnection, task: Task, frame: Frame, judgements: DataFrame, measure: str
 ) -> DataFrame:
-    if estimated.has_range(measure):
-        return holes_select.bounds(cursor, task.dataset, task.systems, measure)
-    return estimated.ends(task, frame, judgements, measure)
+    if estimated.is_sum(measure):
+        return estimated.ends(task, frame, judgements, measure)
+    return holes_select.bounds(cursor, task.dataset, task.systems, measure)

@@ -13,18 +13,17 @@ from compute.commands.showing import tell_stale
 from compute.datasets import Dataset, dataset
 from compute.judgements import Choice
 from compute.reading import database, judgement_sets
-from compute.reading.database import Reading
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
-from compute.views.leaderboard.judgement_sets import Comparison, compared
+from compute.views.holes.judgement_sets import Comparison, compared
 
 
 def sets(bench: Bench, arguments: Namespace) -> DataFrame:
     """A row for each set; of two that are named, how far the boards by them agree."""
     if arguments.compare and not arguments.dataset:
         raise WrongInput("two sets are compared on one dataset: add --dataset")
-    if arguments.flips and not arguments.compare:
-        raise WrongInput("--flips is of two sets: name them by --compare")
+    if (arguments.flips or arguments.grades) and not arguments.compare:
+        raise WrongInput("--flips and --grades are of two sets: name them by --compare")
     choice = Choice(arguments.rule, tuple(arguments.source))
     row = dataset(arguments.dataset, own_datasets(bench.store)) if arguments.dataset else None
     if row and row.parts:
@@ -37,7 +36,7 @@ def sets(bench: Bench, arguments: Namespace) -> DataFrame:
     with reading.cursor() as cursor:
         if row is None or not arguments.compare:
             return judgement_sets.listed(cursor, row.name if row else "", choice)
-        return _beside(reading, cursor, row.name, measure, arguments, choice)
+        return _beside(cursor, row.name, measure, arguments, choice)
 
 
 def _lacking(bench: Bench, row: Dataset, measure: str) -> None:
@@ -46,24 +45,26 @@ def _lacking(bench: Bench, row: Dataset, measure: str) -> None:
 
 
 def _beside(
-    reading: Reading,
     cursor: DuckDBPyConnection,
     name: str,
     measure: str,
     arguments: Namespace,
     choice: Choice,
 ) -> DataFrame:
-    judged = [judgement_sets.labels(cursor, name, of, choice) for of in arguments.compare]
-    left, right = (judgement_sets.scored(reading, name, rows) for rows in judged)
-    if left is None or right is None:
-        raise WrongInput(f"no run is stored on {name}: there is no board to compare")
-    found = compared(left, right, measure)
+    left, right = arguments.compare
+    grades = judgement_sets.grades(cursor, name, left, right, choice)
+    if arguments.grades:
+        return grades
+    boards = [judgement_sets.values(cursor, name, of, measure, choice) for of in (left, right)]
+    if boards[0].empty or boards[1].empty:
+        raise WrongInput(
+            f"no run on {name} is scored by {measure} by both sets: there is no board to compare"
+        )
+    found = compared(boards[0], boards[1], measure)
     if arguments.flips:
-        rows = found.pairs
-        turned = rows["flips"] | (rows["left_significant"] != rows["right_significant"])
-        return rows[turned].reset_index(drop=True)
-    both = judged[0].merge(judged[1], on=["query_id", "doc_id"])
-    same = float((both["relevance_x"] == both["relevance_y"]).mean()) if len(both) else math.nan
+        return found.turned()
+    both = grades.dropna()
+    same = float((both["left"] == both["right"]).mean()) if len(both) else math.nan
     return DataFrame([_row(found) | {"pairs_in_both": len(both), "same_grade": same}])
 
 

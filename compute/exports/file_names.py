@@ -15,7 +15,7 @@ OF_ALL = {"medians"}
 """Figures of all datasets, though the page has a picker of one."""
 OF_ORDER = {"order", "bump"}
 """What of the Leaderboard may be about one dataset: that of its order."""
-UNMEASURED = {"judged", "likeness", "lists", "ranks", "all"}
+UNMEASURED = {"judged", "likeness", "lists", "ranks", "all", "sets", "set-grades"}
 """Figures that show no measure, though the page has a picker of one."""
 OF_TWO = {"differences", "scatter", "likeness", "kinds", "datasets", "pair", "gaps"}
 """Figures of the systems A and B."""

@@ -50,6 +50,7 @@ FIGURES = {
     "orders": Named("holes", "orders"),
     "ranks": Named("holes", "ranks"),
     "left-out": Named("holes", "left_out"),
+    "sets": Named("holes", "set_ranks"),
     "efficiency": Named("efficiency", "latency_p50_ms"),
     "sizes": Named("efficiency", "index_bytes"),
 }
@@ -79,6 +80,10 @@ TABLES = {
     "tests": Named("compare", "tests"),
     "lengths": Named("lengths", "averages"),
     "holes": Named("holes", "bounds"),
+    "sets": Named("holes", "sets"),
+    "set-boards": Named("holes", "set-boards"),
+    "set-pairs": Named("holes", "set-pairs"),
+    "set-grades": Named("holes", "set-grades"),
     "efficiency": Named("efficiency", "costs"),
     "runs": Named("about", "origins"),
 }

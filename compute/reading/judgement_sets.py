@@ -1,7 +1,9 @@
 """Judgement sets of a reading: what there is, and every stored run scored by one of them."""
 
-from collections.abc import Collection, Iterator
+import json
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
@@ -15,6 +17,7 @@ from compute.reading import means
 from compute.reading.database import Reading
 from compute.reading.overlay import rescoring
 from compute.reading.overlay.rescoring import Scored
+from compute.store.store import Part
 
 _COLUMNS = ["dataset", "set", "n_pairs", "n_queries", "n_relevant", "grades", "made_from"]
 _OFFICIAL = "select query_id, doc_id, relevance from judgements where dataset = ?"
@@ -30,6 +33,8 @@ select system, coalesce(
 from parts where kind = ? and dataset = ? order by system
 """
 _ADDED = "select * from added_judgements where dataset = ? order by id"
+_NAMELESS = "some"
+_PARTS = "select * from parts where dataset = ?"
 _JUDGED = "select distinct dataset from parts where kind = 'judgements' order by dataset"
 _TABLES = """
 create temp table judgements (
@@ -66,19 +71,39 @@ def labels(
 
     `choice` says which added judgements count, and how those of one pair become one.
     """
+    choice = choice or Choice()
+    kind, _, of = name.partition(":")
+    if name == sets.OFFICIAL:
+        return cursor.execute(_OFFICIAL, [dataset]).df()
     known = names(cursor, dataset)
     if name not in known:
         told = near(name, known) or f"known: {', '.join(known)}"
         raise Missing(f"no judgement set {name!r} of {dataset}: {told.strip()}")
-    choice = choice or Choice()
-    kind, _, of = name.partition(":")
     if kind == sets.MACHINE:
         return cursor.execute(_GRADES, [dataset, of]).df()
-    if kind not in (sets.OFFICIAL, sets.ADDED):
-        return sets.of_added(_added(cursor, dataset), choice.rule)[name]
+    if name == sets.ADDED:
+        return with_added(cursor, dataset, choice)
+    return sets.of_added(_added(cursor, dataset), choice.rule)[name]
+
+
+def every(
+    cursor: DuckDBPyConnection, dataset: str, choice: Choice | None = None
+) -> Iterator[tuple[str, DataFrame]]:
+    """All sets of a dataset by name, as `names` has them, each as `labels`; quicker than one by
+    one."""
+    choice = choice or Choice()
+    official, rows = cursor.execute(_OFFICIAL, [dataset]).df(), _added(cursor, dataset)
+    yield sets.OFFICIAL, official
+    if len(rows):
+        yield sets.ADDED, sets.with_added(official, rows, choice)
+    yield from sets.of_added(rows, choice.rule).items()
+    for name, _ in cursor.execute(_MACHINES, [KIND, dataset]).fetchall():
+        yield sets.of_machine(name), cursor.execute(_GRADES, [dataset, name]).df()
+
+
+def with_added(cursor: DuckDBPyConnection, dataset: str, choice: Choice) -> DataFrame:
+    """query_id, doc_id, relevance: the official judgements and what counts of the added ones."""
     official = cursor.execute(_OFFICIAL, [dataset]).df()
-    if kind == sets.OFFICIAL:
-        return official
     return sets.with_added(official, _added(cursor, dataset), choice)
 
 
@@ -91,8 +116,7 @@ def listed(
     for of in [dataset] if dataset else _datasets(cursor):
         made = cursor.execute(_MACHINES, [KIND, of]).fetchall()
         origins = {sets.of_machine(name): origin for name, origin in made}
-        for name in names(cursor, of):
-            rows = labels(cursor, of, name, choice)
+        for name, rows in every(cursor, of, choice):
             grades = rows["relevance"].astype(int).tolist()
             n_relevant = sum(grade > 0 for grade in grades)
             facts = (len(rows), rows["query_id"].nunique(), n_relevant, sets.by_grade(grades))
@@ -100,26 +124,75 @@ def listed(
     return DataFrame(found, columns=_COLUMNS)
 
 
-def scored(reading: Reading, dataset: str, judged: DataFrame) -> Scored | None:
+def scored(
+    parts: Iterable[Part],
+    cursor: DuckDBPyConnection,
+    dataset: str,
+    judged: DataFrame,
+    measures: Sequence[str] = (),
+) -> Scored | None:
     """Every stored run of a dataset by these judgements alone; None where no run is stored.
 
-    Queries without one of them are not evaluated. The measures are those that the runs are scored
-    by, as deep as their hits are kept.
+    Queries without one of them are not evaluated. The measures are, unless some are named, those
+    that the runs are scored by, as deep as their hits are kept.
     """
-    with reading.cursor() as cursor:
-        cursor.register("judged", _table(judged))
-        found = rescoring.official(reading, cursor, dataset)
-        if found is not None:
-            # All queries are scored anew; what is judged for any query is read with the lists.
-            rescoring.rescore(found, cursor, found.queries, ())
-        return found
+    cursor.register("judged", _table(judged))
+    found = rescoring.official(parts, cursor, dataset, measures)
+    if found is not None:
+        # All queries are scored anew; what is judged for any query is read with the lists.
+        rescoring.rescore(found, cursor, found.queries, ())
+    return found
+
+
+def values(
+    cursor: DuckDBPyConnection,
+    dataset: str,
+    name: str,
+    measure: str,
+    choice: Choice | None = None,
+) -> DataFrame:
+    """system, query_id, value: every stored run of a dataset by a set alone.
+
+    A run whose hits are not kept as deep as the measure asks has none. The cursor counts official
+    judgements. Raises Missing as `labels`.
+    """
+    judged = labels(cursor, dataset, name, choice)
+    found = scored(_parts(cursor, dataset), cursor, dataset, judged, [measure])
+    if found is None:
+        return DataFrame({"system": [], "query_id": [], "value": []})
+    return found.rows(found.numbers(found.queries)).drop_columns("measure").to_pandas()
+
+
+def _parts(cursor: DuckDBPyConnection, dataset: str) -> Iterator[Part]:
+    """The parts of a dataset, as the cursor's table has them."""
+    for row in cursor.execute(_PARTS, [dataset]).df().to_dict("records"):
+        about = {"path": Path(row["path"]), "provenance": json.loads(row["provenance"])}
+        yield Part(**{str(name): value for name, value in (row | about).items()})
+
+
+def grades(
+    cursor: DuckDBPyConnection,
+    dataset: str,
+    left: str,
+    right: str,
+    choice: Choice | None = None,
+) -> DataFrame:
+    """query_id, doc_id, left, right: the grades that two sets give to the pairs that either judged,
+    absent where one did not."""
+    one, other = (
+        labels(cursor, dataset, name, choice).rename(columns={"relevance": side})
+        for name, side in ((left, "left"), (right, "right"))
+    )
+    found = one.merge(other, on=["query_id", "doc_id"], how="outer")
+    return found.astype({"left": "Int64", "right": "Int64"})
 
 
 @contextmanager
 def cursor_of(
     reading: Reading, name: str, choice: Choice | None = None, datasets: Collection[str] = ()
 ) -> Iterator[DuckDBPyConnection]:
-    """A connection whose `judgements`, `scores` and `means` are by a set alone.
+    """A connection whose `judgements`, `scores` and `means` are by a set alone, as its variable
+    `judgement_set` says to who would read official ones past them.
 
     Datasets that lack the set have none there. Raises Missing where all do.
     """
@@ -132,14 +205,29 @@ def cursor_of(
             hint = near(name, every) or "python -m compute show sets lists them"
             raise Missing(f"no judgement set {name!r}: {hint.strip()}")
         cursor.execute(_TABLES)
+        cursor.execute("set variable judgement_set = ?", [name])
         for dataset, rows in judged.items():
             _fill(reading, cursor, dataset, rows)
         cursor.execute(means.MEANS_OF_MEANS)
         yield cursor
 
 
+@contextmanager
+def counting(cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> Iterator[None]:
+    """In the with-block these are the cursor's `judgements`, for who asks how much is unjudged; its
+    scores stay."""
+    cursor.register("judgements", judged.assign(dataset=dataset))
+    cursor.execute("set variable judgement_set = ?", [_NAMELESS])
+    try:
+        yield
+    finally:
+        cursor.execute("reset variable judgement_set")
+        cursor.unregister("judgements")
+
+
 def _fill(reading: Reading, cursor: DuckDBPyConnection, dataset: str, judged: DataFrame) -> None:
-    found = scored(reading, dataset, judged)
+    with reading.cursor() as own:
+        found = scored(reading.parts.values(), own, dataset, judged)
     if found is None:
         return
     cursor.register("judged", _table(judged))

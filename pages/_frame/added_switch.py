@@ -11,7 +11,7 @@ from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.views.annotate import select as annotate_select
 from compute.views.annotate import select_added
 from compute.views.holes import select as holes_select
-from pages._shared import address, drawing, pickers, reading, sign_in
+from pages._shared import address, drawing, export, pickers, reading, sign_in
 
 BOTH = ("Holes",)
 """Pages that show official and official + added side by side."""
@@ -147,6 +147,7 @@ def _pick(key: str, usual: list[str], known: list[str], *, many: bool = False) -
         last = st.session_state.get(f"_last_{key}", usual)
         named = [name for name in last if name in known]
     st.session_state[f"_{key}"] = named if many else named[0]
+    export.picked(key, named if named != usual else [])
     _put(key, named, usual)
     return named
 

@@ -85,17 +85,17 @@ def _disagreements(dataset: str) -> None:
         annotators.ask()
     else:
         _buttons(rows[place], person)
-    _pair(rows[place])
+    row = rows[place]
+    pair(row["dataset"], row["query_id"], row["doc_id"])
 
 
-def _pair(row: Row) -> None:
+def pair(dataset: str, query_id: str, doc_id: str) -> None:
     """The query and the document of a pair, as text that cannot act."""
-    dataset, query_id, doc_id = row["dataset"], row["query_id"], row["doc_id"]
     record = next_steps.record(read(dataset_select.facts, dataset=dataset))
     asked = read(annotate_select.asked, dataset=dataset, query_ids=[query_id], added=False)
     found = read(query_select.documents, collection=record.collection, doc_ids=[doc_id])
     words = next((word for word in asked["text"] if isinstance(word, str)), "")
-    with st.container(border=True, height=380, width=760):
+    with st.container(border=True, height=380 if len(found) else "content", width=760):
         st.html(text.line(words or f"Query {query_id}"))
         if len(found):
             (document,) = found.to_dict("records")

@@ -5,7 +5,7 @@ import math
 import time
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from threading import Event, Thread
 from typing import Any
 
@@ -25,7 +25,7 @@ from compute.store import damage
 from compute.store.store import Part, Store
 from compute.views.about import view_inputs
 from compute.views.about.view_inputs import Shown
-from pages._shared import colours, page_files, sign_in
+from pages._shared import colours, following, page_files, sign_in
 
 Query = Callable[..., DataFrame]
 Version = tuple[int, int]
@@ -35,6 +35,9 @@ PAUSE, PATIENCE = 0.25, 5.0
 FIRST, LAST = 3.0, 20.0
 """Seconds for the first page of a process, which is drawn alone, and for the opening of a version
 when the process ends."""
+CALM, LONGEST = 5.0, 120.0
+"""A page of which a part follows judgements is drawn anew when none has come for so many seconds,
+or when it has not been drawn for so many."""
 KEPT_BYTES = 400_000_000
 """What answers to the pages' questions take up at most, together; one alone a quarter of it."""
 
@@ -125,11 +128,14 @@ def _current() -> Version:
 @dataclass
 class _Ahead:
     """The newest version that was opened before anybody asked for it, when that was looked, and
-    the newest whose added judgements were counted in."""
+    the newest whose added judgements were counted in; the newest judgement that was told of, and
+    when that was."""
 
     version: int = 0
     beat: float = -math.inf
     counted: int = 0
+    judgement: int = 0
+    judged: float = -math.inf
 
 
 _AHEAD = _Ahead()
@@ -165,6 +171,7 @@ def _stay_ahead(ending: Event) -> None:
         # Who asks for a page hears what is wrong.
         with suppress(Exception):
             _open_newest()
+            tell_judged()
             _AHEAD.beat = time.monotonic()
             begun = min(begun, _AHEAD.beat)
             if _AHEAD.beat - begun > FIRST:
@@ -201,6 +208,14 @@ def _count_in(manifest: int | None = None) -> None:
         _AHEAD.counted = manifest
 
 
+def tell_judged() -> None:
+    """Wake what follows judgements, if there is one that it was not told of."""
+    newest = _store(settings.load()).judgement_version()
+    if newest != _AHEAD.judgement:
+        _AHEAD.judgement, _AHEAD.judged = newest, time.monotonic()
+        following.wake()
+
+
 def verify() -> Thread:
     """Have files read that this machine has not read yet, beside what is shown; the thread."""
     now = settings.load()
@@ -218,6 +233,8 @@ def begin() -> None:
     st.session_state["_version"] = _current()
     st.session_state["_noticed"] = _store(settings.load()).noticed
     st.session_state["_rests_on"] = Shown()
+    st.session_state["_begun"] = time.monotonic()
+    following.begin()
     colours.follow_browser()
 
 
@@ -234,11 +251,37 @@ def await_published() -> None:
 
 
 def is_outdated() -> bool:
-    """Whether something was published, or found damaged, since this run of the page began."""
-    if st.session_state.get("_version") != _current():
+    """Whether something was published, or found damaged, since this run of the page began.
+
+    Judgements alone wait a while where a part of the page follows them (`newest_judgements`).
+    """
+    shown, now = st.session_state.get("_version"), _current()
+    if shown != now and not (shown and shown[0] == now[0] and _followed(now[1])):
         return True
     noticed = _store(settings.load()).noticed
     return st.session_state.get("_noticed", noticed) != noticed
+
+
+def _followed(judgement: int) -> bool:
+    """Whether a part of the page follows judgements, so that the rest may wait for a calm."""
+    now = time.monotonic()
+    calm = judgement == _AHEAD.judgement and now > _AHEAD.judged + CALM
+    return following.follows() and not calm and now < st.session_state["_begun"] + LONGEST
+
+
+@contextmanager
+def newest_judgements() -> Iterator[None]:
+    """Read all that is judged by now, for a fragment that is drawn anew at every judgement.
+
+    The rest of the page keeps what it was drawn with until it is drawn anew, too.
+    """
+    begun = st.session_state["_version"]
+    following.follow()
+    st.session_state["_version"] = begun[0], store().judgement_version()
+    try:
+        yield
+    finally:
+        st.session_state["_version"] = begun
 
 
 def damaged_meanwhile() -> list[Part]:
@@ -295,10 +338,14 @@ def rests_on() -> Shown:
     return st.session_state.get("_rests_on", Shown())
 
 
-def add_sample(about: Mapping[str, str | int]) -> None:
-    """Name a sample that numbers of this run of the page were estimated from."""
-    found = Shown(samples=frozenset([tuple(about.items())]))
-    st.session_state["_rests_on"] = rests_on() | found
+def add_sample(about: Mapping[str, str | int], measure: str) -> None:
+    """Name a sample that numbers of this run of the page were estimated from, by a measure; as it
+    is now, where the page showed less of the same task before."""
+    before = rests_on()
+    others = {one for one in before.samples if dict(one)["task"] != about["task"]}
+    samples = frozenset({*others, tuple(about.items())})
+    measures = before.measures | {measure}
+    st.session_state["_rests_on"] = replace(before, samples=samples, measures=measures)
 
 
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:

@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from compute.__main__ import main
@@ -92,6 +93,37 @@ def test_two_sets_are_compared(home: Path, capsys: pytest.CaptureFixture[str]) -
     assert (row["pairs_in_both"], row["same_grade"]) == (4, 0.5)
     (pair,) = printed(capsys, *words, "--flips")
     assert {pair["system"], pair["other"]} == {EVIL, "sure"} and pair["flips"]
+    grades = {(row["query_id"], row["doc_id"]): row for row in printed(capsys, *words, "--grades")}
+    assert (grades["q1", "d1"]["left"], grades["q1", "d1"]["right"]) == (2, 0)
+    assert (grades["q1", "d4"]["left"], grades["q1", "d4"]["right"]) == (None, 2)
+    # Of a measure that no run was scored by.
+    (row,) = printed(capsys, *words[:4], "--measure", "P@2", *words[6:])
+    assert (row["measure"], row["n_systems"]) == ("P@2", 2)
+
+
+def test_holes_and_power_are_by_a_set(home: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["--dataset", "tiny", "--measure", "P@1", "--judgements", "machine:gpt"]
+    rows = {row["system"]: row for row in printed(capsys, "show", "holes", *words)}
+    # The machine graded all that stands first, but q3 of the second run has no list at all.
+    assert (rows["sure"]["value"], rows["sure"]["n_holes"]) == (pytest.approx(1 / 3), 0)
+    assert (rows[EVIL]["value"], rows[EVIL]["n_holes"]) == (pytest.approx(2 / 3), 0)
+    (pair,) = printed(capsys, "show", "power", *words)
+    assert abs(pair["difference"]) == pytest.approx(1 / 3)
+    (official,) = printed(capsys, "show", "power", *words[:-2])
+    assert official["difference"] == pytest.approx(-2 * pair["difference"])
+
+
+def test_a_table_is_exported_with_added_judgements(
+    home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file, words = home.parent / "holes.csv", ["--dataset", "tiny", "--measure", "P@5"]
+    words += ["--judgements", "added"]
+    assert main(["export", "table", "holes", "--out", str(file), *words]) == 0
+    expected = {row["system"]: row["value"] for row in printed(capsys, "show", "holes", *words)}
+    found = pd.read_csv(file).set_index("System")["P@5"]
+    assert found.to_dict() == pytest.approx(expected)
+    words = ["export", "run", "--out", str(file), *words]
+    assert refused(capsys, *words) == "a run has no judgements: leave out --judgements"
 
 
 def test_damaged_grades_are_named_where_they_are_missed(
@@ -124,8 +156,8 @@ def test_grades_are_removed_by_their_machine(
             "no judgement set 'machine:gtp': did you mean machine:gpt?",
         ),
         (
-            ["show", "holes", "--judgements", "machine:gpt"],
-            "--judgements machine:gpt is for our scores: leave it out here",
+            ["show", "estimates", "--judgements", "machine:gpt"],
+            "--judgements machine:gpt is for our scores, holes and power: leave it out here",
         ),
         (
             ["show", "scores", "--published", "--judgements", "added"],
@@ -133,7 +165,7 @@ def test_grades_are_removed_by_their_machine(
         ),
         (
             ["show", "scores", "--compare", "official", "added"],
-            "only show sets takes --compare and --flips: leave them out here",
+            "--compare, --flips and --grades are for sets: leave them out here",
         ),
         (
             ["show", "sets", "--compare", "official", "added"],
@@ -143,7 +175,10 @@ def test_grades_are_removed_by_their_machine(
             ["show", "sets", "--compare", "official", "person:bob", "--dataset", "tiny"],
             "no judgement set 'person:bob' of tiny: did you mean person:ada?",
         ),
-        (["show", "sets", "--flips"], "--flips is of two sets: name them by --compare"),
+        (
+            ["show", "sets", "--flips"],
+            "--flips and --grades are of two sets: name them by --compare",
+        ),
         (
             ["import-grades", "--dataset", "tiny", "--machine", "m"],
             "give either a file of grades or --run SYSTEM",

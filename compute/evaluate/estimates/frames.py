@@ -66,9 +66,11 @@ class Frame:
 
     def rows(self, pairs: DataFrame) -> Counts:
         """The row of each pair (query_id, doc_id); -1 for one outside the frame."""
-        return pd.MultiIndex.from_frame(self.pairs).get_indexer(
-            pd.MultiIndex.from_frame(pairs[PAIR])
-        )
+        return self._index.get_indexer(pd.MultiIndex.from_frame(pairs[PAIR]))
+
+    @cached_property
+    def _index(self) -> pd.MultiIndex:
+        return pd.MultiIndex.from_frame(self.pairs)
 
     def grades(self, judgements: DataFrame) -> Values:
         """(N,) The relevance, at least 0, of query_id, doc_id, relevance; NaN where not judged."""

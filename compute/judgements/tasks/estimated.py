@@ -159,9 +159,9 @@ def by_machine(
     return intervals.estimates(frame, _kind(task, measure), stands)
 
 
-def has_range(measure: str) -> bool:
-    """Whether Holes has ranges of it; of the others, which are sums, `ends` has them."""
-    return kind(measure).name not in ("DCG", "RBP")
+def is_sum(measure: str) -> bool:
+    """Whether `ends` has its range; of the others Holes has one."""
+    return not kind(measure).is_ratio
 
 
 def ends(task: Task, frame: Frame, judgements: DataFrame, measure: str) -> DataFrame:

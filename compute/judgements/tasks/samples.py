@@ -15,6 +15,7 @@ from pandas import DataFrame
 from sqlalchemy import Connection, select
 from sqlalchemy import insert as into
 
+from compute.base.bounded_cache import Kept
 from compute.base.errors import Missing, WrongInput
 from compute.evaluate.estimates import corrected, prediction
 from compute.evaluate.estimates.frames import PAIR, Flags, Frame, Values
@@ -222,6 +223,12 @@ def insert(
     connection.execute(into(tables.draws), drawn)
 
 
+_KEPT: Kept[dict[Any, DataFrame]] = Kept(
+    50_000_000, lambda pairs: sum(int(one.memory_usage(deep=True).sum()) for one in pairs.values())
+)
+"""The pairs of batches, which never change."""
+
+
 def stored(store: Store, task: str) -> list[Drawn]:
     """A task's batches in their order. Raises Missing for a task that is not sampled."""
     about, drawn = tables.batches, tables.draws
@@ -232,7 +239,8 @@ def stored(store: Store, task: str) -> list[Drawn]:
         found = connection.execute(batches).all()
         if not found:
             raise Missing(f"task {task} was not drawn as a sample: nothing is estimated from it")
-        pairs = dict(list(pd.read_sql(rows, connection).groupby("batch")))
+        key = str(store.engine.url), task, tuple((one.batch, one.created) for one in found)
+        pairs = _KEPT.of(key, lambda: dict(list(pd.read_sql(rows, connection).groupby("batch"))))
     return [
         Drawn(
             pairs[one.batch].drop(columns="batch").reset_index(drop=True),

@@ -196,7 +196,7 @@ class Tally:
         judgements = self._cursor.sql(_OFFICIAL).to_arrow_table()
         self._put("official", judgements)
         asked = frozenset(query for (query,) in self._cursor.execute(_ASKED).fetchall())
-        scored = rescoring.official(self._reading, self._cursor, dataset)
+        scored = rescoring.official(self._reading.parts.values(), self._cursor, dataset)
         return Official(rests_on, judgements, scored, asked)
 
     def _count(

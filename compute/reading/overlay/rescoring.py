@@ -4,7 +4,7 @@ The scores of a dataset stand in one array; a judgement changes the columns of i
 measures that count a document judged for any query those of the queries that retrieve it.
 """
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +18,6 @@ from compute.base.errors import WrongInput
 from compute.evaluate.measures import Measure, cuts, ideal, parse
 from compute.evaluate.query_values import Held, Places
 from compute.evaluate.scored_measures import kept, more_of, reaches
-from compute.reading.database import Reading
 from compute.store.store import Part
 
 TOP = 10
@@ -146,24 +145,28 @@ class Scored:
         )
 
 
-def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scored | None:
-    """The published scores of a dataset; None where there are none.
+def official(
+    live: Iterable[Part], cursor: DuckDBPyConnection, dataset: str, anew: Sequence[str] = ()
+) -> Scored | None:
+    """The published scores of a dataset, of these parts; None where there are none.
 
-    The cursor's relation `judged` has its official judgements.
+    The cursor's relation `judged` has its official judgements. Measures of `anew` stand in the
+    place of those that were scored: their values are for `rescore` to fill, of all queries.
     """
     kinds = ("hits", "top", "scores", "queries")
-    of_dataset = (part for part in reading.parts.values() if part.dataset == dataset)
+    of_dataset = (part for part in live if part.dataset == dataset)
     parts = {(part.kind, part.system): part for part in of_dataset if part.kind in kinds}
     systems = sorted(system for kind, system in parts if kind == "scores")
     if not systems:
         return None
     files = {k: [str(part.path) for (kind, _), part in parts.items() if kind == k] for k in kinds}
     queries = _column(cursor, _QUERIES, files["scores"] + files["queries"])
-    measures = _column(cursor, _MEASURES, files["scores"])
+    measures = list(anew) or _column(cursor, _MEASURES, files["scores"])
     _number(cursor, "places", "system", "place", systems)
     _number(cursor, "measured", "measure", "measured", measures)
     _number(cursor, "chosen", "query_id", "number", queries)
     hits = [parts.get(("hits", system)) for system in systems]
+    scored = [] if anew else [parts["scores", system] for system in systems]
     shape, (_, deepest) = (len(systems), len(queries)), cuts(_known_measures(measures), 0)
     lists, documents, known = _lists(cursor, files, (*shape, max(deepest, 1)))
     return Scored(
@@ -171,7 +174,7 @@ def official(reading: Reading, cursor: DuckDBPyConnection, dataset: str) -> Scor
         measures,
         queries,
         values=_values(cursor, files["scores"], (len(systems), len(measures), len(queries))),
-        followed=_followed(hits, [parts["scores", system] for system in systems], measures),
+        followed=_followed(hits, scored, measures),
         lists=lists,
         documents=documents,
         known=known,
@@ -303,8 +306,11 @@ def _known(name: str) -> Measure | None:
 def _followed(
     hits: Sequence[Part | None], scores: Sequence[Part], measures: Sequence[str]
 ) -> NDArray[np.bool_]:
-    """[system, measure]: whether its values can be followed through new judgements."""
-    own = [set(more_of(part)) for part in scores]
+    """[system, measure]: whether its values can be followed through new judgements.
+
+    Without `scores` all queries are scored anew, of whatever measure.
+    """
+    own = [set(more_of(part)) for part in scores] or [set() for _ in hits]
     # Of a measure that others alone were scored by there would be the mean of a few queries.
     absent = [set().union(*own) - scored for scored in own]
     found = [

@@ -7,11 +7,12 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 from duckdb import DuckDBPyConnection
-from pandas import DataFrame
+from pandas import DataFrame, Series
 
 from compute.evaluate import holes, measures, pools
 from compute.evaluate.tolerance import order
-from compute.judgements import agreement
+from compute.judgements import Choice, agreement
+from compute.reading import judgement_sets
 from compute.reading.questions import question
 from compute.views.annotate import select_added
 from compute.views.holes import select_unjudged
@@ -55,15 +56,17 @@ def bounds(
     systems: Sequence[str],
     measure: str,
     most_hits: int | None = None,
+    *,
+    guesses: bool = True,
 ) -> DataFrame:
     """What systems score and can score, the best first: system, n_queries, n_holes (pairs), value,
     low, high (means over the queries, by the holes of its own list), pool_low, pool_high,
     collection_low, collection_high (wider ranges, as `holes.bounds` has them), hole and hole_beir
     (Hole@k both ways). The pool is absent where `most_hits` (`unjudged.outside`) forbids it.
 
-    Where they mean something (`holes.tells_more`), also two guesses: expected, by the rates of
-    the added judgements where the official ones are of relevant documents alone; and condensed,
-    closed up from the whole list that is kept.
+    With `guesses`, where they mean something (`holes.tells_more`), also two of them: expected, by
+    the rates of the added judgements where the official ones are of relevant documents alone; and
+    condensed, closed up from the whole list that is kept.
     """
     lists = held(cursor, dataset, systems, _cut(measure))
     outside = select_unjudged.outside(cursor, dataset, lists, measure, most_hits)
@@ -74,18 +77,43 @@ def bounds(
     frame.insert(1, "n_holes", by_query["n_holes"].sum())
     frame["hole"] = holes.hole(lists, lists.depth)
     frame["hole_beir"] = holes.hole_beir(lists, lists.depth)
-    (counts,) = recorded(cursor, dataset).to_dict("records")
-    if holes.tells_more(*(counts[name] for name in _TELLING)):
-        closed = held(cursor, dataset, systems, _cut(measure), closed=True)
-        if holes.is_expected(measure):
-            told = lists
-            if not counts["n_not_relevant"]:
-                told = lists.beside(held(cursor, dataset, systems, _cut(measure), official=True))
-            expected = holes.expected(lists, measure, told)
-            frame["expected"] = expected.groupby("system")["value"].mean()
-        condensed = holes.condensed(closed, measure)
-        frame["condensed"] = condensed.groupby("system")["value"].mean()
+    if guesses:
+        frame = frame.assign(**_guesses(cursor, dataset, systems, measure, lists))
     return frame.iloc[order(frame["value"], frame.index)].reset_index()
+
+
+def _guesses(
+    cursor: Cursor, dataset: str, systems: Sequence[str], measure: str, lists: holes.Lists
+) -> dict[str, Series]:
+    """The guesses of `bounds` that mean something, by system."""
+    (counts,) = recorded(cursor, dataset).to_dict("records")
+    if not holes.tells_more(*(counts[name] for name in _TELLING)):
+        return {}
+    found, k = {}, _cut(measure)
+    if holes.is_expected(measure):
+        told = lists
+        if not counts["n_not_relevant"]:
+            told = lists.beside(held(cursor, dataset, systems, k, official=True))
+        expected = holes.expected(lists, measure, told)
+        found["expected"] = expected.groupby("system")["value"].mean()
+    condensed = holes.condensed(held(cursor, dataset, systems, k, closed=True), measure)
+    return found | {"condensed": condensed.groupby("system")["value"].mean()}
+
+
+@question(datasets=("dataset",), systems=("systems",), confined=False, shows="runs")
+def ranges(
+    cursor: Cursor,
+    dataset: str,
+    systems: Sequence[str],
+    measure: str,
+    rule: str,
+    sources: Sequence[str],
+) -> DataFrame:
+    """`bounds` by official and added judgements, without guesses: quicker than by a cursor of both
+    right after a judgement, for nothing is scored again."""
+    judged = judgement_sets.with_added(cursor, dataset, Choice(rule, tuple(sources)))
+    with judgement_sets.counting(cursor, dataset, judged):
+        return bounds(cursor, dataset, systems, measure, guesses=False)
 
 
 @question(datasets=("dataset",), systems=("systems",), shows="runs")

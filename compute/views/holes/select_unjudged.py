@@ -15,7 +15,7 @@ from compute.base.bounded_cache import Kept
 from compute.evaluate import holes
 from compute.evaluate.top_lists import Numbers
 from compute.reading.questions import question
-from compute.views.shared.lists import added, counted, ids
+from compute.views.shared.lists import added, counted, digest, ids
 
 UNKNOWN = 2**40
 """Documents of a collection whose size is not known: more than any has."""
@@ -116,7 +116,7 @@ def _pool(
     most_hits: int | None,
 ) -> Numbers | None:
     names = ids(cursor, dataset, about["systems"])
-    key = (dataset, wanted, names, added(cursor, dataset), most_hits)
+    key = (dataset, wanted, names, digest(cursor, dataset), most_hits)
 
     def count() -> Numbers | None:
         files = [path for (path,) in cursor.execute(_FILES, {"dataset": dataset}).fetchall()]

@@ -61,18 +61,17 @@ def orders(board: Board) -> DataFrame:
 
 def verdict(rows: DataFrame, titles: Mapping[str, str]) -> str:
     """Whether it hangs on the way who is first."""
-    firsts = rows[rows["rank"] == 1].groupby("way", sort=False)["system"].agg(tuple)
-    ways = counted(len(firsts), "way")
-    usual = firsts.iloc[0]
-    named = ", ".join(titles.get(name, name) for name in usual)
-    if (firsts == usual).all():
-        return f"{named} {'is' if len(usual) == 1 else 'are'} first by all {ways} of averaging."
-    others = [
-        f"{', '.join(titles.get(name, name) for name in names)} by {', '.join(str(way) for way in of.index)}"
-        for names, of in firsts[firsts != usual].groupby(firsts[firsts != usual], sort=False)
-    ]
-    same = [str(way) for way, names in firsts.items() if names == usual]
-    return f"Who is first hangs on the way: {named} by {', '.join(same)}; {'; '.join(others)}."
+    by_way: dict[str, list[str]] = {}
+    for row in rows[rows["rank"] == 1].to_dict("records"):
+        by_way.setdefault(row["way"], []).append(titles.get(row["system"], row["system"]))
+    ways: dict[str, list[str]] = {}
+    for way, names in by_way.items():
+        ways.setdefault(", ".join(names), []).append(way)
+    if len(ways) == 1:
+        many = counted(len(by_way), "way")
+        return f"First by all {many} of averaging: {next(iter(ways))}."
+    told = "; ".join(f"{names} by {', '.join(of)}" for names, of in ways.items())
+    return f"Who is first hangs on the way: {told}."
 
 
 def notes(rows: DataFrame, titles: Mapping[str, str]) -> list[str]:

@@ -35,12 +35,18 @@ select list_position($systems, system) - 1 as system, query_id, doc_id, place as
 from closed where place <= $k
 """
 _OFFICIAL = "select query_id, doc_id, relevance from read_parquet($files)"
+_OF_SET = "select query_id, doc_id, relevance from judgements where dataset = $dataset"
 _LABELS = "select query_id, doc_id, relevance from added.labels where dataset = $dataset"
 _IDS = """
 select list(id order by id) from parts
 where dataset = $dataset and (
     kind = 'judgements' or (kind in ('top', 'hits') and system in (select unnest($systems)))
 )
+"""
+_DIGEST_OF_SET = """
+select 'set', count(*), bit_xor(hash(query_id, doc_id, relevance)),
+       sum(hash(query_id, doc_id, relevance)::hugeint)
+from judgements where dataset = $dataset
 """
 _DIGEST = """
 select count(*), bit_xor(hash(query_id, doc_id, relevance)),
@@ -72,7 +78,8 @@ def held(
     """
     names = sorted(set(systems))
     counts = () if official else added(cursor, dataset)
-    key = (dataset, tuple(names), k, closed, ids(cursor, dataset, names), counts)
+    told = () if official else digest(cursor, dataset)
+    key = (dataset, tuple(names), k, closed, ids(cursor, dataset, names), told)
 
     def read() -> holes.Lists:
         top = (_closed if closed else _top)(cursor, dataset, names, k)
@@ -84,6 +91,9 @@ def held(
 
 def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Table:
     """The judgements of a dataset that count for the cursor: query_id, doc_id, relevance."""
+    if set_of(cursor):
+        own = cursor.sql(_OF_SET, params={"dataset": dataset}).to_arrow_table()
+        return own.cast(holes.JUDGED) if which != ADDED else holes.JUDGED.empty_table()
     found = []
     official = files(cursor, "judgements", dataset, [""])
     if official and which != ADDED:
@@ -132,12 +142,26 @@ def ids(cursor: DuckDBPyConnection, dataset: str, systems: list[str]) -> tuple[s
     return tuple(found or ())
 
 
+def digest(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
+    """What counts beside the official judgements, or in their place; or nothing."""
+    if not set_of(cursor):
+        return added(cursor, dataset)
+    (found,) = cursor.execute(_DIGEST_OF_SET, {"dataset": dataset}).fetchall()
+    return found
+
+
 def added(cursor: DuckDBPyConnection, dataset: str) -> tuple[Hashable, ...]:
     """What counts of the added judgements, which changes with each and has no name; or nothing."""
     if not counts_added(cursor):
         return ()
     (found,) = cursor.execute(_DIGEST, {"dataset": dataset}).fetchall()
     return found if found[0] else ()
+
+
+def set_of(cursor: DuckDBPyConnection) -> str | None:
+    """The judgement set that alone counts for the cursor, if it is one of a set's."""
+    ((name,),) = cursor.execute("select getvariable('judgement_set')").fetchall()
+    return name
 
 
 def counts_added(cursor: DuckDBPyConnection) -> bool:

@@ -11,7 +11,7 @@ from pandas import DataFrame
 from compute.evaluate.significance import Aligned, Values, by_part
 from compute.reading import score_arrays
 from compute.reading.score_arrays import Scores
-from compute.views.shared.lists import counts_added
+from compute.views.shared.lists import counts_added, set_of
 
 _PARTS = """
 select name, case when len(parts) > 0 then parts else [name] end
@@ -66,7 +66,9 @@ def _found(
 
 
 def _moved(cursor: DuckDBPyConnection, parts: Sequence[str]) -> set[str]:
-    """The datasets where added judgements that count for the cursor moved scores."""
+    """The datasets whose scores are other than official for the cursor."""
+    if set_of(cursor):
+        return set(parts)
     if not counts_added(cursor):
         return set()
     return {name for (name,) in cursor.execute(_MOVED, {"parts": list(parts)}).fetchall()}

@@ -96,6 +96,40 @@ def test_a_machine_stands_beside_people(home: Path, monkeypatch: pytest.MonkeyPa
     assert "How far machines agree with people" not in [heading.value for heading in app.header]
 
 
+def test_two_judgement_sets_stand_side_by_side(home: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    store = Store(Settings(home=home))
+    # Officially d1 has grade 2 for q1, d2 and d3 1 for q2, d6 1 for q3; ada judged q1 alone.
+    rows = [("q1", "d1", 0), ("q1", "d4", 2), ("q2", "d3", 1), ("q2", "d2", 0), ("q3", "d6", 1)]
+    grades = DataFrame(rows, columns=["query_id", "doc_id", "relevance"])
+    about = {"dataset": "tiny", "system": EVIL, "fingerprint": "f"}
+    with store.publishing("grades") as parts:
+        parts.add(KIND, grades, **about, provenance={"file": EVIL})
+    app = opened(home, monkeypatch, dataset="tiny", measure="P@5", set="official")
+    tables = [frame.value for frame in app.dataframe]
+    listed = next(table for table in tables if "Pairs by grade" in table)
+    assert f"Machine {EVIL}" in listed["Set"].tolist() and "Person ada" in listed["Set"].tolist()
+    assert app.selectbox(key="set").value == "official"
+    assert app.selectbox(key="beside").value == f"machine:{EVIL}"
+    board = next(table for table in tables if "Rank by Official" in table)
+    # q1, q2, q3 by the machine: sure finds none, d3 and d6; the other d4, none and nothing.
+    machine = dict(zip(board["System"], board[f"Machine {EVIL}"], strict=True))
+    assert machine["sure"] == pytest.approx((0 + 1 + 1) / 15)
+    apart = next(table for table in tables if f"Machine {EVIL}" in table and "Query" in table)
+    assert apart.to_numpy().tolist() == [["q1", "d1", 2, 0], ["q2", "d2", 1, 0]]
+    assert app.selectbox(key="pair").value == "q1 d1"
+    said = " ".join(part.value for part in app.markdown).replace("\\", "")
+    assert f"Official: 2 · Official + added: 2 · Machine {EVIL}: 0" in said
+    app.selectbox(key="beside").select("person:ada").run()
+    assert app.query_params["beside"] == "person:ada"
+    assert "both sets score 2 systems on 1 query" in captions(app)
+    wrong = opened(home, monkeypatch, dataset="tiny", beside="person:ad")
+    assert "No judgement set here is called person:ad" in wrong.warning[0].value.replace("\\", "")
+    for element in (*app.markdown, *noted(app)):
+        assert EVIL not in element.value, "a name from outside must not be read as Markdown"
+    with store.publishing("remove") as parts:
+        parts.remove(KIND, "tiny", EVIL)
+
+
 def buttons(app: AppTest) -> list[str]:
     return [button.label for button in app.button]
 

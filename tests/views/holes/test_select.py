@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from pandas.testing import assert_frame_equal
 
 from compute.base.settings import Settings
 from compute.intake import imports
@@ -47,6 +48,19 @@ def test_what_is_recorded_by_whom(judged: Path) -> None:
         assert holes_select.recorded(both, "tiny")[counts].values.tolist() == [[55, 2, 0, 50, 49]]
         assert select_added.number(official, "tiny")["n_rows"].tolist() == [50]
         assert select_added.number(official, "other")["n_rows"].tolist() == [0]
+
+
+def test_ranges_right_after_a_judgement_are_those_of_official_and_added(judged: Path) -> None:
+    with cursor(judged, added=True) as both:
+        expected = holes_select.bounds(both, **ASKED)
+    with cursor(judged, added=False) as official:
+        before = holes_select.bounds(official, **ASKED)
+        found = holes_select.ranges(official, **ASKED, rule="majority", sources=["person"])
+        again = holes_select.bounds(official, **ASKED)
+    ends = ["system", "value", "low", "high", "pool_low", "pool_high", "n_holes"]
+    assert_frame_equal(found[ends], expected[ends])
+    assert_frame_equal(before, again)
+    assert not before["high"].equals(expected["high"])
 
 
 def test_bounds_are_means_over_the_queries(judged: Path) -> None:
@@ -124,12 +138,14 @@ def test_what_is_unjudged_in_the_pool_and_in_the_collection(judged: Path) -> Non
 
 
 def test_a_pool_is_left_out_where_too_many_hits_would_be_told_apart(judged: Path) -> None:
+    ratio: dict[str, Any] = ASKED | {"measure": "AP@10"}
+    precision: dict[str, Any] = ASKED | {"measure": "P@10"}
     with cursor(judged, added=False) as one:
-        found = holes_select.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=6)
+        found = holes_select.bounds(one, **ratio, most_hits=6)
         assert "pool_low" not in found and "collection_low" in found
-        assert "pool_low" in holes_select.bounds(one, **ASKED | {"measure": "AP@10"}, most_hits=7)
+        assert "pool_low" in holes_select.bounds(one, **ratio, most_hits=7)
         # The ranges of precision are the same: nothing is told apart for them.
-        same = holes_select.bounds(one, **ASKED | {"measure": "P@10"}, most_hits=0)
+        same = holes_select.bounds(one, **precision, most_hits=0)
         assert same["low"].tolist() == same["pool_low"].tolist() == same["collection_low"].tolist()
 
 

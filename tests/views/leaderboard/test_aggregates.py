@@ -45,7 +45,7 @@ def test_who_is_first_by_all_ways() -> None:
         made(one=(0.9, 0.9, 0.9, 0.9), two=(0.4, 0.4, 0.4, 0.0), bm25=(0.1, 0.1, 0.5, 0.1))
     )
     n = rows["way"].nunique()
-    assert aggregates.verdict(rows, TITLES) == f"One is first by all {n} ways of averaging."
+    assert aggregates.verdict(rows, TITLES) == f"First by all {n} ways of averaging: One."
     assert aggregates.notes(rows, TITLES) == [
         "A value of 0 makes the geometric mean of T<o 0.",
         "No data bound the Bradley-Terry strength of One: no other beats it.",

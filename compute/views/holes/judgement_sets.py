@@ -1,0 +1,241 @@
+"""Two judgement sets side by side: does the order of the systems depend on who judged?"""
+
+from collections.abc import Hashable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from pandas import DataFrame
+from pandas.io.formats.style import Styler
+
+from compute.base.bounded_cache import remembered
+from compute.base.errors import WrongInput
+from compute.base.words import counted
+from compute.evaluate import measures, significance
+from compute.evaluate.sign_flips import LEVEL
+from compute.evaluate.tolerance import levels, ranks
+from compute.judgements import sets
+from compute.views.holes.intervals import styled
+from compute.views.leaderboard.rank_correlation import Agreement, agreement
+from compute.views.shared import theme as looks
+
+Values = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """The boards of the same systems on the same queries by two sets, left and right."""
+
+    measure: str
+    means: DataFrame
+    """As `means`."""
+    pairs: DataFrame
+    """As `pairs`."""
+
+    @property
+    def n_queries(self) -> int:
+        """That both sets evaluate, for every system."""
+        return int(self.means["n_queries"].iloc[0])
+
+    @property
+    def agreement(self) -> Agreement | None:
+        """Of both orders, the left one as the reference; None for two systems."""
+        sign = measures.better(self.measure)
+        boards = (
+            dict(zip(self.means["system"], sign * self.means[side], strict=True))
+            for side in ("left", "right")
+        )
+        return agreement(*boards)
+
+    def counts(self) -> Mapping[str, int]:
+        """Of pairs: order_flips; only_left and only_right, significant by one set alone; turned,
+        significant by both and the other way round."""
+        rows = self.pairs
+        left, right = rows["left_significant"], rows["right_significant"]
+        return {
+            "order_flips": int(rows["flips"].sum()),
+            "only_left": int((left & ~right).sum()),
+            "only_right": int((right & ~left).sum()),
+            "turned": int((left & right & rows["flips"]).sum()),
+        }
+
+    def turned(self) -> DataFrame:
+        """The rows of `pairs` whose order or significance is another, those of the order first."""
+        rows = self.pairs
+        other = rows["flips"] | (rows["left_significant"] != rows["right_significant"])
+        return rows[other].sort_values("flips", ascending=False, kind="stable", ignore_index=True)
+
+
+def compared(left: DataFrame, right: DataFrame, measure: str) -> Comparison:
+    """The systems of one dataset by two sets. Raises WrongInput as `means`.
+
+    `left`, `right`: system, query_id, value, as `reading.judgement_sets.values` has them.
+    """
+    return Comparison(measure, means(left, right), pairs(left, right))
+
+
+def means(left: DataFrame, right: DataFrame) -> DataFrame:
+    """system, left, right, n_queries: the mean by either set over the queries that both evaluate.
+
+    Raises WrongInput where fewer than two systems or queries are left.
+    """
+    names, one, other = _both(left, right)
+    found = {"system": names, "left": one.mean(axis=1), "right": other.mean(axis=1)}
+    return DataFrame(found).assign(n_queries=one.shape[1])
+
+
+@remembered
+def pairs(left: DataFrame, right: DataFrame) -> DataFrame:
+    """A row for every two systems: system, other, left, right (mean difference), left_p, right_p
+    (randomisation, maxT over all pairs: `significance.pairs`), flips (the order turns round),
+    left_significant, right_significant.
+
+    Of systems that are equal by one set the order does not flip. Raises WrongInput as `means`.
+    """
+    names, *both = _both(left, right)
+    tested = [significance.pairs(values, resamples=0) for values in both]
+    first, second = (tested[0][side].to_numpy() for side in ("a", "b"))
+    # Equal means are one level, so that rounding turns no order round.
+    worth = [levels(values.mean(axis=1)) for values in both]
+    signs = [np.sign(of[first] - of[second]) for of in worth]
+    named = np.array(names, object)
+    told: dict[str, object] = {"system": named[first], "other": named[second]}
+    sides = dict(zip(("left", "right"), tested, strict=True))
+    told |= {side: found["difference"] for side, found in sides.items()}
+    told |= {f"{side}_p": found["p_adjusted"] for side, found in sides.items()}
+    told |= {"flips": signs[0] * signs[1] < 0}
+    told |= {f"{side}_significant": f["p_adjusted"] <= LEVEL for side, f in sides.items()}
+    return DataFrame(told)
+
+
+def _both(left: DataFrame, right: DataFrame) -> tuple[list[str], Values, Values]:
+    """The systems that both sets score; their values (systems x queries) by either."""
+    names = sorted(set(left["system"]) & set(right["system"]))
+    tables = [
+        rows.pivot(index="query_id", columns="system", values="value").reindex(columns=names)
+        for rows in (left, right)
+    ]
+    one, other = (table.dropna() for table in tables)
+    shared = one.index.intersection(other.index)
+    if len(names) < 2 or len(shared) < 2:
+        raise WrongInput(
+            f"both sets score {counted(len(names), 'system')} on {counted(len(shared), 'query')}:"
+            " to compare them takes two of each"
+        )
+    left_values, right_values = (table.loc[shared].to_numpy(np.float64).T for table in (one, other))
+    return names, left_values, right_values
+
+
+def title(name: str) -> str:
+    """A set as people read it: `Machine gpt` of `machine:gpt`."""
+    kind, _, of = name.partition(":")
+    if name == sets.ADDED:
+        return "Official + added"
+    return f"{kind.capitalize()} {of}".strip()
+
+
+def listed(found: DataFrame) -> DataFrame:
+    """The sets of a dataset as a table; `found`: as `reading.judgement_sets.listed`."""
+    heads = {"n_pairs": "Pairs", "n_queries": "Queries", "n_relevant": "Relevant"}
+    heads |= {"grades": "Pairs by grade", "made_from": "Made from"}
+    return (
+        found[list(heads)]
+        .rename(columns=heads)
+        .assign(Set=found["set"].map(title))[["Set", *heads.values()]]
+    )
+
+
+def verdict(found: Comparison, names: Sequence[str]) -> str:
+    """What changes with who judges; `names`: what both sets are called."""
+    of, told = found.agreement, found.counts()
+    left, right = names
+    said = f"{told['order_flips']:,} of {counted(len(found.pairs), 'pair')} of systems change order"
+    if of is not None:
+        said += (
+            f"; Kendall's τ = {looks.plain(of.tau, 2)}, τ-AP with {left} as the reference"
+            f" {looks.plain(of.tau_ap, 2)}, with {right} {looks.plain(of.tau_ap_back, 2)}"
+        )
+    turned = f"; {told['turned']:,} by both, the other way round" * bool(told["turned"])
+    return (
+        f"{said}. Significant by {left} alone: {told['only_left']:,}, by {right} alone:"
+        f" {told['only_right']:,}{turned}."
+    )
+
+
+def ranked(found: Comparison) -> DataFrame:
+    """Its means with left_rank and right_rank, 1 for the best; best on the left first."""
+    sign, rows = measures.better(found.measure), found.means.copy()
+    for side in ("left", "right"):
+        rows[f"{side}_rank"] = ranks(sign * rows[side]).astype(int)
+    return rows.sort_values(["left_rank", "right_rank", "system"], ignore_index=True)
+
+
+def board_table(rows: DataFrame, names: Sequence[str]) -> Styler:
+    """Both boards as a table; `rows`: as `ranked`, with title."""
+    told = DataFrame({"System": rows["title"]})
+    for side, name in zip(("left", "right"), names, strict=True):
+        told[name], told[f"Rank by {name}"] = rows[side], rows[f"{side}_rank"]
+    return styled(told, list(names), [])
+
+
+def turned_table(rows: DataFrame, names: Sequence[str], titles: Mapping[str, str]) -> Styler:
+    """The pairs that turn, as a table; `rows`: as `Comparison.turned`."""
+    told = DataFrame({"System": rows["system"].map(titles), "Other": rows["other"].map(titles)})
+    told["What turns"] = [_what(row, names) for row in rows.to_dict("records")]
+    for side, name in zip(("left", "right"), names, strict=True):
+        told[f"Difference by {name}"], told[f"p by {name}"] = rows[side], rows[f"{side}_p"]
+    differences, tests = ([f"{head} by {name}" for name in names] for head in ("Difference", "p"))
+    formats: dict[Any, Any] = dict.fromkeys(differences, looks.signed)
+    formats |= dict.fromkeys(tests, _p)
+    return told.style.format(formats)
+
+
+def _p(value: float) -> str:
+    return "< .001" if value < 0.001 else looks.plain(value)
+
+
+def _what(row: Mapping[Hashable, Any], names: Sequence[str]) -> str:
+    said = ["order"] * bool(row["flips"])
+    sides = [bool(row[f"{side}_significant"]) for side in ("left", "right")]
+    if sides[0] != sides[1]:
+        said.append(f"significant by {names[sides.index(True)]} alone")
+    elif all(sides):
+        said.append("significant by both")
+    return ", ".join(said)
+
+
+def grade_line(grades: DataFrame, names: Sequence[str]) -> str:
+    """How many pairs both sets judged, and how often alike; `grades`: as the reading's."""
+    both = grades.dropna()
+    if both.empty:
+        return f"No pair of a query and a document is judged by both {names[0]} and {names[1]}."
+    same = float((both["left"] == both["right"]).mean())
+    n_left, n_right = (int(grades[side].notna().sum()) for side in ("left", "right"))
+    return (
+        f"{names[0]} judged {counted(n_left, 'pair')}, {names[1]} {n_right:,}; of"
+        f" {len(both):,} that both judged, {same:.0%} have the same grade."
+    )
+
+
+def differing(grades: DataFrame) -> DataFrame:
+    """The pairs that both sets judged and graded differently, the furthest apart first."""
+    both = grades.dropna()
+    apart = (both["left"] - both["right"]).abs()
+    rows = both.assign(apart=apart)[apart > 0]
+    keys = ["apart", "query_id", "doc_id"]
+    rows = rows.sort_values(keys, ascending=[False, True, True], ignore_index=True)
+    return rows.drop(columns="apart")
+
+
+def grade_table(rows: DataFrame, names: Sequence[str]) -> DataFrame:
+    """Such pairs as a table."""
+    heads = {"query_id": "Query", "doc_id": "Document", "left": names[0], "right": names[1]}
+    return rows.rename(columns=heads)
+
+
+def of_pair(found: DataFrame) -> str:
+    """What every set says of one pair; `found`: set, relevance."""
+    return " · ".join(
+        f"{title(row['set'])}: {row['relevance']}" for row in found.to_dict("records")
+    )

@@ -1,0 +1,67 @@
+"""What the Holes page reads of judgement sets. Its cursor counts official judgements.
+
+`rule` and `sources` say which added judgements count, and how those of one pair become one.
+"""
+
+from collections.abc import Sequence
+
+import pandas as pd
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.judgements import Choice
+from compute.reading import judgement_sets
+from compute.reading.questions import question
+
+Cursor = DuckDBPyConnection
+
+
+@question(datasets=("dataset",), confined=False, shows="datasets")
+def listed(cursor: Cursor, dataset: str, rule: str, sources: Sequence[str]) -> DataFrame:
+    """The sets of a dataset, as `judgement_sets.listed`."""
+    return judgement_sets.listed(cursor, dataset, Choice(rule, tuple(sources)))
+
+
+@question(datasets=("dataset",), systems=("systems",), confined=False, shows="runs")
+def values(
+    cursor: Cursor,
+    dataset: str,
+    systems: Sequence[str],
+    measure: str,
+    name: str,
+    rule: str,
+    sources: Sequence[str],
+) -> DataFrame:
+    """system, query_id, value: these systems by a set alone, as `judgement_sets.values`."""
+    rows = judgement_sets.values(cursor, dataset, name, measure, Choice(rule, tuple(sources)))
+    return rows[rows["system"].isin(list(systems))].reset_index(drop=True)
+
+
+@question(datasets=("dataset",), systems=("systems",), shows="runs")
+def stored_values(
+    cursor: Cursor, dataset: str, systems: Sequence[str], measure: str, name: str
+) -> DataFrame:
+    """The same by a set that no added judgement moves: the official one, or a machine's."""
+    rows = judgement_sets.values(cursor, dataset, name, measure)
+    return rows[rows["system"].isin(list(systems))].reset_index(drop=True)
+
+
+@question(datasets=("dataset",), confined=False, shows="datasets")
+def grades(
+    cursor: Cursor, dataset: str, beside: Sequence[str], rule: str, sources: Sequence[str]
+) -> DataFrame:
+    """The grades by two sets, as `judgement_sets.grades`."""
+    left, right = beside
+    return judgement_sets.grades(cursor, dataset, left, right, Choice(rule, tuple(sources)))
+
+
+@question(datasets=("dataset",), confined=False, shows="datasets")
+def of_pair(
+    cursor: Cursor, dataset: str, query_id: str, doc_id: str, rule: str, sources: Sequence[str]
+) -> DataFrame:
+    """set, relevance: what each set that judged a pair says of it."""
+    found = []
+    for name, rows in judgement_sets.every(cursor, dataset, Choice(rule, tuple(sources))):
+        own = rows[(rows["query_id"] == query_id) & (rows["doc_id"] == doc_id)]
+        found.append(own.assign(set=name)[["set", "relevance"]])
+    return pd.concat(found, ignore_index=True)

@@ -1,0 +1,68 @@
+"""A part of a page that the server has drawn anew as soon as somebody judges, in any browser.
+
+Streamlit's own `run_every` has every browser ask again and again, and tell with each question what
+its pickers show. Here the server asks itself for the part, once for each judgement, and says
+nothing of pickers.
+"""
+
+from contextlib import suppress
+
+import streamlit as st
+from streamlit import runtime
+from streamlit.proto.BackMsg_pb2 import BackMsg
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.scriptrunner_utils.script_run_context import ThreadState
+
+
+@st.cache_resource(show_spinner=False)
+def _parts() -> dict[str, BackMsg]:
+    """What asks for the part of each session that follows."""
+    return {}
+
+
+def begin() -> None:
+    """Forget the part that the last run of a page had follow: this run may be another page's."""
+    if context := get_script_run_ctx():
+        _parts().pop(context.session_id, None)
+
+
+def follow() -> None:
+    """From now on have the fragment that calls this drawn anew by `wake`."""
+    context, part = get_script_run_ctx(), ThreadState.get().fragment_id
+    if context is None or part is None or not runtime.exists():
+        return
+    asked = BackMsg()
+    asked.rerun_script.query_string = context.query_string
+    asked.rerun_script.page_script_hash = context.page_script_hash
+    asked.rerun_script.fragment_id = part
+    asked.rerun_script.is_auto_rerun = True
+    if context.context_info:
+        asked.rerun_script.context_info.CopyFrom(context.context_info)
+    _parts()[context.session_id] = asked
+
+
+def follows() -> bool:
+    """Whether a part of this run's page does."""
+    context = get_script_run_ctx()
+    return context is not None and context.session_id in _parts()
+
+
+def wake() -> None:
+    """Have every part that follows drawn anew, since somebody judged."""
+    if not runtime.exists():
+        return
+    serving = runtime.get_instance()
+    for session, asked in list(_parts().items()):
+        if not serving.is_active_session(session):
+            _parts().pop(session, None)
+            continue
+        # A server that ends takes no more questions.
+        with suppress(RuntimeError):
+            loop = serving._get_async_objs().eventloop
+            loop.call_soon_threadsafe(_ask, serving, session, asked)
+
+
+def _ask(serving: runtime.Runtime, session: str, asked: BackMsg) -> None:
+    # Who has gone to another page meanwhile would be taken back.
+    if _parts().get(session) is asked:
+        serving.handle_backmsg(session, asked)

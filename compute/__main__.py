@@ -105,11 +105,7 @@ COMMANDS = {
         "checking.check",
         (
             _option("paths", nargs="*", type=Path, metavar="PATH", help="a file or a folder"),
-            _option(
-                "--store",
-                action="store_true",
-                help="read all that is stored here; status 2 if any of it is damaged",
-            ),
+            _option("--store", action="store_true", help="all that is stored; status 2 if damaged"),
             _option("--dataset", help="hold runs and qrels against this one's ids"),
             JSON,
         ),
@@ -382,21 +378,13 @@ COMMANDS = {
             _option("--measure", help="only this one, such as nDCG@10"),
             _option("--slice", metavar="KEY", help="scores: by words, relevant, question, a label"),
             _option("--against", help="power: only pairs with this system, too"),
-            _option(
-                "--difference",
-                type=_difference,
-                help="power: the queries that finding this one takes, such as .02",
-            ),
+            _option("--difference", type=_difference, help="power: queries to find it, as .02"),
             _option("--task", help="estimates: the sampled task, by its id"),
             _option("--pairs", action="store_true", help="estimates: of every two systems"),
             _option(
                 "--machine", metavar="NAME", help="estimates: by its grades, and corrected, too"
             ),
-            _option(
-                "--half-width",
-                type=_difference,
-                help="estimates: how many judgements more this one of the intervals takes",
-            ),
+            _option("--half-width", type=_difference, help="estimates: judgements it takes"),
             _option("--published", action="store_true", help="the papers' figures instead"),
             _option(
                 "--judgements",
@@ -408,11 +396,7 @@ COMMANDS = {
             _option("--flips", action="store_true", help="of two sets: the pairs that turn"),
             _option("--grades", action="store_true", help="of two sets: what both say of a pair"),
             *COUNTED,
-            _option(
-                "--returned-only",
-                action="store_true",
-                help="as BEIR's code: average over the queries that the run answers",
-            ),
+            _option("--returned-only", action="store_true", help="over answered queries, as BEIR"),
             JSON,
         ),
     ),

@@ -4,6 +4,7 @@ import json
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
@@ -166,8 +167,9 @@ def values(
 def _parts(cursor: DuckDBPyConnection, dataset: str) -> Iterator[Part]:
     """The parts of a dataset, as the cursor's table has them."""
     for row in cursor.execute(_PARTS, [dataset]).df().to_dict("records"):
-        about = {"path": Path(row["path"]), "provenance": json.loads(row["provenance"])}
-        yield Part(**{str(name): value for name, value in (row | about).items()})
+        found: Any = {str(name): value for name, value in row.items()}
+        found |= {"path": Path(row["path"]), "provenance": json.loads(row["provenance"])}
+        yield Part(**found)
 
 
 def grades(

@@ -23,7 +23,11 @@ from pages._shared.reading import read
 def section(dataset: str, systems: Sequence[str], measure: str) -> None:
     """The sets that there are, and the boards, the pairs and the grades by two of them."""
     choice = st.session_state.get("_added") or Choice()
-    asked = {"dataset": dataset, "rule": choice.rule, "sources": list(choice.sources)}
+    asked: dict[str, Any] = {
+        "dataset": dataset,
+        "rule": choice.rule,
+        "sources": list(choice.sources),
+    }
     asked |= {"added": False}
     found = read(select_sets.listed, **asked)
     if len(found) < 2:

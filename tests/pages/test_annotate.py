@@ -109,6 +109,7 @@ def test_a_task_is_made_at_the_page(store: Store) -> None:
     areas = {field.label: field for field in app.text_area}
     areas["Annotators, one per line; none: anybody"].set_value("ada\n\n bob  byron\nada")
     press(app, "Make the task")
+    assert app.toast[0].value.replace("\\", "").startswith("Task made: Holes of tiny.")
     (task,) = tasks.tasks(store)
     assert (task.dataset, task.systems, task.n_pairs) == ("tiny", (NAME,), 1)
     assert (task.person, task.annotators) == ("ada", ("ada", "bob byron"))

@@ -13,7 +13,7 @@ _PRINTED = components.component(
     isolate_styles=False,
     css="""
     @media (max-width: 900px) {
-      [data-testid=stTopNavLink] { padding-left: 3.5px !important; padding-right: 3.5px !important; }
+      [data-testid=stTopNavLink] { padding: 0 3.5px !important; }
       [data-testid=stTopNav] { gap: 1px !important; }
     }
     @media print {

@@ -203,11 +203,23 @@ def _active(store: Store, job: Job, before: int, names: Names) -> None:
                 st.rerun()
             details = _asked_for_details(job)
         st.progress(job.share, text=escaping.text(job.summary))
-        drawing.caption(figures.now(jobs.tasks(store.settings, job.id), before, names))
+        tasks = jobs.tasks(store.settings, job.id)
+        drawing.caption(figures.now(tasks, before, names, time.time()))
+        drawing.caption(_silence(store.settings, job, tasks))
         training.going_on(store, job)
         judging.told(store, job)
         if details:
             _details(store, job, names)
+
+
+def _silence(now: Settings, job: Job, tasks: Sequence[Job]) -> str:
+    """How long this page has seen no progress of a job at work."""
+    told = [(task.id, task.progress) for task in tasks if task.progress]
+    heard: dict[str, tuple[object, float]] = st.session_state.setdefault("_heard", {})
+    if job.id not in heard or heard[job.id][0] != told:
+        heard[job.id] = told, time.monotonic()
+    working = told and jobs.workers_alive(now)
+    return figures.silence(time.monotonic() - heard[job.id][1]) if working else ""
 
 
 def _ended(store: Store, job: Job, found: Sequence[Job], names: Names) -> None:

@@ -66,8 +66,9 @@ def in_shards(
 
     `load` gives the encoder and is called once, which is told as LOADING, if anything is left to
     do: finished shards are kept. An array that `pack` names `count` lies in
-    `<name>.count-000000.npy`. The document ids lie in `ids.parquet`. Where the shards are merged, nothing is left to do. Of a `span`, which
-    begins with a shard, only its own shards are written, named as those of the whole, and no ids.
+    `<name>.count-000000.npy`. The document ids lie in `ids.parquet`. Where the shards are merged,
+    nothing is left to do. Of a `span`, which begins with a shard, only its own shards are written,
+    named as those of the whole, and no ids.
     """
     file = pq.ParquetFile(documents)
     if span is None:

@@ -36,7 +36,7 @@ def _lengths(texts: list[str]) -> np.ndarray:
 
 
 def test_loading_the_model_is_told_before_documents_are(documents: Path, tmp_path: Path) -> None:
-    told: list[tuple[int, int, str]] = []
+    told: list[tuple[object, ...]] = []
     encoding.in_shards(documents, tmp_path, "x", lambda: _lengths, lambda *one: told.append(one))
     assert told[:2] == [(0, 0, "loading the model"), (0, 7, "documents")]
     assert told[-1] == (7, 7, "documents")

@@ -87,7 +87,8 @@ def _legend(now: Shown) -> Legend:
 def all_queries(now: Shown) -> None:
     """The picture of all queries; a click on it lists those around."""
     legend = _legend(now)
-    drawing.legend(legend)
+    if not colours.narrow():  # there lists stand, without colours
+        drawing.legend(legend)
     if now.rows == slice(0, len(now.query_ids)):
         return
     figure = figures.overview(now.panels, now.query_ids, now.rows, theme=colours.theme())

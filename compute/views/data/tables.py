@@ -69,8 +69,8 @@ def runs_table(
     """`data.select.runs` as people read it, a row per run, with titles by name."""
     return DataFrame(
         {
-            "System": rows["system"].map(lambda name: systems.get(name, name)),
-            "Dataset": rows["dataset"].map(lambda name: datasets.get(name, name)),
+            "System": [systems.get(name, name) for name in rows["system"].tolist()],
+            "Dataset": [datasets.get(name, name) for name in rows["dataset"].tolist()],
             "From": rows["origin"].map(ORIGINS),
             "Hits": rows["hits"],
             "Queries answered": [

@@ -84,10 +84,17 @@ def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
     return f"; left out: {', '.join(words)}" if words else ""
 
 
-def nothing_to_do(cells: DataFrame) -> str:
-    """Why there is nothing to start, and what to do about it."""
+def not_at_hand(cells: DataFrame, stored: Collection[str], titles: Mapping[str, str]) -> str:
+    """The stored datasets that a matrix leaves out, for nothing can run on them."""
+    out = set(cells["dataset"]) & set(stored) - set(at_hand(cells))
+    named = ", ".join(sorted(titles.get(name, name) for name in out))
+    return f"Not shown, for their documents are not here: {named}." if named else ""
+
+
+def nothing_to_do(cells: DataFrame, *, clickable: bool = True) -> str:
+    """Why there is nothing to start, and what to do about it; `clickable`: a matrix is drawn."""
     if cells.empty:
-        return "Choose systems and datasets above or in the matrix."
+        return f"Choose systems and datasets above{' or in the matrix' * clickable}."
     states = set(cells["state"])
     why = next((remark for remark in cells.loc[cells["state"] == CANNOT, "remark"]), "")
     if states == {CANNOT}:

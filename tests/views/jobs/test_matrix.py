@@ -52,6 +52,14 @@ def test_every_state_is_a_colour_and_a_word() -> None:
     assert set(_inks(figure)) == {*STATES} - {"cannot run here"} | {"<i>cannot run</i>"}
 
 
+def test_stored_datasets_on_which_nothing_can_run_are_named() -> None:
+    titles = {"nq": "NQ"}
+    said = "Not shown, for their documents are not here: NQ."
+    assert figures.not_at_hand(CELLS, ["nq", "tiny"], titles) == said
+    assert figures.not_at_hand(CELLS, ["tiny"], titles) == ""
+    assert "matrix" not in figures.nothing_to_do(CELLS.head(0), clickable=False)
+
+
 def test_a_wide_matrix_has_signs_that_are_explained() -> None:
     cells = _wide(20)
     figure = figures.matrix(cells, chosen=[], theme="dark")

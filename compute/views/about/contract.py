@@ -5,6 +5,7 @@ that keep them are named.
 """
 
 import inspect
+import re
 
 import pandas as pd
 from pandas import DataFrame
@@ -195,6 +196,24 @@ DIFFERENCES = """
 - *Similarity to MS MARCO*: the paper's rank correlation of 0.77 leaves out three datasets that
   were chosen after seeing the results; with all 17 it is 0.55.
 """
+
+
+PLACES = {
+    "Measures": "measures",
+    "Published figures": "published",
+    "Known differences": "differences",
+    "What is stored here": "stored",
+    "Versions": "versions",
+}
+"""The headings below the rules, and their places on the page."""
+
+
+def contents() -> str:
+    """Links to every heading of the page, as Markdown. Those of the rules get their places, their
+    words with hyphens, from Streamlit."""
+    rules = re.findall(r"^## (.+)$", RULES, re.MULTILINE)
+    places = {title: re.sub(r"[^a-z]+", "-", title.lower()).strip("-") for title in rules}
+    return " · ".join(f"[{title}](#{place})" for title, place in (places | PLACES).items())
 
 
 def definitions() -> DataFrame:

@@ -56,7 +56,7 @@ def test_names_in_a_crowd_have_lines_to_their_marks() -> None:
     crowd = DataFrame([point(f"system {n}", 0.5 + n / 1000, 1 + n / 100) for n in range(5)])
     shapes = drawn(crowd).layout.shapes
     assert shapes and all(shape.type == "line" for shape in shapes)
-    at = {(row.latency_p50_ms, row.value) for row in crowd.itertuples()}
+    at = list(zip(crowd["latency_p50_ms"].tolist(), crowd["value"].tolist(), strict=True))
     ends = {(shape.x0, shape.y0) for shape in shapes}
     assert all(any(math.dist(end, mark) < 1e-9 for mark in at) for end in ends)
     assert not drawn(ROWS.head(2)).layout.shapes

@@ -62,7 +62,8 @@ def begin(title: str) -> None:
 def _tell(dataset: str = "") -> None:
     place, said = st.session_state["_counting"]
     with place:
-        drawing.caption(f"{said.removesuffix('.')}, none of {dataset}." if dataset else said)
+        first, stop, rest = said.partition(";" if ";" in said else ".")
+        drawing.caption(f"{first}, none of {dataset}{stop}{rest}" if dataset else said)
 
 
 def finish() -> None:

@@ -67,7 +67,7 @@ def section(of: Numbers, board: Board, ground: Ground | None, picked: Sequence[s
     moving = int((rows["left_rank"] != rows["right_rank"]).sum())
     # Of one dataset, or of ranks that stay, a figure says no more than a line.
     if len(board.datasets) == 1 or not moving:
-        drawing.caption(said[0], _moving(moving), *said[1:])
+        drawing.caption(_moving(moving), *said)
         return
     this = of.measure if of.kind == PUBLISHED else f"{of.measure}, {_judged()}"
     _figure(rows.assign(title=rows["system"].map(short_titles(board.systems))), this, beside, said)
@@ -82,8 +82,8 @@ def _figure(rows: DataFrame, this: str, beside: str, said: list[str]) -> None:
 
 def _moving(number: int) -> str:
     if not number:
-        return "All have the same rank on both boards."
-    return f"{number} of them {'has' if number == 1 else 'have'} another rank on the board beside."
+        return "All systems have the same rank on both boards."
+    return f"{counted(number, 'system')} {'has' if number == 1 else 'have'} another rank there."
 
 
 def _where(board: Board, ground: Ground, n_datasets: int) -> str:

@@ -129,7 +129,8 @@ def test_added_judgements_move_the_order_and_stand_beside_the_official_ones() ->
     assert added.selectbox(key="beside").options[0] == "Official judgements"
     # Values moved, and no rank did: a figure would be all grey.
     for app in (official, added):
-        assert "3 systems, on one. All have the same rank on both boards. Kendall's τ" in said(app)
+        same = "All systems have the same rank on both boards. 3 systems, on one. Kendall's τ"
+        assert same in said(app)
         assert "bump" not in [chart.key for chart in app.get("plotly_chart")]
     assert "which no paper had" in said(opened(numbers="Computed", group="", judgements="added"))
     assert "which no paper had" not in said(official)
@@ -252,7 +253,7 @@ def test_one_dataset_has_a_line_for_a_figure_of_ranks_and_no_wins(
 ) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(few(tmp_path / "home", 40).home))
     app = opened(numbers="Computed", group="own", beside="R@100")
-    assert "3 systems, on few. 2 of them have another rank on the board beside." in said(app)
+    assert "2 systems have another rank there. 3 systems, on few." in said(app)
     assert not {"bump", "wins"} & {chart.key for chart in app.get("plotly_chart")}
 
 

@@ -59,8 +59,7 @@ def panel(
     """A system's map in the order of `places`, its mean score and share of holes as the remark."""
     array = cells.to_numpy(np.int8)[places]
     filled = int((array != EMPTY).sum())
-    holes = 100 * (array == HOLE).sum() / max(filled, 1)
-    share = f"{holes:.0f}% of these ranks holes" if filled else "no hits"
+    share = f"{100 * (array == HOLE).sum() / filled:.0f}% holes" if filled else "no hits"
     scores = values.to_numpy(np.float64, na_value=np.nan)[places]
     mean = looks.plain(float(values.mean()) if values.notna().any() else np.nan)
     return Panel(title, array, scores, f"{measure} {mean}, {share}")

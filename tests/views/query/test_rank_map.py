@@ -36,7 +36,7 @@ def test_a_panel_puts_rows_in_order_and_says_mean_and_holes() -> None:
     shown = figures.panel("BM25", CELLS, VALUES, "nDCG@10", np.array([2, 0, 1]))
     assert shown.cells[:, 0].tolist() == [HOLE, 2, 1]
     assert shown.values[1:].tolist() == [1, 0.5]
-    assert shown.remark == "nDCG@10 .750, 29% of these ranks holes"
+    assert shown.remark == "nDCG@10 .750, 29% holes"
     assert figures.part(shown, slice(1, 2)).cells.tolist() == [[2, HOLE, 0]]
 
 

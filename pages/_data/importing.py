@@ -61,9 +61,7 @@ def section() -> None:
             " judgements (qrels) are enough.",
         )
         return
-    # A place of its own: else what stands below would move up once nothing is looked at, and
-    # stand twice until the page is drawn.
-    with st.container():
+    with st.container():  # else what is below would move, and stand twice until all is drawn
         reports = _looked_at(to, files, texts)
     kinds = [_ARCHIVE, "qrels"] if to == NEW else ["run"] + [_ARCHIVE] * _lacks_texts(to)
     _report(reports, kinds)
@@ -289,8 +287,7 @@ def _new_dataset(
     answers: Answers, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]
 ) -> None:
     """The name and the rest of what the files do not say, and the button."""
-    # What stands after the files are the texts of the queries.
-    both = list(zip(answers, files, strict=False))
+    both = list(zip(answers, files, strict=False))  # after the files come the queries' texts
     fit = [one for one in both if _makes_one(one[0])]
     if len(fit) != 1:
         st.info(
@@ -309,14 +306,9 @@ def _new_dataset(
     if pressed and not name:
         st.error("The dataset needs a name, such as mine: fill in Name above.")
     elif pressed:
-        # Where the button was, it is said that the dataset is being made.
-        with place.container():
-            answers = _work(
-                "Taking in",
-                [fit[0][1], *texts],
-                "take dataset",
-                **{"name": name, "as": _as(report, texts), "options": options},
-            )
+        about = {"name": name, "as": _as(report, texts), "options": options}
+        with place.container():  # where the button was
+            answers = _work("Taking in", [fit[0][1], *texts], "take dataset", **about)
         if answers[0]["ok"]:
             st.session_state["_made_dataset"] = name
             st.session_state["_taken"] = fit[0][1].file_id

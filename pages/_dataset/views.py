@@ -268,18 +268,21 @@ def judgements(view: View) -> None:
     )
 
 
+def _ask_for_one(view: View) -> None:
+    example = dataset_facts.example(view.dataset)
+    such = f", such as {example['doc_id'].iloc[0]}" if len(example) else ""
+    words = (
+        f"Type the id of a document{such}: where each system ranks it is listed, and how it is"
+        " judged. Some letters of it give a list of ids."
+    )
+    st.info(escaping.text(words))
+
+
 def documents(view: View) -> None:
     """Search for a document: which systems rank it where, for which queries."""
     name = pickers.words("Document id", "doc", width=340).strip()
     if not name:
-        example = dataset_facts.example(view.dataset)
-        such = f", such as {example['doc_id'].iloc[0]}" if len(example) else ""
-        st.info(
-            escaping.text(
-                f"Type the id of a document{such}: where each system ranks it is listed, and how it"
-                " is judged. Some letters of it give a list of ids."
-            )
-        )
+        _ask_for_one(view)
         return
     rows = query_outcomes.found(read(select_systems.ranked_at, doc_id=name, **view.asked))
     if rows.empty:

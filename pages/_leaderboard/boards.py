@@ -62,8 +62,7 @@ def section(of: Numbers, board: Board, ground: Ground | None, picked: Sequence[s
         drawing.caption("Fewer than three systems have sound figures on the same datasets of both.")
         return
     shared = _where(board, ground, int(rows["n_datasets"].iloc[0]))
-    whole = len(picked) < len(board.systems)
-    said = [*_agreement(found, shared, beside), _ALL * whole]
+    said = [*_agreement(found, shared, beside), _ALL * (len(picked) < len(board.systems))]
     moving = int((rows["left_rank"] != rows["right_rank"]).sum())
     # Of one dataset, or of ranks that stay, a figure says no more than a line.
     if len(board.datasets) == 1 or not moving:

@@ -37,6 +37,7 @@ try:
         navigation.follow()
         progress(page.title)
         page.run()
+        added_switch.finish()
         provenance_panel.footer(page.title)
         export.footer(page.title, provenance_panel.later())
         printing.printable()

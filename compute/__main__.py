@@ -500,6 +500,12 @@ COMMANDS = {
                 default="page",
                 help="of a figure: the page's, or a paper's with serifs (default: %(default)s)",
             ),
+            _option(
+                "--no-title",
+                dest="untitled",
+                action="store_true",
+                help="of a figure: without its title, which is for the caption of a paper",
+            ),
         ),
     ),
     "snapshot": Command(

@@ -3,10 +3,11 @@
 import streamlit as st
 
 from pages._annotate import making, sections
-from pages._shared import address
+from pages._shared import address, navigation
 
 st.title("Annotate", anchor=False)
 address.arrive()
+navigation.from_top()
 if task := sections.named("task"):
     sections.judging(task)
 elif task := sections.named("about"):

@@ -3,13 +3,14 @@
 import streamlit as st
 
 from pages._data import fetch, importing, removing, run, sections
-from pages._shared import address, pickers
+from pages._shared import address, navigation, pickers
 
 DATASETS, RUNS, IMPORT, FETCH = "Datasets", "Runs", "Import", "Fetch"
 PARTS = (DATASETS, RUNS, IMPORT, FETCH)
 
 st.title("Data", anchor=False)
 address.arrive()
+navigation.from_top()
 removing.tell()
 dataset, system = (st.query_params.get(key, "") for key in ("dataset", "system"))
 one_run = bool(dataset and system)

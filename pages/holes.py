@@ -2,7 +2,6 @@
 
 import streamlit as st
 
-from pages._frame import added_switch
 from pages._holes import agreement, estimates, judgement_sets, pool, sections
 from pages._shared import address, dataset_facts, pickers, system_pickers
 from pages._shared.pickers import pick
@@ -30,7 +29,6 @@ sections.orders(name, rows, measure)
 sections.ranks(name, rows, measure)
 if not added:
     sections.before_and_after(name, systems, measure)
-added_switch.download(name)
 agreement.agreement(name)
 agreement.machines(name)
 judgement_sets.section(name, systems, measure)

@@ -26,10 +26,12 @@ with pickers.pickers():
         titles=system_pickers.titles(),
     )
     place_of_datasets = st.container(width=400)
-    everything = switch("Show unavailable systems", "all")
+    everything = switch("Show what cannot run here", "all")
     again = switch("Compute again what is up to date", "again")
 sections.name_a_system()
+without = ""
 if not everything:
+    without = sections.left_out(cells[~cells["dataset"].isin(asked)])
     cells = cells[cells["dataset"].isin([*at_hand(cells), *asked])]
     cells = cells[cells["system"].isin([*able(cells), *systems])]
 with place_of_datasets:
@@ -41,7 +43,7 @@ sections.start(store, chosen, again=again)
 if cells.empty:
     st.info("No dataset is available.")
 else:
-    sections.matrix(cells, chosen)
+    sections.matrix(cells, chosen, without)
 demo.section(store)
 training.start(store, list(dict.fromkeys(cells["dataset"])))
 judging.start(store)

@@ -55,5 +55,5 @@ if not gaps:
     ground = order.section(of, board, picked)
     aggregates.section(board, picked)
     sections.wins(board, baseline, picked)
-    boards.section(of, board, ground)
+    boards.section(of, board, ground, picked)
 boards.against_print(cells.of_datasets(ours, datasets, chosen.wanted), of, (datasets, systems))

@@ -41,7 +41,8 @@ values = read(select.query_values, **asked)
 further = sections.further(hits, dataset, query["query_id"], systems)
 hits, further = sections.with_texts(dataset, hits, further)
 chosen = sections.lists(hits, further, shown, measure, values, ranks)
-drawing.caption(LEGEND, f"Judged relevant to this query: {query['n_relevant']:,}.")
+n_relevant = f"Judged relevant to this query: {query['n_relevant']:,}."
+drawing.caption(drawing.of_matrix(LEGEND), n_relevant)
 page = sections.Page(hits, further, query["query_id"], words, dataset, shown)
 left, right = st.columns(2, gap="medium")
 with left:

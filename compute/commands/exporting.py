@@ -46,7 +46,7 @@ def export(arguments: Namespace) -> int:
         "page": page,
         "key": key,
         "given": given,
-        "paper": [arguments.width, arguments.font],
+        "paper": [arguments.width, arguments.font, not arguments.untitled],
         "out": str(file.absolute()),
     }
     done = _on_page(asked, "render")
@@ -73,7 +73,7 @@ def _all(arguments: Namespace) -> int:
     asked = {
         "views": [_counting(view, arguments) for view in views],
         "form": arguments.format,
-        "paper": [arguments.width, arguments.font],
+        "paper": [arguments.width, arguments.font, not arguments.untitled],
         "folder": str(folder),
     }
     done = _on_page(asked, "render_all")

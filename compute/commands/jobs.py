@@ -86,6 +86,8 @@ def _now(progress: jobs.Progress | None) -> str:
         return ""
     if not progress.unit:
         return progress.step
+    if not (progress.done or progress.total):
+        return f"{progress.step}: {progress.unit}"
     of = f" of {progress.total:,}" if progress.total else ""
     left = progress.seconds_left
     rest = f", {left:.0f} s left" if left is not None else ""

@@ -168,10 +168,11 @@ class Picture(NamedTuple):
 
 
 def picture(one: Figure, paper: Paper) -> Picture:
-    """The figure under its heading, as wide as the paper. Raises Unavailable without a Chromium."""
+    """The figure under its heading, as wide as the paper; without a title, what its colours mean
+    stands above it alone. Raises Unavailable without a Chromium."""
     drawn: Any = for_print(one.figure, paper)
     across, down = drawn.layout.width, drawn.layout.height
-    words = heading.lines(one.heading, one.entries("print"), across)
+    words = heading.lines(one.heading * paper.titled, one.entries("print"), across)
     above = heading.height(len(words))
     width = across / PER_MM if paper.width == AS_SHOWN else int(paper.width)
     height = (down + above) * width / across

@@ -34,6 +34,8 @@ class Paper(NamedTuple):
     """One of WIDTHS."""
     font: str = "page"
     """A row of `fonts.FAMILIES`."""
+    titled: bool = True
+    """Whether the title stands above it; without, it belongs into the caption of the paper."""
 
 
 def check(kind: str, form: str) -> str:

@@ -151,7 +151,8 @@ def planned(settings: Settings, plan: Plan) -> Plan:
     if not settings.judge_address or not settings.judge_model:
         raise Missing(
             "no machine is set: give the settings judge_address and judge_model, such as"
-            " http://localhost:8000/v1 and the model's name, and judge_key where it wants one"
+            " http://localhost:8000/v1 and the model's name, and judge_key where it wants one, in"
+            " settings.toml of the home folder or as BEIRSCOPE_JUDGE_ADDRESS and so on"
         )
     return replace(plan, address=endpoint.address(settings), model=settings.judge_model)
 

@@ -187,6 +187,8 @@ def _make(dataset: str, given: dict[str, Any], person: str) -> None:
         failures.show_error(error)
         return
     go(about=task.id)
+    made = f"Task made: {task.title}. Judge it, or give its address to those who do."
+    st.toast(escaping.text(made), icon=":material/check:")
     st.rerun()
 
 

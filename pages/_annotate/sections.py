@@ -51,6 +51,7 @@ def named(key: str) -> Task | None:
 def go(**names: str) -> None:
     """Change the view, for the `on_click` of a button."""
     st.query_params.from_dict(names)
+    navigation.at_top()
 
 
 def listed() -> None:

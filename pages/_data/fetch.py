@@ -36,8 +36,8 @@ def section() -> None:
         " by runs as it stands, packed. It is fetched from where its authors or BEIR publish it,"
         " for you to use under the licence named; its checksum is compared with the published one,"
         " and an interrupted fetch goes on where it stopped. Of the hub's archives the size is told"
-        " when the fetch begins. Large: more than a million documents, whose encoding takes most of"
-        " a day or more without a GPU."
+        " when the fetch begins. Long to encode: more than a million documents, which take dense"
+        " systems most of a day or more without a GPU."
     )
     st.header("Not offered for download", anchor=False)
     drawing.table(figures.cannot_be_had(rows), "not_offered", "Archives that cannot be fetched")

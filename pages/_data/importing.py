@@ -15,7 +15,16 @@ from compute.intake import tags, upload_process, uploads
 from compute.intake import texts as adding_texts
 from compute.views.data import importing as figures
 from compute.views.data import select as data_select
-from pages._shared import address, dataset_facts, drawing, escaping, pickers, reading, sign_in
+from pages._shared import (
+    address,
+    dataset_facts,
+    drawing,
+    escaping,
+    navigation,
+    pickers,
+    reading,
+    sign_in,
+)
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -52,7 +61,8 @@ def section() -> None:
             " judgements (qrels) are enough.",
         )
         return
-    reports = _looked_at(to, files, texts)
+    with st.container():  # else what is below would move, and stand twice until all is drawn
+        reports = _looked_at(to, files, texts)
     kinds = [_ARCHIVE, "qrels"] if to == NEW else ["run"] + [_ARCHIVE] * _lacks_texts(to)
     _report(reports, kinds)
     if to == NEW:
@@ -73,11 +83,8 @@ def _dataset() -> str:
     if new := st.session_state.pop("_made_dataset", ""):
         pickers.put(to=new)
     with pickers.pickers():
-        own = [name for name in known if name not in DATASETS]
         titles = dataset_facts.titles()
-        return pick(
-            "Into the dataset", names, "to", default=(own or names)[0], width=320, titles=titles
-        )
+        return pick("Into the dataset", names, "to", width=320, titles=titles)
 
 
 def _lacks_texts(to: str) -> bool:
@@ -116,8 +123,8 @@ def _files(to: str) -> tuple[list[UploadedFile], list[UploadedFile]]:
 def _asked(to: str) -> str:
     if to == NEW:
         return (
-            "A BEIR archive (zip), or judgements alone (qrels, of TREC or BEIR); runs beside them"
-            " follow in the next step"
+            "A BEIR archive (zip), or judgements alone (qrels, of TREC or BEIR); run files may be"
+            " added here too and are chosen in the next step"
         )
     texts = "; or the BEIR archive (zip) whose texts are missing here" if _lacks_texts(to) else ""
     return f"TREC run files, plain or packed (gzip, zstd); many at once{texts}"
@@ -280,8 +287,7 @@ def _new_dataset(
     answers: Answers, files: Sequence[UploadedFile], texts: Sequence[UploadedFile]
 ) -> None:
     """The name and the rest of what the files do not say, and the button."""
-    # What stands after the files are the texts of the queries.
-    both = list(zip(answers, files, strict=False))
+    both = list(zip(answers, files, strict=False))  # after the files come the queries' texts
     fit = [one for one in both if _makes_one(one[0])]
     if len(fit) != 1:
         st.info(
@@ -293,22 +299,26 @@ def _new_dataset(
     st.header("The new dataset", anchor=False)
     if others:
         drawing.caption(f"It is made from {fit[0][1].name}.")
-    runs = any(_is_fit(answer, "run") for answer, _ in both)
-    name, options, pressed = _form(report, MAKE_FIRST if runs else "Import the dataset")
+    runs = sum(_is_fit(answer, "run") for answer, _ in both)
+    place = st.empty()
+    with place.container():
+        name, options, pressed = _form(report, MAKE_FIRST if runs else "Import the dataset")
     if pressed and not name:
         st.error("The dataset needs a name, such as mine: fill in Name above.")
     elif pressed:
-        kind = _MAKERS[report["kind"]]
-        answers = _work(
-            "Taking in",
-            [fit[0][1], *texts],
-            "take dataset",
-            **{"name": name, "as": [kind, "queries"][: 1 + len(texts)], "options": options},
-        )
+        about = {"name": name, "as": _as(report, texts), "options": options}
+        with place.container():  # where the button was
+            answers = _work("Taking in", [fit[0][1], *texts], "take dataset", **about)
         if answers[0]["ok"]:
             st.session_state["_made_dataset"] = name
             st.session_state["_taken"] = fit[0][1].file_id
-        _done(name, answers, [], keep=others > 0)
+        then = f"{name} is made; now choose its runs: {runs:,}" if runs else ""
+        _done(name, answers, [], keep=others > 0, said=then)
+
+
+def _as(report: figures.Record, texts: Sequence[UploadedFile]) -> list[str]:
+    """What each of the files of a new dataset is."""
+    return [_MAKERS[report["kind"]], "queries"][: 1 + len(texts)]
 
 
 def _form(report: figures.Record, label: str) -> tuple[str, dict[str, Any], bool]:
@@ -345,19 +355,22 @@ def _split(report: figures.Record) -> str:
     )
 
 
-def _done(to: str, answers: Answers, left: Sequence[str], *, keep: bool = False) -> None:
-    """Keep what became of each file, and begin anew: without the files unless there are others to
-    `keep`, with the new data.
+def _done(
+    to: str, answers: Answers, left: Sequence[str], *, keep: bool = False, said: str = ""
+) -> None:
+    """Keep what became of each file, and begin anew at the top: without the files unless there are
+    others to `keep`, with the new data. `said` stands in the message for the number of files.
 
     Where nothing came in, the files stay, and why is said under the button as long as they do: a
     page draws itself again by itself.
     """
     if not any(answer["ok"] for answer in answers):
         st.session_state["_refused"] = st.session_state["_looked_at"][0], answers
-        return
+        st.rerun()
     st.session_state["_imported"] = to, answers, list(left), keep
     good = sum(answer["ok"] for answer in answers)
-    st.toast(escaping.text(f"Taken in: {good:,} of {len(answers):,}, into {to}"))
+    st.toast(escaping.text(said or f"Taken in: {good:,} of {len(answers):,}, into {to}"))
+    navigation.at_top()
     st.session_state["_uploads"] += not keep
     st.session_state.pop("_looked_at", None)
     reading.await_published()

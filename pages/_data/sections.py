@@ -6,7 +6,7 @@ from compute.base.words import counted
 from compute.views.data import select as data_select
 from compute.views.data import tables as figures
 from pages._data import removing
-from pages._shared import address, drawing, navigation
+from pages._shared import address, dataset_facts, drawing, navigation, system_pickers
 from pages._shared.pickers import pick_many
 from pages._shared.reading import read
 
@@ -21,7 +21,12 @@ def datasets() -> None:
         return
     carried = [[name] for name in rows["dataset"]]
     navigation.table(
-        figures.datasets_table(rows), "stored", carried, _to_dataset, "Stored datasets"
+        figures.datasets_table(rows),
+        "stored",
+        carried,
+        _to_dataset,
+        "Stored datasets",
+        column_config={"Texts": st.column_config.Column(width=170)},
     )
     drawing.caption(
         f"{counted(len(rows), 'dataset')}; a click on a row opens it. Documents are those of the"
@@ -47,7 +52,7 @@ def runs() -> None:
     rows = rows[rows["dataset"].isin(chosen or names)]
     carried = rows[["dataset", "system"]].to_numpy().tolist()
     navigation.table(
-        figures.runs_table(rows),
+        figures.runs_table(rows, system_pickers.titles(), dataset_facts.titles()),
         "stored_runs",
         carried,
         _to_run,

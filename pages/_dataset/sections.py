@@ -18,7 +18,7 @@ from compute.views.leaderboard.heatmap import BELOW_BEST, heatmap, note
 from compute.views.query.words import said
 from compute.views.shared import next_steps, text
 from compute.views.shared import theme as looks
-from pages._shared import address, colours, drawing, escaping, navigation, reading
+from pages._shared import address, colours, dataset_facts, drawing, escaping, navigation, reading
 from pages._shared.dataset_facts import counted, is_loaded, outdated, without_runs
 from pages._shared.reading import read
 
@@ -28,14 +28,14 @@ MOST_SPREAD = 20
 
 def overview(name: str, measure: str, named: DataFrame) -> None:
     """What the dataset is, what its systems score, and what papers print."""
-    dataset_facts = read(dataset_select.facts, dataset=name)
-    dataset = next_steps.record(dataset_facts)
+    about = read(dataset_select.facts, dataset=name)
+    dataset = next_steps.record(about)
     means = read(dataset_select.means_of, datasets=[name])
     if means.empty:
         _to_jobs(dataset)
     left, right = st.columns([0.52, 0.48])
     with left:
-        statistics(dataset, dataset_facts)
+        statistics(dataset, about)
     with right:
         example(dataset)
     if len(means):
@@ -93,9 +93,9 @@ def statistics(dataset: Dataset, printed: DataFrame) -> None:
 
 def example(dataset: Dataset) -> None:
     """A query with a relevant document, both as text that cannot act."""
-    name = (*dataset.parts, dataset.name)[0]
-    collection = name if dataset.parts else dataset.collection
-    found = read(dataset_select.example, dataset=name, collection=collection)
+    found = dataset_facts.example(dataset)
+    if len(found):
+        st.header("One query and a document judged for it", anchor=False)
     for row in found.to_dict("records"):
         query, words = (
             word if isinstance(word, str) else "" for word in (row["query"], row["text"])

@@ -22,7 +22,15 @@ from compute.views.leaderboard import order_confidence, select_order
 from compute.views.query.words import first_pair
 from compute.views.shared import binned_queries
 from compute.views.shared import theme as looks
-from pages._shared import address, colours, drawing, escaping, navigation, pickers
+from pages._shared import (
+    address,
+    colours,
+    dataset_facts,
+    drawing,
+    escaping,
+    navigation,
+    pickers,
+)
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -268,11 +276,21 @@ def judgements(view: View) -> None:
     )
 
 
+def _ask_for_one(view: View) -> None:
+    example = dataset_facts.example(view.dataset)
+    such = f", such as {example['doc_id'].iloc[0]}" if len(example) else ""
+    words = (
+        f"Type the id of a document{such}: where each system ranks it is listed, and how it is"
+        " judged. Some letters of it give a list of ids."
+    )
+    st.info(escaping.text(words))
+
+
 def documents(view: View) -> None:
     """Search for a document: which systems rank it where, for which queries."""
     name = pickers.words("Document id", "doc", width=340).strip()
     if not name:
-        drawing.caption("Type the id of a document: whole, or letters of it for a list of ids.")
+        _ask_for_one(view)
         return
     rows = query_outcomes.found(read(select_systems.ranked_at, doc_id=name, **view.asked))
     if rows.empty:

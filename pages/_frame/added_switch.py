@@ -6,6 +6,7 @@ from typing import Any
 import streamlit as st
 
 from compute.base.words import counted
+from compute.datasets import DATASETS
 from compute.exports.file_names import slug
 from compute.judgements import HUMAN, RULES, SOURCES, Choice, exchange
 from compute.views.annotate import select as annotate_select
@@ -54,7 +55,31 @@ def begin(title: str) -> None:
                 chosen = _choose(there)
             st.session_state["_choice"] = chosen if shown == ADDED else None
             st.session_state["_added"] = chosen
-            drawing.caption(_said(chosen))
+            st.session_state["_counting"] = st.empty(), _said(chosen)
+            _tell()
+
+
+def _tell(dataset: str = "") -> None:
+    place, said = st.session_state["_counting"]
+    with place:
+        first, stop, rest = said.partition(";" if ";" in said else ".")
+        drawing.caption(f"{first}, none of {dataset}{stop}{rest}" if dataset else said)
+
+
+def finish() -> None:
+    """Say where the dataset of the page that was drawn has none of the added judgements."""
+    if not st.session_state["_added"]:
+        return
+    name = st.session_state.get("_picked", {}).get("dataset")
+    titles = st.session_state.get("_titles", {}).get("dataset", {})
+    if not isinstance(name, str) or not titles:
+        return
+    parts = DATASETS[name].parts if name in DATASETS else ()
+    if not any(
+        reading.read(select_added.number, dataset=one, added=False)["n_rows"].iloc[0]
+        for one in (name, *parts)
+    ):
+        _tell(titles.get(name, name))
 
 
 def recorded(dataset: str) -> dict[Hashable, Any]:

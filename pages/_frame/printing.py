@@ -1,4 +1,5 @@
-"""A page on paper: what Ctrl-P of a browser, or its Save as PDF, makes of it."""
+"""A page on paper: what Ctrl-P of a browser, or its Save as PDF, makes of it; and its links to the
+other pages, which a screen 800 wide has room for only if they stand closer."""
 
 import streamlit.components.v2 as components
 
@@ -11,6 +12,10 @@ _PRINTED = components.component(
     # The page is what is printed, not this component.
     isolate_styles=False,
     css="""
+    @media (max-width: 900px) {
+      [data-testid=stTopNavLink] { padding: 0 3.5px !important; }
+      [data-testid=stTopNav] { gap: 1px !important; }
+    }
     @media print {
       @page { size: landscape; margin: 12mm; }
       html, body, .stApp { background: #ffffff !important; }

@@ -79,7 +79,9 @@ def orders(dataset: str, rows: DataFrame, measure: str) -> None:
     st.markdown(told)
     figure = order_flips.order_matrix(shown, pairs, measure, theme=colours.theme())
     title = f"Which orders of two systems by {measure} could turn"
-    drawing.plot(figure, "orders", title, order_flips.SHORTLY)
+    legend = partial(order_flips.legend, pairs)
+    drawing.legend(legend)
+    drawing.plot(figure, "orders", title, legend)
     drawing.caption(*notes)
 
 
@@ -92,8 +94,7 @@ def ranks(dataset: str, rows: DataFrame, measure: str) -> None:
     said = "The stronger the grey, the more is unjudged; in per cent."
     drawing.plot(figure, "ranks", "Share of unjudged documents by system and rank", said)
     drawing.caption(
-        "How to read this: of the queries with a document at this rank, the percentage where nobody"
-        " judged it for the query."
+        "Per cent of the queries with a document at this rank: where nobody judged it."
         + drawing.of_matrix(" The stronger the grey, the less is known.")
     )
 
@@ -105,34 +106,47 @@ def has_added(dataset: str) -> bool:
 
 def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None:
     """What added judgements did to scores, holes and ranks, here and in print."""
+    if dataset != _PRINTED:
+        _before_and_after(dataset, systems, measure)
+        with st.expander("What added judgements did in print: TREC-COVID"):
+            _published()
+        return
     side_by_side = st.container(horizontal=True, gap="medium")
-    left, right = side_by_side.container(width=705), side_by_side.container(width=550)
-    recorded = added_switch.recorded(dataset)
-    with left:
-        st.header("Before and after added judgements", anchor=False)
-        if recorded["n_added"]:
-            before = _bounds(dataset, systems, measure, added=False)
-            after = _bounds(dataset, systems, measure, added=True)
-            table(
-                figures.before_and_after(before, after, measure),
-                "before-after",
-                f"{measure} before and after added judgements",
-            )
-            drawing.caption(
-                figures.order_note(before, after),
-                f"Before: official judgements. After: with {recorded['n_added']:,} added ones,"
-                " whatever the switch above the page says. Changes are taken before rounding.",
-            )
-        else:
-            st.info(_nothing_added(dataset))
-        st.button(
-            "Create a blind judging task",
-            icon=":material/arrow_forward:",
-            on_click=partial(navigation.to, "annotate", view="new", dataset=dataset),
-        )
-    with right:
-        st.header("In print: TREC-COVID", anchor=False)
+    with side_by_side.container(width=705):
+        _before_and_after(dataset, systems, measure)
+    with side_by_side.container(width=550):
+        st.header("In print", anchor=False)
         _published()
+
+
+def _before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None:
+    recorded = added_switch.recorded(dataset)
+    st.header("Before and after added judgements", anchor=False)
+    if recorded["n_added"]:
+        before = _bounds(dataset, systems, measure, added=False)
+        after = _bounds(dataset, systems, measure, added=True)
+        table(
+            figures.before_and_after(before, after, measure),
+            "before-after",
+            f"{measure} before and after added judgements",
+        )
+        drawing.caption(
+            figures.order_note(before, after),
+            f"Before: official judgements. After: with {recorded['n_added']:,} added ones,"
+            " whatever the switch above the page says. Changes are taken before rounding.",
+        )
+    else:
+        st.info(_nothing_added(dataset))
+    added_switch.download(dataset)
+    st.button(
+        "Create a blind judging task",
+        icon=":material/arrow_forward:",
+        on_click=partial(navigation.to, "annotate", view="new", dataset=dataset),
+    )
+
+
+_PRINTED = "trec-covid"
+"""The dataset whose figures before and after added judgements are in print."""
 
 
 def _nothing_added(dataset: str) -> str:
@@ -147,7 +161,7 @@ def _nothing_added(dataset: str) -> str:
 
 
 def _published() -> None:
-    printed = read(dataset_select.published_figures, datasets=["trec-covid"])
+    printed = read(dataset_select.published_figures, datasets=[_PRINTED])
     effect = titled(published.annotation_effect(printed).reset_index())
     table(figures.published_effect(effect), "published-effect", "Published before and after")
     drawing.caption("Before and after 980 added judgements (BEIR v4, Table 4).")

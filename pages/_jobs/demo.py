@@ -14,9 +14,9 @@ def section(store: Store) -> None:
         return
     with st.expander("Compute the demo anew", icon=":material/replay:"):
         drawing.caption(
-            f"{len(demo.pairs())} runs ship.",
-            f"{len(demo.SYSTEMS)} systems on the documentation of five libraries. Computed here,"
-            " they show whether this machine gets the same numbers.",
+            f"{len(demo.pairs())} runs came with Beirscope: {len(demo.SYSTEMS)} systems on the"
+            " documentation of five libraries.",
+            "Computed here, they show whether this machine gets the same numbers.",
         )
         if st.button("Compute the demo anew", icon=":material/play_arrow:"):
             sign_in.require(sign_in.OPERATOR)

@@ -111,7 +111,8 @@ def start(store: Store, chosen: DataFrame, *, again: bool) -> None:
         if targets and not words:
             words = figures.expected(jobs.estimate(store, targets), len(targets))
             words += figures.left_out(chosen, targets)
-        st.markdown(escaping.text(words or figures.nothing_to_do(chosen)))
+        idle = figures.nothing_to_do(chosen, clickable=not colours.narrow())
+        st.markdown(escaping.text(words or idle))
 
 
 def _came_to(now: Settings, asked: object) -> str:
@@ -125,8 +126,14 @@ def _came_to(now: Settings, asked: object) -> str:
     return f"{started.sentence[:1].upper()}{started.sentence[1:]}."
 
 
-def matrix(cells: DataFrame, chosen: DataFrame) -> None:
-    """Every system on every dataset; clicks choose."""
+def left_out(cells: DataFrame) -> str:
+    """Which datasets with runs the matrix of these cells does not show unless asked."""
+    stored = {part.dataset for part in reading.parts() if part.kind == "hits"}
+    return figures.not_at_hand(cells, stored, dataset_facts.titles())
+
+
+def matrix(cells: DataFrame, chosen: DataFrame, without: str = "") -> None:
+    """Every system on every dataset; clicks choose. `without` says what is not shown."""
     targets = set(zip(chosen["system"], chosen["dataset"], strict=True))
     titles = dataset_facts.titles() | system_pickers.titles()
     figure = figures.matrix(cells, chosen=targets, theme=colours.theme(), titles=titles)
@@ -138,6 +145,7 @@ def matrix(cells: DataFrame, chosen: DataFrame) -> None:
         ),
         figures.signs(cells),
     )
+    drawing.caption(without)
 
 
 def _select(*cell: str) -> None:
@@ -203,11 +211,23 @@ def _active(store: Store, job: Job, before: int, names: Names) -> None:
                 st.rerun()
             details = _asked_for_details(job)
         st.progress(job.share, text=escaping.text(job.summary))
-        drawing.caption(figures.now(jobs.tasks(store.settings, job.id), before, names))
+        tasks = jobs.tasks(store.settings, job.id)
+        drawing.caption(figures.now(tasks, before, names, time.time()))
+        drawing.caption(_silence(store.settings, job, tasks))
         training.going_on(store, job)
         judging.told(store, job)
         if details:
             _details(store, job, names)
+
+
+def _silence(now: Settings, job: Job, tasks: Sequence[Job]) -> str:
+    """How long this page has seen no progress of a job at work."""
+    told = [(task.id, task.progress) for task in tasks if task.progress]
+    heard: dict[str, tuple[object, float]] = st.session_state.setdefault("_heard", {})
+    if job.id not in heard or heard[job.id][0] != told:
+        heard[job.id] = told, time.monotonic()
+    working = told and jobs.workers_alive(now)
+    return figures.silence(time.monotonic() - heard[job.id][1]) if working else ""
 
 
 def _ended(store: Store, job: Job, found: Sequence[Job], names: Names) -> None:

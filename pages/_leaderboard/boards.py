@@ -1,12 +1,14 @@
 """The Leaderboard beside another one: the same systems in another order; ours against print."""
 
+from collections.abc import Sequence
+from itertools import chain
 from typing import NamedTuple
 
 import streamlit as st
 from pandas import DataFrame, Series
 
 from compute.base.words import counted
-from compute.datasets import published
+from compute.datasets import DATASETS, published
 from compute.evaluate.measures import better
 from compute.judgements import SOURCES
 from compute.views.annotate import select_added
@@ -36,10 +38,12 @@ class Other(NamedTuple):
     added: bool | None = None
 
 
-def section(of: Numbers, board: Board, ground: Ground | None) -> None:
-    """This board's order beside that of another."""
-    others = _others(of)
-    if ground is None or len(ground.systems) < rank_correlation.FEWEST_SYSTEMS or not others:
+def section(of: Numbers, board: Board, ground: Ground | None, picked: Sequence[str]) -> None:
+    """This board's order beside that of another, over all systems, `picked` or not."""
+    if ground is None or len(ground.systems) < rank_correlation.FEWEST_SYSTEMS:
+        return
+    others = _others(of, ground)
+    if not others:
         return
     st.header("Leaderboards compared", anchor=False)
     address.known("beside", others, "leaderboard to compare with")
@@ -58,11 +62,11 @@ def section(of: Numbers, board: Board, ground: Ground | None) -> None:
         drawing.caption("Fewer than three systems have sound figures on the same datasets of both.")
         return
     shared = _where(board, ground, int(rows["n_datasets"].iloc[0]))
-    said = _agreement(found, shared, beside)
+    said = [*_agreement(found, shared, beside), _ALL * (len(picked) < len(board.systems))]
     moving = int((rows["left_rank"] != rows["right_rank"]).sum())
     # Of one dataset, or of ranks that stay, a figure says no more than a line.
     if len(board.datasets) == 1 or not moving:
-        drawing.caption(said[0], _moving(moving), *said[1:])
+        drawing.caption(_moving(moving), *said)
         return
     this = of.measure if of.kind == PUBLISHED else f"{of.measure}, {_judged()}"
     _figure(rows.assign(title=rows["system"].map(short_titles(board.systems))), this, beside, said)
@@ -77,8 +81,8 @@ def _figure(rows: DataFrame, this: str, beside: str, said: list[str]) -> None:
 
 def _moving(number: int) -> str:
     if not number:
-        return "All have the same rank on both boards."
-    return f"{number} of them {'has' if number == 1 else 'have'} another rank on the board beside."
+        return "All systems have the same rank on both boards."
+    return f"{counted(number, 'system')} {'has' if number == 1 else 'have'} another rank there."
 
 
 def _where(board: Board, ground: Ground, n_datasets: int) -> str:
@@ -114,7 +118,21 @@ def _judged() -> str:
     return JUDGED_TOO if st.session_state.get("_choice") else "computed"
 
 
-def _others(of: Numbers) -> dict[str, Other]:
+_ALL = "All are compared, those too that are not shown above."
+
+
+def _has_added(ground: Ground) -> bool:
+    """Whether judgements were added of what is compared: else both boards are the same."""
+    if len(read(select_added.counted, sources=list(SOURCES), added=False)) <= 1:
+        return False
+    parts = [DATASETS[name].parts for name in ground.datasets if name in DATASETS]
+    return any(
+        read(select_added.number, dataset=name, added=False)["n_rows"].iloc[0]
+        for name in (*ground.datasets, *chain(*parts))
+    )
+
+
+def _others(of: Numbers, ground: Ground) -> dict[str, Other]:
     """What the board can stand beside, by the words in the picker."""
     tables = read(leaderboard_select.published_tables)
     stored = list(read(leaderboard_select.measures)["measure"])
@@ -122,7 +140,7 @@ def _others(of: Numbers) -> dict[str, Other]:
     if of.kind == COMPUTED:
         names = [name for name in cells.in_order(stored) if name != of.measure]
         found |= {name: Other(COMPUTED, "", name) for name in names}
-        if len(read(select_added.counted, sources=list(SOURCES), added=False)) > 1:
+        if _has_added(ground):
             switched = st.session_state.get("_choice") is not None
             word = OFFICIAL if switched else ADDED
             found = {word: Other(COMPUTED, "", of.measure, not switched)} | found

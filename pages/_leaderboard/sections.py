@@ -1,5 +1,6 @@
 """The sections of the page Leaderboard."""
 
+from functools import partial
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -98,11 +99,24 @@ def choose_table(tables: DataFrame, sources: list[str], numbers: str, above: Any
     titles, none = cells.table_titles(tables), numbers == COMPUTED
     if none and _by_default():
         with above:
-            drawing.caption("The papers' tables are under Numbers: Published.")
+            drawing.caption(f"The papers' tables are under Numbers: Published{_without()}.")
     source = pickers.pick("Table", sources, "table", width=270, disabled=none, titles=titles)
     with above:
         address.name(numbers=numbers, **({} if none else {"table": source}))
     return source
+
+
+def _without() -> str:
+    """Of which of the papers' families no run is stored."""
+    families = read(leaderboard_select.families)
+    missing = [
+        name
+        for name, printed, run in families[["family", "n_printed", "n_run"]].itertuples(index=False)
+        if printed and not run and name in FAMILIES
+    ]
+    if not missing or len(missing) == families["n_printed"].gt(0).sum():
+        return ""
+    return f"; no run here is of their families {', '.join(missing)}: see Jobs"
 
 
 def choose_colour(place: DeltaGenerator, *, disabled: bool) -> str:
@@ -122,8 +136,10 @@ def choose_filter(datasets: DataFrame, numbers: str, above: Any) -> Filter:
     given = {key for key in FILTERS if st.query_params.get_all(key) not in ([], [""])}
     given |= {key for key, names in usual.items() if names and key not in st.query_params}
     if given == {"group"} and st.query_params.get_all("group") in ([], [OWN]):
-        with above:
-            drawing.caption("Own datasets alone are shown; Filter has the others: Group.")
+        with above, st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.markdown("Own datasets alone are shown.", width="content")
+            show_all = partial(pickers.put, group=[""])
+            st.button("Show all datasets", on_click=show_all, type="tertiary")
     with st.popover(f"Filter ({len(given)})" if given else "Filter"):
         place = st.container()
         return Filter(
@@ -172,6 +188,7 @@ def heat(
     shown = picked[:MOST_WITH_NUMBERS]
     marks = read(select_marks.against, **order.tested_by(board, baseline)) if tested else None
     look = {"theme": colours.theme(), "chosen": drawing.chosen_cell(), "shown": shown}
+    drawing.caption(leaderboard.hidden(board, shown))
     figure = heatmap(board, colour_by=colour, baseline=baseline, marks=marks, **look)
     said = note(board, colour, baseline)
     drawing.plot_cells(figure, f"{board.measure} of systems on datasets", board.measure, said)
@@ -205,7 +222,10 @@ def in_common(n_shown: int, printed: DataFrame) -> str:
 
 
 def wins(board: leaderboard.Board, baseline: str, picked: list[str]) -> None:
-    """Wins and losses of the picked against the baseline, or why there are none."""
+    """Wins and losses of the picked against the baseline over several datasets, or why there are
+    none; of one dataset the heatmap says as much."""
+    if len(board.datasets) == 1:
+        return
     if missing := nothing_to_compare(board, baseline, picked):
         drawing.caption(missing)
         return

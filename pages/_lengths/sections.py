@@ -100,7 +100,9 @@ def beside_corpus(view: View, named: DataFrame) -> None:
         f"How to read this: each shape shows the lengths of {figures.first(view.k)} of every query;"
         " a shape left of the dotted line belongs to a system that prefers short documents."
         " Below it 5 to 95% of them, the middle half, and the median as a ring."
-        " Words are split at white space, title and text together.",
+        " Words are split at white space, title and text together. 9 longer: so many lie beyond the"
+        " end of the axis. The whole collection counts each document once, the others each time"
+        " that it is found, or judged relevant, for a query.",
         _cut(view.cut),
         "The documents and queries of all parts together." * (len(choice["datasets"]) > 1),
         _missing(row),

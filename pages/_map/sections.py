@@ -87,8 +87,10 @@ def _legend(now: Shown) -> Legend:
 def all_queries(now: Shown) -> None:
     """The picture of all queries; a click on it lists those around."""
     legend = _legend(now)
-    drawing.legend(legend)
-    if now.rows == slice(0, len(now.query_ids)):
+    few = now.rows == slice(0, len(now.query_ids))
+    if not (few and colours.narrow()):  # there lists stand alone, without colours
+        drawing.legend(legend)
+    if few:
         return
     figure = figures.overview(now.panels, now.query_ids, now.rows, theme=colours.theme())
     plot = partial(drawing.plot, figure, "all", "All queries, rank by rank", legend)
@@ -121,12 +123,13 @@ def some_queries(now: Shown) -> None:
     options: Any = {"on_select": click, "selection_mode": "points"}
     drawing.plot(figure, "map", "Ranks by query", _legend(now), **options)
     drawing.caption(
+        f"Holes: their share of the {now.panels[0].cells.shape[1]} ranks shown.",
         drawing.of_matrix(
             f"How to read this: a row is a query, a column a rank of its list, and at the right"
             f" stands its {now.measure}. Relevant documents belong at the left. Grey cells are"
-            " holes, which count as not relevant (above: their share of the ranks shown); a blank"
+            " holes, which count as not relevant; a blank"
             " end is a list that stops. Click on a cell to read its document."
-        )
+        ),
     )
 
 

@@ -1,6 +1,6 @@
 """The sections of the page Overlap on domain shift: the papers' figures, and computed ones."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
@@ -13,7 +13,7 @@ from compute.views.leaderboard import cells
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.overlap import domain_shift
 from compute.views.overlap import domain_shift_figure as figures
-from pages._shared import address, colours, drawing, pickers, system_pickers
+from pages._shared import address, colours, dataset_facts, drawing, pickers, system_pickers
 from pages._shared.pickers import pick, pick_many
 from pages._shared.reading import read
 
@@ -28,7 +28,8 @@ def choose_left_out(above: Any) -> list[str]:
     with above:
         address.known("left_out", names, "dataset")
     three = list(published.LEFT_OUT)
-    return pick_many("Left out of ρ", names, "left_out", default=three, width=430, empty="none")
+    look: dict[str, Any] = {"width": 430, "empty": "none", "titles": dataset_facts.titles()}
+    return pick_many("Left out of ρ", names, "left_out", default=three, **look)
 
 
 def printed(unit: str, left_out: Sequence[str], above: Any) -> None:
@@ -83,15 +84,16 @@ def computed(
     with above:
         address.known("source", sources, "counted collection")
     usual = "msmarco" if "msmarco" in sources else sources[0]
-    with pickers.pickers():
-        source = pick("Similarity to", sources, "source", default=usual, width=180)
-        table, measure, scores = _choose_scores(sources, above)
-        systems, baseline = _choose_systems(scores, "own_", above)
+    titled = dict(zip(counted["dataset"], counted["title"], strict=True))
     datasets = read(leaderboard_select.datasets)
     collections = dict(zip(datasets["dataset"], datasets["collection"], strict=True))
-    near = domain_shift.to_source(pairs, source, collections)
+    with pickers.pickers():
+        source = pick("Similarity to", sources, "source", default=usual, width=180, titles=titled)
+        table, measure, scores = _choose_scores(sources, above)
+        near = domain_shift.to_source(pairs, source, collections)
+        drawn = scores.loc[scores["dataset"].isin(near["dataset"]), "system"]
+        systems, baseline = _choose_systems(scores, "own_", above, set(drawn))
     marks = domain_shift.points(near, scores, systems, baseline, left_out)
-    titled = dict(zip(counted["dataset"], counted["title"], strict=True))
     _panels(marks, systems, baseline, (titled[source], unit, measure), "own")
     of = "of stored runs" if table == COMPUTED else f"as printed in {table}"
     drawing.caption(
@@ -123,19 +125,25 @@ def _printed_scores(table: str) -> DataFrame:
     return scores[~scores["suspect"] & ~scores["in_domain"]]
 
 
-def _choose_systems(scores: DataFrame, prefix: str, above: Any) -> tuple[list[str], str]:
-    """The systems to show, each in a panel, and the one to compare with."""
+def _choose_systems(
+    scores: DataFrame, prefix: str, above: Any, drawn: Collection[str] = ()
+) -> tuple[list[str], str]:
+    """The systems to show, each in a panel, and the one to compare with; unless told otherwise
+    among those that can be `drawn`, where there are two."""
     names = list(dict.fromkeys(scores["system"]))
     if not names:
         return [], ""
     with above:
         for key in ("baseline", "systems"):
             address.known(f"{prefix}{key}", names, "system of these scores")
-    usual = cells.baseline(names)
+    able = [name for name in names if name in drawn]
+    able = able if len(able) > 1 else names
+    usual = cells.baseline(able)
     titles = system_pickers.titles()
     baseline = pick("Baseline", names, f"{prefix}baseline", default=usual, width=190, titles=titles)
     others = [name for name in names if name != baseline]
-    first = [name for name in domain_shift.SYSTEMS if name in others] or others[:2]
+    likely = [name for name in others if name in able]
+    first = [name for name in domain_shift.SYSTEMS if name in likely] or likely[:2] or others[:2]
     said = " and ".join(titles.get(name, name) for name in first)
     chosen = pick_many("Systems", others, f"{prefix}systems", width=330, empty=said, titles=titles)
     return chosen or first, baseline

@@ -37,6 +37,14 @@ def counted(dataset: Dataset) -> DataFrame:
     return read(dataset_select.statistics, datasets=names, collections=roots)
 
 
+def example(dataset: Dataset) -> DataFrame:
+    """A query with a relevant document, of a dataset with parts one of the first: a row, or none;
+    `dataset.select.example`."""
+    name = (*dataset.parts, dataset.name)[0]
+    collection = name if dataset.parts else dataset.collection
+    return read(dataset_select.example, dataset=name, collection=collection)
+
+
 def without_runs(dataset: Dataset) -> str:
     """What brings a first run."""
     old = outdated(dataset)

@@ -174,6 +174,9 @@ def _button(
 def _figure_buttons(shown: Figure) -> None:
     pictures = browser.find() is not None
     paper = _paper(shown.key) if pictures else Paper()
+    if not paper.titled:
+        st.caption("For the caption of the paper:")
+        st.code(shown.heading, language=None, wrap_lines=True)
     with st.container(horizontal=True):
         for form in formats.OF["figure"] if pictures else ("html",):
             make = partial(figures.write, shown, form, paper)
@@ -213,8 +216,9 @@ def _paper(key: str) -> Paper:
         )
     if formats.ONE not in widths:
         st.caption("One column of a paper is too narrow for this figure.")
-    st.session_state["_paper"] = Paper(width, font)
-    return Paper(width, font)
+    titled = st.checkbox("Title above it", last.titled, key=f"_titled_{key}")
+    st.session_state["_paper"] = paper = Paper(width, font, titled)
+    return paper
 
 
 def _table_buttons(shown: Table) -> None:

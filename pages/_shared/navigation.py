@@ -27,6 +27,14 @@ _GO = components.component(
     }
     """,
 )
+_TOP = components.component(
+    "top",
+    js="""
+    export default function () {
+      document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0 });
+    }
+    """,
+)
 FIRST = "leaderboard"
 """The page that opens without a path; Streamlit knows it by no other."""
 _COUNTED = ("judgements", "rule", "sources")
@@ -68,6 +76,17 @@ def follow() -> None:
     if way := st.session_state.pop("_way", None):
         _GO(data={"to": way}, key="_way_to")
         st.stop()
+
+
+def at_top() -> None:
+    """Have the next run of `from_top` begin at the top; for what draws another view of a page."""
+    st.session_state["_at_top"] = True
+
+
+def from_top() -> None:
+    """Scroll to the top where `at_top` asked for it: a browser keeps its place in the page."""
+    if st.session_state.pop("_at_top", False):
+        _TOP(key="_top")
 
 
 def plot(

@@ -87,8 +87,12 @@ def pick_many(
     width: int = 230,
     empty: str = "all",
     titles: Mapping[str, str] = UNTITLED,
+    told: str | None = None,
 ) -> list[str]:
-    """Some of `options`, kept in the address under `key`; `empty` says what none of them means."""
+    """Some of `options`, kept in the address under `key`; `empty` says what none of them means.
+
+    `told`, in Markdown, stands behind its mark.
+    """
     choices = list(options)
 
     def meant(named: list[str]) -> list[str]:
@@ -104,6 +108,7 @@ def pick_many(
         placeholder=empty,
         on_change=partial(_put, key, [""] * bool(default), choices),
         width=width,
+        help=told,
     )
     return export.picked(key, chosen)
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import streamlit as st
 
-from compute.systems import SYSTEMS
+from compute.systems import SYSTEMS, System
 from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query.words import LISTS, first_pair
@@ -25,11 +25,16 @@ def told(known: Sequence[str]) -> str | None:
     picker: a line each, in Markdown."""
     rows = [SYSTEMS[name] for name in known if name in SYSTEMS]
     lines = {
-        row.title: "; ".join(row.settings.split("; ")[:3])
+        row.title: "; ".join([*row.settings.split("; ")[:3], *_printed(row)])
         for row in rows
         if row.family == "lexical"
     }
     return "\n".join(f"- {escaping.text(f'{one}: {how}')}" for one, how in lines.items()) or None
+
+
+def _printed(row: System) -> list[str]:
+    """Which of the papers' tables have it."""
+    return [f"printed in {row.published_in.replace('; ', ', ')}"] if row.published_in else []
 
 
 def picked(known: Sequence[str], what: str, above: Any) -> list[str]:
@@ -39,7 +44,9 @@ def picked(known: Sequence[str], what: str, above: Any) -> list[str]:
     """
     with above:
         address.known("systems", known, what)
-    chosen = pickers.pick_many("Systems", known, "systems", width=330, titles=titles())
+    chosen = pickers.pick_many(
+        "Systems", known, "systems", width=330, titles=titles(), told=told(known)
+    )
     return [name for name in known if name in chosen] or list(known)
 
 

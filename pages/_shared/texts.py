@@ -5,7 +5,6 @@ import streamlit as st
 from compute.base.errors import BeirscopeError
 from compute.datasets import Dataset
 from compute.intake import texts, upload_process
-from compute.views.shared import next_steps
 from pages._shared import address, escaping, reading
 
 
@@ -18,7 +17,7 @@ def bring(dataset: Dataset) -> None:
     if not texts.lacks_texts(reading.parts(), dataset.name):
         return
     if dataset.group != "PyDocs":
-        told = next_steps.without_texts(dataset)
+        told = f"A form takes the BEIR archive of {dataset.title}; Fetch downloads what can be had"
         address.link("Add texts", "pages/data.py", told, show="Import", to=dataset.name)
         return
     failed = st.session_state.setdefault("_texts_failed", {})

@@ -1,5 +1,7 @@
 """An address opens its view, on a fresh server too."""
 
+import re
+
 from playwright.sync_api import Page, expect
 
 from tests.support.acting import FIGURE, click_at, go
@@ -46,3 +48,21 @@ def test_a_link_to_the_queries_keeps_dataset_and_measure(page: Page, dashboard: 
     page.wait_for_url("**/query?**")
     expect(page.get_by_role("heading", name="Query")).to_be_visible()
     expect(page.get_by_text("RR@10").first).to_be_visible()
+
+
+def test_a_screen_800_wide_has_room_for_the_links_to_all_pages(page: Page, dashboard: str) -> None:
+    page.set_viewport_size({"width": 800, "height": 900})
+    go(page, f"{dashboard}/about")
+    links = page.get_by_test_id("stTopNavLink")
+    expect(links.last).to_have_text("About the numbers")
+    expect(links.last).to_be_visible()
+    expect(page.get_by_text("1 more")).not_to_be_visible()
+
+
+def test_the_contents_of_about_lead_to_its_headings(page: Page, dashboard: str) -> None:
+    go(page, f"{dashboard}/about")
+    links = page.locator("[data-testid=stMarkdown] a[href^='#']").filter(has_text=re.compile("."))
+    expect(links.filter(has_text="How is all this checked?").first).to_be_visible()
+    places = [link.get_attribute("href") or "" for link in links.all()]
+    assert len(places) >= 17
+    assert [one for one in places if not page.locator(f"[id='{one[1:]}']").count()] == []

@@ -19,16 +19,16 @@ def test_a_figure_and_a_table_are_saved_from_their_menus(
     dashboard: str, page: Page, tmp_path: Path
 ) -> None:
     go(page, f"{dashboard}/?numbers=Computed&view=Table&group=own")
-    page.locator(".st-key-_export_wins").get_by_role("button").click()
+    page.locator(".st-key-_export_order").get_by_role("button").click()
     svg = page.get_by_role("button", name="SVG", exact=True)
     expect(svg).to_be_visible()
     settled(page)
     with page.expect_download() as arriving:
         svg.click()
-    assert arriving.value.suggested_filename == "leaderboard-wins-ndcg10-174mm.svg"
-    arriving.value.save_as(tmp_path / "wins.svg")
-    words = "".join(ElementTree.parse(tmp_path / "wins.svg").getroot().itertext())
-    assert "one dot per dataset" in words
+    assert arriving.value.suggested_filename == "tiny-order-ndcg10-174mm.svg"
+    arriving.value.save_as(tmp_path / "order.svg")
+    words = "".join(ElementTree.parse(tmp_path / "order.svg").getroot().itertext())
+    assert "Means of nDCG@10" in words
     page.keyboard.press("Escape")
     expect(svg).to_be_hidden()
     page.locator(".st-key-_export_board").get_by_role("button").click()
@@ -53,6 +53,8 @@ def test_a_figure_is_saved_for_one_column_of_a_paper(
     page.get_by_role("option", name="One column, 84 mm").click()
     page.get_by_role("combobox", name="Letters").click()
     page.get_by_role("option", name=re.compile("^With serifs: .")).click()
+    page.get_by_role("checkbox", name="Title above it").uncheck(force=True)
+    expect(page.get_by_text("nDCG@10 of systems on tiny").last).to_be_visible()
     settled(page)
     with page.expect_download() as arriving:
         page.get_by_role("button", name="PDF", exact=True).click()

@@ -41,6 +41,7 @@ def test_runs_come_in_through_the_page_with_their_official_scores(
         settled(page)
         name.fill("covid")
         page.get_by_role("button", name="Make the dataset, then choose runs").click()
+        page.get_by_text(f"covid is made; now choose its runs: {number}").wait_for()
         page.get_by_text("Imported into covid").wait_for()
         # The runs lie ready still: nobody chooses them again.
         page.get_by_text("Take in").first.wait_for()

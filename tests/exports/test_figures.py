@@ -52,6 +52,14 @@ def svg(chromium: str) -> bytes:
     return figures.write(shown(of=["Mine", "nDCG@10"], legend=lambda _: legend), "svg", Paper())
 
 
+def test_without_its_title_a_figure_keeps_what_its_colours_mean(chromium: str) -> None:
+    legend = [("#3a71ac", "●", "better")]
+    one = shown(of=["Mine"], legend=lambda _: legend)
+    high, low = (figures.picture(one, Paper(titled=titled)) for titled in (True, False))
+    assert ">Differences · Mine</text>" in high.svg and ">Differences · Mine</text>" not in low.svg
+    assert "better" in low.svg and low.height < high.height
+
+
 def test_a_figure_is_drawn_again_in_print_with_the_frames_behind_it() -> None:
     printed: Any = redrawn(drawn(), "print")
     assert printed.layout.template.layout.paper_bgcolor == "#ffffff"

@@ -140,6 +140,16 @@ def test_a_page_starts_with_what_was_chosen_last_and_says_so_in_the_address(stor
     assert app.query_params["judgements"] == "added"
 
 
+@pytest.mark.usefixtures("shipped_results")
+def test_a_page_of_a_dataset_without_any_says_so(store):
+    judge(store, 1)
+    address = {"judgements": "added"}
+    none = opened("pages/holes.py", dataset="scifact", **address)
+    assert "1 added judgement by 1 person, none of SciFact." in captions(none)
+    assert "none of" not in captions(opened("pages/holes.py", dataset="tiny", **address))
+    assert "none of" not in captions(opened(**address))
+
+
 def test_a_settled_disagreement_counts_at_once_where_nobody_chose_whose_judgements_do(store):
     judge(store, 0)
     before = opened("pages/holes.py", dataset="tiny", judgements="added")

@@ -89,7 +89,7 @@ def test_judging_without_texts_leads_to_what_adds_them(
     (warning,) = new.warning
     assert "alone has no texts here" in warning.value
     (link,) = (button for button in new.button if button.label == "Add texts")
-    assert "Add texts brings them" in link.help
+    assert "A form takes the BEIR archive" in link.help
 
 
 def test_a_new_task_says_that_it_is_blind(store: Store) -> None:
@@ -109,6 +109,7 @@ def test_a_task_is_made_at_the_page(store: Store) -> None:
     areas = {field.label: field for field in app.text_area}
     areas["Annotators, one per line; none: anybody"].set_value("ada\n\n bob  byron\nada")
     press(app, "Make the task")
+    assert app.toast[0].value.replace("\\", "").startswith("Task made: Holes of tiny.")
     (task,) = tasks.tasks(store)
     assert (task.dataset, task.systems, task.n_pairs) == ("tiny", (NAME,), 1)
     assert (task.person, task.annotators) == ("ada", ("ada", "bob byron"))

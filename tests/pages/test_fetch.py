@@ -32,7 +32,7 @@ def test_the_tables_say_what_there_is_and_why_the_rest_cannot_be_had(store: Stor
     possible, others = (table.value.set_index("Archive") for table in app.dataframe[:2])
     assert possible.loc["scifact", "Here"] == "scifact.zip"
     assert possible.loc["msmarco", "To fetch"] == "1.1 GB"
-    assert possible.loc["msmarco", "Remark"] == "large"
+    assert possible.loc["msmarco", "Remark"] == "long to encode"
     assert [possible.loc["scifact-pl", name] for name in ("Here", "To fetch", "From")] == [
         "–",
         "–",

@@ -89,16 +89,21 @@ def test_alike_systems_share_a_bar_and_a_worse_one_does_not() -> None:
 def test_a_home_of_own_datasets_opens_on_them_alone_until_others_are_asked_for() -> None:
     app = opened()
     assert app.multiselect(key="group").value == ["own"]
-    assert "Own datasets alone are shown; Filter has the others: Group." in said(app)
+    assert OWN_ALONE in [text.value for text in app.markdown]
     assert {row for row, _ in cells_of(app)} == {"one", "two"}
-    papers = "The papers' tables are under Numbers: Published."
-    assert papers in said(app)
+    papers = "The papers' tables are under Numbers: Published; no run here is of their families"
+    assert papers in said(app) and "rerank, sparse: see Jobs." in said(app)
     assert papers not in said(opened(numbers="Computed"))
     every = opened(group="")
     assert every.multiselect(key="group").value == []
     assert {"one", "two"} < {row for row, _ in cells_of(every)}
-    assert "Own datasets alone" not in said(every)
+    assert OWN_ALONE not in [text.value for text in every.markdown]
+    (show_all,) = [button for button in app.button if button.label == "Show all datasets"]
+    assert {row for row, _ in cells_of(app)} < {row for row, _ in cells_of(show_all.click().run())}
     assert opened(numbers="Published").multiselect(key="group").value == []
+
+
+OWN_ALONE = "Own datasets alone are shown."
 
 
 def cells_of(app: AppTest) -> set[tuple[str, str]]:
@@ -124,10 +129,14 @@ def test_added_judgements_move_the_order_and_stand_beside_the_official_ones() ->
     assert added.selectbox(key="beside").options[0] == "Official judgements"
     # Values moved, and no rank did: a figure would be all grey.
     for app in (official, added):
-        assert "3 systems, on one. All have the same rank on both boards. Kendall's τ" in said(app)
+        same = "All systems have the same rank on both boards. 3 systems, on one. Kendall's τ"
+        assert same in said(app)
         assert "bump" not in [chart.key for chart in app.get("plotly_chart")]
     assert "which no paper had" in said(opened(numbers="Computed", group="", judgements="added"))
     assert "which no paper had" not in said(official)
+    # Where nobody judged, both boards are the same.
+    other = opened(**address | {"over": "two"})
+    assert "Official + added judgements" not in other.selectbox(key="beside").options
 
 
 def test_the_table_has_every_system_with_interval_rank_and_group() -> None:
@@ -239,13 +248,13 @@ def test_only_datasets_that_all_have_is_a_switch() -> None:
     assert "No dataset has a figure of every system" in mixed.info[0].value
 
 
-def test_one_dataset_has_a_line_for_a_figure_of_ranks(
+def test_one_dataset_has_a_line_for_a_figure_of_ranks_and_no_wins(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("BEIRSCOPE_HOME", str(few(tmp_path / "home", 40).home))
     app = opened(numbers="Computed", group="own", beside="R@100")
-    assert "3 systems, on few. 2 of them have another rank on the board beside." in said(app)
-    assert "bump" not in [chart.key for chart in app.get("plotly_chart")]
+    assert "2 systems have another rank there. 3 systems, on few." in said(app)
+    assert not {"bump", "wins"} & {chart.key for chart in app.get("plotly_chart")}
 
 
 def test_what_is_significantly_above_or_below_the_baseline_has_a_mark() -> None:
@@ -272,6 +281,8 @@ def test_the_filter_says_how_many_of_its_pickers_are_set_and_what_bold_is_among(
     app = opened(numbers="Computed", group="", systems=["good"], returned="true")
     labels = [block.proto.popover.label for block in app.get("popover")]
     assert "Filter (2)" in labels
-    assert "3 systems, 1 shown; bold, colours and ranks compare all 3." in said(app)
+    above = "1 of 3 systems shown; bold, colours and ranks compare all 3."
+    assert above in said(app) and "shown;" not in said(opened(numbers="Computed", group=""))
+    assert "All are compared, those too that are not shown above." in said(app)
     bare = opened(group="")
     assert "Filter" in [block.proto.popover.label for block in bare.get("popover")]

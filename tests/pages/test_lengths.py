@@ -82,7 +82,7 @@ def test_every_picker_opens_from_the_address() -> None:
     assert rows(pair) == ["third", "plain"]
     assert "the first document of every query" in captions(app)
     assert "Documents longer than 512 words count as 512." in captions(app)
-    assert rows(grades) == ["Whole collection", "2: relevant", "1: relevant"]
+    assert rows(grades) == ["Whole collection", "grade 2: relevant", "grade 1: relevant"]
     # q1 alone is answered by both: d5 of 9 words against d1 of 8.
     notes = [note["text"] for note in gaps["layout"]["annotations"]]
     assert notes == ["third<br>shorter: 0", "plain<br>shorter: 1"]

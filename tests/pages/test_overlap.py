@@ -1,6 +1,7 @@
 """The page Overlap: what it shows without counts and with, deep links, words from outside."""
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -199,6 +200,22 @@ def test_computed_gains_stand_against_computed_similarities(home: Path) -> None:
     assert "(n = 4)" in own["layout"]["annotations"][0]["text"]
     left = opened(view="Domain shift", source="one", own_baseline="base", left_out="two")
     assert "no rank correlation (n = 3: too few points); with the open marks" in heads(left)[2]
+
+
+def test_after_an_import_systems_that_share_counted_collections_are_shown(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings = Settings(home=shutil.copytree(home, tmp_path / "home"), threads=1)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
+    bench = Bench(Store(settings), settings)
+    (tmp_path / "qrels.txt").write_text("q1 0 d1 1\nq2 0 d1 1\n", encoding="utf-8")
+    bare = imports.import_dataset(bench, "aaa", qrels=tmp_path / "qrels.txt").dataset
+    for system in ("bm25-mine", "bm25-other"):
+        (tmp_path / "some.run").write_text(f"q1 Q0 d1 1 1.0 {system}\n", encoding="utf-8")
+        imports.import_run(bench, tmp_path / "some.run", bare, system=system)
+    app = opened(view="Domain shift", source="one")
+    assert app.selectbox(key="own_baseline").value in ("base", EVIL)
+    assert "No dataset has a similarity" not in said(app)
 
 
 def test_without_two_counted_collections_a_sentence_names_the_command() -> None:

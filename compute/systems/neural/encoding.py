@@ -37,6 +37,10 @@ def joined(title: str, text: str) -> str:
     return f"{title} {text}".strip()
 
 
+LOADING = "loading the model"
+"""What progress without a number says."""
+
+
 def vectors(rows: list[Any]) -> dict[str, np.ndarray]:
     """One vector for each document: an array (documents, dimensions)."""
     return {"": np.stack(rows)}
@@ -60,10 +64,11 @@ def in_shards(
 ) -> int:
     """Encode a Parquet file (doc_id, title, text) into `folder`; returns the number of documents.
 
-    `load` gives the encoder and is called once, if anything is left to do: finished shards are
-    kept. An array that `pack` names `count` lies in `<name>.count-000000.npy`. The document ids
-    lie in `ids.parquet`. Where the shards are merged, nothing is left to do. Of a `span`, which
-    begins with a shard, only its own shards are written, named as those of the whole, and no ids.
+    `load` gives the encoder and is called once, which is told as LOADING, if anything is left to
+    do: finished shards are kept. An array that `pack` names `count` lies in
+    `<name>.count-000000.npy`. The document ids lie in `ids.parquet`. Where the shards are merged,
+    nothing is left to do. Of a `span`, which begins with a shard, only its own shards are written,
+    named as those of the whole, and no ids.
     """
     file = pq.ParquetFile(documents)
     if span is None:
@@ -76,7 +81,11 @@ def in_shards(
     for first in range(start, end, SHARD):
         shard, number = list(islice(rest, min(SHARD, end - first))), first // SHARD
         if not _file(folder, name, "", number).exists():
-            encode = encode or load()
+            if encode is None:
+                progress(0, 0, LOADING)
+                encode = load()
+                # Else nothing is told before the first slice, which may take half a minute.
+                progress(first - start, total, "documents")
             lengths = [len(title) + len(text) for title, text in shard]
             texts = [join(title, text) for title, text in shard]
             rows = by_length(encode, texts, lengths, _after(progress, first - start, total))

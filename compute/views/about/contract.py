@@ -5,6 +5,7 @@ that keep them are named.
 """
 
 import inspect
+import re
 
 import pandas as pd
 from pandas import DataFrame
@@ -170,8 +171,9 @@ fewer than 4 collections.
 
 ## How is all this checked?
 
-pytrec_eval is the oracle: every measure that it knows equals it to 1e-9. A test holds that over
-generated runs with ties, duplicates, negative grades and unanswered queries.
+Every measure that pytrec_eval knows is compared with pytrec_eval's value, and may differ from it by
+1e-9 at most. A test does that over generated runs with ties, duplicates, negative grades and
+unanswered queries.
 """
 
 DIFFERENCES = """
@@ -179,9 +181,10 @@ DIFFERENCES = """
   differ. A relevance of −2 there counts as 0.
 - *ArguAna* in BEIR v4: BM25's 0.315, and probably DeepCT, docT5query and BM25+CE, keep the
   query's own document in the ranking. Without it the same BM25 comes to 0.397 or 0.414.
-- *BM25* is three systems. `bm25` searches title and text as one field. The papers' v4 column, BM25
-  (Anserini), adds them as two: `bm25-multifield` here. That of v1 and BEIR-PL, BM25
-  (Elasticsearch), takes the better of the two and half of the other: `bm25-elasticsearch`.
+- *BM25* is three systems in the papers. `bm25` searches title and text as one field. The v4 column,
+  BM25 (Anserini), adds them as two: `bm25-multifield` here. That of v1 and BEIR-PL, BM25
+  (Elasticsearch), takes the better of the two and half of the other: `bm25-elasticsearch`. Here
+  are two more: `bm25-wordpiece` splits words as BERT does, `bm25-rm3` adds words of the first hits.
 - *NFCorpus*: BEIR's code leaves out queries without an answer. Its 0.343 is the mean of 308
   queries; that of all 323 is 0.327. v1 prints 0.297 under the same description.
 - *BEIR v1's printed average* includes MS MARCO.
@@ -193,6 +196,24 @@ DIFFERENCES = """
 - *Similarity to MS MARCO*: the paper's rank correlation of 0.77 leaves out three datasets that
   were chosen after seeing the results; with all 17 it is 0.55.
 """
+
+
+PLACES = {
+    "Measures": "measures",
+    "Published figures": "published",
+    "Known differences": "differences",
+    "What is stored here": "stored",
+    "Versions": "versions",
+}
+"""The headings below the rules, and their places on the page."""
+
+
+def contents() -> str:
+    """Links to every heading of the page, as Markdown. Those of the rules get their places, their
+    words with hyphens, from Streamlit."""
+    rules = re.findall(r"^## (.+)$", RULES, re.MULTILINE)
+    places = {title: re.sub(r"[^a-z]+", "-", title.lower()).strip("-") for title in rules}
+    return " · ".join(f"[{title}](#{place})" for title, place in (places | PLACES).items())
 
 
 def definitions() -> DataFrame:

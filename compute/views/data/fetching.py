@@ -9,6 +9,7 @@ from compute.jobs import Job
 
 LARGE = 1_000_000
 """Documents above which encoding them, 20 a second on two cores, takes most of a day or more."""
+_MANY_BYTES = 2_000_000_000
 
 
 def can_be_had(rows: DataFrame) -> DataFrame:
@@ -23,9 +24,17 @@ def can_be_had(rows: DataFrame) -> DataFrame:
             "Language": rows["language"],
             "Licence": rows["licence"],
             "From": rows["origin"],
-            "Remark": ["large" if n > LARGE else "" for n in rows["documents"].fillna(0)],
+            "Remark": [
+                _remark(*pair)
+                for pair in zip(rows["size"].fillna(0), rows["documents"].fillna(0), strict=True)
+            ],
         }
     )
+
+
+def _remark(n_bytes: float, documents: float) -> str:
+    large = {"large to fetch": n_bytes > _MANY_BYTES, "long to encode": documents > LARGE}
+    return ", ".join(words for words, holds in large.items() if holds)
 
 
 def cannot_be_had(rows: DataFrame) -> DataFrame:

@@ -63,12 +63,14 @@ def origin(row: Mapping[Hashable, Any]) -> str:
     return ", ".join(names) or "–"
 
 
-def runs_table(rows: DataFrame) -> DataFrame:
-    """`data.select.runs` as people read it, a row per run."""
+def runs_table(
+    rows: DataFrame, systems: Mapping[str, str], datasets: Mapping[str, str]
+) -> DataFrame:
+    """`data.select.runs` as people read it, a row per run, with titles by name."""
     return DataFrame(
         {
-            "System": rows["system"],
-            "Dataset": rows["dataset"],
+            "System": [systems.get(name, name) for name in rows["system"].tolist()],
+            "Dataset": [datasets.get(name, name) for name in rows["dataset"].tolist()],
             "From": rows["origin"].map(ORIGINS),
             "Hits": rows["hits"],
             "Queries answered": [
@@ -79,6 +81,7 @@ def runs_table(rows: DataFrame) -> DataFrame:
             "File": rows["file"].fillna(""),
             "Size": rows["bytes"].map(size),
             "Stored": rows["created"].str.replace("T", " "),
+            "Named in commands": rows["system"] + " " + rows["dataset"],
         }
     )
 

@@ -38,8 +38,9 @@ _ESTIMATES = {
 
 
 def _score_lists(rows: DataFrame, measure: str, **_: object) -> Lists:
-    """The systems by their scores, with what they can be in the widest range, and their holes."""
-    column, name = ranges(rows)[-1]
+    """The systems by their scores, with what they can be by their own lists, of which the verdict
+    above them speaks, and their holes."""
+    column, name = ranges(rows)[0]
     told = [
         (
             row["title"],
@@ -205,7 +206,8 @@ def rank_heatmap(rows: DataFrame, ranks: DataFrame, *, theme: str) -> go.Figure:
     `rows`: system, title, in order; `ranks`: system, rank, n_filled, n_holes, n_relevant.
     """
     look = looks.palette(theme)
-    stops = (look.background, looks.colour(0.5, (look.background, look.muted)), look.muted)
+    # Not up to the muted ink itself: on it neither dark numbers nor white ones read well.
+    stops = [looks.colour(share, (look.background, look.muted)) for share in (0, 0.35, 0.65)]
     shares = (ranks["n_holes"] / ranks["n_filled"].where(ranks["n_filled"] > 0)).rename("share")
     wide = ranks.assign(share=shares).pivot(index="system", columns="rank", values="share")
     wide = wide.reindex(rows["system"])
@@ -335,10 +337,11 @@ def intervals_note(
         f" document of {_collection_said(about)}, retrieved or not."
     )
     over = (
-        f"Over the {int(rows['n_queries'].max()):,} queries that have judgements today; all ends"
-        f" are exact. {_wider_said(measure)} Hole@{cut}: share of the filled"
-        f" ranks without a judgement for the query. Never judged: share of {cut}, however short the"
-        " list, that nobody judged for any query; BEIR's code counts these."
+        f"Over the {int(rows['n_queries'].max()):,} queries that have judgements today."
+        f" Each end of a line is a score that some grades give. {_wider_said(measure)} Hole@{cut}:"
+        " share of the filled ranks without a judgement for the query. Never judged: share of"
+        f" {cut}, however short the list, that nobody judged for any query; BEIR's code counts"
+        " these."
     )
     return [reading, over, _last_note(rows, recorded, waiting)]
 
@@ -454,9 +457,19 @@ def order_note(before: DataFrame, after: DataFrame) -> str:
     if not turned.any():
         return "The order of the systems is the same before and after."
     over = zip(second[turned], first[turned], strict=True)
-    named = [f"{both['title'][one]} is now ahead of {both['title'][other]}" for one, other in over]
+    named = [
+        f"{both['title'][one]} is now ahead of {both['title'][other]}"
+        f" by {_lead(new[one], new[other])}"
+        for one, other in over
+    ]
     more = f", and {len(named) - _NAMED:,} more pairs" if len(named) > _NAMED else ""
-    return f"The order changed: {', '.join(named[:_NAMED])}{more}."
+    return f"The order changed: {', '.join(named[:_NAMED])}{more}; no test says so."
+
+
+def _lead(ahead: float, behind: float) -> str:
+    """A difference, with as many digits as it takes to see it."""
+    lead = abs(ahead - behind)
+    return looks.plain(lead, next((n for n in range(3, 9) if round(lead, n)), 3))
 
 
 def published_effect(effect: DataFrame) -> Styler:

@@ -15,7 +15,7 @@ from compute.views.shared import axes, traces
 from compute.views.shared import theme as looks
 from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.ranked import Lists, ranked
-from compute.views.shared.theme import Palette
+from compute.views.shared.theme import Entry, Palette
 
 MOST_WITH_NUMBERS = 16
 """With more systems the cells are too small for numbers; the hover has them."""
@@ -23,11 +23,6 @@ MOST_WITH_NUMBERS = 16
 FEWEST_COLUMNS = 8
 SHORT = 18
 """Letters of a name across, where columns are narrow."""
-
-SHORTLY = (
-    "The lead of the system above over that at the left. Grey: holes could turn it; light blue:"
-    " none in their own lists; blue: none in the pool; dark blue: none in the collection."
-)
 
 Row = Mapping[Hashable, Any]
 MOST_PAIRED = 20
@@ -40,6 +35,25 @@ _SHADES = {"": 0.4, "pool_": 0.62, "collection_": 0.88}
 
 _SAID = {OPEN: "could turn", EQUAL: "level"}
 _SAID |= {column: f"holds: {name}" for column, name in RANGES.items()}
+_MEANT = {
+    OPEN: "holes could turn the order",
+    EQUAL: "level",
+    "": "none in their own lists could",
+    "pool_": "none in the pool could",
+    "collection_": "none in the collection could",
+}
+
+
+def legend(pairs: DataFrame, theme: str) -> list[Entry]:
+    """What the colours of a matrix of these pairs mean: those alone that it has."""
+    there = {_kind(pair) for pair in pairs.to_dict("records")}
+    fills = _fills(looks.palette(theme)).items()
+    return [(colour, "■", _MEANT[kind]) for kind, colour in fills if kind in there]
+
+
+def _fills(look: Palette) -> dict[str, str]:
+    fills = {OPEN: look.line, EQUAL: looks.colour(0.4, (look.line, look.muted))}
+    return fills | {name: looks.colour(shade, look.sequential) for name, shade in _SHADES.items()}
 
 
 def _lists(rows: DataFrame, pairs: DataFrame, measure: str, **_: object) -> Lists:
@@ -69,8 +83,7 @@ def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str)
     look = looks.palette(theme)
     cells = list(_cells(rows, pairs, measure))
     n = len(rows)
-    fills = {OPEN: look.second, EQUAL: look.line}
-    fills |= {column: looks.colour(shade, look.sequential) for column, shade in _SHADES.items()}
+    fills = _fills(look)
     z = {kind: place for place, kind in enumerate(fills)}
     grid: list[list[float | None]] = [[None] * (n - 1) for _ in range(n)]
     hover = [[""] * (n - 1) for _ in range(n)]
@@ -90,7 +103,7 @@ def order_matrix(rows: DataFrame, pairs: DataFrame, measure: str, *, theme: str)
         **traces.hover(hover[1:]),
         "hoverongaps": False,
     }
-    return go.Figure([heat, *_numbers(cells, fills, look, n)], _matrix_layout(rows, theme))
+    return go.Figure([heat, *_numbers(cells, fills, n)], _matrix_layout(rows, theme))
 
 
 def _cells(rows: DataFrame, pairs: DataFrame, measure: str) -> Iterator[Row]:
@@ -126,13 +139,10 @@ def _kind(pair: Row) -> str:
     return holds[-1]
 
 
-def _numbers(
-    cells: Sequence[Row], fills: Mapping[str, str], look: Palette, n: int
-) -> list[dict[str, Any]]:
+def _numbers(cells: Sequence[Row], fills: Mapping[str, str], n: int) -> list[dict[str, Any]]:
     if n > MOST_WITH_NUMBERS:
         return []
-    inks = {OPEN: look.muted, EQUAL: look.text}
-    inks |= {column: looks.ink(fills[column]) for column in _SHADES}
+    inks = {kind: looks.ink(fill) for kind, fill in fills.items()}
     words = [looks.plain(cell["lead"]) for cell in cells]
     places = [(cell["x"], cell["y"]) for cell in cells]
     return traces.texts(places, words, [inks[cell["kind"]] for cell in cells], 12)

@@ -35,6 +35,9 @@ SIGNS = {
 }
 """Stand for the words where there is no room for them; the caption says which is which."""
 
+USUAL = 6
+"""Seconds between two signs of progress: they are looked for every two."""
+
 Row = dict[Hashable, Any]
 
 
@@ -81,10 +84,17 @@ def left_out(cells: DataFrame, targets: Sequence[Target]) -> str:
     return f"; left out: {', '.join(words)}" if words else ""
 
 
-def nothing_to_do(cells: DataFrame) -> str:
-    """Why there is nothing to start, and what to do about it."""
+def not_at_hand(cells: DataFrame, stored: Collection[str], titles: Mapping[str, str]) -> str:
+    """The stored datasets that a matrix leaves out, for nothing can run on them."""
+    out = set(cells["dataset"]) & set(stored) - set(at_hand(cells))
+    named = ", ".join(sorted(titles.get(name, name) for name in out))
+    return f"Not shown, for their documents are not here: {named}." if named else ""
+
+
+def nothing_to_do(cells: DataFrame, *, clickable: bool = True) -> str:
+    """Why there is nothing to start, and what to do about it; `clickable`: a matrix is drawn."""
     if cells.empty:
-        return "Choose systems and datasets above or in the matrix."
+        return f"Choose systems and datasets above{' or in the matrix' * clickable}."
     states = set(cells["state"])
     why = next((remark for remark in cells.loc[cells["state"] == CANNOT, "remark"]), "")
     if states == {CANNOT}:
@@ -246,11 +256,14 @@ def duration(seconds: float) -> str:
 
 
 def step(progress: Progress | None) -> str:
-    """`search: 120 of 300 queries, 55 a second, 3 s left`."""
+    """`search: 120 of 300 queries, 55 a second, 3 s left`; what has no number: `index: loading the
+    model`."""
     if progress is None:
         return "begins"
     if not progress.unit:
         return progress.step
+    if not (progress.done or progress.total):
+        return f"{progress.step}: {progress.unit}"
     of = f" of {progress.total:,}" if progress.total else ""
     words = [f"{progress.step}: {progress.done:,}{of} {progress.unit}"]
     if progress.rate:
@@ -261,11 +274,31 @@ def step(progress: Progress | None) -> str:
     return ", ".join(words)
 
 
-def now(tasks: Sequence[Job], before: int = 0, names: Names = NAMES) -> str:
-    """What is done of a job at this moment, with `before` tasks of earlier jobs not yet done."""
+def now(
+    tasks: Sequence[Job], before: int = 0, names: Names = NAMES, clock: float | None = None
+) -> str:
+    """What is done of a job at this moment, with `before` tasks of earlier jobs not yet done.
+
+    At `clock`, seconds since 1970, it says how long each task has been at work.
+    """
     running = [one for one in tasks if one.state == RUNNING]
-    words = "; ".join(f"{called(one, names)}: {step(one.progress)}" for one in running)
+    words = "; ".join(
+        f"{called(one, names)}: {step(one.progress)}{_for(one, clock)}" for one in running
+    )
     return words or "waits for a worker" + f", after {counted(before, 'task')}" * (before > 0)
+
+
+def _for(task: Job, clock: float | None) -> str:
+    if clock is None or task.started is None:
+        return ""
+    return f", at work for {duration(max(clock - task.started, 0))}"
+
+
+def silence(seconds: float) -> str:
+    """How long nothing was told of a job whose worker lives; nothing while that is usual."""
+    if seconds < USUAL:
+        return ""
+    return f"Its last sign of progress came {duration(seconds)} ago; it goes on."
 
 
 def before(job: Job, found: Sequence[Job]) -> int:

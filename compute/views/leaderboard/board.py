@@ -224,8 +224,6 @@ def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> 
     if shown is not None:
         named = named[named["system"].isin(list(shown))]
     sizes = f"{counted(len(board.datasets), 'dataset')}, {counted(n, 'system')}"
-    if len(named) < n:
-        sizes += f", {len(named)} shown; bold, colours and ranks compare all {n}"
     sentences = [f"{origin}: {board.measure}, {sizes}.", _average_note(board, named)]
     if board.cells["in_domain"].any():
         sentences.append("Italic: the system was trained on the dataset; in no average, no best.")
@@ -234,6 +232,14 @@ def caption(board: Board, origin: str, shown: Collection[str] | None = None) -> 
     if len(board.cells) < len(board.datasets) * len(board.systems):
         sentences.append("–: no figure; nothing is filled in.")
     return [sentence for sentence in sentences if sentence]
+
+
+def hidden(board: Board, shown: Collection[str]) -> str:
+    """What stands above the figure where systems are hidden: a row of it may then have no best."""
+    n, left = len(board.systems), int(board.systems["system"].isin(list(shown)).sum())
+    if left == n:
+        return ""
+    return f"{left} of {counted(n, 'system')} shown; bold, colours and ranks compare all {n}."
 
 
 def _average_note(board: Board, systems: DataFrame) -> str:

@@ -435,6 +435,8 @@ def _axes(view: _View) -> dict:
         "height": round(ROW * (last + 1))
         + 14
         + axes.height_of_names(shown, **across, crowded=crowded),
+        # Of few rows Plotly would else keep more, and cut long turned names at the top.
+        "minreducedheight": ROW,
         "margin": {"l": 8, "r": 8 + max(_lean(shown), 0), "t": 30, "b": 6},
         **axes.CLICKED,
     }

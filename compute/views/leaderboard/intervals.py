@@ -168,6 +168,8 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
         },
         "yaxis": axes.names_down(names, above=1.5, below=0.6, tickfont=font),
         "height": (TIGHT if many else ROW) * (len(rows) + 1) + 60,
+        # On a narrow screen the head of few bars is wider than they are.
+        "margin": {"r": 30} if bars else {},
         "hoverdistance": 12,
     }
 

@@ -70,16 +70,44 @@ def verdict(ranking: DataFrame, titles: Mapping[str, str]) -> str:
     """
     if len(ranking) < 2 or not ranking["drawn"].iloc[0]:
         return ""
-    first = ranking["system"].iloc[0]
-    alike = [titles.get(system, system) for system in like_first(ranking)]
-    name, below = titles.get(first, first), len(ranking) - 1 - len(alike)
+    systems, alike = ranking["system"].tolist(), like_first(ranking)
+    first, *others = systems
+    below = [system for system in others if system not in alike]
+
+    def named(some: Sequence[str]) -> str:
+        return ", ".join(titles.get(system, system) for system in some)
+
     if not alike:
-        return f"{name} is significantly better than all others (family-wise 5%)."
-    named = ", ".join(alike[:_NAMED]) + f" and {len(alike) - _NAMED} more" * (len(alike) > _NAMED)
-    rest = f"; it is significantly better than the other {below} (family-wise 5%)" if below else ""
-    often = float(ranking["first"].iloc[0])
-    no_test = f" It is first in {often:.0%} of draws, which is no test." * (often >= OFTEN)
-    return f"{name} is ahead, but cannot be told apart from {named}{rest}.{no_test}"
+        return f"{named([first])} is significantly better than all others (family-wise 5%)."
+    worse = named(below) if len(below) <= _NAMED else f"the other {len(below)}"
+    rest = f"; it is significantly better than {worse} (family-wise 5%)" if below else ""
+    more = f" and {len(alike) - _NAMED} more" * (len(alike) > _NAMED)
+    pair = map(named, _out_of_order(others, alike))
+    return (
+        f"{named([first])} is ahead, but cannot be told apart from {named(alike[:_NAMED])}{more}"
+        f"{rest}.{_why(*pair)}{_often_first(ranking)}"
+    )
+
+
+def _out_of_order(others: Sequence[str], alike: Sequence[str]) -> list[list[str]]:
+    """The first that is told apart from the leader, and one that ranks lower and is not."""
+    between = [system for system in others[: others.index(alike[-1])] if system not in alike]
+    return [between[:1], [alike[-1]]] if between else []
+
+
+def _why(apart: str = "", lower: str = "") -> str:
+    """At a larger difference, only a larger standard error leaves 0 in the interval."""
+    if not lower:
+        return ""
+    why = f"the differences to {lower} vary more"
+    return f" {lower} ranks below {apart}, which is told apart: {why}."
+
+
+def _often_first(ranking: DataFrame) -> str:
+    often, drawn = float(ranking["first"].iloc[0]), ranking["drawn"].iloc[0]
+    if often < OFTEN:
+        return ""
+    return f" It comes first in {often:.0%} of draws of new {drawn}, which is no test."
 
 
 def like_first(ranking: DataFrame) -> list[str]:
@@ -128,7 +156,8 @@ _HOW = (
     "How to read this: the dot is the mean, the line its 95% interval. Systems with dots on one bar"
     " at the right, or a letter in common in the view Table, cannot be told apart. Lines of others"
     " may overlap, for all are compared on the same queries and datasets. 2–4: the true rank is"
-    " second to fourth. The percentage: how often a system comes first when all is drawn again."
+    " second to fourth. The percentage: how often a system comes first when queries, datasets or"
+    " both are drawn again, with replacement."
 )
 OFTEN = 0.95
 """From such a share of draws on, to be first and not separable reads like a contradiction."""

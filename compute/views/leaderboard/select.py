@@ -24,6 +24,19 @@ def systems(cursor: DuckDBPyConnection) -> DataFrame:
 
 
 @question()
+def families(cursor: DuckDBPyConnection) -> DataFrame:
+    """family, n_printed, n_run: how many of its systems the papers print, and have stored runs."""
+    return cursor.execute(
+        """
+        select family,
+            count(*) filter (where name in (select system from published)) as n_printed,
+            count(*) filter (where name in (select system from means)) as n_run
+        from systems group by family order by family
+        """
+    ).df()
+
+
+@question()
 def published_tables(cursor: DuckDBPyConnection) -> DataFrame:
     """source, measure: which printed table holds figures of which measure."""
     return cursor.execute(

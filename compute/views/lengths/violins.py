@@ -57,7 +57,9 @@ def by_relevance(summaries: DataFrame) -> DataFrame:
     """The rows by relevance, as `beside_corpus` gives them: the highest grade first."""
     judged = summaries[summaries["of"] == "judged"]
     judged = judged.assign(grade=judged["relevance"].astype(int)).sort_values("grade")[::-1]
-    titles = [f"{_whole(g)}: {'relevant' if g > 0 else 'not relevant'}" for g in judged["grade"]]
+    titles = [
+        f"grade {_whole(g)}: {'relevant' if g > 0 else 'not relevant'}" for g in judged["grade"]
+    ]
     corpus = _titled(summaries, "corpus", WHOLE)
     return pd.concat([corpus, judged.assign(title=titles)], ignore_index=True).assign(family="")
 

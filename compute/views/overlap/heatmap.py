@@ -53,14 +53,10 @@ class _Grid:
 
 
 def _lists(square: DataFrame, titles: Mapping[str, str], **_: object) -> Lists:
-    """All pairs, then each collection's others, the most alike first."""
+    """Each collection's others, the most alike first; all pairs stand in the table beside."""
     names = [str(name) for name in square.index]
     shown = [titles.get(name, name) for name in names]
     values = square.to_numpy(dtype=float)
-    pairs = [
-        (f"{shown[row]} and {shown[column]}", values[row, column])
-        for row, column in zip(*np.tril_indices(len(names), k=-1), strict=True)
-    ]
     others = [
         [(shown[other], values[row, other]) for other in range(len(names)) if other != row]
         for row in range(len(names))
@@ -70,8 +66,7 @@ def _lists(square: DataFrame, titles: Mapping[str, str], **_: object) -> Lists:
         known = [(name, value, looks.plain(value, 2)) for name, value in entries if value == value]
         return ranked(title, known)
 
-    lists = [told("All pairs", pairs), *map(told, shown, others)]
-    return Lists("Collection", "Collections", lists)
+    return Lists("Collection", "Collection", list(map(told, shown, others)))
 
 
 @in_lists(_lists)

@@ -220,9 +220,10 @@ def _curves(
             )
 
 
-def _box(kind: str, theme: str) -> dict[str, Any]:
+def _box(kind: str, theme: str, grade: int = 1) -> dict[str, Any]:
+    """A grade above 1, whose number stands in the box, is of a stronger blue."""
     look = looks.palette(theme)
-    blue = look.sequential[4 if theme == "dark" else 5]
+    blue = look.sequential[(4 if theme == "dark" else 5) + 2 * (grade > 1)]
     return {
         "relevant": {"fillcolor": blue, "line": {"width": 1, "color": blue}},
         "judged": {"fillcolor": look.second, "line": {"width": 1, "color": look.line}},
@@ -247,7 +248,7 @@ def _boxes(
         left, right = _span(hit.place, n_lists)
         tall: dict[str, Any] = {"type": "rect", "layer": "between"}
         tall |= {"y0": hit.rank - _BOX, "y1": hit.rank + _BOX}
-        drawn = _box(hit.kind, theme) | (outline if hit.doc_id == chosen else {})
+        drawn = _box(hit.kind, theme, hit.grade) | (outline if hit.doc_id == chosen else {})
         shapes.append(tall | drawn | {"x0": left, "x1": right})
         if hit.doc_id in links:
             tab = {"fillcolor": links[hit.doc_id], "line": {"width": 0}}
@@ -261,7 +262,7 @@ def _labels(figure: go.Figure, hits: Sequence[Hit], n_lists: int, theme: str) ->
     room = _ROOM.get(n_lists, 180)
 
     def inked(hit: Hit) -> tuple[int, str]:
-        on_blue = looks.ink(_box("relevant", theme)["fillcolor"])
+        on_blue = looks.ink(_box("relevant", theme, hit.grade)["fillcolor"])
         return hit.place, on_blue if hit.kind == "relevant" else looks.palette(theme).text
 
     for (place, ink), group in groupby(sorted(hits, key=inked), key=inked):

@@ -17,7 +17,7 @@ def record(facts: DataFrame) -> Dataset:
 def without_texts(dataset: Dataset) -> str:
     """Why ids stand where texts should, and what brings the texts."""
     if dataset.group == "own":
-        return "This collection came without texts: ids stand for them. Add texts brings them."
+        return "This collection came without texts: ids stand for them. “Add texts” brings them."
     return f"Texts are not shipped: {how_to_run(dataset, 'add-texts')}."
 
 

@@ -41,7 +41,7 @@ IDS = [doc_id for doc_id, _, _ in DOCUMENTS]
 
 
 def _ignore(done: int, total: int, unit: str) -> None:
-    assert 0 < done <= total
+    assert 0 <= done <= total
 
 
 def minilm() -> Dense:

@@ -20,7 +20,7 @@ TEXTS = ["bb", "", "a", "dddd", "ccc", "b", "eeeee"]
 
 
 def _ignore(done: int, total: int, unit: str) -> None:
-    assert 0 < done <= total
+    assert 0 <= done <= total
 
 
 @pytest.fixture
@@ -33,6 +33,13 @@ def documents(tmp_path: Path) -> Path:
 
 def _lengths(texts: list[str]) -> np.ndarray:
     return np.array([[len(text), 1.0] for text in texts], np.float32)
+
+
+def test_loading_the_model_is_told_before_documents_are(documents: Path, tmp_path: Path) -> None:
+    told: list[tuple[object, ...]] = []
+    encoding.in_shards(documents, tmp_path, "x", lambda: _lengths, lambda *one: told.append(one))
+    assert told[:2] == [(0, 0, "loading the model"), (0, 7, "documents")]
+    assert told[-1] == (7, 7, "documents")
 
 
 def test_batches_are_sorted_by_length_and_files_are_in_file_order(

@@ -23,7 +23,7 @@ has_tensorflow = importlib.util.find_spec("tensorflow") is not None
 
 
 def _ignore(done: int, total: int, unit: str) -> None:
-    assert 0 < done <= total
+    assert 0 <= done <= total
 
 
 def test_what_is_missing_is_said_before_a_job(tmp_path: Path) -> None:

@@ -52,6 +52,16 @@ def test_marks_stand_at_their_cost_and_value() -> None:
     ]
 
 
+def test_names_in_a_crowd_have_lines_to_their_marks() -> None:
+    crowd = DataFrame([point(f"system {n}", 0.5 + n / 1000, 1 + n / 100) for n in range(5)])
+    shapes = drawn(crowd).layout.shapes
+    assert shapes and all(shape.type == "line" for shape in shapes)
+    at = list(zip(crowd["latency_p50_ms"].tolist(), crowd["value"].tolist(), strict=True))
+    ends = {(shape.x0, shape.y0) for shape in shapes}
+    assert all(any(math.dist(end, mark) < 1e-9 for mark in at) for end in ends)
+    assert not drawn(ROWS.head(2)).layout.shapes
+
+
 def test_stairs_lead_over_the_front_of_each_machine() -> None:
     here, there, _ = drawn().data
     # C is dearer and worse than B: the stairs pass it by.

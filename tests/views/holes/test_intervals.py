@@ -247,9 +247,12 @@ def test_a_changed_order_is_said() -> None:
     before = scored(a=0.4, b=0.3, c=0.2, d=0.2)
     assert "is the same" in figures.order_note(before, before.assign(value=[0.4, 0.3, 0.1, 0.2]))
     one = figures.order_note(before, before.assign(value=[0.3, 0.4, 0.2, 0.2])).replace("%{x}", "")
-    assert one == "The order changed: <i>b</i>  is now ahead of <i>a</i> ."
+    said = "The order changed: <i>b</i>  is now ahead of <i>a</i>  by .100; no test says so."
+    assert one == said
+    close = figures.order_note(before, before.assign(value=[0.3, 0.30003, 0.2, 0.2]))
+    assert "by .00003; no test" in close
     many = figures.order_note(before, before.assign(value=[0.1, 0.2, 0.3, 0.4]))
-    assert many.count("ahead of") == 3 and many.endswith("and 2 more pairs.")
+    assert many.count("ahead of") == 3 and many.endswith("and 2 more pairs; no test says so.")
     assert figures.order_note(before.head(1), before.head(1)) == ""
 
 

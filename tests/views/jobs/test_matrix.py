@@ -52,6 +52,14 @@ def test_every_state_is_a_colour_and_a_word() -> None:
     assert set(_inks(figure)) == {*STATES} - {"cannot run here"} | {"<i>cannot run</i>"}
 
 
+def test_stored_datasets_on_which_nothing_can_run_are_named() -> None:
+    titles = {"nq": "NQ"}
+    said = "Not shown, for their documents are not here: NQ."
+    assert figures.not_at_hand(CELLS, ["nq", "tiny"], titles) == said
+    assert figures.not_at_hand(CELLS, ["tiny"], titles) == ""
+    assert "matrix" not in figures.nothing_to_do(CELLS.head(0), clickable=False)
+
+
 def test_a_wide_matrix_has_signs_that_are_explained() -> None:
     cells = _wide(20)
     figure = figures.matrix(cells, chosen=[], theme="dark")
@@ -125,6 +133,15 @@ def test_a_step_tells_count_rate_and_time_left() -> None:
     assert figures.step(replace(progress, total=0, rate=None)) == "search: 1,200 queries"
     assert figures.step(replace(progress, unit="")) == "search"
     assert figures.step(None) == "begins"
+    loading = Progress("index", 0, 0, "loading the model", None)
+    assert figures.step(loading) == "index: loading the model"
+
+
+def test_a_job_shows_how_long_it_is_at_work_and_when_it_was_last_heard_of() -> None:
+    task = replace(JOB, state="running", system="a", dataset="b", title="a on b", started=100.0)
+    assert figures.now([task], clock=148.0) == "a on b: begins, at work for 48 s"
+    assert figures.silence(2) == ""
+    assert figures.silence(28) == "Its last sign of progress came 28 s ago; it goes on."
 
 
 def test_jobs_at_work_in_one_line() -> None:

@@ -232,8 +232,10 @@ def test_the_first_of_an_order_is_said_to_be_the_best_only_where_that_is_sure() 
     assert order_confidence.verdict(_order(["a", "b", "b"]), titles) == _BEST
     assert order_confidence.verdict(_order(["a b", "b", "a", "c", "c"]), titles) == (
         "A is ahead, but cannot be told apart from b, c; it is significantly better"
-        " than the other 2 (family-wise 5%)."
+        " than d, e (family-wise 5%)."
     )
+    long = order_confidence.verdict(_order(["a", "a", *["b"] * 7]), {})
+    assert long.endswith("; it is significantly better than the other 7 (family-wise 5%).")
     # A letter of two signs is not that of one in it.
     assert order_confidence.verdict(_order(["a", "aa"]), titles) == _BEST
     many = order_confidence.verdict(_order(["a"] * 9), {})
@@ -244,7 +246,15 @@ def test_first_in_nearly_all_draws_is_said_to_be_no_test() -> None:
     said = order_confidence.verdict(_order(["a", "a"]).assign(first=[0.996, 0.004]), {})
     assert said == (
         "a is ahead, but cannot be told apart from b."
-        " It is first in 100% of draws, which is no test."
+        " It comes first in 100% of draws of new queries, which is no test."
+    )
+
+
+def test_why_one_that_ranks_lower_cannot_be_told_apart_is_said() -> None:
+    said = order_confidence.verdict(_order(["a", "a b", "b c", "a c"]), {"d": "D", "c": "C"})
+    assert said == (
+        "a is ahead, but cannot be told apart from b, D; it is significantly better than C"
+        " (family-wise 5%). D ranks below C, which is told apart: the differences to D vary more."
     )
 
 

@@ -81,7 +81,7 @@ def test_rows_begin_with_the_collection_and_go_on_with_the_shortest() -> None:
 
 def test_grades_go_from_the_highest_down_and_say_which_are_relevant() -> None:
     rows = violins.by_relevance(summaries())
-    assert list(rows["title"]) == [violins.WHOLE, "2: relevant", "−1: not relevant"]
+    assert list(rows["title"]) == [violins.WHOLE, "grade 2: relevant", "grade −1: not relevant"]
 
 
 def test_the_right_column_has_the_median_and_how_far_it_is_from_the_collections() -> None:

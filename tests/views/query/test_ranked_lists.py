@@ -7,6 +7,7 @@ from pandas import DataFrame
 
 from compute.views.query import ranked_lists
 from compute.views.shared import labels
+from compute.views.shared.theme import ink
 
 
 def _texts(title: str, n_lists: int) -> list[str]:
@@ -28,3 +29,16 @@ def test_a_title_without_room_ends_in_an_ellipsis(letter: str, n_lists: int) -> 
 
 def test_a_title_with_room_is_whole() -> None:
     assert _texts("Harbour lights", 4) == ["<b>?</b> Harbour lights"] * 4
+
+
+@pytest.mark.parametrize("theme", ["light", "dark"])
+def test_a_higher_grade_has_a_stronger_blue(theme: str) -> None:
+    hit = {"system": "s", "score": 1.0, "title": "t", "text": ""}
+    rows = [
+        hit | {"rank": n, "doc_id": f"d{n}", "relevance": grade} for n, grade in ((1, 1), (2, 2))
+    ]
+    figure: Any = ranked_lists.ranked_lists(DataFrame(rows), [("s", "s")], theme=theme)
+    one, two = (shape.fillcolor for shape in figure.layout.shapes)
+    assert one != two
+    inks = {trace.textfont.color for trace in figure.data if trace.mode == "text"}
+    assert inks <= {ink(one), ink(two)}

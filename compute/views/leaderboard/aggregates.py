@@ -105,7 +105,8 @@ def _lists(rows: DataFrame, titles: Mapping[str, str], **_: object) -> Lists:
 
 
 def _with_number(row: Mapping) -> str:
-    return f"{plain(row['number'])}, ranks {row['low']} to {row['high']}"
+    ends = "" if row["low"] == row["high"] else f", ranks {row['low']} to {row['high']}"
+    return f"{plain(row['number'])}{ends}"
 
 
 @in_lists(_lists)
@@ -127,13 +128,14 @@ def matrix(rows: DataFrame, titles: Mapping[str, str], *, theme: str) -> go.Figu
     return go.Figure([_cells(square, words, names, theme)]).update_layout(
         template=looks.template(theme),
         height=ROW * len(first) + 84,
-        xaxis=axes.BARE | across | {"side": "top"},
-        yaxis=axes.names_down(names),
+        xaxis=axes.BARE | across | {"side": "top", "ticks": ""},
+        yaxis=axes.names_down(names, ticks=""),
         margin={"t": 48},
     )
 
 
 def _cells(square: DataFrame, words: DataFrame, names: list[str], theme: str) -> dict:
+    look = looks.palette(theme)
     hovers = [
         [f"<b>{escape(name)}</b><br>{way}: rank {told}" for way, told in of.items()]
         for name, (_, of) in zip(names, words.iterrows(), strict=True)
@@ -145,8 +147,9 @@ def _cells(square: DataFrame, words: DataFrame, names: list[str], theme: str) ->
         "texttemplate": "%{text}",
         "zmin": 1,
         "zmax": max(len(names), 2),
-        # Without the darkest ones: text is read on all of them.
-        "colorscale": looks.colorscale([*reversed(looks.palette(theme).sequential)][2:]),
+        # The half of the scale on which text is read.
+        "colorscale": looks.colorscale([*reversed(look.sequential[:5])]),
+        "textfont": {"color": look.text},
         "showscale": False,
         "xgap": 2,
         "ygap": 2,

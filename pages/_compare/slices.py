@@ -37,7 +37,7 @@ def section(both: DataFrame, datasets: Sequence[str], titles: Titles, measure: s
     n_others = len(both) - rows["n"].sum()
     drawing.caption(
         f"A is {titles[0]}, B {titles[1]}. Each kind against all others that are labelled: Welch's"
-        " test, corrected by Holm's method.",
+        " t when labels are dealt anew, corrected for the number of kinds (maxT).",
         "How to read this: the mark is the mean difference on a kind of query, the line its 95%"
         " interval (Student's t), hollow where it holds 0. That one kind is beyond chance and"
         " another is not does not mean that they differ: the corrected p of a kind against the"

@@ -2,6 +2,7 @@
 
 from pandas import DataFrame, Series
 
+from compute.base.bounded_cache import remembered
 from compute.evaluate import slices
 from compute.evaluate.measures import better
 from compute.evaluate.sign_flips import LEVEL
@@ -11,6 +12,7 @@ from compute.views.shared.query_slices import TITLES
 from compute.views.shared.theme import between, plain, signed
 
 
+@remembered
 def contrasts(both: DataFrame, of: Series) -> DataFrame:
     """Each kind of queries in its order: label, n, difference (A minus B), low, high, contrast, p,
     p_adjusted, as `slices.contrasts` says. Queries of no kind are left out.
@@ -30,7 +32,7 @@ def verdict(rows: DataFrame, key: str, titles: Titles, measure: str) -> str:
     if tested.empty:
         return f"Too few queries of each kind to test {key}: {slices.FEWEST} and as many others."
     sure = tested[tested["p_adjusted"] < LEVEL]
-    after = f"Holm's correction for {len(tested)} kinds" if len(tested) > 1 else "one kind tested"
+    after = f"p corrected for {len(tested)} kinds" if len(tested) > 1 else "one kind tested"
     if sure.empty:
         return f"By {key} no kind of query differs significantly from the others ({after})."
     told = [_said(row, titles, measure) for _, row in sure.iterrows()]

@@ -39,9 +39,9 @@ def test_a_verdict_names_the_kinds_that_differ_and_who_leads_there() -> None:
     said = slices.verdict(slices.contrasts(rows, of), "words", TITLES, "nDCG@10")
     assert said.startswith(
         "By words of the query some differ significantly from the others"
-        " (Holm's correction for 3 kinds): “k2”, where two leads by "
+        " (p corrected for 3 kinds): “k2”, where two leads by "
     )
-    assert re.search(r", elsewhere one leads by \.1\d\d \(p < \.0001\)", said)
+    assert re.search(r", elsewhere one leads by \.1\d\d \(p = \.0005\)", said)
     # Of holes fewer are better: the same differences say the opposite.
     holes = slices.verdict(slices.contrasts(rows, of), "words", TITLES, "Hole@10")
     assert "“k2”, where one leads by" in holes and "elsewhere two leads by .1" in holes
@@ -51,8 +51,7 @@ def test_a_verdict_where_no_kind_differs_or_none_can_be_tested() -> None:
     rows, of = both(0.1, 0.1, 0.1)
     said = slices.verdict(slices.contrasts(rows, of), "topic", TITLES, "nDCG@10")
     assert said == (
-        "By topic no kind of query differs significantly from the others"
-        " (Holm's correction for 3 kinds)."
+        "By topic no kind of query differs significantly from the others (p corrected for 3 kinds)."
     )
     few = slices.contrasts(rows[2:6], of[2:6])
     assert slices.verdict(few, "topic", TITLES, "nDCG@10").startswith("Too few queries")

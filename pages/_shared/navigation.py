@@ -85,8 +85,11 @@ def at_top() -> None:
 
 def from_top() -> None:
     """Scroll to the top where `at_top` asked for it: a browser keeps its place in the page."""
+    # Always there: what stands below would be mounted anew where it moves up by one.
+    place = st.empty()
     if st.session_state.pop("_at_top", False):
-        _TOP(key="_top")
+        with place:
+            _TOP(key="_top")
 
 
 def plot(

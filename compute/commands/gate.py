@@ -60,7 +60,7 @@ def _decided(bench: Bench, arguments: Namespace) -> Report:
                 raise Missing(lacking[0])
         found, told = given_runs.compared(bench, row, two, measure, alone=len(rows) == 1)
         groups[row.name] = found
-        groups |= _kinds(bench, row, found, arguments.slice) if arguments.slice else {}
+        groups |= kinds(bench, row, found, arguments.slice) if arguments.slice else {}
         remarks += told
     found = decide(groups, arguments.margin, measure.formula.better)
     # A terminal and XML would obey what names of files may hold.
@@ -69,21 +69,26 @@ def _decided(bench: Bench, arguments: Namespace) -> Report:
     return Report(str(measure), arguments.margin, baseline, candidate, found, told)
 
 
-def _kinds(
+def kinds(
     bench: Bench, row: Dataset, found: DataFrame, keys: Sequence[str]
 ) -> dict[str, DataFrame]:
-    """The rows of each kind of query, by what it is called. Raises Missing for an unknown key."""
+    """The rows of each kind of query, by what it is called. Raises Missing for an unknown key.
+
+    In a kind every query counts the same, of whichever part, as on the pages: one query, alone in
+    its part, would be half of what two parts say.
+    """
     opened, parts = database.open_version(bench.store), row.parts or (row.name,)
     try:
         _, keyed = select_slices.by_key(opened.cursor(), parts, keys)
     finally:
         opened.close()
     where = MultiIndex.from_frame(found[["part", "query_id"]])
-    kinds = {}
+    named = {}
     for key in dict.fromkeys(keys):
         of = keyed[key].reindex(where)
         for label in keyed[key].cat.categories:
             rows = found[(of == label).to_numpy()]
             if len(rows):
-                kinds[f"{row.name}, {query_slices.TITLES.get(key, key)}: {label}"] = rows
-    return kinds
+                title = f"{row.name}, {query_slices.TITLES.get(key, key)}: {label}"
+                named[title] = rows.assign(part=row.name)
+    return named

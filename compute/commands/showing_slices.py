@@ -7,7 +7,7 @@ from pandas import DataFrame
 from compute.base.errors import Missing, WrongInput
 from compute.commands.common import scored_by
 from compute.commands.showing import cursor_of, name_the_wrong
-from compute.datasets import DATASETS
+from compute.datasets import dataset
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.dataset import select_slices
@@ -15,9 +15,9 @@ from compute.views.dataset import select_slices
 
 def by_slice(bench: Bench, arguments: Namespace) -> DataFrame:
     """dataset, system, measure, slice, n_queries, value, low, high: of each kind of query."""
-    row = (dict(DATASETS) | own_datasets(bench.store)).get(arguments.dataset or "")
-    if row is None:
+    if not arguments.dataset:
         raise WrongInput("--slice takes one dataset: name it with --dataset")
+    row = dataset(arguments.dataset, own_datasets(bench.store))
     measure = arguments.measure or "nDCG@10"
     lacking = scored_by(bench, measure, row.name, arguments.system or "")
     with cursor_of(bench, arguments) as cursor:

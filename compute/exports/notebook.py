@@ -111,10 +111,16 @@ class Results:
 def results(home: str | Path | None = None) -> Iterator[Results]:
     """Open the results of a home (default: that of the settings) as they are now.
 
-    Raises Missing or Unavailable where the home cannot be read.
+    Raises Missing where a home that is named is none, Missing or Unavailable where it cannot be
+    read.
     """
     now = settings.load()
-    now = replace(now, home=Path(home)) if home is not None else now
+    if home is not None:
+        # The home of the settings is made where it is not there; a mistyped name is not.
+        # Homes of older versions have no home.json yet.
+        if not any((Path(home) / name).exists() for name in ("home.json", "parts")):
+            raise Missing(f"{home} is no home folder: name one, or none for that of the settings")
+        now = replace(now, home=Path(home))
     opened = open_version(Store(now))
     try:
         yield Results(opened)

@@ -101,7 +101,9 @@ def replaced(store: Store, name: str, before: Mapping[str, Part]) -> str:
         return ""
     n_runs = len(store.parts("hits", name))
     old = f"; {counted(n_runs, 'run')} on it may be old: run or import again" if n_runs else ""
-    return f"replaced what had this name: {', '.join(gone)}{old}"
+    labels = store.part("query_labels", name)
+    stay = f"; {counted(labels.rows, 'query label')} stay" if labels else ""
+    return f"replaced what had this name: {', '.join(gone)}{old}{stay}"
 
 
 def alike(loaded: Loaded) -> str:

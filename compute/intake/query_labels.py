@@ -1,6 +1,5 @@
 """Labels of queries: what kinds of queries a dataset has, as a file says."""
 
-import csv
 import io
 import json
 import time
@@ -36,23 +35,24 @@ def import_file(
 ) -> tuple[Part, bool]:
     """Add the labels of a file (`read`) to those of a dataset: its part, and whether it is new.
 
-    Keys that the file does not name keep their labels; queries that the dataset has not, such as
-    those of another split, are left out. Raises WrongInput with file and line, Conflict where a key
-    has other labels and `replace` is not said.
+    All labels that are stored stay but those of the keys of the file where `replace` is said;
+    queries that the dataset has not, such as those of another split, are left out. Raises
+    WrongInput with file and line, Conflict where a query has another label of a key and `replace`
+    is not said.
     """
     start = time.perf_counter()
     if dataset.parts:
         raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
     loaded = recompute.stored_dataset(bench.store, dataset)
     unpacked_size.require(file, bench.settings.home)
-    rows = read(file)
+    rows, no_kinds = read(file)
     known = rows["query_id"].isin(recompute.read(loaded.queries)["query_id"])
     if not known.any():
         raise WrongInput(
             f"{dataset.name} has none of the queries of {file}: is it of another dataset?"
         )
     about: dict[str, Any] = {"file": file.name, "sha256": digest(file)}
-    about["labels_of_other_queries"] = int((~known).sum())
+    about |= {"labels_of_other_queries": int((~known).sum()), "fields_left_out": no_kinds}
     words = ["import-labels", file.name, "--dataset", dataset.name]
     made = provenance.record(words, time.perf_counter() - start, **about)
     with locked(bench.store.home / "locks" / "import.lock"):
@@ -66,82 +66,110 @@ def import_file(
             return parts.add(KIND, rows, **of), True
 
 
-def read(file: Path) -> DataFrame:
-    """query_id, key, value, line: the labels of a file, each once.
+def read(file: Path) -> tuple[DataFrame, list[str]]:
+    """query_id, key, value, line: the labels of a file, each once; and the fields left out.
 
     A TSV of these three columns, with or without their names above it; or BEIR's queries.jsonl, of
     which every field beside id and text counts that is a word or a number, those of `metadata`
-    too. Raises Missing or WrongInput with file and line.
+    too. There a field is left out that tells no kinds of queries, such as a narrative or an
+    address. Raises Missing or WrongInput with file and line.
     """
     first = next((line for line in trec.lines(file, 1) if line.strip()), "")
-    found = _records(file) if first.lstrip("\ufeff \t").startswith("{") else _table(file)
+    of_fields = first.lstrip("\ufeff \t").startswith("{")
+    found = _records(file) if of_fields else _table(file)
     rows = DataFrame(found, columns=[*COLUMNS, "line"]).astype({"line": "int64"})
+    rows, no_kinds = _of_kinds(rows, file, left_out=of_fields)
     if rows.empty:
-        raise WrongInput(f"{file}: no label in it, give a file with some")
-    rows = rows.drop_duplicates(COLUMNS, ignore_index=True)
+        besides = f" but {', '.join(map(shown, no_kinds))}, which tell no kinds of queries"
+        raise WrongInput(f"{file}: no label in it{besides * bool(no_kinds)}, give a file with some")
     if len(twice := rows[rows.duplicated(["query_id", "key"])]):
         query_id, key, _, line = twice.iloc[0]
         raise WrongInput(
             f"{file}, line {line}: query {shown(query_id)} has another {shown(key)} above; keep one"
         )
+    return rows, no_kinds
+
+
+def _of_kinds(rows: DataFrame, file: Path, *, left_out: bool) -> tuple[DataFrame, list[str]]:
+    """The rows, each once, of the keys whose values tell kinds, and the keys that are left out;
+    where none may be, WrongInput is raised for the first."""
+    rows = rows.drop_duplicates(COLUMNS, ignore_index=True)
+    wrong = rows[~(rows["key"].map(_is_label) & rows["value"].map(_is_label))]
     values = rows.groupby("key")["value"].nunique()
-    if len(many := values[values > MOST_VALUES]):
+    many = values[values > MOST_VALUES]
+    if left_out:
+        no_kinds = sorted({*wrong["key"], *many.index})
+        return rows[~rows["key"].isin(no_kinds)], no_kinds
+    if len(wrong):
+        _, key, value, line = wrong.iloc[0]
+        text = value if _is_label(key) else key
         raise WrongInput(
-            f"{file}: {shown(many.index[0])} has {many.iloc[0]:,} values: too many for kinds of"
-            f" queries, keep at most {MOST_VALUES}"
+            f"{file}, line {line}: {shown(text)} is no label: write at most {LONGEST} characters in"
+            " one line"
         )
-    return rows
+    if len(many):
+        raise WrongInput(f"{file}: {_too_many(many.index[0], many.iloc[0])}")
+    return rows, []
+
+
+def _too_many(key: str, n: int) -> str:
+    return (
+        f"{shown(key)} has {n:,} values: too many for kinds of queries, keep at most {MOST_VALUES}"
+    )
+
+
+def _is_label(text: str) -> bool:
+    return 0 < len(text) <= LONGEST and text.isprintable()
 
 
 def _table(file: Path) -> Iterator[tuple[str, str, str, int]]:
-    reader = csv.reader(io.StringIO(utf8(file), newline=""), delimiter="\t", quoting=csv.QUOTE_NONE)
-    for number, given in enumerate(reader, 1):
-        cells = [cell.strip() for cell in given]
-        where = f"{file}, line {number}"
+    # Lines end as Unix, Windows or old Macs end them.
+    for number, line in enumerate(io.StringIO(utf8(file), newline=None), 1):
+        cells = [cell.strip() for cell in line.split("\t")]
         if not any(cells) or (number == 1 and cells == COLUMNS):
             continue
         if len(cells) != 3 or not all(cells):
-            raise WrongInput(f"{where}: not query_id, key and value between tabs, mend the line")
-        yield cells[0], _short(cells[1], where), _short(cells[2], where), number
+            raise WrongInput(
+                f"{file}, line {number}: not query_id, key and value between tabs, mend the line"
+            )
+        yield cells[0], cells[1], cells[2], number
 
 
 def _records(file: Path) -> Iterator[tuple[str, str, str, int]]:
     for number, line in enumerate(utf8(file).split("\n"), 1):
         if not line.strip():
             continue
-        where = f"{file}, line {number}"
         try:
             record = json.loads(line)
             query_id, inner = record["_id"], record.get("metadata") or {}
             fields = {**record, **inner}
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            raise WrongInput(f"{where}: no query with an _id in JSON, mend the line") from None
+            raise WrongInput(
+                f"{file}, line {number}: no query with an _id in JSON, mend the line"
+            ) from None
         for key, value in fields.items():
             kind = key not in ("_id", "text", "title") and type(value) in (str, int, float, bool)
-            if kind and value != "":
-                yield str(query_id), _short(key, where), _short(str(value), where), number
-
-
-def _short(text: str, where: str) -> str:
-    if len(text) > LONGEST or not text.isprintable():
-        raise WrongInput(
-            f"{where}: {shown(text)} is no label: write at most {LONGEST} characters in one line"
-        )
-    return text
+            if kind and (text := str(value).strip()):
+                yield str(query_id), key.strip(), text, number
 
 
 def _beside(old: Part | None, rows: DataFrame, *, replace: bool) -> DataFrame:
-    """The rows with those stored of other keys. Raises Conflict for other labels of a key."""
+    """The rows with those stored. Raises Conflict for another label of a query, WrongInput where a
+    key has too many values with those stored."""
     if old is not None:
         stored = recompute.read(old)[COLUMNS]
-        same = stored[stored["key"].isin(rows["key"])]
-        both = pd.concat([same, rows]).drop_duplicates()
-        if len(same) and len(both) > max(len(same), len(rows)) and not replace:
+        if replace:
+            stored = stored[~stored["key"].isin(rows["key"])]
+        rows = pd.concat([stored, rows]).drop_duplicates()
+        if (other := rows.duplicated(["query_id", "key"])).any():
             raise Conflict(
-                f"{shown(same['key'].iloc[0])} has other labels on {old.dataset}: rename the key,"
-                " or put these in the place of those (--replace)"
+                f"{shown(rows.loc[other.to_numpy(), 'key'].iloc[0])} has other labels on"
+                f" {old.dataset}: rename the key, or put these in the place of those (--replace)"
             )
-        rows = pd.concat([stored[~stored["key"].isin(rows["key"])], rows])
+        values = rows.groupby("key")["value"].nunique()
+        if len(many := values[values > MOST_VALUES]):
+            told = _too_many(many.index[0], many.iloc[0])
+            raise WrongInput(f"with those on {old.dataset} {told}")
     return rows.sort_values(["key", "query_id"], ignore_index=True)
 
 
@@ -153,5 +181,7 @@ def said(part: Part) -> str:
     queries = f"{rows['query_id'].nunique():,}"
     told = f"{counted(len(rows), 'label')} of {queries} queries of {part.dataset}: {keys}"
     if others := part.provenance["labels_of_other_queries"]:
-        told += f"; {counted(others, 'label')} of queries that it has not left out"
+        told += f"; left out: {counted(others, 'label')} of queries that it does not have"
+    if no_kinds := part.provenance.get("fields_left_out"):
+        told += f"; left out, for they tell no kinds: {', '.join(map(shown, no_kinds))}"
     return told

@@ -105,7 +105,7 @@ def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
     for part in parts:
         rows[part.kind] += 1 if part.kind == "hits" else part.rows
     nouns = {"hits": "run", "queries": "query", "judgements": "judgement", "documents": "document"}
-    nouns |= {GRADES: "machine grade"}
+    nouns |= {GRADES: "machine grade", "query_labels": "query label"}
     words = [counted(rows[kind], noun) for kind, noun in nouns.items() if rows[kind]]
     told = f"{', '.join(words)} ({sized(sum(part.bytes for part in parts))})"
     if resting := _resting(store, parts):

@@ -33,7 +33,7 @@ def section(both: DataFrame, datasets: Sequence[str], titles: Titles, measure: s
         figure = figures.by_slice(title, rows, measure, theme=colours.theme())
         drawing.plot(figure, "kinds", alt, figures.INTERVALS)
     with right:
-        drawing.table(slices.table(rows, key), "kinds_table", alt, file=rows)
+        drawing.table(slices.table(rows), "kinds_table", alt, file=rows)
     n_others = len(both) - rows["n"].sum()
     drawing.caption(
         f"A is {titles[0]}, B {titles[1]}. Each kind against all others that are labelled: Welch's"

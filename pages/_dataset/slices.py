@@ -35,6 +35,7 @@ def section(view: View) -> None:
         "How to read this: a panel for each kind of query, with its mean and 95% interval"
         " (Student's t). Intervals of two systems that overlap are no test: both answer the same"
         " queries. Compare tests two systems, kind by kind.",
+        "Every query counts the same, of whichever part." * (len(view.dataset.parts) > 1),
         "Labels of your own: python -m compute import-labels.",
         f"The {MOST_SYSTEMS} best of {len(ranked):,}." * (len(ranked) > MOST_SYSTEMS),
     )

@@ -7,17 +7,24 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 import yaml
+from pandas import DataFrame
 
 from compute.__main__ import main
 from compute.base.settings import PROJECT
+from compute.commands.gate import kinds
+from compute.datasets import Dataset
+from compute.evaluate.non_inferiority import decide
+from compute.intake import imports, query_labels
+from compute.store.loading import Bench
 
-QUERIES = 80
+QUERIES, NAN = 80, float("nan")
 
 
 def write_run(path: Path, ranks: Mapping[int, int] | None = None) -> Path:
@@ -196,6 +203,22 @@ def test_the_documented_workflow_runs(place: Path, tmp_path: Path) -> None:
         assert done(softly) == soft
     assert (tmp_path / "summary.md").read_text("utf-8").count("### Retrieval gate: ") == 3
     assert (tmp_path / "gate.xml").exists()
+
+
+def test_in_a_kind_every_query_counts_the_same(bench: Bench, tiny: Dataset, tmp_path: Path) -> None:
+    """One query, alone in its part, is not half of the kind."""
+    (tmp_path / "qrels.txt").write_text("q1 0 d2 1\n", "utf-8")
+    small = imports.import_dataset(bench, "small", qrels=tmp_path / "qrels.txt").dataset
+    (tmp_path / "labels").write_text("q1\ttopic\tsea\nq2\ttopic\tsea\nq3\ttopic\tland\n", "utf-8")
+    for row in (tiny, small):
+        query_labels.import_file(bench, tmp_path / "labels", row)
+    pairs = [("tiny", "q1"), ("tiny", "q2"), ("tiny", "q3"), ("small", "q1")]
+    found = DataFrame(pairs, columns=["part", "query_id"]).assign(candidate=[0.9, 0.6, 0.5, 0.3])
+    found = found.assign(baseline=0.5, least=NAN, most=NAN, holes_baseline=0, holes_candidate=0)
+    whole = replace(tiny, name="whole", parts=("tiny", "small"))
+    decided = decide(kinds(bench, whole, found, ["topic"]), 0.01).set_index("group")
+    assert decided["n"].to_dict() == {"whole, topic: land": 1, "whole, topic: sea": 3}
+    assert decided["candidate"]["whole, topic: sea"] == pytest.approx(0.6)
 
 
 def test_each_kind_of_query_must_pass_too(place: Path) -> None:

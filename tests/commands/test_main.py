@@ -261,6 +261,21 @@ def test_other_content_under_a_name_says_what_it_replaced(
     assert main(words) == 0
     said = capsys.readouterr().out
     assert said.endswith("\nreplaced what had this name: 5 judgements\n")
+    (tiny / "labels").write_text("q1\ttopic\tsea\nq2\ttopic\tland\n", encoding="utf-8")
+    assert main(["import-labels", str(tiny / "labels"), "--dataset", "tiny"]) == 0
+    with (tiny / "qrels" / "test.tsv").open("a", encoding="utf-8") as qrels:
+        qrels.write("q3\td2\t1\n")
+    assert main(words) == 0
+    said = capsys.readouterr().out
+    assert said.endswith("\nreplaced what had this name: 6 judgements; 2 query labels stay\n")
+
+
+def test_kinds_of_queries_are_of_one_dataset_that_there_is(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for words, told in (((), "--slice takes one dataset"), (("--dataset", "x"), "no dataset 'x'")):
+        assert main(["show", "scores", "--slice", "words", *words]) == 2
+        assert told in capsys.readouterr().err
 
 
 def test_the_stored_datasets_alone_can_be_listed(

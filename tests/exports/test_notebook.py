@@ -34,6 +34,17 @@ def opened(home: Path) -> Iterator[Results]:
         yield results
 
 
+def test_a_folder_that_is_no_home_becomes_none(home: Path, tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    for place in (tmp_path, tmp_path / "none", tmp_path / "file"):
+        with (
+            pytest.raises(Missing, match="is no home folder: name one"),
+            notebook.results(place),
+        ):
+            pass
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
 def test_the_paper_has_its_examples() -> None:
     assert len(EXAMPLES) == 5
 

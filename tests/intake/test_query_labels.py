@@ -55,13 +55,50 @@ def test_other_keys_stay_and_the_same_is_replaced_only_when_that_is_said(
     ]
 
 
+def test_labels_of_some_queries_drop_no_others(bench: Bench, tiny: Dataset) -> None:
+    take(bench, tiny, TSV)
+    assert take(bench, tiny, "q1\ttopic\tsea\n") == (LABELS, False)
+    assert take(bench, tiny, "q3\ttopic\tsea\n")[0][:3] == [*LABELS[:2], ("q3", "topic", "sea")]
+    assert take(bench, tiny, "q1\ttopic\tsea\n", replace=True)[0] == [LABELS[0], LABELS[2]]
+
+
+def test_values_are_counted_with_those_stored(bench: Bench, tiny: Dataset) -> None:
+    half = "".join(f"x{n}\ttopic\t{n}\n" for n in range(39))
+    take(bench, tiny, f"q1\ttopic\ta\n{half}")
+    queries = [f"q{n}\ttopic\t{n}\n" for n in (1, 2, 3)]
+    with pytest.raises(Conflict):
+        take(bench, tiny, queries[0])
+    assert len(take(bench, tiny, queries[1])[0]) == 2
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(query_labels, "MOST_VALUES", 2)
+        with pytest.raises(WrongInput, match="with those on tiny 'topic' has 3 values"):
+            take(bench, tiny, queries[2])
+
+
+def test_fields_of_queries_that_tell_no_kinds_are_left_out_and_named(
+    bench: Bench, tiny: Dataset
+) -> None:
+    told = "what a relevant document says, at length " * 2
+    lines = [
+        f'{{"_id": "q1", "topic": " sea ", "narrative": "{told}", "": "x", "note": " "}}\n',
+        *(f'{{"_id": "x{n}", "url": "{n}"}}\n' for n in range(41)),
+    ]
+    assert take(bench, tiny, "".join(lines))[0] == LABELS[:1]
+    part = bench.store.part(query_labels.KIND, "tiny")
+    assert part is not None
+    said = query_labels.said(part)
+    assert said.endswith("left out, for they tell no kinds: '', 'narrative', 'url'")
+    with pytest.raises(WrongInput, match="no label in it but 'url', which tell no kinds"):
+        take(bench, tiny, "".join(lines[1:]))
+
+
 def test_labels_of_another_split_are_left_out_and_said(bench: Bench, tiny: Dataset) -> None:
     take(bench, tiny, TSV + "train-7\ttopic\tsea\n")
     part = bench.store.part(query_labels.KIND, "tiny")
     assert part is not None
     assert query_labels.said(part) == (
         "3 labels of 2 queries of tiny: topic (2 values), year (1 value);"
-        " 1 label of queries that it has not left out"
+        " left out: 1 label of queries that it does not have"
     )
 
 
@@ -78,6 +115,8 @@ def test_labels_of_another_split_are_left_out_and_said(bench: Bench, tiny: Datas
         ('{"_id": "q1", "text": "ships"}\n', "no label in it"),
         (f"q1\ttopic\t{'x' * 61}\n", "line 1: .* is no label: write at most 60 characters"),
         ("q1\ttopic\ta\x1bb\n", "line 1: .* is no label"),
+        (f"q1\ttopic\t{'x' * 200_000}\n", "line 1: .* is no label"),
+        ("q1\ttopic\tsea\rq2\ttopic\r", "line 2: not query_id, key and value"),
         ("".join(f"q{n}\ttopic\t{n}\n" for n in range(41)), "'topic' has 41 values: too many"),
     ],
 )

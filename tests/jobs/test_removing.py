@@ -9,7 +9,7 @@ from compute import jobs
 from compute.__main__ import main
 from compute.base.errors import Conflict, Missing
 from compute.base.settings import PROJECT, Settings
-from compute.intake import imports
+from compute.intake import imports, query_labels
 from compute.jobs import removing
 from compute.judgements.asking import journal
 from compute.reading import database
@@ -65,6 +65,14 @@ def test_a_collection_goes_with_the_last_of_its_splits(bench: Bench) -> None:
     removing.remove(bench.store, "tiny/dev")
     assert kinds(bench, "tiny") == kinds(bench, "tiny/dev") == set()
     assert "tiny" not in own_datasets(bench.store)
+
+
+def test_labels_of_queries_are_named(bench: Bench, tmp_path: Path) -> None:
+    tiny = own_datasets(bench.store)["tiny"]
+    (tmp_path / "labels").write_text("q1\ttopic\tsea\nq2\ttopic\tland\n", encoding="utf-8")
+    query_labels.import_file(bench, tmp_path / "labels", tiny)
+    parts = removing.planned(bench.store, "tiny")
+    assert ", 2 query labels (" in removing.said(bench.store, parts, "tiny")
 
 
 def test_added_judgements_stay_and_count_again(bench: Bench, tmp_path: Path) -> None:

@@ -52,12 +52,12 @@ def _lead(difference: float, titles: Titles, measure: str) -> str:
     return f"{ahead} leads by {plain(abs(difference))}"
 
 
-def table(rows: DataFrame, key: str) -> DataFrame:
+def table(rows: DataFrame) -> DataFrame:
     """The same as text: the kind, its queries, difference with interval, contrast, corrected p."""
     ends = zip(rows["low"], rows["high"], strict=True)
     return DataFrame(
         {
-            TITLES.get(key, key).capitalize(): rows["label"],
+            "Kind of query": rows["label"],
             "Queries": rows["n"],
             "A minus B": rows["difference"].map(signed),
             "95%": [between(low, high) for low, high in ends],

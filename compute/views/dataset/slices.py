@@ -1,5 +1,7 @@
 """Systems by kinds of queries: which of them does well on which."""
 
+import math
+
 import plotly.graph_objects as go
 from pandas import DataFrame
 
@@ -10,8 +12,10 @@ from compute.views.shared.drawing import drawing, in_lists
 from compute.views.shared.ranked import Lists, ranked
 from compute.views.shared.theme import between, escape, plain, precise
 
-ROW = 26
-"""Height of a system in pixels."""
+ROW, BETWEEN = 26, 90
+"""Height of a system, and the room under a row of panels for its numbers, in pixels."""
+ACROSS = 5
+"""Panels in a row: the numbers and names of more run into each other."""
 
 
 def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
@@ -27,7 +31,8 @@ def _lists(rows: DataFrame, measure: str, **_: object) -> Lists:
 @in_lists(_lists)
 @drawing
 def panels(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
-    """The mean of every system on each kind of query with its interval: a panel for each kind.
+    """The mean of every system on each kind of query with its interval: a panel for each kind,
+    ACROSS in a row.
 
     `rows` as `select_slices.by_slice` has them, with title and family, systems in the order to
     show. A mark's customdata is its system.
@@ -35,23 +40,37 @@ def panels(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
     systems = rows.drop_duplicates("system")
     place = {name: number for number, name in enumerate(systems["system"])}
     labels = [*dict.fromkeys(rows["label"])]
-    figure, wide = go.Figure(), (1 - 0.02 * (len(labels) - 1)) / len(labels)
-    ends = rows[["low", "high", "value"]]
-    low, high = ends.min().min(), ends.max().max()
-    pad = 0.06 * max(high - low, 0.05)
-    shown = {"range": [low - pad, high + pad], "nticks": 4}
+    figure, across = go.Figure(), min(len(labels), ACROSS)
+    wide, longest = (1 - 0.02 * (across - 1)) / across, 22 if across < 4 else 16
+    names = axes.names_down([str(title) for title in systems["title"]], above=0.6, below=0.6)
+    n_rows, shown = math.ceil(len(labels) / across), _range(rows)
+    whole = n_rows * (ROW * len(systems) + BETWEEN) - BETWEEN
     for number, label in enumerate(labels):
-        of, axis = rows[rows["label"] == label], str(number + 1) if number else ""
-        figure.add_scatter(**_marks(of, place, theme), xaxis=f"x{axis}", yaxis="y")
-        left = number * (wide + 0.02)
-        title = {"text": f"{escape(label, 22)}<br>n = {of['n_queries'].max():,}"}
-        drawn = {"domain": [left, left + wide], "title": title, "showgrid": True, "zeroline": False}
-        figure.update_layout({f"xaxis{axis}": shown | drawn})
-    return figure.update_layout(
-        template=looks.template(theme),
-        height=ROW * len(systems) + 110,
-        yaxis=axes.names_down([str(title) for title in systems["title"]], above=0.6, below=0.6),
-    )
+        down, beside = divmod(number, across)
+        of, axis, row = rows[rows["label"] == label], _axis(number), _axis(down)
+        figure.add_scatter(**_marks(of, place, theme), xaxis=f"x{axis}", yaxis=f"y{row}")
+        title = {"text": f"{escape(label, longest)}<br>n = {of['n_queries'].max():,}"}
+        drawn = {"title": title, "showgrid": True, "zeroline": False, "anchor": f"y{row}"}
+        left, top = beside * (wide + 0.02), 1 - down * (ROW * len(systems) + BETWEEN) / whole
+        figure.update_layout({f"xaxis{axis}": shown | drawn | {"domain": [left, left + wide]}})
+        if not beside:
+            domain = [max(top - ROW * len(systems) / whole, 0), top]
+            figure.update_layout({f"yaxis{row}": names | {"anchor": f"x{axis}", "domain": domain}})
+    return figure.update_layout(template=looks.template(theme), height=whole + 110)
+
+
+def _axis(number: int) -> str:
+    return str(number + 1) if number else ""
+
+
+def _range(rows: DataFrame) -> dict:
+    """An axis that holds all intervals, but none beyond 0 and 1 unless a mean is: that of two
+    queries would leave no room for the others."""
+    means = rows["value"]
+    low = max(rows[["low", "value"]].min().min(), min(means.min(), 0))
+    high = min(rows[["high", "value"]].max().max(), max(means.max(), 1))
+    pad = 0.06 * max(high - low, 0.05)
+    return {"range": [low - pad, high + pad], "nticks": 4}
 
 
 def _marks(of: DataFrame, place: dict[str, int], theme: str) -> dict:

@@ -18,7 +18,7 @@ TITLES = {
     RELEVANT: "relevant documents",
     FIRST: "question word",
 }
-"""What every dataset can be sliced by, and what people read for it."""
+"""What queries are told apart by without labels, where they differ in it; and its words."""
 GROUPS = 5
 """Groups that queries are put in by a number, about equally many in each."""
 QUESTIONS = ("what", "which", "who", "when", "where", "why", "how")
@@ -72,7 +72,7 @@ def by_key(asked: DataFrame, given: DataFrame) -> dict[str, Series]:
     for key, rows in given.groupby("key"):
         values = rows.set_index(["dataset", "query_id"])["value"].reindex(where)
         order = sorted(rows["value"].unique(), key=_in_order)
-        name = f"{key} (labels)" if key in TITLES else str(key)
+        name = f"{key} (labels)" if key in (*TITLES, *TITLES.values()) else str(key)
         found[name] = Series(pd.Categorical(values.to_numpy(), order), index=asked.index)
     return {key: of for key, of in found.items() if of.nunique() > 1}
 

@@ -60,4 +60,4 @@ def test_a_verdict_where_no_kind_differs_or_none_can_be_tested() -> None:
 def test_the_table_says_nothing_where_nothing_is_known() -> None:
     rows, of = both(0.1)
     found = slices.contrasts(rows[:3], of[:3])
-    assert slices.table(found, "topic").to_numpy()[0].tolist()[3:] == ["–", "–", "–"]
+    assert slices.table(found).to_numpy()[0].tolist()[3:] == ["–", "–", "–"]

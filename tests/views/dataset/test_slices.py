@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from pandas import DataFrame
 from scipy import stats
 
 from compute.base.errors import Missing
@@ -61,6 +62,21 @@ def test_the_keys_that_there_are(reading: Reading) -> None:
     ]
     with pytest.raises(Missing, match="no kinds of queries by 'colour'; there are words, relevant"):
         select_slices.by_slice(cursor, datasets=["tiny"], measure="nDCG@10", key="colour")
+
+
+def test_many_kinds_stand_in_rows_and_two_queries_leave_room_for_the_others() -> None:
+    kinds = [f"kind {number}" for number in range(12)]
+    rows = DataFrame({"label": kinds, "system": "a", "title": "A", "family": "lexical"})
+    rows = rows.assign(n_queries=9, value=0.5, low=0.4, high=0.6)
+    rows.loc[0, ["n_queries", "low", "high"]] = 2, -5.8, 6.8
+    layout: Any = slices.panels(rows, "nDCG@10", theme="light").layout
+    assert [layout[name].anchor for name in ("xaxis5", "xaxis6", "xaxis12")] == ["y", "y2", "y3"]
+    assert [layout[name].anchor for name in ("yaxis", "yaxis2", "yaxis3")] == ["x", "x6", "x11"]
+    ends = [layout[name].domain for name in ("yaxis", "yaxis2", "yaxis3")]
+    assert ends[0][1] == 1 and ends[0][0] > ends[1][1] > ends[1][0] > ends[2][1]
+    assert ends[2][0] == pytest.approx(0, abs=1e-9)
+    assert layout.xaxis.domain == layout.xaxis6.domain and layout.xaxis5.domain[1] <= 1 + 1e-9
+    assert layout.xaxis.range == layout.xaxis12.range == pytest.approx((-0.06, 1.06))
 
 
 @pytest.mark.parametrize("theme", ["light", "dark", "print"])

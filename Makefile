@@ -36,7 +36,7 @@ smoke: $(READY)
 
 # The counts of the long runs; the rest of the suite stays as `make test` has it.
 soak: $(READY)
-	BEIRSCOPE_CASES=2000 BEIRSCOPE_KILLS=30 BEIRSCOPE_JOB_KILLS=10 BEIRSCOPE_FAULTS=216 $(PY) -m pytest -m "soak or not soak" \
+	BEIRSCOPE_KEYS=60 BEIRSCOPE_CASES=2000 BEIRSCOPE_KILLS=30 BEIRSCOPE_JOB_KILLS=10 BEIRSCOPE_FAULTS=216 $(PY) -m pytest -m "soak or not soak" \
 		tests/evaluate/test_measures.py tests/evaluate/test_runs.py tests/store/test_kills.py tests/jobs/test_worker.py \
 		tests/evaluate/holes/test_bounds.py tests/evaluate/holes/test_ranges.py tests/judgements/test_orders.py \
 		tests/corpora/overlap/test_jaccard.py tests/store/test_faults.py tests/judgements/test_histories.py \
@@ -45,7 +45,7 @@ soak: $(READY)
 		tests/evaluate/test_rbo.py tests/systems/combine/test_fusion.py tests/systems/neural/test_maxsim.py \
 		tests/evaluate/test_reference.py tests/corpora/test_similarity_matrix.py tests/jobs/test_shards.py \
 		tests/jobs/test_queue.py tests/pages/test_full_disk.py tests/browser/test_annotate.py tests/browser/test_walk.py \
-		tests/browser/test_import.py
+		tests/browser/test_import.py tests/browser/test_following.py
 
 # Mangled files for every reader, fresh ones each time: make fuzz SECONDS=600
 fuzz: $(READY)

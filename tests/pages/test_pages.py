@@ -132,7 +132,8 @@ def test_the_first_screen_shows_the_main_table_on_an_empty_store(empty_home: Pat
     assert app.selectbox(key="numbers").value == "Published"
     assert app.selectbox(key="table").value == "BEIR v4, Table 2"
     assert "Average over 18 datasets" in noted(app)[0].value
-    assert [chart.key for chart in app.get("plotly_chart")] == ["cells", "order", "wins", "bump"]
+    keys = [chart.key for chart in app.get("plotly_chart")]
+    assert keys == ["cells", "order", "aggregates", "wins", "bump"]
 
 
 @pytest.mark.parametrize("table", ["BEIR v1, Table 2", "BEIR-PL, Table 4", "BEIR v4, Table 9"])

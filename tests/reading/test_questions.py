@@ -39,6 +39,7 @@ ASKED: dict[str, Any] = {
     "b": "two",
     "baseline": "one",
     "measure": "nDCG@10",
+    "key": "words",
     "source": "BEIR v1, Table 2",
     "sign": 1,
     "k": 10,

@@ -1,7 +1,9 @@
 """What an answer rests on: nothing that is published for other datasets changes it."""
 
 import contextlib
+import importlib
 import inspect
+import pkgutil
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -12,6 +14,7 @@ import pytest
 from pandas import DataFrame
 from pandas.testing import assert_frame_equal
 
+from compute import views
 from compute.base.settings import Settings
 from compute.datasets import Dataset
 from compute.intake import imports
@@ -40,6 +43,7 @@ ASKED: dict[str, Any] = {
     "baseline": "one",
     "measure": "nDCG@10",
     "key": "words",
+    "name": "official",
     "source": "BEIR v1, Table 2",
     "sign": 1,
     "k": 10,
@@ -51,6 +55,9 @@ ASKED: dict[str, Any] = {
     "doc_id": "d1",
     "doc_ids": ["d1", "d4"],
 }
+# All of them, whatever else was imported before.
+for found in pkgutil.walk_packages(views.__path__, "compute.views."):
+    importlib.import_module(found.name)
 CONFINED = {
     query
     for query, asked in questions._DECLARED.items()

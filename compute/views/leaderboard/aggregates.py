@@ -17,7 +17,7 @@ from compute.views.shared.ranked import Lists, ranked
 from compute.views.shared.theme import escape, plain
 
 FEWEST = 3
-"""Datasets and systems from which on ways to average can differ by more than chance."""
+"""Datasets and systems: of fewer there is nothing to average, or no order to speak of."""
 ROW, MOST = 28, 24
 """Pixels of a system, and how many are drawn."""
 COLUMNS = ["system", "way", "rank", "low", "high", "number", "unbounded"]
@@ -37,7 +37,7 @@ def orders(board: Board) -> DataFrame:
     """COLUMNS: of each system that has all `averaged` datasets its rank by each way, with the 95%
     of ranks when datasets are drawn again, and the number that it is ranked by.
 
-    `unbounded`: no other system has beaten or tied it on any dataset. No row under FEWEST datasets
+    `unbounded`: as `aggregates.unbounded` says. No row under FEWEST datasets
     or systems.
     """
     systems = board.systems.loc[board.systems["rank"].notna(), "system"].tolist()
@@ -84,7 +84,10 @@ def notes(rows: DataFrame, titles: Mapping[str, str]) -> list[str]:
         told.append(f"A value of 0 makes the geometric mean of {names} 0.")
     if len(free):
         names = ", ".join(titles.get(name, name) for name in free)
-        told.append(f"No data bound the Bradley-Terry strength of {names}: no other beats it.")
+        told.append(
+            f"No data bound the Bradley-Terry strength of {names}: other systems beat or tie none"
+            " of these on any dataset."
+        )
     return told
 
 

@@ -48,7 +48,8 @@ def test_who_is_first_by_all_ways() -> None:
     assert aggregates.verdict(rows, TITLES) == f"First by all {n} ways of averaging: One."
     assert aggregates.notes(rows, TITLES) == [
         "A value of 0 makes the geometric mean of T<o 0.",
-        "No data bound the Bradley-Terry strength of One: no other beats it.",
+        "No data bound the Bradley-Terry strength of One: other systems beat or tie none of these"
+        " on any dataset.",
     ]
 
 

@@ -6,10 +6,10 @@ from typing import Any
 
 
 def named(function: str) -> Callable[..., Any]:
-    """A function of a module here, by both names: `showing.show`.
+    """A function of a module here, by both names: `gate.gate`, `show.stored.show`.
 
     The module is imported now, not with the table that names it: no command waits for the libraries
     of another.
     """
-    module, name = function.split(".")
+    module, _, name = function.rpartition(".")
     return getattr(import_module(f"{__name__}.{module}"), name)

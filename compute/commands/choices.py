@@ -15,14 +15,14 @@ HUMAN = ("person", "adjudication")
 FORMATS = ("qrels", "beir", "csv")
 """Files of added judgements, in `compute.judgements.exchange`."""
 SHOWN = {
-    "scores": "showing.scores",
-    "holes": "showing_holes.holes",
-    "power": "showing_power.power",
-    "estimates": "showing_estimates.estimates",
+    "scores": "show.stored.scores",
+    "holes": "show.holes.holes",
+    "power": "show.power.power",
+    "estimates": "show.estimates.estimates",
     "overlap": "analysing.overlaps",
     "lengths": "analysing.lengths_shown",
     "efficiency": "efficiency.shown",
-    "sets": "showing_sets.sets",
+    "sets": "show.sets.sets",
     "jobs": "jobs.jobs_shown",
 }
 """What `show` prints of the store, and what makes a frame of it, as `commands.named` takes it."""

@@ -88,7 +88,7 @@ def cursor_of(
 def scores(bench: Bench, arguments: Namespace) -> DataFrame:
     """A row for each score, ours or the papers', or of each kind of query."""
     if arguments.slice:
-        return commands.named("showing_slices.by_slice")(bench, arguments)
+        return commands.named("show.slices.by_slice")(bench, arguments)
     return values(bench, arguments, arguments.measure)
 
 

@@ -9,7 +9,7 @@ from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.commands.common import scored_by
-from compute.commands.showing import tell_stale
+from compute.commands.show.stored import tell_stale
 from compute.datasets import Dataset, dataset
 from compute.judgements import Choice
 from compute.reading import database, judgement_sets

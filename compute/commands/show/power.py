@@ -9,7 +9,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.base.errors import Missing, WrongInput
-from compute.commands.showing import cursor_of, values
+from compute.commands.show.stored import cursor_of, values
 from compute.evaluate import power as finding
 from compute.evaluate.sign_flips import LEVEL
 from compute.store.loading import Bench

@@ -7,7 +7,7 @@ from pandas import DataFrame
 
 from compute.base.errors import WrongInput
 from compute.commands.choices import ADDED
-from compute.commands.showing import cursor_of
+from compute.commands.show.stored import cursor_of
 from compute.evaluate.estimates.frames import Frame
 from compute.judgements import sets
 from compute.judgements.tasks import estimated, samples, tasks

@@ -6,7 +6,7 @@ from pandas import DataFrame
 
 from compute.base.errors import Missing, WrongInput
 from compute.commands.common import scored_by
-from compute.commands.showing import cursor_of, name_the_wrong
+from compute.commands.show.stored import cursor_of, name_the_wrong
 from compute.datasets import dataset
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets

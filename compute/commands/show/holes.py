@@ -8,7 +8,7 @@ from pandas import DataFrame
 
 from compute.base import printable
 from compute.base.errors import WrongInput
-from compute.commands.showing import cursor_of, name_the_wrong, values
+from compute.commands.show.stored import cursor_of, name_the_wrong, values
 from compute.evaluate import measures
 from compute.store.loading import Bench
 from compute.views.holes import select as holes_select

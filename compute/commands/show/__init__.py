@@ -1,0 +1,1 @@
+"""What `show` prints."""

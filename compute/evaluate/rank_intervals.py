@@ -348,3 +348,11 @@ def letter(number: int) -> str:
     """a to z, then aa, ab …"""
     before, last = divmod(number, len(ascii_lowercase))
     return (letter(before - 1) if before else "") + ascii_lowercase[last]
+
+
+def after(name: str) -> str:
+    """The letter that follows: b of a, aa of z."""
+    number = 0
+    for character in name:
+        number = number * len(ascii_lowercase) + ascii_lowercase.index(character) + 1
+    return letter(number)

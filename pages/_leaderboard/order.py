@@ -78,7 +78,9 @@ def table(of: Numbers, board: Board, baseline: str, picked: Sequence[str]) -> No
         f"{of.measure} of systems on datasets",
         scores=scores(of, board, shown, baseline),
         file=file,
-        column_config=_columns(["Mean", *heads.values()]),
+        column_config=_columns(
+            ["Mean", *heads.values()], max(map(len, shown["System"]), default=0)
+        ),
         on_select=partial(_open, by_title, shown["system"].tolist()),
         selection_mode="single-cell",
         **drawing.height(len(shown), MOST_ROWS),
@@ -155,8 +157,11 @@ def tested_by(board: Board, baseline: str) -> dict[str, Any]:
     return {"measure": board.measure, "datasets": datasets, "systems": names, "baseline": baseline}
 
 
-def _columns(numbers: Sequence[str]) -> dict[str, Any]:
-    """How the table's columns look, and what those of the order say of themselves."""
+def _columns(numbers: Sequence[str], longest: int) -> dict[str, Any]:
+    """How the table's columns look, and what those of the order say of themselves.
+
+    `longest`: letters of the longest name of a system.
+    """
     told = {"First in": f"share of resamples in which the system is first. {FIRST}"}
     told |= {"Group": "by the test of all pairs: systems that share a letter cannot be told apart"}
     styles = {name: st.column_config.NumberColumn(format="%.3f") for name in numbers}
@@ -165,7 +170,9 @@ def _columns(numbers: Sequence[str]) -> dict[str, Any]:
     styles[figures.HOLES] = st.column_config.NumberColumn(format="%.3f", help=words)
     words = "95% interval, the dot is the mean"
     styles[figures.PICTURE] = st.column_config.ImageColumn(width=figures.WIDTH, help=words)
-    return styles | {"System": st.column_config.TextColumn(pinned=True)}
+    # A pinned column that is wider would leave nothing of the others on a phone.
+    width = min(24 + 7 * longest, 180)
+    return styles | {"System": st.column_config.TextColumn(pinned=True, width=width)}
 
 
 def _open(by_title: Mapping[str, str], systems: Sequence[str]) -> None:
@@ -221,8 +228,8 @@ def _figure(
     drawing.caption(
         f"{len(shown)} of {len(order)} systems shown; ranks are among all."
         * (len(shown) < len(order)),
-        *order_confidence.caption(order, board, ground),
         f"{more} more systems stand in the view Table." * (more > 0),
+        *order_confidence.caption(order, board, ground),
         _without_bars(shown),
         _over_all(of),
     )

@@ -143,7 +143,7 @@ def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> It
     head = place | {"y": -1, "font": {"color": look.muted}}
     yield head | {"xshift": 58, "text": "rank"}
     if sure:
-        often = {"xshift": 112, "text": "first in<br>draws"}
+        often = {"xshift": 112, "yanchor": "bottom", "text": "first in<br>draws"}
         yield head | ({"text": "group"} | _LETTERS if narrow else often)
     if bars:
         words = "not separable<br>by the test"

@@ -55,9 +55,20 @@ def members(groups: Sequence[str]) -> dict[str, list[int]]:
     return dict(sorted(found.items(), key=lambda item: (len(item[0]), item[0])))
 
 
+_ROW = 3
+"""Letters in a row that are still written one by one."""
+
+
 def compact(group: str) -> str:
-    """Letters without blanks between where each is one."""
-    names = group.split()
+    """Letters without blanks between where each is one; four and more in a row as "a–d"."""
+    rows: list[list[str]] = []
+    for name in group.split():
+        if rows and rank_intervals.after(rows[-1][-1]) == name:
+            rows[-1].append(name)
+        else:
+            rows.append([name])
+    parts = [[f"{row[0]}–{row[-1]}"] if len(row) > _ROW else row for row in rows]
+    names = [name for part in parts for name in part]
     return ("" if all(len(name) == 1 for name in names) else " ").join(names)
 
 

@@ -110,6 +110,15 @@ def test_more_groups_than_bars_fit_are_left_to_the_table() -> None:
     assert order_confidence.compact("z aa") == "z aa"
 
 
+def test_four_letters_in_a_row_are_written_as_their_ends() -> None:
+    assert order_confidence.compact("a b c") == "abc"
+    assert order_confidence.compact("a c d e f") == "a c–f"
+    assert order_confidence.compact("x y z aa ac") == "x–aa ac"
+    numbers = [0, 25, 26, 51, 701, 702]
+    following = [rank_intervals.after(rank_intervals.letter(number)) for number in numbers]
+    assert following == [rank_intervals.letter(number + 1) for number in numbers]
+
+
 def test_of_many_systems_the_first_are_drawn() -> None:
     order = order_of(["a"] * 143)
     figure = drawn(order, "dark")

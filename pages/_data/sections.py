@@ -26,7 +26,10 @@ def datasets() -> None:
         carried,
         _to_dataset,
         "Stored datasets",
-        column_config={"Texts": st.column_config.Column(width=170)},
+        column_config={
+            "Dataset": st.column_config.Column(width=170),
+            "Texts": st.column_config.Column(width=170),
+        },
     )
     drawing.caption(
         f"{counted(len(rows), 'dataset')}; a click on a row opens it. Documents are those of the"

@@ -139,6 +139,7 @@ def matrix(cells: DataFrame, chosen: DataFrame, without: str = "") -> None:
     figure = figures.matrix(cells, chosen=targets, theme=colours.theme(), titles=titles)
     navigation.plot(figure, "matrix", "Runs of systems on datasets", _select)
     drawing.caption(
+        figures.outdated(cells),
         figures.shipped(cells),
         drawing.of_matrix(
             "A click on a cell chooses its system and dataset, another leaves them out again."

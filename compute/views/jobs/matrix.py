@@ -210,6 +210,16 @@ def shipped(cells: DataFrame) -> str:
     return came if cells["state"].eq(SHIPPED).any() else ""
 
 
+def outdated(cells: DataFrame) -> str:
+    """Why runs are out of date, the commonest reason first; nothing where none is."""
+    why = Counter(cells.loc[cells["state"] == STALE, "remark"])
+    if not why:
+        return ""
+    (reason, n), *others = why.most_common()
+    more = f"; {counted(len(others), 'other reason')} on the cells" if others else ""
+    return f"{counted(n, 'run')} out of date: {reason.rstrip('.')}{more}."
+
+
 def signs(cells: DataFrame) -> str:
     """What the signs mean, where a matrix is too wide for words; else nothing."""
     if cells["system"].nunique() <= MANY_COLUMNS:

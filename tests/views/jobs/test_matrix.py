@@ -75,6 +75,14 @@ def test_what_is_shipped_can_be_computed_here() -> None:
     assert figures.to_do(shipped, again=False)
 
 
+def test_why_runs_are_out_of_date_is_said_the_commonest_reason_first() -> None:
+    assert figures.outdated(CELLS) == ""
+    remarks = ["the settings changed since", "the files changed since.", "the files changed since."]
+    stale = DataFrame({"state": ["out of date"] * 3, "remark": remarks})
+    said = "2 runs out of date: the files changed since; 1 other reason on the cells."
+    assert figures.outdated(stale) == said
+
+
 def test_each_cell_says_what_it_is_and_names_from_outside_stay_text() -> None:
     figure: Any = figures.matrix(CELLS, chosen=[("bm25", "tiny")], theme="light")
     (overlay,) = _marks(figure, "markers")

@@ -140,10 +140,10 @@ def _notes(rows: DataFrame, bars: Mapping, look: Palette, *, narrow: bool) -> It
             yield place | {"y": y, "text": order_confidence.compact(row["group"])} | _LETTERS
         elif sure:
             yield place | {"y": y, "xshift": 106, "text": _share(row["first"])}
-    head = place | {"y": -1, "font": {"color": look.muted}}
+    head = place | {"y": -0.5, "yanchor": "bottom", "font": {"color": look.muted}}
     yield head | {"xshift": 58, "text": "rank"}
     if sure:
-        often = {"xshift": 112, "yanchor": "bottom", "text": "first in<br>draws"}
+        often = {"xshift": 112, "text": "first in<br>draws"}
         yield head | ({"text": "group"} | _LETTERS if narrow else often)
     if bars:
         words = "not separable<br>by the test"
@@ -166,8 +166,8 @@ def _layout(rows: DataFrame, titles: Mapping[str, str], measure: str, bars: Mapp
             "range": [-0.5, max(len(bars), 4) - 0.5],
             "visible": False,
         },
-        "yaxis": axes.names_down(names, above=1.5, below=0.6, tickfont=font),
-        "height": (TIGHT if many else ROW) * (len(rows) + 1) + 60,
+        "yaxis": axes.names_down(names, above=2.5 if many else 1.8, below=0.6, tickfont=font),
+        "height": (TIGHT if many else ROW) * (len(rows) + 2) + 60,
         # On a narrow screen the head of few bars is wider than they are.
         "margin": {"r": 30} if bars else {},
         "hoverdistance": 12,

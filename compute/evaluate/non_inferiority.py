@@ -17,7 +17,8 @@ the p-values of that test are corrected for the number of groups by Holm's metho
 Scandinavian Journal of Statistics 6, 65-70). So an interval that lies below -m may not be enough.
 
 The intervals speak of queries like these. A loss on so few queries that none, or hardly one, is
-among these shows in no interval; `tests.benchmarks.gate` has how often, and the error rates else.
+among these shows in no interval; `tests.benchmarks.simulations.gate` has how often, and the error
+rates else.
 """
 
 from collections.abc import Mapping, Sequence

@@ -17,7 +17,7 @@ from compute.views.dataset import query_outcomes, select_systems
 from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select_order
 from compute.views.shared import binned_queries, next_steps
-from pages._compare import power, slices
+from pages._compare import fusions, power, slices
 from pages._shared import address, colours, drawing, escaping, navigation, pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -95,6 +95,7 @@ def one_dataset(view: View) -> None:
         rankings(alike)
     slices.section(both, view.datasets, view.titles, view.measure)
     most_different(view, both, alike)
+    fusions.section(view.dataset, view.datasets, view.a, view.b, view.titles, view.measure)
     with st.expander("Could it be chance? Tests and effect size"):
         tests(view, row)
         # On 10,000 queries of many systems it takes a second: all else is there before.
@@ -267,6 +268,8 @@ def all_datasets(view: View) -> None:
     table = tables.across_table(rows, view.titles)
     navigation.table(table, "rows", carried, _choose, f"{view.versus} by dataset")
     drawing.caption(f"Difference: {view.versus}.")
+    parts = {name: members(name) for name in rows["dataset"]}
+    fusions.across(parts, view.a, view.b, view.titles, view.measure)
 
 
 def _choose(dataset: str) -> None:

@@ -8,13 +8,14 @@ import numpy as np
 import pytest
 
 from compute.evaluate.estimates.linearised import kind
-from tests.benchmarks import gate, sampled, sampled_machines
+from tests.benchmarks import sampled, sampled_machines
 from tests.benchmarks.__main__ import BENCHMARKS, END, START, listed, measured, written
 from tests.benchmarks.growth import collections, stores
 from tests.benchmarks.growth.drawing import figure
 from tests.benchmarks.growth.lines import HEAD, Line, markdown
 from tests.benchmarks.pages import rows as page_rows
 from tests.benchmarks.side_by_side import Row, quicker
+from tests.benchmarks.simulations import gate
 from tests.evaluate.estimates.made import drawn
 
 SCORE, SEARCH = (one for one in BENCHMARKS if one.name in ("score", "search"))

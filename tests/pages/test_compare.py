@@ -328,3 +328,18 @@ def test_kinds_of_queries_by_labels_of_ones_own(
     app = opened(home, monkeypatch, "dataset", dataset="again", show="Kinds of queries", slice=EVIL)
     assert app.selectbox(key="slice").options[-1] == EVIL
     assert "import-labels" in said(app)
+
+
+def test_two_systems_are_fused_where_that_is_asked_for(
+    home: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address = {"dataset": "tiny", "a": "sure", "b": EVIL, "measure": "RR@10"}
+    app = opened(home, monkeypatch, "compare", **address)
+    assert "is best on these queries" not in said(app)
+    app = opened(home, monkeypatch, "compare", **address, fuse="true")
+    verdict = next(one.value for one in app.markdown if "is best on these queries" in one.value)
+    assert "50 queries are needed" in verdict
+    app = opened(home, monkeypatch, "compare", **address | {"dataset": "All datasets"}, fuse="true")
+    frames = [table.value for table in app.dataframe]
+    best = next(frame for frame in frames if "Weight from the others" in frame)
+    assert best["Loss with it"].tolist() == [".000", ".000"]

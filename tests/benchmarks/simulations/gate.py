@@ -1,6 +1,6 @@
 """How often `gate` errs, by simulation on differences of stored systems' queries.
 
-    python -m tests.benchmarks.gate [REPETITIONS]      (default: 10000)
+    python -m tests.benchmarks.simulations.gate [REPETITIONS]      (default: 10000)
 
 Queries are drawn with replacement from all of a dataset, and the candidate's differences there are
 given a true mean: 0, the margin's loss, or three times it. `shifted`: the same is added to every

@@ -1,0 +1,262 @@
+"""Two systems fused: which weight is best, what it is worth elsewhere, and holes at each."""
+
+import shlex
+from collections.abc import Hashable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import plotly.graph_objects as go
+from pandas import DataFrame, Series
+
+from compute.base.bounded_cache import remembered
+from compute.evaluate import tuning
+from compute.evaluate.measures import better
+from compute.evaluate.significance import by_part, student
+from compute.evaluate.tolerance import above
+from compute.systems import names
+from compute.views.compare.fusion_sweep import ALONE, INTERPOLATE, KS, RRF, WEIGHTS
+from compute.views.shared import theme as looks
+from compute.views.shared import traces
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import between, escape, plain, precise, signed
+
+Titles = tuple[str, str]
+_METHODS = {INTERPOLATE: "Interpolation", RRF: "RRF"}
+_SCORES, _HOLES = [0.36, 1], [0, 0.22]
+"""Where the panels of the figure stand, from below."""
+
+
+class Swept(NamedTuple):
+    """What fusing two systems gives on a dataset."""
+
+    settings: DataFrame
+    """method, setting, value, low, high (the mean with Student's 95% interval), holes, left_out
+    (the mean of the measure with holes left out), only_judged: above the better system alone, and
+    below it where holes are left out."""
+    alone: tuple[float, float]
+    """The mean of each system."""
+    fused: tuple[float, float, float, float] | None
+    """With the setting chosen on other queries: the mean, what it is above the better system alone,
+    and that difference's 95% interval; None for too few queries."""
+    n: int
+
+
+@remembered
+def swept(rows: DataFrame, measure: str) -> Swept | None:
+    """What `fusion_sweep.swept` found, a row for each setting.
+
+    Parts of a dataset count the same. None where no query has a value at every setting.
+    """
+    wide = rows.pivot(index=["dataset", "query_id"], columns=["method", "setting"])
+    wide = wide.take(np.flatnonzero(wide["value"].notna().to_numpy().all(axis=1)))
+    if wide.empty:
+        return None
+    weights = by_part(wide.index.get_level_values("dataset").to_series())
+    share = np.full(len(wide), 1 / len(wide)) if weights is None else weights
+    means, sign = _means(wide, share), better(measure)
+    is_alone = means["method"] == ALONE
+    alone = means[is_alone].sort_values("setting")
+    base = int((sign * alone["value"]).to_numpy().argmax())
+    found = means[~is_alone].reset_index(drop=True)
+    found["only_judged"] = _only_judged(found, alone.iloc[base], sign)
+    fused = _elsewhere(wide, share, base, sign)
+    return Swept(found, tuple(alone["value"]), fused, len(wide))
+
+
+def _means(wide: DataFrame, share: np.ndarray) -> DataFrame:
+    values = wide["value"].to_numpy()
+    mean = share @ values
+    # Each part varies around its own mean; of a single query nothing is known.
+    parts = wide["value"].groupby(level="dataset")
+    off = (wide["value"] - parts.transform("mean")).to_numpy()
+    n = parts.transform("size").to_numpy(dtype=np.float64)
+    error = np.sqrt(share**2 * n / np.maximum(n - 1, 1) @ off**2)
+    low, high = student(mean, error, len(wide) - 1)
+    found = wide["value"].columns.to_frame(index=False)
+    for name in ("holes", "left_out"):
+        column = wide[name].to_numpy()
+        there = ~np.isnan(column)
+        # A query whose list is empty, or holds but holes, has no share of them.
+        found[name] = (share @ np.where(there, column, 0)) / (share @ there)
+    return found.assign(value=mean, low=low, high=high)
+
+
+def _only_judged(found: DataFrame, alone: Series, sign: int) -> np.ndarray:
+    """Which settings beat a system only while holes count as not relevant."""
+    ahead = above(sign * found["value"], sign * alone["value"])
+    behind = above(sign * alone["left_out"], sign * found["left_out"])
+    return np.asarray(ahead) & np.asarray(behind)
+
+
+def _elsewhere(
+    wide: DataFrame, share: np.ndarray, base: int, sign: int
+) -> tuple[float, float, float, float] | None:
+    if len(wide) < tuning.FEWEST:
+        return None
+    values: Any = wide["value"]
+    own = values[ALONE, float(base)].to_numpy()
+    settings = values.drop(columns=ALONE, level=0).to_numpy().T
+    parts = values.index.get_level_values("dataset")
+    tuned = tuning.cross_validated(settings, [own], sign=sign, parts=parts)
+    gap = float(share @ (tuned.values - own))
+    low, high = student(gap, tuned.errors[0], len(values) - 1)
+    return float(share @ tuned.values), gap, float(low), float(high)
+
+
+def best(found: Swept, measure: str, method: str | None = None) -> Mapping[Hashable, Any]:
+    """The row of `settings` with the best mean, of one method or of all."""
+    rows = found.settings[found.settings["method"] == method] if method else found.settings
+    return rows.to_dict("records")[int((better(measure) * rows["value"]).to_numpy().argmax())]
+
+
+def called(row: Mapping[Hashable, Any], titles: Titles) -> str:
+    """`Interpolation with weight .55 for BM25`, `RRF with k = 20`."""
+    if row["method"] == RRF:
+        return f"RRF with k = {row['setting']:g}"
+    return f"Interpolation with weight {plain(row['setting'], 2)} for {titles[0]}"
+
+
+def verdict(found: Swept, titles: Titles, measure: str) -> str:
+    """What is best on these queries, and what is left of it on others."""
+    sign, row = better(measure), best(found, measure)
+    base = int(np.argmax([sign * one for one in found.alone]))
+    name, other = titles[base], titles[1 - base]
+    said = (
+        f"{called(row, titles)} is best on these queries: {plain(row['value'])}, where {name} alone"
+        f" has {plain(found.alone[base])} and {other} {plain(found.alone[1 - base])}."
+    )
+    if found.fused is None:
+        return f"{said} {tuning.FEWEST} queries are needed to say what it is worth on others."
+    mean, gap, low, high = found.fused
+    sure = "" if low > 0 or high < 0 else ", not significant"
+    return (
+        f"{said} Chosen on other queries, a fusion has {plain(mean)}: {signed(gap)} against {name}"
+        f" (95% {between(low, high)}{sure})."
+    )
+
+
+def command(row: Mapping[Hashable, Any], a: str, b: str, dataset: str) -> str:
+    """The command that computes and stores a fusion.
+
+    Raises WrongInput for systems whose names are none that a fusion can be made of.
+    """
+    value = int(row["setting"]) if row["method"] == RRF else row["setting"]
+    given = "k" if row["method"] == RRF else "weight"
+    name = f"{row['method']}({names.parse(a)},{names.parse(b)},{given}={value})"
+    return f"python -m compute run {shlex.quote(name)} {shlex.quote(dataset)}"
+
+
+@drawing
+def figure(found: Swept, titles: Titles, measure: str, *, theme: str) -> go.Figure:
+    """The mean at each weight and at each k with its interval; below, the share of holes."""
+    look = looks.palette(theme)
+    drawn = go.Figure()
+    for axis, method in (("", INTERPOLATE), ("2", RRF)):
+        rows = found.settings[found.settings["method"] == method]
+        x = rows["setting"] if method == INTERPOLATE else [str(k) for k in KS]
+        for trace in _traces(rows, list(x), titles, measure, look):
+            drawn.add_trace({**trace, "xaxis": f"x{axis}"})
+        for alone in found.alone:
+            ends = {"xref": f"x{axis} domain", "x0": 0, "x1": 1, "y0": alone, "y1": alone}
+            drawn.add_shape(line={"dash": "dot", "width": 1, "color": look.muted}, **ends)
+    return drawn.update_layout(template=looks.template(theme), **_layout(titles, measure))
+
+
+def _traces(
+    rows: DataFrame, x: Sequence[Any], titles: Titles, measure: str, look: looks.Palette
+) -> list[dict[str, Any]]:
+    line = {"color": look.primary, "width": 2}
+    fill = [look.background if hollow else look.primary for hollow in rows["only_judged"]]
+    ends = rows["high"].tolist() + rows["low"].tolist()[::-1]
+    band = {"x": [*x, *x[::-1]], "y": ends, "mode": "lines", "line": {"width": 0}}
+    said = [_hover(row, titles, measure) for row in rows.to_dict("records")]
+    marker = {"size": 9, "color": fill, "opacity": 1, "line": {"width": 2, "color": look.primary}}
+    holes = {"x": list(x), "y": rows["holes"].tolist(), "yaxis": "y2", "mode": "lines"}
+    return [
+        {"type": "scatter", **band, "fill": "toself", "opacity": 0.25, "hoverinfo": "skip"}
+        | {"fillcolor": look.primary},
+        {"type": "scatter", "x": list(x), "y": rows["value"].tolist(), "mode": "lines+markers"}
+        | {"line": line, "marker": marker, **traces.hover(said)},
+        {"type": "scatter", **holes, "line": {"color": look.muted, "width": 2}}
+        | traces.hover([f"{one:.0%} holes" for one in rows["holes"]]),
+    ]
+
+
+def _hover(row: Mapping[Hashable, Any], titles: Titles, measure: str) -> str:
+    interval = f"{precise(row['low'])} to {precise(row['high'])}"
+    return (
+        f"<b>{escape(called(row, titles))}</b><br>{escape(measure)} {precise(row['value'])}"
+        f" (95%: {interval})<br>{row['holes']:.0%} holes"
+        f"<br>with holes left out {precise(row['left_out'])}"
+    )
+
+
+def _layout(titles: Titles, measure: str) -> dict[str, Any]:
+    a, b = (escape(title, 24) for title in titles)
+    ticks = [weight for weight in WEIGHTS if round(weight * 20) % 4 == 0]
+    return {
+        "height": 420,
+        "showlegend": False,
+        "xaxis": {
+            "domain": [0, 0.58],
+            "tickvals": ticks,
+            "title": {"text": f"weight of {a}; the rest is {b}'s"},
+        }
+        | {"ticktext": [f"{one:g}".removeprefix("0") or "0" for one in ticks]},
+        "xaxis2": {"domain": [0.66, 1], "type": "category", "title": {"text": "k of RRF"}},
+        "yaxis": {"domain": _SCORES, "title": {"text": escape(measure)}, "nticks": 8},
+        "yaxis2": {"domain": _HOLES, "title": {"text": "Hole@10"}, "tickformat": ".0%"}
+        | {"nticks": 3, "rangemode": "tozero"},
+    }
+
+
+def across(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) -> DataFrame:
+    """The best weight of an interpolation by dataset, and one chosen on the other datasets.
+
+    Dataset, Queries, Best weight, its mean, Weight from the others (the best of the mean over
+    them), Loss with it: both absent for a single dataset.
+    """
+    good = better(measure) * _weights(found)
+    others = [good.drop(index=name).mean() for name in good.index]
+    chosen = [mean.idxmax() if len(good) > 1 else np.nan for mean in others]
+    own = good.max(axis=1)
+    lost = [
+        own[name] - good.at[name, weight] if weight == weight else np.nan
+        for name, weight in zip(good.index, chosen, strict=True)
+    ]
+    return DataFrame(
+        {
+            "Dataset": [titles.get(name, name) for name in good.index],
+            "Queries": [found[name].n for name in good.index],
+            "Best weight": good.idxmax(axis=1).tolist(),
+            measure: (better(measure) * own).tolist(),
+            "Weight from the others": chosen,
+            "Loss with it": lost,
+        }
+    )
+
+
+def printed(rows: DataFrame) -> DataFrame:
+    """The same with numbers as tables write them."""
+    shown = rows.copy()
+    for name in map(str, rows.select_dtypes("float")):
+        shown[name] = [plain(one, 2 if "eight" in name else 3) for one in rows[name]]
+    return shown
+
+
+def losses(found: Mapping[str, Swept], measure: str, titles: Mapping[str, str]) -> DataFrame:
+    """What the best weight of one dataset loses on each other, as `tuning.carried` says it."""
+    lost = tuning.carried(_weights(found), better(measure))
+    names = [titles.get(name, name) for name in lost.index]
+    lost.columns = names
+    lost.insert(0, "Best weight of", names)
+    return lost.reset_index(drop=True)
+
+
+def _weights(found: Mapping[str, Swept]) -> DataFrame:
+    """The mean of each dataset at each weight of an interpolation."""
+    means = {
+        name: one.settings[one.settings["method"] == INTERPOLATE].set_index("setting")["value"]
+        for name, one in found.items()
+    }
+    return DataFrame(means).T

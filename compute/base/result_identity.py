@@ -11,6 +11,7 @@ FORMAT = {
     "query_labels": 1,
     "judgements": 1,
     "machine_grades": 1,
+    "leakage": 1,
     "documents": 1,
     "lengths": 1,
     "length_counts": 1,

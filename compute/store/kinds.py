@@ -57,6 +57,15 @@ COLUMNS: Mapping[str, Columns] = {
         ("doc_id", _TEXT),
         ("relevance", "int32"),
     ],
+    "leakage": [
+        ("dataset", _TEXT),
+        ("system", _TEXT),
+        ("of", _TEXT),
+        ("text_id", _TEXT),
+        ("file", _TEXT),
+        ("training_id", _TEXT),
+        ("similarity", "double"),
+    ],
     "lengths": [("dataset", _TEXT), ("doc_id", _TEXT), ("n_words", "int32")],
     "length_counts": [
         ("dataset", _TEXT),
@@ -114,3 +123,5 @@ COLUMNS: Mapping[str, Columns] = {
     ],
 }
 """By kind; `schema` says what they hold."""
+NAMED_OTHERWISE = ("machine_grades", "leakage")
+"""Kinds whose `system` is none that ranks: a machine that graded, a training set."""

@@ -107,6 +107,19 @@ TABLES: Mapping[str, Table] = {
             "relevance": "grade; 0 and below: not relevant",
         },
     ),
+    "leakage": Table(
+        "Test queries and relevant documents that a training set holds, equal or nearly so: of each"
+        " the ten training texts that are most like it, never the texts themselves.",
+        {
+            "dataset": DATASET,
+            "system": "the training set: the name under which it was compared",
+            "of": "query or document: what of the dataset was found",
+            "text_id": "id of the query or of the document",
+            "file": "of the training set, without its folder; of a split its name",
+            "training_id": "id of the training text there, else its line",
+            "similarity": "Jaccard similarity of the sets of character 5-grams, 0 to 1",
+        },
+    ),
     "added_judgements": Table(
         "What people, files and models judged here; rows are added and never changed.",
         {

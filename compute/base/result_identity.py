@@ -10,6 +10,7 @@ FORMAT = {
     "queries": 1,
     "query_labels": 1,
     "judgements": 1,
+    "subtopics": 1,
     "machine_grades": 1,
     "leakage": 1,
     "documents": 1,

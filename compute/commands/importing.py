@@ -38,6 +38,7 @@ def import_dataset(arguments: Namespace) -> int:
         f"{arguments.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
         f" {loaded.judgements.rows:,} judgements"
         + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
+        + (f"; {loaded.subtopics.rows:,} by subtopic" if loaded.subtopics else "")
         + "\n"
     )
     if same := imports.alike(loaded):

@@ -50,6 +50,13 @@ COLUMNS: Mapping[str, Columns] = {
         ("doc_id", _TEXT),
         ("relevance", "int32"),
     ],
+    "subtopics": [
+        ("dataset", _TEXT),
+        ("query_id", _TEXT),
+        ("doc_id", _TEXT),
+        ("subtopic", _TEXT),
+        ("relevance", "int32"),
+    ],
     "machine_grades": [
         ("dataset", _TEXT),
         ("system", _TEXT),

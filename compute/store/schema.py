@@ -97,6 +97,17 @@ TABLES: Mapping[str, Table] = {
             "relevance": "grade; 0 and below: judged not relevant, gain 0",
         },
     ),
+    "subtopics": Table(
+        "The official judgements by subtopic, where they are: `judgements` has the highest grade of"
+        " each pair.",
+        {
+            "dataset": DATASET,
+            "query_id": QUERY,
+            "doc_id": DOCUMENT,
+            "subtopic": "of the query, as the judgements name it",
+            "relevance": "grade; above 0: the document covers the subtopic",
+        },
+    ),
     "machine_grades": Table(
         "What machines graded, apart from all judgements: no score counts it unless it is chosen.",
         {

@@ -11,6 +11,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.datasets import DATASETS, published
+from compute.evaluate import subtopics
 from compute.evaluate.measures import MEASURES, label, parse
 from compute.evaluate.tolerance import TOLERANCE
 from compute.store import provenance
@@ -220,7 +221,7 @@ def definitions() -> DataFrame:
     """Measure, Name and Definition of every measure, from the functions that compute them."""
     rows = [
         (name, label(name), " ".join((inspect.getdoc(parse(name).formula.values) or "").split()))
-        for name in MEASURES
+        for name in (*MEASURES, *subtopics.MEASURES[1:])
     ]
     return DataFrame(rows, columns=["Measure", "Name", "Definition"])
 

@@ -12,15 +12,15 @@ from compute.datasets import trec
 from compute.datasets.records import WHOLE
 
 _PAIR = ["query_id", "doc_id"]
-SUBTOPIC = "subtopic"
-"""The second of TREC's columns, an iteration that says nothing or the subtopic that is judged."""
+ITERATION = "iteration"
+"""The second of TREC's columns, which says nothing or is the subtopic that was judged."""
 LEAST = 0.05
 """Of the pairs of a query and a document: from so many under several subtopics on they are some."""
 _TREC = trec.Layout(
     "qrels line",
     (
         ("query_id", pa.string()),
-        (SUBTOPIC, pa.string()),
+        (ITERATION, pa.string()),
         ("doc_id", pa.string()),
         ("relevance", pa.int32()),
     ),
@@ -96,7 +96,7 @@ def read(path: Path) -> Qrels:
         raise
     if not has_subtopics(table):
         return Qrels(_once(table, _PAIR, path), None)
-    subtopics = _once(table, [*_PAIR, SUBTOPIC], path)
+    subtopics = _once(table, [*_PAIR, ITERATION], path).rename(columns={ITERATION: "subtopic"})
     best = subtopics.groupby(_PAIR, sort=False)["relevance"].max()
     return Qrels(best.reset_index(), subtopics)
 
@@ -104,10 +104,10 @@ def read(path: Path) -> Qrels:
 def has_subtopics(table: pa.Table) -> bool:
     """Whether the second column of qrels holds subtopics: of the pairs of a query and a document
     LEAST stand under several values of it. Iterations and rounds judge a pair once."""
-    if SUBTOPIC not in table.column_names or not table.num_rows:
+    if ITERATION not in table.column_names or not table.num_rows:
         return False
-    several = table.group_by(_PAIR).aggregate([(SUBTOPIC, "count_distinct")])
-    counts = several[f"{SUBTOPIC}_count_distinct"].to_numpy()
+    several = table.group_by(_PAIR).aggregate([(ITERATION, "count_distinct")])
+    counts = several[f"{ITERATION}_count_distinct"].to_numpy()
     return bool((counts > 1).mean() >= LEAST)
 
 

@@ -36,11 +36,11 @@ select sum(n - 1)::bigint, arg_min([query_id, doc_id], line), min(line) from pai
 where n > 1 and (grades > 1) = $different
 """
 _SUBTOPICS = """
-select count(*), count(distinct subtopic), min(line) from judgements
+select count(*), count(distinct iteration), min(line) from judgements
 """
 _SUBTOPIC_AGAIN = """
-select [query_id, doc_id, subtopic], max(line) from judgements
-group by query_id, doc_id, subtopic having count(distinct relevance) > 1 limit 1
+select [query_id, doc_id, iteration], max(line) from judgements
+group by query_id, doc_id, iteration having count(distinct relevance) > 1 limit 1
 """
 _HOPELESS = """
 select count(*), arg_min(id, line), min(line) from lists where best <= 0

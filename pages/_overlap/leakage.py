@@ -24,7 +24,7 @@ def section() -> None:
         st.markdown(escaping.text(leakage.said(one, titles)))
         rows = changes[(changes["dataset"] == dataset) & (changes["training"] == training)]
         rows = rows[rows["system"].notna()]
-        if len(rows):
+        if rows["value_without"].notna().any():
             title = f"{MEASURE} on {titles.get(dataset, dataset)} without what {training} holds"
             shown = leakage.table(rows, named)
             drawing.table(shown, f"leakage_{place}", title, file=rows)

@@ -81,11 +81,14 @@ def said(one: DataFrame, titles: dict[str, str]) -> str:
         told += (
             f" and {row['n_documents_found']:,} of its {row['n_documents']:,} relevant documents"
         )
-    return f"{told}, equal or nearly so: {counted(int(row['n_touched']), 'query')} touched."
+    told += f", equal or nearly so: {counted(int(row['n_touched']), 'query')} touched"
+    left = row["n_queries"] - row["n_touched"]
+    return f"{told}." if left else f"{told}, so that none is left without them."
 
 
 def table(rows: DataFrame, named: dict[str, str]) -> DataFrame:
-    """The changes as text; `named` are the titles of systems."""
+    """The changes as text, where queries are left; `named` are the titles of systems."""
+    rows = rows[rows["value_without"].notna()]
     ends = zip(rows["low"], rows["high"], strict=True)
     queries = zip(rows["n_found"], rows["n_queries"], strict=True)
     return DataFrame(

@@ -47,6 +47,10 @@ def test_the_changes_are_those_of_the_means_by_hand(compared: Bench) -> None:
     )
     shown = leakage.table(both.reset_index().assign(left_out="query"), {"one": "One"})
     assert shown.iloc[1].to_list()[1:6] == ["1 of 3", "One", ".333", ".000", "−.333"]
+    nothing_left = leakage.said(sets.assign(n_touched=3), {})
+    assert nothing_left.endswith("3 queries touched, so that none is left without them.")
+    gone = both.reset_index().assign(left_out="query", value_without=float("nan"))
+    assert leakage.table(gone, {}).empty
 
 
 def test_without_a_score_the_set_still_has_a_row(compared: Bench) -> None:

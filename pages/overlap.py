@@ -8,7 +8,7 @@ from compute.datasets import published
 from compute.views.overlap import select
 from compute.views.overlap.heatmap import COMPUTED, NUMBERS, ORDERS, collections_in_print
 from compute.views.shared.theme import DOMAINS
-from pages._overlap import counting, sections
+from pages._overlap import counting, leakage, sections
 from pages._overlap import domain_shift as shifts
 from pages._shared import address, escaping, pickers
 from pages._shared.pickers import pick, slide
@@ -38,8 +38,8 @@ if numbers == COMPUTED:
 else:
     pairs, counted = read(select.in_print, source=published.OVERLAP), collections_in_print()
 if view == sections.SHIFT:
-    shifts.printed(unit, chosen, above)
-    shifts.computed(pairs, counted, unit, chosen, above)
+    shifts.both(pairs, counted, unit, chosen, above)
+    leakage.section()
     st.stop()
 square = similarity_matrix.matrix(pairs)
 if numbers == COMPUTED:

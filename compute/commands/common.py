@@ -15,7 +15,7 @@ from compute.reading import database
 from compute.recompute import run as recompute
 from compute.recompute.run import remarks, said
 from compute.store import freshness
-from compute.store.loading import Bench
+from compute.store.loading import Bench, Loaded
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Part
 
@@ -33,14 +33,24 @@ def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -
     runs = [hits for hits in fresh if hits.kind == "hits" and hits.dataset in rows]
     runs = [hits for hits in runs if hits.dataset in names or not dataset]
     runs = [hits for hits in runs if hits.system == system or not system]
-    new = 0
+    new, lacking = 0, dict[str, None]()
     for hits in runs:
         loaded = recompute.stored_dataset(bench.store, rows[hits.dataset])
+        lacking |= dict.fromkeys(without_subtopics(loaded, wanted))
         new += recompute.score(bench, loaded, hits, measures=wanted).new
     if new:
         sys.stderr.write(f"scored {counted(new, 'run')} by {measure}\n")
         done(bench)
-    return [line for hits in runs for line in too_deep(hits, wanted)]
+    return [*lacking, *(line for hits in runs for line in too_deep(hits, wanted))]
+
+
+def without_subtopics(loaded: Loaded, measures: Iterable[str]) -> list[str]:
+    """A sentence for each measure that counts subtopics, which the judgements do not carry."""
+    return [
+        f"no {one} on {loaded.dataset.name}: its judgements carry no subtopics"
+        for one in measures
+        if not scored_measures.allows(parse(one), loaded)
+    ]
 
 
 def too_deep(hits: Part, measures: Iterable[str]) -> list[str]:

@@ -5,6 +5,7 @@ from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
 
+from compute import commands
 from compute.base import printable
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.commands.bench import open_bench
@@ -37,6 +38,7 @@ def import_dataset(arguments: Namespace) -> int:
         f"{arguments.name}: {documents:,} documents, {loaded.queries.rows:,} queries,"
         f" {loaded.judgements.rows:,} judgements"
         + (f", {unknown:,} of them of documents not in the corpus" if unknown else "")
+        + (f"; {loaded.subtopics.rows:,} by subtopic" if loaded.subtopics else "")
         + "\n"
     )
     if same := imports.alike(loaded):
@@ -130,11 +132,14 @@ def _names(files: Sequence[Path], system: str) -> list[str]:
 
 
 def remove(arguments: Namespace) -> int:
-    """Say what goes with a dataset, a run or a machine's grades; with `--yes` remove it."""
+    """Say what goes with a dataset, a run, a machine's grades, or a training set; with `--yes`
+    remove it."""
     bench = open_bench()
     what = arguments.dataset, arguments.system, arguments.machine
-    if arguments.system and arguments.machine:
-        raise WrongInput("--system names a run and --machine grades: remove one after the other")
+    if sum(map(bool, (arguments.system, arguments.machine, arguments.training))) > 1:
+        raise WrongInput("--system, --machine and --training: remove one after the other")
+    if arguments.training:
+        return commands.named("leakage.remove")(bench, arguments)
     parts = removing.planned(bench.store, *what)
     told = printable.printable(removing.said(bench.store, parts, arguments.dataset))
     if not arguments.yes:

@@ -11,7 +11,7 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.permissions import usual
 from compute.base.words import counted
 from compute.commands.bench import named, open_bench, say, tell_damage
-from compute.commands.common import done, tell, too_deep
+from compute.commands.common import done, tell, too_deep, without_subtopics
 from compute.datasets import dataset
 from compute.evaluate import scored_measures
 from compute.exports import shipping
@@ -59,7 +59,8 @@ def score(arguments: Namespace) -> int:
         again = arguments.again and not hits.shipped
         outcome = recompute.score(bench, loaded, hits, again=again, measures=wanted)
         tell(bench, row, hits.system, outcome, wanted)
-        sys.stderr.writelines(f"{line}\n" for line in too_deep(hits, wanted))
+        lacking = [*without_subtopics(loaded, wanted), *too_deep(hits, wanted)]
+        sys.stderr.writelines(f"{line}\n" for line in lacking)
     return done(bench)
 
 

@@ -59,7 +59,10 @@ def queries_fingerprint(queries: DataFrame) -> str:
 
 
 def judgements_fingerprint(judgements: DataFrame) -> str:
-    """The fingerprint of `query_id, doc_id, relevance` rows in their order."""
+    """The fingerprint of `query_id, doc_id, relevance` rows in their order; with a column
+    `subtopic` of that, too."""
+    if "subtopic" in judgements:
+        return _frame_fingerprint(judgements, ["query_id", "doc_id", "subtopic", "relevance"])
     return _frame_fingerprint(judgements, ["query_id", "doc_id", "relevance"])
 
 

@@ -11,14 +11,16 @@ from compute.base.words import shown
 from compute.datasets import trec
 from compute.datasets.records import WHOLE
 
-_COLUMNS = pa.schema(
-    [("query_id", pa.large_string()), ("doc_id", pa.large_string()), ("relevance", pa.int64())]
-)
+_PAIR = ["query_id", "doc_id"]
+ITERATION = "iteration"
+"""The second of TREC's columns, which says nothing or is the subtopic that was judged."""
+LEAST = 0.05
+"""Of the pairs of a query and a document: from so many under several subtopics on they are some."""
 _TREC = trec.Layout(
     "qrels line",
     (
         ("query_id", pa.string()),
-        ("iteration", None),
+        (ITERATION, pa.string()),
         ("doc_id", pa.string()),
         ("relevance", pa.int32()),
     ),
@@ -56,13 +58,29 @@ def form(path: Path) -> Form:
     return Form(_BEIR, above, fault, "put the header above it")
 
 
-def read_qrels(path: Path) -> pd.DataFrame:
-    """query_id, doc_id, relevance (whole number) of a qrels file, a pair once, in file order.
+@dataclass(frozen=True)
+class Qrels:
+    """What a qrels file says."""
 
-    TREC's four columns between blanks, whose second is ignored, or BEIR's three between tabs
-    under a header line. Raises Missing or WrongInput with file and line; three columns without
+    judgements: pd.DataFrame
+    """query_id, doc_id, relevance (whole number), a pair once, in file order."""
+    subtopics: pd.DataFrame | None
+    """query_id, doc_id, subtopic, relevance, each once, where the second column holds subtopics."""
+
+
+def read_qrels(path: Path) -> pd.DataFrame:
+    """query_id, doc_id, relevance of a qrels file; see `read`."""
+    return read(path).judgements
+
+
+def read(path: Path) -> Qrels:
+    """The judgements of a qrels file, and those by subtopic where it has such.
+
+    TREC's four columns between blanks, or BEIR's three between tabs under a header line. The second
+    of four holds subtopics where `has_subtopics` says so, else it is ignored. By subtopics a pair
+    has its highest grade. Raises Missing or WrongInput with file and line; three columns without
     the header are refused, since its readers would lose the first judgement, and so is a pair
-    judged twice differently.
+    that is judged twice differently (under one subtopic).
     """
     found = form(path)
     if found.fault:
@@ -76,10 +94,31 @@ def read_qrels(path: Path) -> pd.DataFrame:
                 " beside them with import-dataset --queries"
             ) from None
         raise
-    frame = table.cast(_COLUMNS).to_pandas().drop_duplicates(ignore_index=True)
-    twice = frame[frame.duplicated(["query_id", "doc_id"])]
+    if not has_subtopics(table):
+        return Qrels(_once(table, _PAIR, path), None)
+    subtopics = _once(table, [*_PAIR, ITERATION], path).rename(columns={ITERATION: "subtopic"})
+    best = subtopics.groupby(_PAIR, sort=False)["relevance"].max()
+    return Qrels(best.reset_index(), subtopics)
+
+
+def has_subtopics(table: pa.Table) -> bool:
+    """Whether the second column of qrels holds subtopics: of the pairs of a query and a document
+    LEAST stand under several values of it. Iterations and rounds judge a pair once."""
+    if ITERATION not in table.column_names or not table.num_rows:
+        return False
+    several = table.group_by(_PAIR).aggregate([(ITERATION, "count_distinct")])
+    counts = several[f"{ITERATION}_count_distinct"].to_numpy()
+    return bool((counts > 1).mean() >= LEAST)
+
+
+def _once(table: pa.Table, key: list[str], path: Path) -> pd.DataFrame:
+    """Each row once. Raises WrongInput for one key with two grades."""
+    columns = [pa.field(name, pa.large_string()) for name in key]
+    wanted = pa.schema([*columns, ("relevance", pa.int64())])
+    frame = table.select(wanted.names).cast(wanted).to_pandas().drop_duplicates(ignore_index=True)
+    twice = frame[frame.duplicated(key)]
     if len(twice):
-        query_id, doc_id = twice.iloc[0][["query_id", "doc_id"]]
+        query_id, doc_id = twice.iloc[0][_PAIR]
         raise WrongInput(
             f"{path}: query {shown(query_id)} and document {shown(doc_id)} are judged twice,"
             " differently; keep one of the lines"

@@ -15,11 +15,11 @@ from pandas import DataFrame
 from compute.base.errors import Missing, Unavailable, WrongInput
 from compute.base.settings import Settings
 from compute.base.words import shown
-from compute.datasets import layout, pydocs, records
+from compute.datasets import layout, pydocs, qrels, records
 from compute.datasets.catalogue import Dataset
 from compute.datasets.layout import CORPUS, QUERIES, Files
 from compute.datasets.places import how_to_get, place
-from compute.datasets.qrels import read_qrels
+from compute.datasets.qrels import Qrels
 from compute.datasets.records import Document, Judgement, Problem, Trouble, refuse
 
 
@@ -40,6 +40,10 @@ class Source(ABC):
     @abstractmethod
     def judgements(self) -> DataFrame:
         """query_id, doc_id, relevance: the judgements of the split, in file order."""
+
+    def subtopics(self) -> DataFrame | None:
+        """query_id, doc_id, subtopic, relevance, where judgements are by subtopic; else None."""
+        return None
 
     @abstractmethod
     def identity(self) -> dict[str, Any] | None:
@@ -172,20 +176,25 @@ class QrelsOnly(Source):
 
     def all_queries(self) -> DataFrame:
         """query_id, text: the judged queries in file order; every text is absent (NA)."""
-        ids = self._judgements["query_id"].drop_duplicates().reset_index(drop=True)
+        ids = self._qrels.judgements["query_id"].drop_duplicates().reset_index(drop=True)
         return DataFrame({"query_id": ids, "text": pd.Series(pd.NA, ids.index, dtype="str")})
 
     def judgements(self) -> DataFrame:
         """query_id, doc_id, relevance. Raises WrongInput with file and line."""
-        return self._judgements.copy()
+        return self._qrels.judgements.copy()
+
+    def subtopics(self) -> DataFrame | None:
+        """query_id, doc_id, subtopic, relevance, where the second column holds subtopics."""
+        found = self._qrels.subtopics
+        return None if found is None else found.copy()
 
     def identity(self) -> dict[str, Any]:
         """Path, size and time of change of the file."""
         return layout.Folder(self.path.parent).stamp([self.path.name])
 
     @cached_property
-    def _judgements(self) -> DataFrame:
-        return read_qrels(self.path)
+    def _qrels(self) -> Qrels:
+        return qrels.read(self.path)
 
 
 class PyDocs(Source):

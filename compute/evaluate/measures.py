@@ -7,7 +7,7 @@ defines.
 
 import re
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -23,6 +23,7 @@ from compute.evaluate import rank_terms as terms
 from compute.evaluate.gains import Gain
 from compute.evaluate.query_values import Held, Places, Values
 from compute.evaluate.rank_terms import Terms
+from compute.evaluate.subtopics import diversity
 
 MEASURES = (
     "nDCG@10",
@@ -85,6 +86,8 @@ class Formula:
     `RBP(p=0.8,rel=2)@10`."""
     answered_only: bool = False
     """A query without hits has no value, rather than 0."""
+    diverse: bool = False
+    """It counts subtopics: only datasets whose judgements carry them have it."""
     across: bool = False
     """It counts what is judged for any query, so that judgements of other queries move it."""
     better: int = 1
@@ -162,6 +165,8 @@ _TABLE = (
         across=True,
         better=-1,
     ),
+    Formula("alpha_nDCG", values.alpha_ndcg, "α-nDCG@{k}", diverse=True),
+    Formula("StRecall", values.subtopic_recall, "Subtopic recall@{k}", diverse=True),
 )
 FORMULAS = {formula.name: formula for formula in _TABLE}
 """Every measure, by name: the one place that says all that is known of it."""
@@ -218,6 +223,8 @@ _CALLED = {
     "precision": "P",
     "accuracy": "Success",
     "hit": "Success",
+    "alpha-ndcg": "alpha_nDCG",
+    "strec": "StRecall",
 }
 """Other names that the field has, in small letters."""
 
@@ -285,6 +292,7 @@ def evaluate(
     measures: Sequence[str] = MEASURES,
     *,
     depth: int,
+    subtopics: pd.DataFrame | None = None,
 ) -> pd.DataFrame:
     """Per-query scores of a canonical run: query_id, measure, value (float64).
 
@@ -292,13 +300,21 @@ def evaluate(
     that cut deeper are absent, R@1000 of a run kept to 100, those without a cut go to `depth`.
     `judgements` has query_id, doc_id, relevance, a pair once. Every query with a judgement has a
     row per measure, 0 if the run does not answer it; Judged@k and Hole@k are absent there.
-    Queries without a judgement are not evaluated. Raises WrongInput for an unknown measure.
+    Queries without a judgement are not evaluated. `subtopics` has query_id, doc_id, subtopic,
+    relevance; without it measures that count them are absent. Raises WrongInput for an unknown
+    measure.
     """
     wanted = [parse(measure) for measure in dict.fromkeys(measures)]
     wanted = [measure for measure in wanted if (measure.k or 1) <= depth]
     deep, shallow = cuts(wanted, depth)
     numbers, queries = pd.factorize(judgements["query_id"], sort=True)
-    held = _held(run, judgements.assign(number=numbers), deep=deep, shallow=shallow)
+    hits = _hits(run, judgements, shallow)
+    held = _held(hits, judgements.assign(number=numbers), deep=deep, shallow=shallow)
+    diverse = max((measure.k or 0 for measure in wanted if measure.formula.diverse), default=0)
+    if diverse and subtopics is not None:
+        top = hits.filter(pc.call_function("less_equal", [hits["rank"], pa.scalar(diverse)]))
+        found = diversity(top.to_pandas(), subtopics, list(queries), diverse)
+        held = replace(held, diversity=found)
     columns = {str(measure): measure.values(held) for measure in wanted}
     wide = pd.DataFrame(columns, index=pd.Index(queries, name="query_id", dtype="str"))
     long = wide.melt(var_name="measure", ignore_index=False).dropna(subset="value").reset_index()
@@ -312,8 +328,17 @@ def cuts(measures: Sequence[Measure], depth: int) -> tuple[int, int]:
     return deep, shallow
 
 
+def _hits(
+    run: pd.DataFrame | Iterable[pa.RecordBatch], judgements: pd.DataFrame, shallow: int
+) -> pa.Table:
+    """The run, or what any measure looks at of one that passes in batches."""
+    # DuckDB joins a run that is in memory anyway with all threads, without a copy of its hits.
+    whole = isinstance(run, pd.DataFrame)
+    return _arrow(run[[*_RUN.names]]) if whole else _looked_at(run, judgements, shallow)
+
+
 def _held(
-    run: pd.DataFrame | Iterable[pa.RecordBatch],
+    hits: pa.Table,
     judgements: pd.DataFrame,
     *,
     deep: int,
@@ -321,9 +346,6 @@ def _held(
 ) -> Held:
     """Joins the run's top `deep` with judgements whose queries are numbered."""
     queries = judgements[["query_id", "number"]].drop_duplicates()
-    # DuckDB joins a run that is in memory anyway with all threads, without a copy of its hits.
-    whole = isinstance(run, pd.DataFrame)
-    hits = _arrow(run[[*_RUN.names]]) if whole else _looked_at(run, judgements, shallow)
     with scratch() as database:
         database.register("run", hits)
         database.register("judgements", _arrow(judgements))

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from compute.evaluate.subtopics import Diversity
+
 Values = NDArray[np.float64]
 Counts = NDArray[np.int64]
 
@@ -52,6 +54,8 @@ class Held:
     """The judged documents in the best order: by query, relevance descending."""
     known: Places
     """Where the run has documents that are judged for any query, down to the same cut."""
+    diversity: Diversity | None = None
+    """Which subtopics are covered where; None where judgements carry none."""
 
     def total(self, places: Places, weights: Values | None = None) -> Values:
         """The sum of the weights, or the number of places, by query."""
@@ -186,6 +190,30 @@ def hole_beir(held: Held, k: int) -> Values:
     ranks are none.
     """
     return (np.minimum(held.retrieved, k) - held.total(held.known.top(k))) / k
+
+
+def alpha_ndcg(held: Held, k: int) -> Values:
+    """Discounted gain of new subtopics over that of the best list; absent without subtopics.
+
+    Clarke et al. 2008 as ndeval has it: a document gains 1 for each subtopic that it covers, halved
+    (alpha = 0.5) for each better rank that covers it already, over log2(1 + rank); the best list
+    takes the document that gains most, rank by rank, of equal ones the last by its id.
+    """
+    if (found := held.diversity) is None:
+        return np.full(len(held.retrieved), np.nan)
+    n = len(held.retrieved)
+    return _ratio(found.run.alpha_dcg(k, n), found.ideal.alpha_dcg(k, n))
+
+
+def subtopic_recall(held: Held, k: int) -> Values:
+    """Subtopics that the top k covers over those that any judged document does; absent without.
+
+    Zhai et al. 2003, ndeval's `strec`.
+    """
+    if (found := held.diversity) is None:
+        return np.full(len(held.retrieved), np.nan)
+    n = len(held.retrieved)
+    return _ratio(found.run.subtopics(k, n), found.every.subtopics(1, n))
 
 
 def _ratio(part: NDArray, whole: NDArray) -> Values:

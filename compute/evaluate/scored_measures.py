@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from compute.base.errors import WrongInput
 from compute.base.result_identity import fingerprint
 from compute.base.settings import Settings
+from compute.evaluate import subtopics
 from compute.evaluate.measures import MEASURES, Measure, parse
 from compute.store.loading import Loaded
 from compute.store.store import Part
@@ -42,6 +43,22 @@ def more(*named: Iterable[str]) -> list[str]:
     """The measures named that are not scored anyway, each once. Raises WrongInput."""
     names = dict.fromkeys(str(parse(name)) for names in named for name in names)
     return [name for name in names if name not in MEASURES]
+
+
+def of_subtopics(loaded: Loaded) -> tuple[str, ...]:
+    """The measures that count subtopics which every run is scored by where judgements have them."""
+    return subtopics.MEASURES if loaded.subtopics else ()
+
+
+def possible(names: Iterable[str], hits: Part, loaded: Loaded) -> list[str]:
+    """Those of the measures that stored hits are deep enough for, and that the judgements allow."""
+    measures = {name: parse(name) for name in names}
+    return [name for name, of in measures.items() if reaches(of, hits) and allows(of, loaded)]
+
+
+def allows(measure: Measure, loaded: Loaded) -> bool:
+    """Whether the judgements carry what a measure counts."""
+    return loaded.subtopics is not None or not measure.formula.diverse
 
 
 def of_settings(settings: Settings) -> list[str]:

@@ -15,7 +15,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
-from compute.evaluate.significance import NEAR, student
+from compute.evaluate.sign_flips import LEVEL
+from compute.evaluate.significance import DRAWN_AT_ONCE, NEAR, RESAMPLES, drawn_again, student
 
 Values = NDArray[np.float64]
 FEWEST = 5
@@ -57,6 +58,38 @@ def contrasts(values: ArrayLike, slices: Sequence[str], seed: int = 0) -> DataFr
         found.loc[some, "p"] = _share(drawn >= seen)
         found.loc[some, "p_adjusted"] = _share(drawn.max(axis=1)[:, None] >= seen)
     return found
+
+
+def without_others(values: ArrayLike, kept: ArrayLike, seed: int = 0) -> DataFrame:
+    """value, value_without, change, low, high: for each row of the (K, n) values, some of them
+    absent, the mean over all queries, that over the `kept` ones alone, and the second minus the
+    first.
+
+    The interval is of 95%: percentiles when queries are drawn again, of all systems the same ones
+    (the bootstrap). Absent where no query is kept.
+    """
+    rows, some = np.asarray(values, np.float64), np.asarray(kept, np.bool_)
+    known, n, random = ~np.isnan(rows), rows.shape[1], np.random.default_rng(seed)
+    filled, drawn = np.where(known, rows, 0), []
+
+    def both(counts: Values) -> tuple[Values, Values]:
+        """(B, K) means over all and over the kept, by how often each query counts."""
+        with np.errstate(invalid="ignore"):
+            of_all = counts @ filled.T / (counts @ known.T)
+            return of_all, (counts * some) @ filled.T / ((counts * some) @ known.T)
+
+    for start in range(0, RESAMPLES, size := max(1, DRAWN_AT_ONCE // n)):
+        of_all, of_kept = both(drawn_again(n, min(size, RESAMPLES - start), random))
+        drawn.append(of_kept - of_all)
+    value, without = (means[0] for means in both(np.ones((1, n))))
+    found = DataFrame({"value": value, "value_without": without, "change": without - value})
+    # A draw without any kept query says nothing.
+    changes = np.concatenate(drawn)
+    changes = changes[~np.isnan(changes).all(axis=1)]
+    ends = np.full((2, len(rows)), np.nan)
+    if len(changes):
+        ends = np.nanquantile(changes, [LEVEL / 2, 1 - LEVEL / 2], axis=0)
+    return found.assign(low=ends[0], high=ends[1])
 
 
 def _share(as_far: NDArray[np.bool_]) -> Values:

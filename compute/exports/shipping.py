@@ -39,6 +39,7 @@ _ORDER = {
     "efficiency": ["measure"],
     "queries": ["query_id"],
     "judgements": ["query_id", "doc_id"],
+    "subtopics": ["query_id", "doc_id", "subtopic"],
     "lengths": ["doc_id"],
     "length_counts": ["of", "level", "n_words"],
     "ngrams": ["n", "-count", "term"],
@@ -166,6 +167,7 @@ def _dataset_parts(store: Store, name: str, fresh: Iterable[Part]) -> Iterator[P
     collection = Dataset.from_record(record).collection if record else name
     yield queries
     yield damage.wanted(store, "judgements", name)
+    yield from store.parts("subtopics", name)
     # A collection without documents has no lengths either.
     lengths = store.part("lengths", collection)
     if lengths:

@@ -139,7 +139,8 @@ def _side(bench: Bench, loaded: Loaded, one: Given, measure: Measure, alone: boo
             " raise the setting depth"
         )
     run, remarks = imports.look_at(bench, loaded, file)
-    scores = evaluate(run.batches(), recompute.read(loaded.judgements), [str(measure)], depth=depth)
+    judged, of = recompute.read(loaded.judgements), recompute.subtopics(loaded)
+    scores = evaluate(run.batches(), judged, [str(measure)], depth=depth, subtopics=of)
     return _Side(one.name, _values(scores, measure), run.top(_cut(measure)), depth, remarks)
 
 

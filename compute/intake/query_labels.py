@@ -3,7 +3,7 @@
 import io
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +20,7 @@ from compute.judgements.exchange import utf8
 from compute.recompute import run as recompute
 from compute.store import provenance
 from compute.store.loading import Bench
-from compute.store.store import Part
+from compute.store.store import Part, Publication
 
 KIND = "query_labels"
 COLUMNS = ["query_id", "key", "value"]
@@ -58,12 +58,37 @@ def import_file(
     with locked(bench.store.home / "locks" / "import.lock"):
         old = bench.store.part(KIND, dataset.name)
         rows = _beside(old, rows.loc[known, COLUMNS], replace=replace)
-        mark = fingerprint(KIND, [], labels=rows.to_numpy().tolist())
-        if old and old.fingerprint == mark:
+        if old and old.fingerprint == _mark(rows):
             return old, False
-        of: dict[str, Any] = {"dataset": dataset.name, "fingerprint": mark, "provenance": made}
         with bench.store.publishing(f"import labels of queries of {dataset.name}") as parts:
-            return parts.add(KIND, rows, **of), True
+            return _add(parts, dataset.name, rows, made), True
+
+
+def put(parts: Publication, dataset: str, old: Part | None, rows: DataFrame, command: str) -> Part:
+    """Publish query_id, key, value that were computed with those stored, in the place of labels of
+    the same keys."""
+    about = (old.provenance if old else {"labels_of_other_queries": 0}) | {"command": command}
+    return _add(parts, dataset, _beside(old, rows, replace=True), about)
+
+
+def drop(parts: Publication, old: Part | None, keys: Collection[str]) -> None:
+    """Publish the labels without those of some keys."""
+    if old is None:
+        return
+    rows = recompute.read(old)[COLUMNS]
+    rows = rows[~rows["key"].isin(keys)]
+    if rows.empty:
+        parts.remove(*old.identity)
+    else:
+        _add(parts, old.dataset, rows, old.provenance)
+
+
+def _add(parts: Publication, dataset: str, rows: DataFrame, about: Mapping[str, Any]) -> Part:
+    return parts.add(KIND, rows, dataset=dataset, fingerprint=_mark(rows), provenance=about)
+
+
+def _mark(rows: DataFrame) -> str:
+    return fingerprint(KIND, [], labels=rows.to_numpy().tolist())
 
 
 def read(file: Path) -> tuple[DataFrame, list[str]]:

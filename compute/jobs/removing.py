@@ -15,6 +15,7 @@ from compute.jobs import records
 from compute.judgements.asking import journal
 from compute.judgements.sets import of_machine
 from compute.store import freshness
+from compute.store.kinds import NAMED_OTHERWISE
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Part, Store
 
@@ -36,8 +37,9 @@ def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> 
     own = [part for part in own if part.kind not in (*CORPUS, *LEARNED)]
     name = system or machine
     if name:
-        # A machine may be called as a run is.
-        own = [part for part in own if (part.kind == GRADES) == bool(machine)]
+        # A machine or a training set may be called as a run is.
+        kinds = (GRADES,) if machine else {part.kind for part in own} - {*NAMED_OTHERWISE}
+        own = [part for part in own if part.kind in kinds]
     found = [part for part in own if part.system == (name or part.system)]
     if not found and machine in journal.machines(store, dataset):
         return []
@@ -105,7 +107,7 @@ def said(store: Store, parts: Sequence[Part], dataset: str) -> str:
     for part in parts:
         rows[part.kind] += 1 if part.kind == "hits" else part.rows
     nouns = {"hits": "run", "queries": "query", "judgements": "judgement", "documents": "document"}
-    nouns |= {GRADES: "machine grade", "query_labels": "query label"}
+    nouns |= {GRADES: "machine grade", "query_labels": "query label", "leakage": "leaked text"}
     words = [counted(rows[kind], noun) for kind, noun in nouns.items() if rows[kind]]
     told = f"{', '.join(words)} ({sized(sum(part.bytes for part in parts))})"
     if resting := _resting(store, parts):

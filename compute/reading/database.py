@@ -26,6 +26,7 @@ from compute.datasets import published
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.reading import means, user_database, views
 from compute.store import damage, freshness, provenance, state
+from compute.store.kinds import NAMED_OTHERWISE
 from compute.store.own_datasets import of_parts
 from compute.store.parts import KINDS
 from compute.store.store import Part, Store
@@ -270,8 +271,9 @@ def _datasets(parts: list[Part]) -> pa.Table:
 
 def _systems(parts: list[Part]) -> pa.Table:
     """The catalogue, then the stored systems that it lacks: parameters of one's own, imports."""
-    # What asked generated queries or graded is no system; what was only trained has no run yet.
-    others = ("generated", "model", "training", "machine_grades")
+    # What asked generated queries, graded, or trains is no system; what was only trained has no
+    # run yet.
+    others = ("generated", "model", "training", *NAMED_OTHERWISE)
     ranked = {part.system for part in parts if part.system and part.kind not in others}
     stored = sorted(ranked - set(SYSTEMS))
     rows = [*SYSTEMS.values(), *map(_further, stored)]

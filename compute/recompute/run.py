@@ -274,12 +274,13 @@ def publish_run(
         "tied": run.tied,
     }
     dataset = loaded.dataset.name
-    measured = _more_measures(bench, dataset, system, depth)
+    measured = _more_measures(bench, loaded, system, depth)
     judgements, first = read(loaded.judgements), top(run.top(10))
     job = bench.job or f"run {system} {dataset}"
     with ThreadPoolExecutor(1) as pool, bench.store.publishing(job) as publication:
         wanted = [*MEASURES, *measured]
-        scores = pool.submit(evaluate, run.batches(), judgements, wanted, depth=depth)
+        how = {"depth": depth, "subtopics": subtopics(loaded)}
+        scores = pool.submit(evaluate, run.batches(), judgements, wanted, **how)
         add = partial(publication.add, dataset=dataset, system=system, provenance=about)
         hits = add("hits", run.batches(ROW_GROUP), fingerprint=name)
         from_hits = about | {"inputs": freshness.of_top(name)}
@@ -296,11 +297,15 @@ def publish_run(
     return Outcome(hits, scored, new=True)
 
 
-def _more_measures(bench: Bench, dataset: str, system: str, depth: int) -> list[str]:
-    """What a new run is scored by besides MEASURES: by the settings, and as the run before it."""
-    before = scored_measures.more_of(bench.store.part("scores", dataset, system))
-    named = scored_measures.more(before, scored_measures.of_settings(bench.settings))
-    return [one for one in named if (parse(one).k or depth) <= depth]
+def _more_measures(bench: Bench, loaded: Loaded, system: str, depth: int) -> list[str]:
+    """What a new run is scored by besides MEASURES: by the settings, as the run before it, and by
+    what counts subtopics where there are some."""
+    before = scored_measures.more_of(bench.store.part("scores", loaded.dataset.name, system))
+    of_settings = scored_measures.of_settings(bench.settings)
+    named = scored_measures.more(before, of_settings, scored_measures.of_subtopics(loaded))
+    measures = {name: parse(name) for name in named}
+    deep = [name for name, of in measures.items() if (of.k or depth) <= depth]
+    return [name for name in deep if scored_measures.allows(measures[name], loaded)]
 
 
 def score(
@@ -318,8 +323,10 @@ def score(
     """
     stored = bench.store.part("scores", hits.dataset, hits.system)
     before = scored_measures.more_of(stored)
-    named = scored_measures.more(before, scored_measures.of_settings(bench.settings), measures)
-    more = [one for one in named if scored_measures.reaches(parse(one), hits)]
+    of_settings = scored_measures.of_settings(bench.settings)
+    diverse = scored_measures.of_subtopics(loaded)
+    named = scored_measures.more(before, of_settings, measures, diverse)
+    more = scored_measures.possible(named, hits, loaded)
     whole = stored and not bench.store.verify(stored).damage
     if not stored or not whole or again or not scored_measures.is_current(stored, hits, loaded):
         return _scored(bench, loaded, hits, more, [*MEASURES, *more])
@@ -341,7 +348,8 @@ def _scored(
     # What ships was cut: the scores that it came with may be of deeper ranks.
     depth = scored_measures.kept(hits)
     start = time.perf_counter()
-    scores = evaluate(read(hits), read(loaded.judgements), measures, depth=depth)
+    by_subtopic = {"subtopics": subtopics(loaded)}
+    scores = evaluate(read(hits), read(loaded.judgements), measures, depth=depth, **by_subtopic)
     asked = [word for one in more for word in ("--measure", one)]
     about = provenance.record(
         ["score", hits.dataset, *asked],
@@ -382,6 +390,11 @@ def read(part: Part) -> DataFrame:
     """A part as a frame; dataset and system, one value throughout, are left out."""
     table = pq.read_table(part.path)
     return table.drop_columns(list(constants(part.kind, part.dataset, part.system))).to_pandas()
+
+
+def subtopics(loaded: Loaded) -> DataFrame | None:
+    """The judgements by subtopic of a stored dataset; None where they are not."""
+    return read(loaded.subtopics) if loaded.subtopics else None
 
 
 def remarks(outcome: Outcome) -> list[str]:

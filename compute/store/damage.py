@@ -17,7 +17,7 @@ from compute.datasets.catalogue import DATASETS
 from compute.store.loading import Progress, quiet
 from compute.store.store import Part, Store
 
-READ = ("queries", "judgements", "documents", "lengths")
+READ = ("queries", "judgements", "subtopics", "documents", "lengths")
 """Kinds that are read from the source of a dataset."""
 ONCE_MORE = ("efficiency", "augmented", "overlap")
 """Kinds that a command makes again only where it is told to."""

@@ -11,6 +11,7 @@ judgements. What else was made from it stays: the manifest still says what that 
 from collections.abc import Collection, Iterable, Mapping
 
 from compute.datasets.catalogue import DATASETS
+from compute.store.kinds import NAMED_OTHERWISE
 from compute.store.store import Part
 
 Inputs = dict[str, str]
@@ -90,8 +91,8 @@ def split(parts: Iterable[Part]) -> tuple[list[Part], list[Part]]:
 def _needed(part: Part) -> list[tuple[str, str, str]]:
     """Itself, the run that it belongs to, and what every number of its dataset needs."""
     dataset = [(kind, part.dataset, "") for kind in ("queries", "judgements")]
-    # A machine may be called as a run is, and has nothing of it.
-    run = [] if part.kind == "machine_grades" else [("hits", part.dataset, part.system)]
+    # A machine or a training set may be called as a run is, and has nothing of it.
+    run = [] if part.kind in NAMED_OTHERWISE else [("hits", part.dataset, part.system)]
     return [part.identity, *dataset, *run]
 
 

@@ -50,12 +50,28 @@ COLUMNS: Mapping[str, Columns] = {
         ("doc_id", _TEXT),
         ("relevance", "int32"),
     ],
+    "subtopics": [
+        ("dataset", _TEXT),
+        ("query_id", _TEXT),
+        ("doc_id", _TEXT),
+        ("subtopic", _TEXT),
+        ("relevance", "int32"),
+    ],
     "machine_grades": [
         ("dataset", _TEXT),
         ("system", _TEXT),
         ("query_id", _TEXT),
         ("doc_id", _TEXT),
         ("relevance", "int32"),
+    ],
+    "leakage": [
+        ("dataset", _TEXT),
+        ("system", _TEXT),
+        ("of", _TEXT),
+        ("text_id", _TEXT),
+        ("file", _TEXT),
+        ("training_id", _TEXT),
+        ("similarity", "double"),
     ],
     "lengths": [("dataset", _TEXT), ("doc_id", _TEXT), ("n_words", "int32")],
     "length_counts": [
@@ -114,3 +130,5 @@ COLUMNS: Mapping[str, Columns] = {
     ],
 }
 """By kind; `schema` says what they hold."""
+NAMED_OTHERWISE = ("machine_grades", "leakage")
+"""Kinds whose `system` is none that ranks: a machine that graded, a training set."""

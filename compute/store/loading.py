@@ -56,6 +56,8 @@ class Loaded:
     judgements: Part
     lengths: Part | None = None
     """Beside the documents; it ships where they do not, so it tells which corpus there is."""
+    subtopics: Part | None = None
+    """The judgements by subtopic, where they are."""
 
 
 def load(bench: Bench, dataset: Dataset, origin: Source | None = None) -> Loaded:
@@ -93,7 +95,10 @@ def stored(store: Store, dataset: Dataset) -> Loaded | None:
     lost = documents is None or lengths is None
     if lost and queries.provenance["documents"] and not queries.shipped:
         return None
-    return Loaded(dataset, documents, queries, judgements, lengths)
+    subtopics = store.part("subtopics", dataset.name)
+    if subtopics is None and judgements.provenance.get("subtopics") and not judgements.shipped:
+        return None
+    return Loaded(dataset, documents, queries, judgements, lengths, subtopics)
 
 
 @dataclass(frozen=True)
@@ -104,12 +109,15 @@ class Content:
     judgements: DataFrame
     count: CorpusCount
     seconds: float
+    subtopics: DataFrame | None = None
 
     @property
     def fingerprints(self) -> dict[str, str]:
         """Those of the parts that it would make, by kind; without documents, none of lengths."""
         found = {"queries": _of("queries", queries_fingerprint(self.queries))}
-        found |= {"judgements": _of("judgements", judgements_fingerprint(self.judgements))}
+        # Scores rest on the judgements: those by subtopic are named by the same fingerprint.
+        judged = self.judgements if self.subtopics is None else self.subtopics
+        found |= {"judgements": _of("judgements", judgements_fingerprint(judged))}
         corpus = {kind: _of(kind, self.count.fingerprint) for kind in ("documents", "lengths")}
         return found | (corpus if self.count.n_documents else {})
 
@@ -125,12 +133,13 @@ def look(bench: Bench, origin: Source, judgements: DataFrame | None = None) -> C
     """
     start = time.perf_counter()
     queries = origin.all_queries() if judgements is not None else origin.queries()
+    subtopics = origin.subtopics() if judgements is None else None
     judgements = origin.judgements() if judgements is None else judgements
     count = CorpusCount(judgements["doc_id"])
     for number, _ in enumerate(count.watch(origin.documents()), 1):
         if number % BATCH == 0:
             bench.progress(number, 0, "documents read")
-    return Content(queries, judgements, count, time.perf_counter() - start)
+    return Content(queries, judgements, count, time.perf_counter() - start, subtopics)
 
 
 def publish(
@@ -157,6 +166,7 @@ def publish(
         called=origins.names(dataset, origin),
         documents=count.n_documents,
         queries_of_all_splits=_summary(origin.all_queries()),
+        subtopics=content.subtopics is not None,
         judgements_of_unknown_documents=_unknown(content.judgements, count),
         **about,
     )
@@ -246,6 +256,8 @@ def _add_split(
     n = [n_words(text) for text in content.queries["text"].fillna("")]
     rows = {"queries": content.queries.assign(n_words=n), "judgements": content.judgements}
     called = content.fingerprints
+    if "judgements" in kinds:
+        _add_subtopics(publication, dataset, content.subtopics, called["judgements"], about)
     for kind in kinds:
         publication.add(
             kind,
@@ -254,3 +266,18 @@ def _add_split(
             fingerprint=called[kind],
             provenance=about,
         )
+
+
+def _add_subtopics(
+    publication: Publication,
+    dataset: Dataset,
+    subtopics: DataFrame | None,
+    called: str,
+    about: dict[str, Any],
+) -> None:
+    kind = "subtopics"
+    if subtopics is None:
+        publication.remove(kind, dataset.name)
+    else:
+        named = fingerprint(kind, [called])
+        publication.add(kind, subtopics, dataset=dataset.name, fingerprint=named, provenance=about)

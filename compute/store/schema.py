@@ -97,6 +97,17 @@ TABLES: Mapping[str, Table] = {
             "relevance": "grade; 0 and below: judged not relevant, gain 0",
         },
     ),
+    "subtopics": Table(
+        "The official judgements by subtopic, where they are: `judgements` has the highest grade of"
+        " each pair.",
+        {
+            "dataset": DATASET,
+            "query_id": QUERY,
+            "doc_id": DOCUMENT,
+            "subtopic": "of the query, as the judgements name it",
+            "relevance": "grade; above 0: the document covers the subtopic",
+        },
+    ),
     "machine_grades": Table(
         "What machines graded, apart from all judgements: no score counts it unless it is chosen.",
         {
@@ -105,6 +116,19 @@ TABLES: Mapping[str, Table] = {
             "query_id": QUERY,
             "doc_id": DOCUMENT,
             "relevance": "grade; 0 and below: not relevant",
+        },
+    ),
+    "leakage": Table(
+        "Test queries and relevant documents that a training set holds, equal or nearly so: of each"
+        " the ten training texts that are most like it, never the texts themselves.",
+        {
+            "dataset": DATASET,
+            "system": "the training set: the name under which it was compared",
+            "of": "query or document: what of the dataset was found",
+            "text_id": "id of the query or of the document",
+            "file": "of the training set, without its folder; of a split its name",
+            "training_id": "id of the training text there, else its line",
+            "similarity": "Jaccard similarity of the sets of character 5-grams, 0 to 1",
         },
     ),
     "added_judgements": Table(

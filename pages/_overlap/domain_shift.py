@@ -32,6 +32,14 @@ def choose_left_out(above: Any) -> list[str]:
     return pick_many("Left out of ρ", names, "left_out", default=three, **look)
 
 
+def both(
+    pairs: DataFrame, counted: DataFrame, unit: str, left_out: Sequence[str], above: Any
+) -> None:
+    """As printed, and as computed here."""
+    printed(unit, left_out, above)
+    computed(pairs, counted, unit, left_out, above)
+
+
 def printed(unit: str, left_out: Sequence[str], above: Any) -> None:
     """Table 4 of BEIR v1, for any systems of a printed table."""
     st.header("As printed: similarity to MS MARCO", anchor=False)

@@ -18,6 +18,7 @@ from compute.commands import choices
 from compute.judgements import exchange
 
 NEVER = {
+    "datasketch",
     "dbos",
     "faiss",
     "jnius",

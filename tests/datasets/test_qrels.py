@@ -4,7 +4,7 @@ import pandas as pd
 import pytest
 
 from compute.base.errors import WrongInput
-from compute.datasets.qrels import as_trec, is_qrels, read_qrels
+from compute.datasets.qrels import as_trec, is_qrels, read, read_qrels
 
 ROWS = [("1", "d1", 2), ("01", "d2", 0), ("01", "d1", -1)]
 TREC = "1 0 d1 2\n01 0 d2 0\n01 0 d1 -1\n"
@@ -71,6 +71,30 @@ def test_qrels_without_their_header_are_refused(tmp_path):
 def test_a_pair_judged_twice_differently_is_refused(tmp_path):
     with pytest.raises(WrongInput, match="query '1' and document 'd1' are judged twice"):
         read_qrels(written(tmp_path, TREC + "1 0 d1 1\n"))
+
+
+def test_a_document_judged_by_subtopic_has_its_highest_grade_and_keeps_them(tmp_path):
+    found = read(written(tmp_path, "1 1 d1 0\n1 2 d1 2\n1 a d1 1\n1 1 d2 0\n1 1 d2 0\n"))
+    assert rows(found.judgements) == [("1", "d1", 2), ("1", "d2", 0)]
+    assert found.subtopics is not None
+    assert rows(found.subtopics) == [
+        ("1", "d1", "1", 0),
+        ("1", "d1", "2", 2),
+        ("1", "d1", "a", 1),
+        ("1", "d2", "1", 0),
+    ]
+    with pytest.raises(WrongInput, match="query '1' and document 'd1' are judged twice"):
+        read(written(tmp_path, "1 1 d1 0\n1 2 d1 2\n1 1 d1 1\n"))
+
+
+def test_iterations_and_rounds_are_no_subtopics(tmp_path):
+    rounds = "".join(f"1 {n % 5}.5 d{n} {n % 2}\n" for n in range(50))
+    assert read(written(tmp_path, rounds)).subtopics is None
+    assert read(written(tmp_path, rounds + "1 7 d0 0\n")).subtopics is None
+    assert read(written(tmp_path, BEIR)).subtopics is None
+    # One pair of fifty that a later round judged anew is a mistake still.
+    with pytest.raises(WrongInput, match="judged twice, differently"):
+        read(written(tmp_path, rounds + "1 7 d0 1\n"))
 
 
 @pytest.mark.parametrize("text", [TREC, BEIR])

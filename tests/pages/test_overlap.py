@@ -12,12 +12,13 @@ from streamlit.testing.v1 import AppTest
 from compute import jobs
 from compute.base.settings import PROJECT, Settings
 from compute.corpora import overlap
-from compute.intake import imports
+from compute.intake import imports, leakage
 from compute.recompute.run import Bench
+from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
 from pages._overlap import sections
 from tests.support.pages import noted
-from tests.support.tiny import DOCUMENTS, write_tiny
+from tests.support.tiny import DOCUMENTS, QUERIES, write_tiny
 
 EVIL = "<b>*mine*&$x$"
 
@@ -200,6 +201,28 @@ def test_computed_gains_stand_against_computed_similarities(home: Path) -> None:
     assert "(n = 4)" in own["layout"]["annotations"][0]["text"]
     left = opened(view="Domain shift", source="one", own_baseline="base", left_out="two")
     assert "no rank correlation (n = 3: too few points); with the open marks" in heads(left)[2]
+
+
+def test_what_training_sets_hold_stands_beside_the_domain_shift(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "No training set was compared" in said(opened(view="Domain shift"))
+    settings = Settings(home=shutil.copytree(home, tmp_path / "home"), threads=1)
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(settings.home))
+    bench = Bench(Store(settings), settings)
+    (tmp_path / "train").write_text(str(QUERIES[0]["text"]), encoding="utf-8")
+    (tmp_path / "other").write_text("nothing of it", encoding="utf-8")
+    for name in ("train", "other"):
+        row = own_datasets(bench.store)["one"]
+        leakage.compare(bench, row, name, files=[tmp_path / name])
+    app = opened(view="Domain shift")
+    told = " ".join(one.value for one in app.markdown).replace("\\", "")
+    assert "train holds 1 of the 3 queries of one and 0 of its 5 relevant documents" in told
+    assert "other holds 0 of the 3 queries" in told
+    table = app.dataframe[-1].value
+    assert table["System"].tolist() == ["base", EVIL] * 2
+    assert table["Queries"].tolist() == ["1 of 3"] * 4
+    assert app.dataframe[-2].value["Change"].tolist() == [".000"] * 4
 
 
 def test_after_an_import_systems_that_share_counted_collections_are_shown(

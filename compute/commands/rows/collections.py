@@ -103,6 +103,31 @@ COMMANDS = {
             option("--replace", action="store_true", help="in the place of labels of its keys"),
         ),
     ),
+    "leakage": Command(
+        "find test queries and relevant documents that a training set holds, equal or nearly so",
+        "leakage.compare",
+        (
+            OF_DATASET,
+            option(
+                "--training",
+                nargs="+",
+                default=(),
+                type=Path,
+                metavar="FILE",
+                help="its files: queries.jsonl, corpus.jsonl, TSV of pairs, or a text in each line",
+            ),
+            option("--split", metavar="DATASET", help="or a split, such as nfcorpus/train"),
+            option("--name", default="", help="what to call it (of a split, its name)"),
+            option(
+                "--threshold",
+                type=float,
+                default=0.7,
+                help="Jaccard of character 5-grams from which on texts are near-equal"
+                " (default: %(default)s)",
+            ),
+            JSON,
+        ),
+    ),
     "remove": Command(
         "take away a dataset with its runs, or one run; added judgements stay",
         "importing.remove",
@@ -110,6 +135,7 @@ COMMANDS = {
             option("dataset", metavar="DATASET", help="as `datasets` lists it"),
             option("--system", default="", help="only this one's run on it"),
             option("--machine", default="", help="only the grades of this one on it"),
+            option("--training", default="", help="only what was found of this training set"),
             YES,
         ),
     ),

@@ -22,7 +22,7 @@ create table lists as
     from judgements group by query_id;
 create table pairs as
     select query_id, doc_id, count(*) as n, count(distinct relevance) as grades,
-           arg_min(relevance, line) as relevance, list(line order by line)[2] as line
+           max(relevance) as relevance, list(line order by line)[2] as line
     from judgements group by query_id, doc_id
 """
 _COUNTS = """
@@ -34,6 +34,13 @@ select relevance, count(*) from pairs group by relevance order by relevance
 _AGAIN = """
 select sum(n - 1)::bigint, arg_min([query_id, doc_id], line), min(line) from pairs
 where n > 1 and (grades > 1) = $different
+"""
+_SUBTOPICS = """
+select count(*), count(distinct iteration), min(line) from judgements
+"""
+_SUBTOPIC_AGAIN = """
+select [query_id, doc_id, iteration], max(line) from judgements
+group by query_id, doc_id, iteration having count(distinct relevance) > 1 limit 1
 """
 _HOPELESS = """
 select count(*), arg_min(id, line), min(line) from lists where best <= 0
@@ -77,16 +84,30 @@ def examine(path: Path, counts: dict[str, float], tally: Tally, against: Known |
         names = ("judgements", "queries", "documents")
         counts |= dict(zip(names, database.sql(_COUNTS).fetchall()[0], strict=True))
         counts |= {f"relevance {level}": n for level, n in database.sql(_LEVELS).fetchall()}
+        if qrels.has_subtopics(table):
+            _by_subtopic(database, file, tally)
+        else:
+            _judged_again(database, file, tally)
         _remark(database, file, tally)
         for what, name in (("query", "lists"), ("document", "documents")):
             look_at(database, name)
             Ids(database, what, file).remark(tally)
         if against:
             hold_qrels(database, file, tally, against)
-    return table
+    return table.select(["query_id", "doc_id", "relevance", "line"])
 
 
-def _remark(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
+def _by_subtopic(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
+    count, n, line = database.sql(_SUBTOPICS).fetchall()[0]
+    told, treatment = f"{n:,} in the second column", "kept; a pair has its highest grade"
+    tally.remark("judged by subtopic", told, Where(file, line), treatment, count)
+    for (query, doc, subtopic), line in database.sql(_SUBTOPIC_AGAIN).fetchall():
+        example = f"query {query!r}, subtopic {subtopic!r}, document {doc!r}"
+        where = Where(file, line)
+        tally.refuse("pair judged twice, differently", example, where, "keep one of the lines")
+
+
+def _judged_again(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
     count, pair, line = database.sql(_AGAIN, params={"different": True}).fetchall()[0]
     if count:
         example, where = f"query {pair[0]!r}, document {pair[1]!r}", Where(file, line)
@@ -96,6 +117,9 @@ def _remark(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
     if count:
         example, where = f"query {pair[0]!r}, document {pair[1]!r}", Where(file, line)
         tally.remark("pair judged again, alike", example, where, "counted once", count)
+
+
+def _remark(database: DuckDBPyConnection, file: str, tally: Tally) -> None:
     for query, what, shown, treatment in (
         (_HOPELESS, "query without relevant document", "query {!r}", "scores 0 on every measure"),
         (_BELOW, "relevance below 0", "{}", "judged, not relevant"),

@@ -295,12 +295,13 @@ def _held(
 
 
 def _known(name: str) -> Measure | None:
-    """The measure, unless it is not known here or the lists that it asks for are too long."""
+    """The measure, unless it is not known here, the lists that it asks for are too long, or it
+    counts subtopics, of which no added judgement says anything."""
     try:
         measure = parse(name)
     except WrongInput:
         return None
-    return measure if cuts([measure], 0)[1] <= LISTED else None
+    return None if measure.formula.diverse or cuts([measure], 0)[1] > LISTED else measure
 
 
 def _followed(

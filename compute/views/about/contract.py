@@ -11,6 +11,7 @@ import pandas as pd
 from pandas import DataFrame
 
 from compute.datasets import DATASETS, published
+from compute.evaluate import subtopics
 from compute.evaluate.measures import MEASURES, label, parse
 from compute.evaluate.tolerance import TOLERANCE
 from compute.store import provenance
@@ -169,6 +170,16 @@ A rank correlation over collections is Spearman's; equal values share their mean
 interval is Bonett and Wright's (Fisher's z, variance (1 + ρ²/2) / (n − 3)). None is given for
 fewer than 4 collections.
 
+## What does a training set hold?
+
+A test query, or a document relevant to one, is found in a training set where one of its texts is
+equal or nearly so: the sets of character 5-grams of their words, in lower case with one blank
+between, have a Jaccard similarity of at least the threshold, 0.7 unless another was said.
+Candidates come from MinHash and are then compared exactly. At 0.7 passages with one word in ten
+replaced are found, those with half replaced are not; neither are paraphrases. The 95% interval
+of a change without those queries is the percentile bootstrap's, with the same queries
+drawn for all systems.
+
 ## How is all this checked?
 
 Every measure that pytrec_eval knows is compared with pytrec_eval's value, and may differ from it by
@@ -220,7 +231,7 @@ def definitions() -> DataFrame:
     """Measure, Name and Definition of every measure, from the functions that compute them."""
     rows = [
         (name, label(name), " ".join((inspect.getdoc(parse(name).formula.values) or "").split()))
-        for name in MEASURES
+        for name in (*MEASURES, *subtopics.MEASURES[1:])
     ]
     return DataFrame(rows, columns=["Measure", "Name", "Definition"])
 

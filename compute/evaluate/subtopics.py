@@ -1,0 +1,98 @@
+"""Novelty and diversity: which subtopics of its query each document covers.
+
+ndeval, the program of TREC's Web tracks, is the oracle, as ir_measures calls it. A document covers
+a subtopic that it is judged above 0 for; a subtopic that no document covers does not count.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+from pandas import DataFrame
+
+ALPHA = 0.5
+"""What a subtopic loses of its worth each time that it is covered."""
+MEASURES = ("alpha_nDCG@10", "alpha_nDCG@20", "StRecall@10")
+"""What runs on a dataset with subtopics are scored by besides all others."""
+
+Values = NDArray[np.float64]
+Counts = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Covered:
+    """Which subtopics stand where in ranked lists; the arrays have an element for each, by list."""
+
+    query: Counts
+    """Number of the query, from 0."""
+    rank: Counts
+    """From 1."""
+    subtopic: Counts
+    """Number of the subtopic, from 0, over all queries."""
+
+    def alpha_dcg(self, k: int, n: int) -> Values:
+        """By each of n queries: every cover in the top k adds (1 - alpha)^c / log2(1 + rank),
+        where the subtopic was covered c times at better ranks."""
+        top = np.nonzero(self.rank <= k)[0]
+        top = top[np.lexsort((self.rank[top], self.subtopic[top], self.query[top]))]
+        query, subtopic, place = self.query[top], self.subtopic[top], np.arange(len(top))
+        first = np.ones(len(top), np.bool_)
+        first[1:] = (query[1:] != query[:-1]) | (subtopic[1:] != subtopic[:-1])
+        before = place - np.maximum.accumulate(np.where(first, place, 0))
+        gain = (1 - ALPHA) ** before / np.log2(self.rank[top] + 1)
+        return np.bincount(query, gain, n).astype(np.float64)
+
+    def subtopics(self, k: int, n: int) -> Values:
+        """How many different subtopics the top k covers, by each of n queries."""
+        top = self.rank <= k
+        pairs = np.unique(np.stack([self.query[top], self.subtopic[top]]), axis=1)
+        return np.bincount(pairs[0], minlength=n).astype(np.float64)
+
+
+@dataclass(frozen=True)
+class Diversity:
+    """What the run covers, what the best lists do, and what all judged documents do."""
+
+    run: Covered
+    ideal: Covered
+    every: Covered
+    """At rank 1."""
+
+
+def diversity(
+    hits: DataFrame, subtopics: DataFrame, queries: Sequence[str], deep: int
+) -> Diversity:
+    """The top of a run (query_id, doc_id, rank) held against judgements by subtopic (query_id,
+    doc_id, subtopic, relevance) of these queries, whose places number them."""
+    known = subtopics[(subtopics["relevance"] > 0) & subtopics["query_id"].isin(queries)]
+    known = known.drop_duplicates(["query_id", "doc_id", "subtopic"])
+    number = {query: place for place, query in enumerate(queries)}
+    known = known.assign(
+        number=known["query_id"].map(number), subtopic=pd.factorize(known["subtopic"])[0], rank=1
+    )
+    found = hits[hits["rank"] <= deep].merge(known.drop(columns="rank"), on=["query_id", "doc_id"])
+    return Diversity(_covered(found), _ideal(known, deep), _covered(known))
+
+
+def _ideal(known: DataFrame, deep: int) -> Covered:
+    """The lists that take the document next that adds most, of equal ones the last by its id.
+
+    The best list is NP-complete to find; ndeval divides by these.
+    """
+    rows: list[tuple[int, int, int]] = []
+    for number, of in known.groupby("number"):
+        left = {doc: [*own] for doc, own in of.groupby("doc_id")["subtopic"]}
+        worth = dict.fromkeys(of["subtopic"], 1.0)
+        for rank in range(1, min(deep, len(left)) + 1):
+            _, best = max((sum(map(worth.__getitem__, own)), doc) for doc, own in left.items())
+            for subtopic in left.pop(best):
+                rows.append((number, rank, subtopic))  # pyrefly: ignore
+                worth[subtopic] *= 1 - ALPHA
+    return _covered(DataFrame(rows, columns=["number", "rank", "subtopic"]))
+
+
+def _covered(rows: DataFrame) -> Covered:
+    columns = (rows[name].to_numpy(np.int64) for name in ("number", "rank", "subtopic"))
+    return Covered(*columns)

@@ -1,0 +1,120 @@
+"""Training sets, text by text: files of queries, of pairs or triples, of a corpus; or a split."""
+
+import io
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import pyarrow.parquet as pq
+
+from compute.base.errors import WrongInput
+from compute.datasets import compressed
+from compute.datasets.records import lines, refuse
+from compute.recompute.run import read
+from compute.store.loading import Loaded
+
+_LOOKED_AT = 100
+"""Lines of a table that tell which of its columns hold texts."""
+
+Line = tuple[int, str]
+
+
+class Text(NamedTuple):
+    """A text of a training set, and where it stands there."""
+
+    file: str
+    """The name of the file, without its folder; of a split its name."""
+    place: str
+    """The id that it has there, else `line 12`."""
+    text: str
+
+
+def of_file(path: Path) -> Iterator[Text]:
+    """Every text of a file, plain, gzip or zstd, one at a time.
+
+    As its first line tells: JSON, line by line, of which `title` and `text` together are one text,
+    and without a `text` every string that holds a blank is one; columns between tabs, of which
+    those are texts that hold a blank in the first hundred lines; else each line is a text. Raises
+    Missing or WrongInput with file and line.
+    """
+    with compressed.opened(path) as file:
+        numbered = lines(io.BufferedReader(file), str(path), refuse)
+        first = list(itertools.islice(numbered, _LOOKED_AT))
+        if not first:
+            raise WrongInput(f"{path}: no text in it, give a file with some")
+        every = itertools.chain(first, numbered)
+        if first[0][1].lstrip().startswith(("{", "[")):
+            yield from _records(path, every)
+        elif any("\t" in line for _, line in first):
+            yield from _table(path, every, _text_columns(path, first))
+        else:
+            yield from (Text(path.name, f"line {number}", line) for number, line in every)
+
+
+def of_split(loaded: Loaded) -> Iterator[Text]:
+    """What a stored split trains with: its queries, and the documents judged relevant in it."""
+    name, judged = loaded.dataset.name, read(loaded.judgements)
+    for query_id, text in read(loaded.queries)[["query_id", "text"]].dropna().to_numpy():
+        yield Text(name, query_id, text)
+    relevant = set(judged.loc[judged["relevance"] > 0, "doc_id"])
+    for doc_id, title, text in documents(loaded, relevant):
+        yield Text(name, doc_id, f"{title} {text}")
+
+
+def documents(loaded: Loaded, wanted: set[str]) -> Iterator[tuple[str, str, str]]:
+    """doc_id, title and text of these documents of a stored dataset; none without its texts."""
+    if loaded.documents is None:
+        return
+    with pq.ParquetFile(loaded.documents.path) as part:
+        for batch in part.iter_batches(columns=["doc_id", "title", "text"]):
+            for row in zip(*(column.to_pylist() for column in batch.columns), strict=True):
+                if row[0] in wanted and row[2] is not None:
+                    yield row[0], row[1] or "", row[2]
+
+
+def _records(path: Path, numbered: Iterable[Line]) -> Iterator[Text]:
+    for number, line in numbered:
+        try:
+            record = json.loads(line)
+            texts = list(_strings(record))
+        except (ValueError, RecursionError):
+            raise WrongInput(f"{path}, line {number}: broken JSON, mend the line") from None
+        named = record.get("_id") if isinstance(record, dict) else None
+        place = f"line {number}" if named is None else str(named)
+        yield from (Text(path.name, place, text) for text in texts)
+
+
+def _strings(value: Any) -> Iterator[str]:
+    if isinstance(value, dict) and isinstance(value.get("text"), str):
+        yield f"{value.get('title') or ''} {value['text']}"
+    elif isinstance(value, dict | list):
+        for inner in value.values() if isinstance(value, dict) else value:
+            yield from _strings(inner)
+    elif isinstance(value, str) and " " in value.strip():
+        yield value
+
+
+def _text_columns(path: Path, first: list[Line]) -> list[int]:
+    rows = [line.split("\t") for _, line in first]
+    columns = range(max(map(len, rows)))
+    found = [
+        column
+        for column in columns
+        if any(" " in row[column].strip() for row in rows if column < len(row))
+    ]
+    if not found:
+        raise WrongInput(
+            f"{path}: no column of texts, every cell of its first lines is one word: give texts,"
+            " not ids alone"
+        )
+    return found
+
+
+def _table(path: Path, numbered: Iterable[Line], columns: list[int]) -> Iterator[Text]:
+    """Where the first column is none of texts, it is the id."""
+    for number, line in numbered:
+        cells = line.split("\t")
+        place = f"line {number}" if columns[0] == 0 else cells[0]
+        yield from (Text(path.name, place, cells[at]) for at in columns if at < len(cells))

@@ -1,0 +1,104 @@
+"""Leakage: what training sets hold of test sets, and what systems score without it."""
+
+import pandas as pd
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.base.words import counted
+from compute.evaluate.measures import better
+from compute.evaluate.slices import without_others
+from compute.evaluate.tolerance import order
+from compute.reading.questions import question
+from compute.store.leakage import NOT_FOUND, keys
+from compute.views.shared.theme import between, plain, signed
+
+LEFT_OUT = ("query or document", "query")
+"""What was found of the queries left out: they or a relevant document; they themselves."""
+COLUMNS = ["dataset", "training", "left_out", "n_queries", "n_found", "system"]
+COLUMNS += ["value", "value_without", "change", "low", "high"]
+
+
+@question(shows="datasets")
+def sets(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset, training, n_training_texts, n_queries, n_queries_found, n_documents,
+    n_documents_found, n_touched, threshold: what was found, by training set."""
+    return cursor.execute(
+        """
+        select dataset, system as training,
+               (provenance ->> '$.n_training_texts')::bigint as n_training_texts,
+               (provenance ->> '$.n_queries')::bigint as n_queries,
+               (provenance ->> '$.n_queries_found')::bigint as n_queries_found,
+               (provenance ->> '$.n_documents')::bigint as n_documents,
+               (provenance ->> '$.n_documents_found')::bigint as n_documents_found,
+               (provenance ->> '$.n_touched')::bigint as n_touched,
+               (provenance ->> '$.threshold')::double as threshold
+        from parts where kind = 'leakage' order by all
+        """
+    ).df()
+
+
+@question(shows="runs")
+def changes(cursor: DuckDBPyConnection, measure: str) -> DataFrame:
+    """COLUMNS: of each training set and what is left out, every system's mean over all queries,
+    over those that stay, and the change with its 95% interval; the best without them first.
+
+    A set on whose dataset nothing has the measure has a row without a system.
+    """
+    found = []
+    for dataset, training in sets(cursor)[["dataset", "training"]].to_numpy():
+        for key, left_out in zip(keys(training), LEFT_OUT, strict=True):
+            rows = _changes(cursor, dataset, measure, key)
+            found.append(rows.assign(dataset=dataset, training=training, left_out=left_out))
+    return pd.concat(found, ignore_index=True)[COLUMNS] if found else DataFrame(columns=COLUMNS)
+
+
+def _changes(cursor: DuckDBPyConnection, dataset: str, measure: str, key: str) -> DataFrame:
+    labels = cursor.execute(
+        "select query_id, value as label from query_labels where dataset = ? and key = ?",
+        [dataset, key],
+    ).df()
+    scores = cursor.execute(
+        "select query_id, system, value from scores where dataset = ? and measure = ?",
+        [dataset, measure],
+    ).df()
+    wide = scores.pivot(index="system", columns="query_id", values="value")
+    kept = labels.set_index("query_id")["label"].reindex(wide.columns).eq(NOT_FOUND)
+    rows = DataFrame({"system": [None]}, dtype="str")
+    if len(wide):
+        rows = without_others(wide.to_numpy(), kept.to_numpy()).assign(system=wide.index)
+        rows = rows.iloc[order(better(measure) * rows["value_without"].fillna(0), rows["system"])]
+    found = int(labels["label"].ne(NOT_FOUND).sum())
+    return rows.reindex(columns=COLUMNS).assign(n_queries=len(labels), n_found=found)
+
+
+def said(one: DataFrame, titles: dict[str, str]) -> str:
+    """What a training set holds of a dataset, in one sentence; `one`: a row of `sets`."""
+    row = one.iloc[0]
+    title = titles.get(row["dataset"], row["dataset"])
+    told = f"{row['training']} holds {row['n_queries_found']:,} of the"
+    told += f" {counted(int(row['n_queries']), 'query')} of {title}"
+    if row["n_documents"]:
+        told += (
+            f" and {row['n_documents_found']:,} of its {row['n_documents']:,} relevant documents"
+        )
+    told += f", equal or nearly so: {counted(int(row['n_touched']), 'query')} touched"
+    left = row["n_queries"] - row["n_touched"]
+    return f"{told}." if left else f"{told}, so that none is left without them."
+
+
+def table(rows: DataFrame, named: dict[str, str]) -> DataFrame:
+    """The changes as text, where queries are left; `named` are the titles of systems."""
+    rows = rows[rows["value_without"].notna()]
+    ends = zip(rows["low"], rows["high"], strict=True)
+    queries = zip(rows["n_found"], rows["n_queries"], strict=True)
+    return DataFrame(
+        {
+            "Left out, where found": rows["left_out"],
+            "Queries": [f"{n:,} of {of:,}" for n, of in queries],
+            "System": [named.get(name, name) for name in rows["system"]],
+            "All queries": rows["value"].map(plain),
+            "Without": rows["value_without"].map(plain),
+            "Change": rows["change"].map(signed),
+            "95%": [between(*of) for of in ends],
+        }
+    )

@@ -8,10 +8,11 @@ from pathlib import Path
 from compute.base import printable
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.commands.bench import open_bench
-from compute.commands.common import done, tell
+from compute.commands.common import done, tell, tell_version
 from compute.datasets import dataset
 from compute.intake import doctor, grades, imports, query_labels, tags, texts
 from compute.jobs import removing
+from compute.store import run_versions
 from compute.store.own_datasets import own_datasets
 
 
@@ -62,6 +63,9 @@ def import_run(arguments: Namespace) -> int:
     row = dataset(arguments.dataset, own_datasets(bench.store))
     files = doctor.files(arguments.files)
     several = len(files) > 1
+    version = run_versions.given(arguments.as_version, arguments.note)
+    if version and arguments.replace:
+        raise WrongInput("--replace keeps nothing of the other run, --as-version does: give one")
     if arguments.system and several:
         raise WrongInput("--system names one run: import several files without it, by their tags")
     refused, taken = 0, set[str]()
@@ -75,6 +79,7 @@ def import_run(arguments: Namespace) -> int:
                 drop_equal_ids=arguments.drop_equal_ids,
                 replace=arguments.replace,
                 spared=taken,
+                version=version,
             )
         except BeirscopeError as error:
             if not several:
@@ -84,6 +89,7 @@ def import_run(arguments: Namespace) -> int:
             continue
         taken.add(outcome.hits.system)
         tell(bench, row, outcome.hits.system, outcome)
+        tell_version(bench, outcome, version)
     if several:
         sys.stdout.write(f"{len(files) - refused} imported, {refused} refused\n")
     done(bench)

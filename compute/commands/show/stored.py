@@ -3,7 +3,7 @@
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from duckdb import DuckDBPyConnection
@@ -68,9 +68,10 @@ def cursor_of(
 
     What is stored of the dataset and left out is named on stderr, unless it was `told` before.
     """
-    opened = database.open_version(bench.store)
+    named = {arguments.system, arguments.against, *getattr(arguments, "picked", ())} - {None}
+    opened = database.open_version(bench.store, picked=named)
     if not told:
-        tell_stale(bench, arguments.dataset)
+        tell_stale(bench, arguments.dataset, named)
     if arguments.judgements == OFFICIAL:
         yield opened.cursor()
         return
@@ -113,9 +114,9 @@ def values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame
     return frame
 
 
-def tell_stale(bench: Bench, dataset: str | None) -> None:
+def tell_stale(bench: Bench, dataset: str | None, picked: Collection[str] = ()) -> None:
     """Name on stderr what is stored and not shown, of one dataset or of all."""
-    parts = bench.store.parts()
+    parts = bench.store.parts(picked=picked)
     tell_damage(part for part in parts if part.dataset == (dataset or part.dataset))
     _, stale = freshness.split(parts)
     runs = {(part.dataset, part.system) for part in stale if part.kind == "hits"}

@@ -23,6 +23,7 @@ SHOWN = {
     "lengths": "analysing.lengths_shown",
     "efficiency": "efficiency.shown",
     "sets": "show.sets.sets",
+    "versions": "show.versions.versions",
     "jobs": "jobs.jobs_shown",
 }
 """What `show` prints of the store, and what makes a frame of it, as `commands.named` takes it."""

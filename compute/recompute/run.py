@@ -276,21 +276,16 @@ def publish_run(
     the place of is kept. Raises what `run_versions.keep` raises.
     """
     # An imported run rests on the queries alone: what it searched is not known.
-    about = {"inputs": freshness.of_hits(loaded.queries)} | about
-    about |= {
-        "depth": depth,
-        "duplicates": run.duplicates,
-        "self_hits": run.self_hits,
-        "tied": run.tied,
-    }
+    about = {"inputs": freshness.of_hits(loaded.queries)} | about | {"depth": depth}
+    about |= {"duplicates": run.duplicates, "self_hits": run.self_hits, "tied": run.tied}
     dataset = loaded.dataset.name
     measured = _more_measures(bench, dataset, system, depth)
     judgements, first = read(loaded.judgements), top(run.top(10))
     job = bench.job or f"run {system} {dataset}"
     with ThreadPoolExecutor(1) as pool, bench.store.publishing(job) as publication:
         if version is not None:
-            kept = bench.store, publication, dataset, system
-            about |= run_versions.keep(*kept, version, run.batches(ROW_GROUP))
+            of = bench.store, publication, dataset, system
+            about |= run_versions.keep(*of, version, run.batches(ROW_GROUP))
         wanted = [*MEASURES, *measured]
         scores = pool.submit(evaluate, run.batches(), judgements, wanted, depth=depth)
         add = partial(publication.add, dataset=dataset, system=system, provenance=about)

@@ -6,7 +6,7 @@ They count only where somebody picks them (`Store.parts`): nothing else needs to
 
 import itertools
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -56,14 +56,24 @@ def label(part: Part) -> str:
     return part.provenance.get("run_version", {}).get("label", "")
 
 
+def labels(runs: Sequence[Part]) -> list[str]:
+    """What the versions of a system are called whose hits these are, the live one last; that one
+    by the next number where nobody named it."""
+    found = [label(part) for part in runs]
+    return [*found[:-1], found[-1] or _next(found[:-1])] if found else []
+
+
 def title(of: str, named: str) -> str:
     """`BM25, version 1`, of the title of a system and the name of its version."""
     return f"{of}, version {named.rpartition('@')[2]}"
 
 
-def stored(store: Store, dataset: str | None = None, system: str | None = None) -> list[Part]:
-    """The hits of every earlier run that is kept, of a dataset or system, the oldest first."""
-    found = store.parts("hits", dataset, picked=None)
+def stored(
+    store: Store, dataset: str | None = None, system: str | None = None, at: int | None = None
+) -> list[Part]:
+    """The hits of every earlier run that is kept, of a dataset or system, the oldest first; `at` a
+    version of the manifest (default: now)."""
+    found = store.parts("hits", dataset, version=at, picked=None)
     kept = [part for part in found if part.version_of and system in (None, part.version_of)]
     return sorted(kept, key=lambda part: (part.dataset, part.version_of, published(part)))
 

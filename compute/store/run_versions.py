@@ -118,7 +118,7 @@ def keep(
     damage.refuse(old)
     live = next((part for part in old if part.kind == "hits"), None)
     if live is not None and _is_same(live, run):
-        return _record(live.provenance.get("run_version", {}))
+        return _record(live.provenance.get("run_version", {}) | {"published": published(live)})
     taken = _taken(store, dataset, system)
     before = (label(live) or _next(taken)) if live else ""
     now = said.label or _next([*taken, before])
@@ -134,7 +134,8 @@ def keep(
 def told(hits: Part, *, new: bool) -> str:
     """What became of a run that was taken in as a version."""
     found = hits.provenance.get("run_version", {})
-    if not new or not found:
+    # What takes the place of equal hits is as old as they are.
+    if not new or "published" in found:
         return "the same hits as before: no version is made"
     before = f"; the one before is kept as {found['before']}" if "before" in found else ""
     return f"version {found['label']}{before}"
@@ -147,7 +148,7 @@ def marks(hits: Part) -> dict[str, Any]:
 
 
 def _record(version: dict[str, Any]) -> dict[str, Any]:
-    return {"run_version": version} if version else {}
+    return {"run_version": version}
 
 
 def _taken(store: Store, dataset: str, system: str) -> list[str]:
@@ -167,11 +168,13 @@ def _next(taken: Collection[str]) -> str:
 def _is_same(hits: Part, run: Iterable[pa.RecordBatch]) -> bool:
     """Whether the ranked lists are equal, scores included."""
     schema = pa.schema([KINDS["hits"].field(column) for column in _RANKED])
-    before = pq.read_table(hits.path, columns=list(_RANKED)).cast(schema)
-    batches = list(run)
-    if sum(batch.num_rows for batch in batches) != before.num_rows:
-        return False
-    return not batches or pa.Table.from_batches(batches).select(_RANKED).cast(schema).equals(before)
+    before, seen = pq.read_table(hits.path, columns=list(_RANKED)).cast(schema), 0
+    for batch in run:
+        rows = pa.Table.from_batches([batch]).select(_RANKED).cast(schema)
+        if not rows.equals(before.slice(seen, len(rows))):
+            return False
+        seen += len(rows)
+    return seen == len(before)
 
 
 def _copy(publication: Publication, part: Part, labelled: str, went_live: str) -> None:

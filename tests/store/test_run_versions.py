@@ -57,8 +57,12 @@ def test_the_run_that_is_replaced_stays_as_a_version_and_counts_only_where_picke
 
 
 def test_equal_hits_make_no_version(two: Bench, tiny: Dataset, tmp_path: Path) -> None:
+    before = two.store.parts("hits")[0]
     again = _take_in(two, tiny, tmp_path, SECOND.replace("mine\n", "mine \n"), Version("x"))
+    assert again.provenance["sha256"] != before.provenance["sha256"]
     assert again.provenance["run_version"]["label"] == "2"
+    assert run_versions.published(again) == before.created
+    assert run_versions.told(again, new=True) == "the same hits as before: no version is made"
     assert [part.system for part in run_versions.stored(two.store)] == ["mine@1"]
 
 

@@ -46,7 +46,11 @@ def test_dataset_has_a_section_of_them(home: Path) -> None:
 
 
 def test_compare_tests_two_versions(home: Path) -> None:
-    app = opened("pages/compare.py", dataset="tiny", measure="RR@10", a="mine", b="mine@1")
+    app = opened("pages/compare.py", dataset="tiny", measure="RR@10", a="mine", b="other")
+    assert app.selectbox(key="b").options == ["mine", "mine, version 1", "other"]
+    app.selectbox(key="b").select("mine@1").run()
+    assert app.query_params["b"] == "mine@1"
+    assert not app.warning
     assert "mine, version 1" in words_of(app)
     assert "+.167" in words_of(app)
 

@@ -55,7 +55,8 @@ def _refuse_strangers(arguments: Namespace) -> None:
         )
 
 
-_COUNTING, _COUNTING_SAID = ("scores", "holes", "power"), "scores, holes and power"
+_COUNTING = ("scores", "holes", "power", "versions")
+_COUNTING_SAID = "scores, holes, power and versions"
 """What `--judgements` is for: estimates need what people judged, other rows rest on no judgement,
 and `show sets` names its own."""
 

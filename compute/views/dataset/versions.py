@@ -47,7 +47,7 @@ def history(kept: Sequence[Part], live: Part | None) -> DataFrame:
 
 def _made(hits: Part) -> str:
     about = hits.provenance
-    named = about.get("identity", {}).items()
+    named = [*sorted(about.get("identity", {}).items()), ("depth", about.get("depth"))]
     numbers = [f"{name} = {value}" for name, value in named if isinstance(value, int | float)]
     return about.get("file") or ", ".join(numbers)
 

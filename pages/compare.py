@@ -31,8 +31,9 @@ with pickers.pickers():
     first, second = system_pickers.usual_pair(systems, name)
     titles = system_pickers.titles()
     look: dict[str, Any] = {"width": 230, "titles": titles, "told": system_pickers.told(systems)}
-    a = pick("A", systems, "a", default=first, **look)
-    b = pick("B", systems, "b", default=second, **look)
+    offered = system_pickers.with_versions(systems, set(own["dataset"]))
+    a = pick("A", offered, "a", default=first, **look)
+    b = pick("B", offered, "b", default=second, **look)
     measure = pick("Measure", measures, "measure", width=150)
     sections.swap()
 if name != sections.ALL:

@@ -5,7 +5,7 @@ import streamlit as st
 from compute.views.dataset import query_outcomes, select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared import next_steps
-from pages._dataset import languages, sections, slices, views
+from pages._dataset import languages, sections, slices, versions, views
 from pages._shared import address, augmented_published, dataset_facts, pickers, texts
 from pages._shared.pickers import pick
 from pages._shared.reading import read
@@ -32,6 +32,7 @@ if chosen in views.WITH_TEXTS:
 match chosen:
     case views.SYSTEMS:
         views.systems(view)
+        versions.section(view)
         sections.further(dataset, measure)
         augmented_published.section(name)
     case views.QUERIES:

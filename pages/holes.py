@@ -16,7 +16,7 @@ with pickers.pickers():
     name = pick("Dataset", names, "dataset", width=260, titles=dataset_facts.titles())
     measure = pick("Measure", sections.MEASURES, "measure", width=140)
     known = list(runs.loc[runs["dataset"] == name, "system"])
-    systems = system_pickers.picked(known, f"run on {name}", above)
+    systems = system_pickers.picked(known, f"run on {name}", above, [name])
 address.remember("dataset", name)
 agreement.way(name)
 added = sections.has_added(name)

@@ -43,7 +43,7 @@ with place_of_baseline:
 shown = sections.filtered(shown, systems, chosen, baseline)
 board = leaderboard.board(shown, datasets, systems, measure)
 with chosen.place:
-    picked = system_pickers.picked(list(board.systems["system"]), "system of these numbers", above)
+    picked = sections.choose_systems(board, numbers, above)
 view = order.choose_view(place_of_view, len(picked))
 colour = sections.choose_colour(place_of_colour, disabled=gaps or view != order.HEATMAP)
 of = order.Numbers(numbers, source, measure, chosen.returned)

@@ -24,6 +24,7 @@ SHOWN = {
     "efficiency": "efficiency.shown",
     "sets": "show.sets.sets",
     "leakage": "leakage.shown",
+    "versions": "show.versions.versions",
     "jobs": "jobs.jobs_shown",
 }
 """What `show` prints of the store, and what makes a frame of it, as `commands.named` takes it."""

@@ -14,7 +14,7 @@ from compute.evaluate.measures import parse
 from compute.reading import database
 from compute.recompute import run as recompute
 from compute.recompute.run import remarks, said
-from compute.store import freshness
+from compute.store import freshness, run_versions
 from compute.store.loading import Bench, Loaded
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Part
@@ -29,7 +29,7 @@ def scored_by(bench: Bench, measure: str, dataset: str = "", system: str = "") -
     wanted = scored_measures.more([measure])
     rows = dict(DATASETS) | own_datasets(bench.store)
     names = (rows[dataset].parts if dataset in rows else ()) or (dataset,)
-    fresh, _ = freshness.split(bench.store.parts() if wanted else ())
+    fresh, _ = freshness.split(bench.store.parts(picked=[system]) if wanted else ())
     runs = [hits for hits in fresh if hits.kind == "hits" and hits.dataset in rows]
     runs = [hits for hits in runs if hits.dataset in names or not dataset]
     runs = [hits for hits in runs if hits.system == system or not system]
@@ -76,6 +76,14 @@ def tell(
     words = said(bench, outcome, measures)
     told = [f"  remark: {printable.printable(remark)}" for remark in remarks(outcome)]
     say(bench, f"{printable.printable(name)} on {row.name}: {words}", *told)
+
+
+def tell_version(
+    bench: Bench, outcome: recompute.Outcome, version: run_versions.Version | None
+) -> None:
+    """Print what became of a run that was to be a version."""
+    if version is not None:
+        say(bench, f"  {printable.printable(run_versions.told(outcome.hits, new=outcome.new))}")
 
 
 def done(bench: Bench) -> int:

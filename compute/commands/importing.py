@@ -4,15 +4,17 @@ import sys
 from argparse import Namespace
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 from compute import commands
 from compute.base import printable
 from compute.base.errors import BeirscopeError, WrongInput
 from compute.commands.bench import open_bench
-from compute.commands.common import done, tell
+from compute.commands.common import done, tell, tell_version
 from compute.datasets import dataset
 from compute.intake import doctor, grades, imports, query_labels, tags, texts
 from compute.jobs import removing
+from compute.store import run_versions
 from compute.store.own_datasets import own_datasets
 
 
@@ -62,22 +64,15 @@ def import_run(arguments: Namespace) -> int:
     """Take in run files, each whole or not at all; of several a refused one stops no other."""
     bench = open_bench()
     row = dataset(arguments.dataset, own_datasets(bench.store))
-    files = doctor.files(arguments.files)
-    several = len(files) > 1
+    files, version = doctor.files(arguments.files), _version(arguments)
+    how: dict[str, Any] = {"drop_equal_ids": arguments.drop_equal_ids, "version": version}
+    how["replace"], several = arguments.replace, len(files) > 1
     if arguments.system and several:
         raise WrongInput("--system names one run: import several files without it, by their tags")
     refused, taken = 0, set[str]()
     for file, name in zip(files, _names(files, arguments.system or ""), strict=True):
         try:
-            outcome = imports.import_run(
-                bench,
-                file,
-                row,
-                system=name,
-                drop_equal_ids=arguments.drop_equal_ids,
-                replace=arguments.replace,
-                spared=taken,
-            )
+            outcome = imports.import_run(bench, file, row, system=name, spared=taken, **how)
         except BeirscopeError as error:
             if not several:
                 raise
@@ -86,10 +81,19 @@ def import_run(arguments: Namespace) -> int:
             continue
         taken.add(outcome.hits.system)
         tell(bench, row, outcome.hits.system, outcome)
+        tell_version(bench, outcome, version)
     if several:
         sys.stdout.write(f"{len(files) - refused} imported, {refused} refused\n")
     done(bench)
     return 2 if refused else 0
+
+
+def _version(arguments: Namespace) -> run_versions.Version | None:
+    """What the runs are said to be that take the place of others, which then stay."""
+    version = run_versions.given(arguments.as_version, arguments.note)
+    if version and arguments.replace:
+        raise WrongInput("--replace keeps nothing of the other run, --as-version does: give one")
+    return version
 
 
 def import_grades(arguments: Namespace) -> int:

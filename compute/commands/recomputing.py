@@ -11,7 +11,7 @@ from compute.base.errors import Unavailable, WrongInput
 from compute.base.permissions import usual
 from compute.base.words import counted
 from compute.commands.bench import named, open_bench, say, tell_damage
-from compute.commands.common import done, tell, too_deep, without_subtopics
+from compute.commands.common import done, tell, tell_version, too_deep, without_subtopics
 from compute.datasets import dataset
 from compute.evaluate import scored_measures
 from compute.exports import shipping
@@ -20,7 +20,7 @@ from compute.reading import database
 from compute.recompute import demo as demonstration
 from compute.recompute import run as recompute
 from compute.recompute import training
-from compute.store import damage, freshness
+from compute.store import damage, freshness, run_versions
 from compute.store.own_datasets import own_datasets
 from compute.store.store import SHIPPED
 from compute.systems import SYSTEMS, names, system
@@ -33,11 +33,12 @@ def run(arguments: Namespace) -> int:
     if chosen.search is None:
         here = ", ".join(row.name for row in SYSTEMS.values() if row.search)
         raise Unavailable(f"{chosen.name} is {chosen.status}; these run here: {here}")
+    version = run_versions.given(arguments.as_version, arguments.note)
+    how = {"again": arguments.again, "drop_equal_ids": arguments.drop_equal_ids}
     for row in named(bench, arguments.datasets):
-        outcome = recompute.run(
-            bench, chosen, row, again=arguments.again, drop_equal_ids=arguments.drop_equal_ids
-        )
+        outcome = recompute.run(bench, chosen, row, **how, version=version)
         tell(bench, row, chosen.name, outcome)
+        tell_version(bench, outcome, version)
     return done(bench)
 
 
@@ -45,7 +46,7 @@ def score(arguments: Namespace) -> int:
     """Score stored runs, computing only what changed."""
     bench = open_bench()
     wanted = scored_measures.more(arguments.measure)
-    parts = bench.store.parts()
+    parts = bench.store.parts(picked=None)
     fresh, _ = freshness.split(parts)
     names = {row.name for row in named(bench, arguments.datasets)}
     # Damaged scores are what this makes again.
@@ -109,10 +110,12 @@ def snapshot(arguments: Namespace) -> int:
     """Write everything to one DuckDB file."""
     store = open_bench().store
     tell_damage(damage.verify(store))
-    database.snapshot(store, arguments.file, texts=not arguments.without_texts)
+    picked = None if arguments.versions else ()
+    texts = not arguments.without_texts
+    database.snapshot(store, arguments.file, texts=texts, picked=picked)
     usual(arguments.file)
     size = arguments.file.stat().st_size
-    whole = sum(not part.damage for part in store.parts())
+    whole = sum(not part.damage for part in store.parts(picked=picked))
     sys.stdout.write(f"{arguments.file}: {counted(whole, 'part')}, {size:,} bytes\n")
     return 0
 

@@ -108,8 +108,10 @@ class Results:
 
 
 @contextmanager
-def results(home: str | Path | None = None) -> Iterator[Results]:
+def results(home: str | Path | None = None, versions: Sequence[str] = ()) -> Iterator[Results]:
     """Open the results of a home (default: that of the settings) as they are now.
+
+    `versions` names earlier runs, such as `bm25@1`, that are to be systems like all others.
 
     Raises Missing where a home that is named is none, Missing or Unavailable where it cannot be
     read.
@@ -121,7 +123,7 @@ def results(home: str | Path | None = None) -> Iterator[Results]:
         if not any((Path(home) / name).exists() for name in ("home.json", "parts")):
             raise Missing(f"{home} is no home folder: name one, or none for that of the settings")
         now = replace(now, home=Path(home))
-    opened = open_version(Store(now))
+    opened = open_version(Store(now), picked=versions)
     try:
         yield Results(opened)
     finally:

@@ -57,7 +57,7 @@ def given(store: Store, word: str) -> Given:
     where it is not UTF-8; Missing where nothing is called so."""
     if any("\ud800" <= letter <= "\udfff" for letter in word):
         raise WrongInput(f"{shown(word)} is no name in UTF-8: rename the file or folder")
-    systems = {part.system for part in store.parts("hits")}
+    systems = {part.system for part in store.parts("hits", picked=None)}
     try:
         is_path = bool(word) and Path(word).exists()
     except OSError:  # a name that is too long
@@ -151,7 +151,7 @@ def _stored(store: Store, loaded: Loaded, system: str, measure: Measure) -> _Sid
         raise Missing(
             f"{system} has no run on {name}, but on {', '.join(on)}: import or compute one there"
         )
-    if system in freshness.outdated(store.parts(), [name]):
+    if system in freshness.outdated(store.parts(picked=[system]), [name]):
         raise Missing(
             f"{system} on {name} was made before what it is made from changed: python -m compute"
             f" score {name}, or run or import it again"

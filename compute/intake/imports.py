@@ -29,7 +29,7 @@ from compute.evaluate import runs
 from compute.intake import doctor
 from compute.recompute import run as recompute
 from compute.recompute.run import Outcome
-from compute.store import provenance
+from compute.store import provenance, run_versions
 from compute.store.loading import Bench, Loaded, load
 from compute.store.store import Part, Store, top
 from compute.systems import SYSTEMS
@@ -142,11 +142,13 @@ def import_run(
     replace: bool = False,
     spared: Collection[str] = (),
     called: str = "",
+    version: run_versions.Version | None = None,
 ) -> Outcome:
     """Take in a TREC run file as a system of the dataset, named by its tag unless told otherwise.
 
     `called` is the name of the file where it is another than on the disk; `replace` puts the run
-    in the place of another of its name, unless that is `spared`, as what came a moment ago.
+    in the place of another of its name, unless that is `spared`, as what came a moment ago; with a
+    `version` it takes that place, too, and the other is kept.
 
     Hits of queries outside the split are left out and counted; a file that is stored already is
     not taken in again. Raises WrongInput with file and line, or for a run on another collection;
@@ -159,7 +161,7 @@ def import_run(
     tag, hits, order, sha256 = _read(file)
     content = {"sha256": sha256, "drop_self": dataset.drop_self or drop_equal_ids}
     name = system or tag
-    over = "" if replace and name not in spared else sha256
+    over = "" if (replace or version is not None) and name not in spared else sha256
     _refuse_taken_name(bench, dataset, name, over, file)
     depth = bench.settings.depth
     inputs = [loaded.queries.fingerprint]
@@ -180,7 +182,9 @@ def import_run(
     with locked(bench.store.home / "locks" / "import.lock"):
         # Somebody else may have taken the name meanwhile.
         _refuse_taken_name(bench, dataset, name, over, file)
-        return recompute.publish_run(bench, loaded, name, run, depth, identity, about)
+        return recompute.publish_run(
+            bench, loaded, name, run, depth, identity, about, version=version
+        )
 
 
 def look_at(bench: Bench, loaded: Loaded, file: Path) -> tuple[runs.Run, list[str]]:
@@ -298,9 +302,11 @@ def _refuse_taken_name(bench: Bench, dataset: Dataset, name: str, sha256: str, f
         raise Conflict(
             f"{name!r} is a system of the catalogue: give it another name (--system NAME)"
         )
+    run_versions.refuse(bench.store, name, SYSTEMS)
     stored = bench.store.part("hits", dataset.name, name)
     if stored and sha256 and stored.provenance.get("sha256") != sha256:
         raise Conflict(
             f"{file}: {name} has another run on {dataset.name}: give this one another name"
-            " (--system NAME), or put it in that one's place (--replace)"
+            " (--system NAME), or put it in that one's place (--replace, or --as-version to keep"
+            " the other as a version)"
         )

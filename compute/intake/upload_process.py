@@ -26,6 +26,7 @@ from compute.intake.doctor import known
 from compute.intake.uploads import Upload
 from compute.reading import database
 from compute.recompute.run import remarks, said
+from compute.store import run_versions
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.store.store import Store
@@ -105,7 +106,9 @@ def _held(bench: Bench, name: str, path: Path, report: doctor.Report) -> doctor.
 def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
     """Take in every file as a run of the dataset; a refused one stops no other."""
     row = dataset(order["dataset"], own_datasets(bench.store))
-    options, taken = order["options"], set[str]()
+    options, taken = dict(order["options"]), set[str]()
+    if options.get("version"):
+        options["version"] = run_versions.Version(*options["version"])
     for (path, called), name in zip(order["files"], order["systems"], strict=True):
 
         def take(path: str = path, called: str = called, name: str = name) -> Answer:
@@ -114,8 +117,10 @@ def take_runs(bench: Bench, order: Mapping[str, Any]) -> Iterator[Answer]:
                 bench, file, row, system=name, spared=taken, called=called, **options
             )
             taken.add(outcome.hits.system)
-            told = "; ".join([said(bench, outcome), *remarks(outcome)])
-            return {"system": outcome.hits.system, "said": told}
+            told = [said(bench, outcome), *remarks(outcome)]
+            if options.get("version"):
+                told.append(run_versions.told(outcome.hits, new=outcome.new))
+            return {"system": outcome.hits.system, "said": "; ".join(told)}
 
         yield {"file": called, "system": name} | _answered(bench, take)
     _finish(bench)

@@ -70,7 +70,7 @@ def _runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
 def _stored_runs(store: Store, systems: Named, datasets: Named) -> list[Target]:
     """The stored runs of these systems on these datasets; of all, where none is named."""
     wanted: Collection[str] = _datasets(store, datasets)
-    runs = [part for part in store.parts("hits") if not part.shipped]
+    runs = [part for part in store.parts("hits", picked=None) if not part.shipped]
     found = [
         (part.system, part.dataset)
         for part in runs

@@ -32,7 +32,7 @@ def planned(store: Store, dataset: str, system: str = "", machine: str = "") -> 
     and has no grades. Raises Missing where nothing is stored, Conflict where all of it came with
     the project.
     """
-    parts = store.parts()
+    parts = store.parts(picked=None)
     own = [part for part in parts if part.dataset == dataset]
     own = [part for part in own if part.kind not in (*CORPUS, *LEARNED)]
     name = system or machine

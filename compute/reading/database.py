@@ -9,7 +9,7 @@ import os
 import types
 import uuid
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, fields, replace
 from itertools import chain
 from pathlib import Path
@@ -25,7 +25,7 @@ from compute.base.locks import locked
 from compute.datasets import published
 from compute.datasets.catalogue import DATASETS, Dataset
 from compute.reading import means, user_database, views
-from compute.store import damage, freshness, provenance, state
+from compute.store import damage, freshness, provenance, run_versions, state
 from compute.store.kinds import NAMED_OTHERWISE
 from compute.store.own_datasets import of_parts
 from compute.store.parts import KINDS
@@ -104,17 +104,20 @@ class Reading:
         self.connection.close()
 
 
-def open_version(store: Store, version: int | None = None) -> Reading:
+def open_version(
+    store: Store, version: int | None = None, *, picked: Collection[str] = ()
+) -> Reading:
     """The store as it was at a version of the manifest (default: the newest).
 
-    Damaged parts are left out. Raises Missing for a version that is gone.
+    Damaged parts are left out, and earlier runs of systems, unless they are `picked`: then they are
+    systems like all others. Raises Missing for a version that is gone.
     """
     at = store.version() if version is None else version
-    return _past_damage(store, lambda: _opened(store, at))
+    return _past_damage(store, lambda: _opened(store, at, picked))
 
 
-def _opened(store: Store, version: int) -> Reading:
-    parts, _ = freshness.split(store.parts(version=version))
+def _opened(store: Store, version: int, picked: Collection[str]) -> Reading:
+    parts, _ = freshness.split(store.parts(version=version, picked=picked))
     connection = scratch_database.connect(store.settings, file_search_path=str(store.home))
     try:
         _fill(connection, store, parts, bulk=False)
@@ -145,11 +148,14 @@ def write_database(store: Store) -> Path:
     return file
 
 
-def snapshot(store: Store, file: Path, *, texts: bool = True) -> None:
+def snapshot(
+    store: Store, file: Path, *, texts: bool = True, picked: Collection[str] | None = ()
+) -> None:
     """Write the newest version to one DuckDB file that needs nothing beside it.
 
     It is there whole or not. Without `texts` those of documents and queries are left out, ids and
-    lengths stay. Weights of models never go in, nor the paths of this machine. Raises Conflict for
+    lengths stay. Earlier runs of systems go in where they are `picked`, all of them with None.
+    Weights of models never go in, nor the paths of this machine. Raises Conflict for
     a file that exists, WrongInput for a folder that does not.
     """
     file = file.resolve()
@@ -157,14 +163,37 @@ def snapshot(store: Store, file: Path, *, texts: bool = True) -> None:
         raise Conflict(f"{file} exists: remove it or name another file")
     if not file.parent.is_dir():
         raise WrongInput(f"no folder {file.parent}: make it first")
-    _write_file(store, file, file.with_name(f".{uuid.uuid4().hex}.tmp"), bulk=True, texts=texts)
+    aside = file.with_name(f".{uuid.uuid4().hex}.tmp")
+    _write_file(store, file, aside, bulk=True, texts=texts, picked=picked)
 
 
-def _write_file(store: Store, file: Path, aside: Path, *, bulk: bool, texts: bool = True) -> None:
-    _past_damage(store, lambda: _written(store, file, aside, bulk=bulk, texts=texts))
+def _write_file(
+    store: Store,
+    file: Path,
+    aside: Path,
+    *,
+    bulk: bool,
+    texts: bool = True,
+    picked: Collection[str] | None = (),
+) -> None:
+    def attempt() -> None:
+        version = store.version()
+        parts, _ = freshness.split(store.parts(version=version, picked=picked))
+        _written(store, file, aside, parts, version, bulk=bulk, texts=texts)
+
+    _past_damage(store, attempt)
 
 
-def _written(store: Store, file: Path, aside: Path, *, bulk: bool, texts: bool) -> None:
+def _written(
+    store: Store,
+    file: Path,
+    aside: Path,
+    parts: list[Part],
+    version: int,
+    *,
+    bulk: bool,
+    texts: bool,
+) -> None:
     # What a killed writer left, its log too: that would not fit the new file.
     for left in (aside, _log(aside)):
         left.unlink(missing_ok=True)
@@ -175,8 +204,6 @@ def _written(store: Store, file: Path, aside: Path, *, bulk: bool, texts: bool) 
     }
     try:
         with scratch_database.connect(store.settings, str(aside), **options) as connection:
-            version = store.version()
-            parts, _ = freshness.split(store.parts(version=version))
             _fill(connection, store, parts, bulk=bulk, texts=texts)
             _table(
                 connection,
@@ -276,14 +303,18 @@ def _systems(parts: list[Part]) -> pa.Table:
     others = ("generated", "model", "training", *NAMED_OTHERWISE)
     ranked = {part.system for part in parts if part.system and part.kind not in others}
     stored = sorted(ranked - set(SYSTEMS))
-    rows = [*SYSTEMS.values(), *map(_further, stored)]
+    earlier = {part.system: part.version_of for part in parts if part.version_of}
+    rows = [*SYSTEMS.values(), *(_further(name, earlier.get(name, "")) for name in stored)]
     schema = pa.schema([(name, pa.string()) for name in SYSTEM_COLUMNS])
     return pa.Table.from_pylist(
         [{name: getattr(row, name) for name in SYSTEM_COLUMNS} for row in rows], schema
     )
 
 
-def _further(name: str) -> System:
+def _further(name: str, version_of: str) -> System:
+    if version_of:
+        row = SYSTEMS.get(version_of) or _further(version_of, "")
+        return replace(row, name=name, title=run_versions.title(row.title, name))
     try:
         return system(name)
     except BeirscopeError:

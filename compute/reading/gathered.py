@@ -61,7 +61,9 @@ class Runs(NamedTuple):
         """Where all are gathered."""
         # A dataset may be called anything.
         name = hashlib.sha256(self.dataset.encode()).hexdigest()
-        return self.home / "caches" / f"{self.kind}-{name}.parquet"
+        # Who picks versions of systems reads others than everybody else: each has its own file.
+        picked = "-picked" * any("@" in system for system in self.systems)
+        return self.home / "caches" / f"{self.kind}-{name}{picked}.parquet"
 
 
 def runs(

@@ -33,7 +33,7 @@ from compute.recompute.targets import (
     pair,
     stored_hits,
 )
-from compute.store import caches, damage, freshness, provenance
+from compute.store import caches, damage, freshness, provenance, run_versions
 from compute.store.loading import Bench, Loaded, stored
 from compute.store.parts import ROW_GROUP
 from compute.store.store import Part, Store, constants, top
@@ -159,7 +159,13 @@ def _combined(bench: Bench, pair: Pair) -> Found:
     return found, {"index_seconds": 0.0, "search_seconds": cost.seconds}, costs
 
 
-def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
+def publish(
+    bench: Bench,
+    pair: Pair,
+    *,
+    again: bool = False,
+    version: run_versions.Version | None = None,
+) -> Outcome:
     """The last step: score and publish; what is stored already is left, unless `again`."""
     stored = published(bench, pair, again=again)
     if stored:
@@ -182,7 +188,7 @@ def publish(bench: Bench, pair: Pair, *, again: bool = False) -> Outcome:
     costs = _timed(bench, pair, draft)
     more = _asked(bench, pair)
     outcome = publish_run(
-        bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more
+        bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more, version
     )
     unpublished_hits.drop(bench.settings, name)
     return outcome
@@ -241,13 +247,15 @@ def run(
     *,
     again: bool = False,
     drop_equal_ids: bool = False,
+    version: run_versions.Version | None = None,
 ) -> Outcome:
     """Search the dataset with the system, score, publish; or nothing if that is stored.
 
-    Raises Unavailable, before anything is done, where the system cannot run here.
+    With a `version` a run of other hits that it takes the place of is kept. Raises Unavailable,
+    before anything is done, where the system cannot run here.
     """
     ready = pair(bench, system, dataset, drop_equal_ids=drop_equal_ids)
-    return publish(bench, ready, again=again)
+    return publish(bench, ready, again=again, version=version)
 
 
 def publish_run(
@@ -260,24 +268,24 @@ def publish_run(
     about: dict[str, Any],
     costs: efficiency.Costs | None = None,
     more: Mapping[str, DataFrame] = NOTHING,
+    version: run_versions.Version | None = None,
 ) -> Outcome:
     """Store a canonical run: hits, top 10, scores, lengths and costs, visible all at once.
 
-    `more`, by kind, is what else there is to tell of it.
+    `more`, by kind, is what else there is to tell of it. With a `version` the run that it takes
+    the place of is kept. Raises what `run_versions.keep` raises.
     """
     # An imported run rests on the queries alone: what it searched is not known.
-    about = {"inputs": freshness.of_hits(loaded.queries)} | about
-    about |= {
-        "depth": depth,
-        "duplicates": run.duplicates,
-        "self_hits": run.self_hits,
-        "tied": run.tied,
-    }
+    about = {"inputs": freshness.of_hits(loaded.queries)} | about | {"depth": depth}
+    about |= {"duplicates": run.duplicates, "self_hits": run.self_hits, "tied": run.tied}
     dataset = loaded.dataset.name
     measured = _more_measures(bench, loaded, system, depth)
     judgements, first = read(loaded.judgements), top(run.top(10))
     job = bench.job or f"run {system} {dataset}"
     with ThreadPoolExecutor(1) as pool, bench.store.publishing(job) as publication:
+        if version is not None:
+            of = bench.store, publication, dataset, system
+            about |= run_versions.keep(*of, version, run.batches(ROW_GROUP))
         wanted = [*MEASURES, *measured]
         how = {"depth": depth, "subtopics": subtopics(loaded)}
         scores = pool.submit(evaluate, run.batches(), judgements, wanted, **how)
@@ -357,6 +365,7 @@ def _scored(
         depth=depth,
         inputs=freshness.of_scores(hits.fingerprint, loaded.judgements),
         **scored_measures.recorded(more),
+        **run_versions.marks(hits),
     )
     called = scored_measures.scores_name(hits.fingerprint, loaded, hits.provenance["depth"], more)
     job = bench.job or f"score {hits.system} {hits.dataset}"

@@ -33,6 +33,9 @@ def mend(part: Part) -> str:
     command = part.provenance.get("command", "")
     if part.shipped:
         return f"git checkout -- {os.path.relpath(part.path, PROJECT)} takes it from the project"
+    if part.version_of:
+        remove = f"remove {part.dataset} --system {shlex.quote(part.system)} --yes"
+        return f"python -m compute {remove} takes away what is left of this earlier run"
     if part.kind in READ and part.dataset in DATASETS:
         return places.how_to_run(DATASETS[part.dataset])
     if part.kind == "scores":
@@ -96,7 +99,7 @@ def verify(store: Store, *, anew: bool = False, progress: Progress = quiet) -> l
 
     What is read of an old home's files for the first time is written to the manifest as found.
     """
-    live = store.parts()
+    live = store.parts(picked=None)
     found: list[Part] = []
     kept = 0
     for number, part in enumerate(live, 1):
@@ -132,5 +135,5 @@ def verify_beside(store: Store) -> threading.Thread:
 
 def found_anew(store: Store) -> list[Part]:
     """The parts whose damage is found only now that all are read: what a strange error may be."""
-    known = {part.id for part in store.parts() if part.damage}
+    known = {part.id for part in store.parts(picked=None) if part.damage}
     return [part for part in verify(store) if part.damage and part.id not in known]

@@ -127,12 +127,13 @@ def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, An
 
     A dataset of parts stands for the runs on its parts. No path of this machine is in it.
     """
-    parts = store.parts()
+    pairs = list(single(pairs))
+    parts = store.parts(picked=[system for _, system in pairs])
     live = {part.identity: part for part in parts}
     fresh = {part.identity for part in freshness.split(parts)[0]}
     return [
         portable(_of_run(live, fresh, dataset, system))
-        for dataset, system in single(pairs)
+        for dataset, system in pairs
         if ("hits", dataset, system) in live or ("scores", dataset, system) in live
     ]
 

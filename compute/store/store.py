@@ -6,7 +6,7 @@ import json
 import os
 import re
 import uuid
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
@@ -68,6 +68,11 @@ class Part:
     def identity(self) -> tuple[str, str, str]:
         """Kind, dataset and system: at most one live part has them."""
         return self.kind, self.dataset, self.system
+
+    @property
+    def version_of(self) -> str:
+        """The system whose earlier run it is of (`run_versions`); empty for what always counts."""
+        return self.provenance.get("version_of", "")
 
 
 class Publication:
@@ -171,11 +176,14 @@ class Store:
         dataset: str | None = None,
         system: str | None = None,
         version: int | None = None,
+        *,
+        picked: Collection[str] | None = (),
     ) -> list[Part]:
         """The parts live at a version (default: now), local over shipped, in a fixed order.
 
-        Those whose file is lost, cut or known to have other content have their `damage`. Raises
-        Missing for a version whose parts have been tidied away.
+        Those of a system's earlier runs count where `system` names that version, or `picked` does;
+        all of them with None. Those whose file is lost, cut or known to have other content have
+        their `damage`. Raises Missing for a version whose parts have been tidied away.
         """
         wanted = {"kind": kind, "dataset": dataset, "system": system}
         wanted = {name: value for name, value in wanted.items() if value is not None}
@@ -192,8 +200,10 @@ class Store:
         self._checksums.refresh()
         looked_at = [self._looked_at(found[identity]) for identity in sorted(found)]
         if self._were_tidied(looked_at):
-            return self.parts(kind, dataset, system, version)
-        return looked_at
+            return self.parts(kind, dataset, system, version, picked=picked)
+        if system or picked is None:
+            return looked_at
+        return [part for part in looked_at if not part.version_of or part.system in picked]
 
     def part(self, kind: str, dataset: str, system: str = "") -> Part | None:
         """The live part of an identity; None where its file is damaged, too."""

@@ -217,14 +217,7 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
         return
     st.header("Take in", anchor=False)
     chosen = _names([answer for answer, _ in fit])
-    options = {
-        "replace": st.toggle("Replace runs that have the same name"),
-        "drop_equal_ids": st.toggle(
-            "Leave out documents that have the id of the query",
-            help="BEIR's code does so on every dataset. Here it is done anyway where the queries of"
-            " a dataset are documents themselves.",
-        ),
-    }
+    options = _options()
     picked = [place for place, wanted in enumerate(chosen["Take in"]) if wanted]
     label = f"Import {counted(len(picked), 'run')}"
     names = [chosen["System"].iloc[place] or "" for place in picked]
@@ -234,6 +227,23 @@ def _runs(to: str, answers: Answers, files: Sequence[UploadedFile]) -> None:
         told = _work("Taking in", wanted, "take runs", dataset=to, systems=names, options=options)
         left = [answer["file"] for place, (answer, _) in enumerate(fit) if place not in picked]
         _done(to, told + figures.refusals(answers), left)
+
+
+def _options() -> dict[str, Any]:
+    """How runs are taken in: what `imports.import_run` takes, a version as label and note."""
+    replaces = st.toggle("Replace runs that have the same name")
+    version = None
+    if replaces and st.toggle(
+        "Keep the replaced runs as versions",
+        help="They count only where they are picked; Dataset shows them one after the other.",
+    ):
+        version = "", st.text_input("What is new in these runs", max_chars=200)
+    equal_ids = st.toggle(
+        "Leave out documents that have the id of the query",
+        help="BEIR's code does so on every dataset. Here it is done anyway where the queries of"
+        " a dataset are documents themselves.",
+    )
+    return {"replace": replaces, "drop_equal_ids": equal_ids, "version": version}
 
 
 def _warn(to: str, names: Sequence[str], *, replace: bool) -> bool:

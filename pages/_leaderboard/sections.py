@@ -24,7 +24,15 @@ from compute.views.leaderboard.wins import nothing_to_compare, strip
 from compute.views.shared.theme import FAMILIES
 from pages._leaderboard import order
 from pages._leaderboard.order import VIEWS, Numbers
-from pages._shared import address, colours, drawing, escaping, pickers, reading
+from pages._shared import (
+    address,
+    colours,
+    drawing,
+    escaping,
+    pickers,
+    reading,
+    system_pickers,
+)
 from pages._shared.pickers import pick_many
 from pages._shared.reading import read
 
@@ -205,6 +213,13 @@ def heat(
         drawing.caption(UNTESTED)
     if not _has_own():
         address.link("Put runs of your own beside these", "pages/data.py", show="Import")
+
+
+def choose_systems(board: leaderboard.Board, numbers: str, above: Any) -> list[str]:
+    """The systems to show; where only computed numbers are, versions of systems, too."""
+    known, on = list(board.systems["system"]), list(board.datasets["dataset"])
+    offered = on if numbers == COMPUTED else ()
+    return system_pickers.picked(known, "system of these numbers", above, offered)
 
 
 def nothing(numbers: str, printed: DataFrame) -> None:

@@ -3,7 +3,7 @@
 import atexit
 import math
 import time
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from threading import Event, Thread
@@ -21,7 +21,7 @@ from compute.reading import length_counts, score_arrays, top_ranks
 from compute.reading.database import open_version
 from compute.reading.overlay import Official, Overlays
 from compute.reading.questions import Holding, declared
-from compute.store import damage
+from compute.store import damage, run_versions
 from compute.store.store import Part, Store
 from compute.views.about import view_inputs
 from compute.views.about.view_inputs import Shown
@@ -30,6 +30,8 @@ from pages._shared import colours, following, page_files, sign_in
 Query = Callable[..., DataFrame]
 Version = tuple[int, int]
 """The manifest's version and the id of the last added judgement."""
+Picked = tuple[str, ...]
+"""The versions of systems (`run_versions`) that are systems like all others."""
 PAUSE, PATIENCE = 0.25, 5.0
 """Seconds between two looks for a new version, and after which nobody waits for its opening."""
 FIRST, LAST = 3.0, 20.0
@@ -62,14 +64,33 @@ def _official(now: Settings) -> dict[str, Official]:
 
 
 @st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
-def _overlays(now: Settings, manifest: int, noticed: int) -> Overlays:
+def _usual(now: Settings, manifest: int, noticed: int) -> Overlays:
     stored = _store(now)
     return Overlays(stored, open_version(stored, manifest), _official(now))
 
 
+# Beside those that everybody reads, which are not to make way for them.
+@st.cache_resource(hash_funcs={Settings: repr}, max_entries=4, show_spinner=False)
+def _with_picked(now: Settings, manifest: int, noticed: int, picked: Picked) -> Overlays:
+    stored = _store(now)
+    return Overlays(stored, open_version(stored, manifest, picked=picked))
+
+
+def _overlays(now: Settings, manifest: int, noticed: int, picked: Picked = ()) -> Overlays:
+    """A version of what is stored, with the earlier runs of systems that are picked."""
+    if picked:
+        return _with_picked(now, manifest, noticed, picked)
+    return _usual(now, manifest, noticed)
+
+
+@st.cache_resource(hash_funcs={Settings: repr}, max_entries=7, show_spinner=False)
+def _holding(now: Settings, manifest: int, noticed: int, picked: Picked) -> Holding:
+    return Holding.of(_store(now).parts(version=manifest, picked=picked))
+
+
 @st.cache_resource(hash_funcs={Settings: repr}, max_entries=3, show_spinner=False)
-def _holding(now: Settings, manifest: int, noticed: int) -> Holding:
-    return Holding.of(_store(now).parts(version=manifest))
+def _kept_versions(now: Settings, manifest: int, noticed: int) -> list[Part]:
+    return run_versions.stored(_store(now), at=manifest)
 
 
 def _read(
@@ -78,13 +99,14 @@ def _read(
     choice: Choice | None,
     query: Query,
     params: Mapping[str, Any],
+    picked: Picked = (),
 ) -> tuple[DataFrame, Shown]:
     manifest, judgement = version
     # A part that is found damaged meanwhile is left out of what is read from then on.
     noticed = _store(now).noticed
-    own = _holding(now, manifest, noticed).under(query, params)
-    rests = (version, noticed) if own is None else (own, judgement if choice else 0)
-    return _found(now, rests, choice, query, params, (*version, noticed))
+    own = _holding(now, manifest, noticed, picked).under(query, params)
+    rests = (version, noticed, picked) if own is None else (own, judgement if choice else 0)
+    return _found(now, rests, choice, query, params, (*version, noticed, picked))
 
 
 @st.cache_resource(show_spinner=False)
@@ -103,13 +125,13 @@ def _found(
     choice: Choice | None,
     query: Query,
     params: Mapping[str, Any],
-    version: tuple[int, int, int],
+    version: tuple[int, int, int, Picked],
 ) -> tuple[DataFrame, Shown]:
     """What a query finds in a version, or found in another whose parts it rests on are the same."""
-    manifest, judgement, noticed = version
+    manifest, judgement, noticed, picked = version
 
     def ask() -> tuple[DataFrame, Shown]:
-        with _overlays(now, manifest, noticed).cursor(judgement, choice) as cursor:
+        with _overlays(now, manifest, noticed, picked).cursor(judgement, choice) as cursor:
             frame = query(cursor, **params)
         return frame, view_inputs.of(frame, declared(query), params)
 
@@ -147,7 +169,7 @@ def prepare() -> None:
     stored = _store(now)
     manifest, noticed = stored.version(), stored.noticed
     _overlays(now, manifest, noticed)
-    _holding(now, manifest, noticed)
+    _holding(now, manifest, noticed, ())
 
 
 def stay_ahead() -> Thread:
@@ -232,10 +254,31 @@ def begin() -> None:
     """Fix the version that this run of the page reads, and the colours it is shown in."""
     st.session_state["_version"] = _current()
     st.session_state["_noticed"] = _store(settings.load()).noticed
+    st.session_state["_earlier"] = _named_in_address()
     st.session_state["_rests_on"] = Shown()
     st.session_state["_begun"] = time.monotonic()
     following.begin()
     colours.follow_browser()
+
+
+def _named_in_address() -> Picked:
+    """The versions that the address names, whatever for, alone or between commas."""
+    values = [value for key in st.query_params for value in st.query_params.get_all(key)]
+    if not any("@" in value for value in values):
+        return ()
+    return tuple(
+        name
+        for name in dict.fromkeys(part.system for part in versions())
+        if any(f",{name}," in f",{value}," for value in values)
+    )
+
+
+def versions(datasets: Collection[str] | None = None) -> list[Part]:
+    """The hits of the earlier runs of systems, on all or on some datasets, the oldest first."""
+    manifest, _ = st.session_state.get("_version") or _current()
+    now = settings.load()
+    found = _kept_versions(now, manifest, _store(now).noticed)
+    return [part for part in found if datasets is None or part.dataset in datasets]
 
 
 def follow() -> None:
@@ -306,9 +349,24 @@ def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame
     choice = st.session_state.get("_choice")
     if added is not None:
         choice = (st.session_state.get("_added") or Choice()) if added else None
-    frame, found = _read(settings.load(), version, choice, query, params)
+    frame, found = _read(settings.load(), version, choice, query, params, _picked())
     st.session_state["_rests_on"] = rests_on() | found
     return frame
+
+
+@contextmanager
+def picking(named: Iterable[str]) -> Iterator[None]:
+    """Read these versions of systems, too, as if the address named them."""
+    before = _picked()
+    st.session_state["_earlier"] = tuple(dict.fromkeys([*before, *named]))
+    try:
+        yield
+    finally:
+        st.session_state["_earlier"] = before
+
+
+def _picked() -> Picked:
+    return st.session_state.get("_earlier", ())
 
 
 @contextmanager
@@ -317,7 +375,8 @@ def cursor() -> Iterator[Any]:
     _through_app()
     manifest, judgement = st.session_state.get("_version") or _current()
     choice, now = st.session_state.get("_choice"), settings.load()
-    with _overlays(now, manifest, _store(now).noticed).cursor(judgement, choice) as opened:
+    overlays = _overlays(now, manifest, _store(now).noticed, _picked())
+    with overlays.cursor(judgement, choice) as opened:
         yield opened
 
 
@@ -325,7 +384,7 @@ def parts() -> Sequence[Part]:
     """The live parts of this run's version; reading them anew takes a tenth of a second."""
     manifest, _ = st.session_state.get("_version") or _current()
     now = settings.load()
-    return _holding(now, manifest, _store(now).noticed).parts
+    return _holding(now, manifest, _store(now).noticed, _picked()).parts
 
 
 def measures() -> list[str]:
@@ -351,8 +410,8 @@ def add_sample(about: Mapping[str, str | int], measure: str) -> None:
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:
     """`read`, for what is made after this run of the page, such as a file; on the same version."""
     version, choice = st.session_state["_version"], st.session_state.get("_choice")
-    now = settings.load()
-    return lambda: _read(now, version, choice, query, params)[0]
+    now, picked = settings.load(), _picked()
+    return lambda: _read(now, version, choice, query, params, picked)[0]
 
 
 def _through_app() -> None:

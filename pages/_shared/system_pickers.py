@@ -1,23 +1,37 @@
 """Pickers of systems: those that a page shows, and Query's up to four, whose names stand in the
 address in either manner."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from functools import partial
 from typing import Any
 
 import streamlit as st
 
+from compute.store import run_versions
 from compute.systems import SYSTEMS, System
 from compute.views.dataset import select as dataset_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query.words import LISTS, first_pair
-from pages._shared import address, escaping, export, pickers
+from pages._shared import address, escaping, export, pickers, reading
 from pages._shared.reading import read
 
 
 def titles() -> dict[str, str]:
-    """What people read for a system, by its name; a title that two have goes with the name."""
-    return pickers.unique_titles(read(leaderboard_select.systems), "system")
+    """What people read for a system or a version of it, by its name; a title that two have goes
+    with the name."""
+    named = pickers.unique_titles(read(leaderboard_select.systems), "system")
+    kept = {part.system: part.version_of for part in reading.versions()}
+    return named | {name: run_versions.title(named.get(of, of), name) for name, of in kept.items()}
+
+
+def with_versions(known: Sequence[str], datasets: Collection[str]) -> list[str]:
+    """The systems, after each its versions on these datasets: a page reads those that its address
+    names, and offers the others."""
+    kept: dict[str, list[str]] = {}
+    for part in reversed(reading.versions(datasets)):
+        kept.setdefault(part.version_of, []).append(part.system)
+    every = [name for one in known for name in (one, *kept.get(one, ()))]
+    return list(dict.fromkeys(every))
 
 
 def told(known: Sequence[str]) -> str | None:
@@ -37,15 +51,19 @@ def _printed(row: System) -> list[str]:
     return [f"printed in {row.published_in.replace('; ', ', ')}"] if row.published_in else []
 
 
-def picked(known: Sequence[str], what: str, above: Any) -> list[str]:
+def picked(
+    known: Sequence[str], what: str, above: Any, datasets: Collection[str] = ()
+) -> list[str]:
     """The systems that a page shows, in the order of `known`: those picked, or all.
 
     `above` takes what is wrong in the address; `what` says what they are, as in "run on scifact".
+    Their versions on `datasets` can be picked, too, and are not shown unless they are.
     """
     with above:
         address.known("systems", known, what)
+    offered = with_versions(known, datasets)
     chosen = pickers.pick_many(
-        "Systems", known, "systems", width=330, titles=titles(), told=told(known)
+        "Systems", offered, "systems", width=330, titles=titles(), told=told(known)
     )
     return [name for name in known if name in chosen] or list(known)
 
@@ -78,16 +96,16 @@ def systems(known: Sequence[str], dataset: str, above: Any) -> list[str]:
     if (given or usual) != chosen and not said:
         address.name_instead(systems=chosen or [""])
     st.session_state["_systems"] = export.picked("systems", chosen)
-    named = titles()
+    named, offered = titles(), with_versions(known, [dataset])
     st.multiselect(
         "Systems",
-        list(known),
+        offered,
         key="_systems",
         max_selections=LISTS,
         format_func=lambda name: named.get(name) or name,
         placeholder="up to four",
         help=told(known),
-        on_change=partial(_choose, list(known)),
+        on_change=partial(_choose, offered),
         width=430,
     )
     remember(chosen)

@@ -157,11 +157,12 @@ def test_grades_are_removed_by_their_machine(
         ),
         (
             ["show", "estimates", "--judgements", "machine:gpt"],
-            "--judgements machine:gpt is for our scores, holes and power: leave it out here",
+            "--judgements machine:gpt is for our scores, holes, power and versions:"
+            " leave it out here",
         ),
         (
             ["show", "scores", "--published", "--judgements", "added"],
-            "--judgements added is for our scores, holes and power: leave it out here",
+            "--judgements added is for our scores, holes, power and versions: leave it out here",
         ),
         (
             ["show", "scores", "--compare", "official", "added"],

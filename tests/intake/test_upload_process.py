@@ -9,6 +9,7 @@ import pytest
 
 from compute.datasets import Dataset
 from compute.intake import imports, upload_process, uploads
+from compute.store import run_versions
 from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.data import importing as figures
@@ -75,6 +76,15 @@ def test_files_of_one_import_never_replace_each_other(at_home: Bench) -> None:
     told = asked(at_home, "take runs", files, dataset="tiny", systems=names, options=options)
     assert [answer["ok"] for answer in told] == [True, False]
     assert told[1]["said"].startswith("b.run: mine has another run on tiny")
+
+
+def test_what_an_upload_replaces_is_kept_where_it_is_told_to(at_home: Bench) -> None:
+    options = {"replace": True, "drop_equal_ids": False, "version": ["", "more"]}
+    for run in (RUN, RUN.replace(b"2.0", b"9.0")):
+        order = {"dataset": "tiny", "systems": ["mine"], "options": options}
+        (told,) = asked(at_home, "take runs", {"a.run": run}, **order)
+    assert told["said"].endswith("; version 2; the one before is kept as mine@1")
+    assert [part.system for part in run_versions.stored(at_home.store)] == ["mine@1"]
 
 
 def test_a_new_dataset_takes_no_other_s_place(at_home: Bench) -> None:

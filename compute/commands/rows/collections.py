@@ -4,6 +4,7 @@ from pathlib import Path
 
 from compute.commands.rows.options import (
     AS_BEIR,
+    AS_VERSION,
     DATASET,
     EXAMPLES,
     JSON,
@@ -91,6 +92,7 @@ COMMANDS = {
             option(
                 "--replace", action="store_true", help="put it in the place of a run of its name"
             ),
+            *AS_VERSION,
             AS_BEIR,
         ),
     ),

@@ -5,6 +5,7 @@ from pathlib import Path
 from compute.commands.rows.options import (
     AGAIN,
     AS_BEIR,
+    AS_VERSION,
     COLLECTIONS,
     DATASET,
     DATASETS,
@@ -23,7 +24,7 @@ COMMANDS = {
     "run": Command(
         "load, index, search, score and publish a system on datasets",
         "recomputing.run",
-        (SYSTEM, ON_DATASETS, AGAIN, AS_BEIR),
+        (SYSTEM, ON_DATASETS, AGAIN, *AS_VERSION, AS_BEIR),
     ),
     "train": Command(
         "train a system that is a recipe (genq, ict-herbert, bm25-augmented) on a dataset",
@@ -115,6 +116,7 @@ COMMANDS = {
                 action="store_true",
                 help="leave out those of documents and queries, which belong to their authors",
             ),
+            option("--versions", action="store_true", help="earlier runs of systems, too"),
         ),
     ),
     "adopt": Command(

@@ -52,6 +52,16 @@ AS_BEIR = option(
     action="store_true",
     help="as BEIR's code: drop documents whose id equals the query's on every dataset",
 )
+AS_VERSION = (
+    option(
+        "--as-version",
+        nargs="?",
+        const="",
+        metavar="LABEL",
+        help="keep the run that it takes the place of as a version (default: the next number)",
+    ),
+    option("--note", default="", help="with --as-version: what is new"),
+)
 COUNTED = (
     option("--rule", choices=RULES, default="majority", help="one grade of several"),
     option("--source", nargs="+", choices=SOURCES, default=HUMAN, help="which count"),

@@ -39,7 +39,7 @@ COMMANDS = {
                 "--judgements",
                 metavar="SET",
                 default=OFFICIAL,
-                help="of scores, holes and power: official; added: the added judgements counted"
+                help="of scores, holes, power, versions: official; added: added judgements counted"
                 " in; a set that `show sets` lists: by that one alone",
             ),
             option("--flips", action="store_true", help="of two sets: the pairs that turn"),

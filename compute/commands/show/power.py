@@ -27,7 +27,7 @@ def power(bench: Bench, arguments: Namespace) -> DataFrame:
         raise WrongInput("show power is of our runs over all queries: leave out the option")
     measure = arguments.measure or "nDCG@10"
     named = {name for name in (arguments.system, arguments.against) if name}
-    everything = Namespace(**{**vars(arguments), "system": None})
+    everything = Namespace(**{**vars(arguments), "system": None, "picked": named})
     runs = values(bench, everything, measure)
     frames = []
     with cursor_of(bench, arguments, told=True) as cursor:

@@ -3,7 +3,7 @@
 import shlex
 import sys
 from argparse import Namespace
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 
 from duckdb import DuckDBPyConnection
@@ -55,7 +55,8 @@ def _refuse_strangers(arguments: Namespace) -> None:
         )
 
 
-_COUNTING, _COUNTING_SAID = ("scores", "holes", "power"), "scores, holes and power"
+_COUNTING = ("scores", "holes", "power", "versions")
+_COUNTING_SAID = "scores, holes, power and versions"
 """What `--judgements` is for: estimates need what people judged, other rows rest on no judgement,
 and `show sets` names its own."""
 
@@ -68,9 +69,10 @@ def cursor_of(
 
     What is stored of the dataset and left out is named on stderr, unless it was `told` before.
     """
-    opened = database.open_version(bench.store)
+    named = {arguments.system, arguments.against, *getattr(arguments, "picked", ())} - {None}
+    opened = database.open_version(bench.store, picked=named)
     if not told:
-        tell_stale(bench, arguments.dataset)
+        tell_stale(bench, arguments.dataset, named)
     if arguments.judgements == OFFICIAL:
         yield opened.cursor()
         return
@@ -113,9 +115,9 @@ def values(bench: Bench, arguments: Namespace, measure: str | None) -> DataFrame
     return frame
 
 
-def tell_stale(bench: Bench, dataset: str | None) -> None:
+def tell_stale(bench: Bench, dataset: str | None, picked: Collection[str] = ()) -> None:
     """Name on stderr what is stored and not shown, of one dataset or of all."""
-    parts = bench.store.parts()
+    parts = bench.store.parts(picked=picked)
     tell_damage(part for part in parts if part.dataset == (dataset or part.dataset))
     _, stale = freshness.split(parts)
     runs = {(part.dataset, part.system) for part in stale if part.kind == "hits"}

@@ -1,0 +1,141 @@
+"""The versions of a system on a dataset: what each was, what it scores, what changed."""
+
+from collections.abc import Sequence
+from itertools import pairwise
+
+import pandas as pd
+import plotly.graph_objects as go
+from duckdb import DuckDBPyConnection
+from pandas import DataFrame
+
+from compute.reading.questions import question
+from compute.store import run_versions
+from compute.store.store import Part
+from compute.views.compare import select as compare_select
+from compute.views.compare.tables import p_text
+from compute.views.dataset import query_outcomes, select_systems
+from compute.views.shared import theme as looks
+from compute.views.shared import traces
+from compute.views.shared.drawing import drawing
+from compute.views.shared.theme import between, escape, plain, precise, signed
+
+_TESTED = {"difference": "difference", "low": "from", "high": "to", "p_randomisation": "p"}
+"""What is taken of a test, and what it is called."""
+_DASH = "–"
+MOST_NAMED = 6
+"""Versions under a line that have room for their names and dates; of more only some are named."""
+
+
+def history(kept: Sequence[Part], live: Part | None) -> DataFrame:
+    """What each run of a system on a dataset was, the oldest first and the live one last.
+
+    system (as it is picked), label, date, note, made (the file, or the parameters). `kept` are the
+    hits of its versions in their order; of a dataset of parts those of each part, which count once.
+    """
+    runs = list({part.system: part for part in [*kept, *([live] if live else [])]}.values())
+    labels = run_versions.labels(runs)
+    return DataFrame(
+        {
+            "system": [part.system for part in runs],
+            "label": labels,
+            "date": [run_versions.published(part)[:10] for part in runs],
+            "note": [part.provenance.get("run_version", {}).get("note", "") for part in runs],
+            "made": [_made(part) for part in runs],
+        }
+    )
+
+
+def _made(hits: Part) -> str:
+    about = hits.provenance
+    named = [*sorted(about.get("identity", {}).items()), ("depth", about.get("depth"))]
+    numbers = [f"{name} = {value}" for name, value in named if isinstance(value, int | float)]
+    return about.get("file") or ", ".join(numbers)
+
+
+@question(datasets=("datasets",), systems=("systems",), shows="runs")
+def scored(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], systems: Sequence[str], measure: str
+) -> DataFrame:
+    """A row for each of these runs, in their order: system, n, value, low, high, hole; and of it
+    minus the one before, query by query, difference with its 95% interval `from` and `to`, and p.
+
+    Absent where there is no run before, or where one is out of date. Each pair is tested alone, as
+    on Compare (`significance.two`).
+    """
+    standing = select_systems.standing(cursor, datasets, measure)
+    rows = query_outcomes.ranked(standing[standing["system"].isin(list(systems))], measure)
+    tested = [
+        compare_select.tested(cursor, datasets, now, before, measure).assign(system=now)
+        for before, now in pairwise(systems)
+    ]
+    beside = pd.concat([DataFrame(columns=["system", *_TESTED], dtype=float), *tested])
+    beside = beside[["system", *_TESTED]].rename(columns=_TESTED).set_index("system")
+    return rows.set_index("system").reindex(list(systems)).join(beside).reset_index()
+
+
+@drawing
+def line(rows: DataFrame, measure: str, *, theme: str) -> go.Figure:
+    """A mean over versions with its interval, and under it the share of holes.
+
+    `rows`: `history` beside `scored`, the oldest first.
+    """
+    look = looks.palette(theme)
+    lengths = (rows["high"] - rows["value"]).fillna(0).tolist()
+    hovers = [_hover(row, measure) for row in rows.to_dict("records")]
+    drawn = {"x": [*range(len(rows))], "mode": "lines+markers", "showlegend": False}
+    drawn |= traces.hover(hovers) | {"marker": {"size": 8}}
+    solid, dotted = {"color": look.primary}, {"color": look.muted, "dash": "dot"}
+    figure, bars = go.Figure(), traces.error_bars(lengths, look.muted)
+    figure.add_scatter(y=rows["value"], error_y=bars, line=solid, **drawn)
+    figure.add_scatter(y=rows["hole"], yaxis="y2", line=dotted, **drawn)
+    return figure.update_layout(
+        template=looks.template(theme),
+        height=360,
+        xaxis=_axis(rows) | {"anchor": "y2"},
+        yaxis={"title": {"text": measure}, "domain": [0.36, 1], "nticks": 5},
+        yaxis2={"title": {"text": "Holes"}, "domain": [0, 0.26], "range": [-0.05, 1.05]}
+        | {"tickformat": ".0%", "nticks": 3},
+    )
+
+
+def _axis(rows: DataFrame) -> dict:
+    named = zip(rows["label"], rows["date"], strict=True)
+    titles = [f"{escape(label, 12)}<br>{date}" for label, date in named]
+    step = -(-len(rows) // MOST_NAMED)
+    ticks = {"tickvals": [*range(0, len(rows), step)], "ticktext": titles[::step]}
+    bare = {"zeroline": False, "showgrid": False}
+    return ticks | bare | {"range": [-0.5, len(rows) - 0.5]}
+
+
+def _hover(row: dict, measure: str) -> str:
+    note = f"<br>{escape(row['note'])}" if row["note"] else ""
+    return (
+        f"<b>version {escape(row['label'])}</b>, {row['date']}{note}<br>{measure}"
+        f" {precise(row['value'])}, 95%: {between(row['low'], row['high'])}<br>holes"
+        f" {plain(100 * row['hole'], 0)}%"
+    )
+
+
+def table(rows: DataFrame, measure: str) -> DataFrame:
+    """The same as text, the newest first: Version, Date, Note, Made from, the mean, Holes, what it
+    has more than the one before, its interval and p."""
+    rows = rows[::-1]
+    ends = zip(rows["from"], rows["to"], strict=True)
+    made = {"Made from": rows["made"]} if rows["made"].any() else {}
+    return DataFrame(
+        {
+            "Version": rows["label"],
+            "Date": rows["date"],
+            "Note": rows["note"],
+            measure: rows["value"].map(plain),
+            "Holes": [f"{share:.0%}" if pd.notna(share) else _DASH for share in rows["hole"]],
+            "Minus the one before": rows["difference"].map(_signed),
+            "95%": [f"{signed(a)} to {signed(b)}" if pd.notna(a) else _DASH for a, b in ends],
+            "p": [p_text(p) if pd.notna(p) else _DASH for p in rows["p"]],
+            **made,
+        }
+    )
+
+
+def _signed(value: float) -> str:
+    return signed(value) if pd.notna(value) else _DASH

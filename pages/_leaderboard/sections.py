@@ -24,7 +24,7 @@ from compute.views.leaderboard.wins import nothing_to_compare, strip
 from compute.views.shared.theme import FAMILIES
 from pages._leaderboard import order
 from pages._leaderboard.order import VIEWS, Numbers
-from pages._shared import address, colours, drawing, escaping, pickers, reading
+from pages._shared import address, colours, drawing, escaping, pickers, query_kind, reading
 from pages._shared.pickers import pick_many
 from pages._shared.reading import read
 
@@ -43,10 +43,11 @@ class Filter(NamedTuple):
     """For the picker of systems, whose names the board knows."""
 
 
-FILTERS = ("task", "domain", "group", "family", "returned", "shared", "systems")
+FILTERS = ("queries", "task", "domain", "group", "family", "returned", "shared", "systems")
 """What the popover's pickers are called in the address."""
 OWN = "own"
 """The group of datasets that were imported."""
+_OF_ALL = "In print all queries count: kinds of them are told apart under Numbers: Computed."
 UNTESTED = "The papers print no scores by query, so single datasets cannot be tested."
 
 
@@ -56,7 +57,7 @@ def first() -> str:
     Runs of the demo leave the papers' tables in the first place.
     """
     pickers.begin().setdefault("numbers by default", "numbers" not in st.query_params)
-    return COMPUTED if _has_own() else PUBLISHED
+    return COMPUTED if _has_own() or query_kind.KEY in st.query_params else PUBLISHED
 
 
 def _by_default() -> bool:
@@ -142,6 +143,10 @@ def choose_filter(datasets: DataFrame, numbers: str, above: Any) -> Filter:
             st.button("Show all datasets", on_click=show_all, type="tertiary")
     with st.popover(f"Filter ({len(given)})" if given else "Filter"):
         place = st.container()
+        if numbers == COMPUTED:
+            query_kind.of_datasets(above)
+        else:
+            query_kind.nowhere(above, _OF_ALL)
         return Filter(
             {
                 column: pick_many(

@@ -25,6 +25,8 @@ from compute.store import damage
 from compute.store.store import Part, Store
 from compute.views.about import view_inputs
 from compute.views.about.view_inputs import Shown
+from compute.views.shared import query_slices
+from compute.views.shared.query_slices import Kind
 from pages._shared import colours, following, page_files, sign_in
 
 Query = Callable[..., DataFrame]
@@ -78,13 +80,25 @@ def _read(
     choice: Choice | None,
     query: Query,
     params: Mapping[str, Any],
+    kind: Kind | None = None,
 ) -> tuple[DataFrame, Shown]:
     manifest, judgement = version
+    kind = kind if declared(query).by_kind else None
     # A part that is found damaged meanwhile is left out of what is read from then on.
     noticed = _store(now).noticed
-    own = _holding(now, manifest, noticed).under(query, params)
-    rests = (version, noticed) if own is None else (own, judgement if choice else 0)
-    return _found(now, rests, choice, query, params, (*version, noticed))
+    holding = _holding(now, manifest, noticed)
+    own = holding.under(query, params)
+    beside = holding.under(query_slices.of_kind, kind._asdict()) if kind else ()
+    rests = (version, noticed) if own is None else (own, beside, judgement if choice else 0)
+
+    def queries() -> DataFrame | None:
+        if kind is None:
+            return None
+        return _read(now, version, choice, query_slices.of_kind, kind._asdict())[0]
+
+    name = f"{query.__module__}.{query.__qualname__}"
+    told = (repr(now), rests, repr(choice), kind, name, key(params))
+    return _found(now, told, choice, queries, query, params, (*version, noticed))
 
 
 @st.cache_resource(show_spinner=False)
@@ -99,8 +113,9 @@ def _size(answer: tuple[DataFrame, Shown]) -> int:
 
 def _found(
     now: Settings,
-    rests: Hashable,
+    told: Hashable,
     choice: Choice | None,
+    queries: Callable[[], DataFrame | None],
     query: Query,
     params: Mapping[str, Any],
     version: tuple[int, int, int],
@@ -109,12 +124,11 @@ def _found(
     manifest, judgement, noticed = version
 
     def ask() -> tuple[DataFrame, Shown]:
-        with _overlays(now, manifest, noticed).cursor(judgement, choice) as cursor:
+        with _overlays(now, manifest, noticed).cursor(judgement, choice, queries()) as cursor:
             frame = query(cursor, **params)
         return frame, view_inputs.of(frame, declared(query), params)
 
-    name = f"{query.__module__}.{query.__qualname__}"
-    frame, found = _kept().of((repr(now), rests, repr(choice), name, key(params)), ask)
+    frame, found = _kept().of(told, ask)
     return frame.copy(), found
 
 
@@ -233,9 +247,31 @@ def begin() -> None:
     st.session_state["_version"] = _current()
     st.session_state["_noticed"] = _store(settings.load()).noticed
     st.session_state["_rests_on"] = Shown()
+    st.session_state["_kind"] = None
     st.session_state["_begun"] = time.monotonic()
     following.begin()
     colours.follow_browser()
+
+
+def only(kind: Kind) -> None:
+    """Have the rest of this run of the page read one kind of queries alone."""
+    st.session_state["_kind"] = kind
+
+
+@contextmanager
+def whole() -> Iterator[None]:
+    """Read all queries in the with-block, whichever kind the page is of."""
+    before = kind()
+    st.session_state["_kind"] = None
+    try:
+        yield
+    finally:
+        st.session_state["_kind"] = before
+
+
+def kind() -> Kind | None:
+    """The kind of queries that this run of the page reads alone, if it does."""
+    return st.session_state.get("_kind")
 
 
 def follow() -> None:
@@ -299,14 +335,15 @@ def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame
     """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy.
 
     Scores, means and judgements are those that the switch above the page says; with `added` they
-    are official + added, or official, whatever it says.
+    are official + added, or official, whatever it says. They are of the page's kind of queries
+    alone, if it has one (`only`), but within `whole`, and for questions that are declared so.
     """
     _through_app()
     version = st.session_state.get("_version") or _current()
     choice = st.session_state.get("_choice")
     if added is not None:
         choice = (st.session_state.get("_added") or Choice()) if added else None
-    frame, found = _read(settings.load(), version, choice, query, params)
+    frame, found = _read(settings.load(), version, choice, query, params, kind())
     st.session_state["_rests_on"] = rests_on() | found
     return frame
 
@@ -351,8 +388,8 @@ def add_sample(about: Mapping[str, str | int], measure: str) -> None:
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:
     """`read`, for what is made after this run of the page, such as a file; on the same version."""
     version, choice = st.session_state["_version"], st.session_state.get("_choice")
-    now = settings.load()
-    return lambda: _read(now, version, choice, query, params)[0]
+    now, chosen = settings.load(), kind()
+    return lambda: _read(now, version, choice, query, params, chosen)[0]
 
 
 def _through_app() -> None:

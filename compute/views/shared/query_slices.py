@@ -4,6 +4,7 @@ None is made from scores: what a system does there can be tested.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -27,6 +28,22 @@ POLAR = ("is", "are", "was", "were", "do", "does", "did", "can", "could", "shoul
 YES_OR_NO, NO_QUESTION = "yes or no", "none of these"
 
 
+class Kind(NamedTuple):
+    """One kind of queries, such as those of 5 to 7 words."""
+
+    key: str
+    value: str
+    datasets: tuple[str, ...]
+    """Whose queries are told apart together."""
+    ready: bool = True
+    """Whether by more than labels."""
+
+    @property
+    def title(self) -> str:
+        """What people read."""
+        return f"{TITLES.get(self.key, self.key)}: {self.value}"
+
+
 @question(datasets=("datasets",), shows="datasets")
 def queries(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """dataset, query_id, text, n_words, n_relevant: every query of datasets, one or all parts."""
@@ -44,7 +61,7 @@ def queries(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     ).df()
 
 
-@question(datasets=("datasets",), shows="datasets")
+@question(datasets=("datasets",), shows="datasets", whole=True)
 def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """dataset, query_id, key, value: the labels that a file gave the queries of datasets."""
     return cursor.execute(
@@ -54,6 +71,49 @@ def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
         """,
         {"datasets": list(datasets)},
     ).df()
+
+
+@question()
+def labelled(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset: those whose queries have labels."""
+    found = "select distinct dataset from parts where kind = 'query_labels' order by dataset"
+    return cursor.execute(found).df()
+
+
+@question(datasets=("datasets",), whole=True)
+def kinds(cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool = True) -> DataFrame:
+    """key, value, n_queries, n_datasets, n_all: every kind of the queries of datasets, told apart
+    together; without `ready` by labels alone, and quicker. `n_all`: their queries of any kind."""
+    asked, keyed = _keyed(cursor, datasets, ready=ready)
+    rows = [
+        (key, str(value), int(own.sum()), asked.loc[own, "dataset"].nunique(), len(asked))
+        for key, of in keyed.items()
+        for value in of.cat.categories
+        if (own := (of == value).to_numpy(bool)).any()
+    ]
+    return DataFrame(rows, columns=["key", "value", "n_queries", "n_datasets", "n_all"])
+
+
+@question(datasets=("datasets",), shows="datasets", whole=True)
+def of_kind(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], key: str, value: str, *, ready: bool
+) -> DataFrame:
+    """dataset, query_id: the queries of a `Kind`; `ready` as `kinds` has it."""
+    asked, keyed = _keyed(cursor, datasets, ready=ready)
+    own = (keyed[key] == value).to_numpy(bool) if key in keyed else np.zeros(len(asked), bool)
+    return asked.loc[own, ["dataset", "query_id"]].reset_index(drop=True)
+
+
+def _keyed(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool
+) -> tuple[DataFrame, dict[str, Series]]:
+    given = labels(cursor, datasets)
+    if ready:
+        asked = queries(cursor, datasets)
+    else:
+        asked = given[["dataset", "query_id"]].drop_duplicates(ignore_index=True)
+        asked = asked.assign(text=None, n_words=0, n_relevant=0).astype({"text": "str"})
+    return asked, by_key(asked, given)
 
 
 def by_key(asked: DataFrame, given: DataFrame) -> dict[str, Series]:

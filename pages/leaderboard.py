@@ -6,7 +6,7 @@ from compute.datasets import published
 from compute.views.leaderboard import board as leaderboard
 from compute.views.leaderboard import cells, select
 from pages._leaderboard import aggregates, boards, order, sections
-from pages._shared import address, pickers, reading, system_pickers
+from pages._shared import address, pickers, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -28,7 +28,6 @@ with pickers.pickers():
     gaps = numbers == cells.DIFFERENCE
     place_of_colour, place_of_baseline = st.container(width=190), st.container(width=190)
     chosen = sections.choose_filter(datasets, numbers, above)
-whole = reading.kind() is None
 printed = cells.printed(read(select.published, source=source, measure=measure))
 ours = sections.ours(measure, returned=chosen.returned)
 shown = cells.of_datasets(cells.cells(numbers, printed, ours), datasets, chosen.wanted)
@@ -57,5 +56,4 @@ if not gaps:
     aggregates.section(board, picked)
     sections.wins(board, baseline, picked)
     boards.section(of, board, ground, picked)
-if whole:
-    boards.against_print(cells.of_datasets(ours, datasets, chosen.wanted), of, (datasets, systems))
+boards.against_print(cells.of_datasets(ours, datasets, chosen.wanted), of, (datasets, systems))

@@ -181,7 +181,12 @@ def _width(sentences: Series) -> int:
 
 
 def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFrame]) -> None:
-    """Every score here that a paper prints, too; `named`: titles of datasets and of systems."""
+    """Every score here that a paper prints, too; `named`: titles of datasets and of systems.
+
+    In print all queries count: nothing where the page is of one kind of them.
+    """
+    if reading.kind():
+        return
     printed = read(leaderboard_select.printed_of, measure=of.measure)
     if of.kind != COMPUTED:
         printed = printed[printed["source"] == of.source]

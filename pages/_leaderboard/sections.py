@@ -143,10 +143,7 @@ def choose_filter(datasets: DataFrame, numbers: str, above: Any) -> Filter:
             st.button("Show all datasets", on_click=show_all, type="tertiary")
     with st.popover(f"Filter ({len(given)})" if given else "Filter"):
         place = st.container()
-        if numbers == COMPUTED:
-            query_kind.of_datasets(above)
-        else:
-            query_kind.nowhere(above, _OF_ALL)
+        query_kind.of_datasets(above, "" if numbers == COMPUTED else _OF_ALL)
         return Filter(
             {
                 column: pick_many(

@@ -9,7 +9,7 @@ from pandas import DataFrame, Series
 from compute.base.words import counted
 from compute.views.shared import query_slices
 from compute.views.shared.query_slices import Kind
-from pages._shared import address, drawing, escaping, export, pickers, reading
+from pages._shared import address, escaping, export, pickers, reading
 from pages._shared.reading import read
 
 KEY = "queries"
@@ -18,11 +18,16 @@ ALL = ""
 """No kind: all queries."""
 
 
-def of_datasets(above: Any) -> None:
+def of_datasets(above: Any, unless: str = "") -> None:
     """The picker on a page of all datasets: kinds by labels, and what the address names besides.
 
-    Of datasets without such queries nothing is read.
+    Of datasets without such queries nothing is read. `unless` says why there is none, if so.
     """
+    if unless:
+        if st.query_params.get(KEY, ALL):
+            export.picked(KEY, ALL)
+            above.caption(escaping.text(unless))
+        return
     datasets = read(query_slices.labelled)["dataset"].tolist()
     found = read(query_slices.kinds, datasets=datasets, ready=False)
     ready = st.query_params.get(KEY, ALL) not in (ALL, *_kinds(found, ()))
@@ -38,12 +43,11 @@ def of_dataset(datasets: Sequence[str], above: Any, title: str) -> None:
     _pick(found, list(datasets), above, title, ready=True)
 
 
-def nowhere(above: Any, why: str) -> None:
-    """Say why a page is of all queries, where the address names a kind of them."""
-    if st.query_params.get(KEY, ALL):
-        export.picked(KEY, ALL)
-        with above:
-            drawing.caption(why)
+def _instead() -> str:
+    """What is shown for a kind that is not there."""
+    by_scores = st.query_params.get(KEY, ALL).startswith(f"{query_slices.ANSWERED}:")
+    why = "Kinds that are made from the scores only describe: Dataset has them. "
+    return f"{why * by_scores}All queries are shown."
 
 
 def _kinds(found: DataFrame, datasets: Sequence[str], *, ready: bool = True) -> dict[str, Kind]:
@@ -58,7 +62,7 @@ def _pick(
     if not kinds and not st.query_params.get(KEY, ALL):
         return
     with above:
-        address.known(KEY, kinds, "kind of queries", "All queries are shown.")
+        address.known(KEY, kinds, "kind of queries", _instead())
         address.forget(KEY, kinds)
     titles = {name: kind.title for name, kind in kinds.items()}
     options = [ALL, *kinds]

@@ -82,6 +82,9 @@ def test_files_and_headings_say_the_kind() -> None:
 def test_an_unknown_kind_is_said_and_another_dataset_has_its_own() -> None:
     app = opened("pages/compare.py", dataset="tiny", queries="topic:sea")
     assert "No kind of queries here is called topic:sea." in words_of(app)
+    app = opened("pages/compare.py", dataset="tiny", queries="answered:all", slice="answered")
+    assert "Kinds that are made from the scores only describe" in words_of(app)
+    assert "so nothing is tested by it: Dataset shows it" in words_of(app)
     app = opened("pages/compare.py", dataset="tiny", queries=OF)
     app.selectbox(key="dataset").set_value("again").run()
     assert not app.exception and not app.warning

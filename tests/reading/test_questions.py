@@ -43,6 +43,7 @@ ASKED: dict[str, Any] = {
     "baseline": "one",
     "measure": "nDCG@10",
     "key": "words",
+    "value": "4 to 5",
     "name": "official",
     "source": "BEIR v1, Table 2",
     "sign": 1,

@@ -10,19 +10,20 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
-from compute.base.errors import Conflict, WrongInput
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
 from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
-from compute.base.words import counted, shown
+from compute.base.words import counted, near, shown
 from compute.datasets import Dataset, trec, unpacked_size
 from compute.judgements.exchange import utf8
 from compute.recompute import run as recompute
 from compute.store import provenance
 from compute.store.loading import Bench
-from compute.store.store import Part
+from compute.store.store import Part, Store
 
 KIND = "query_labels"
+_OF_KEY = ("command", "date", "file", "sha256")
 COLUMNS = ["query_id", "key", "value"]
 MOST_VALUES = 40
 """Values of one key; more say nothing of kinds of queries."""
@@ -55,15 +56,64 @@ def import_file(
     about |= {"labels_of_other_queries": int((~known).sum()), "fields_left_out": no_kinds}
     words = ["import-labels", file.name, "--dataset", dataset.name]
     made = provenance.record(words, time.perf_counter() - start, **about)
-    with locked(bench.store.home / "locks" / "import.lock"):
-        old = bench.store.part(KIND, dataset.name)
-        rows = _beside(old, rows.loc[known, COLUMNS], replace=replace)
+    return put(bench.store, dataset.name, rows.loc[known, COLUMNS], made, replace=replace)
+
+
+def put(
+    store: Store, dataset: str, rows: DataFrame, made: dict[str, Any], *, replace: bool = False
+) -> tuple[Part, bool]:
+    """Publish labels (COLUMNS) beside those of a dataset: its part, and whether it is new.
+
+    Its provenance is `made`, and under `keys` what made the labels of each. Raises Conflict and
+    WrongInput as `import_file`.
+    """
+    with locked(store.home / "locks" / "import.lock"):
+        old = store.part(KIND, dataset)
+        new, rows = set(rows["key"]), _beside(old, rows, replace=replace)
         mark = fingerprint(KIND, [], labels=rows.to_numpy().tolist())
         if old and old.fingerprint == mark:
             return old, False
-        of: dict[str, Any] = {"dataset": dataset.name, "fingerprint": mark, "provenance": made}
-        with bench.store.publishing(f"import labels of queries of {dataset.name}") as parts:
-            return parts.add(KIND, rows, **of), True
+        own = [{name: made[name] for name in _OF_KEY if name in made}]
+        before = made_by_key(old) if old else {}
+        keys = before | {key: ([] if replace else before.get(key, [])) + own for key in new}
+        of: dict[str, Any] = {"fingerprint": mark, "provenance": made | {"keys": keys}}
+        with store.publishing(f"import labels of queries of {dataset}") as parts:
+            return parts.add(KIND, rows, dataset=dataset, **of), True
+
+
+def made_by_key(part: Part) -> dict[str, list[dict[str, Any]]]:
+    """What made the labels of each key, one after the other: command, date and file."""
+    own = {name: part.provenance[name] for name in _OF_KEY if name in part.provenance}
+    earlier = {key: [own] for key in recompute.read(part)["key"].unique().tolist()}
+    return part.provenance.get("keys", earlier)
+
+
+def of_key(store: Store, dataset: str, key: str) -> int:
+    """How many labels of a key a dataset has. Raises Missing for none, with the keys there are."""
+    part = store.part(KIND, dataset)
+    known = recompute.read(part)["key"].value_counts().to_dict() if part else {}
+    if key not in known:
+        there = near(key, known) or f"known: {', '.join(known)}" if known else "it has none"
+        raise Missing(f"{dataset} has no labels {shown(key)}: {there.strip()}")
+    return int(known[key])
+
+
+def drop(store: Store, dataset: str, key: str) -> int:
+    """Take away the labels of a key, all others stay; their number. Raises Missing as `of_key`."""
+    with locked(store.home / "locks" / "import.lock"):
+        n, part = of_key(store, dataset, key), store.part(KIND, dataset)
+        assert part is not None
+        rows = recompute.read(part)[COLUMNS]
+        rows = rows[rows["key"] != key].reset_index(drop=True)
+        keys = {name: made for name, made in made_by_key(part).items() if name != key}
+        with store.publishing(f"remove labels of queries of {dataset}") as parts:
+            if rows.empty:
+                parts.remove(*part.identity)
+            else:
+                mark = fingerprint(KIND, [], labels=rows.to_numpy().tolist())
+                made = part.provenance | {"keys": keys}
+                parts.add(KIND, rows, dataset=dataset, fingerprint=mark, provenance=made)
+    return n
 
 
 def read(file: Path) -> tuple[DataFrame, list[str]]:
@@ -180,7 +230,7 @@ def said(part: Part) -> str:
     keys = ", ".join(f"{key} ({counted(int(n), 'value')})" for key, n in values.items())
     queries = f"{rows['query_id'].nunique():,}"
     told = f"{counted(len(rows), 'label')} of {queries} queries of {part.dataset}: {keys}"
-    if others := part.provenance["labels_of_other_queries"]:
+    if others := part.provenance.get("labels_of_other_queries"):
         told += f"; left out: {counted(others, 'label')} of queries that it does not have"
     if no_kinds := part.provenance.get("fields_left_out"):
         told += f"; left out, for they tell no kinds: {', '.join(map(shown, no_kinds))}"

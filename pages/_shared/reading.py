@@ -255,6 +255,8 @@ def begin() -> None:
 
 def only(kind: Kind) -> None:
     """Have the rest of this run of the page read one kind of queries alone."""
+    # The panel names what the kind rests on, such as a file of labels.
+    read(query_slices.of_kind, **kind._asdict())
     st.session_state["_kind"] = kind
 
 

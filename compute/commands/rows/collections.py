@@ -110,6 +110,7 @@ COMMANDS = {
             option("dataset", metavar="DATASET", help="as `datasets` lists it"),
             option("--system", default="", help="only this one's run on it"),
             option("--machine", default="", help="only the grades of this one on it"),
+            option("--labels", default="", metavar="KEY", help="only this key of query labels"),
             YES,
         ),
     ),

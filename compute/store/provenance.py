@@ -162,11 +162,8 @@ def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) 
     found = {
         name: live[kind, of, ""] for name, (kind, of) in read.items() if (kind, of, "") in live
     }
-    others = [
-        part
-        for part in live.values()
-        if part.dataset in (dataset, collection) and part.kind in COUNTED
-    ]
+    own = (part for part in live.values() if part.dataset in (dataset, collection))
+    others = [part for part in own if part.kind in COUNTED]
     return {
         "dataset": dataset,
         "collection": collection,

@@ -32,7 +32,7 @@ def test_the_most_telling_words_come_first() -> None:
     of = np.array([0, 0, 0, 1, 1, 1], np.int32)
     texts = ["sea a", "sea 1999 wave", "sea river", "river", "river", "land"]
     names = query_clusters.named(of, texts, set())
-    # Of 5 words and of 3: sea adds 3/5 ln 2 = .42, wave 1/5 ln 2 = .14, river is rarer; in the other
+    # Of 5 words and of 3: sea adds 3/5 ln 2 = .42, wave 1/5 ln 2 = .14, river is rarer; there
     # land adds 1/3 ln 2 = .23 and river 2/3 ln (20/13) + 1/5 ln (6/13) = .13.
     assert names == {0: "sea, wave", 1: "land, river"}
     alike = query_clusters.named(np.array([0, 1, 2], np.int32), ["7", "7", "x"], set())

@@ -22,8 +22,8 @@ TITLES = {
     WORDS: "words of the query",
     RELEVANT: "relevant documents",
     FIRST: "question word",
-    RARE: "words rare in the collection",
-    ANSWERED: "systems with a relevant document in the top 10",
+    RARE: "rare words",
+    ANSWERED: "answered in the top 10 by",
 }
 """What queries are told apart by without labels, where they differ in it; and its words."""
 FEWEST = 10
@@ -37,6 +37,26 @@ QUESTIONS = ("what", "which", "who", "when", "where", "why", "how")
 """Words that an English question of its own kind begins with."""
 POLAR = ("is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "will", "has")
 YES_OR_NO, NO_QUESTION = "yes or no", "none of these"
+
+
+_COUNTED = """
+select distinct collection from datasets join parts on kind = 'ngrams' and dataset = collection
+where list_contains($datasets, name) order by collection
+"""
+_RARE = r"""
+with asked as (
+    select queries.dataset, query_id, collection,
+           unnest(list_distinct(regexp_extract_all(lower(text), '[\p{L}\p{N}_]+'))) as term
+    from queries join datasets on name = queries.dataset
+    where list_contains($datasets, queries.dataset) and list_contains($collections, collection)
+), counted as (
+    select dataset as collection, term, count from ngrams
+    where n = 1 and list_contains($collections, dataset)
+)
+select dataset, query_id, avg((coalesce(count, 0) < $fewest)::int) as rare
+from asked left join counted using (collection, term)
+group by dataset, query_id order by dataset, query_id
+"""
 
 
 class Kind(NamedTuple):
@@ -88,25 +108,10 @@ def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
 def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """dataset, query_id, rare: the share of its different words that are rare in its collection,
     0 to 1; of queries with text whose collection's words are counted."""
-    return cursor.execute(
-        r"""
-        with asked as (
-            select queries.dataset, query_id, collection,
-                   unnest(list_distinct(regexp_extract_all(lower(text), '[\p{L}\p{N}_]+'))) as term
-            from queries join datasets on name = queries.dataset
-            where list_contains($datasets, queries.dataset)
-              and collection in (select dataset from parts where kind = 'ngrams')
-        ), counted as (
-            select dataset as collection, term, count from ngrams
-            where n = 1 and dataset in (
-                select collection from datasets where list_contains($datasets, name))
-        )
-        select dataset, query_id, avg((coalesce(count, 0) < $fewest)::int) as rare
-        from asked left join counted using (collection, term)
-        group by dataset, query_id order by dataset, query_id
-        """,
-        {"datasets": list(datasets), "fewest": FEWEST},
-    ).df()
+    named = {"datasets": list(datasets)}
+    # As a list, not joined: so only these collections' files are opened.
+    collections = [name for (name,) in cursor.execute(_COUNTED, named).fetchall()]
+    return cursor.execute(_RARE, named | {"collections": collections, "fewest": FEWEST}).df()
 
 
 @question(datasets=("datasets",), shows="runs")

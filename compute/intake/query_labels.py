@@ -3,6 +3,7 @@
 import io
 import json
 import time
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -91,11 +92,11 @@ def made_by_key(part: Part) -> dict[str, list[dict[str, Any]]]:
 def of_key(store: Store, dataset: str, key: str) -> int:
     """How many labels of a key a dataset has. Raises Missing for none, with the keys there are."""
     part = store.part(KIND, dataset)
-    known = recompute.read(part)["key"].value_counts().to_dict() if part else {}
+    known = Counter(recompute.read(part)["key"].tolist()) if part else Counter[str]()
     if key not in known:
-        there = near(key, known) or f"known: {', '.join(known)}" if known else "it has none"
+        there = near(key, known) or f"known: {', '.join(sorted(known))}" if known else "it has none"
         raise Missing(f"{dataset} has no labels {shown(key)}: {there.strip()}")
-    return int(known[key])
+    return known[key]
 
 
 def drop(store: Store, dataset: str, key: str) -> int:

@@ -70,7 +70,7 @@ def put(
     """
     with locked(store.home / "locks" / "import.lock"):
         old = store.part(KIND, dataset)
-        new, rows = set(rows["key"]), _beside(old, rows, replace=replace)
+        new, rows = sorted(set(rows["key"])), _beside(old, rows, replace=replace)
         mark = fingerprint(KIND, [], labels=rows.to_numpy().tolist())
         if old and old.fingerprint == mark:
             return old, False

@@ -6,7 +6,7 @@ import streamlit as st
 
 from compute.views.compare import select
 from pages._compare import sections
-from pages._shared import address, dataset_facts, pickers, system_pickers
+from pages._shared import address, dataset_facts, pickers, query_kind, system_pickers
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -35,6 +35,11 @@ with pickers.pickers():
     a = pick("A", offered, "a", default=first, **look)
     b = pick("B", offered, "b", default=second, **look)
     measure = pick("Measure", measures, "measure", width=150)
+    parts = sections.members(name)
+    if name == sections.ALL:
+        query_kind.of_datasets(above)
+    else:
+        query_kind.of_dataset(parts, above, dataset_facts.titles().get(name, name))
     sections.swap()
 if name != sections.ALL:
     address.remember("dataset", name)
@@ -42,7 +47,7 @@ if a == b:
     st.info("A and B are the same system: choose another for one of them.")
     st.stop()
 both = titles.get(a, a), titles.get(b, b)
-view = sections.View(name, a, b, both, measure, sections.members(name))
+view = sections.View(name, a, b, both, measure, parts)
 if name == sections.ALL:
     sections.all_datasets(view)
 else:

@@ -6,7 +6,14 @@ from compute.views.dataset import query_outcomes, select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.shared import next_steps
 from pages._dataset import languages, sections, slices, versions, views
-from pages._shared import address, augmented_published, dataset_facts, pickers, texts
+from pages._shared import (
+    address,
+    augmented_published,
+    dataset_facts,
+    pickers,
+    query_kind,
+    texts,
+)
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -17,11 +24,13 @@ names = list(catalogue["dataset"])
 address.recall("dataset", names)
 address.known("dataset", names, "dataset")
 measures = address.measures()
+above = st.container()
 with pickers.pickers():
     name = pick("Dataset", names, "dataset", width=280, titles=dataset_facts.titles())
     measure = pick("Measure", measures, "measure", width=160)
+    dataset = next_steps.record(read(select.facts, dataset=name))
+    query_kind.of_dataset(dataset.parts or (name,), above, dataset.title)
 address.remember("dataset", name)
-dataset = next_steps.record(read(select.facts, dataset=name))
 sections.facts(dataset)
 is_computed = bool(catalogue.set_index("dataset")["computed"][name])
 chosen = views.choose(is_computed, query_outcomes.counterpart(name) in names)

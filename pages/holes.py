@@ -3,7 +3,7 @@
 import streamlit as st
 
 from pages._holes import agreement, estimates, judgement_sets, pool, sections
-from pages._shared import address, dataset_facts, pickers, system_pickers
+from pages._shared import address, dataset_facts, pickers, query_kind, reading, system_pickers
 from pages._shared.pickers import pick
 
 st.title("Holes", anchor=False)
@@ -17,19 +17,26 @@ with pickers.pickers():
     measure = pick("Measure", sections.MEASURES, "measure", width=140)
     known = list(runs.loc[runs["dataset"] == name, "system"])
     systems = system_pickers.picked(known, f"run on {name}", above, [name])
+    query_kind.of_dataset((name,), above, dataset_facts.titles().get(name, name))
 address.remember("dataset", name)
-agreement.way(name)
+whole = reading.kind() is None
+if whole:
+    agreement.way(name)
 added = sections.has_added(name)
 if added:
     sections.before_and_after(name, systems, measure)
     st.header("What the scores can be", anchor=False)
 rows = sections.scores(name, systems, measure)
-estimates.estimates(name)
+if whole:
+    estimates.estimates(name)
 sections.orders(name, rows, measure)
 sections.ranks(name, rows, measure)
 if not added:
     sections.before_and_after(name, systems, measure)
-agreement.agreement(name)
-agreement.machines(name)
-judgement_sets.section(name, systems, measure)
+if whole:
+    agreement.agreement(name)
+    agreement.machines(name)
+    judgement_sets.section(name, systems, measure)
+else:
+    sections.left_out()
 pool.pool(name, systems, measure)

@@ -6,7 +6,15 @@ from compute.corpora.lengths import MAX_WORDS
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.lengths import select
 from pages._lengths import sections
-from pages._shared import address, dataset_facts, escaping, pickers, system_pickers
+from pages._shared import (
+    address,
+    dataset_facts,
+    escaping,
+    pickers,
+    query_kind,
+    reading,
+    system_pickers,
+)
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
@@ -29,6 +37,8 @@ with pickers.pickers():
     axis = pick("Axis", sections.AXES, "axis", width=150)
     counted = sections.counted_systems()
     systems = system_pickers.picked(counted, "system with counted lengths", above)
+    record = dataset_facts.record(name)
+    query_kind.of_dataset(record.parts or (name,), above, record.title)
     cut = pickers.switch(f"Cut at {MAX_WORDS} words", "cut")
 address.remember("dataset", name)
 row = stored[stored["dataset"] == name].iloc[0]
@@ -38,10 +48,12 @@ if row["is_counted"]:
     sections.beside_corpus(view, named)
 else:
     st.info(escaping.text(sections.uncounted(row)))
-if stored["is_counted"].any():
+whole = reading.kind() is None
+if whole and stored["is_counted"].any():
     sections.medians(view, named)
 if row["is_counted"]:
     sections.head_to_head(view, named)
     sections.grades(view)
-sections.averages()
-sections.beside_print(named)
+if whole:
+    sections.averages()
+    sections.beside_print(named)

@@ -1,16 +1,19 @@
 """The commands that analyse what is stored: overlap, lengths; and what `show lengths` prints."""
 
 from argparse import Namespace
+from collections import Counter
 
 import pandas as pd
 from pandas import DataFrame
 
 from compute.base.errors import Missing
+from compute.base.printable import printable
 from compute.base.words import counted, near
 from compute.commands.bench import named, open_bench, say
 from compute.commands.common import done
 from compute.corpora import lengths, overlap
 from compute.datasets import dataset, published
+from compute.intake import clustering
 from compute.jobs.kinds import corpora
 from compute.reading import database
 from compute.store import loading
@@ -18,6 +21,7 @@ from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 from compute.views.lengths import select as lengths_select
 from compute.views.overlap import select as queries
+from compute.views.shared.text import STOP_WORDS
 
 
 def compare(arguments: Namespace) -> int:
@@ -34,6 +38,19 @@ def compare(arguments: Namespace) -> int:
     names = [row.collection for row in rows]
     new = overlap.compare(bench, names, again=arguments.again)
     say(bench, "similarities stored" if new else "similarities are up to date")
+    return done(bench)
+
+
+def cluster_queries(arguments: Namespace) -> int:
+    """Put the queries of a dataset in clusters, and say how many are in each."""
+    bench = open_bench()
+    row = dataset(arguments.dataset, own_datasets(bench.store))
+    asked = STOP_WORDS, arguments.clusters
+    _, found = clustering.cluster(bench, row, *asked, replace=arguments.replace)
+    for name, n in Counter(found.names).most_common():
+        say(bench, f"{counted(n, 'query')}: {printable(name)}")
+    best = found.silhouettes[found.k]
+    say(bench, f"{found.k} clusters of {row.name}, mean silhouette {best:.2f} (1 is the clearest)")
     return done(bench)
 
 

@@ -28,6 +28,11 @@ def gate(arguments: Namespace) -> int:
     """Decide, and print or write it; the exit status is `verdicts.STATUS`."""
     if arguments.json and arguments.markdown:
         raise WrongInput("--json and --markdown both go to the output: give one of them")
+    if query_slices.ANSWERED in (arguments.slice or ()):
+        raise WrongInput(
+            f"--slice {query_slices.ANSWERED} is made from the scores themselves and only describes"
+            " them: leave it out, or name another key"
+        )
     if arguments.margin >= LARGEST:
         raise WrongInput(
             f"--margin {arguments.margin:g} lets all pass, for measures lie between 0 and 1: give a"

@@ -9,12 +9,14 @@ from typing import Any
 from compute import commands
 from compute.base import printable
 from compute.base.errors import BeirscopeError, WrongInput
+from compute.base.words import counted
 from compute.commands.bench import open_bench
 from compute.commands.common import done, tell, tell_version
 from compute.datasets import dataset
 from compute.intake import doctor, grades, imports, query_labels, tags, texts
 from compute.jobs import removing
 from compute.store import run_versions
+from compute.store.loading import Bench
 from compute.store.own_datasets import own_datasets
 
 
@@ -135,15 +137,30 @@ def _names(files: Sequence[Path], system: str) -> list[str]:
     return called
 
 
+def _remove_labels(bench: Bench, arguments: Namespace) -> int:
+    if arguments.system or arguments.machine:
+        raise WrongInput("--labels names labels of queries: remove one after the other")
+    asked = bench.store, arguments.dataset, arguments.labels
+    n = (query_labels.drop if arguments.yes else query_labels.of_key)(*asked)
+    told = printable.printable(f"{counted(n, 'label')} {arguments.labels} of {arguments.dataset}")
+    if not arguments.yes:
+        sys.stdout.write(f"would remove {told}; --yes removes it\n")
+        return 0
+    sys.stdout.write(f"removed {told}\n")
+    return done(bench)
+
+
 def remove(arguments: Namespace) -> int:
-    """Say what goes with a dataset, a run, a machine's grades, or a training set; with `--yes`
-    remove it."""
+    """Say what goes with a dataset, a run, a machine's grades, a training set or labels; with
+    `--yes` remove it."""
     bench = open_bench()
     what = arguments.dataset, arguments.system, arguments.machine
-    if sum(map(bool, (arguments.system, arguments.machine, arguments.training))) > 1:
-        raise WrongInput("--system, --machine and --training: remove one after the other")
+    if sum(map(bool, (*what[1:], arguments.training, arguments.labels))) > 1:
+        raise WrongInput("--system, --machine, --training and --labels: remove one after the other")
     if arguments.training:
         return commands.named("leakage.remove")(bench, arguments)
+    if arguments.labels:
+        return _remove_labels(bench, arguments)
     parts = removing.planned(bench.store, *what)
     told = printable.printable(removing.said(bench.store, parts, arguments.dataset))
     if not arguments.yes:

@@ -68,6 +68,7 @@ def said(page: str, key: str, shown: Shown) -> list[str]:
     words = [dataset(key, shown) or table or page] + [key] * (key not in ("", "cells"))
     words += [str(shown.get(name, "")) for name in ("a", "b") if key in OF_TWO]
     words += [query(key, shown), f"top{shown['k']}" if "k" in shown else "", measure(key, shown)]
+    words += [] if print_ else [str(shown.get("queries", ""))]
     words += ["published"] * bool(print_ and not table)
     return [word for word in words if word]
 

@@ -89,7 +89,7 @@ def remove(store: Store, dataset: str, name: str) -> None:
         part = stored(store, dataset, name)
         with store.publishing(f"remove {dataset} {name}") as parts:
             parts.remove(*part.identity)
-            query_labels.drop(parts, store.part(query_labels.KIND, dataset), keys(name))
+            query_labels.without(parts, store.part(query_labels.KIND, dataset), keys(name))
 
 
 def said(part: Part) -> str:
@@ -208,6 +208,6 @@ def _published(
         bench.store.publishing(f"leakage of {name} on {dataset.name}") as parts,
     ):
         old = bench.store.part(query_labels.KIND, dataset.name)
-        query_labels.put(parts, dataset.name, old, labels, made["command"])
+        query_labels.add(parts, dataset.name, old, labels, made)
         of: dict[str, Any] = {"dataset": dataset.name, "system": name, "fingerprint": mark}
         return parts.add(KIND, rows, **of, provenance=made)

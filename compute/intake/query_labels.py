@@ -3,26 +3,28 @@
 import io
 import json
 import time
-from collections.abc import Collection, Iterator, Mapping
+from collections import Counter
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from pandas import DataFrame
 
-from compute.base.errors import Conflict, WrongInput
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
 from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
-from compute.base.words import counted, shown
+from compute.base.words import counted, near, shown
 from compute.datasets import Dataset, trec, unpacked_size
 from compute.judgements.exchange import utf8
 from compute.recompute import run as recompute
 from compute.store import provenance
 from compute.store.loading import Bench
-from compute.store.store import Part, Publication
+from compute.store.store import Part, Publication, Store
 
 KIND = "query_labels"
+_OF_KEY = ("command", "date", "file", "sha256")
 COLUMNS = ["query_id", "key", "value"]
 MOST_VALUES = 40
 """Values of one key; more say nothing of kinds of queries."""
@@ -55,40 +57,88 @@ def import_file(
     about |= {"labels_of_other_queries": int((~known).sum()), "fields_left_out": no_kinds}
     words = ["import-labels", file.name, "--dataset", dataset.name]
     made = provenance.record(words, time.perf_counter() - start, **about)
-    with locked(bench.store.home / "locks" / "import.lock"):
-        old = bench.store.part(KIND, dataset.name)
-        rows = _beside(old, rows.loc[known, COLUMNS], replace=replace)
-        if old and old.fingerprint == _mark(rows):
+    return put(bench.store, dataset.name, rows.loc[known, COLUMNS], made, replace=replace)
+
+
+def put(
+    store: Store, dataset: str, rows: DataFrame, made: dict[str, Any], *, replace: bool = False
+) -> tuple[Part, bool]:
+    """Publish labels (COLUMNS) beside those of a dataset: its part, and whether it is new.
+
+    Its provenance is `made`, and under `keys` what made the labels of each. Raises Conflict and
+    WrongInput as `import_file`.
+    """
+    with locked(store.home / "locks" / "import.lock"):
+        old = store.part(KIND, dataset)
+        together = _beside(old, rows, replace=replace)
+        if old and old.fingerprint == _mark(together):
             return old, False
-        with bench.store.publishing(f"import labels of queries of {dataset.name}") as parts:
-            return _add(parts, dataset.name, rows, made), True
+        with store.publishing(f"import labels of queries of {dataset}") as parts:
+            return add(parts, dataset, old, rows, made, replace=replace), True
 
 
-def put(parts: Publication, dataset: str, old: Part | None, rows: DataFrame, command: str) -> Part:
-    """Publish query_id, key, value that were computed with those stored, in the place of labels of
-    the same keys."""
-    about = (old.provenance if old else {"labels_of_other_queries": 0}) | {"command": command}
-    return _add(parts, dataset, _beside(old, rows, replace=True), about)
+def add(
+    parts: Publication,
+    dataset: str,
+    old: Part | None,
+    rows: DataFrame,
+    made: dict[str, Any],
+    *,
+    replace: bool = True,
+) -> Part:
+    """The same within a publication, beside what else it publishes; `old`: the labels before."""
+    own = [{name: made[name] for name in _OF_KEY if name in made}]
+    before = made_by_key(old) if old else {}
+    new = sorted(set(rows["key"]))
+    keys = before | {key: ([] if replace else before.get(key, [])) + own for key in new}
+    return _add(parts, dataset, _beside(old, rows, replace=replace), made | {"keys": keys})
 
 
-def drop(parts: Publication, old: Part | None, keys: Collection[str]) -> None:
-    """Publish the labels without those of some keys."""
+def without(parts: Publication, old: Part | None, keys: Collection[str]) -> None:
+    """Publish the labels that are stored without those of some keys."""
     if old is None:
         return
     rows = recompute.read(old)[COLUMNS]
-    rows = rows[~rows["key"].isin(keys)]
+    rows = rows[~rows["key"].isin(keys)].reset_index(drop=True)
+    left = {name: made for name, made in made_by_key(old).items() if name not in keys}
     if rows.empty:
         parts.remove(*old.identity)
     else:
-        _add(parts, old.dataset, rows, old.provenance)
+        _add(parts, old.dataset, rows, old.provenance | {"keys": left})
 
 
-def _add(parts: Publication, dataset: str, rows: DataFrame, about: Mapping[str, Any]) -> Part:
-    return parts.add(KIND, rows, dataset=dataset, fingerprint=_mark(rows), provenance=about)
+def _add(parts: Publication, dataset: str, rows: DataFrame, made: dict[str, Any]) -> Part:
+    return parts.add(KIND, rows, dataset=dataset, fingerprint=_mark(rows), provenance=made)
 
 
 def _mark(rows: DataFrame) -> str:
     return fingerprint(KIND, [], labels=rows.to_numpy().tolist())
+
+
+def made_by_key(part: Part) -> dict[str, list[dict[str, Any]]]:
+    """What made the labels of each key, one after the other: command, date and file."""
+    own = {name: part.provenance[name] for name in _OF_KEY if name in part.provenance}
+    earlier = {key: [own] for key in recompute.read(part)["key"].unique().tolist()}
+    return part.provenance.get("keys", earlier)
+
+
+def of_key(store: Store, dataset: str, key: str) -> int:
+    """How many labels of a key a dataset has. Raises Missing for none, with the keys there are."""
+    part = store.part(KIND, dataset)
+    known = Counter(recompute.read(part)["key"].tolist()) if part else Counter[str]()
+    if key not in known:
+        there = near(key, known) or f"known: {', '.join(sorted(known))}" if known else "it has none"
+        raise Missing(f"{dataset} has no labels {shown(key)}: {there.strip()}")
+    return known[key]
+
+
+def drop(store: Store, dataset: str, key: str) -> int:
+    """Take away the labels of a key, all others stay; their number. Raises Missing as `of_key`."""
+    with locked(store.home / "locks" / "import.lock"):
+        n = of_key(store, dataset, key)
+        with store.publishing(f"remove labels of queries of {dataset}") as parts:
+            without(parts, store.part(KIND, dataset), [key])
+    return n
 
 
 def read(file: Path) -> tuple[DataFrame, list[str]]:
@@ -205,7 +255,7 @@ def said(part: Part) -> str:
     keys = ", ".join(f"{key} ({counted(int(n), 'value')})" for key, n in values.items())
     queries = f"{rows['query_id'].nunique():,}"
     told = f"{counted(len(rows), 'label')} of {queries} queries of {part.dataset}: {keys}"
-    if others := part.provenance["labels_of_other_queries"]:
+    if others := part.provenance.get("labels_of_other_queries"):
         told += f"; left out: {counted(others, 'label')} of queries that it does not have"
     if no_kinds := part.provenance.get("fields_left_out"):
         told += f"; left out, for they tell no kinds: {', '.join(map(shown, no_kinds))}"

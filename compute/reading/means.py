@@ -22,12 +22,12 @@ from compute.store.store import Part
 
 _Run = tuple[str, str]
 
-_MEANS = """
+MEANS = """
 with evaluated as materialized (
-    select distinct dataset, system, query_id from scores
+    select distinct dataset, system, query_id from {scores}
 ),
 answered as (
-    select dataset, system, query_id from top where rank = 1
+    select dataset, system, query_id from {top} where rank = 1
 ),
 -- The few queries without hits: joining scores with these is quicker than with all the others.
 unanswered as materialized (
@@ -46,7 +46,7 @@ per_run as (
         measure,
         favg(value) as value,
         favg(value) filter (where unanswered is null) as value_returned
-    from scores left join unanswered using (dataset, system, query_id)
+    from {scores} left join unanswered using (dataset, system, query_id)
     group by dataset, system, measure
 )
 select
@@ -63,6 +63,7 @@ join counts using (dataset, system)
 left join (select id, dataset, system from parts where kind = 'top') using (dataset, system)
 order by dataset, system, measure
 """
+"""`scores`, `top`: the tables of these names, or some of their rows."""
 
 FORUMS = "select name, len(parts) as n_parts, unnest(parts) as part from datasets"
 """A row for each part of a dataset that has parts, such as the forums of CQADupStack."""
@@ -88,7 +89,7 @@ MEANS_OF_MEANS = (
     f" {OF_PARTS.format(forums='forums', means='means')} order by name, system, measure"
 )
 
-_MADE_BY = hashlib.sha256(f"{duckdb.__version__} {_MEANS}".encode()).hexdigest()
+_MADE_BY = hashlib.sha256(f"{duckdb.__version__} {MEANS}".encode()).hexdigest()
 """What was counted in another way is not remembered."""
 _REMEMBERED = pa.schema(
     [
@@ -108,7 +109,7 @@ _REMEMBERED = pa.schema(
 
 def create(connection: DuckDBPyConnection) -> None:
     """Make the table `means` from `scores`, `top`, `parts` and `datasets`."""
-    connection.sql(_MEANS).create("means")
+    connection.sql(MEANS.format(scores="scores", top="top")).create("means")
     connection.execute(MEANS_OF_MEANS)
 
 
@@ -156,7 +157,7 @@ def _counted(
         records = [{name: getattr(part, name) for name in names} for part in given["top"]]
         schema = pa.schema([(name, pa.string()) for name in names])
         cursor.from_arrow(pa.Table.from_pylist(records, schema)).create("parts")
-        found = cursor.sql(_MEANS).to_arrow_table()
+        found = cursor.sql(MEANS.format(scores="scores", top="top")).to_arrow_table()
         cursor.execute("use main; drop schema unseen cascade")
     pairs = zip(found["dataset"].to_pylist(), found["system"].to_pylist(), strict=True)
     keys = pa.array([runs[pair] for pair in pairs], pa.string())

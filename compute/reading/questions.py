@@ -39,6 +39,14 @@ class Question:
     """It reads no parts but those of the named datasets, of these datasets' parts, and of the
     collections of both; and no added judgements but what counts of them. One that names none rests
     on everything."""
+    whole: bool = False
+    """It is of all queries, though a page shows one kind of them alone."""
+
+    @property
+    def by_kind(self) -> bool:
+        """Whether its answer is of the kind of queries that a page shows. What names no dataset
+        and shows no runs lists what may be picked, for any kind."""
+        return not self.whole and bool(self.datasets or self.shows == "runs")
 
 
 _DECLARED: dict[Callable[..., DataFrame], Question] = {}
@@ -51,11 +59,12 @@ def question(
     systems: tuple[str, ...] = (),
     shows: Shows = "",
     confined: bool = True,
+    whole: bool = False,
 ) -> Callable[[Query], Query]:
     """Declare a query, as `Question` says. Pages read declared ones alone."""
 
     def declare(query: Query) -> Query:
-        _DECLARED[query] = Question(datasets, collections, systems, shows, confined)
+        _DECLARED[query] = Question(datasets, collections, systems, shows, confined, whole)
         return query
 
     return declare

@@ -163,11 +163,8 @@ def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) 
     found = {
         name: live[kind, of, ""] for name, (kind, of) in read.items() if (kind, of, "") in live
     }
-    others = [
-        part
-        for part in live.values()
-        if part.dataset in (dataset, collection) and part.kind in COUNTED
-    ]
+    own = (part for part in live.values() if part.dataset in (dataset, collection))
+    others = [part for part in own if part.kind in COUNTED]
     return {
         "dataset": dataset,
         "collection": collection,
@@ -179,6 +176,7 @@ def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) 
         "facts": {name: value for name, value in about.items() if name not in _TOLD_OF_DATASET},
         "versions": about.get("versions", {}),
         "hardware": about.get("hardware", {}),
+        "labels": _labels(live.get(("query_labels", dataset, ""))),
         "counted": [_counted(part, part.identity in fresh) for part in others],
         "shipped": bool(queries and queries.shipped),
         "parts": _parts(found.values()),
@@ -199,6 +197,16 @@ def _source(about: dict[str, Any]) -> dict[str, Any]:
         files = [file | {"name": name} for file, name in zip(files, called, strict=True)]
     kept = {name: value for name, value in source.items() if name not in ("files", "queries")}
     return kept | ({"files": files} if files else {})
+
+
+def _labels(part: Part | None) -> list[dict[str, Any]]:
+    """What made the labels of its queries, key by key."""
+    if part is None:
+        return []
+    about = part.provenance
+    whole = {name: about.get(name) for name in ("command", "date", "file", "sha256")}
+    keys: dict[str, list[dict[str, Any]]] = about.get("keys", {"": [whole]})
+    return [{"key": key, **made} for key, of in keys.items() for made in of]
 
 
 def _counted(part: Part, is_current: bool) -> dict[str, Any]:

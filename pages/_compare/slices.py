@@ -12,17 +12,30 @@ from pages._shared import address, colours, drawing, escaping
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
+_ONLY_DESCRIBES = (
+    "It is made from the scores themselves, so nothing is tested by it: Dataset shows it, under"
+    " Kinds of queries."
+)
+
+
+def _known(keys: list[str]) -> None:
+    why = _ONLY_DESCRIBES * (st.query_params.get("slice") == query_slices.ANSWERED)
+    address.known("slice", keys, "kind of query", why)
+    address.forget("slice", keys)
+
 
 def section(both: DataFrame, datasets: Sequence[str], titles: Titles, measure: str) -> None:
     """The difference by a kind of queries that is picked, each kind against the others.
 
     `both` as `differences.valued` gives it.
     """
-    keyed = query_slices.by_key(both, read(query_slices.labels, datasets=list(datasets)))
+    asked = {"datasets": list(datasets)}
+    given, rare = read(query_slices.labels, **asked), read(query_slices.rare_words, **asked)
+    keyed = query_slices.by_key(both, given, rare)
     if not keyed:
         return
     st.header("On which kinds of queries", anchor=False)
-    address.known("slice", [*keyed], "kind of query")
+    _known([*keyed])
     key = pick("By", [*keyed], "slice", width=230, titles=query_slices.TITLES)
     rows = slices.contrasts(both, keyed[key])
     st.markdown(escaping.text(slices.verdict(rows, key, titles, measure)))

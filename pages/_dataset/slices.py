@@ -12,6 +12,8 @@ from pages._shared import address, colours, drawing, escaping
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
+_DESCRIBES = "Made from the scores themselves: it describes, and is no ground for a test."
+
 
 def section(view: View) -> None:
     """The mean of every system on each kind of query, with intervals."""
@@ -22,6 +24,7 @@ def section(view: View) -> None:
         st.info(escaping.text(f"There is {told} here yet: python -m compute import-labels."))
         return
     address.known("slice", keys, "kind of query")
+    address.forget("slice", keys)
     key = pick("By", keys, "slice", width=230, titles=query_slices.TITLES)
     found = read(select_slices.by_slice, measure=view.measure, key=key, **view.asked)
     shown = ranked[["system", "title", "family"]].head(MOST_SYSTEMS)
@@ -31,6 +34,7 @@ def section(view: View) -> None:
     alt = f"{view.title} by {title}"
     drawing.plot(figure, "by_kind", alt, partial(looks.families, shown["family"]))
     drawing.caption(
+        _DESCRIBES * (key == query_slices.ANSWERED),
         f"Mean {view.measure} by {title}, systems in the order of all queries.",
         "How to read this: a panel for each kind of query, with its mean and 95% interval"
         " (Student's t). Intervals of two systems that overlap are no test: both answer the same"

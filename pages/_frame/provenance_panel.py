@@ -41,6 +41,7 @@ def later() -> Callable[[], dict[str, Any]]:
         reading.rests_on(),
         version=st.session_state["_version"],
         choice=st.session_state.get("_choice"),
+        queries=kind.title if (kind := reading.kind()) else "",
         address=_address(),
     )
 
@@ -119,6 +120,7 @@ def _said(found: dict[str, Any]) -> str:
             f"This view rests on {', '.join(parts)}.",
             f"Judgements: {judged['counted']}{of}." if runs else "",
             f"Measure: {measures}." if measures else "",
+            f"Only queries with {found['queries']}." if "queries" in found else "",
             f"Version {found['version_of_results']:,} of what is stored here.",
         ]
     )

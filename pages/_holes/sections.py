@@ -104,6 +104,14 @@ def has_added(dataset: str) -> bool:
     return bool(added_switch.recorded(dataset)["n_added"])
 
 
+def left_out() -> None:
+    """What the page says of all queries, or not at all."""
+    drawing.caption(
+        "Estimates from samples, agreement and judgement sets are of all queries, and not shown"
+        " for a kind of them."
+    )
+
+
 def before_and_after(dataset: str, systems: Sequence[str], measure: str) -> None:
     """What added judgements did to scores, holes and ranks, here and in print."""
     if dataset != _PRINTED:

@@ -1,6 +1,7 @@
 """The Leaderboard beside another one: the same systems in another order; ours against print."""
 
 from collections.abc import Sequence
+from contextlib import nullcontext
 from itertools import chain
 from typing import NamedTuple
 
@@ -19,12 +20,13 @@ from compute.views.leaderboard.bump import MOST_NAMED, bump
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.order_confidence import Ground
 from pages._leaderboard.order import Numbers
-from pages._shared import address, colours, drawing
+from pages._shared import address, colours, drawing, reading
 from pages._shared.pickers import pick
 from pages._shared.reading import read
 
 OFFICIAL, ADDED = "Official judgements", "Official + added judgements"
 HERE = "Computed here"
+ALL_QUERIES = "All queries"
 JUDGED_TOO = "official + added"
 MOST_ROWS = 12
 
@@ -36,6 +38,8 @@ class Other(NamedTuple):
     source: str
     measure: str
     added: bool | None = None
+    whole: bool = False
+    """Of all queries, where this board is of one kind of them."""
 
 
 def section(of: Numbers, board: Board, ground: Ground | None, picked: Sequence[str]) -> None:
@@ -144,6 +148,9 @@ def _others(of: Numbers, ground: Ground) -> dict[str, Other]:
             switched = st.session_state.get("_choice") is not None
             word = OFFICIAL if switched else ADDED
             found = {word: Other(COMPUTED, "", of.measure, not switched)} | found
+    if reading.kind():
+        # In print all queries count.
+        return {ALL_QUERIES: Other(COMPUTED, "", of.measure, whole=True)} | found
     paper = of.source.partition(",")[0]
     order = cells.in_order(set(tables["measure"]) - {of.measure})
     for measure in (*order, of.measure):
@@ -162,7 +169,8 @@ def _cells(other: Other, *, returned: bool) -> DataFrame:
     if other.kind == PUBLISHED:
         figures = read(leaderboard_select.published, source=other.source, measure=other.measure)
         return cells.printed(figures)
-    means = read(leaderboard_select.means, measure=other.measure, added=other.added)
+    with reading.whole() if other.whole else nullcontext():
+        means = read(leaderboard_select.means, measure=other.measure, added=other.added)
     trained, holes = read(leaderboard_select.trained_pairs), read(leaderboard_select.holes)
     return cells.computed(means, holes, trained, "value_returned" if returned else "value")
 
@@ -173,7 +181,12 @@ def _width(sentences: Series) -> int:
 
 
 def against_print(ours: DataFrame, of: Numbers, named: tuple[DataFrame, DataFrame]) -> None:
-    """Every score here that a paper prints, too; `named`: titles of datasets and of systems."""
+    """Every score here that a paper prints, too; `named`: titles of datasets and of systems.
+
+    In print all queries count: nothing where the page is of one kind of them.
+    """
+    if reading.kind():
+        return
     printed = read(leaderboard_select.printed_of, measure=of.measure)
     if of.kind != COMPUTED:
         printed = printed[printed["source"] == of.source]

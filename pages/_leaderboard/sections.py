@@ -30,6 +30,7 @@ from pages._shared import (
     drawing,
     escaping,
     pickers,
+    query_kind,
     reading,
     system_pickers,
 )
@@ -51,10 +52,11 @@ class Filter(NamedTuple):
     """For the picker of systems, whose names the board knows."""
 
 
-FILTERS = ("task", "domain", "group", "family", "returned", "shared", "systems")
+FILTERS = ("queries", "task", "domain", "group", "family", "returned", "shared", "systems")
 """What the popover's pickers are called in the address."""
 OWN = "own"
 """The group of datasets that were imported."""
+_OF_ALL = "In print all queries count: kinds of them are told apart under Numbers: Computed."
 UNTESTED = "The papers print no scores by query, so single datasets cannot be tested."
 
 
@@ -64,7 +66,7 @@ def first() -> str:
     Runs of the demo leave the papers' tables in the first place.
     """
     pickers.begin().setdefault("numbers by default", "numbers" not in st.query_params)
-    return COMPUTED if _has_own() else PUBLISHED
+    return COMPUTED if _has_own() or query_kind.KEY in st.query_params else PUBLISHED
 
 
 def _by_default() -> bool:
@@ -150,6 +152,7 @@ def choose_filter(datasets: DataFrame, numbers: str, above: Any) -> Filter:
             st.button("Show all datasets", on_click=show_all, type="tertiary")
     with st.popover(f"Filter ({len(given)})" if given else "Filter"):
         place = st.container()
+        query_kind.of_datasets(above, "" if numbers == COMPUTED else _OF_ALL)
         return Filter(
             {
                 column: pick_many(

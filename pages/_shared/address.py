@@ -1,7 +1,7 @@
 """What the address names, where no picker holds it; names that there are not."""
 
 import shlex
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from difflib import get_close_matches
 from pathlib import Path
 from urllib.parse import urlencode
@@ -134,11 +134,20 @@ def name_instead(**named: Sequence[str]) -> None:
     _write(named, instead=True)
 
 
-def _write(named: Mapping[str, str | Sequence[str]], *, instead: bool) -> None:
+def forget(key: str, names: Collection[str]) -> None:
+    """Have the address name no more what another dataset had, in place; what was wrong from the
+    start stays, and is said (`known`)."""
+    given = st.query_params.get_all(key)
+    wrong = given if not st.session_state.get(f"_wrong_{key}") else []
+    if any(name and name not in names for name in wrong):
+        _write({key: []}, instead=True, of=key)
+
+
+def _write(named: Mapping[str, str | Sequence[str]], *, instead: bool, of: str = "") -> None:
     # The address that the server knows: after each step the browser looks again.
     known = urlencode({key: st.query_params.get_all(key) for key in st.query_params}, doseq=True)
     data = {"named": named, "instead": instead, "url": st.context.url, "known": known}
-    _IN_PLACE(data=data, key=f"_named_{instead}")
+    _IN_PLACE(data=data, key=f"_named_{instead}{of}")
 
 
 def recall(key: str, names: Iterable[str]) -> None:

@@ -98,7 +98,8 @@ def _of(key: str) -> list[str]:
     dataset = file_names.dataset(key, shown)
     called = {**titles.get("dataset", {}), **titles.get("over", {})}.get(dataset, dataset)
     query = file_names.query(key, shown)
-    words = (called or file_names.printed(shown), f"query {query}" * bool(query))
+    kind = titles.get("queries", {}).get(shown.get("queries") or None, "")
+    words = (called or file_names.printed(shown), f"query {query}" * bool(query), kind)
     return [word for word in (*words, file_names.measure(key, shown)) if word]
 
 

@@ -39,6 +39,8 @@ FIRST = "leaderboard"
 """The page that opens without a path; Streamlit knows it by no other."""
 _COUNTED = ("judgements", "rule", "sources")
 """What the switch above the pages keeps in the address."""
+_OF_KIND, _BY_KIND = ("queries",), (FIRST, "dataset", "compare", "holes", "lengths")
+"""The kind of queries in the address, and the pages that can be of one alone."""
 
 
 def restore() -> None:
@@ -55,7 +57,8 @@ def restore() -> None:
 
 def to(page: str, **address: str | Sequence[str]) -> None:
     """Have the browser go to a page (`query`), at the next `follow`; for callbacks."""
-    kept = {key: st.query_params.get_all(key) for key in _COUNTED}
+    keys = (*_COUNTED, *_OF_KIND * (page in _BY_KIND))
+    kept = {key: st.query_params.get_all(key) for key in keys}
     named = {key: value for key, value in (kept | address).items() if value}
     path = "./" if page == FIRST else page
     st.session_state["_way"] = f"{path}?{urlencode(named, doseq=True)}"

@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, 
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from threading import Event, Thread
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 from pandas import DataFrame
@@ -25,6 +25,8 @@ from compute.store import damage, run_versions
 from compute.store.store import Part, Store
 from compute.views.about import view_inputs
 from compute.views.about.view_inputs import Shown
+from compute.views.shared import query_slices
+from compute.views.shared.query_slices import Kind
 from pages._shared import colours, following, page_files, sign_in
 
 Query = Callable[..., DataFrame]
@@ -32,6 +34,16 @@ Version = tuple[int, int]
 """The manifest's version and the id of the last added judgement."""
 Picked = tuple[str, ...]
 """The versions of systems (`run_versions`) that are systems like all others."""
+
+
+class Scope(NamedTuple):
+    """What of a version a page reads."""
+
+    picked: Picked = ()
+    kind: Kind | None = None
+    """The kind of queries that alone is read, if it is one."""
+
+
 PAUSE, PATIENCE = 0.25, 5.0
 """Seconds between two looks for a new version, and after which nobody waits for its opening."""
 FIRST, LAST = 3.0, 20.0
@@ -99,14 +111,28 @@ def _read(
     choice: Choice | None,
     query: Query,
     params: Mapping[str, Any],
-    picked: Picked = (),
+    scope: Scope,
 ) -> tuple[DataFrame, Shown]:
     manifest, judgement = version
+    kind = scope.kind if declared(query).by_kind else None
     # A part that is found damaged meanwhile is left out of what is read from then on.
     noticed = _store(now).noticed
-    own = _holding(now, manifest, noticed, picked).under(query, params)
-    rests = (version, noticed, picked) if own is None else (own, judgement if choice else 0)
-    return _found(now, rests, choice, query, params, (*version, noticed, picked))
+    holding = _holding(now, manifest, noticed, scope.picked)
+    own = holding.under(query, params)
+    beside = holding.under(query_slices.of_kind, kind._asdict()) if kind else ()
+    rests: Hashable = version, noticed, scope.picked
+    if own is not None:
+        rests = own, beside, judgement if choice else 0
+
+    def queries() -> DataFrame | None:
+        if kind is None:
+            return None
+        asked = kind._asdict()
+        return _read(now, version, choice, query_slices.of_kind, asked, Scope(scope.picked))[0]
+
+    name = f"{query.__module__}.{query.__qualname__}"
+    told = (repr(now), rests, repr(choice), kind, name, key(params))
+    return _found(now, told, choice, queries, query, params, (*version, noticed, scope.picked))
 
 
 @st.cache_resource(show_spinner=False)
@@ -121,8 +147,9 @@ def _size(answer: tuple[DataFrame, Shown]) -> int:
 
 def _found(
     now: Settings,
-    rests: Hashable,
+    told: Hashable,
     choice: Choice | None,
+    queries: Callable[[], DataFrame | None],
     query: Query,
     params: Mapping[str, Any],
     version: tuple[int, int, int, Picked],
@@ -131,12 +158,12 @@ def _found(
     manifest, judgement, noticed, picked = version
 
     def ask() -> tuple[DataFrame, Shown]:
-        with _overlays(now, manifest, noticed, picked).cursor(judgement, choice) as cursor:
+        overlays = _overlays(now, manifest, noticed, picked)
+        with overlays.cursor(judgement, choice, queries()) as cursor:
             frame = query(cursor, **params)
         return frame, view_inputs.of(frame, declared(query), params)
 
-    name = f"{query.__module__}.{query.__qualname__}"
-    frame, found = _kept().of((repr(now), rests, repr(choice), name, key(params)), ask)
+    frame, found = _kept().of(told, ask)
     return frame.copy(), found
 
 
@@ -256,6 +283,7 @@ def begin() -> None:
     st.session_state["_noticed"] = _store(settings.load()).noticed
     st.session_state["_earlier"] = _named_in_address()
     st.session_state["_rests_on"] = Shown()
+    st.session_state["_kind"] = None
     st.session_state["_begun"] = time.monotonic()
     following.begin()
     colours.follow_browser()
@@ -279,6 +307,29 @@ def versions(datasets: Collection[str] | None = None) -> list[Part]:
     now = settings.load()
     found = _kept_versions(now, manifest, _store(now).noticed)
     return [part for part in found if datasets is None or part.dataset in datasets]
+
+
+def only(kind: Kind) -> None:
+    """Have the rest of this run of the page read one kind of queries alone."""
+    # The panel names what the kind rests on, such as a file of labels.
+    read(query_slices.of_kind, **kind._asdict())
+    st.session_state["_kind"] = kind
+
+
+@contextmanager
+def whole() -> Iterator[None]:
+    """Read all queries in the with-block, whichever kind the page is of."""
+    before = kind()
+    st.session_state["_kind"] = None
+    try:
+        yield
+    finally:
+        st.session_state["_kind"] = before
+
+
+def kind() -> Kind | None:
+    """The kind of queries that this run of the page reads alone, if it does."""
+    return st.session_state.get("_kind")
 
 
 def follow() -> None:
@@ -342,14 +393,15 @@ def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame
     """`query(cursor, **params)` on the version of this run; the frame is the caller's own copy.
 
     Scores, means and judgements are those that the switch above the page says; with `added` they
-    are official + added, or official, whatever it says.
+    are official + added, or official, whatever it says. They are of the page's kind of queries
+    alone, if it has one (`only`), but within `whole`, and for questions that are declared so.
     """
     _through_app()
     version = st.session_state.get("_version") or _current()
     choice = st.session_state.get("_choice")
     if added is not None:
         choice = (st.session_state.get("_added") or Choice()) if added else None
-    frame, found = _read(settings.load(), version, choice, query, params, _picked())
+    frame, found = _read(settings.load(), version, choice, query, params, _scope())
     st.session_state["_rests_on"] = rests_on() | found
     return frame
 
@@ -363,6 +415,10 @@ def picking(named: Iterable[str]) -> Iterator[None]:
         yield
     finally:
         st.session_state["_earlier"] = before
+
+
+def _scope() -> Scope:
+    return Scope(_picked(), kind())
 
 
 def _picked() -> Picked:
@@ -410,8 +466,8 @@ def add_sample(about: Mapping[str, str | int], measure: str) -> None:
 def later(query: Query, **params: Any) -> Callable[[], DataFrame]:
     """`read`, for what is made after this run of the page, such as a file; on the same version."""
     version, choice = st.session_state["_version"], st.session_state.get("_choice")
-    now, picked = settings.load(), _picked()
-    return lambda: _read(now, version, choice, query, params, picked)[0]
+    now, scope = settings.load(), _scope()
+    return lambda: _read(now, version, choice, query, params, scope)[0]
 
 
 def _through_app() -> None:

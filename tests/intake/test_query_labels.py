@@ -4,11 +4,13 @@ from pathlib import Path
 
 import pytest
 
+from compute.__main__ import main
 from compute.base.errors import Conflict, Missing, WrongInput
 from compute.datasets import Dataset
 from compute.intake import query_labels
 from compute.jobs import removing
 from compute.recompute.run import read
+from compute.store import provenance
 from compute.store.loading import Bench
 
 TSV = "query_id\tkey\tvalue\nq1\ttopic\tsea\nq2\ttopic\tland\nq2\tyear\t1999\n"
@@ -60,6 +62,33 @@ def test_labels_of_some_queries_drop_no_others(bench: Bench, tiny: Dataset) -> N
     assert take(bench, tiny, "q1\ttopic\tsea\n") == (LABELS, False)
     assert take(bench, tiny, "q3\ttopic\tsea\n")[0][:3] == [*LABELS[:2], ("q3", "topic", "sea")]
     assert take(bench, tiny, "q1\ttopic\tsea\n", replace=True)[0] == [LABELS[0], LABELS[2]]
+
+
+def test_each_key_keeps_what_made_its_labels_and_can_be_dropped(
+    bench: Bench, tiny: Dataset, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    take(bench, tiny, TSV)
+    take(bench, tiny, "q3\ttopic\tsea\nq1\tcolour\tred\nq2\tcolour\tblue\n")
+    (told,) = provenance.of_datasets(bench.store, ["tiny"])
+    assert [(one["key"], one["command"]) for one in told["labels"]] == [
+        (key, "python -m compute import-labels labels --dataset tiny")
+        for key in ("topic", "topic", "year", "colour")
+    ]
+    assert len({one["sha256"] for one in told["labels"]}) == 2
+    monkeypatch.setenv("BEIRSCOPE_HOME", str(bench.settings.home))
+    remove = ["remove", "tiny", "--labels"]
+    assert main([*remove, "topic"]) == 0 and main([*remove, "topic", "--yes"]) == 0
+    out = "would remove 3 labels topic of tiny; --yes removes it\nremoved 3 labels topic of tiny\n"
+    assert capsys.readouterr().out == out
+    (told,) = provenance.of_datasets(bench.store, ["tiny"])
+    assert {one["key"] for one in told["labels"]} == {"year", "colour"}
+    assert main([*remove, "topic"]) == 2
+    assert "tiny has no labels 'topic': known: colour, year" in capsys.readouterr().err
+    for key in ("year", "colour"):
+        assert query_labels.drop(bench.store, "tiny", key)
+    assert bench.store.part(query_labels.KIND, "tiny") is None
+    with pytest.raises(Missing, match="tiny has no labels 'year': it has none"):
+        query_labels.drop(bench.store, "tiny", "year")
 
 
 def test_values_are_counted_with_those_stored(bench: Bench, tiny: Dataset) -> None:

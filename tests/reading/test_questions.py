@@ -43,6 +43,7 @@ ASKED: dict[str, Any] = {
     "baseline": "one",
     "measure": "nDCG@10",
     "key": "words",
+    "value": "4 to 5",
     "name": "official",
     "source": "BEIR v1, Table 2",
     "sign": 1,
@@ -171,7 +172,8 @@ def test_pages_ask_again_only_for_what_changed(bench, monkeypatch):
     def shown() -> int:
         store = bench.store
         version = store.version(), store.judgement_version()
-        frame, _ = shared_reading._read(bench.settings, version, None, counted, {"dataset": "tiny"})
+        asked, scope = {"dataset": "tiny"}, shared_reading.Scope()
+        frame, _ = shared_reading._read(bench.settings, version, None, counted, asked, scope)
         return int(frame["n"].iloc[0])
 
     try:

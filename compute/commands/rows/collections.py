@@ -138,6 +138,7 @@ COMMANDS = {
             option("--system", default="", help="only this one's run on it"),
             option("--machine", default="", help="only the grades of this one on it"),
             option("--training", default="", help="only what was found of this training set"),
+            option("--labels", default="", metavar="KEY", help="only this key of query labels"),
             YES,
         ),
     ),

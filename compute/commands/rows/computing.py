@@ -62,6 +62,21 @@ COMMANDS = {
         "analysing.compare",
         (COLLECTIONS, AGAIN),
     ),
+    "cluster-queries": Command(
+        "put a dataset's queries in clusters by their meaning, as labels of the key cluster",
+        "analysing.cluster_queries",
+        (
+            DATASET,
+            option(
+                "--clusters",
+                type=count,
+                default=0,
+                metavar="N",
+                help="so many (default: of 2 to 12 those of the largest silhouette)",
+            ),
+            option("--replace", action="store_true", help="in the place of its labels `cluster`"),
+        ),
+    ),
     "lengths": Command(
         "count the lengths of documents, of a dataset and of what its runs put first",
         "analysing.count_lengths",

@@ -8,8 +8,10 @@ from contextlib import contextmanager
 
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
+from pandas import DataFrame
 
 from compute.judgements import Choice
+from compute.reading import one_kind
 from compute.reading.database import JUDGEMENTS, Reading
 from compute.reading.overlay.counting import Official, Overlay, Tally
 from compute.reading.overlay.views import SCHEMAS
@@ -48,12 +50,24 @@ class Overlays:
         self._numbers = itertools.count()
 
     @contextmanager
-    def cursor(self, seen: int, choice: Choice | None = None) -> Iterator[DuckDBPyConnection]:
+    def cursor(
+        self, seen: int, choice: Choice | None = None, queries: DataFrame | None = None
+    ) -> Iterator[DuckDBPyConnection]:
         """A connection of one thread's own, for the with-block.
 
         `seen` is the id of the last added judgement that there is for it. With a choice, scores,
         means and judgements are official + added by that choice; without one, the official ones.
+        With `queries` (dataset, query_id) they are of these alone, as `one_kind.alone` says.
         """
+        with self._cursor(seen, choice) as cursor:
+            if queries is None:
+                yield cursor
+                return
+            with one_kind.alone(cursor, queries):
+                yield cursor
+
+    @contextmanager
+    def _cursor(self, seen: int, choice: Choice | None) -> Iterator[DuckDBPyConnection]:
         self._read_judgements(seen)
         with self.reading.cursor() as cursor:
             cursor.execute("set variable seen = ?", [seen])

@@ -21,6 +21,7 @@ def record(
     *,
     version: tuple[int, int],
     choice: Choice | None = None,
+    queries: str = "",
     address: str = "",
 ) -> dict[str, Any]:
     """What the numbers of a view rest on, as JSON values without paths of this machine.
@@ -28,9 +29,12 @@ def record(
     `version` is the manifest's and the last added judgement's, `choice` the added judgements that
     count, `address` that of the view. `runs` has those that the runs are made from, too; those
     that are not stored are left out, as where a table names systems that only papers have.
-    `samples` is there where scores were estimated.
+    `samples` is there where scores were estimated, `queries` where they are of one kind of queries.
     """
     pairs = _with_inputs(store, sorted(shown.runs))
+    more: dict[str, Any] = {"queries": queries} if queries else {}
+    if shown.samples:
+        more["samples"] = [dict(one) for one in sorted(shown.samples)]
     return {
         "view": provenance.portable(address),
         "version_of_results": version[0],
@@ -39,7 +43,7 @@ def record(
         "runs": provenance.of_runs(store, pairs),
         "collections": provenance.of_datasets(store, sorted(shown.datasets)),
         "in_print": _in_print(shown.sources),
-    } | ({"samples": [dict(one) for one in sorted(shown.samples)]} if shown.samples else {})
+    } | more
 
 
 def _with_inputs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[tuple[str, str]]:
@@ -93,6 +97,10 @@ def as_shell(made: Mapping[str, Any]) -> str:
         lines[f"# {collection['dataset']} was read from: {origin(collection)}"] = None
         if "import-dataset" in (collection["command"] or ""):
             lines[collection["command"]] = None
+        for labels in collection["labels"]:
+            if "sha256" in labels:
+                lines[f"# {labels['file']} has the SHA-256 {labels['sha256']}"] = None
+            lines[labels.get("command") or f"# of {labels['key']} no command is known"] = None
     for run in made["runs"]:
         file = run["file"]
         if "sha256" in file:

@@ -14,6 +14,7 @@ from pandas import DataFrame
 
 from compute.evaluate import rbo, significance
 from compute.evaluate.tolerance import TOLERANCE
+from compute.reading import one_kind
 from compute.reading.questions import question
 from compute.views.shared.matrices import numbered
 from compute.views.shared.part_files import files
@@ -102,8 +103,14 @@ def overlaps(cursor: Cursor, datasets: Sequence[str], a: str, b: str) -> DataFra
     `rbo` over the first `rbo.DEPTH` ranks, `shared`: documents that both have in their top 10.
     No row where the lists of one system are not stored.
     """
-    found = [_overlaps(cursor, name, a, b) for name in sorted(datasets)]
+    found = [_of_kind(cursor, name, _overlaps(cursor, name, a, b)) for name in sorted(datasets)]
     return pd.concat(found, ignore_index=True)
+
+
+def _of_kind(cursor: Cursor, dataset: str, rows: DataFrame) -> DataFrame:
+    """The rows of the queries that the cursor reads."""
+    queries = one_kind.narrowed(cursor, dataset)
+    return rows if queries is None else rows[rows["query_id"].isin(queries.to_pylist())]
 
 
 def _overlaps(cursor: Cursor, dataset: str, a: str, b: str) -> DataFrame:

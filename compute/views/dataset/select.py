@@ -28,7 +28,7 @@ def facts(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     return cursor.execute("select * from datasets where name = ?", [dataset]).df()
 
 
-@question(datasets=("datasets",), collections=("collections",), shows="datasets")
+@question(datasets=("datasets",), collections=("collections",), shows="datasets", whole=True)
 def statistics(
     cursor: DuckDBPyConnection, datasets: Sequence[str], collections: Sequence[str]
 ) -> DataFrame:
@@ -163,7 +163,7 @@ def published_figures(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> Da
     ).df()
 
 
-@question(datasets=("dataset",))
+@question(datasets=("dataset",), whole=True)
 def leading(cursor: DuckDBPyConnection, dataset: str) -> DataFrame:
     """system: by the mean of nDCG@10 on the dataset, the best first."""
     return cursor.execute(

@@ -18,8 +18,11 @@ COLUMNS = ["system", "label", "n_queries", "value", "low", "high"]
 
 @question(datasets=("datasets",), shows="datasets")
 def keys(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
-    """key: what the queries of datasets (one, or all parts) can be told apart by."""
-    return DataFrame({"key": [*by_key(cursor, datasets)[1]]})
+    """key: what the queries of datasets (one, or all parts) can be told apart by; ANSWERED, which
+    only describes, last."""
+    found = [*by_key(cursor, datasets)[1]]
+    own = query_slices.answered(cursor, datasets)["answered"].nunique() > 1
+    return DataFrame({"key": [*found, *[query_slices.ANSWERED] * own]})
 
 
 @question(datasets=("datasets",), shows="runs")
@@ -53,12 +56,20 @@ def by_slice(
 def by_key(
     cursor: DuckDBPyConnection, datasets: Sequence[str], keys: Sequence[str] = ()
 ) -> tuple[DataFrame, dict[str, Series]]:
-    """The queries of datasets, and what each is (by dataset and query) under every key.
+    """The queries of datasets, and what each is (by dataset and query) under every key, and under
+    ANSWERED where that is one of `keys`.
 
     Raises Missing where one of these keys is not there.
     """
     asked = query_slices.queries(cursor, datasets)
-    keyed = query_slices.by_key(asked, query_slices.labels(cursor, datasets))
+    given, rare = query_slices.labels(cursor, datasets), query_slices.rare_words(cursor, datasets)
+    keyed = query_slices.by_key(asked, given, rare)
+    if query_slices.ANSWERED in keys:
+        found = asked[["dataset", "query_id"]].merge(
+            query_slices.answered(cursor, datasets), on=["dataset", "query_id"], how="left"
+        )["answered"]
+        kinds = pd.Categorical(found, query_slices.SYSTEMS)
+        keyed[query_slices.ANSWERED] = Series(kinds, index=asked.index)
     for key in keys:
         if key not in keyed:
             there = f"there are {', '.join(keyed)}" if keyed else "import-labels takes labels in"

@@ -21,7 +21,7 @@ from compute.views.shared.lists import ADDED, OFFICIAL, held, judged
 Cursor = DuckDBPyConnection
 
 
-@question(datasets=("dataset",))
+@question(datasets=("dataset",), whole=True)
 def recorded(cursor: Cursor, dataset: str) -> DataFrame:
     """What judgements a dataset has, one row: n_judgements and highest (relevance) of all,
     n_not_relevant of the official ones, n_added and n_added_not_relevant of the others."""

@@ -116,7 +116,7 @@ def _pool(
     most_hits: int | None,
 ) -> Numbers | None:
     names = ids(cursor, dataset, about["systems"])
-    key = (dataset, wanted, names, digest(cursor, dataset), most_hits)
+    key = (dataset, lists.queries, wanted, names, digest(cursor, dataset), most_hits)
 
     def count() -> Numbers | None:
         files = [path for (path,) in cursor.execute(_FILES, {"dataset": dataset}).fetchall()]

@@ -7,12 +7,13 @@ and for the pool: reading and arranging 10,000 queries takes far longer than any
 from collections.abc import Hashable, Iterator, Sequence
 from contextlib import contextmanager
 
+import numpy as np
 import pyarrow as pa
 from duckdb import DuckDBPyConnection
 
 from compute.base.bounded_cache import Kept
 from compute.evaluate import holes
-from compute.reading import top_ranks
+from compute.reading import one_kind, top_ranks
 from compute.views.shared.part_files import files
 
 MOST_BYTES = 150_000_000
@@ -74,7 +75,8 @@ def held(
     """The first k ranks of systems, in their order, as the cursor's judgements see them.
 
     `closed`: of the lists without their holes, what follows moved up. `official`: as the published
-    judgements alone see them.
+    judgements alone see them. Of the queries that the cursor reads; which documents are judged for
+    any query, and the grades that there are, stay those of all.
     """
     names = sorted(set(systems))
     counts = () if official else added(cursor, dataset)
@@ -86,7 +88,11 @@ def held(
         counted = judged(cursor, dataset, ALL if counts else OFFICIAL)
         return holes.arranged(top, counted, k, names)
 
-    return _KEPT.of(key, read).of(systems)
+    found, queries = _KEPT.of(key, read).of(systems), one_kind.narrowed(cursor, dataset)
+    if queries is None:
+        return found
+    own = one_kind.among(pa.array(found.queries, pa.string()), queries)
+    return found.asked(np.flatnonzero(own.to_numpy(zero_copy_only=False)))
 
 
 def judged(cursor: DuckDBPyConnection, dataset: str, which: str = ALL) -> pa.Table:

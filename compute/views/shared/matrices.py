@@ -9,7 +9,7 @@ from duckdb import DuckDBPyConnection
 from pandas import DataFrame
 
 from compute.evaluate.significance import Aligned, Values, by_part
-from compute.reading import score_arrays
+from compute.reading import one_kind, score_arrays
 from compute.reading.score_arrays import Scores
 from compute.views.shared.lists import counts_added, set_of
 
@@ -62,7 +62,18 @@ def _found(
     nothing = Scores(pa.array([], pa.string()), np.empty((len(systems), 0)))
     found = dict.fromkeys(wanted, nothing)
     found |= score_arrays.of_measure(cursor, official, measure, systems)
+    found = {part: _of_kind(cursor, part, scores) for part, scores in found.items()}
     return found | {part: _scores(cursor, part, measure, systems) for part in moved}
+
+
+def _of_kind(cursor: DuckDBPyConnection, dataset: str, found: Scores) -> Scores:
+    """The scores of the queries that the cursor reads."""
+    queries = one_kind.narrowed(cursor, dataset)
+    if queries is None:
+        return found
+    own = one_kind.among(found.queries, queries)
+    values = found.values[:, own.to_numpy(zero_copy_only=False)]
+    return Scores(found.queries.filter(own), np.ascontiguousarray(values))
 
 
 def _moved(cursor: DuckDBPyConnection, parts: Sequence[str]) -> set[str]:

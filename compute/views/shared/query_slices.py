@@ -1,30 +1,78 @@
 """Slices: kinds of queries, by their words, their judgements, or a user's labels.
 
-None is made from scores: what a system does there can be tested.
+What a system does there can be tested, but for ANSWERED, which is made from the scores themselves.
 """
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
 from duckdb import DuckDBPyConnection
 from pandas import DataFrame, Series
 
+from compute.evaluate.tolerance import TOLERANCE
 from compute.reading.questions import question
 
-WORDS, RELEVANT, FIRST = "words", "relevant", "question"
+WORDS, RELEVANT, FIRST, RARE = "words", "relevant", "question", "vocabulary"
+ANSWERED = "answered"
+"""By whom a relevant document is found in the top 10: all systems, some or none. It only describes,
+for a test on queries that were chosen by their scores would find what they were chosen by."""
 TITLES = {
     WORDS: "words of the query",
     RELEVANT: "relevant documents",
     FIRST: "question word",
+    RARE: "rare words",
+    ANSWERED: "answered in the top 10 by",
 }
 """What queries are told apart by without labels, where they differ in it; and its words."""
+FEWEST = 10
+"""Occurrences of a word in a collection from which on it is not rare there."""
+SHARES = ("none", "under half", "half or more")
+"""Of a query's different words, those that are rare in the collection, or not in it."""
+SYSTEMS = ("none", "some", "all")
 GROUPS = 5
 """Groups that queries are put in by a number, about equally many in each."""
 QUESTIONS = ("what", "which", "who", "when", "where", "why", "how")
 """Words that an English question of its own kind begins with."""
 POLAR = ("is", "are", "was", "were", "do", "does", "did", "can", "could", "should", "will", "has")
 YES_OR_NO, NO_QUESTION = "yes or no", "none of these"
+
+
+_COUNTED = """
+select distinct collection from datasets join parts on kind = 'ngrams' and dataset = collection
+where list_contains($datasets, name) order by collection
+"""
+_RARE = r"""
+with asked as (
+    select queries.dataset, query_id, collection,
+           unnest(list_distinct(regexp_extract_all(lower(text), '[\p{L}\p{N}_]+'))) as term
+    from queries join datasets on name = queries.dataset
+    where list_contains($datasets, queries.dataset) and list_contains($collections, collection)
+), counted as (
+    select dataset as collection, term, count from ngrams
+    where n = 1 and list_contains($collections, dataset)
+)
+select dataset, query_id, avg((coalesce(count, 0) < $fewest)::int) as rare
+from asked left join counted using (collection, term)
+group by dataset, query_id order by dataset, query_id
+"""
+
+
+class Kind(NamedTuple):
+    """One kind of queries, such as those of 5 to 7 words."""
+
+    key: str
+    value: str
+    datasets: tuple[str, ...]
+    """Whose queries are told apart together."""
+    ready: bool = True
+    """Whether by more than labels."""
+
+    @property
+    def title(self) -> str:
+        """What people read."""
+        return f"{TITLES.get(self.key, self.key)}: {self.value}"
 
 
 @question(datasets=("datasets",), shows="datasets")
@@ -44,7 +92,7 @@ def queries(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     ).df()
 
 
-@question(datasets=("datasets",), shows="datasets")
+@question(datasets=("datasets",), shows="datasets", whole=True)
 def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """dataset, query_id, key, value: the labels that a file gave the queries of datasets."""
     return cursor.execute(
@@ -56,12 +104,80 @@ def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     ).df()
 
 
-def by_key(asked: DataFrame, given: DataFrame) -> dict[str, Series]:
+@question(datasets=("datasets",), whole=True)
+def rare_words(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+    """dataset, query_id, rare: the share of its different words that are rare in its collection,
+    0 to 1; of queries with text whose collection's words are counted."""
+    named = {"datasets": list(datasets)}
+    # As a list, not joined: so only these collections' files are opened.
+    collections = [name for (name,) in cursor.execute(_COUNTED, named).fetchall()]
+    return cursor.execute(_RARE, named | {"collections": collections, "fewest": FEWEST}).df()
+
+
+@question(datasets=("datasets",), shows="runs")
+def answered(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
+    """dataset, query_id, answered: how many of SYSTEMS have a relevant document in the top 10."""
+    return cursor.execute(
+        """
+        select dataset, query_id, case when min(value) > $zero then 'all'
+               when max(value) > $zero then 'some' else 'none' end as answered
+        from scores
+        where list_contains($datasets, dataset) and measure = 'nDCG@10' and value is not null
+        group by dataset, query_id order by dataset, query_id
+        """,
+        {"datasets": list(datasets), "zero": TOLERANCE},
+    ).df()
+
+
+@question()
+def labelled(cursor: DuckDBPyConnection) -> DataFrame:
+    """dataset: those whose queries have labels."""
+    found = "select distinct dataset from parts where kind = 'query_labels' order by dataset"
+    return cursor.execute(found).df()
+
+
+@question(datasets=("datasets",), whole=True)
+def kinds(cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool = True) -> DataFrame:
+    """key, value, n_queries, n_datasets, n_all: every kind of the queries of datasets, told apart
+    together; without `ready` by labels alone, and quicker. `n_all`: their queries of any kind."""
+    asked, keyed = _keyed(cursor, datasets, ready=ready)
+    rows = [
+        (key, str(value), int(own.sum()), asked.loc[own, "dataset"].nunique(), len(asked))
+        for key, of in keyed.items()
+        for value in of.cat.categories
+        if (own := (of == value).to_numpy(bool)).any()
+    ]
+    return DataFrame(rows, columns=["key", "value", "n_queries", "n_datasets", "n_all"])
+
+
+@question(datasets=("datasets",), shows="datasets", whole=True)
+def of_kind(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], key: str, value: str, *, ready: bool = True
+) -> DataFrame:
+    """dataset, query_id: the queries of a `Kind`; `ready` as `kinds` has it."""
+    asked, keyed = _keyed(cursor, datasets, ready=ready)
+    own = (keyed[key] == value).to_numpy(bool) if key in keyed else np.zeros(len(asked), bool)
+    return asked.loc[own, ["dataset", "query_id"]].reset_index(drop=True)
+
+
+def _keyed(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool = True
+) -> tuple[DataFrame, dict[str, Series]]:
+    given = labels(cursor, datasets)
+    if ready:
+        asked = queries(cursor, datasets)
+        return asked, by_key(asked, given, rare_words(cursor, datasets))
+    asked = given[["dataset", "query_id"]].drop_duplicates(ignore_index=True)
+    asked = asked.assign(text=None, n_words=0, n_relevant=0).astype({"text": "str"})
+    return asked, by_key(asked, given)
+
+
+def by_key(asked: DataFrame, given: DataFrame, rare: DataFrame | None = None) -> dict[str, Series]:
     """What each query is, by every key that tells two kinds apart; absent where nothing is known.
 
-    `asked`: dataset, query_id, text, n_words, n_relevant; `given` as `labels` has them. The
-    categories of each series stand in their order: of numbers the smallest, of questions as listed,
-    of labels as digits and letters stand.
+    `asked`: dataset, query_id, text, n_words, n_relevant; `given` as `labels` has them, `rare` as
+    `rare_words`. The categories of each series stand in their order: of numbers the smallest, of
+    questions as listed, of labels as digits and letters stand.
     """
     found = {
         WORDS: _numbers(asked["n_words"].where(asked["n_words"] > 0)),
@@ -69,6 +185,9 @@ def by_key(asked: DataFrame, given: DataFrame) -> dict[str, Series]:
         FIRST: _first_words(asked["text"]),
     }
     where = pd.MultiIndex.from_frame(asked[["dataset", "query_id"]])
+    if rare is not None:
+        shares = rare.set_index(["dataset", "query_id"])["rare"].reindex(where)
+        found[RARE] = _shares(shares.set_axis(asked.index))
     for key, rows in given.groupby("key"):
         values = rows.set_index(["dataset", "query_id"])["value"].reindex(where)
         order = sorted(rows["value"].unique(), key=_in_order)
@@ -95,6 +214,12 @@ def _numbers(numbers: Series) -> Series:
 
 def _between(one: int, other: int) -> str:
     return f"{one:,}" if one == other else f"{one:,} to {other:,}"
+
+
+def _shares(shares: Series) -> Series:
+    none, some, many = SHARES
+    named = Series(many, index=shares.index).mask(shares < 0.5, some).mask(shares == 0, none)
+    return Series(pd.Categorical(named.where(shares.notna()), SHARES), index=shares.index)
 
 
 def _first_words(texts: Series) -> Series:

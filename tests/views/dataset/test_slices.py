@@ -59,6 +59,7 @@ def test_the_keys_that_there_are(reading: Reading) -> None:
         "words",
         "relevant",
         "topic",
+        "answered",
     ]
     with pytest.raises(Missing, match="no kinds of queries by 'colour'; there are words, relevant"):
         select_slices.by_slice(cursor, datasets=["tiny"], measure="nDCG@10", key="colour")

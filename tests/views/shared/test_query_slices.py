@@ -1,12 +1,13 @@
 """Kinds of queries: each by a worked example, and numbers by their rule."""
 
+import duckdb
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame, Series
 
 from compute.views.shared import query_slices
-from compute.views.shared.query_slices import FIRST, GROUPS, RELEVANT, WORDS
+from compute.views.shared.query_slices import FIRST, GROUPS, RARE, RELEVANT, WORDS
 from tests.support.worlds import FEWER
 
 NONE = DataFrame(columns=["dataset", "query_id", "key", "value"])
@@ -52,6 +53,44 @@ def test_words_are_unknown_where_no_text_is() -> None:
     keyed = query_slices.by_key(asked(n_words=[0, 0, 2, 3, 3], n_relevant=[0, 0, 1, 1, 9]), NONE)
     assert told(keyed[WORDS]) == [None, None, "2", "3", "3"]
     assert told(keyed[RELEVANT]) == ["0", "0", "1", "1", "9"]
+
+
+_TABLES = """
+create table datasets as select 'd' as name, 'c' as collection;
+create table parts as select 'ngrams' as kind, 'c' as dataset;
+create table ngrams as select 'c' as dataset, n, term, count from (values
+    (1, 'the', 900), (1, 'ship', 10), (1, 'keel', 9), (2, 'the keel', 50), (1, 'straße', 10)
+) as counts(n, term, count);
+create table queries as select 'd' as dataset, * from (values
+    ('q1', 'The ship, the SHIP'), ('q2', 'the keel'), ('q3', 'the ship Straße is'), ('q4', null)
+) as asked(query_id, text);
+create table scores as select 'd' as dataset, * from (values
+    ('a', 'q1', 'nDCG@10', 0.3), ('b', 'q1', 'nDCG@10', 1.0), ('a', 'q2', 'nDCG@10', 0.0),
+    ('b', 'q2', 'nDCG@10', 0.0), ('a', 'q3', 'nDCG@10', 0.0), ('b', 'q3', 'nDCG@10', 0.2),
+    ('b', 'q2', 'R@100', 1.0)
+) as values(system, query_id, measure, value)
+"""
+
+
+def test_the_share_of_words_that_are_rare_in_the_collection() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(_TABLES)
+        rare = query_slices.rare_words(connection, ["d"])
+    assert rare.to_numpy().tolist() == [["d", "q1", 0.0], ["d", "q2", 0.5], ["d", "q3", 0.25]]
+    ids = [f"q{number}" for number in range(1, 6)]
+    keyed = query_slices.by_key(asked(query_id=ids), NONE, rare)
+    assert told(keyed[RARE]) == ["none", "half or more", "under half", None, None]
+
+
+def test_how_many_systems_have_a_relevant_document_at_the_top() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(_TABLES)
+        found = query_slices.answered(connection, ["d"])
+    assert found[["query_id", "answered"]].to_numpy().tolist() == [
+        ["q1", "all"],
+        ["q2", "none"],
+        ["q3", "some"],
+    ]
 
 
 @FEWER

@@ -1,0 +1,123 @@
+"""Clusters of queries: those with near vectors, named by the words that set them apart.
+
+k-means (Lloyd 1982) of vectors of unit length, with a fixed seed. The number of clusters is that of
+2 to MOST with the largest mean silhouette (Rousseeuw 1987); the smaller of two that are equal.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Collection, Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from compute.base.errors import WrongInput
+
+MOST, FEWEST = 12, 5
+"""Clusters that are tried at most, and queries for each of them."""
+SAMPLE = 2_000
+"""Queries that a silhouette is told by: it compares all pairs."""
+SEED = 0
+WORDS = 3
+"""In a cluster's name."""
+LONGEST = 17
+"""Letters of a word there: three fit into a label."""
+_WORD = re.compile(r"\w+")
+
+
+class Clusters(NamedTuple):
+    """A cluster for each query."""
+
+    names: list[str]
+    """What each query's is called."""
+    silhouettes: dict[int, float]
+    """By number of clusters, -1 to 1."""
+
+    @property
+    def k(self) -> int:
+        """How many there are."""
+        return max(self.silhouettes, key=lambda k: (self.silhouettes[k], -k))
+
+
+def possible(texts: Sequence[str], k: int = 0) -> int:
+    """The most clusters that these queries can be put in. Raises WrongInput where `k`, or 2, are
+    more."""
+    most, wanted = min(len(texts) // FEWEST, len(set(texts)) - 1), k or 2
+    if most < wanted:
+        raise WrongInput(
+            f"{len(texts)} queries with text are too few for {wanted} clusters: it takes {FEWEST}"
+            " for each, and more different ones than clusters"
+        )
+    return most
+
+
+def found(
+    vectors: NDArray[np.float32], texts: Sequence[str], left_out: Collection[str], k: int = 0
+) -> Clusters:
+    """The clusters of queries by their (n, d) vectors; names hold none of the words `left_out`.
+
+    `k` asks for so many, 2 at least; 0 takes the number that has the largest silhouette.
+
+    Raises WrongInput as `possible`.
+    """
+    length = np.linalg.norm(vectors, axis=1, keepdims=True)
+    unit = vectors / np.maximum(length, np.finfo(np.float32).tiny)
+    most = possible(texts, k)
+    tried = {n: _of(unit, n) for n in ([k] if k else range(2, min(MOST, most) + 1))}
+    from sklearn.metrics import silhouette_score
+
+    some = np.random.default_rng(SEED).permutation(len(unit))[:SAMPLE]
+    silhouettes = {
+        k: float(silhouette_score(unit[some], of[some]))
+        for k, of in tried.items()
+        if 1 < len(set(of[some])) < len(some)
+    }
+    clusters = Clusters([], silhouettes)
+    of = tried[clusters.k]
+    names = named(of, texts, left_out)
+    return clusters._replace(names=[names[number] for number in of])
+
+
+def _of(unit: NDArray[np.float32], k: int) -> NDArray[np.int32]:
+    # Imported late: it takes a second.
+    from sklearn.cluster import KMeans
+
+    return KMeans(k, n_init=4, random_state=SEED).fit_predict(unit)
+
+
+def named(of: NDArray[np.int32], texts: Sequence[str], left_out: Collection[str]) -> dict[int, str]:
+    """A name for each cluster: the WORDS more frequent in it that add most to the Jensen-Shannon
+    divergence from the other queries (Lin 1991), as on the page Overlap.
+
+    A word counts once for a query; numbers and single letters never.
+    """
+    bags = [_words(text) - set(left_out) for text in texts]
+    every = Counter(word for bag in bags for word in bag)
+    names: dict[int, str] = {}
+    for number in sorted(set(of.tolist())):
+        own = Counter(
+            word for bag, its in zip(bags, of, strict=True) if its == number for word in bag
+        )
+        name = ", ".join(_apart(own, every)[:WORDS]) or "no words of its own"
+        same = sum(one.partition(" (")[0] == name for one in names.values())
+        names[number] = f"{name} ({same + 1})" if same else name
+    return names
+
+
+def _words(text: str) -> set[str]:
+    words = {word.casefold() for word in _WORD.findall(text)}
+    return {word for word in words if 1 < len(word) <= LONGEST and not word.isdecimal()}
+
+
+def _apart(own: Counter[str], every: Counter[str]) -> list[str]:
+    """The words of a cluster that are more frequent in it, the most telling first."""
+    inside, outside = max(own.total(), 1), max(every.total() - own.total(), 1)
+    telling = {}
+    for word, n in own.items():
+        share, other = n / inside, (every[word] - n) / outside
+        mean = (share + other) / 2
+        back = other * np.log(other / mean) if other else 0.0
+        if share > other:
+            telling[word] = share * np.log(share / mean) + back
+    return sorted(telling, key=lambda word: (-telling[word], word))

@@ -1,0 +1,66 @@
+"""The queries of a stored dataset in clusters, kept as labels of the key `cluster`."""
+
+import time
+from collections.abc import Collection
+
+import numpy as np
+from pandas import DataFrame
+
+from compute.base.errors import Missing, WrongInput
+from compute.base.settings import Settings
+from compute.corpora import query_clusters
+from compute.corpora.query_clusters import Clusters
+from compute.datasets import Dataset
+from compute.intake import query_labels
+from compute.recompute import run as recompute
+from compute.store import provenance
+from compute.store.loading import Bench
+from compute.store.store import Part
+from compute.systems.catalogue import SYSTEMS
+from compute.systems.neural import encoding
+from compute.systems.neural.dense import Dense
+
+KEY = "cluster"
+
+
+def cluster(
+    bench: Bench, dataset: Dataset, left_out: Collection[str], k: int = 0, *, replace: bool = False
+) -> tuple[Part, Clusters]:
+    """Publish which cluster each query with text is in, and what was found.
+
+    `left_out` and `k` as `query_clusters.found` takes them. Raises Missing where no text is stored,
+    WrongInput for a dataset of parts and too few queries, Conflict where the key has other labels
+    and `replace` is not said, Unavailable without the model.
+    """
+    start = time.perf_counter()
+    if dataset.parts:
+        raise WrongInput(f"{dataset.name} has parts: name one of them, such as {dataset.parts[0]}")
+    if k and not 2 <= k <= query_labels.MOST_VALUES:
+        raise WrongInput(f"{k} clusters: ask for 2 to {query_labels.MOST_VALUES}")
+    rows = recompute.read(recompute.stored_dataset(bench.store, dataset).queries)
+    rows = rows[rows["text"].fillna("").str.strip() != ""]
+    if rows.empty:
+        raise Missing(
+            f"the queries of {dataset.name} are stored without text: python -m compute add-texts"
+            f" {dataset.name}"
+        )
+    texts = [text.strip() for text in rows["text"]]
+    # Before the model is loaded, which takes seconds.
+    query_clusters.possible(texts, k)
+    found = query_clusters.found(_vectors(texts, bench.settings), texts, left_out, k)
+    labels = DataFrame({"query_id": rows["query_id"].to_list(), "key": KEY, "value": found.names})
+    words = ["cluster-queries", dataset.name, *(["--clusters", str(k)] if k else [])]
+    told = {str(k): round(value, 4) for k, value in found.silhouettes.items()}
+    facts = {"model": "minilm", "seed": query_clusters.SEED, "silhouettes": told}
+    made = provenance.record(words, time.perf_counter() - start, **facts)
+    part, _ = query_labels.put(bench.store, dataset.name, labels, made, replace=replace)
+    return part, found
+
+
+def _vectors(texts: list[str], settings: Settings) -> np.ndarray:
+    """(n, d) Those of all-MiniLM-L6-v2, whose weights come with a package."""
+    system = SYSTEMS["minilm"].search
+    assert isinstance(system, Dense)
+    system.check()
+    encode = system.encoder(settings, "queries")
+    return np.stack(encoding.by_length(encode, texts, list(map(len, texts))))

@@ -1,6 +1,6 @@
 """Leaks of known size in a made-up training set: precision, recall, seconds and memory.
 
-    python -m tests.benchmarks.leakage 500000 0.7
+    python -m tests.benchmarks.made.leakage 500000 0.7
 
 1,000 queries of 3 to 12 words and 2,000 documents of 60 to 150, words as often as in text (Zipf).
 Of each a quarter is copied, a quarter in other case and punctuation, of a quarter one word in ten

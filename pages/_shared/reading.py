@@ -281,7 +281,6 @@ def begin() -> None:
     """Fix the version that this run of the page reads, and the colours it is shown in."""
     st.session_state["_version"] = _current()
     st.session_state["_noticed"] = _store(settings.load()).noticed
-    st.session_state["_earlier"] = _named_in_address()
     st.session_state["_rests_on"] = Shown()
     st.session_state["_kind"] = None
     st.session_state["_begun"] = time.monotonic()
@@ -289,16 +288,15 @@ def begin() -> None:
     colours.follow_browser()
 
 
-def _named_in_address() -> Picked:
-    """The versions that the address names, whatever for, alone or between commas."""
+def _picked() -> Picked:
+    """The versions that the address names, whatever for, alone or between commas, or `picking`."""
+    picking = st.session_state.get("_picking", ())
     values = [value for key in st.query_params for value in st.query_params.get_all(key)]
     if not any("@" in value for value in values):
-        return ()
-    return tuple(
-        name
-        for name in dict.fromkeys(part.system for part in versions())
-        if any(f",{name}," in f",{value}," for value in values)
-    )
+        return picking
+    named = dict.fromkeys(part.system for part in versions())
+    found = [name for name in named if any(f",{name}," in f",{value}," for value in values)]
+    return tuple(dict.fromkeys([*found, *picking]))
 
 
 def versions(datasets: Collection[str] | None = None) -> list[Part]:
@@ -409,20 +407,15 @@ def read(query: Query, *, added: bool | None = None, **params: Any) -> DataFrame
 @contextmanager
 def picking(named: Iterable[str]) -> Iterator[None]:
     """Read these versions of systems, too, as if the address named them."""
-    before = _picked()
-    st.session_state["_earlier"] = tuple(dict.fromkeys([*before, *named]))
+    st.session_state["_picking"] = tuple(named)
     try:
         yield
     finally:
-        st.session_state["_earlier"] = before
+        del st.session_state["_picking"]
 
 
 def _scope() -> Scope:
     return Scope(_picked(), kind())
-
-
-def _picked() -> Picked:
-    return st.session_state.get("_earlier", ())
 
 
 @contextmanager

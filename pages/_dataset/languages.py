@@ -13,12 +13,15 @@ from compute.views.dataset import systems as figures
 from compute.views.dataset import tables as statistics
 from compute.views.shared import next_steps
 from pages._dataset.views import View
-from pages._shared import dataset_facts, drawing, escaping
+from pages._shared import dataset_facts, drawing, escaping, reading
 from pages._shared.reading import read
 
 
 def languages(view: View) -> None:
     """Scores, lengths and the quality of the translation."""
+    if reading.kind():
+        st.info("Two languages are compared over all queries: choose All queries above.")
+        return
     pair = sorted(
         [view.dataset.name, query_outcomes.counterpart(view.dataset.name)], key=_is_polish
     )

@@ -35,7 +35,7 @@ def section(view: View) -> None:
     drawing.plot(figure, "by_kind", alt, partial(looks.families, shown["family"]))
     drawing.caption(
         _DESCRIBES * (key == query_slices.ANSWERED),
-        f"Mean {view.measure} by {title}, systems in the order of all queries.",
+        f"Mean {view.measure} by {title}, systems in the order of all these queries.",
         "How to read this: a panel for each kind of query, with its mean and 95% interval"
         " (Student's t). Intervals of two systems that overlap are no test: both answer the same"
         " queries. Compare tests two systems, kind by kind.",

@@ -41,7 +41,7 @@ def later() -> Callable[[], dict[str, Any]]:
         reading.rests_on(),
         version=st.session_state["_version"],
         choice=st.session_state.get("_choice"),
-        queries=kind.title if (kind := reading.kind()) else "",
+        queries=reading.kind_title(),
         address=_address(),
     )
 

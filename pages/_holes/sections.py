@@ -17,7 +17,7 @@ from compute.views.holes import order_flips, select_unjudged
 from compute.views.holes import select as holes_select
 from compute.views.leaderboard import select as leaderboard_select
 from pages._frame import added_switch
-from pages._shared import colours, drawing, escaping, navigation
+from pages._shared import colours, drawing, escaping, navigation, reading
 from pages._shared.reading import read
 
 MEASURES = (
@@ -140,7 +140,8 @@ def _before_and_after(dataset: str, systems: Sequence[str], measure: str) -> Non
         )
         drawing.caption(
             figures.order_note(before, after),
-            f"Before: official judgements. After: with {recorded['n_added']:,} added ones,"
+            f"Before: official judgements. After: with {recorded['n_added']:,} added ones"
+            f"{' on queries of any kind' * bool(reading.kind())},"
             " whatever the switch above the page says. Changes are taken before rounding.",
         )
     else:

@@ -19,7 +19,7 @@ from compute.views.leaderboard.board import Board, short_titles
 from compute.views.leaderboard.cells import COMPUTED, PUBLISHED
 from compute.views.leaderboard.heatmap import MOST_WITH_NUMBERS
 from compute.views.leaderboard.order_confidence import ALL, FIRST, Ground
-from pages._shared import address, colours, drawing, escaping, export
+from pages._shared import address, colours, drawing, escaping, export, reading
 from pages._shared.pickers import pick
 from pages._shared.reading import later, read
 
@@ -87,7 +87,7 @@ def table(of: Numbers, board: Board, baseline: str, picked: Sequence[str]) -> No
         placeholder="–",
     )
     drawing.open_dataset(of.measure)
-    origin = cells.origin(of.kind, of.source, returned=of.returned)
+    origin = cells.origin(of.kind, of.source, returned=of.returned, kind=reading.kind_title())
     about = "" if order is None or found is None else order_confidence.about(order, board, found)
     drawing.caption(f"{origin}: {of.measure}. {about}{_over_all(of)} {_COLUMNS}")
 

@@ -203,7 +203,7 @@ def heat(
     figure = heatmap(board, colour_by=colour, baseline=baseline, marks=marks, **look)
     said = note(board, colour, baseline)
     drawing.plot_cells(figure, f"{board.measure} of systems on datasets", board.measure, said)
-    origin = cells.origin(of.kind, of.source, returned=of.returned)
+    origin = cells.origin(of.kind, of.source, returned=of.returned, kind=reading.kind_title())
     n, titles = len(board.systems), leaderboard.short_titles(board.systems)
     shared = in_common(n, printed) if difference else ""
     said = drawing.of_matrix(said)

@@ -7,12 +7,15 @@ from compute.datasets import published
 from compute.views.efficiency import select as efficiency_select
 from compute.views.leaderboard import select as leaderboard_select
 from compute.views.query import augmented as augmented_figures
-from pages._shared import drawing
+from pages._shared import drawing, reading
 from pages._shared.reading import read
 
 
 def section(dataset: str = "") -> None:
-    """For one dataset, or all; nothing where neither the paper nor a run here has augmentation."""
+    """For one dataset, or all; nothing where neither the paper nor a run here has augmentation, nor
+    for one kind of queries, which the paper does not tell apart."""
+    if reading.kind():
+        return
     added = read(efficiency_select.added)
     added = added[added["dataset"] == dataset] if dataset else added
     figures = published.results()

@@ -138,7 +138,8 @@ def open_dataset(measure: str) -> None:
     """Go to the dataset that a click chose, if any; what is in print alone is no measure there."""
     if cell := st.session_state.pop("_open", None):
         known = {"measure": measure} if measure in measures() else {}
-        known |= {key: st.query_params[key] for key in ("queries",) if key in st.query_params}
+        if kind := st.query_params.get("queries"):
+            known["queries"] = kind
         st.session_state["_way"] = f"dataset?{urlencode(cell | known)}"
         st.rerun()
 

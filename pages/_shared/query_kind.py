@@ -29,17 +29,17 @@ def of_datasets(above: Any, unless: str = "") -> None:
             above.caption(escaping.text(unless))
         return
     datasets = read(query_slices.labelled)["dataset"].tolist()
-    found = read(query_slices.kinds, datasets=datasets, ready=False)
+    found = read(query_slices.kinds, datasets=datasets, ready=False, added=False)
     ready = st.query_params.get(KEY, ALL) not in (ALL, *_kinds(found, ()))
     if ready:
         datasets = sorted({part.dataset for part in reading.parts() if part.kind == "queries"})
-        found = read(query_slices.kinds, datasets=datasets, ready=True)
+        found = read(query_slices.kinds, datasets=datasets, ready=True, added=False)
     _pick(found, datasets, above, "", ready=ready)
 
 
 def of_dataset(datasets: Sequence[str], above: Any, title: str) -> None:
     """The picker on a page of one dataset, given by its parts."""
-    found = read(query_slices.kinds, datasets=list(datasets), ready=True)
+    found = read(query_slices.kinds, datasets=list(datasets), ready=True, added=False)
     _pick(found, list(datasets), above, title, ready=True)
 
 

@@ -128,7 +128,7 @@ def _read(
         if kind is None:
             return None
         asked = kind._asdict()
-        return _read(now, version, choice, query_slices.of_kind, asked, Scope(scope.picked))[0]
+        return _read(now, version, None, query_slices.of_kind, asked, Scope(scope.picked))[0]
 
     name = f"{query.__module__}.{query.__qualname__}"
     told = (repr(now), rests, repr(choice), kind, name, key(params))
@@ -308,9 +308,10 @@ def versions(datasets: Collection[str] | None = None) -> list[Part]:
 
 
 def only(kind: Kind) -> None:
-    """Have the rest of this run of the page read one kind of queries alone."""
+    """Have the rest of this run of the page read one kind of queries alone, which official
+    judgements tell: added ones move no query to another kind."""
     # The panel names what the kind rests on, such as a file of labels.
-    read(query_slices.of_kind, **kind._asdict())
+    read(query_slices.of_kind, added=False, **kind._asdict())
     st.session_state["_kind"] = kind
 
 
@@ -328,6 +329,11 @@ def whole() -> Iterator[None]:
 def kind() -> Kind | None:
     """The kind of queries that this run of the page reads alone, if it does."""
     return st.session_state.get("_kind")
+
+
+def kind_title() -> str:
+    """What people read for that kind; empty for all queries."""
+    return found.title if (found := kind()) else ""
 
 
 def follow() -> None:

@@ -326,8 +326,12 @@ def test_kinds_of_queries_by_labels_of_ones_own(
     assert kinds["Queries"].to_list() == [1, 1]
     assert "Too few queries of each kind" in " ".join(one.value for one in app.markdown)
     app = opened(home, monkeypatch, "dataset", dataset="again", show="Kinds of queries", slice=EVIL)
-    assert app.selectbox(key="slice").options[-1] == EVIL
+    assert app.selectbox(key="slice").options[-2:] == [EVIL, "answered in the top 10 by"]
     assert "import-labels" in said(app)
+    app = opened(
+        home, monkeypatch, "dataset", dataset="again", show="Kinds of queries", slice="answered"
+    )
+    assert "it describes, and is no ground for a test" in said(app)
 
 
 def test_two_systems_are_fused_where_that_is_asked_for(

@@ -63,6 +63,7 @@ def test_the_leaderboard_has_the_datasets_with_such_queries_alone(home: Path) ->
     means = rows.groupby("system")["value"].mean().sort_values(ascending=False)
     assert shown["Mean"].to_list() == pytest.approx(means.to_list())
     assert "again" not in shown
+    assert f"Computed over all judged queries with {EVIL}: sea" in words_of(app)
 
 
 def test_what_is_in_print_is_of_all_queries() -> None:

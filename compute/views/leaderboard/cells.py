@@ -52,11 +52,13 @@ def table_titles(tables: DataFrame) -> dict[str, str]:
     return found
 
 
-def origin(numbers: str, source: str, *, returned: bool = False) -> str:
-    """Where the numbers come from, for the caption; `returned`: over returned queries only."""
+def origin(numbers: str, source: str, *, returned: bool = False, kind: str = "") -> str:
+    """Where the numbers come from, for the caption; `returned`: over returned queries only;
+    `kind`: over those of one kind."""
     if numbers == PUBLISHED:
         return source
     over = "the returned queries only, as BEIR's code" if returned else "all judged queries"
+    over += f" with {kind}" if kind else ""
     return f"Computed over {over}" + (f", minus {source}" if numbers == DIFFERENCE else "")
 
 

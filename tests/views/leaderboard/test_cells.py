@@ -70,6 +70,8 @@ def test_filters_keep_the_baseline_and_all_where_nothing_is_named() -> None:
 def test_the_origin_says_what_is_shown() -> None:
     assert cells.origin(cells.PUBLISHED, "BEIR v4, Table 2") == "BEIR v4, Table 2"
     assert cells.origin(cells.COMPUTED, "x") == "Computed over all judged queries"
+    alone = cells.origin(cells.COMPUTED, "x", kind="topic: sea")
+    assert alone == "Computed over all judged queries with topic: sea"
     both = cells.origin(cells.DIFFERENCE, "BEIR v4, Table 2", returned=True)
     assert both.endswith("as BEIR's code, minus BEIR v4, Table 2")
 

@@ -67,6 +67,9 @@ def _one_each(arguments: Namespace) -> None:
     """Make one name of what a site may have several of. Raises WrongInput for several."""
     for option in _SEVERAL:
         first, *more = getattr(arguments, option)
+        if len(more) == 1 and not arguments.name:
+            # An option that takes several names takes the name that stands after it, too.
+            arguments.name = more.pop()
         if more:
             raise WrongInput(f"--{option} takes one name here, for all but a site")
         setattr(arguments, option, first)

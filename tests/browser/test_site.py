@@ -21,7 +21,7 @@ _FINDINGS = """() => axe.run(document, {resultTypes: ['violations'], preload: fa
 _WIDER = "() => document.documentElement.scrollWidth > document.documentElement.clientWidth"
 _ACTING = """() => [...document.querySelectorAll('main script, main iframe, main img[src*="http"]')]
     .concat([...document.querySelectorAll('a, [src]')].filter(one =>
-        /^\\s*[a-z]+:|^\\W*[/]{2}/i.test(one.getAttribute('href') || one.getAttribute('src') || '')))
+        /^\\s*[a-z]+:|^\\W*[/]{2}/i.test(one.getAttribute('href') ?? one.getAttribute('src'))))
     .concat([...document.querySelectorAll('*')].filter(one =>
         [...one.attributes].some(each => each.name.startsWith('on'))))
     .map(one => one.outerHTML.slice(0, 200))"""

@@ -12,11 +12,14 @@ from compute.__main__ import main
 from compute.base.errors import Missing, WrongInput
 from compute.base.settings import Settings
 from compute.datasets import DATASETS
+from compute.exports import notebook
 from compute.exports.site import Wanted, write
 from compute.intake import imports
 from compute.judgements import Choice
 from compute.store.loading import Bench
 from compute.store.store import Store
+from compute.views.leaderboard.select_order import among_all
+from compute.views.shared.theme import signed
 from tests.support import hostile
 from tests.support.tiny import write_tiny
 
@@ -91,7 +94,7 @@ def test_every_mean_is_that_of_show_scores(
         assert own.to_dict() == pytest.approx(printed.to_dict(), abs=1e-9)
 
 
-def test_two_systems_are_compared_as_the_page_does(site: Path) -> None:
+def test_two_systems_are_compared_as_the_page_does(site: Path, store: Store) -> None:
     """RR@10: mine has 1, 1 and 1/2; other 1/2, 1/2 and 1. Differences +1/2, +1/2, −1/2."""
     found = piece(site, "scores-0-1")
     assert found["systems"] == ["mine", "other", "third"]
@@ -99,18 +102,22 @@ def test_two_systems_are_compared_as_the_page_does(site: Path) -> None:
     assert found["values"][:2] == [[1_000_000, 1_000_000, 500_000], [500_000, 500_000, 1_000_000]]
     (row,) = [row for row in found["pairs"] if row[:2] == [0, 1]]
     _, _, gap, low, high, p, adjusted, n, ahead, behind = row
-    # Student's: 1/6 ± 4.303 · (1/√3)/√3; of 8 patterns of signs all but those of 3 alike reach 1/6.
+    # Student's: 1/6 ± 4.303 · (1/√3)/√3; t = 1/2 at 2 degrees of freedom.
     assert (gap, low, high) == ("+.1667", "−1.2676", "+1.6009")
-    assert (p, n, ahead, behind) == ("p\u00a0=\u00a01.000", 3, 2, 1)
-    assert adjusted.startswith("p")
-    assert found["test"] == "randomisation test"
+    assert (p, n, ahead, behind) == ("p\u00a0=\u00a0.667", 3, 2, 1)
+    with notebook.results(store.home) as home:
+        page = home.compare("tiny", "mine", "other", "RR@10")
+        (pair,) = among_all(home.cursor, "RR@10", ["tiny"], found["systems"]).query(
+            "a == 'mine' and b == 'other'"
+        )["p"]
+    assert [gap, low, high] == [signed(page[one], 4) for one in ("difference", "low", "high")]
+    assert p.endswith(f"{page['p_t']:.3f}"[1:]) and adjusted.endswith(f"{pair:.3f}".lstrip("0"))
 
 
 def test_a_measure_that_leaves_queries_out_is_tested_on_what_both_have(site: Path) -> None:
     """Third answers no q3, so it has no Hole@10 there."""
     found = piece(site, "scores-0-2")
     assert found["values"][2][2] is None
-    assert found["test"] == "t-test"
     assert {tuple(row[:2]): row[7] for row in found["pairs"]} == {(0, 1): 3, (0, 2): 2, (1, 2): 2}
 
 

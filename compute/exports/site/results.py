@@ -1,6 +1,7 @@
 """One dataset of a site: its systems, its scores by query, and the tests of every two systems."""
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from itertools import combinations
 from typing import Any
 
@@ -81,7 +82,6 @@ def by_query(shown: Shown, dataset: Dataset, measure: str) -> dict[str, Any] | N
         return None
     queries = table.index.to_frame(index=False)
     values = table.to_numpy(np.float64).T
-    tested, rows = _tests(values, queries["dataset"], measure)
     return {
         "systems": [shown.called.get(str(name), str(name)) for name in table],
         "parts": queries["dataset"].tolist() if dataset.parts else [],
@@ -91,8 +91,7 @@ def by_query(shown: Shown, dataset: Dataset, measure: str) -> dict[str, Any] | N
         "values": [
             [None if np.isnan(value) else round(value * UNIT) for value in own] for own in values
         ],
-        "test": tested,
-        "pairs": rows,
+        "pairs": list(_pairs(shown, dataset, measure, table)),
     }
 
 
@@ -113,47 +112,50 @@ def _values(shown: Shown, dataset: Dataset, measure: str) -> DataFrame:
     return table[sorted(whole)]
 
 
-def _tests(values: np.ndarray, of: Series, measure: str) -> tuple[str, list[list[Any]]]:
-    """Which test p is of, and a row for each pair, as `_pair` has it.
-
-    Where systems lack values of queries, as measures of holes do of what is not answered, every
-    pair has queries of its own: p is then that of the t-test, and not corrected.
-    """
-    if len(values) < 2:
-        return "", []
-    if np.isnan(values).any():
-        return "t-test", list(_alone(values, of, measure))
-    try:
-        found = significance.pairs(values, weights=significance.by_part(of), resamples=0)
-    except WrongInput:  # fewer than two queries
-        return "", []
-    n = values.shape[1]
-    found["low"], found["high"] = significance.student(found["difference"], found["error"], n - 1)
-    rows = [_pair(row, values, n, measure) for row in found.to_dict("records")]
-    return "randomisation test", rows
+def _pairs(shown: Shown, dataset: Dataset, measure: str, table: DataFrame) -> Iterator[list[Any]]:
+    """Every two systems on the queries that both have: a row for each pair, as `_pair` has it."""
+    systems = [str(name) for name in table]
+    values, of = table.to_numpy(np.float64).T, table.index.get_level_values("dataset").to_numpy()
+    asked: dict[str, Any] = {"datasets": [dataset.name], "systems": systems, "measure": measure}
+    corrected: dict[Any, float] = {}
+    with suppress(WrongInput):  # too few systems, or queries that all of them have
+        among = shown.ask(select_order.among_all, **asked)
+        corrected = dict(zip(zip(among["a"], among["b"], strict=True), among["p"], strict=True))
+    for row in _tested(values, of):
+        pair = systems[int(row["a"])], systems[int(row["b"])]
+        yield _pair(row, values, corrected.get(pair), measure)
 
 
-def _alone(values: np.ndarray, of: Series, measure: str) -> Iterator[list[Any]]:
-    for a, b in combinations(range(len(values)), 2):
-        both = ~np.isnan(values[[a, b]]).any(axis=0)
-        if both.sum() > 1:
-            weights = significance.by_part(Series(of.to_numpy()[both]))
-            options: dict[str, Any] = {"test": "t", "correction": "none", "resamples": 0}
-            found = significance.pairs(values[[a, b]][:, both], weights=weights, **options)
-            row = found.to_dict("records")[0] | {"a": a, "b": b, "p_adjusted": None}
-            yield _pair(row, values, int(both.sum()), measure)
+def _tested(values: np.ndarray, of: np.ndarray) -> Iterator[dict[Any, Any]]:
+    """The t-test of each pair: a row of `significance.pairs`, and n; none under two queries."""
+    whole = not np.isnan(values).any()
+    every = range(len(values))
+    for rows in [list(every)] if whole else map(list, combinations(every, 2)):
+        both = np.logical_not(np.isnan(values[rows]).any(axis=0))
+        with suppress(WrongInput):
+            found = significance.pairs(
+                values[rows][:, both],
+                weights=significance.by_part(Series(of[both])),
+                test="t",
+                correction="none",
+                resamples=0,
+            )
+            for row in found.to_dict("records"):
+                yield row | {"a": rows[row["a"]], "b": rows[row["b"]], "n": int(both.sum())}
 
 
-def _pair(row: dict[Any, Any], values: np.ndarray, n: int, measure: str) -> list[Any]:
-    """a and b, as places; difference a − b and its 95% interval, with signs; p, p corrected for all
-    pairs; queries that have both, and on how many a and b are better."""
+def _pair(
+    row: dict[Any, Any], values: np.ndarray, corrected: float | None, measure: str
+) -> list[Any]:
+    """a and b, as places; difference a − b and its 95% interval, with signs; p of the t-test, and
+    of the randomisation test corrected for all pairs, if known; queries that have both, and on how
+    many a and b are better."""
     a, b = int(row["a"]), int(row["b"])
     worth = better(measure) * (values[a] - values[b])
     numbers = [signed(float(row[name]), 4) for name in ("difference", "low", "high")]
-    adjusted = row["p_adjusted"]
-    ps = [_chance(row["p"]), "" if adjusted is None else _chance(adjusted)]
+    ps = [_chance(row["p"]), "" if corrected is None else _chance(corrected)]
     ahead = int(np.sum(above(worth, 0))), int(np.sum(above(-worth, 0)))
-    return [a, b, *numbers, *ps, n, *ahead]
+    return [a, b, *numbers, *ps, row["n"], *ahead]
 
 
 def _chance(p: float) -> str:

@@ -101,8 +101,9 @@ class Shown:
         return dict(zip(self.systems["system"], self.systems["title"], strict=True))
 
     def with_texts(self, dataset: Dataset) -> bool:
-        """Whether texts of the dataset may stand on the site: asked for, and not forbidden."""
-        return self.wanted.texts and dataset.may_hand_on_texts
+        """Whether texts of the dataset stand on the site: asked for, not forbidden, and stored."""
+        wanted = self.wanted.texts and dataset.may_hand_on_texts
+        return wanted and ("documents", dataset.collection, "") in self.opened.parts
 
 
 @contextmanager

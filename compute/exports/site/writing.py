@@ -28,6 +28,7 @@ from compute.views.about import tables as about_tables
 from compute.views.about import view_provenance
 from compute.views.about.view_inputs import Shown as Behind
 from compute.views.data import select as data_select
+from compute.views.shared import next_steps
 
 PAGES = {"index": "Leaderboard", "dataset": "Dataset", "compare": "Compare", "query": "Query"}
 MANIFEST, MADE_WITH = "manifest.json", "Beirscope"
@@ -216,20 +217,22 @@ def _made(shown: Shown) -> dict[str, Any]:
         "judgements": _judgements(shown),
         "measures": _record(shown, Behind(measures=frozenset(shown.measures)))["measures"],
         "datasets": [row.name for row in shown.datasets],
-        "left_out": _without_texts(shown),
+        "left_out": list(_without_texts(shown)),
         "in_print": dict(zip(printed["source"], printed["paper"], strict=True)),
     }
     return made | {"citation": _citation(made)}
 
 
-def _without_texts(shown: Shown) -> list[str]:
-    """A sentence for each dataset whose texts were asked for and may not be handed on."""
-    return [
-        f"{row.name}: its texts are not on the site, its licence ({row.licence}) is not known to"
-        " let them be handed on"
-        for row in shown.datasets
-        if shown.wanted.texts and not row.may_hand_on_texts
-    ]
+def _without_texts(shown: Shown) -> Iterator[str]:
+    """A sentence for each dataset whose texts were asked for and are not on the site."""
+    for row in shown.datasets if shown.wanted.texts else ():
+        if not row.may_hand_on_texts:
+            yield (
+                f"{row.name}: its texts are not on the site, its licence ({row.licence}) is not"
+                " known to let them be handed on"
+            )
+        elif not shown.with_texts(row) and not row.parts:
+            yield f"{row.name}: {next_steps.without_texts(row)}"
 
 
 def _judgements(shown: Shown) -> str:

@@ -75,7 +75,7 @@ const beirscope = (() => {
       const head = event.target.closest("th"), up = head.getAttribute("aria-sort") === "descending";
       head.parentNode.querySelectorAll("th").forEach(one => one.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", up ? "ascending" : "descending");
-      const key = row => { const words = el("i", {}, row[at]).textContent; const n = parseFloat(words); return isNaN(n) ? words : n; };
+      const key = row => { const words = el("i", {}, row[at]).textContent; const n = parseFloat(words.replace("−", "-")); return isNaN(n) ? words : n; };
       const than = (a, b) => typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === "number" ? 1 : -1;
       fill([...rows].sort((a, b) => (up ? 1 : -1) * than(key(a), key(b))));
     };
@@ -130,15 +130,16 @@ const beirscope = (() => {
   const provenance = (sets, measure, printed) => el("section", {}, el("h2", {}, "How these numbers were made"),
     printed && el("p", {}, `Typed from ${printed} (${site.made.in_print[printed] ?? "in print"}).`),
     sets.length && el("p", {}, `Judgements: ${site.made.judgements}. Measure: ${[...new Set([measure, site.made.measures[measure]])].join(", ")}.`),
-    sets.map(set => later(set.title, async () => {
-      const made = await piece(`made-${set.place}`);
-      return [
-        plain(made.runs.columns, made.runs.rows, { caption: `Runs on ${set.title}`, tall: true }),
-        plain(made.collections.columns, made.collections.rows, { caption: "Collections" }),
-        el("h3", {}, "Commands that make it again"), el("pre", { tabindex: 0 }, made.shell),
-        later("All that is known, as JSON", () => el("pre", { tabindex: 0 }, JSON.stringify(made.record, null, 1))),
-      ];
-    })));
+    sets.length > 8 ? later(`On ${sets.length} datasets`, () => sets.map(runs)) : sets.map(runs));
+  const runs = set => later(set.title, async () => {
+    const made = await piece(`made-${set.place}`);
+    return [
+      plain(made.runs.columns, made.runs.rows, { caption: `Runs on ${set.title}`, tall: true }),
+      plain(made.collections.columns, made.collections.rows, { caption: `Where ${set.title} comes from` }),
+      el("h3", {}, "Commands that make it again"), el("pre", { tabindex: 0 }, made.shell),
+      later("All that is known, as JSON", () => el("pre", { tabindex: 0 }, JSON.stringify(made.record, null, 1))),
+    ];
+  });
 
   const usual = (options, wanted) => options.includes(wanted) ? wanted : options[0];
   function pickSet(on, sets) {
@@ -213,9 +214,9 @@ const beirscope = (() => {
     const sure = pair.low[0] === pair.high[0] && "+−".includes(pair.low[0]);
     const [first, second] = ahead < 0 ? [b, a] : [a, b];
     const words = !ahead ? `${a} and ${b} are level.` : sure ? `${first} is better than ${second}.` : `${first} is ahead of ${second}, which may be chance.`;
-    const all = pair.all && `; corrected for all ${found.pairs.length} pairs of systems here ${pair.all}`;
+    const all = pair.all && `; ${pair.all} by the randomisation test, corrected for all ${found.pairs.length} pairs of systems here`;
     return [el("p", { class: "said" }, words), el("p", {},
-      `${a} − ${b}: ${pair.gap}, 95% interval ${pair.low} to ${pair.high}; ${pair.p} (${found.test})${all}. Of ${pair.n} queries ${a} is better on ${pair.first}, ${b} on ${pair.second}.`)];
+      `${a} − ${b}: ${pair.gap}, 95% interval ${pair.low} to ${pair.high}; ${pair.p} by the t-test${all}. Of ${pair.n} queries ${a} is better on ${pair.first}, ${b} on ${pair.second}.`)];
   }
   const shortly = words => words.length > 60 ? `${words.slice(0, 59)}…` : words;
   // Text in Plotly is a small HTML.

@@ -4,6 +4,7 @@ of its texts, and asks for nothing but its own files."""
 import json
 import re
 from collections.abc import Iterator
+from urllib.parse import urlencode
 
 import pytest
 from axe_playwright_python.base import AXE_SCRIPT
@@ -102,6 +103,19 @@ def test_a_choice_is_in_the_address_and_a_link_shows_it(watched: Page, site: str
     watched.go_back()
     assert watched.url == chosen
     expect(watched.get_by_label("Measure")).to_have_value("RR@10")
+
+
+def test_two_systems_turned_round_have_turned_signs(watched: Page, site: str) -> None:
+    said = []
+    for a, b in (hostile.SYSTEMS, hostile.SYSTEMS[::-1]):
+        _open(watched, f"{site}/compare.html#{urlencode({'a': a, 'b': b})}")
+        told = watched.locator("p", has_text="95% interval").inner_text()
+        assert told.startswith(f"{a} − {b}: ")
+        gap, low, high = re.findall(r"([+−]?\.\d{4})", told)[:3]
+        said.append((gap, low, high))
+    (gap, low, high), turned = said
+    signs = str.maketrans("+−", "−+")
+    assert turned == (gap.translate(signs), high.translate(signs), low.translate(signs))
 
 
 def test_keys_open_how_the_numbers_were_made(watched: Page, site: str) -> None:

@@ -77,7 +77,8 @@ def _board(shown: Shown, of: Of, found: DataFrame) -> dict[str, Any]:
         return told | {"table": _table(intervals.table(None, board), board), "said": ""}
     titles = leaderboard.short_titles(board.systems)
     title = f"Means of {of.measure} with intervals and groups"
-    notes = order_confidence.caption(order, board, ground)
+    how, *rest = order_confidence.caption(order, board, ground)
+    notes = [*rest, how.replace("in the view Table", "in the table below")]
     figure = intervals.intervals(order, titles, of.measure, "light")
     return told | {
         "said": order_confidence.verdict(order, titles),
@@ -140,8 +141,9 @@ def _heatmap(shown: Shown, of: Of, board: Board) -> dict[str, Any]:
     look: dict[str, Any] = {"colour_by": colour, "baseline": baseline, "shown": first}
     figure = heatmap.heatmap(board, theme="light", marks=marks, **look)
     title = shown.titles.get(baseline, baseline)
-    notes = [leaderboard.hidden(board, first), heatmap.note(board, colour, baseline)]
+    notes = [leaderboard.hidden(board, first)]
     notes += leaderboard.caption(board, cells.origin(of.kind, of.source), first)
+    notes += [heatmap.note(board, colour, baseline)]
     notes += heatmap.marks_note(marks, title) if marks is not None else []
     return figures.drawn(figure, f"{of.measure} of systems on datasets", notes)
 

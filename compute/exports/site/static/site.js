@@ -124,12 +124,13 @@ const beirscope = (() => {
     const rows = () => one.lists.flatMap(each => each.rows.map(row => several ? [each.title, ...row.map(x => x ?? "")] : row.map(x => x ?? "")));
     const heads = [...(several ? [one.of] : []), "Rank", one.name, "Value"];
     return el("section", { "aria-label": one.title }, el("h2", {}, one.title), wide, small,
-      one.notes.map(words => el("p", { class: "note" }, words)),
-      one.lists.length && later("Numbers", () => plain(heads, rows(), { caption: one.title, tall: true })));
+      one.notes[0] && el("p", { class: "note" }, one.notes[0]),
+      one.notes.length > 1 && later("How to read this", () => one.notes.slice(1).map(words => el("p", { class: "note" }, words))),
+      one.lists.length > 0 && later("Numbers", () => plain(heads, rows(), { caption: one.title, tall: true })));
   }
   const provenance = (sets, measure, printed) => el("section", {}, el("h2", {}, "How these numbers were made"),
     printed && el("p", {}, `Typed from ${printed} (${site.made.in_print[printed] ?? "in print"}).`),
-    sets.length && el("p", {}, `Judgements: ${site.made.judgements}. Measure: ${[...new Set([measure, site.made.measures[measure]])].join(", ")}.`),
+    sets.length > 0 && el("p", {}, `Judgements: ${site.made.judgements}. Measure: ${[...new Set([measure, site.made.measures[measure]])].join(", ")}.`),
     sets.length > 8 ? later(`On ${sets.length} datasets`, () => sets.map(runs)) : sets.map(runs));
   const runs = set => later(set.title, async () => {
     const made = await piece(`made-${set.place}`);
@@ -168,7 +169,7 @@ const beirscope = (() => {
     const matrix = () => table([{ name: "System" }, ...board.matrix.titles.map(name => ({ name }))],
       board.matrix.rows.map(row => [row.title, ...row.cells.map((one, at) => cell(board.matrix.datasets[at], one))]),
       { caption: `${board.origin}: ${measure}`, tall: true, sortable: true });
-    const values = later("Every value, with its interval and holes", matrix);
+    const values = later(source ? "As printed" : "With its interval and holes", matrix);
     values.open = !source && !narrow.matches;
     return [
       board.said && el("p", { class: "said" }, board.said),

@@ -188,9 +188,15 @@ def test_a_folder_that_is_no_site_stays_as_it_is(store: Store, tmp_path: Path) -
     assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "full", "site"]
 
 
-def test_what_is_not_there_is_said(store: Store, tmp_path: Path) -> None:
+def test_what_is_not_there_is_said(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     with pytest.raises(Missing, match="no scores on 'tyni': did you mean tiny"):
         write(store, tmp_path / "site", Wanted(datasets=("tyni",)))
     with pytest.raises(Missing, match="no run has P@7"):
         write(store, tmp_path / "site", Wanted(measures=("P@7",)))
+    assert main(["export", "site"]) == 2
+    assert main(["export", "table", "measures", "--dataset", "a", "b", "--out", "x.csv"]) == 2
+    told = capsys.readouterr().err
+    assert "needs a folder" in told and "--dataset takes one name here" in told
     assert not list(tmp_path.iterdir())

@@ -71,10 +71,12 @@ class Shown:
 
     @cached_property
     def measures(self) -> list[str]:
-        """The measures of stored runs that are wanted. Raises Missing for one that none has."""
+        """The measures of stored runs that are wanted. Raises Missing for one that none has, and no
+        printed table."""
         stored = cells.in_order(self.ask(leaderboard_select.measures)["measure"])
+        printed = set(self.ask(leaderboard_select.published_tables)["measure"])
         for name in self.wanted.measures:
-            if name not in stored:
+            if name not in printed.union(stored):
                 raise Missing(
                     f"no run has {name}: {near(name, stored)}there are {', '.join(stored)}"
                 )

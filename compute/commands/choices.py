@@ -30,7 +30,7 @@ SHOWN = {
 """What `show` prints of the store, and what makes a frame of it, as `commands.named` takes it."""
 OFFICIAL, ADDED = ("official", "added")
 """What `show --judgements` takes besides other sets, in the words that addresses of pages have."""
-EXPORTED = ("figure", "figures", "table", "view", "run")
+EXPORTED = ("figure", "figures", "table", "view", "run", "site")
 """What `export` writes."""
 EXPORTS = "figures: {}; tables: {}".format(", ".join(named.FIGURES), ", ".join(named.TABLES))
 """What it may be told to write by name."""

@@ -20,13 +20,20 @@ from compute.commands.bench import open_bench
 from compute.commands.choices import ADDED, EXPORTS
 from compute.commands.common import scored_by
 from compute.evaluate import scored_measures
-from compute.exports import named, runs
+from compute.exports import named, runs, site
 from compute.exports.formats import ONE, check
+from compute.judgements import Choice
 from compute.store.store import Store
+
+_SEVERAL = ("dataset", "measure")
+"""Options of which a site takes several names."""
 
 
 def export(arguments: Namespace) -> int:
-    """Write a figure, a table, a whole view or a run. Raises WrongInput."""
+    """Write a figure, a table, a whole view, a run or a site. Raises WrongInput."""
+    if arguments.what == "site":
+        return _site(arguments)
+    _one_each(arguments)
     if arguments.what == "figures":
         return _all(arguments)
     if arguments.out is None:
@@ -54,6 +61,39 @@ def export(arguments: Namespace) -> int:
         usual(file)
         sys.stdout.write(f"wrote {printable(str(file.absolute()))}\n")
     return done
+
+
+def _one_each(arguments: Namespace) -> None:
+    """Make one name of what a site may have several of. Raises WrongInput for several."""
+    for option in _SEVERAL:
+        first, *more = getattr(arguments, option)
+        if len(more) == 1 and not arguments.name:
+            # An option that takes several names takes the name that stands after it, too.
+            arguments.name = more.pop()
+        if more:
+            raise WrongInput(f"--{option} takes one name here, for all but a site")
+        setattr(arguments, option, first)
+    if arguments.texts or arguments.by:
+        raise WrongInput("--texts and --by are for a site: leave them out here")
+
+
+def _site(arguments: Namespace) -> int:
+    """The static pages, into a folder."""
+    if not arguments.name:
+        raise WrongInput("export site needs a folder: export site DIR")
+    if arguments.out or arguments.address or arguments.set or arguments.system:
+        raise WrongInput("export site takes a folder, --dataset, --measure and what --help says")
+    bench = open_bench()
+    datasets, measures = (tuple(filter(None, getattr(arguments, one))) for one in _SEVERAL)
+    for measure in measures:
+        lacking = [line for name in datasets or ("",) for line in scored_by(bench, measure, name)]
+        sys.stderr.writelines(f"{line}\n" for line in lacking)
+    choice = Choice() if arguments.judgements == ADDED else None
+    wanted = site.Wanted(arguments.title, arguments.by, datasets, measures, arguments.texts, choice)
+    made = site.write(bench.store, Path(arguments.name), wanted)
+    sys.stderr.writelines(f"{printable(line)}\n" for line in made["left_out"])
+    sys.stdout.write(f"wrote {printable(str(Path(arguments.name).absolute()))}\n")
+    return 0
 
 
 def _all(arguments: Namespace) -> int:

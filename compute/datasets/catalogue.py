@@ -45,6 +45,10 @@ OPEN_DOMAIN = {
     "triviaqa": ("TriviaQA", "https://nlp.cs.washington.edu/triviaqa/"),
 }
 
+HAND_ON = ("CC BY", "Apache", "BSD", "GPL", "own")
+"""How the licences begin that let texts be handed on, with their source and terms; of an own
+collection its owner says so."""
+
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*(/[A-Za-z0-9][A-Za-z0-9._-]*)?")
 
 
@@ -86,6 +90,11 @@ class Dataset:
     document_words: float | None = None
     """Means over queries and over documents (title and text), in words."""
     note: str = ""
+
+    @property
+    def may_hand_on_texts(self) -> bool:
+        """Whether its licence is known to let texts be published elsewhere."""
+        return self.public and self.licence.startswith(HAND_ON)
 
     def record(self) -> dict[str, Any]:
         """The dataset as JSON holds it; `from_record` reads it back."""

@@ -70,11 +70,17 @@ COMMANDS = {
         ),
     ),
     "export": Command(
-        "write a figure, a table, a whole view or a run to a file, without a browser window",
+        "write a figure, a table, a whole view or a run to a file, or a site to publish, without a"
+        " browser window",
         "exporting.export",
         (
             option("what", choices=EXPORTED),
-            option("name", nargs="?", default="", help=f"{EXPORTS}; of a view, its page"),
+            option(
+                "name",
+                nargs="?",
+                default="",
+                help=f"{EXPORTS}; of a view, its page; of a site, its folder",
+            ),
             option(
                 "--out",
                 type=Path,
@@ -83,13 +89,17 @@ COMMANDS = {
                 " .zip for a view; of a run .gz and .zst pack it",
             ),
             option("--address", default="", help="copied from a browser: the same view"),
-            option("--dataset", default="", help="such as scifact"),
+            option(
+                "--dataset", nargs="+", default=[""], help="such as scifact; of a site, several"
+            ),
             option("--system", default="", help="of a run: such as bm25"),
-            option("--measure", default="", help="such as nDCG@10"),
+            option(
+                "--measure", nargs="+", default=[""], help="such as nDCG@10; of a site, several"
+            ),
             option(
                 "--judgements",
                 choices=(OFFICIAL, ADDED),
-                help="of figures, tables and views: which judgements count, as on the pages",
+                help="of figures, tables, views and sites: which judgements count, as on the pages",
             ),
             option(
                 "--set",
@@ -133,6 +143,13 @@ COMMANDS = {
                 dest="untitled",
                 action="store_true",
                 help="of a figure: without its title, which is for the caption of a paper",
+            ),
+            option("--title", default="Retrieval results", help="of a site (default: %(default)s)"),
+            option("--by", default="", metavar="NAME", help="of a site: who publishes it"),
+            option(
+                "--texts",
+                action="store_true",
+                help="of a site: documents and queries, too, of datasets whose licences allow it",
             ),
         ),
     ),

@@ -1,0 +1,202 @@
+"""The static site: its numbers are those of the home, its texts as asked, its folder whole."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from compute.__main__ import main
+from compute.base.errors import Missing, WrongInput
+from compute.base.settings import Settings
+from compute.datasets import DATASETS
+from compute.exports import notebook
+from compute.exports.site import Wanted, write
+from compute.intake import imports
+from compute.judgements import Choice
+from compute.store.loading import Bench
+from compute.store.store import Store
+from compute.views.leaderboard.select_order import among_all
+from compute.views.shared.theme import signed
+from tests.support import hostile
+from tests.support.tiny import write_tiny
+
+RUNS = {
+    "mine": {"q1": ["d1", "d2", "d5"], "q2": ["d2", "d4"], "q3": ["d4", "d6"]},
+    "other": {"q1": ["d2", "d1"], "q2": ["d4", "d3", "d2"], "q3": ["d6"]},
+    "third": {"q1": ["d3"], "q2": ["d3", "d2"]},
+}
+
+
+def piece(folder: Path, name: str) -> dict[str, Any]:
+    """The content of a piece of data, whose script calls `beirscope.put`."""
+    text = (folder / "data" / f"{name}.js").read_text("utf-8")
+    start = f"beirscope.put({json.dumps(name)},"
+    assert text.startswith(start) and text.endswith(");\n")
+    return json.loads(text[len(start) : -3])
+
+
+@pytest.fixture(scope="module")
+def store(tmp_path_factory: pytest.TempPathFactory) -> Store:
+    """The tiny collection with three runs."""
+    folder = tmp_path_factory.mktemp("site")
+    now = Settings(home=folder / "home", threads=1, latency_queries=0)
+    bench = Bench(Store(now, shipped=folder / "nothing"), now)
+    tiny = imports.import_dataset(bench, "tiny", path=write_tiny(folder / "tiny")).dataset
+    for system, lists in RUNS.items():
+        lines = [
+            f"{query} Q0 {doc} {rank} {9 - rank} {system}\n"
+            for query, docs in lists.items()
+            for rank, doc in enumerate(docs)
+        ]
+        (folder / f"{system}.run").write_text("".join(lines), "utf-8")
+        imports.import_run(bench, folder / f"{system}.run", tiny, system=system)
+    return bench.store
+
+
+@pytest.fixture(scope="module")
+def site(store: Store, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("made") / "site"
+    wanted = Wanted(title="Ours <b>", by="Ada", measures=("nDCG@10", "RR@10", "Hole@10"))
+    write(store, folder, wanted)
+    return folder
+
+
+def _scores(store: Store, capsys: pytest.CaptureFixture[str], measure: str) -> pd.DataFrame:
+    """What `show scores` prints."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("BEIRSCOPE_HOME", str(store.home))
+        assert main(["show", "scores", "--measure", measure, "--json"]) == 0
+    return pd.DataFrame(json.loads(capsys.readouterr().out))
+
+
+def test_every_mean_is_that_of_show_scores(
+    site: Path, store: Store, capsys: pytest.CaptureFixture[str]
+) -> None:
+    listed = piece(site, "site")
+    (tiny,) = listed["datasets"]
+    boards = {one["measure"]: one["piece"] for one in listed["boards"] if not one["source"]}
+    table = pd.read_csv(site / "scores.csv")
+    for one in tiny["measures"]:
+        printed = _scores(store, capsys, one["measure"]).set_index("system")["value"]
+        rows = piece(site, f"dataset-{one['piece']}")["rows"]
+        assert {row["system"]: row["value"] for row in rows} == {
+            system: f"{value:.4f}" for system, value in printed.items()
+        }
+        matrix = piece(site, boards[one["measure"]])["matrix"]
+        assert matrix["datasets"] == ["tiny"]
+        assert {row["system"]: row["cells"][0]["value"] for row in matrix["rows"]} == {
+            system: f"{value:.4f}" for system, value in printed.items()
+        }
+        own = table[table["measure"] == one["measure"]].set_index("system")["value"]
+        assert own.to_dict() == pytest.approx(printed.to_dict(), abs=1e-9)
+
+
+def test_two_systems_are_compared_as_the_page_does(site: Path, store: Store) -> None:
+    """RR@10: mine has 1, 1 and 1/2; other 1/2, 1/2 and 1. Differences +1/2, +1/2, −1/2."""
+    found = piece(site, "scores-0-1")
+    assert found["systems"] == ["mine", "other", "third"]
+    assert found["queries"] == ["q1", "q2", "q3"]
+    assert found["values"][:2] == [[1_000_000, 1_000_000, 500_000], [500_000, 500_000, 1_000_000]]
+    (row,) = [row for row in found["pairs"] if row[:2] == [0, 1]]
+    _, _, gap, low, high, p, adjusted, n, ahead, behind = row
+    # Student's: 1/6 ± 4.303 · (1/√3)/√3; t = 1/2 at 2 degrees of freedom.
+    assert (gap, low, high) == ("+.1667", "−1.2676", "+1.6009")
+    assert (p, n, ahead, behind) == ("p\u00a0=\u00a0.667", 3, 2, 1)
+    with notebook.results(store.home) as home:
+        page = home.compare("tiny", "mine", "other", "RR@10")
+        (pair,) = among_all(home.cursor, "RR@10", ["tiny"], found["systems"]).query(
+            "a == 'mine' and b == 'other'"
+        )["p"]
+    assert [gap, low, high] == [signed(page[one], 4) for one in ("difference", "low", "high")]
+    assert p.endswith(f"{page['p_t']:.3f}"[1:]) and adjusted.endswith(f"{pair:.3f}".lstrip("0"))
+
+
+def test_a_measure_that_leaves_queries_out_is_tested_on_what_both_have(site: Path) -> None:
+    """Third answers no q3, so it has no Hole@10 there."""
+    found = piece(site, "scores-0-2")
+    assert found["values"][2][2] is None
+    assert {tuple(row[:2]): row[7] for row in found["pairs"]} == {(0, 1): 3, (0, 2): 2, (1, 2): 2}
+
+
+def test_lists_have_ids_ranks_and_grades_and_no_texts_unless_asked(site: Path) -> None:
+    of = piece(site, "queries-0")
+    assert of["queries"] == ["q1", "q2", "q3"] and of["relevant"] == [2, 2, 1]
+    one = piece(site, "lists-0-0")["queries"][0]
+    mine = one["lists"][str(of["systems"].index("mine"))]
+    assert [one["docs"][place] for place in mine] == ["d1", "d2", "d5"]
+    assert [one["grades"][place] for place in mine] == [2, None, 1]
+    written = "".join(file.read_text("utf-8") for file in site.rglob("*") if file.is_file())
+    assert "old harbour" not in written and "ships in the harbour" not in written
+
+
+def test_texts_are_there_where_asked_for_and_allowed(store: Store, tmp_path: Path) -> None:
+    write(store, tmp_path / "site", Wanted(measures=("RR@10",), texts=True))
+    assert "ships in the harbour" in piece(tmp_path / "site", "queries-0")["texts"]
+    texts = piece(tmp_path / "site", "lists-0-0")["texts"]
+    assert texts["d1"] == ["Harbour", "Ships leave the old harbour at dawn."]
+    allowed = {name for name, row in DATASETS.items() if row.may_hand_on_texts}
+    assert {"scifact", "arguana", "pydocs-numpy"} <= allowed
+    assert allowed.isdisjoint({"nfcorpus", "signal1m", "robust04", "msmarco", "trec-covid"})
+
+
+def test_each_run_has_the_command_that_makes_it_again(site: Path) -> None:
+    made = piece(site, "made-0")
+    assert "import-run mine.run --dataset tiny" in made["shell"]
+    assert {run["system"] for run in made["record"]["runs"]} == set(RUNS)
+    manifest = json.loads((site / "manifest.json").read_text("utf-8"))
+    assert manifest["by"] == "Ada" and manifest["judgements"] == "official"
+    assert sorted(manifest["files"]) == sorted(
+        str(file.relative_to(site)) for file in site.rglob("*") if file.is_file()
+    )
+    assert "Ada: Ours <b>." in (site / "CITATION.txt").read_text("utf-8")
+    assert "<title>Compare · Ours &lt;b&gt;</title>" in (site / "compare.html").read_text("utf-8")
+
+
+def test_added_judgements_count_where_they_are_chosen(tmp_path: Path) -> None:
+    now = hostile.make(tmp_path)
+    site = tmp_path / "site"
+    official = Wanted(datasets=("hostile",), measures=("Judged@10",))
+    write(Store(now), site, replace(official, choice=Choice(rule="highest")))
+    means = [row["value"] for row in piece(site, "dataset-0-0")["rows"]]
+    assert "added" in piece(site, "site")["made"]["judgements"]
+    write(Store(now), site, official)
+    assert means != [row["value"] for row in piece(site, "dataset-0-0")["rows"]]
+
+
+def test_a_folder_that_is_no_site_stays_as_it_is(store: Store, tmp_path: Path) -> None:
+    wanted = Wanted(measures=("RR@10",))
+    (tmp_path / "file").touch()
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "mine.txt").write_text("mine")
+    for name, words in (
+        ("full", "holds files that no site of Beirscope has, such as mine.txt"),
+        ("file", "is a file"),
+        ("none/site", "make it first"),
+    ):
+        with pytest.raises(WrongInput, match=words):
+            write(store, tmp_path / name, wanted)
+    assert (tmp_path / "full" / "mine.txt").read_text() == "mine"
+    site = tmp_path / "site"
+    write(store, site, wanted)
+    write(store, site, wanted)
+    (site / "CNAME").write_text("mine.example")
+    with pytest.raises(WrongInput, match="such as CNAME"):
+        write(store, site, wanted)
+    assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "full", "site"]
+
+
+def test_what_is_not_there_is_said(
+    store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(Missing, match="no scores on 'tyni': did you mean tiny"):
+        write(store, tmp_path / "site", Wanted(datasets=("tyni",)))
+    with pytest.raises(Missing, match="no run has P@7"):
+        write(store, tmp_path / "site", Wanted(measures=("P@7",)))
+    assert main(["export", "site"]) == 2
+    assert main(["export", "table", "measures", "--dataset", "a", "b", "--out", "x.csv"]) == 2
+    told = capsys.readouterr().err
+    assert "needs a folder" in told and "--dataset takes one name here" in told
+    assert not list(tmp_path.iterdir())

@@ -10,7 +10,7 @@ from compute.intake import imports
 from compute.jobs import removing
 from compute.reading.database import open_version, snapshot
 from compute.recompute import run as recompute
-from compute.store import run_versions
+from compute.store import damage, run_versions
 from compute.store.loading import Bench
 from compute.store.run_versions import Version
 from compute.store.store import Part
@@ -108,6 +108,14 @@ def test_a_version_is_removed_alone_or_with_its_dataset(two: Bench) -> None:
     assert [part.system for part in run_versions.stored(two.store)] == ["mine@1"]
     removing.remove(two.store, "tiny", "mine@1")
     assert run_versions.stored(two.store) == []
+
+
+def test_a_damaged_version_is_named_with_what_takes_it_away(two: Bench) -> None:
+    (old,) = run_versions.stored(two.store)
+    old.path.unlink()
+    (told,) = damage.told(damage.verify(two.store))
+    assert "hits of mine@1 on tiny left out (lost)" in told
+    assert "remove tiny --system mine@1 --yes" in told
 
 
 def test_with_a_dataset_go_the_versions_of_its_runs(two: Bench) -> None:

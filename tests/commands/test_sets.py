@@ -190,7 +190,7 @@ def test_grades_are_removed_by_their_machine(
         ),
         (
             ["remove", "tiny", "--system", "sure", "--machine", "gpt"],
-            "--system names a run and --machine grades: remove one after the other",
+            "--system, --machine, --training and --labels: remove one after the other",
         ),
     ],
 )

@@ -85,12 +85,13 @@ def _has_own() -> bool:
 def _usual_groups(numbers: str) -> list[str]:
     """The groups of datasets that a board shows unless told: own ones alone where all imports are
     on them. Their columns would stand behind those of all that ships, and hardly any system has a
-    run on both. An address that names another dataset, or a task or domain, shows all."""
+    run on both. An address that names another dataset, or a task, a domain or a kind of queries,
+    which own ones may lack, shows all."""
     parts = [part for part in reading.parts() if part.kind == "scores"]
     own = {part.dataset for part in parts} - DATASETS.keys()
     imported = {part.dataset for part in parts if part.provenance.get("imported")}
     named = {st.query_params.get(key, "") for key in ("over", "dataset")} - {"", order.ALL}
-    asked = any(st.query_params.get(key) for key in ("task", "domain"))
+    asked = any(st.query_params.get(key) for key in ("task", "domain", query_kind.KEY))
     alone = bool(imported) and imported | named <= own
     return [OWN] * (numbers == COMPUTED and alone and not asked)
 

@@ -192,7 +192,7 @@ def _hover(row: Mapping[Hashable, Any], titles: Titles, measure: str) -> str:
 
 
 def _layout(titles: Titles, measure: str) -> dict[str, Any]:
-    a, b = (escape(title, 24) for title in titles)
+    a = escape(titles[0], 24)
     ticks = [weight for weight in WEIGHTS if round(weight * 20) % 4 == 0]
     return {
         "height": 420,
@@ -200,7 +200,7 @@ def _layout(titles: Titles, measure: str) -> dict[str, Any]:
         "xaxis": {
             "domain": [0, 0.58],
             "tickvals": ticks,
-            "title": {"text": f"weight of {a}; the rest is {b}'s"},
+            "title": {"text": f"weight of {a}"},
         }
         | {"ticktext": [f"{one:g}".removeprefix("0") or "0" for one in ticks]},
         "xaxis2": {"domain": [0.66, 1], "type": "category", "title": {"text": "k of RRF"}},

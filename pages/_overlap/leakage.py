@@ -30,8 +30,8 @@ def section() -> None:
             drawing.table(shown, f"leakage_{place}", title, file=rows)
     drawing.caption(
         f"Mean {MEASURE} of stored runs over all queries, and without those that were found"
-        " themselves or by a relevant document; the 95% interval of the change is that of queries"
-        " drawn again.",
+        " themselves or by a relevant document; the 95% interval of the change is over"
+        " queries like these, and there from five queries on both sides on.",
         "How to read this: texts are near-equal from a Jaccard similarity of their character"
         f" 5-grams of {' or '.join(sorted({f'{one:g}' for one in found['threshold']}))} on. What is"
         " found by words alone; a paraphrase or a translation is not. That a training set holds a"

@@ -86,6 +86,15 @@ def test_no_run_takes_the_name_of_a_version(two: Bench, tiny: Dataset, tmp_path:
             _take_in(two, tiny, tmp_path, FIRST.replace("mine", name))
 
 
+def test_no_run_takes_the_place_of_a_version_whose_system_is_gone(
+    two: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    removing.remove(two.store, "tiny", "mine")
+    with pytest.raises(Conflict, match="would read as a version of mine"):
+        (tmp_path / "new.run").write_text(FIRST.replace("mine", "mine@1"), "utf-8")
+        imports.import_run(two, tmp_path / "new.run", tiny, replace=True)
+
+
 def test_a_run_that_has_long_had_such_a_name_keeps_it(
     bench: Bench, tiny: Dataset, tmp_path: Path
 ) -> None:

@@ -189,8 +189,8 @@ def publish(
     costs = _timed(bench, pair, draft)
     more = _asked(bench, pair)
     # What another puts in its place meanwhile would be kept by none of them.
-    alone = locked(bench.store.home / "locks" / "import.lock") if version is not None else contextlib.nullcontext()
-    with alone:
+    lock = bench.store.home / "locks" / "import.lock"
+    with locked(lock) if version is not None else contextlib.nullcontext():
         outcome = publish_run(
             bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more, version
         )

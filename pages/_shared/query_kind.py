@@ -52,7 +52,7 @@ def _instead() -> str:
 
 def _kinds(found: DataFrame, datasets: Sequence[str], *, ready: bool = True) -> dict[str, Kind]:
     pairs = found[["key", "value"]].itertuples(index=False)
-    return {_name(*pair): Kind(*pair, tuple(datasets), ready) for pair in pairs}
+    return {_name(key, value): Kind(key, value, tuple(datasets), ready) for key, value in pairs}
 
 
 def _name(key: str, value: str) -> str:

@@ -18,6 +18,7 @@ import pyarrow.parquet as pq
 from pandas import DataFrame
 
 from compute.base.errors import Missing
+from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted
 from compute.corpora import lengths
@@ -187,9 +188,12 @@ def publish(
     loaded, name = pair.loaded, pair.names.hits
     costs = _timed(bench, pair, draft)
     more = _asked(bench, pair)
-    outcome = publish_run(
-        bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more, version
-    )
+    # What another puts in its place meanwhile would be kept by none of them.
+    lock = bench.store.home / "locks" / "import.lock"
+    with locked(lock) if version is not None else contextlib.nullcontext():
+        outcome = publish_run(
+            bench, loaded, pair.system.name, draft.run, depth, name, about, costs, more, version
+        )
     unpublished_hits.drop(bench.settings, name)
     return outcome
 

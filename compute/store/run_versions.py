@@ -92,7 +92,7 @@ def refuse(store: Store, named: str, known: Collection[str]) -> None:
     runs = store.parts("hits", picked=None)
     if named in {part.system for part in runs if not part.version_of}:
         return
-    if at and of in {*known, *(part.system for part in runs)}:
+    if at and of in {*known, *(name for part in runs for name in (part.system, part.version_of))}:
         raise Conflict(
             f"{named!r} would read as a version of {of}: give it another name (--system NAME), or"
             f" take it in with --system {of} --as-version"

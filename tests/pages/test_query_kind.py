@@ -28,7 +28,9 @@ def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     again = imports.import_dataset(bench, "again", path=write_tiny(folder / "again")).dataset
     for name in ("sure", EVIL):
         imports.import_run(bench, folder / "some.run", again, system=name)
-    (folder / "labels").write_text(f"q1\t{EVIL}\tsea\nq2\t{EVIL}\tland\nq3\t{EVIL}\tsea\n")
+    labels = f"q1\t{EVIL}\tsea\nq2\t{EVIL}\tland\nq3\t{EVIL}\tsea\n"
+    labels += "q1\ta\tb:c\nq2\ta\td\nq1\ta:b\tc\nq2\ta:b\tc\nq3\ta:b\td\n"
+    (folder / "labels").write_text(labels)
     query_labels.import_file(bench, folder / "labels", own_datasets(bench.store)["tiny"])
     return now.home
 
@@ -49,6 +51,12 @@ def test_a_page_of_one_dataset_says_which_queries_it_is_of(page: str) -> None:
     assert f"Only queries with {EVIL}: sea: 2 of 3 on tiny." in words_of(app)
     assert all(EVIL not in one.value for one in app.markdown), "a label is no Markdown"
     assert app.selectbox(key="queries").options[0] == "All queries"
+
+
+def test_a_colon_in_a_key_leaves_every_kind_its_own_address() -> None:
+    for kind, said in {"a:b:c": "a: b:c: 1", "a%3Ab:c": "a:b: c: 2"}.items():
+        app = opened("pages/lengths.py", dataset="tiny", queries=kind)
+        assert f"Only queries with {said} of 3 on tiny." in words_of(app)
 
 
 def test_the_leaderboard_has_the_datasets_with_such_queries_alone(home: Path) -> None:

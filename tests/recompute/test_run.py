@@ -1,15 +1,18 @@
 import shutil
 from pathlib import Path
+from threading import Thread
 
 import pandas as pd
 import pytest
 
 from compute.base.errors import Missing, Unavailable, WrongInput
+from compute.base.locks import locked
 from compute.base.settings import Settings
 from compute.datasets import DATASETS, Dataset
 from compute.intake import imports
 from compute.recompute import run, targets
 from compute.recompute.run import Bench
+from compute.store.run_versions import Version
 from compute.store.store import Part
 from compute.systems import SYSTEMS, system
 from tests.support.tiny import write_tiny
@@ -99,6 +102,20 @@ def test_a_system_that_cannot_run_is_refused_before_anything_is_read(bench: Benc
 def test_a_dataset_that_is_nowhere_is_missing_with_the_next_step(bench: Bench) -> None:
     with pytest.raises(Missing, match=r"put the archive scifact\.zip"):
         run.run(bench, system("bm25"), DATASETS["scifact"])
+
+
+def test_a_run_with_a_version_waits_for_what_else_takes_the_place(
+    bench: Bench, tiny: Dataset
+) -> None:
+    first = run.run(bench, system("bm25"), tiny).hits
+    how = {"again": True, "version": Version()}
+    other = Thread(target=run.run, args=[bench, system("bm25"), tiny], kwargs=how)
+    with locked(bench.store.home / "locks" / "import.lock"):
+        other.start()
+        other.join(1)
+        assert bench.store.part("hits", "tiny", "bm25") == first
+    other.join()
+    assert bench.store.part("hits", "tiny", "bm25") != first
 
 
 def test_a_collection_without_documents_cannot_be_searched(bench: Bench, tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from compute.base.errors import Conflict, WrongInput
+from compute.commands.show.stored import tell_stale
 from compute.datasets import Dataset
 from compute.intake import imports
 from compute.jobs import removing
@@ -14,6 +15,7 @@ from compute.store import damage, run_versions
 from compute.store.loading import Bench
 from compute.store.run_versions import Version
 from compute.store.store import Part
+from tests.support.tiny import write_tiny
 
 FIRST = "q1 Q0 d1 1 3.0 mine\nq1 Q0 d2 2 2.0 mine\nq2 Q0 d2 1 1.0 mine\n"
 SECOND = FIRST.replace("3.0", "1.5")
@@ -86,6 +88,15 @@ def test_no_run_takes_the_name_of_a_version(two: Bench, tiny: Dataset, tmp_path:
             _take_in(two, tiny, tmp_path, FIRST.replace("mine", name))
 
 
+def test_no_run_takes_the_place_of_a_version_whose_system_is_gone(
+    two: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    removing.remove(two.store, "tiny", "mine")
+    with pytest.raises(Conflict, match="would read as a version of mine"):
+        (tmp_path / "new.run").write_text(FIRST.replace("mine", "mine@1"), "utf-8")
+        imports.import_run(two, tmp_path / "new.run", tiny, replace=True)
+
+
 def test_a_run_that_has_long_had_such_a_name_keeps_it(
     bench: Bench, tiny: Dataset, tmp_path: Path
 ) -> None:
@@ -131,3 +142,14 @@ def test_a_snapshot_has_versions_where_it_is_told_to(two: Bench, tmp_path: Path)
         with duckdb.connect(str(tmp_path / name), read_only=True) as opened:
             found = opened.execute("select count(distinct system) from hits").fetchone()
         assert found == (1 if picked == () else 2,)
+
+
+def test_a_version_of_other_queries_is_named_with_what_takes_it_away(
+    two: Bench, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = write_tiny(tmp_path / "fewer")
+    qrels = folder / "qrels" / "test.tsv"
+    qrels.write_text(qrels.read_text("utf-8").replace("q3\td6\t1\n", ""), "utf-8")
+    imports.import_dataset(two, "tiny", path=folder)
+    tell_stale(two, "tiny", ["mine@1"])
+    assert "compute remove tiny --system mine@1 takes it away" in capsys.readouterr().err

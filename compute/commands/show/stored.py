@@ -127,6 +127,10 @@ def tell_stale(bench: Bench, dataset: str | None, picked: Collection[str] = ()) 
             if (part.dataset, part.system) in runs:
                 again = f"{shlex.quote(part.system)} {part.dataset}"
                 remedy = f"python -m compute run {again}, or import it again"
+                if part.version_of:
+                    # Nothing makes it again: its run is not that of today.
+                    remedy = f"python -m compute remove {part.dataset} --system"
+                    remedy += f" {shlex.quote(part.system)} takes it away"
             sys.stderr.write(
                 f"{printable.printable(part.system)} on {part.dataset} is left out, it was made"
                 f" before what it is made from changed: {remedy}\n"

@@ -94,10 +94,17 @@ def queries(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
 
 @question(datasets=("datasets",), shows="datasets", whole=True)
 def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
-    """dataset, query_id, key, value: the labels that a file gave the queries of datasets."""
+    """dataset, query_id, key, value: the labels that a file gave the queries of datasets.
+
+    Those of queries that went when the dataset was taken in anew are not counted.
+    """
     return cursor.execute(
         """
-        select dataset, query_id, key, value from query_labels
+        with asked as (
+            select dataset, query_id from queries where list_contains($datasets, dataset)
+        )
+        select dataset, query_id, key, value
+        from query_labels semi join asked using (dataset, query_id)
         where list_contains($datasets, dataset) order by key, dataset, query_id
         """,
         {"datasets": list(datasets)},

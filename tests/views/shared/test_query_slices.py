@@ -49,6 +49,22 @@ def test_a_label_that_is_called_as_a_kind_of_ours_takes_nothing_away() -> None:
     assert [*keyed] == [WORDS, "topic", "words (labels)", "words of the query (labels)"]
 
 
+def test_labels_of_queries_that_are_gone_are_not_counted() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "create table queries as select 'd' as dataset, 'q' || range as query_id from range(3)"
+        )
+        connection.execute(
+            "create table query_labels as select 'd' as dataset, 'q' || range as query_id,"
+            " 'topic' as key, if(range % 2 = 0, 'sea', 'land') as value from range(9)"
+        )
+        found = query_slices.kinds(connection, ["d"], ready=False)
+    assert found[["value", "n_queries", "n_all"]].to_numpy().tolist() == [
+        ["land", 1, 3],
+        ["sea", 2, 3],
+    ]
+
+
 def test_words_are_unknown_where_no_text_is() -> None:
     keyed = query_slices.by_key(asked(n_words=[0, 0, 2, 3, 3], n_relevant=[0, 0, 1, 1, 9]), NONE)
     assert told(keyed[WORDS]) == [None, None, "2", "3", "3"]

@@ -151,6 +151,19 @@ def test_the_best_setting_is_named_with_what_it_is_worth_on_other_queries() -> N
         fusions.command(best, "a b", "minilm", "x")
 
 
+@pytest.mark.parametrize(("measure", "first", "fused"), [(MEASURE, 0.6, 0.5), ("Hole@10", 0.1, 0.2)])
+def test_a_fusion_that_beats_no_system_is_not_called_best(
+    measure: str, first: float, fused: float
+) -> None:
+    ends = {("alone", 0.0): first, ("alone", 1.0): 0.3}
+    for value in (first, fused):
+        found = fusions.swept(_rows(ends | {("rrf", 60.0): value}), measure)
+        assert found is not None
+        said = fusions.verdict(found, ("A", "B"), measure)
+        assert said.startswith("RRF with k = 60 is the best fusion on these queries: ")
+        assert "No fusion here is better than A alone." in said
+
+
 def test_parts_count_the_same_and_vary_around_their_own_means() -> None:
     """By hand: 1 and 3 of one part, 10, 20 and 30 of another; (2 + 20) / 2, errors 1 and 5.77."""
     values = {"x": [1.0, 3.0], "y": [10.0, 20.0, 30.0]}

@@ -40,7 +40,7 @@ def section(
     st.markdown(escaping.text(fusions.verdict(found, titles, measure)))
     figure = fusions.figure(found, titles, measure, theme=colours.theme())
     drawing.plot(figure, "fused", f"{measure} of {titles[0]} and {titles[1]} fused", _MARKS)
-    drawing.caption(f"Over {found.n:,} queries.", _HOW, _cut(datasets, a, b), _MARKS, _ELSEWHERE)
+    drawing.caption(f"Over {found.n:,} queries.", _cut(datasets, a, b), _HOW, _MARKS, _ELSEWHERE)
     try:
         st.code(fusions.command(fusions.best(found, measure), a, b, dataset), language=None)
     except WrongInput:

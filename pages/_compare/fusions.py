@@ -81,10 +81,7 @@ def _cut(datasets: Sequence[str], a: str, b: str) -> str:
     ranks = pd.concat(found)["cut"].min()
     if pd.isna(ranks):
         return ""
-    return (
-        f"These lists ship with their first {ranks:.0f} ranks: a fusion of whole lists, as a stored"
-        " one is, may differ."
-    )
+    return f"Of lists cut to {ranks:.0f} ranks: whole ones may differ."
 
 
 def _asked() -> bool:

@@ -40,7 +40,7 @@ def section(
     st.markdown(escaping.text(fusions.verdict(found, titles, measure)))
     figure = fusions.figure(found, titles, measure, theme=colours.theme())
     drawing.plot(figure, "fused", f"{measure} of {titles[0]} and {titles[1]} fused", _MARKS)
-    drawing.caption(f"Over {found.n:,} queries.", _HOW, _MARKS, _ELSEWHERE)
+    drawing.caption(f"Over {found.n:,} queries.", _cut(datasets, a, b), _HOW, _MARKS, _ELSEWHERE)
     try:
         st.code(fusions.command(fusions.best(found, measure), a, b, dataset), language=None)
     except WrongInput:
@@ -73,6 +73,15 @@ def across(
         title = f"{measure} lost with weights of other datasets"
         drawing.table(fusions.printed(lost), "fused_losses", title, file=lost)
         drawing.caption(f"{measure} lost on each dataset, by where the weight was chosen.")
+
+
+def _cut(datasets: Sequence[str], a: str, b: str) -> str:
+    """What is said of lists that ship with fewer ranks than they had."""
+    found = [read(fusion_sweep.cut, dataset=one, a=a, b=b) for one in datasets]
+    ranks = pd.concat(found)["cut"].min()
+    if pd.isna(ranks):
+        return ""
+    return f"Of lists cut to {ranks:.0f} ranks: whole ones may differ."
 
 
 def _asked() -> bool:

@@ -128,3 +128,21 @@ def test_keys_open_how_the_numbers_were_made(watched: Page, site: str) -> None:
     expect(watched.locator("pre").first).to_contain_text("python -m compute import-run")
     watched.evaluate(AXE_SCRIPT)
     assert json.dumps(watched.evaluate(_FINDINGS), indent=1) == "[]"
+
+
+def test_a_choice_that_is_not_there_is_said(watched: Page, site: str) -> None:
+    _open(watched, f"{site}/query.html#dataset=nope&a=constructor&measure=RR%4010")
+    said = watched.locator("p.said").all_inner_texts()
+    assert said[0] == "Dataset: nope is not on this page; hostile is shown instead."
+    assert said[1].startswith("List 1: constructor is not on this page; ")
+    assert not any("Measure" in words for words in said)
+    expect(watched.get_by_role("heading", level=3)).to_have_count(2)
+
+
+def test_a_long_table_is_printed_whole(watched: Page, site: str) -> None:
+    _open(watched, f"{site}/compare.html")
+    watched.emulate_media(media="print")
+    table = watched.locator(".tall").first
+    assert table.evaluate("one => getComputedStyle(one).maxHeight") == "none"
+    expect(watched.get_by_label("Dataset")).to_be_visible()
+    watched.emulate_media(media="screen")

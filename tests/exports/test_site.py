@@ -11,9 +11,11 @@ import pytest
 from compute.__main__ import main
 from compute.base.errors import Missing, WrongInput
 from compute.base.settings import Settings
+from compute.commands.common import scored_by
 from compute.datasets import DATASETS
 from compute.exports import notebook
 from compute.exports.site import Wanted, write
+from compute.exports.site.writing import _replace
 from compute.intake import imports
 from compute.judgements import Choice
 from compute.store.loading import Bench
@@ -136,7 +138,7 @@ def test_texts_are_there_where_asked_for_and_allowed(store: Store, tmp_path: Pat
     write(store, tmp_path / "site", Wanted(measures=("RR@10",), texts=True))
     assert "ships in the harbour" in piece(tmp_path / "site", "queries-0")["texts"]
     texts = piece(tmp_path / "site", "lists-0-0")["texts"]
-    assert texts["d1"] == ["Harbour", "Ships leave the old harbour at dawn."]
+    assert ["d1", "Harbour", "Ships leave the old harbour at dawn."] in texts
     allowed = {name for name, row in DATASETS.items() if row.may_hand_on_texts}
     assert {"scifact", "arguana", "pydocs-numpy"} <= allowed
     assert allowed.isdisjoint({"nfcorpus", "signal1m", "robust04", "msmarco", "trec-covid"})
@@ -188,6 +190,30 @@ def test_a_folder_that_is_no_site_stays_as_it_is(store: Store, tmp_path: Path) -
     assert sorted(one.name for one in tmp_path.iterdir()) == ["file", "full", "site"]
 
 
+def test_a_site_that_cannot_be_replaced_comes_back(tmp_path: Path) -> None:
+    (tmp_path / "site").mkdir()
+    (tmp_path / "site" / "index.html").write_text("mine")
+    with pytest.raises(FileNotFoundError):
+        _replace(tmp_path / "site", tmp_path / "none", tmp_path / "old")
+    assert (tmp_path / "site" / "index.html").read_text() == "mine"
+
+
+def test_a_dataset_without_the_wanted_measures_is_no_choice(tmp_path: Path) -> None:
+    """One dataset has Bpref, the other has not."""
+    now = Settings(home=tmp_path / "home", threads=1, latency_queries=0)
+    bench = Bench(Store(now, shipped=tmp_path / "nothing"), now)
+    write_tiny(tmp_path / "tiny")
+    (tmp_path / "one.run").write_text("q1 Q0 d1 1 9 t\nq2 Q0 d2 1 9 t\n", "utf-8")
+    for name in ("tiny", "other"):
+        dataset = imports.import_dataset(bench, name, path=tmp_path / "tiny").dataset
+        imports.import_run(bench, tmp_path / "one.run", dataset, system="one")
+    scored_by(bench, "Bpref", "other")
+    write(bench.store, tmp_path / "site", Wanted(measures=("Bpref",)))
+    listed = piece(tmp_path / "site", "site")
+    assert [one["name"] for one in listed["datasets"]] == ["other"]
+    assert listed["systems"] == [["one", "one"]]
+
+
 def test_what_is_not_there_is_said(
     store: Store, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -195,6 +221,8 @@ def test_what_is_not_there_is_said(
         write(store, tmp_path / "site", Wanted(datasets=("tyni",)))
     with pytest.raises(Missing, match="no run has P@7"):
         write(store, tmp_path / "site", Wanted(measures=("P@7",)))
+    with pytest.raises(WrongInput, match="--title or --by is not UTF-8"):
+        write(store, tmp_path / "site", Wanted(by="\udcff"))
     assert main(["export", "site"]) == 2
     assert main(["export", "table", "measures", "--dataset", "a", "b", "--out", "x.csv"]) == 2
     told = capsys.readouterr().err

@@ -339,9 +339,11 @@ def test_two_systems_are_fused_where_that_is_asked_for(
 ) -> None:
     address = {"dataset": "tiny", "a": "sure", "b": EVIL, "measure": "RR@10"}
     app = opened(home, monkeypatch, "compare", **address)
-    assert "is best on these queries" not in said(app)
+    assert "on these queries" not in said(app)
     app = opened(home, monkeypatch, "compare", **address, fuse="true")
-    verdict = next(one.value for one in app.markdown if "is best on these queries" in one.value)
+    verdict = next(
+        one.value for one in app.markdown if "the best fusion on these queries" in one.value
+    )
     assert "50 queries are needed" in verdict
     app = opened(home, monkeypatch, "compare", **address | {"dataset": "All datasets"}, fuse="true")
     frames = [table.value for table in app.dataframe]

@@ -86,16 +86,16 @@ def _one(lists: dict[int, list[str]], grades: dict[str, int]) -> dict[str, Any]:
     }
 
 
-def _texts(shown: Shown, dataset: Dataset, found: list[dict[str, Any]]) -> dict[str, list[str]]:
-    """Title and text of the documents that are stored with theirs."""
+def _texts(shown: Shown, dataset: Dataset, found: list[dict[str, Any]]) -> list[list[str]]:
+    """Id, title and text of the documents that are stored with theirs."""
     ids = list(dict.fromkeys(doc for one in found for doc in one["docs"]))
     asked = {"collection": dataset.collection, "doc_ids": ids}
     rows = shown.ask(query_select.documents, **asked)
-    return {
-        row["doc_id"]: [_text(row["title"]), _text(row["text"])]
+    return [
+        [row["doc_id"], _text(row["title"]), _text(row["text"])]
         for row in rows.to_dict("records")
         if _text(row["title"]) or _text(row["text"])
-    }
+    ]
 
 
 def _text(found: Any) -> str:

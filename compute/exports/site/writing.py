@@ -38,9 +38,14 @@ _STATIC = Path(__file__).parent / "static"
 def write(store: Store, folder: Path, wanted: Wanted) -> dict[str, Any]:
     """Write the site into a folder that is new, empty, or such a site; returns its manifest.
 
-    Raises WrongInput for another folder, Missing for a dataset or measure without scores.
+    Raises WrongInput for another folder or a title that is no text, Missing for a dataset or
+    measure without scores.
     """
     target = folder.resolve()
+    try:
+        f"{wanted.title}{wanted.by}".encode()
+    except UnicodeEncodeError as error:
+        raise WrongInput("--title or --by is not UTF-8: write it in UTF-8") from error
     with opened(store, wanted) as shown:
         if not shown.datasets and wanted.datasets:
             raise WrongInput("none of these datasets has scores: name others")
@@ -80,11 +85,21 @@ def _in_place(target: Path) -> Iterator[Path]:
         site.mkdir()
         yield site
         _check(target)
-        if target.exists():
-            target.rename(aside / "old")
-        site.rename(target)
+        _replace(target, site, aside / "old")
     finally:
         shutil.rmtree(aside, ignore_errors=True)
+
+
+def _replace(target: Path, site: Path, old: Path) -> None:
+    """Put the site in the target's place; what stood there comes back where that fails."""
+    if target.exists():
+        target.rename(old)
+    try:
+        site.rename(target)
+    except BaseException:
+        if old.exists():
+            old.rename(target)
+        raise
 
 
 def _check(target: Path) -> None:
@@ -134,14 +149,16 @@ def _data(shown: Shown, folder: Path, made: Mapping[str, Any]) -> None:
         for place, (of, content) in enumerate(boards.boards(shown))
     ]
     systems = dict(zip(shown.systems["called"], shown.systems["title"], strict=True))
-    sets = [_dataset(shown, folder, place) for place in range(len(shown.datasets))]
+    every = (_dataset(shown, folder, place) for place in range(len(shown.datasets)))
+    sets = [one for one in every if one["measures"]]
     named = {name for one in sets for name in one["systems"]}
     site = {
         "made": {name: made[name] for name in made if name != "files"},
         "looks": figures.looks(),
         "boards": listed,
         "datasets": sets,
-        "systems": {name: title for name, title in systems.items() if name in named},
+        # Names from outside are no keys: a script takes `__proto__` for something else.
+        "systems": [[name, title] for name, title in systems.items() if name in named],
     }
     _put(folder, "site", site)
 

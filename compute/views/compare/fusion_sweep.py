@@ -45,6 +45,10 @@ left join (select query_id, doc_id, relevance from judgements where dataset = $d
     using (query_id, doc_id)
 """
 _JUDGEMENTS = "select query_id, doc_id, relevance from judgements where dataset = $dataset"
+_CUT = """
+select min((provenance->>'$.cut')::integer) as cut
+from parts where kind = 'hits' and dataset = $dataset and system in ($a, $b)
+"""
 _DEPTH = """
 select min(coalesce(provenance->>'$.cut', provenance->>'$.depth')::integer)
 from parts where kind = 'hits' and dataset = $dataset and system in ($a, $b)
@@ -73,14 +77,21 @@ def swept(cursor: DuckDBPyConnection, dataset: str, a: str, b: str, measure: str
     return found.assign(dataset=dataset)[list(COLUMNS)]
 
 
+@question(datasets=("dataset",), systems=("a", "b"), shows="runs")
+def cut(cursor: DuckDBPyConnection, dataset: str, a: str, b: str) -> DataFrame:
+    """cut: the ranks that are left of the shorter list of those that ship; absent where all are."""
+    return cursor.execute(_CUT, {"dataset": dataset, "a": a, "b": b}).df()
+
+
 def _all_settings(both: pa.Table, judgements: DataFrame, measure: str, depth: int) -> DataFrame:
     settings = [(INTERPOLATE, one) for one in WEIGHTS] + [(RRF, one) for one in KS]
     settings += [(ALONE, 0), (ALONE, 1)]
+    names = list(dict.fromkeys([measure, HOLES]))
     step = max(1, _AT_ONCE // max(both.num_rows, 1))
     found = []
     for start in range(0, len(settings), step):
         some = settings[start : start + step]
-        values = _values(both, some, judgements, [measure, HOLES], depth)
+        values = _values(both, some, judgements, names, depth)
         judged = both.filter(pc.field("judged"))
         left_out = _values(judged, some, judgements, [measure], depth)[measure]
         found.append(values.assign(left_out=left_out, holes=values[HOLES], value=values[measure]))

@@ -121,10 +121,15 @@ def verdict(found: Swept, titles: Titles, measure: str) -> str:
     sign, row = better(measure), best(found, measure)
     base = int(np.argmax([sign * one for one in found.alone]))
     name, other = titles[base], titles[1 - base]
+    # A fusion may be level with a system alone, or behind it.
+    which = "best" if above(sign * row["value"], sign * found.alone[base]) else "the best fusion"
+    alone = f"{plain(found.alone[base])} and {other} {plain(found.alone[1 - base])}"
     said = (
-        f"{called(row, titles)} is best on these queries: {plain(row['value'])}, where {name} alone"
-        f" has {plain(found.alone[base])} and {other} {plain(found.alone[1 - base])}."
+        f"{called(row, titles)} is {which} on these queries: {plain(row['value'])}, where {name}"
+        f" alone has {alone}."
     )
+    if which != "best":
+        said += f" No fusion here is better than {name} alone."
     if found.fused is None:
         return f"{said} {tuning.FEWEST} queries are needed to say what it is worth on others."
     mean, gap, low, high = found.fused

@@ -95,6 +95,26 @@ def test_each_system_alone_scores_what_its_own_run_scores(world: Any) -> None:
         assert rows["holes"].equals(wide["Hole@10"].rename("holes"))
 
 
+def test_holes_are_a_measure_like_others(world: Any) -> None:
+    rows = fusion_sweep.swept(world[4], "tiny", "a", "b", "Hole@10")
+    assert rows["value"].equals(rows["holes"])
+    found = fusions.swept(rows, "Hole@10")
+    assert found is not None
+    least = fusions.best(found, "Hole@10")["value"]
+    assert least == found.settings["value"].min()
+
+
+def test_lists_that_were_cut_are_known(world: Any) -> None:
+    cursor, asked = world[4], {"dataset": "tiny", "a": "a", "b": "b"}
+    assert fusion_sweep.cut(cursor, **asked)["cut"].isna().all()
+    cursor.execute("begin")
+    cursor.execute(
+        """update parts set provenance = '{"depth": 20, "cut": 12}' where system = 'b'"""
+    )
+    assert fusion_sweep.cut(cursor, **asked)["cut"].tolist() == [12]
+    cursor.execute("rollback")
+
+
 def test_a_measure_deeper_than_the_lists_has_no_answer(world: Any) -> None:
     cursor = world[4]
     asked = {"dataset": "tiny", "a": "a", "b": "b", "measure": "R@100"}
@@ -149,6 +169,21 @@ def test_the_best_setting_is_named_with_what_it_is_worth_on_other_queries() -> N
     assert "interpolate(bm25,minilm,weight=0.5)" in fusions.command(weighted, "bm25", "minilm", "x")
     with pytest.raises(WrongInput):
         fusions.command(best, "a b", "minilm", "x")
+
+
+@pytest.mark.parametrize(
+    ("measure", "first", "fused"), [(MEASURE, 0.6, 0.5), ("Hole@10", 0.1, 0.2)]
+)
+def test_a_fusion_that_beats_no_system_is_not_called_best(
+    measure: str, first: float, fused: float
+) -> None:
+    ends = {("alone", 0.0): first, ("alone", 1.0): 0.3}
+    for value in (first, fused):
+        found = fusions.swept(_rows(ends | {("rrf", 60.0): value}), measure)
+        assert found is not None
+        said = fusions.verdict(found, ("A", "B"), measure)
+        assert said.startswith("RRF with k = 60 is the best fusion on these queries: ")
+        assert "No fusion here is better than A alone." in said
 
 
 def test_parts_count_the_same_and_vary_around_their_own_means() -> None:

@@ -3,7 +3,7 @@
 const beirscope = (() => {
   const waiting = new Map(), page = document.body.dataset.page;
   const narrow = matchMedia("(max-width: 599px)"), dark = matchMedia("(prefers-color-scheme: dark)");
-  let site, turn = 0;
+  let site, titles, turn = 0;
 
   // Data comes as scripts, for a browser opens no local file of another kind.
   function script(file) {
@@ -59,13 +59,17 @@ const beirscope = (() => {
     on.fields.push(el("label", { class: short ? "short" : null }, label, made));
   }
   function pick(on, key, label, options, usual = options[0]?.[0]) {
-    const value = among(key, options.map(([one]) => one), usual);
+    const value = among(key, options.map(([one]) => one), usual), asked = chosen().get(key);
+    if (asked && asked !== value) {
+      const words = options.find(([one]) => one === value)?.[1] ?? value ?? "nothing";
+      on.lacking.push(`${label}: ${asked} is not on this page; ${words} is shown instead.`);
+    }
     const select = el("select", { name: key, onchange: event => choose({ [key]: event.target.value }) },
       options.map(([one, words]) => el("option", { value: one, selected: one === value }, words ?? one)));
     field(on, label, select, key === "measure");
     return value;
   }
-  const title = name => site.systems[name] ?? name;
+  const title = name => titles.get(name) ?? name;
 
   function table(columns, rows, { caption, tall, sortable } = {}) {
     const body = el("tbody");
@@ -155,6 +159,7 @@ const beirscope = (() => {
   const nothing = () => [el("p", {}, "No computed scores are on this site: the Leaderboard has the tables in print.")];
 
   async function index(on) {
+    if (!site.boards.length) return [el("p", {}, "No dataset of this site has a score by its measures.")];
     const sources = [...new Set(site.boards.map(one => one.source))];
     const source = pick(on, "table", "Numbers", sources.map(one => [one, one || "Computed here"]));
     const own = site.boards.filter(one => one.source === source), known = own.map(one => one.measure);
@@ -283,8 +288,9 @@ const beirscope = (() => {
     const { measure, piece: name } = pickMeasure(on, set);
     const held = await piece(`lists-${set.place}-${Math.floor(at / of.at_once)}`), scores = await piece(`scores-${name}`);
     const one = held.queries[at % of.at_once], row = scores.queries.indexOf(id);
+    const texts = new Map(held.texts?.map(([doc, ...words]) => [doc, words]));
     const entry = doc => {
-      const [kind, sign, words] = MARKS(one.grades[doc]), text = held.texts?.[one.docs[doc]];
+      const [kind, sign, words] = MARKS(one.grades[doc]), text = texts.get(one.docs[doc]);
       return el("li", {}, el("span", { class: kind, title: words, role: "img", "aria-label": words }, sign), " ", text
         ? el("details", {}, el("summary", {}, text[0] || one.docs[doc]), el("p", { class: "text" }, text[1]), el("p", { class: "note" }, one.docs[doc])) : one.docs[doc]);
     };
@@ -295,7 +301,7 @@ const beirscope = (() => {
     };
     const shown = of.queries.length <= 2000 ? of.queries : of.queries.slice(Math.max(0, at - 1000), at + 1000);
     return [
-      chosen().get("query") && wanted < 0 && el("p", { class: "said" }, `No query here is called ${chosen().get("query")}: the first is shown.`),
+      chosen().get("query") && wanted < 0 && el("p", { class: "said" }, `No list here answers a query called ${chosen().get("query")}: the first is shown.`),
       el("datalist", { id: "queries" }, shown.map(each => el("option", { value: each }))),
       el("h2", {}, `Query ${shortly(id)}`), of.texts?.[at] && el("p", { class: "said" }, of.texts[at]),
       el("p", { class: "note" }, `Query ${at + 1} of ${of.queries.length}; judged relevant to it: ${of.relevant[at]}. ✓ relevant, · judged not relevant, ? a hole: nobody judged it.`),
@@ -314,22 +320,25 @@ const beirscope = (() => {
   const pages = { index, dataset, compare, query };
   let last;
   async function show() {
-    const now = ++turn, on = { fields: [], drawn: [] };
+    const now = ++turn, on = { fields: [], drawn: [], lacking: [] };
     const pickers = document.getElementById("pickers"), shown = document.getElementById("shown");
     try {
       site ??= await piece("site");
+      titles ??= new Map(site.systems);
       const made = await pages[page](on);
       if (now !== turn) return;
       const held = pickers.contains(document.activeElement) ? document.activeElement.name : null;
       pickers.replaceChildren(...on.fields);
       if (held) pickers.querySelector(`[name="${held}"]`)?.focus();
-      shown.replaceChildren(...[made].flat(3).filter(one => one instanceof Node));
+      const lacking = on.lacking.map(words => el("p", { class: "said" }, words));
+      shown.replaceChildren(...lacking, ...[made].flat(3).filter(one => one instanceof Node));
       last = on;
       foot();
       shown.removeAttribute("aria-busy");
       await Promise.all(on.drawn.map(one => one()));
       if (now === turn) document.body.dataset.drawn = location.hash;
     } catch (error) {
+      if (now !== turn) return;
       shown.replaceChildren(el("p", { class: "said", role: "alert" }, `This cannot be shown: ${error.message}`));
       throw error;
     }

@@ -14,7 +14,7 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
-from compute.base.errors import Missing, WrongInput
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
 from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
@@ -59,8 +59,10 @@ def compare(
     sources += [{"split": trained.dataset.name, "parts": _content(trained)}] if trained else []
     how: dict[str, Any] = {"training": name, "threshold": threshold, "sources": sources}
     mark = fingerprint(KIND, _content(loaded), **how)
-    if old := bench.store.done(KIND, dataset.name, name, mark):
-        return old, False
+    done = [bench.store.done(kind, dataset.name, name, mark) for kind in (KIND, query_labels.KIND)]
+    if done[0] and done[1]:
+        return done[0], False
+    _refuse_taken(bench.store, dataset.name, name)
     texts = training_texts.of_split(trained) if trained else _of_files(files)
     rows, counts = _found(bench, side, texts, threshold)
     labels, more = _labels(loaded, rows, name)
@@ -89,7 +91,7 @@ def remove(store: Store, dataset: str, name: str) -> None:
         part = stored(store, dataset, name)
         with store.publishing(f"remove {dataset} {name}") as parts:
             parts.remove(*part.identity)
-            query_labels.without(parts, store.part(query_labels.KIND, dataset), keys(name))
+            parts.remove(query_labels.KIND, dataset, name)
 
 
 def said(part: Part) -> str:
@@ -118,6 +120,16 @@ def _check(dataset: Dataset, name: str, threshold: float) -> None:
         )
     if not LOWEST <= threshold <= 1:
         raise WrongInput(f"the threshold {threshold:g} is not from {LOWEST:g} to 1: give another")
+
+
+def _refuse_taken(store: Store, dataset: str, name: str) -> None:
+    """Raises Conflict where a user's own labels have a key that the training set's would have."""
+    labels = store.part(query_labels.KIND, dataset)
+    if labels and (own := {*read(labels)["key"]} & {*keys(name)}):
+        raise Conflict(
+            f"{dataset} has other labels “{min(own)}”: give the training set another name, or take"
+            f" those away first (remove {dataset} --labels)"
+        )
 
 
 def _content(loaded: Loaded) -> list[str]:
@@ -207,7 +219,9 @@ def _published(
         locked(bench.store.home / "locks" / "import.lock"),
         bench.store.publishing(f"leakage of {name} on {dataset.name}") as parts,
     ):
-        old = bench.store.part(query_labels.KIND, dataset.name)
-        query_labels.add(parts, dataset.name, old, labels, made)
+        _refuse_taken(bench.store, dataset.name, name)
+        # Labels of their own part, which is left out as soon as what they rest on is replaced.
         of: dict[str, Any] = {"dataset": dataset.name, "system": name, "fingerprint": mark}
+        by_key = {"keys": query_labels.by_key(labels["key"], made)}
+        parts.add(query_labels.KIND, labels, **of, provenance=made | by_key)
         return parts.add(KIND, rows, **of, provenance=made)

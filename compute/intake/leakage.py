@@ -20,7 +20,7 @@ from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted, near
 from compute.corpora.near_equal import LOWEST, THRESHOLD, Index
-from compute.datasets import Dataset, places
+from compute.datasets import Dataset, compressed, places
 from compute.intake import query_labels, training_texts
 from compute.intake.training_texts import Text
 from compute.recompute import run as recompute
@@ -55,7 +55,7 @@ def compare(
     _check(dataset, name, threshold)
     loaded = recompute.stored_dataset(bench.store, dataset)
     side, trained = _test_side(loaded), loading.load(bench, split) if split else None
-    sources = [{"file": file.name, "sha256": digest(file)} for file in files]
+    sources = [{"file": file.name, "sha256": _digest(file)} for file in files]
     sources += [{"split": trained.dataset.name, "parts": _content(trained)}] if trained else []
     how: dict[str, Any] = {"training": name, "threshold": threshold, "sources": sources}
     mark = fingerprint(KIND, _content(loaded), **how)
@@ -67,7 +67,7 @@ def compare(
     rows, counts = _found(bench, side, texts, threshold)
     labels, more = _labels(loaded, rows, name)
     inputs = freshness.of_hits(loaded.queries, loaded.lengths)
-    inputs["judgements"] = loaded.judgements.fingerprint
+    inputs |= {"judgements": loaded.judgements.fingerprint}
     words = ["leakage", "--dataset", dataset.name, "--name", name, "--threshold", str(threshold)]
     words += ["--split", split.name] if split else ["--training", *(file.name for file in files)]
     made = provenance.record(words, time.perf_counter() - start, inputs=inputs, **how)
@@ -120,6 +120,12 @@ def _check(dataset: Dataset, name: str, threshold: float) -> None:
         )
     if not LOWEST <= threshold <= 1:
         raise WrongInput(f"the threshold {threshold:g} is not from {LOWEST:g} to 1: give another")
+
+
+def _digest(file: Path) -> str:
+    # Opened first, for it says what cannot be read.
+    with compressed.opened(file):
+        return digest(file)
 
 
 def _refuse_taken(store: Store, dataset: str, name: str) -> None:
@@ -184,6 +190,8 @@ def _found(
         for of, kept in sorted(best.items())
         for value, file, place in sorted(kept, reverse=True)
     ]
+    if not n_texts:
+        raise Missing("this split has no texts here to compare with: python -m compute add-texts")
     counts = {"n_training_texts": n_texts, "n_pairs": n_pairs}
     for what, name in ((QUERY, "n_queries"), (DOCUMENT, "n_documents")):
         counts[name] = int(side.loc[side["of"] == what, "text_id"].nunique())

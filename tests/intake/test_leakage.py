@@ -168,6 +168,7 @@ def test_a_split_is_its_queries_and_their_relevant_documents(
     ("content", "told"),
     [
         ("", "train: no text in it, give a file with some"),
+        ('{"_id": "a", "text": " "}\n{"n": 3}\n', "train: no text in it, give a file with some"),
         ("q1\td1\t1\nq2\td2\t1\n", "train: no column of texts, every cell .* is one word"),
         ('{"text": "a b"}\n{"text": \n', "train, line 2: broken JSON, mend the line"),
         (b"a b\n\xff\n", "train line 2: byte 1 is not UTF-8"),
@@ -179,6 +180,18 @@ def test_a_file_without_texts_is_refused(
 ) -> None:
     with pytest.raises(WrongInput, match=told):
         compare(bench, tiny, content)
+    assert bench.store.parts(leakage.KIND) == []
+
+
+def test_a_folder_and_a_split_without_texts_are_no_training_sets(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    with pytest.raises(WrongInput, match="a folder where a file is needed"):
+        leakage.compare(bench, tiny, "set", files=[tmp_path])
+    (tmp_path / "some.qrels").write_text("q1 0 d1 1\n")
+    bare = imports.import_dataset(bench, "bare", qrels=tmp_path / "some.qrels").dataset
+    with pytest.raises(Missing, match="this split has no texts here to compare with"):
+        leakage.compare(bench, tiny, "bare", split=bare)
     assert bench.store.parts(leakage.KIND) == []
 
 

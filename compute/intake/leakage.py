@@ -14,13 +14,13 @@ from typing import Any
 import pandas as pd
 from pandas import DataFrame
 
-from compute.base.errors import Missing, WrongInput
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.base.files import digest
 from compute.base.locks import locked
 from compute.base.result_identity import fingerprint
 from compute.base.words import counted, near
 from compute.corpora.near_equal import LOWEST, THRESHOLD, Index
-from compute.datasets import Dataset, places
+from compute.datasets import Dataset, compressed, places
 from compute.intake import query_labels, training_texts
 from compute.intake.training_texts import Text
 from compute.recompute import run as recompute
@@ -55,17 +55,19 @@ def compare(
     _check(dataset, name, threshold)
     loaded = recompute.stored_dataset(bench.store, dataset)
     side, trained = _test_side(loaded), loading.load(bench, split) if split else None
-    sources = [{"file": file.name, "sha256": digest(file)} for file in files]
+    sources = [{"file": file.name, "sha256": _digest(file)} for file in files]
     sources += [{"split": trained.dataset.name, "parts": _content(trained)}] if trained else []
     how: dict[str, Any] = {"training": name, "threshold": threshold, "sources": sources}
     mark = fingerprint(KIND, _content(loaded), **how)
-    if old := bench.store.done(KIND, dataset.name, name, mark):
-        return old, False
+    done = [bench.store.done(kind, dataset.name, name, mark) for kind in (KIND, query_labels.KIND)]
+    if done[0] and done[1]:
+        return done[0], False
+    _refuse_taken(bench.store, dataset.name, name)
     texts = training_texts.of_split(trained) if trained else _of_files(files)
     rows, counts = _found(bench, side, texts, threshold)
     labels, more = _labels(loaded, rows, name)
     inputs = freshness.of_hits(loaded.queries, loaded.lengths)
-    inputs["judgements"] = loaded.judgements.fingerprint
+    inputs |= {"judgements": loaded.judgements.fingerprint}
     words = ["leakage", "--dataset", dataset.name, "--name", name, "--threshold", str(threshold)]
     words += ["--split", split.name] if split else ["--training", *(file.name for file in files)]
     made = provenance.record(words, time.perf_counter() - start, inputs=inputs, **how)
@@ -89,7 +91,7 @@ def remove(store: Store, dataset: str, name: str) -> None:
         part = stored(store, dataset, name)
         with store.publishing(f"remove {dataset} {name}") as parts:
             parts.remove(*part.identity)
-            query_labels.without(parts, store.part(query_labels.KIND, dataset), keys(name))
+            parts.remove(query_labels.KIND, dataset, name)
 
 
 def said(part: Part) -> str:
@@ -118,6 +120,22 @@ def _check(dataset: Dataset, name: str, threshold: float) -> None:
         )
     if not LOWEST <= threshold <= 1:
         raise WrongInput(f"the threshold {threshold:g} is not from {LOWEST:g} to 1: give another")
+
+
+def _digest(file: Path) -> str:
+    # Opened first, for it says what cannot be read.
+    with compressed.opened(file):
+        return digest(file)
+
+
+def _refuse_taken(store: Store, dataset: str, name: str) -> None:
+    """Raises Conflict where a user's own labels have a key that the training set's would have."""
+    labels = store.part(query_labels.KIND, dataset)
+    if labels and (own := {*read(labels)["key"]} & {*keys(name)}):
+        raise Conflict(
+            f"{dataset} has other labels “{min(own)}”: give the training set another name, or take"
+            f" those away first (remove {dataset} --labels)"
+        )
 
 
 def _content(loaded: Loaded) -> list[str]:
@@ -172,6 +190,8 @@ def _found(
         for of, kept in sorted(best.items())
         for value, file, place in sorted(kept, reverse=True)
     ]
+    if not n_texts:
+        raise Missing("this split has no texts here to compare with: python -m compute add-texts")
     counts = {"n_training_texts": n_texts, "n_pairs": n_pairs}
     for what, name in ((QUERY, "n_queries"), (DOCUMENT, "n_documents")):
         counts[name] = int(side.loc[side["of"] == what, "text_id"].nunique())
@@ -207,7 +227,9 @@ def _published(
         locked(bench.store.home / "locks" / "import.lock"),
         bench.store.publishing(f"leakage of {name} on {dataset.name}") as parts,
     ):
-        old = bench.store.part(query_labels.KIND, dataset.name)
-        query_labels.add(parts, dataset.name, old, labels, made)
+        _refuse_taken(bench.store, dataset.name, name)
+        # Labels of their own part, which is left out as soon as what they rest on is replaced.
         of: dict[str, Any] = {"dataset": dataset.name, "system": name, "fingerprint": mark}
+        by_key = {"keys": query_labels.by_key(labels["key"], made)}
+        parts.add(query_labels.KIND, labels, **of, provenance=made | by_key)
         return parts.add(KIND, rows, **of, provenance=made)

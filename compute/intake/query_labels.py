@@ -4,7 +4,7 @@ import io
 import json
 import time
 from collections import Counter
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,7 +19,7 @@ from compute.base.words import counted, near, shown
 from compute.datasets import Dataset, trec, unpacked_size
 from compute.judgements.exchange import utf8
 from compute.recompute import run as recompute
-from compute.store import provenance
+from compute.store import leakage, provenance
 from compute.store.loading import Bench
 from compute.store.store import Part, Publication, Store
 
@@ -69,61 +69,67 @@ def put(
     WrongInput as `import_file`.
     """
     with locked(store.home / "locks" / "import.lock"):
+        for key in sorted(of_training(store, dataset).keys() & {*rows["key"]}):
+            told = f"{shown(key)} is what `leakage` found on {dataset}: rename the key"
+            raise Conflict(told)
         old = store.part(KIND, dataset)
         together = _beside(old, rows, replace=replace)
         if old and old.fingerprint == _mark(together):
             return old, False
+        before, own = made_by_key(old) if old else {}, by_key(rows["key"], made)
+        keys = {key: ([] if replace else before.get(key, [])) + of for key, of in own.items()}
         with store.publishing(f"import labels of queries of {dataset}") as parts:
-            return add(parts, dataset, old, rows, made, replace=replace), True
+            return _add(parts, dataset, together, made | {"keys": before | keys}), True
 
 
-def add(
-    parts: Publication,
-    dataset: str,
-    old: Part | None,
-    rows: DataFrame,
-    made: dict[str, Any],
-    *,
-    replace: bool = True,
-) -> Part:
-    """The same within a publication, beside what else it publishes; `old`: the labels before."""
-    own = [{name: made[name] for name in _OF_KEY if name in made}]
-    before = made_by_key(old) if old else {}
-    new = sorted(set(rows["key"]))
-    keys = before | {key: ([] if replace else before.get(key, [])) + own for key in new}
-    return _add(parts, dataset, _beside(old, rows, replace=replace), made | {"keys": keys})
+def of_training(store: Store, dataset: str) -> dict[str, str]:
+    """The training set behind each key of labels that `leakage` gave: their parts are its own."""
+    names = [part.system for part in store.parts(KIND, dataset) if part.system]
+    return {key: name for name in names for key in leakage.keys(name)}
 
 
-def without(parts: Publication, old: Part | None, keys: Collection[str]) -> None:
-    """Publish the labels that are stored without those of some keys."""
+def _add(parts: Publication, dataset: str, rows: DataFrame, made: dict[str, Any]) -> Part:
+    # Labels that a file gave rest on nothing; early ones may say that they do.
+    made = {name: value for name, value in made.items() if name != "inputs"}
+    return parts.add(KIND, rows, dataset=dataset, fingerprint=_mark(rows), provenance=made)
+
+
+def _without(parts: Publication, old: Part | None, key: str) -> None:
     if old is None:
         return
     rows = recompute.read(old)[COLUMNS]
-    rows = rows[~rows["key"].isin(keys)].reset_index(drop=True)
-    left = {name: made for name, made in made_by_key(old).items() if name not in keys}
+    rows = rows[rows["key"] != key].reset_index(drop=True)
+    left = {name: made for name, made in made_by_key(old).items() if name != key}
     if rows.empty:
         parts.remove(*old.identity)
     else:
         _add(parts, old.dataset, rows, old.provenance | {"keys": left})
 
 
-def _add(parts: Publication, dataset: str, rows: DataFrame, made: dict[str, Any]) -> Part:
-    return parts.add(KIND, rows, dataset=dataset, fingerprint=_mark(rows), provenance=made)
-
-
 def _mark(rows: DataFrame) -> str:
     return fingerprint(KIND, [], labels=rows.to_numpy().tolist())
 
 
+def by_key(keys: Iterable[str], made: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
+    """What `made_by_key` gives of labels of these keys that are made at once."""
+    own = {name: made[name] for name in _OF_KEY if name in made}
+    return {key: [own] for key in sorted({*keys})}
+
+
 def made_by_key(part: Part) -> dict[str, list[dict[str, Any]]]:
     """What made the labels of each key, one after the other: command, date and file."""
-    own = {name: part.provenance[name] for name in _OF_KEY if name in part.provenance}
-    earlier = {key: [own] for key in recompute.read(part)["key"].unique().tolist()}
-    return part.provenance.get("keys", earlier)
+    of = part.provenance
+    return of["keys"] if "keys" in of else by_key(recompute.read(part)["key"], of)
 
 
 def of_key(store: Store, dataset: str, key: str) -> int:
-    """How many labels of a key a dataset has. Raises Missing for none, with the keys there are."""
+    """How many labels of a key a dataset has. Raises Missing for none, with the keys there
+    are, Conflict for one of a training set."""
+    if name := of_training(store, dataset).get(key):
+        raise Conflict(
+            f"{shown(key)} is what `leakage` found on {dataset}: python -m compute remove {dataset}"
+            f" --training {name} takes it away"
+        )
     part = store.part(KIND, dataset)
     known = Counter(recompute.read(part)["key"].tolist()) if part else Counter[str]()
     if key not in known:
@@ -133,11 +139,11 @@ def of_key(store: Store, dataset: str, key: str) -> int:
 
 
 def drop(store: Store, dataset: str, key: str) -> int:
-    """Take away the labels of a key, all others stay; their number. Raises Missing as `of_key`."""
+    """Take away the labels of a key, all others stay; their number. Raises as `of_key`."""
     with locked(store.home / "locks" / "import.lock"):
         n = of_key(store, dataset, key)
         with store.publishing(f"remove labels of queries of {dataset}") as parts:
-            without(parts, store.part(KIND, dataset), [key])
+            _without(parts, store.part(KIND, dataset), key)
     return n
 
 

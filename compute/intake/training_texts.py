@@ -46,11 +46,16 @@ def of_file(path: Path) -> Iterator[Text]:
             raise WrongInput(f"{path}: no text in it, give a file with some")
         every = itertools.chain(first, numbered)
         if first[0][1].lstrip().startswith(("{", "[")):
-            yield from _records(path, every)
+            found = _records(path, every)
         elif any("\t" in line for _, line in first):
-            yield from _table(path, every, _text_columns(path, first))
+            found = _table(path, every, _text_columns(path, first))
         else:
-            yield from (Text(path.name, f"line {number}", line) for number, line in every)
+            found = (Text(path.name, f"line {number}", line) for number, line in every)
+        some = (text for text in found if text.text.strip())
+        if not (one := next(some, None)):
+            raise WrongInput(f"{path}: no text in it, give a file with some")
+        yield one
+        yield from some
 
 
 def of_split(loaded: Loaded) -> Iterator[Text]:

@@ -130,5 +130,5 @@ COLUMNS: Mapping[str, Columns] = {
     ],
 }
 """By kind; `schema` says what they hold."""
-NAMED_OTHERWISE = ("machine_grades", "leakage")
+NAMED_OTHERWISE = ("machine_grades", "leakage", "query_labels")
 """Kinds whose `system` is none that ranks: a machine that graded, a training set."""

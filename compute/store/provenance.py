@@ -140,7 +140,8 @@ def of_runs(store: Store, pairs: Iterable[tuple[str, str]]) -> list[dict[str, An
 
 def of_datasets(store: Store, names: Iterable[str]) -> list[dict[str, Any]]:
     """Where each of these datasets comes from and what was counted of it, as `of_runs` tells it."""
-    parts = store.parts(system="")
+    of_training = [part for part in store.parts("query_labels") if part.system]
+    parts = store.parts(system="") + of_training
     live = {part.identity: part for part in parts}
     fresh = {part.identity for part in freshness.split(parts)[0]}
     single = dict.fromkeys(part for name in names for part in members(name))
@@ -163,7 +164,7 @@ def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) 
     found = {
         name: live[kind, of, ""] for name, (kind, of) in read.items() if (kind, of, "") in live
     }
-    own = (part for part in live.values() if part.dataset in (dataset, collection))
+    own = [part for part in live.values() if part.dataset in (dataset, collection)]
     others = [part for part in own if part.kind in COUNTED]
     return {
         "dataset": dataset,
@@ -176,7 +177,7 @@ def _of_dataset(live: dict[Identity, Part], fresh: set[Identity], dataset: str) 
         "facts": {name: value for name, value in about.items() if name not in _TOLD_OF_DATASET},
         "versions": about.get("versions", {}),
         "hardware": about.get("hardware", {}),
-        "labels": _labels(live.get(("query_labels", dataset, ""))),
+        "labels": [told for part in own if part.kind == "query_labels" for told in _labels(part)],
         "counted": [_counted(part, part.identity in fresh) for part in others],
         "shipped": bool(queries and queries.shipped),
         "parts": _parts(found.values()),
@@ -199,10 +200,8 @@ def _source(about: dict[str, Any]) -> dict[str, Any]:
     return kept | ({"files": files} if files else {})
 
 
-def _labels(part: Part | None) -> list[dict[str, Any]]:
-    """What made the labels of its queries, key by key."""
-    if part is None:
-        return []
+def _labels(part: Part) -> list[dict[str, Any]]:
+    """What made its labels of queries, key by key."""
     about = part.provenance
     whole = {name: about.get(name) for name in ("command", "date", "file", "sha256")}
     keys: dict[str, list[dict[str, Any]]] = about.get("keys", {"": [whole]})

@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from compute.__main__ import main
-from compute.base.errors import Missing, WrongInput
+from compute.base.errors import Conflict, Missing, WrongInput
 from compute.datasets import Dataset
 from compute.intake import imports, leakage, query_labels
+from compute.reading import database
 from compute.recompute.run import read
+from compute.store import provenance
 from compute.store.loading import Bench
 from compute.store.store import Part
+from compute.views.shared import query_slices
 from tests.support.tiny import DOCUMENTS, QUERIES
 
 QUERY, OTHER = str(QUERIES[0]["text"]), "something else entirely"
@@ -32,13 +35,10 @@ def pairs(part: Part) -> list[tuple[str, str]]:
 
 
 def labels(bench: Bench) -> dict[str, dict[str, str]]:
-    part = bench.store.part(query_labels.KIND, "tiny")
-    if part is None:
-        return {}
-    rows = read(part)
     found: dict[str, dict[str, str]] = {}
-    for query_id, key, value in rows[query_labels.COLUMNS].to_numpy():
-        found.setdefault(key, {})[query_id] = value
+    for part in bench.store.parts(query_labels.KIND, "tiny"):
+        for query_id, key, value in read(part)[query_labels.COLUMNS].to_numpy():
+            found.setdefault(key, {})[query_id] = value
     return found
 
 
@@ -94,6 +94,39 @@ def test_touched_queries_become_labels_that_can_be_taken_away(bench: Bench, tiny
         leakage.remove(bench.store, "tiny", "set")
 
 
+def test_labels_of_a_training_set_and_those_of_files_leave_each_other_alone(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    file = tmp_path / "labels"
+    file.write_text("q1\tleakage set\tmine\n")
+    query_labels.import_file(bench, file, tiny)
+    with pytest.raises(Conflict, match="tiny has other labels “leakage set”: give the training"):
+        compare(bench, tiny, TEXT)
+    assert labels(bench) == {"leakage set": {"q1": "mine"}}
+    query_labels.drop(bench.store, "tiny", "leakage set")
+    compare(bench, tiny, TEXT)
+    with pytest.raises(Conflict, match="is what `leakage` found on tiny: rename the key"):
+        query_labels.import_file(bench, file, tiny, replace=True)
+    with pytest.raises(Conflict, match="remove tiny --training set takes it away"):
+        query_labels.drop(bench.store, "tiny", "leakage set")
+    (told,) = provenance.of_datasets(bench.store, ["tiny"])
+    assert [one["key"] for one in told["labels"]] == ["leakage set", "leakage set, query text"]
+
+
+def test_replaced_judgements_leave_out_what_was_found_and_no_other_labels(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    (tmp_path / "labels").write_text("q1\ttopic\tsea\n")
+    query_labels.import_file(bench, tmp_path / "labels", tiny)
+    compare(bench, tiny, TEXT)
+    (tmp_path / "tiny" / "qrels" / "test.tsv").write_text(
+        "query-id\tcorpus-id\tscore\nq1\td1\t1\nq3\td2\t1\n"
+    )
+    imports.import_dataset(bench, "tiny", path=tmp_path / "tiny")
+    cursor = database.open_version(bench.store).cursor()
+    assert {*query_slices.labels(cursor, ["tiny"])["key"]} == {"topic"}
+
+
 def test_nothing_found_is_stored_and_the_same_is_not_looked_for_again(
     bench: Bench, tiny: Dataset
 ) -> None:
@@ -135,6 +168,7 @@ def test_a_split_is_its_queries_and_their_relevant_documents(
     ("content", "told"),
     [
         ("", "train: no text in it, give a file with some"),
+        ('{"_id": "a", "text": " "}\n{"n": 3}\n', "train: no text in it, give a file with some"),
         ("q1\td1\t1\nq2\td2\t1\n", "train: no column of texts, every cell .* is one word"),
         ('{"text": "a b"}\n{"text": \n', "train, line 2: broken JSON, mend the line"),
         (b"a b\n\xff\n", "train line 2: byte 1 is not UTF-8"),
@@ -146,6 +180,18 @@ def test_a_file_without_texts_is_refused(
 ) -> None:
     with pytest.raises(WrongInput, match=told):
         compare(bench, tiny, content)
+    assert bench.store.parts(leakage.KIND) == []
+
+
+def test_a_folder_and_a_split_without_texts_are_no_training_sets(
+    bench: Bench, tiny: Dataset, tmp_path: Path
+) -> None:
+    with pytest.raises(WrongInput, match="a folder where a file is needed"):
+        leakage.compare(bench, tiny, "set", files=[tmp_path])
+    (tmp_path / "some.qrels").write_text("q1 0 d1 1\n")
+    bare = imports.import_dataset(bench, "bare", qrels=tmp_path / "some.qrels").dataset
+    with pytest.raises(Missing, match="this split has no texts here to compare with"):
+        leakage.compare(bench, tiny, "bare", split=bare)
     assert bench.store.parts(leakage.KIND) == []
 
 

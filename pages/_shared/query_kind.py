@@ -39,7 +39,9 @@ def of_datasets(above: Any, unless: str = "") -> None:
 
 def of_dataset(datasets: Sequence[str], above: Any, title: str) -> None:
     """The picker on a page of one dataset, given by its parts."""
-    found = read(query_slices.kinds, datasets=list(datasets), ready=True, added=False)
+    # To look up the words of all queries takes longer than most of a page.
+    rare = st.query_params.get(KEY, ALL).startswith(f"{query_slices.RARE}:")
+    found = read(query_slices.kinds, datasets=list(datasets), rare=rare, added=False)
     _pick(found, list(datasets), above, title, ready=True)
 
 

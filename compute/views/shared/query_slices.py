@@ -144,16 +144,23 @@ def labelled(cursor: DuckDBPyConnection) -> DataFrame:
 
 
 @question(datasets=("datasets",), whole=True)
-def kinds(cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool = True) -> DataFrame:
+def kinds(
+    cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool = True, rare: bool = True
+) -> DataFrame:
     """key, value, n_queries, n_datasets, n_all: every kind of the queries of datasets, told apart
-    together; without `ready` by labels alone, and quicker. `n_all`: their queries of any kind."""
-    asked, keyed = _keyed(cursor, datasets, ready=ready)
+    together; without `ready` by labels alone, and quicker. `n_all`: their queries of any kind.
+
+    Without `rare` no words are looked up: the kinds by them that there may be have 0 queries.
+    """
+    asked, keyed = _keyed(cursor, datasets, ready=ready, rare=rare)
     rows = [
         (key, str(value), int(own.sum()), asked.loc[own, "dataset"].nunique(), len(asked))
         for key, of in keyed.items()
         for value in of.cat.categories
         if (own := (of == value).to_numpy(bool)).any()
     ]
+    if ready and not rare and cursor.execute(_COUNTED, {"datasets": list(datasets)}).fetchall():
+        rows += [(RARE, share, 0, 0, len(asked)) for share in SHARES]
     return DataFrame(rows, columns=["key", "value", "n_queries", "n_datasets", "n_all"])
 
 
@@ -162,18 +169,18 @@ def of_kind(
     cursor: DuckDBPyConnection, datasets: Sequence[str], key: str, value: str, *, ready: bool = True
 ) -> DataFrame:
     """dataset, query_id: the queries of a `Kind`; `ready` as `kinds` has it."""
-    asked, keyed = _keyed(cursor, datasets, ready=ready)
+    asked, keyed = _keyed(cursor, datasets, ready=ready, rare=key == RARE)
     own = (keyed[key] == value).to_numpy(bool) if key in keyed else np.zeros(len(asked), bool)
     return asked.loc[own, ["dataset", "query_id"]].reset_index(drop=True)
 
 
 def _keyed(
-    cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool = True
+    cursor: DuckDBPyConnection, datasets: Sequence[str], *, ready: bool, rare: bool
 ) -> tuple[DataFrame, dict[str, Series]]:
     given = labels(cursor, datasets)
     if ready:
         asked = queries(cursor, datasets)
-        return asked, by_key(asked, given, rare_words(cursor, datasets))
+        return asked, by_key(asked, given, rare_words(cursor, datasets) if rare else None)
     asked = given[["dataset", "query_id"]].drop_duplicates(ignore_index=True)
     asked = asked.assign(text=None, n_words=0, n_relevant=0).astype({"text": "str"})
     return asked, by_key(asked, given)

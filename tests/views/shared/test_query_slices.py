@@ -98,6 +98,29 @@ def test_the_share_of_words_that_are_rare_in_the_collection() -> None:
     assert told(keyed[RARE]) == ["none", "half or more", "under half", None, None]
 
 
+def test_kinds_by_rare_words_are_named_before_any_word_is_looked_up() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(_TABLES)
+        connection.execute("alter table queries add column n_words int default 2")
+        connection.execute(
+            "create table judgements as select 'd' as dataset, 'q1' as query_id, 1 as relevance;"
+            "create table query_labels (dataset text, query_id text, key text, value text)"
+        )
+        quick = query_slices.kinds(connection, ["d"], rare=False)
+        exact = query_slices.kinds(connection, ["d"])
+        connection.execute("drop table ngrams")
+        own = query_slices.of_kind(connection, ["d"], RELEVANT, "1")
+        connection.execute("delete from parts")
+        bare = query_slices.kinds(connection, ["d"], rare=False)
+    named = [RARE, "none"], [RARE, "under half"], [RARE, "half or more"]
+    assert [row for row in quick[["key", "value"]].to_numpy().tolist() if row[0] == RARE] == [
+        *named
+    ]
+    assert exact.loc[exact["key"] == RARE, "n_queries"].tolist() == [1, 1, 1]
+    assert own["query_id"].tolist() == ["q1"]
+    assert RARE not in bare["key"].tolist()
+
+
 def test_how_many_systems_have_a_relevant_document_at_the_top() -> None:
     with duckdb.connect() as connection:
         connection.execute(_TABLES)

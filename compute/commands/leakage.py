@@ -31,6 +31,8 @@ def compare(arguments: Namespace) -> int:
     own = own_datasets(bench.store)
     row = dataset(arguments.dataset, own)
     split = dataset(arguments.split, own) if arguments.split else None
+    if split and split.name == row.name:
+        raise WrongInput(f"{row.name} holds all of itself: name another split, such as its train")
     how = {"files": files, "split": split, "threshold": arguments.threshold}
     part, new = leakage.compare(bench, row, name, **how)
     if arguments.json:

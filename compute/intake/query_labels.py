@@ -245,7 +245,7 @@ def _beside(old: Part | None, rows: DataFrame, *, replace: bool) -> DataFrame:
         if (other := rows.duplicated(["query_id", "key"])).any():
             raise Conflict(
                 f"{shown(rows.loc[other.to_numpy(), 'key'].iloc[0])} has other labels on"
-                f" {old.dataset}: rename the key, or put these in the place of those (--replace)"
+                f" {old.dataset}: put these in their place (--replace), or rename a file's key"
             )
         values = rows.groupby("key")["value"].nunique()
         if len(many := values[values > MOST_VALUES]):

@@ -8,7 +8,7 @@ import streamlit as st
 from compute.base.errors import WrongInput
 from compute.views.compare import fusion_sweep, fusions
 from compute.views.compare.fusions import Swept, Titles
-from pages._shared import colours, dataset_facts, drawing, escaping, pickers
+from pages._shared import colours, dataset_facts, drawing, escaping, pickers, reading
 from pages._shared.reading import read
 
 _HOW = (
@@ -91,5 +91,8 @@ def _asked() -> bool:
 
 def _swept(datasets: Sequence[str], a: str, b: str, measure: str) -> Swept | None:
     rows = [read(fusion_sweep.swept, dataset=one, a=a, b=b, measure=measure) for one in datasets]
-    found = pd.concat(rows, ignore_index=True)
-    return fusions.swept(found, measure) if all(len(one) for one in rows) else None
+    there = [one for one in rows if len(one)]
+    # A part may have no query of the kind that the page is of.
+    if not there or (len(there) < len(rows) and not reading.kind()):
+        return None
+    return fusions.swept(pd.concat(there, ignore_index=True), measure)

@@ -224,7 +224,8 @@ def test_the_command_finds_shows_and_removes(
     asked = ["leakage", "--dataset", "tiny"]
     given = ["--training", str(tmp_path / "train")]
     assert main([*asked, *given]) == main([*asked, "--name", "x"]) == 2
-    capsys.readouterr()
+    assert main([*asked, "--split", "tiny"]) == 2
+    assert "tiny holds all of itself" in capsys.readouterr().err
     assert main([*asked, *given, "--name", "set", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)[0]["n_touched"] == 2
     assert main(["show", "leakage", "--measure", "P@1", "--json"]) == 0

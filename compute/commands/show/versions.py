@@ -23,8 +23,11 @@ def versions(bench: Bench, arguments: Namespace) -> DataFrame:
         raise WrongInput("versions are of our runs over all queries: leave out the option")
     kept = run_versions.stored(bench.store, arguments.dataset, arguments.system)
     if not kept:
+        system, _, label = (arguments.system or "").rpartition("@")
         raise Missing(
-            "no version is kept of such a run: import-run and run keep one with --as-version"
+            f"{arguments.system} is a version: name its system, --system {system}"
+            if label and system and run_versions.stored(bench.store, arguments.dataset, system)
+            else "no version is kept of such a run: import-run and run keep one with --as-version"
         )
     measure = arguments.measure or "nDCG@10"
     picked = {part.system for part in kept}

@@ -159,7 +159,8 @@ def kinds(
         for value in of.cat.categories
         if (own := (of == value).to_numpy(bool)).any()
     ]
-    if ready and not rare and cursor.execute(_COUNTED, {"datasets": list(datasets)}).fetchall():
+    unseen = ready and not rare and asked["text"].notna().any()
+    if unseen and cursor.execute(_COUNTED, {"datasets": list(datasets)}).fetchall():
         rows += [(RARE, share, 0, 0, len(asked)) for share in SHARES]
     return DataFrame(rows, columns=["key", "value", "n_queries", "n_datasets", "n_all"])
 

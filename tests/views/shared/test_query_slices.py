@@ -110,7 +110,9 @@ def test_kinds_by_rare_words_are_named_before_any_word_is_looked_up() -> None:
         exact = query_slices.kinds(connection, ["d"])
         connection.execute("drop table ngrams")
         own = query_slices.of_kind(connection, ["d"], RELEVANT, "1")
-        connection.execute("delete from parts")
+        connection.execute("update queries set text = null")
+        without_texts = query_slices.kinds(connection, ["d"], rare=False)
+        connection.execute("update queries set text = 'a ship'; delete from parts")
         bare = query_slices.kinds(connection, ["d"], rare=False)
     named = [RARE, "none"], [RARE, "under half"], [RARE, "half or more"]
     assert [row for row in quick[["key", "value"]].to_numpy().tolist() if row[0] == RARE] == [
@@ -119,6 +121,7 @@ def test_kinds_by_rare_words_are_named_before_any_word_is_looked_up() -> None:
     assert exact.loc[exact["key"] == RARE, "n_queries"].tolist() == [1, 1, 1]
     assert own["query_id"].tolist() == ["q1"]
     assert RARE not in bare["key"].tolist()
+    assert RARE not in without_texts["key"].tolist()
 
 
 def test_how_many_systems_have_a_relevant_document_at_the_top() -> None:

@@ -13,7 +13,8 @@ from pages._shared.reading import read
 
 _HOW = (
     "Interpolation adds the scores of both lists, each made 0 to 1; RRF adds 1 / (k + rank). A list"
-    " adds nothing to what it lacks."
+    " adds nothing to what it lacks: even at weight 0 and 1 the other's documents follow a short"
+    " one."
 )
 _MARKS = (
     "How to read this: the line is the mean, the band its 95% interval (Student's t), dotted each"

@@ -15,6 +15,8 @@ from compute.evaluate.tolerance import TOLERANCE
 from compute.reading.questions import question
 
 WORDS, RELEVANT, FIRST, RARE = "words", "relevant", "question", "vocabulary"
+LANGUAGE = "language"
+"""A label like others, which a query has from its dataset unless a file says otherwise."""
 ANSWERED = "answered"
 """By whom a relevant document is found in the top 10: all systems, some or none. It only describes,
 for a test on queries that were chosen by their scores would find what they were chosen by."""
@@ -96,18 +98,28 @@ def queries(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
 def labels(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
     """dataset, query_id, key, value: the labels that a file gave the queries of datasets.
 
-    Those of queries that went when the dataset was taken in anew are not counted.
+    Those of queries that went when the dataset was taken in anew are not counted. Where languages
+    differ, by dataset or by labels, a query without a label LANGUAGE has that of its dataset.
     """
     return cursor.execute(
         """
         with asked as (
             select dataset, query_id from queries where list_contains($datasets, dataset)
+        ), given as (
+            select dataset, query_id, key, value
+            from query_labels semi join asked using (dataset, query_id)
+            where list_contains($datasets, dataset)
+        ), spoken as (
+            select name as dataset, $key as key, language as value from datasets
+            where list_contains($datasets, name)
         )
-        select dataset, query_id, key, value
-        from query_labels semi join asked using (dataset, query_id)
-        where list_contains($datasets, dataset) order by key, dataset, query_id
+        from given union all
+        select dataset, query_id, key, value from asked join spoken using (dataset)
+        anti join given using (dataset, query_id, key)
+        where (select count(distinct value) from spoken) > 1 or $key in (select key from given)
+        order by key, dataset, query_id
         """,
-        {"datasets": list(datasets)},
+        {"datasets": list(datasets), "key": LANGUAGE},
     ).df()
 
 
@@ -138,9 +150,17 @@ def answered(cursor: DuckDBPyConnection, datasets: Sequence[str]) -> DataFrame:
 
 @question()
 def labelled(cursor: DuckDBPyConnection) -> DataFrame:
-    """dataset: those whose queries have labels."""
-    found = "select distinct dataset from parts where kind = 'query_labels' order by dataset"
-    return cursor.execute(found).df()
+    """dataset: those whose queries have labels; all with queries where their languages differ."""
+    return cursor.execute(
+        """
+        with asked as (
+            select dataset, language from parts join datasets on name = dataset
+            where kind = 'queries'
+        )
+        select dataset from asked where (select count(distinct language) from asked) > 1
+        union select dataset from parts where kind = 'query_labels' order by dataset
+        """
+    ).df()
 
 
 @question(datasets=("datasets",), whole=True)

@@ -52,6 +52,7 @@ def test_a_label_that_is_called_as_a_kind_of_ours_takes_nothing_away() -> None:
 def test_labels_of_queries_that_are_gone_are_not_counted() -> None:
     with duckdb.connect() as connection:
         connection.execute(
+            "create table datasets as select 'd' as name, 'en' as language;"
             "create table queries as select 'd' as dataset, 'q' || range as query_id from range(3)"
         )
         connection.execute(
@@ -65,6 +66,30 @@ def test_labels_of_queries_that_are_gone_are_not_counted() -> None:
     ]
 
 
+def test_a_query_has_the_language_of_its_label_or_else_of_its_dataset() -> None:
+    with duckdb.connect() as connection:
+        connection.execute(
+            "create table parts as select 'queries' as kind, unnest(['d', 'e']) as dataset;"
+            "create table datasets as select unnest(['d', 'e', 'f']) as name,"
+            " unnest(['en', 'en', 'pl']) as language;"
+            "create table queries as select unnest(['d', 'd', 'e']) as dataset,"
+            " unnest(['q1', 'q2', 'q1']) as query_id;"
+            "create table query_labels (dataset text, query_id text, key text, value text)"
+        )
+        assert query_slices.labels(connection, ["d", "e"]).empty
+        assert query_slices.labelled(connection).empty, "nothing of f is stored"
+        connection.execute("insert into query_labels values ('d', 'q2', 'language', 'de')")
+        mixed = query_slices.kinds(connection, ["d", "e"], ready=False)
+        assert query_slices.labels(connection, ["e"]).empty, "labels of another dataset"
+        connection.execute("delete from query_labels")
+        connection.execute("update datasets set language = 'pl' where name = 'e'")
+        assert query_slices.labelled(connection)["dataset"].tolist() == ["d", "e"]
+        found = query_slices.of_kind(connection, ["d", "e"], "language", "en", ready=False)
+    columns = ["key", "value", "n_queries", "n_datasets"]
+    assert mixed[columns].to_numpy().tolist() == [["language", "de", 1, 1], ["language", "en", 2, 2]]
+    assert found.to_numpy().tolist() == [["d", "q1"], ["d", "q2"]]
+
+
 def test_words_are_unknown_where_no_text_is() -> None:
     keyed = query_slices.by_key(asked(n_words=[0, 0, 2, 3, 3], n_relevant=[0, 0, 1, 1, 9]), NONE)
     assert told(keyed[WORDS]) == [None, None, "2", "3", "3"]
@@ -72,7 +97,7 @@ def test_words_are_unknown_where_no_text_is() -> None:
 
 
 _TABLES = """
-create table datasets as select 'd' as name, 'c' as collection;
+create table datasets as select 'd' as name, 'c' as collection, 'en' as language;
 create table parts as select 'ngrams' as kind, 'c' as dataset;
 create table ngrams as select 'c' as dataset, n, term, count from (values
     (1, 'the', 900), (1, 'ship', 10), (1, 'keel', 9), (2, 'the keel', 50), (1, 'straße', 10)
